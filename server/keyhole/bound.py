@@ -1,0 +1,73 @@
+"""The one bound, applied last: an Answer that measures at most its budget as the client receives it. Pure."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+from keyhole.measure import clip, serialized_size
+from keyhole.records import Answer
+
+META_KEY = "keyhole"
+FACTS_SHARE = 6
+"""Facts for programs may take one part in six of a budget: the model does not read them, yet they travel."""
+
+_STAMP = {"io.modelcontextprotocol/serverInfo": {"name": "keyhole", "version": "00.00.00"}}
+
+
+def answer_size(answer: Answer) -> int:
+    """Bytes of the whole tool result on the wire, in the later protocol's larger envelope."""
+    return _size(result_json(answer)) + _size(_STAMP)
+
+
+def result_json(answer: Answer) -> dict[str, Any]:
+    """The tool result as the protocol writes it: `content`, `isError`, and our facts under `_meta`."""
+    result: dict[str, Any] = {"content": [{"type": "text", "text": answer.text}], "isError": answer.is_error}
+    result["resultType"] = "complete"
+    if answer.facts:
+        result["_meta"] = {META_KEY: answer.facts}
+    return result
+
+
+def bounded(budget: int, render: Callable[[int], Answer]) -> Answer:
+    """`render(room)` for the largest room found whose answer fits `budget`.
+
+    `room` is what the page's own text may take; the words around it depend on what is shown, so the room is
+    lowered by the excess until all fits. Facts that take too much are dropped first, text is cut only last.
+    """
+    room = budget - answer_size(_lean(render(0), budget))
+    for _ in range(8):
+        answer = _lean(render(max(0, room)), budget)
+        excess = answer_size(answer) - budget
+        if excess <= 0:
+            return answer
+        room -= excess
+    return cut(answer, budget)
+
+
+def cut(answer: Answer, budget: int) -> Answer:
+    """The answer without facts and its text cut: for errors, and for words around a page that never fit."""
+    bare = Answer(answer.text, {}, answer.is_error)
+    if answer_size(bare) <= budget:
+        return bare
+    room = budget - answer_size(Answer("", {}, answer.is_error))
+    return Answer(clip(answer.text, room), {}, answer.is_error)
+
+
+def _lean(answer: Answer, budget: int) -> Answer:
+    """Facts within their share: without the spans, then without all but the id and the next call."""
+    facts = answer.facts
+    for dropped in ((), ("spans", "sources"), ("url", "media_type", "strategy", "terms")):
+        facts = {name: value for name, value in facts.items() if name not in dropped}
+        if _size(facts) <= budget // FACTS_SHARE:
+            return Answer(answer.text, facts, answer.is_error)
+    return Answer(answer.text, {}, answer.is_error)
+
+
+def _size(value: object) -> int:
+    # Default separators, so that a client or proxy that writes JSON with spaces stays within the budget too.
+    return len(json.dumps(value, ensure_ascii=False).encode("utf-8", "surrogatepass"))
+
+
+__all__ = ["META_KEY", "answer_size", "bounded", "cut", "result_json", "serialized_size"]

@@ -1,0 +1,199 @@
+"""The command line: the same verbs as the tools and more. Reads environment and arguments, builds everything.
+
+Exit codes: 0 done; 1 the call failed with a named error; 2 the command line or a setting is wrong; 130 stopped.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import logging
+import os
+import sys
+import time
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from keyhole import __version__
+from keyhole.config import Config, load
+from keyhole.errors import KeyholeError
+
+if TYPE_CHECKING:
+    from keyhole.records import Answer
+    from keyhole.retrieve import Retrieval
+    from keyhole.store.base import Store
+    from keyhole.websearch.base import Engine
+
+log = logging.getLogger(__name__)
+
+OK, FAILED, USAGE, STOPPED = 0, 1, 2, 130
+DEFAULT_PORT = 8765
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command; the exit code."""
+    arguments = _parser().parse_args(argv)
+    try:
+        config = load(os.environ)
+        logging.basicConfig(level=config.log_level, stream=sys.stderr, format="%(name)s: %(message)s")
+        return int(arguments.run(config, arguments))
+    except KeyholeError as error:
+        from keyhole.wording import failure
+
+        print(failure(error).text, file=sys.stderr)
+        return USAGE
+    except KeyboardInterrupt:
+        return STOPPED
+
+
+def serve_main() -> int:
+    """`keyhole-mcp`: serve over stdio, with the options of `keyhole serve`."""
+    return main(["serve", *sys.argv[1:]])
+
+
+def build(config: Config) -> Retrieval:
+    """The product with its real parts. Nothing is opened or connected to before a call needs it."""
+    from keyhole.fetch.client import HttpFetcher
+    from keyhole.retrieve import Retrieval
+
+    fetcher = HttpFetcher(config, config.user_agent or f"Keyhole/{__version__} (MCP server; fetches for a person)")
+    store, secret = open_store(config)
+    return Retrieval(config, fetcher, store, _engines(config, fetcher), secret, time.time)
+
+
+def open_store(config: Config) -> tuple[Store, bytes]:
+    """The store on disk and the installation's secret. A folder that cannot be used is told on stderr: calls
+    still answer, without a recovery offer, and ids last as long as the process."""
+    from keyhole.store.home import SECRET_BYTES, home_folder, open_home
+    from keyhole.store.sqlite import SqliteStore
+
+    folder = home_folder(config.home)
+    try:
+        secret = open_home(folder)
+    except OSError as error:
+        log.warning("nothing can be stored in %s: %s", folder, error.strerror)
+        secret = os.urandom(SECRET_BYTES)
+    return SqliteStore(folder, time.time, config.ttl_days * 86_400, config.store_max_bytes), secret
+
+
+def _engines(config: Config, fetcher: Any) -> list[Engine]:
+    from keyhole.websearch.keyless import KeylessEngine
+    from keyhole.websearch.searxng import SearxngEngine
+
+    known: dict[str, Engine] = {"keyless": KeylessEngine()}
+    if config.searxng_url:
+        known["searxng"] = SearxngEngine(config.searxng_url, fetcher)
+    return [known[name] for name in config.engines if name in known]
+
+
+def _serve(config: Config, arguments: argparse.Namespace) -> int:
+    from keyhole.serving import serve_http, serve_stdio
+
+    if arguments.http:
+        return serve_http(config, arguments.port)
+    return serve_stdio(config)
+
+
+def _fetch(config: Config, arguments: argparse.Namespace) -> int:
+    call = {"url": arguments.url, "query": arguments.query, "max_chars": arguments.max_chars}
+    return _one_call(config, "web_fetch", {**call, "refresh": arguments.refresh}, arguments.json)
+
+
+def _search(config: Config, arguments: argparse.Namespace) -> int:
+    names = ("query", "scope", "max_results", "max_chars", "sites", "exclude_sites", "freshness", "language")
+    return _one_call(config, "search", {name: getattr(arguments, name) for name in names}, arguments.json)
+
+
+def _read(config: Config, arguments: argparse.Namespace) -> int:
+    names = ("id", "offset", "limit", "query", "find")
+    return _one_call(config, "read_artifact", {name: getattr(arguments, name) for name in names}, arguments.json)
+
+
+def _one_call(config: Config, tool: str, given: dict[str, Any], as_json: bool) -> int:
+    answer = asyncio.run(_answer(config, tool, given))
+    if as_json:
+        facts = {"text": answer.text, "is_error": answer.is_error, **answer.facts}
+        print(json.dumps(facts, ensure_ascii=False, indent=2))
+    else:
+        print(answer.text, file=sys.stderr if answer.is_error else sys.stdout)
+    return FAILED if answer.is_error else OK
+
+
+async def _answer(config: Config, tool: str, given: dict[str, Any]) -> Answer:
+    from keyhole.tools import answer_call
+
+    async def progress(done: float, total: float, what: str) -> None:
+        if sys.stderr.isatty():
+            print(f"\r\033[K[{done:.0f}/{total:.0f}] {what}", end="", file=sys.stderr, flush=True)
+
+    retrieval = build(config)
+    try:
+        await progress(0, 1, tool)
+        return await answer_call(retrieval, tool, given, progress)
+    finally:
+        if sys.stderr.isatty():
+            print("\r\033[K", end="", file=sys.stderr, flush=True)
+        await retrieval.fetcher.aclose()
+
+
+def _artifacts(config: Config, arguments: argparse.Namespace) -> int:
+    from keyhole.artifacts import run
+
+    store, _ = open_store(config)
+    return run(store, arguments)
+
+
+def _demo(_config: Config, arguments: argparse.Namespace) -> int:
+    from keyhole.demo import run
+
+    return run(as_json=arguments.json)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="keyhole", description="Bounded web retrieval for agents.")
+    parser.add_argument("--version", action="version", version=f"keyhole {__version__}")
+    verbs = parser.add_subparsers(required=True, metavar="COMMAND")
+
+    serve = verbs.add_parser("serve", help="serve MCP over stdio, or over HTTP on loopback")
+    serve.add_argument("--http", action="store_true", help="streamable HTTP at http://127.0.0.1:PORT/mcp")
+    serve.add_argument("--port", type=int, default=DEFAULT_PORT, help=f"default {DEFAULT_PORT}")
+    serve.set_defaults(run=_serve)
+
+    fetch = _verb(verbs, "fetch", _fetch, "what web_fetch would give an agent")
+    fetch.add_argument("url")
+    fetch.add_argument("--query", "-q")
+    fetch.add_argument("--max-chars", type=int)
+    fetch.add_argument("--refresh", action="store_true", help="do not use a copy fetched within 15 minutes")
+
+    search = _verb(verbs, "search", _search, "what search would give an agent")
+    search.add_argument("query")
+    search.add_argument("--scope", choices=("web", "stored"), default="web")
+    search.add_argument("--max-results", type=int, default=5)
+    search.add_argument("--max-chars", type=int)
+    search.add_argument("--site", dest="sites", action="append", metavar="SITE")
+    search.add_argument("--exclude-site", dest="exclude_sites", action="append", metavar="SITE")
+    search.add_argument("--freshness", choices=("day", "week", "month", "year"))
+    search.add_argument("--language")
+
+    read = _verb(verbs, "read", _read, "what read_artifact would give an agent")
+    read.add_argument("id")
+    read.add_argument("--offset", type=int, default=0)
+    read.add_argument("--limit", type=int)
+    read.add_argument("--query", "-q")
+    read.add_argument("--find")
+
+    artifacts = _verb(verbs, "artifacts", _artifacts, "the stored pages: list, show, rm, gc")
+    artifacts.add_argument("action", choices=("list", "show", "rm", "gc"))
+    artifacts.add_argument("ids", nargs="*", metavar="ID")
+    artifacts.add_argument("--limit", type=int, default=50, help="rows of list, default 50")
+
+    _verb(verbs, "demo", _demo, "a real client, server and web site on this machine, start to end")
+    return parser
+
+
+def _verb(verbs: Any, name: str, run: Any, help: str) -> argparse.ArgumentParser:
+    parser: argparse.ArgumentParser = verbs.add_parser(name, help=help)
+    parser.add_argument("--json", action="store_true", help="facts as JSON, for programs")
+    parser.set_defaults(run=run)
+    return parser

@@ -1,0 +1,171 @@
+"""Every limit and choice: its unit, default and reason; read once from a mapping. Nothing is read elsewhere."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from keyhole.errors import Code, KeyholeError
+
+PREFIX = "KEYHOLE_"
+
+MIN_BUDGET = 500
+"""Bytes. Below it header, continuation and markers leave no room for text."""
+MAX_BUDGET = 200_000
+"""Bytes. Above the largest cap of any known client (150,000 characters), so more could never arrive."""
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """The settings of one server. Build it with `load`, or directly in tests."""
+
+    home: Path | None = None
+    max_chars: int = 9_000
+    timeout: float = 30.0
+    search_timeout: float = 40.0
+    max_bytes: int = 10_000_000
+    max_decoded_bytes: int = 20_000_000
+    max_redirects: int = 10
+    freshness: float = 900.0
+    allow_private: frozenset[str] = frozenset()
+    user_agent: str = ""
+    engines: tuple[str, ...] = ("searxng", "keyless")
+    searxng_url: str = ""
+    ttl_days: float = 30.0
+    store_max_bytes: int = 2 * 1024**3
+    log_level: str = "WARNING"
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One row of the settings table: the variable is `KEYHOLE_` and the upper-cased field name."""
+
+    field: str
+    unit: str
+    reason: str
+    parse: Callable[[str], Any]
+
+    @property
+    def variable(self) -> str:
+        """The environment variable's name."""
+        return PREFIX + self.field.upper()
+
+
+def _between(low: float, high: float, kind: type[int] | type[float]) -> Callable[[str], float]:
+    def parse(raw: str) -> float:
+        value = kind(raw.replace("_", ""))
+        if not low <= value <= high:
+            raise ValueError(f"must be from {low:,} to {high:,}")
+        return value
+
+    return parse
+
+
+def _names(raw: str) -> tuple[str, ...]:
+    return tuple(name.strip().lower() for name in raw.split(",") if name.strip())
+
+
+def _endpoints(raw: str) -> frozenset[str]:
+    """`host:port` pairs; a port must be named, so that one allowed service does not open a whole host."""
+    found = _names(raw)
+    for name in found:
+        host, colon, port = name.rpartition(":")
+        if not (host and colon and port.isdigit()):
+            raise ValueError(f"{name!r} is not host:port")
+    return frozenset(found)
+
+
+def _level(raw: str) -> str:
+    if raw.upper() not in {"DEBUG", "INFO", "WARNING", "ERROR"}:
+        raise ValueError("must be DEBUG, INFO, WARNING or ERROR")
+    return raw.upper()
+
+
+SETTINGS: tuple[Setting, ...] = (
+    Setting("home", "path", "where artifacts are kept; by default the platform's user data folder", Path),
+    Setting(
+        "max_chars",
+        "bytes of the result",
+        "default budget of a result; 9,000 survives clients that cut at 10,000 bytes",
+        _between(MIN_BUDGET, MAX_BUDGET, int),
+    ),
+    Setting(
+        "timeout",
+        "seconds",
+        "deadline of a whole web_fetch or read_artifact; below the 60 s of common clients",
+        _between(0.1, 600, float),
+    ),
+    Setting(
+        "search_timeout",
+        "seconds",
+        "deadline of a whole search; below the 60 s of common clients",
+        _between(0.1, 600, float),
+    ),
+    Setting(
+        "max_bytes",
+        "bytes",
+        "most that is read of one response as it comes over the wire",
+        _between(1_000, 1_000_000_000, int),
+    ),
+    Setting(
+        "max_decoded_bytes",
+        "bytes",
+        "most that one response may decompress to",
+        _between(1_000, 2_000_000_000, int),
+    ),
+    Setting("max_redirects", "hops", "redirects followed; each is checked anew", _between(0, 20, int)),
+    Setting(
+        "freshness",
+        "seconds",
+        "a page fetched this recently is answered from the store; refresh=true overrides",
+        _between(0, 86_400 * 365, float),
+    ),
+    Setting("allow_private", "host:port,…", "private endpoints that may be fetched; none by default", _endpoints),
+    Setting("user_agent", "text", "what sites see; by default Keyhole and its version", str),
+    Setting("engines", "names", "web search engines that may be asked, of: searxng, keyless", _names),
+    Setting("searxng_url", "URL", "base address of a SearXNG instance with its JSON format enabled", str),
+    Setting(
+        "ttl_days",
+        "days",
+        "how long an artifact is kept after it was last read",
+        _between(0.001, 36_500, float),
+    ),
+    Setting(
+        "store_max_bytes",
+        "bytes",
+        "size of the store; beyond it the least recently read artifacts go first",
+        _between(100_000, 2**50, int),
+    ),
+    Setting("log_level", "name", "what is logged to stderr", _level),
+)
+
+
+def load(environment: Mapping[str, str]) -> Config:
+    """Read every `KEYHOLE_*` variable of a mapping.
+
+    Raises KeyholeError (invalid_argument) for an unknown variable, naming the nearest known one, and for a
+    value outside its bounds.
+    """
+    known = {setting.variable: setting for setting in SETTINGS}
+    values: dict[str, Any] = {}
+    for name in sorted(environment):
+        if not name.startswith(PREFIX):
+            continue
+        if name not in known:
+            raise KeyholeError(Code.INVALID_ARGUMENT, _unknown(name, list(known)))
+        raw = environment[name].strip()
+        if not raw:
+            continue
+        try:
+            values[known[name].field] = known[name].parse(raw)
+        except ValueError as error:
+            raise KeyholeError(Code.INVALID_ARGUMENT, f"{name}={raw!r}: {error}") from error
+    return Config(**values)
+
+
+def _unknown(name: str, known: list[str]) -> str:
+    near = difflib.get_close_matches(name, known, n=1)
+    return f"unknown setting {name}" + (f"; did you mean {near[0]}?" if near else "")

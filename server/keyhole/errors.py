@@ -1,0 +1,100 @@
+"""The closed list of ways a call can fail. Only facts here; wording.py turns them into text.
+
+There is one exception, `KeyholeError`; the table `RULES` says for each code whether calling again can help
+and what to do next. The README shows this table, and a test compares the two.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from types import MappingProxyType
+
+
+class Code(StrEnum):
+    """Stable names of failures: they stand first in the error text, so an agent may match on them."""
+
+    INVALID_ARGUMENT = "invalid_argument"
+    INVALID_URL = "invalid_url"
+    SCHEME_NOT_ALLOWED = "scheme_not_allowed"
+    BLOCKED_ADDRESS = "blocked_address"
+    DNS_FAILURE = "dns_failure"
+    CONNECT_FAILURE = "connect_failure"
+    TLS_FAILURE = "tls_failure"
+    PROTOCOL_ERROR = "protocol_error"
+    TIMEOUT = "timeout"
+    TOO_MANY_REDIRECTS = "too_many_redirects"
+    TOO_LARGE = "too_large"
+    DECOMPRESSION_BOMB = "decompression_bomb"
+    UNSUPPORTED_ENCODING = "unsupported_encoding"
+    HTTP_STATUS = "http_status"
+    RATE_LIMITED = "rate_limited"
+    LOGIN_REQUIRED = "login_required"
+    EMPTY_DOCUMENT = "empty_document"
+    UNSUPPORTED_MEDIA = "unsupported_media"
+    EXTRACTION_FAILED = "extraction_failed"
+    UNKNOWN_ARTIFACT = "unknown_artifact"
+    EXPIRED_ARTIFACT = "expired_artifact"
+    STORE_UNAVAILABLE = "store_unavailable"
+    QUOTE_NOT_FOUND = "quote_not_found"
+    NO_RESULTS = "no_results"
+    ENGINE_UNAVAILABLE = "engine_unavailable"
+    INTERNAL_ERROR = "internal_error"
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """`retry`: the same call may succeed later. `next_step`: what the agent should do instead or first."""
+
+    retry: bool
+    next_step: str
+
+
+RULES: Mapping[Code, Rule] = MappingProxyType(
+    {
+        Code.INVALID_ARGUMENT: Rule(False, "Call again with the argument as described."),
+        Code.INVALID_URL: Rule(False, "Give one absolute http:// or https:// URL."),
+        Code.SCHEME_NOT_ALLOWED: Rule(False, "Only http and https are fetched."),
+        Code.BLOCKED_ADDRESS: Rule(
+            False, "Private and special addresses are never fetched; the operator can allow one host:port."
+        ),
+        Code.DNS_FAILURE: Rule(True, "Check the host name; search for the right site if unsure."),
+        Code.CONNECT_FAILURE: Rule(True, "The site is down or unreachable; try later or another source."),
+        Code.TLS_FAILURE: Rule(False, "The site's certificate is not valid; use another source."),
+        Code.PROTOCOL_ERROR: Rule(True, "The server broke the protocol; try later or another source."),
+        Code.TIMEOUT: Rule(True, "Try once more, or use another source."),
+        Code.TOO_MANY_REDIRECTS: Rule(False, "The site redirects in a loop; use another URL."),
+        Code.TOO_LARGE: Rule(False, "Look for a smaller page or a text version."),
+        Code.DECOMPRESSION_BOMB: Rule(False, "The response is hostile; do not fetch it again."),
+        Code.UNSUPPORTED_ENCODING: Rule(False, "The server ignored our Accept-Encoding; use another source."),
+        Code.HTTP_STATUS: Rule(False, "Check the URL, or search for where the page went."),
+        Code.RATE_LIMITED: Rule(True, "Wait before asking this site again, or use another source."),
+        Code.LOGIN_REQUIRED: Rule(False, "The page needs an account; use a public source."),
+        Code.EMPTY_DOCUMENT: Rule(False, "The page holds no text; use another source."),
+        Code.UNSUPPORTED_MEDIA: Rule(False, "Look for an HTML or text version of the same content."),
+        Code.EXTRACTION_FAILED: Rule(False, "Use another source for the same content."),
+        Code.UNKNOWN_ARTIFACT: Rule(False, "Copy the id from a web_fetch or search result, or fetch the URL."),
+        Code.EXPIRED_ARTIFACT: Rule(False, "Fetch the URL again with web_fetch."),
+        Code.STORE_UNAVAILABLE: Rule(True, "Call again with the same id; if it stays, fetch the URL again."),
+        Code.QUOTE_NOT_FOUND: Rule(False, "Shorten the quote, or call with query= instead of find=."),
+        Code.NO_RESULTS: Rule(False, "Use fewer or more general words, or drop a filter."),
+        Code.ENGINE_UNAVAILABLE: Rule(True, "Try later, or fetch a known URL with web_fetch."),
+        Code.INTERNAL_ERROR: Rule(True, "Try once more; the server's log on stderr says more."),
+    }
+)
+
+
+class KeyholeError(Exception):
+    """A named failure. `message` says what happened in one sentence; `facts` go to `_meta` for programs."""
+
+    def __init__(self, code: Code, message: str, **facts: str | int | float) -> None:
+        super().__init__(code, message)
+        self.code = code
+        self.message = message
+        self.facts = facts
+
+    @property
+    def rule(self) -> Rule:
+        """Whether a retry helps, and the next step."""
+        return RULES[self.code]

@@ -1,0 +1,74 @@
+"""Bytes to text: which charset, and which characters never belong in text. No markup here."""
+
+from __future__ import annotations
+
+import codecs
+import re
+
+_BOMS = (
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF32_LE, "utf-32-le"),
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
+_CHARSET = re.compile(r"charset\s*=\s*[\"']?\s*([\w.:-]{1,40})", re.IGNORECASE)
+_META = re.compile(rb"<meta[^>]{0,400}?charset\s*=\s*[\"']?\s*([\w.:-]{1,40})", re.IGNORECASE)
+_META_REACH = 4_096
+"""Bytes searched for a `<meta charset>`: the HTML standard asks for the first 1,024, pages exceed it."""
+
+# C0 and C1 controls but tab and line feed, and lone surrogates, which no encoding can carry further.
+_UNPRINTABLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
+
+# What the WHATWG Encoding standard reads these labels as: servers that say one mean the other.
+_REPLACED = {
+    "iso-8859-1": "cp1252",
+    "latin-1": "cp1252",
+    "latin1": "cp1252",
+    "us-ascii": "cp1252",
+    "ascii": "cp1252",
+}
+
+
+def decode(body: bytes, content_type: str) -> str:
+    """The text of a body: charset by BOM, header, `<meta>`, then UTF-8 where it fits, else Windows-1252."""
+    for bom, charset in _BOMS:
+        if body.startswith(bom):
+            return body[len(bom) :].decode(charset, "replace")
+    meta = _META.search(body[:_META_REACH])
+    named = [match[1] for match in (_CHARSET.search(content_type),) if match]
+    named += [meta[1].decode("ascii", "replace")] if meta else []
+    for label in named:
+        charset = _REPLACED.get(label.lower(), label)
+        try:
+            return body.decode(charset, "replace")
+        except LookupError:
+            continue
+    try:
+        return body.decode("utf-8")
+    except UnicodeDecodeError as error:
+        # A body cut in the middle of a character is still UTF-8.
+        near_end = error.start >= len(body) - 4
+        return body.decode("utf-8" if near_end else "cp1252", "replace")
+
+
+def tidy(text: str) -> str:
+    """One kind of line break, and no characters that neither a person nor a model can read."""
+    return _UNPRINTABLE.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))
+
+
+def looks_binary(body: bytes) -> bool:
+    """Whether bytes cannot be text: NUL bytes without a UTF-16 or UTF-32 mark, or a known file signature."""
+    if any(body.startswith(bom) for bom, _ in _BOMS):
+        return False
+    signatures = (
+        b"%PDF-",
+        b"\x89PNG",
+        b"\xff\xd8\xff",
+        b"GIF8",
+        b"PK\x03\x04",
+        b"\x1f\x8b",
+        b"RIFF",
+        b"\x7fELF",
+    )
+    return body.startswith(signatures) or b"\0" in body[:8_192]

@@ -1,0 +1,114 @@
+"""Opens connections only to checked addresses. One lookup per connection; no URLs, no HTTP here.
+
+Every answer of the resolver must be allowed, else nothing is connected to: a name that points both outside
+and inside is an attack or a mistake. The connection goes to the very address that was checked, so a second
+lookup (DNS rebinding) cannot happen. Host header, SNI and certificate name stay those of the URL, because
+only the TCP connection is ours.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import ssl
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import httpcore
+
+from keyhole.errors import Code, KeyholeError
+from keyhole.fetch.addresses import refusal
+
+MAX_ADDRESSES = 4
+"""Addresses tried per connection: enough for dual stack with a spare each, few enough for one deadline."""
+
+Allowed = Callable[[str], bool]
+"""Whether a `host:port` is on the explicit allow-list of private endpoints."""
+
+
+class CheckedBackend(httpcore.AsyncNetworkBackend):
+    """A network backend for httpcore that resolves, checks and then connects to the literal address."""
+
+    def __init__(self, allowed: Allowed) -> None:
+        self._allowed = allowed
+        self._tcp = httpcore.AnyIOBackend()
+
+    async def connect_tcp(
+        self,
+        host: str,
+        port: int,
+        timeout: float | None = None,
+        local_address: str | None = None,
+        socket_options: Iterable[Any] | None = None,
+    ) -> httpcore.AsyncNetworkStream:
+        """Connect to `host:port`. Raises KeyholeError: dns_failure, blocked_address, connect_failure."""
+        addresses = await self._checked_addresses(host, port)
+        failure: Exception | None = None
+        for address in addresses[:MAX_ADDRESSES]:
+            try:
+                stream = await self._tcp.connect_tcp(address, port, timeout, local_address, socket_options)
+                return _Stream(stream)
+            except (httpcore.ConnectError, httpcore.ConnectTimeout) as error:
+                failure = error
+        raise KeyholeError(Code.CONNECT_FAILURE, f"could not connect to {host}:{port}") from failure
+
+    async def connect_unix_socket(
+        self, path: str, timeout: float | None = None, socket_options: Iterable[Any] | None = None
+    ) -> httpcore.AsyncNetworkStream:
+        """Never: a URL cannot name a Unix socket."""
+        raise KeyholeError(Code.BLOCKED_ADDRESS, "unix sockets are not fetched")
+
+    async def sleep(self, seconds: float) -> None:
+        """Wait between httpcore's own connection attempts, of which we ask none."""
+        await asyncio.sleep(seconds)
+
+    async def _checked_addresses(self, host: str, port: int) -> list[str]:
+        addresses = await _resolve(host, port)
+        if not self._allowed(f"{host}:{port}"):
+            for address in addresses:
+                if reason := refusal(address):
+                    name = host if host == address else f"{host} leads to {address}, which"
+                    raise KeyholeError(Code.BLOCKED_ADDRESS, f"{name} is refused ({reason})")
+        return addresses
+
+
+class _Stream(httpcore.AsyncNetworkStream):
+    """A stream that names a failed TLS handshake as what it is; all else is passed on."""
+
+    def __init__(self, stream: httpcore.AsyncNetworkStream) -> None:
+        self._stream = stream
+
+    async def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
+        return await self._stream.read(max_bytes, timeout)
+
+    async def write(self, buffer: bytes, timeout: float | None = None) -> None:
+        await self._stream.write(buffer, timeout)
+
+    async def aclose(self) -> None:
+        await self._stream.aclose()
+
+    async def start_tls(
+        self, ssl_context: ssl.SSLContext, server_hostname: str | None = None, timeout: float | None = None
+    ) -> httpcore.AsyncNetworkStream:
+        try:
+            return await self._stream.start_tls(ssl_context, server_hostname, timeout)
+        except httpcore.ConnectError as error:
+            cause = error.__cause__
+            reason = getattr(cause, "verify_message", "") or "the TLS handshake failed"
+            raise KeyholeError(Code.TLS_FAILURE, f"{server_hostname}: {reason}") from error
+
+    def get_extra_info(self, info: str) -> Any:
+        return self._stream.get_extra_info(info)
+
+
+async def _resolve(host: str, port: int) -> list[str]:
+    loop = asyncio.get_running_loop()
+    try:
+        answers = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    except (socket.gaierror, UnicodeError) as error:
+        raise KeyholeError(Code.DNS_FAILURE, f"the name {host} could not be resolved") from error
+    # Not a set: the resolver's order is RFC 6724's preference.
+    addresses = list(dict.fromkeys(str(answer[4][0]) for answer in answers))
+    if not addresses:
+        raise KeyholeError(Code.DNS_FAILURE, f"the name {host} has no address")
+    return addresses

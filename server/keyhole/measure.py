@@ -1,0 +1,46 @@
+"""How much room text takes. The only place that knows what a budget counts."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+
+Measure = Callable[[str], int]
+"""The size of a piece of text; never less than its number of characters, and additive over pieces."""
+
+
+def serialized_size(text: str) -> int:
+    """Bytes of `text` inside a JSON string in UTF-8: what travels to the client, and what clients cut by."""
+    return len(json.dumps(text, ensure_ascii=False).encode("utf-8", "surrogatepass")) - 2
+
+
+def fit_forward(text: str, start: int, room: int, measure: Measure) -> int:
+    """The furthest `end` for which `text[start:end]` measures at most `room`."""
+    low, high = start, min(len(text), start + max(0, room))
+    while low < high:
+        middle = (low + high + 1) // 2
+        if measure(text[start:middle]) <= room:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+def fit_backward(text: str, end: int, room: int, measure: Measure) -> int:
+    """The earliest `start` for which `text[start:end]` measures at most `room`."""
+    low, high = max(0, end - max(0, room)), end
+    while low < high:
+        middle = (low + high) // 2
+        if measure(text[middle:end]) <= room:
+            high = middle
+        else:
+            low = middle + 1
+    return low
+
+
+def clip(text: str, room: int, measure: Measure = serialized_size) -> str:
+    """`text` on one line, cut with an ellipsis where it measures more than `room`."""
+    line = " ".join(text[: room * 2].split()).encode("utf-8", "replace").decode("utf-8")
+    if len(text) <= room * 2 and measure(line) <= room:
+        return line
+    return line[: fit_forward(line, 0, max(0, room - measure("…")), measure)].rstrip() + "…"

@@ -1,0 +1,193 @@
+"""The values that travel between stages, in the order they are made. No behaviour beyond their own facts.
+
+Offsets are Unicode code points, half-open `[start, end)`, into the stored text. Times are seconds since
+the epoch. Every value is frozen: a stage makes a new one instead of changing what it was given.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+Strategy = Literal["whole", "passages", "head_tail", "window", "quote"]
+BlockKind = Literal["heading", "paragraph", "list", "table", "code", "quote"]
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """What the network gave for one URL: the body is as served, undecoded text, at most the byte cap."""
+
+    requested_url: str
+    url: str
+    status: int
+    content_type: str
+    body: bytes
+    fetched_at: float
+    cut: bool = False
+    """True when the body stopped at the byte cap or the connection broke: it must never pass for whole."""
+    etag: str = ""
+    last_modified: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """One structural piece of a document's text."""
+
+    kind: BlockKind
+    heading_path: tuple[str, ...]
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A page as readable Markdown, with what was left out of it counted."""
+
+    title: str
+    text: str
+    media_type: str
+    language: str = ""
+    blocks: tuple[Block, ...] = ()
+    removed: tuple[tuple[str, int], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Artifact:
+    """A document kept: the full text under an id that is the same for the same URL and text."""
+
+    id: str
+    url: str
+    requested_url: str
+    title: str
+    text: str
+    media_type: str
+    language: str
+    fetched_at: float
+    cut: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ArtifactSummary:
+    """One line of a listing: everything about an artifact but its text."""
+
+    id: str
+    url: str
+    title: str
+    chars: int
+    fetched_at: float
+    last_access: float
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A stretch of text that is ranked and shown as one."""
+
+    start: int
+    end: int
+    heading_path: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class TermCount:
+    """How often one term of the query stands in the whole text."""
+
+    term: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """What of a text is shown: spans in reading order, their scores, and why these."""
+
+    strategy: Strategy
+    total: int
+    spans: tuple[tuple[int, int], ...]
+    scores: tuple[float, ...]
+    text: str = field(repr=False)
+    """The verbatim spans joined by gap lines; at most the budget it was made for."""
+    terms: tuple[TermCount, ...] = ()
+    matched: bool = False
+    """False when a query was given and no passage holds any of its terms."""
+
+    @property
+    def shown(self) -> int:
+        """How many characters of the text are shown."""
+        return sum(end - start for start, end in self.spans)
+
+    @property
+    def first_gap(self) -> int | None:
+        """Where the first omitted character stands, or None when nothing is omitted."""
+        position = 0
+        for start, end in self.spans:
+            if start > position:
+                return position
+            position = max(position, end)
+        return position if position < self.total else None
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """A stretch read in order: `next_start` is where reading goes on, None at the end of the text."""
+
+    start: int
+    end: int
+    total: int
+
+    @property
+    def next_start(self) -> int | None:
+        """Where the next window begins, or None when this one reached the end."""
+        return self.end if self.end < self.total else None
+
+
+@dataclass(frozen=True, slots=True)
+class Quote:
+    """Where a quote stands in a text; `exact` is False when only its letters and digits agree."""
+
+    start: int
+    end: int
+    exact: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SearchRequest:
+    """One question for the engines, with the filters that they or we apply."""
+
+    query: str
+    max_results: int
+    sites: tuple[str, ...] = ()
+    exclude_sites: tuple[str, ...] = ()
+    freshness: str = ""
+    language: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """One result of one engine."""
+
+    url: str
+    title: str
+    snippet: str
+    engine: str
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One numbered source of a search: its artifact and what is shown of it, or why it was not read."""
+
+    url: str
+    title: str
+    snippet: str = ""
+    artifact: Artifact | None = None
+    stored: bool = False
+    not_read: str = ""
+    spans: tuple[tuple[int, int], ...] = ()
+    scores: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a tool gives back: text for the model, facts for programs, and whether it failed."""
+
+    text: str
+    facts: dict[str, object]
+    is_error: bool = False

@@ -1,0 +1,67 @@
+"""The contract of every artifact store, and the ids of artifacts. Implementations are elsewhere."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import hmac
+from collections.abc import Callable
+from typing import Protocol
+
+from keyhole.records import Artifact, ArtifactSummary
+
+Clock = Callable[[], float]
+
+ID_BYTES = 10
+"""80 bits: nobody guesses one, and in base32 it is 16 characters that survive copying by a model."""
+
+REFRESH_AFTER = 3_600.0
+"""Seconds. A read moves the last access only when it is older than this: one write an hour, not one a read."""
+
+
+def artifact_id(secret: bytes, url: str, text: str) -> str:
+    """The id of a text under its final URL: the same for the same pair and secret, else unguessable."""
+    digest = hmac.new(secret, digestmod=hashlib.sha256)
+    encoded_url = url.encode("utf-8", "surrogatepass")
+    # The length keeps (url, text) pairs apart that would be equal joined.
+    digest.update(len(encoded_url).to_bytes(8, "big") + encoded_url)
+    digest.update(text.encode("utf-8", "surrogatepass"))
+    return base64.b32encode(digest.digest()[:ID_BYTES]).decode("ascii").lower()
+
+
+class Store(Protocol):
+    """Keeps artifacts until they expire or the store is full. Safe to call from several threads.
+
+    Every method raises KeyholeError(store_unavailable) when the medium fails.
+    """
+
+    def put(self, artifact: Artifact, words: str) -> None:
+        """Keep an artifact, or renew the one with the same id. `words`: its search terms, space-separated."""
+        ...
+
+    def get(self, id: str) -> Artifact:
+        """The artifact, its last access renewed.
+
+        Raises KeyholeError: unknown_artifact, or expired_artifact (with `url`) for one that was dropped.
+        """
+        ...
+
+    def recent(self, url: str, since: float) -> Artifact | None:
+        """The latest artifact that a request for `url` gave at `since` or later, or None."""
+        ...
+
+    def search(self, words: tuple[str, ...], limit: int) -> tuple[Artifact, ...]:
+        """Artifacts that hold any of the words, those that hold the rarest and the most first."""
+        ...
+
+    def list(self, limit: int) -> tuple[ArtifactSummary, ...]:
+        """The most recently fetched artifacts, newest first."""
+        ...
+
+    def remove(self, id: str) -> bool:
+        """Forget an artifact entirely; False when it was not there."""
+        ...
+
+    def collect(self) -> int:
+        """Drop what has expired and what exceeds the size cap; how many were dropped."""
+        ...

@@ -1,0 +1,81 @@
+"""A bounded store in memory: the stand-in for tests, and for the time a disk fails. Nothing is written."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from threading import Lock
+
+from keyhole.errors import Code, KeyholeError
+from keyhole.records import Artifact, ArtifactSummary
+from keyhole.store.base import Clock
+
+MAX_ARTIFACTS = 64
+TTL = 3_600.0
+"""Seconds. Memory is a bridge until the disk works again, not a place to keep things."""
+
+
+class MemoryStore:
+    """At most 64 artifacts for an hour each, least recently read dropped first."""
+
+    def __init__(self, clock: Clock, max_artifacts: int = MAX_ARTIFACTS, ttl: float = TTL) -> None:
+        self._clock = clock
+        self._max = max_artifacts
+        self._ttl = ttl
+        self._kept: OrderedDict[str, tuple[Artifact, frozenset[str], float]] = OrderedDict()
+        self._dropped: OrderedDict[str, str] = OrderedDict()
+        self._lock = Lock()
+
+    def put(self, artifact: Artifact, words: str) -> None:
+        with self._lock:
+            self._kept[artifact.id] = (artifact, frozenset(words.split()), self._clock())
+            self._kept.move_to_end(artifact.id)
+            self._dropped.pop(artifact.id, None)
+        self.collect()
+
+    def get(self, id: str) -> Artifact:
+        self.collect()
+        with self._lock:
+            if id in self._kept:
+                artifact, words, _ = self._kept[id]
+                self._kept[id] = (artifact, words, self._clock())
+                self._kept.move_to_end(id)
+                return artifact
+            if id in self._dropped:
+                raise KeyholeError(Code.EXPIRED_ARTIFACT, f"artifact {id} was dropped", url=self._dropped[id])
+        raise KeyholeError(Code.UNKNOWN_ARTIFACT, "no artifact has this id")
+
+    def recent(self, url: str, since: float) -> Artifact | None:
+        self.collect()
+        with self._lock:
+            found = [a for a, *_ in self._kept.values() if a.requested_url == url and a.fetched_at >= since]
+        return max(found, key=lambda artifact: artifact.fetched_at, default=None)
+
+    def search(self, words: tuple[str, ...], limit: int) -> tuple[Artifact, ...]:
+        self.collect()
+        with self._lock:
+            found = [(sum(w in kept for w in words), a) for a, kept, _ in self._kept.values()]
+        found.sort(key=lambda pair: (-pair[0], pair[1].id))
+        return tuple(artifact for count, artifact in found if count)[:limit]
+
+    def list(self, limit: int) -> tuple[ArtifactSummary, ...]:
+        self.collect()
+        with self._lock:
+            rows = [
+                ArtifactSummary(a.id, a.url, a.title, len(a.text), a.fetched_at, seen)
+                for a, _, seen in self._kept.values()
+            ]
+        return tuple(sorted(rows, key=lambda row: (-row.fetched_at, row.id))[:limit])
+
+    def remove(self, id: str) -> bool:
+        with self._lock:
+            return self._kept.pop(id, None) is not None
+
+    def collect(self) -> int:
+        with self._lock:
+            old = [id for id, (*_, seen) in self._kept.items() if seen + self._ttl < self._clock()]
+            excess = [id for id in self._kept if id not in old][: max(0, len(self._kept) - len(old) - self._max)]
+            for id in [*old, *excess]:
+                self._dropped[id] = self._kept.pop(id)[0].url
+            while len(self._dropped) > self._max:
+                self._dropped.popitem(last=False)
+            return len(old) + len(excess)

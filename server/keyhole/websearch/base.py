@@ -1,0 +1,45 @@
+"""The port that every search engine implements, and what all of them need. No engine here."""
+
+from __future__ import annotations
+
+from typing import Protocol
+from urllib.parse import urlsplit
+
+from keyhole.records import Hit, SearchRequest
+
+FRESHNESS = ("day", "week", "month", "year")
+
+
+class Engine(Protocol):
+    """One source of hits."""
+
+    @property
+    def name(self) -> str:
+        """The engine's name in settings and in results."""
+        ...
+
+    async def search(self, request: SearchRequest) -> tuple[Hit, ...]:
+        """Hits, best first; empty only when the engine is well and found nothing.
+
+        Raises KeyholeError: engine_unavailable, rate_limited, timeout and what fetching raises.
+        """
+        ...
+
+
+def with_sites(request: SearchRequest) -> str:
+    """The query with the `site:` operators that most engines understand."""
+    sites = " OR ".join(f"site:{site}" for site in request.sites)
+    excluded = " ".join(f"-site:{site}" for site in request.exclude_sites)
+    grouped = f"({sites})" if len(request.sites) > 1 else sites
+    return " ".join(part for part in (request.query, grouped, excluded) if part)
+
+
+def allowed_by_sites(url: str, request: SearchRequest) -> bool:
+    """Whether a hit's host passes the site filters: engines treat `site:` as a hint."""
+    host = (urlsplit(url).hostname or "").lower()
+
+    def under(site: str) -> bool:
+        bare = site.lower().removeprefix("www.")
+        return host == bare or host.endswith("." + bare)
+
+    return (not request.sites or any(map(under, request.sites))) and not any(map(under, request.exclude_sites))

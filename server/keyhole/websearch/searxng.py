@@ -1,0 +1,54 @@
+"""SearXNG through its JSON API. Asks the instance that the operator's settings name, nothing else."""
+
+from __future__ import annotations
+
+import json
+from urllib.parse import urlencode
+
+from keyhole.errors import Code, KeyholeError
+from keyhole.fetch.base import Fetcher
+from keyhole.records import Hit, SearchRequest
+from keyhole.websearch.base import with_sites
+
+
+class SearxngEngine:
+    """One SearXNG instance; `search.formats` in its settings must contain `json`."""
+
+    name = "searxng"
+
+    def __init__(self, base_url: str, fetcher: Fetcher) -> None:
+        self._base_url = base_url
+        self._fetcher = fetcher
+
+    async def search(self, request: SearchRequest) -> tuple[Hit, ...]:
+        """The instance's results in its order."""
+        return parse(await self._fetcher.get_json(search_url(self._base_url, request)))
+
+
+def search_url(base_url: str, request: SearchRequest) -> str:
+    """The API call for a request."""
+    fields = {"q": with_sites(request), "format": "json", "safesearch": "0"}
+    if request.language:
+        fields["language"] = request.language
+    if request.freshness:
+        fields["time_range"] = request.freshness
+    return f"{base_url.rstrip('/')}/search?{urlencode(fields)}"
+
+
+def parse(body: bytes) -> tuple[Hit, ...]:
+    """The hits of an answer. An empty answer of an instance whose engines all failed is a failure, not emptiness."""
+    try:
+        answer = json.loads(body)
+        results = answer["results"]
+        hits = tuple(
+            Hit(str(row["url"]), str(row.get("title") or ""), str(row.get("content") or ""), "searxng")
+            for row in results
+            if row.get("url")
+        )
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise KeyholeError(Code.ENGINE_UNAVAILABLE, "SearXNG's answer is not its JSON format") from error
+    failed = answer.get("unresponsive_engines") or ()
+    if not hits and failed:
+        names = ", ".join(sorted(str(row[0] if isinstance(row, list) and row else row) for row in failed))[:200]
+        raise KeyholeError(Code.ENGINE_UNAVAILABLE, f"SearXNG's engines failed: {names}")
+    return hits

@@ -1,0 +1,214 @@
+"""Records and errors as text for a model or a person. Nothing else words, and nothing here decides.
+
+Everything above a boundary line is ours; everything between the boundaries is the page's and untrusted. The
+boundary carries a mark that a page cannot know (see `mark`). No clocks and no random values: the same page
+and arguments give the same bytes.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import hmac
+from collections.abc import Sequence
+
+from keyhole.errors import KeyholeError
+from keyhole.measure import clip
+from keyhole.records import Answer, Artifact, Quote, Selection, Source, TermCount, Window
+
+MAX_TITLE = 160
+"""Bytes of a title shown: search engines show about 60 characters; this keeps any sensible one."""
+MAX_URL = 300
+"""Bytes of a URL shown; the full one is in `_meta` when it fits."""
+MAX_TERMS = 12
+"""Absent terms named at most."""
+
+
+def mark(secret: bytes, id: str) -> str:
+    """Eight characters that only this installation can make for this text."""
+    digest = hmac.new(secret, b"boundary:" + id.encode(), hashlib.sha256).digest()
+    return base64.b32encode(digest[:5]).decode("ascii").lower()
+
+
+def read_call(id: str, offset: int, limit: int) -> str:
+    """The exact call that reads on."""
+    return f'read_artifact(id="{id}", offset={offset}, limit={limit})'
+
+
+def page(
+    artifact: Artifact,
+    selection: Selection,
+    *,
+    mark: str,
+    next_window: Window | None,
+    asked: bool,
+    warning: str,
+    brief: bool,
+) -> Answer:
+    """A fetched page, or the passages of a stored one. `brief`: for budgets that have no room for a title."""
+    call = read_call(artifact.id, next_window.start, next_window.end - next_window.start) if next_window else ""
+    status = _join(_shown(selection, asked), _absent(selection.terms), f'id="{artifact.id}"' if not warning else "")
+    head = [*_source_lines(artifact), status, *_notes(artifact, warning)]
+    if brief:
+        head = [f"{selection.shown} of {selection.total} characters.", *([warning] if warning else [])]
+    return Answer(
+        _framed(head, selection.text, mark, call),
+        {
+            **_facts(artifact, stored=not warning),
+            "total_chars": selection.total,
+            "shown_chars": selection.shown,
+            "strategy": selection.strategy,
+            "spans": [[*span, score] for span, score in zip(selection.spans, selection.scores, strict=True)],
+            **_next_fact(next_window),
+        },
+    )
+
+
+def reading(artifact: Artifact, window: Window, *, mark: str, next_window: Window | None) -> Answer:
+    """A range of a stored text."""
+    call = read_call(artifact.id, next_window.start, next_window.end - next_window.start) if next_window else ""
+    status = f"Characters {window.start}:{window.end} of {window.total}."
+    if window.start == window.end:
+        status = f"Nothing at offset {window.start}: the text has {window.total} characters."
+    elif next_window is None:
+        status += " End of text."
+    head = [*_source_lines(artifact), _join(status, f'id="{artifact.id}"'), *_notes(artifact, "")]
+    return Answer(
+        _framed(head, artifact.text[window.start : window.end], mark, call),
+        {
+            **_facts(artifact, stored=True),
+            "total_chars": window.total,
+            "shown_chars": window.end - window.start,
+            "strategy": "window",
+            "spans": [[window.start, window.end, 0.0]],
+            **_next_fact(next_window),
+        },
+    )
+
+
+def quotation(artifact: Artifact, quote: Quote, window: Window, *, mark: str) -> Answer:
+    """Where a quote stands, with what is around it."""
+    how = "exactly" if quote.exact else "apart from spaces, case and punctuation"
+    status = f"The quote stands {how} at {quote.start}:{quote.end}; shown are characters {window.start}:{window.end}."
+    head = [*_source_lines(artifact), _join(status, f'id="{artifact.id}"')]
+    call = read_call(artifact.id, window.start, window.end - window.start)
+    return Answer(
+        _framed(head, artifact.text[window.start : window.end], mark, call),
+        {
+            **_facts(artifact, stored=True),
+            "total_chars": window.total,
+            "shown_chars": window.end - window.start,
+            "strategy": "quote",
+            "spans": [[quote.start, quote.end, 1.0 if quote.exact else 0.0]],
+            "exact": quote.exact,
+        },
+    )
+
+
+def results(sources: Sequence[Source], *, status: str, bodies: Sequence[str], marks: Sequence[str]) -> Answer:
+    """The numbered sources of a search; a body is a source's passages or snippet, possibly empty."""
+    parts = [status]
+    facts = []
+    for number, (source, body, sign) in enumerate(zip(sources, bodies, marks, strict=True), start=1):
+        lines = [f"[{number}] {clip(source.title, MAX_TITLE) or 'Untitled'}", clip(source.url, MAX_URL)]
+        lines.append(_source_status(source))
+        text = "\n".join(line for line in lines if line)
+        parts.append(text + ("\n" + _boundary(body, sign) if body else ""))
+        facts.append(_source_facts(source))
+    return Answer("\n\n".join(parts), {"total": len(sources), "sources": facts})
+
+
+def search_status(shown: int, engines: Sequence[tuple[str, str]], late: int, scope: str) -> str:
+    """How many sources there are and what went wrong on the way, in one line."""
+    where = "stored artifacts" if scope == "stored" else "the web"
+    found = f"{shown} source{'s' if shown != 1 else ''} from {where}."
+    failed = [f"{name}: {fault}" for name, fault in engines if fault]
+    told = f"{len(engines) - len(failed)} of {len(engines)} engines; {'; '.join(failed)}." if failed else ""
+    return _join(found, told, f"{late} not read in time." if late else "")
+
+
+def failure(error: KeyholeError) -> Answer:
+    """A named failure: the code first, what happened, the next step, and whether a retry helps."""
+    rule = error.rule
+    url = error.facts.get("url")
+    message = clip(error.message, 300).rstrip(".")
+    step = f'Fetch again: web_fetch(url="{clip(str(url), MAX_URL)}").' if url else rule.next_step
+    retry = " The same call may succeed later." if rule.retry else ""
+    text = f"{error.code}: {message}. {step}{retry}"
+    return Answer(text, {"code": str(error.code), "retryable": rule.retry, **error.facts}, is_error=True)
+
+
+def snippet(text: str, room: int) -> str:
+    """An engine's own words for a page, on one line."""
+    return clip(text, room)
+
+
+def _shown(selection: Selection, asked: bool) -> str:
+    amount = f"{selection.shown:,} of {selection.total:,} characters"
+    if selection.strategy == "whole":
+        return f"Whole text, {selection.total:,} characters."
+    if selection.strategy == "passages":
+        count = len(selection.spans)
+        return f"{count} passage{'s' if count != 1 else ''} for the query, {amount}; […] lines name what is left out."
+    if asked:
+        return f"Nothing matches the query; head and tail instead, {amount}."
+    return f"Head and tail, {amount}; query= would select the passages that answer it."
+
+
+def _absent(terms: Sequence[TermCount]) -> str:
+    absent = [clip(term.term, 40) for term in terms if term.count == 0][:MAX_TERMS]
+    return f"Not in the text: {', '.join(absent)}." if absent else ""
+
+
+def _source_lines(artifact: Artifact) -> list[str]:
+    title = clip(artifact.title, MAX_TITLE)
+    return [line for line in (title, clip(artifact.url, MAX_URL)) if line]
+
+
+def _notes(artifact: Artifact, warning: str) -> list[str]:
+    cut = "Partial: the response was cut off, the rest was never received." if artifact.cut else ""
+    return [note for note in (cut, warning) if note]
+
+
+def _framed(head: Sequence[str], body: str, sign: str, call: str) -> str:
+    lines = [*head, *([f"Next: {call}"] if call else []), _boundary(body, sign)]
+    return "\n".join([*lines, *([f"Next: {call}"] if call else [])])
+
+
+def _boundary(body: str, sign: str) -> str:
+    return f"--- untrusted text {sign} ---\n{body}\n--- end {sign} ---"
+
+
+def _source_status(source: Source) -> str:
+    if source.artifact is None:
+        return f"Not read: {source.not_read}." if source.not_read else ""
+    total = len(source.artifact.text)
+    shown = sum(end - start for start, end in source.spans)
+    at = source.spans[0][0] if source.spans else 0
+    call = f" Read on: {read_call(source.artifact.id, at, min(8_000, total - at))}" if source.stored else ""
+    return f"{shown:,} of {total:,} characters shown.{call}"
+
+
+def _source_facts(source: Source) -> dict[str, object]:
+    artifact = source.artifact
+    return {
+        "url": source.url,
+        "artifact_id": artifact.id if artifact and source.stored else None,
+        "spans": [[*span, score] for span, score in zip(source.spans, source.scores, strict=True)],
+    }
+
+
+def _facts(artifact: Artifact, *, stored: bool) -> dict[str, object]:
+    return {
+        "artifact_id": artifact.id if stored else None,
+        "url": artifact.url,
+        "media_type": artifact.media_type,
+    }
+
+
+def _next_fact(window: Window | None) -> dict[str, object]:
+    return {"next": {"offset": window.start, "limit": window.end - window.start} if window else None}
+
+
+def _join(*sentences: str) -> str:
+    return " ".join(sentence for sentence in sentences if sentence)
