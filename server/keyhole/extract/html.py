@@ -18,6 +18,8 @@ _NOISE = (
 _NOISE_ROLES = frozenset({"navigation", "banner", "contentinfo", "search", "complementary", "dialog", "menu"})
 _HIDDEN_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
 _LANGUAGE_CLASS = re.compile(r"(?:^|\s)(?:language|lang|highlight-source|brush:)[-:]?\s*([\w+#.-]{1,30})")
+# XHTML served as HTML: every browser reads it as HTML, and so does this parser once the declaration is gone.
+_XML_DECLARATION = re.compile(r"^\s*<\?xml[^>]*>")
 
 MIN_MAIN_SHARE = 0.3
 """Share of the body's text that `<main>` or a lone `<article>` must hold to be taken for the content: with
@@ -26,7 +28,7 @@ less it is a teaser beside the real thing. Checked by eye on documentation, news
 
 def html_to_markdown(html: str, url: str) -> tuple[str, str, str, tuple[tuple[str, int], ...]]:
     """Title, language, Markdown, and how many nodes of which kind were removed."""
-    soup = BeautifulSoup(html, "lxml")
+    soup = BeautifulSoup(_XML_DECLARATION.sub("", html, count=1), "lxml")
     title = _title(soup)
     root = soup.find("html")
     language = str(root.get("lang") or "")[:20] if isinstance(root, Tag) else ""

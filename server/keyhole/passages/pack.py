@@ -95,11 +95,17 @@ def head_tail(text: str, room: int, measure: Measure, terms: tuple[TermCount, ..
 
 
 def window(text: str, offset: int, limit: int | None, room: int, measure: Measure) -> Window:
-    """What can be read from `offset`: at most `limit` characters and `room`, at least one character."""
+    """What can be read from `offset`: at most `limit` characters and `room`, at least one character.
+
+    Where the room ends it and not the limit, it ends with a line if one ends in its last quarter.
+    """
     start = min(max(0, offset), len(text))
     end = fit_forward(text, start, room, measure)
-    if limit is not None:
-        end = min(end, start + limit)
+    if limit is not None and start + limit <= end:
+        end = start + limit
+    elif end < len(text):
+        newline = text.rfind("\n", start + (end - start) * 3 // 4, end)
+        end = newline + 1 if newline >= 0 else end
     return Window(start, max(end, min(start + 1, len(text))), len(text))
 
 

@@ -14,7 +14,51 @@ import snowballstemmer
 _WORD = re.compile(r"[^\W_](?:[^\W_]|[̀-ͯ؀-ۿऀ-ॿঀ-෿฀-๿]|['’](?=\w))*")
 _UNSPACED = re.compile(r"[぀-ヿ㐀-鿿豈-﫿฀-๿]+")
 _STOP = frozenset(
-    ["a", "an", "and", "are", "as", "at", "be", "by", "can", "did", "do", "does", "for", "from", "had", "has", "have", "how", "i", "in", "is", "it", "its", "of", "on", "or", "that", "the", "this", "to", "was", "were", "what", "when", "where", "which", "who", "why", "will", "with", "would", "you", "your"]
+    [
+        "a",
+        "an",
+        "and",
+        "are",
+        "as",
+        "at",
+        "be",
+        "by",
+        "can",
+        "did",
+        "do",
+        "does",
+        "for",
+        "from",
+        "had",
+        "has",
+        "have",
+        "how",
+        "i",
+        "in",
+        "is",
+        "it",
+        "its",
+        "of",
+        "on",
+        "or",
+        "that",
+        "the",
+        "this",
+        "to",
+        "was",
+        "were",
+        "what",
+        "when",
+        "where",
+        "which",
+        "who",
+        "why",
+        "will",
+        "with",
+        "would",
+        "you",
+        "your",
+    ]
 )
 _stemmer = snowballstemmer.stemmer("english")
 

@@ -1,0 +1,30 @@
+# Two commands: `make demo` shows the main job, `make test` runs every check. Both install what they need first.
+PYTHON ?= python3
+BIN := .venv/bin
+
+.PHONY: demo test lock clean
+
+demo: .venv/installed
+	@$(BIN)/keyhole demo
+
+test: .venv/installed
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/pytest
+
+# Installed once; again only when the pins or the project file change. Hashes make the pins exact.
+.venv/installed: requirements.txt pyproject.toml
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Keyhole needs Python 3.11 or newer")'
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --no-index -e .
+	@touch $@
+
+# Pins for every supported Python and platform, without any index address.
+lock:
+	uv pip compile --universal --generate-hashes --no-header --no-annotate --python-version 3.11 \
+		--extra dev --output-file requirements.txt pyproject.toml
+
+clean:
+	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis
