@@ -31,6 +31,5 @@ def __getattr__(name: str) -> object:
     if name not in _HOME:
         raise AttributeError(f"module 'keyhole' has no attribute {name!r}")
     value: object = getattr(import_module(_HOME[name]), name)
-    # Importing the package `keyhole.extract` binds the module to this very name; the function wins.
     globals()[name] = value
     return value

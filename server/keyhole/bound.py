@@ -6,19 +6,21 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from keyhole.measure import clip, serialized_size
+from keyhole.measure import clip
 from keyhole.records import Answer
 
 META_KEY = "keyhole"
 FACTS_SHARE = 6
 """Facts for programs may take one part in six of a budget: the model does not read them, yet they travel."""
 
+# What the SDK adds to every result of the 2026-07-28 protocol.
 _STAMP = {"io.modelcontextprotocol/serverInfo": {"name": "keyhole", "version": "00.00.00"}}
 
 
 def answer_size(answer: Answer) -> int:
     """Bytes of the whole tool result on the wire, in the later protocol's larger envelope."""
-    return _size(result_json(answer)) + _size(_STAMP)
+    result = result_json(answer)
+    return _size({**result, "_meta": {**result.get("_meta", {}), **_STAMP}})
 
 
 def result_json(answer: Answer) -> dict[str, Any]:
@@ -68,6 +70,3 @@ def _lean(answer: Answer, budget: int) -> Answer:
 def _size(value: object) -> int:
     # Default separators, so that a client or proxy that writes JSON with spaces stays within the budget too.
     return len(json.dumps(value, ensure_ascii=False).encode("utf-8", "surrogatepass"))
-
-
-__all__ = ["META_KEY", "answer_size", "bounded", "cut", "result_json", "serialized_size"]

@@ -170,8 +170,9 @@ def tool_list() -> list[types.Tool]:
     ]
 
 
-def build_server(retrieval: Retrieval) -> Server[Any]:
-    """An MCP server for both protocol eras over one Retrieval."""
+def build_server(product: Callable[[], Retrieval]) -> Server[Any]:
+    """An MCP server for both protocol eras. `product` is asked for by the first call, and gives the same one
+    each time: listing the tools must not wait for a database or a network client to load."""
 
     async def list_tools(_ctx: ServerRequestContext[Any], _params: object) -> types.ListToolsResult:
         return types.ListToolsResult(tools=tool_list())
@@ -180,7 +181,7 @@ def build_server(retrieval: Retrieval) -> Server[Any]:
         if params.name not in ARGUMENTS:
             known = ", ".join(ARGUMENTS)
             raise MCPError(types.INVALID_PARAMS, f"Unknown tool: {params.name[:64]!r}. The tools are {known}.")
-        answer = await answer_call(retrieval, params.name, params.arguments or {}, _progress(ctx))
+        answer = await answer_call(product(), params.name, params.arguments or {}, _progress(ctx))
         return types.CallToolResult.model_validate(result_json(answer))
 
     return Server(

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
+from types import ModuleType
 
 from keyhole.errors import Code, KeyholeError
 from keyhole.extract.decode import decode, looks_binary
@@ -83,3 +85,15 @@ def _read_plain(text: str, _url: str) -> Document:
 
     title, tidied = plain_to_text(text)
     return Document(title=title, text=tidied, media_type="")
+
+
+class _Callable(ModuleType):
+    """`keyhole.extract` is this package and, in the public API, its function. Whichever was imported first, the
+    name can be called: a module's class may be set, see "Customizing module attribute access" in Python's data
+    model."""
+
+    def __call__(self, body: bytes, *, url: str, content_type: str) -> Document:
+        return extract(body, url=url, content_type=content_type)
+
+
+sys.modules[__name__].__class__ = _Callable

@@ -17,6 +17,10 @@ _META = re.compile(rb"<meta[^>]{0,400}?charset\s*=\s*[\"']?\s*([\w.:-]{1,40})", 
 _META_REACH = 4_096
 """Bytes searched for a `<meta charset>`: the HTML standard asks for the first 1,024, pages exceed it."""
 
+_SIGNATURES = (b"%PDF-", b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"PK\x03\x04", b"\x1f\x8b", b"RIFF", b"\x7fELF")
+MAX_NULS = 0.01
+"""Share of NUL bytes in text: a stray one is a fault of a template, one in a hundred is a binary format."""
+
 # C0 and C1 controls but tab and line feed, and lone surrogates, which no encoding can carry further.
 _UNPRINTABLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
 
@@ -58,17 +62,8 @@ def tidy(text: str) -> str:
 
 
 def looks_binary(body: bytes) -> bool:
-    """Whether bytes cannot be text: NUL bytes without a UTF-16 or UTF-32 mark, or a known file signature."""
+    """Whether bytes cannot be text: a known file signature, or many NUL bytes without a UTF-16 or UTF-32 mark."""
     if any(body.startswith(bom) for bom, _ in _BOMS):
         return False
-    signatures = (
-        b"%PDF-",
-        b"\x89PNG",
-        b"\xff\xd8\xff",
-        b"GIF8",
-        b"PK\x03\x04",
-        b"\x1f\x8b",
-        b"RIFF",
-        b"\x7fELF",
-    )
-    return body.startswith(signatures) or b"\0" in body[:8_192]
+    sample = body[:8_192]
+    return body.startswith(_SIGNATURES) or sample.count(0) > len(sample) * MAX_NULS

@@ -1,0 +1,71 @@
+"""MCP Inspector's command line against Keyhole: both transports, both protocol eras."""
+
+from __future__ import annotations
+
+import json
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from .stage import Stage, serve_http
+from .steps import Steps, run_program
+from .tour import TOOLS, Reply, read_reply, tour
+
+PACKAGES = ("@modelcontextprotocol/inspector", "node")
+"""With a Node of its own: the Inspector wants a newer one than many systems have."""
+
+REVISIONS = {"legacy": "2025-11-25", "modern": "2026-07-28"}
+TOOL_ERROR = 5
+"""The Inspector's exit code for a result with isError."""
+
+
+def check(steps: Steps, stage: Stage, programs: Path) -> None:
+    """List, lint and call over stdio and HTTP in both eras."""
+    settings = [part for item in stage.settings.items() for part in ("-e", "=".join(item))]
+    _check_transport(steps, stage, programs, "stdio", [*stage.command, *settings])
+    with serve_http(stage) as url:
+        _check_transport(steps, stage, programs, "http", [url, "--transport", "http"])
+
+
+def _check_transport(steps: Steps, stage: Stage, programs: Path, transport: str, target: list[str]) -> None:
+    for era in REVISIONS:
+        where = f"inspector {transport} {era}"
+        base = [
+            str(programs / "mcp-inspector"),
+            "--cli",
+            *target,
+            "--protocol-era",
+            era,
+            "--format",
+            "json",
+            "--method",
+        ]
+        ask = partial(_ask, stage, programs, base)
+        steps.run(f"{where}: speaks revision {REVISIONS[era]}", partial(_check_revision, ask, era))
+        steps.run(f"{where}: tools/list --strict finds no error", partial(_check_list, ask))
+        tour(steps, where, partial(_call, ask), stage.page)
+
+
+def _ask(stage: Stage, programs: Path, base: list[str], *words: str) -> tuple[int, dict[str, Any]]:
+    done = run_program([*base, *words], stage.client_env(programs), stage.scratch)
+    assert done.stdout, f"exit {done.returncode}: {done.stderr[-500:]}"
+    result: dict[str, Any] = json.loads(done.stdout)["result"]
+    return done.returncode, result
+
+
+def _check_revision(ask: partial[tuple[int, dict[str, Any]]], era: str) -> None:
+    code, result = ask("initialize")
+    assert (code, result["protocolVersion"]) == (0, REVISIONS[era]), result
+
+
+def _check_list(ask: partial[tuple[int, dict[str, Any]]]) -> None:
+    code, result = ask("tools/list", "--strict")
+    assert code == 0, f"exit {code}: the schemas do not pass"
+    assert {tool["name"] for tool in result["tools"]} == TOOLS, result
+
+
+def _call(ask: partial[tuple[int, dict[str, Any]]], tool: str, arguments: dict[str, Any]) -> Reply:
+    code, result = ask("tools/call", "--tool-name", tool, "--tool-args-json", json.dumps(arguments))
+    reply = read_reply(result)
+    assert code == (TOOL_ERROR if reply.is_error else 0), f"exit {code}: {reply.text}"
+    return reply

@@ -1,0 +1,119 @@
+"""What every client meets: a small web site, and Keyhole as its README registers it. All of it on loopback."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+from .steps import end_group
+
+SERVER = Path(__file__).resolve().parents[2] / "server"
+HOST = "127.0.0.1"
+NOWHERE = f"http://{HOST}:9"
+"""A proxy where nobody listens: what a client would send beyond loopback ends there."""
+
+QUESTION = "how often is the lamp of the lighthouse filled with oil"
+ANSWER = "The keeper of the lighthouse fills its lamp with oil every seventeen days, at dusk."
+SECTIONS = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """The page to ask about, and how Keyhole is started: the command and settings of a registration."""
+
+    page: str
+    command: tuple[str, ...]
+    settings: dict[str, str]
+    scratch: Path
+
+    def client_env(self, programs: Path) -> dict[str, str]:
+        """The environment of a client: a home of its own and no way out to the network."""
+        home = self.scratch / "home"
+        home.mkdir(exist_ok=True)
+        proxies = dict.fromkeys(("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"), NOWHERE)
+        path = f"{programs}{os.pathsep}{os.environ.get('PATH', os.defpath)}"
+        return {"PATH": path, "HOME": str(home), "TMPDIR": str(self.scratch), "NO_PROXY": HOST, **proxies}
+
+
+@contextmanager
+def set_stage(scratch: Path) -> Iterator[Stage]:
+    """Serve the page until the end of the block."""
+    with ThreadingHTTPServer((HOST, 0), _Page) as site:
+        threading.Thread(target=site.serve_forever, daemon=True).start()
+        endpoint = f"{HOST}:{site.server_port}"
+        settings = {
+            "KEYHOLE_HOME": str(scratch / "keyhole"),
+            "KEYHOLE_ALLOW_PRIVATE": endpoint,
+            "PYTHONPATH": str(SERVER),
+        }
+        yield Stage(f"http://{endpoint}/lights", (sys.executable, "-m", "keyhole", "serve"), settings, scratch)
+        site.shutdown()
+
+
+@contextmanager
+def serve_http(stage: Stage) -> Iterator[str]:
+    """Keyhole over streamable HTTP until the end of the block; its URL."""
+    port = _free_port()
+    env = {**stage.client_env(Path()), **stage.settings}
+    log = stage.scratch / "http.log"
+    with log.open("w", encoding="utf-8") as errors, subprocess.Popen(
+        [*stage.command, "--http", "--port", str(port)], env=env, stderr=errors, text=True, start_new_session=True
+    ) as process:  # fmt: skip
+        try:
+            _wait_until_open(port, process, log)
+            yield f"http://{HOST}:{port}/mcp"
+        finally:
+            end_group(process)
+
+
+def article() -> str:
+    """A page far over any default budget, with the one answer in the middle."""
+    parts = [
+        f"<h2>Station {n}</h2><p>At station {n} the road follows the river for {n * 7 % 90} miles; "
+        "the weather is noted twice a day and the mail is sorted by hand.</p>"
+        for n in range(SECTIONS)
+    ]
+    parts[SECTIONS // 2] = f"<h2>The light</h2><p>{ANSWER}</p>"
+    body = f"<main><h1>Stations of the coast road</h1>{''.join(parts)}</main>"
+    return f'<!doctype html><html lang="en"><head><title>The coast road</title></head><body>{body}</body></html>'
+
+
+class _Page(BaseHTTPRequestHandler):
+    """Answers every address with the article."""
+
+    def do_GET(self) -> None:
+        body = article().encode()
+        self.send_response(200)
+        self.send_header("Content-Type", "text/html; charset=utf-8")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Say nothing: the output is one line a step."""
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind((HOST, 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def _wait_until_open(port: int, process: subprocess.Popen[str], log: Path) -> None:
+    until = time.monotonic() + 20
+    while time.monotonic() < until and process.poll() is None:
+        with socket.socket() as probe:
+            if probe.connect_ex((HOST, port)) == 0:
+                return
+        time.sleep(0.05)
+    raise OSError(f"keyhole serve --http did not open port {port}: {log.read_text('utf-8')[-500:]}")

@@ -1,0 +1,168 @@
+"""Fakes by implementing the ports: a programmable network, engines, a store that fails, a clock that stands still."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from typing import Final, NoReturn
+
+from keyhole.errors import Code, KeyholeError
+from keyhole.fetch.base import Fetcher
+from keyhole.records import Artifact, ArtifactSummary, Hit, Page, SearchRequest
+from keyhole.store.base import Store
+from keyhole.websearch.base import Engine
+
+
+class Hangs:
+    """The type of `HANGS`."""
+
+
+HANGS: Final = Hangs()
+"""As a fake's answer: it never comes. The call must be cancelled or run out of time."""
+
+
+class Clock:
+    """Stands still until it is told to move."""
+
+    def __init__(self, now: float = 1_700_000_000.0) -> None:
+        self.now = now
+
+    def __call__(self) -> float:
+        return self.now
+
+    def advance(self, seconds: float) -> None:
+        """Move on."""
+        self.now += seconds
+
+
+def page(
+    url: str,
+    body: str | bytes,
+    content_type: str = "text/html; charset=utf-8",
+    *,
+    final_url: str = "",
+    fetched_at: float = 1_700_000_000.0,
+    cut: bool = False,
+) -> Page:
+    """A page as the network would give it."""
+    return Page(
+        requested_url=url,
+        url=final_url or url,
+        status=200,
+        content_type=content_type,
+        body=body.encode("utf-8", "surrogatepass") if isinstance(body, str) else body,
+        fetched_at=fetched_at,
+        cut=cut,
+    )
+
+
+def artifact(
+    id: str = "aaaaaaaaaaaaaaaa",
+    text: str = "A text that is kept.\n",
+    *,
+    url: str = "https://example.org/page",
+    requested_url: str = "",
+    title: str = "A page",
+    fetched_at: float = 1_700_000_000.0,
+    cut: bool = False,
+) -> Artifact:
+    """An artifact with every field filled in."""
+    return Artifact(
+        id=id,
+        url=url,
+        requested_url=requested_url or url,
+        title=title,
+        text=text,
+        media_type="text/html",
+        language="en",
+        fetched_at=fetched_at,
+        cut=cut,
+    )
+
+
+class FakeFetcher:
+    """A network of given pages; every URL that was asked for is in `calls`, every call cut short in `cancelled`."""
+
+    def __init__(self, answers: Mapping[str, Page | Exception | Hangs] | None = None) -> None:
+        self.answers = dict(answers or {})
+        self.calls: list[str] = []
+        self.cancelled: list[str] = []
+        self.closed = False
+
+    async def fetch(self, url: str) -> Page:
+        self.calls.append(url)
+        answer = self.answers.get(url, KeyholeError(Code.DNS_FAILURE, f"the fake network has no {url}"))
+        if isinstance(answer, Hangs):
+            try:
+                await asyncio.Event().wait()
+            except asyncio.CancelledError:
+                self.cancelled.append(url)
+                raise
+        if isinstance(answer, Exception):
+            raise answer
+        assert isinstance(answer, Page)
+        return answer
+
+    async def get_json(self, url: str) -> bytes:
+        return (await self.fetch(url)).body
+
+    async def aclose(self) -> None:
+        self.closed = True
+
+
+class FakeEngine:
+    """An engine with one answer; the requests it got are in `requests`."""
+
+    def __init__(self, answer: Sequence[Hit] | Exception | Hangs = (), name: str = "fake") -> None:
+        self.answer = answer
+        self.requests: list[SearchRequest] = []
+        self._name = name
+
+    @property
+    def name(self) -> str:
+        return self._name
+
+    async def search(self, request: SearchRequest) -> tuple[Hit, ...]:
+        self.requests.append(request)
+        if isinstance(self.answer, Hangs):
+            await asyncio.Event().wait()
+        if isinstance(self.answer, Exception):
+            raise self.answer
+        assert not isinstance(self.answer, Hangs)
+        return tuple(self.answer)
+
+
+class BrokenStore:
+    """A store whose medium fails, whatever is asked of it; `calls` names what was."""
+
+    def __init__(self) -> None:
+        self.calls: list[str] = []
+
+    def put(self, artifact: Artifact, words: str) -> None:
+        self._fail("put")
+
+    def get(self, id: str) -> Artifact:
+        self._fail("get")
+
+    def recent(self, url: str, since: float) -> Artifact | None:
+        self._fail("recent")
+
+    def search(self, words: tuple[str, ...], limit: int) -> tuple[Artifact, ...]:
+        self._fail("search")
+
+    def list(self, limit: int) -> tuple[ArtifactSummary, ...]:
+        self._fail("list")
+
+    def remove(self, id: str) -> bool:
+        self._fail("remove")
+
+    def collect(self) -> int:
+        self._fail("collect")
+
+    def _fail(self, call: str) -> NoReturn:
+        self.calls.append(call)
+        raise KeyholeError(Code.STORE_UNAVAILABLE, "the fake medium failed")
+
+
+# The type checker compares each fake with the port that it stands for.
+_PORTS: tuple[type[Fetcher], type[Engine], type[Store]] = (FakeFetcher, FakeEngine, BrokenStore)

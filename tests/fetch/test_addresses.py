@@ -1,0 +1,153 @@
+"""Which addresses are reachable: each refused range at its first and last address and just outside. No connections."""
+
+from __future__ import annotations
+
+import ipaddress
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from keyhole.fetch.addresses import refusal
+
+# The first and the last address of each range, and what its reason must name.
+RANGES_V4 = [
+    ("0.0.0.0", "0.255.255.255", "RFC 791"),
+    ("10.0.0.0", "10.255.255.255", "RFC 1918"),
+    ("100.64.0.0", "100.127.255.255", "RFC 6598"),
+    ("127.0.0.0", "127.255.255.255", "RFC 1122"),
+    ("168.63.129.16", "168.63.129.16", "Azure"),
+    ("169.254.0.0", "169.254.255.255", "RFC 3927"),
+    ("172.16.0.0", "172.31.255.255", "RFC 1918"),
+    ("192.0.0.0", "192.0.0.255", "RFC 6890"),
+    ("192.0.2.0", "192.0.2.255", "RFC 5737"),
+    ("192.88.99.0", "192.88.99.255", "RFC 7526"),
+    ("192.168.0.0", "192.168.255.255", "RFC 1918"),
+    ("198.18.0.0", "198.19.255.255", "RFC 2544"),
+    ("198.51.100.0", "198.51.100.255", "RFC 5737"),
+    ("203.0.113.0", "203.0.113.255", "RFC 5737"),
+    ("224.0.0.0", "239.255.255.255", "RFC 5771"),
+    ("240.0.0.0", "255.255.255.255", "RFC 1112"),
+]
+RANGES_V6 = [
+    ("::", "1fff:ffff:ffff:ffff:ffff:ffff:ffff:ffff", "RFC 4291"),
+    ("2001::", "2001:1ff:ffff:ffff:ffff:ffff:ffff:ffff", "RFC 2928"),
+    ("2001:db8::", "2001:db8:ffff:ffff:ffff:ffff:ffff:ffff", "RFC 3849"),
+    ("2002::", "2002:ffff:ffff:ffff:ffff:ffff:ffff:ffff", "RFC 3056"),
+    ("3fff::", "3fff:fff:ffff:ffff:ffff:ffff:ffff:ffff", "RFC 9637"),
+    ("4000::", "ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff", "RFC 4291"),
+]
+JUST_OUTSIDE = [
+    "1.0.0.0", "9.255.255.255", "11.0.0.0", "100.63.255.255", "100.128.0.0", "126.255.255.255", "128.0.0.0",
+    "168.63.129.15", "168.63.129.17", "169.253.255.255", "169.255.0.0", "172.15.255.255", "172.32.0.0",
+    "191.255.255.255", "192.0.1.0", "192.0.1.255", "192.0.3.0", "192.88.98.255", "192.88.100.0", "192.167.255.255",
+    "192.169.0.0", "198.17.255.255", "198.20.0.0", "198.51.99.255", "198.51.101.0", "203.0.112.255", "203.0.114.0",
+    "223.255.255.255", "2000::", "2000:ffff:ffff:ffff:ffff:ffff:ffff:ffff", "2001:200::",
+    "2001:db7:ffff:ffff:ffff:ffff:ffff:ffff", "2001:db9::", "2001:ffff:ffff:ffff:ffff:ffff:ffff:ffff", "2003::",
+    "3ffe:ffff:ffff:ffff:ffff:ffff:ffff:ffff", "3fff:1000::", "3fff:ffff:ffff:ffff:ffff:ffff:ffff:ffff",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("first", "last", "source"), RANGES_V4 + RANGES_V6)
+def test_a_refused_range_is_refused_from_its_first_to_its_last_address(first: str, last: str, source: str) -> None:
+    for address in (first, last):
+        reason = refusal(address)
+        assert reason is not None
+        assert source in reason
+
+
+@pytest.mark.parametrize("address", JUST_OUTSIDE)
+def test_the_neighbours_of_a_refused_range_are_reachable(address: str) -> None:
+    assert refusal(address) is None
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "169.254.169.254",  # metadata of AWS, Google Cloud, Azure, DigitalOcean
+        "169.254.170.2",  # credentials of AWS containers
+        "100.100.100.200",  # Alibaba
+        "192.0.0.192",  # Oracle
+        "168.63.129.16",  # Azure's platform
+        "fd00:ec2::254",  # AWS over IPv6
+        "fd20:ce::254",  # Google Cloud over IPv6
+    ],
+)
+def test_the_metadata_services_of_clouds_are_refused(address: str) -> None:
+    assert refusal(address) is not None
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "::1",
+        "fc00::1",
+        "fdff::1",
+        "fe80::1",
+        "fec0::1",
+        "ff02::1",
+        "100::1",
+        "5f00::1",
+        "64:ff9b:1::1",
+        "2001:0:4136::",
+    ],
+)
+def test_special_ipv6_addresses_are_refused(address: str) -> None:
+    assert refusal(address) is not None
+
+
+EMBEDDINGS = ["::ffff:{v4}", "64:ff9b::{v4}"]
+
+
+@pytest.mark.parametrize("form", EMBEDDINGS)
+@pytest.mark.parametrize("v4", ["127.0.0.1", "10.1.2.3", "169.254.169.254", "192.168.0.1", "0.0.0.0"])
+def test_an_ipv4_address_inside_an_ipv6_one_is_judged_by_itself(form: str, v4: str) -> None:
+    assert refusal(form.format(v4=v4)) == refusal(v4)
+    assert refusal(form.format(v4=v4)) is not None
+
+
+@pytest.mark.parametrize("form", EMBEDDINGS)
+def test_a_public_ipv4_address_inside_an_ipv6_one_is_reachable(form: str) -> None:
+    assert refusal(form.format(v4="9.9.9.9")) is None
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        "::{v4}",  # IPv4-compatible, deprecated by RFC 4291
+        "::ffff:0:{v4}",  # IPv4-translated, RFC 2765
+        "64:ff9b:1::{v4}",  # local NAT64, RFC 8215
+        "2002:909:909::",  # 6to4 of 9.9.9.9
+        "2001:0:909:909::",  # Teredo by way of 9.9.9.9
+    ],
+)
+def test_other_ways_to_hide_an_ipv4_address_are_refused_even_for_a_public_one(form: str) -> None:
+    assert refusal(form.format(v4="9.9.9.9")) is not None
+
+
+@pytest.mark.parametrize("address", ["fe80::1%eth0", "fe80::1%1", "2606:4700::1111%eth0", "::1%lo", "9.9.9.9%eth0"])
+def test_an_address_with_a_zone_is_refused(address: str) -> None:
+    assert refusal(address) == "scoped address, RFC 4007"
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "localhost", "127.1", "0x7f000001", "2130706433", "0177.0.0.1", "9.9.9.9 ", " 9.9.9.9", "[::1]", "9.9.9.9:80"],
+)
+def test_what_is_not_an_address_is_refused(text: str) -> None:
+    assert refusal(text) == "not an IP address"
+
+
+@given(st.ip_addresses(v=4).map(str) | st.ip_addresses(v=6).map(str))
+def test_nothing_that_the_standard_library_calls_special_is_reachable(address: str) -> None:
+    ip = ipaddress.ip_address(address)
+    embedded = isinstance(ip, ipaddress.IPv6Address) and ip.ipv4_mapped is not None
+    special = ip.is_private or ip.is_loopback or ip.is_link_local or ip.is_multicast or ip.is_reserved
+    if (special or ip.is_unspecified) and not embedded and ip not in ipaddress.ip_network("64:ff9b::/96"):
+        assert refusal(address) is not None
+
+
+@given(st.text(max_size=40))
+def test_any_text_is_judged_without_failing(text: str) -> None:
+    reason = refusal(text)
+    assert reason is None or reason

@@ -1,0 +1,135 @@
+"""A connection goes to an address that was checked, or nowhere. Nothing here opens a socket."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable
+from typing import Any
+
+import httpcore  # noqa: TID251 - the port that the backend implements and is built on
+import pytest
+
+from keyhole.errors import Code, KeyholeError
+from keyhole.fetch.backend import MAX_ADDRESSES, Allowed, CheckedBackend
+
+
+class RecordingTcp(httpcore.AsyncMockBackend):
+    """Opens nothing; notes which address it was asked to connect to. Addresses in `down` refuse."""
+
+    def __init__(self, down: Iterable[str] = ()) -> None:
+        super().__init__([])
+        self.asked: list[tuple[str, int]] = []
+        self._down = set(down)
+
+    async def connect_tcp(self, host: str, port: int, *rest: Any, **named: Any) -> httpcore.AsyncNetworkStream:
+        self.asked.append((host, port))
+        if host in self._down:
+            raise httpcore.ConnectError("refused")
+        return httpcore.AsyncMockStream([])
+
+
+def nothing_allowed(endpoint: str) -> bool:
+    return False
+
+
+def connect(
+    answers: list[str], *, host: str = "site.example", allowed: Allowed = nothing_allowed, down: Iterable[str] = ()
+) -> tuple[list[tuple[str, int]], int, KeyholeError | None]:
+    """Addresses that were asked for, lookups that were made, and the failure, when `host` resolves to `answers`."""
+    lookups = 0
+    tcp = RecordingTcp(down)
+
+    async def getaddrinfo(name: str, port: int, **_: Any) -> list[tuple[int, int, int, str, tuple[str, int]]]:
+        nonlocal lookups
+        lookups += 1
+        assert name == host
+        return [(0, 0, 0, "", (answer, port)) for answer in answers]
+
+    async def run() -> KeyholeError | None:
+        asyncio.get_running_loop().getaddrinfo = getaddrinfo  # type: ignore[method-assign, assignment]
+        backend = CheckedBackend(allowed)
+        backend._tcp = tcp  # type: ignore[assignment]
+        try:
+            await backend.connect_tcp(host, 443)
+        except KeyholeError as error:
+            return error
+        return None
+
+    failure = asyncio.run(run())
+    return tcp.asked, lookups, failure
+
+
+def test_a_public_name_is_connected_to_at_the_address_that_was_checked_after_one_lookup() -> None:
+    assert connect(["9.9.9.9"]) == ([("9.9.9.9", 443)], 1, None)
+
+
+def test_a_name_that_leads_inside_is_refused_and_nothing_is_connected_to() -> None:
+    asked, _, failure = connect(["192.168.1.1"])
+    assert asked == []
+    assert failure is not None
+    assert failure.code is Code.BLOCKED_ADDRESS
+    assert failure.message == "site.example leads to 192.168.1.1, which is refused (private, RFC 1918)"
+
+
+@pytest.mark.parametrize("inside", ["10.0.0.1", "127.0.0.1", "169.254.169.254", "::1", "::ffff:10.0.0.1", "fe80::1%lo"])
+@pytest.mark.parametrize("inside_first", [True, False])
+def test_a_name_that_leads_both_outside_and_inside_is_refused_in_either_order(inside: str, inside_first: bool) -> None:
+    answers = [inside, "9.9.9.9"] if inside_first else ["9.9.9.9", "2620:fe::fe", inside]
+    asked, _, failure = connect(answers)
+    assert asked == []
+    assert failure is not None
+    assert failure.code is Code.BLOCKED_ADDRESS
+    assert inside in failure.message
+
+
+def test_an_answer_beyond_those_that_would_be_tried_is_checked_too() -> None:
+    asked, _, failure = connect([*(f"9.9.9.{n}" for n in range(MAX_ADDRESSES)), "127.0.0.1"])
+    assert asked == []
+    assert failure is not None
+    assert failure.code is Code.BLOCKED_ADDRESS
+
+
+def test_a_literal_address_is_refused_without_saying_its_name_twice() -> None:
+    _, _, failure = connect(["127.0.0.1"], host="127.0.0.1")
+    assert failure is not None
+    assert failure.message == "127.0.0.1 is refused (loopback, RFC 1122)"
+
+
+def test_an_allowed_endpoint_may_be_private() -> None:
+    asked, _, failure = connect(["192.168.1.1"], allowed=lambda endpoint: endpoint == "site.example:443")
+    assert asked == [("192.168.1.1", 443)]
+    assert failure is None
+
+
+def test_the_allow_list_names_a_port_and_opens_no_other() -> None:
+    _, _, failure = connect(["192.168.1.1"], allowed=lambda endpoint: endpoint == "site.example:80")
+    assert failure is not None
+    assert failure.code is Code.BLOCKED_ADDRESS
+
+
+def test_the_next_address_is_tried_when_one_does_not_answer() -> None:
+    asked, _, failure = connect(["9.9.9.9", "9.9.9.10"], down=["9.9.9.9"])
+    assert asked == [("9.9.9.9", 443), ("9.9.9.10", 443)]
+    assert failure is None
+
+
+def test_no_more_than_a_few_addresses_are_tried_each_once_and_in_the_resolvers_order() -> None:
+    many = [f"9.9.9.{n}" for n in range(20, 0, -1)]
+    asked, _, failure = connect([*many, *many], down=many)
+    assert asked == [(address, 443) for address in many[:MAX_ADDRESSES]]
+    assert failure is not None
+    assert failure.code is Code.CONNECT_FAILURE
+    assert "site.example:443" in failure.message
+
+
+def test_a_name_without_addresses_is_a_dns_failure() -> None:
+    asked, _, failure = connect([])
+    assert asked == []
+    assert failure is not None
+    assert failure.code is Code.DNS_FAILURE
+
+
+def test_unix_sockets_are_never_connected_to() -> None:
+    with pytest.raises(KeyholeError) as caught:
+        asyncio.run(CheckedBackend(lambda endpoint: True).connect_unix_socket("/run/docker.sock"))
+    assert caught.value.code is Code.BLOCKED_ADDRESS

@@ -1,0 +1,621 @@
+"""The client against a real server on loopback: limits, redirects, failures by name. No traffic leaves the machine."""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+import socket
+import ssl
+import time
+import zlib
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+
+from keyhole.config import Config
+from keyhole.errors import Code, KeyholeError
+from keyhole.fetch.client import HttpFetcher
+from keyhole.records import Page
+from loopback import PATIENCE, Call, Site, Talk, response, serve, unused_port
+
+AGENT = "Keyhole-Test/1.0"
+NOW = 1_700_000_000.0
+HTML = {"Content_Type": "text/html; charset=utf-8"}
+Answers = list[tuple[int, int, int, str, tuple[str, int]]]
+
+
+def fetch(*urls: str, allow: tuple[str, ...] = (), resolver: dict[str, list[str]] | None = None, **limits: Any) -> Page:
+    """The page at the last of some URLs, fetched one after another by one fetcher.
+
+    `resolver`: what names lead to; a name that is not in it is not looked up anywhere.
+    """
+
+    async def run() -> Page:
+        if resolver is not None:
+            _answer_names(resolver)
+        config = Config(allow_private=frozenset(allow), **limits)
+        async with HttpFetcher(config, AGENT, clock=lambda: NOW) as fetcher:
+            pages = [await fetcher.fetch(url) for url in urls]
+        return pages[-1]
+
+    return asyncio.run(run())
+
+
+def _answer_names(resolver: dict[str, list[str]]) -> None:
+    """Let the running loop resolve names from a table of private and reserved addresses only."""
+
+    async def getaddrinfo(host: str, port: int, **_: Any) -> Answers:
+        if host not in resolver:
+            raise socket.gaierror(socket.EAI_NONAME, "not in the table")
+        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (address, port)) for address in resolver[host]]
+
+    asyncio.get_running_loop().getaddrinfo = getaddrinfo  # type: ignore[method-assign, assignment]
+
+
+def failure(*urls: str, **options: Any) -> KeyholeError:
+    with pytest.raises(KeyholeError) as caught:
+        fetch(*urls, **options)
+    return caught.value
+
+
+def says(data: bytes) -> Callable[[Site], Talk]:
+    """A server that answers every request with the same bytes and closes."""
+    return lambda _: lambda call: call.send(data)
+
+
+# What a page holds.
+
+
+def test_a_page_holds_what_the_server_sent() -> None:
+    body = "<p>größe".encode()
+    headers = {"Content_Type": "text/html; charset=utf-8", "ETag": '"abc"', "Last_Modified": "Tue, 1 Jan 2030 00:00:00"}
+    with serve({"/a?b": response(body, **headers)}) as site:
+        page = fetch(f" {site.url('/a?b#part')}", allow=(site.endpoint,))
+    assert page == Page(
+        requested_url=f" {site.url('/a?b#part')}",
+        url=site.url("/a?b"),
+        status=200,
+        content_type="text/html; charset=utf-8",
+        body=body,
+        fetched_at=NOW,
+        cut=False,
+        etag='"abc"',
+        last_modified="Tue, 1 Jan 2030 00:00:00",
+    )
+
+
+def test_a_page_without_headers_has_empty_facts() -> None:
+    with serve(says(b"HTTP/1.1 200 OK\r\n\r\nplain")) as site:
+        page = fetch(site.url(), allow=(site.endpoint,))
+    assert (page.body, page.content_type, page.etag, page.last_modified, page.cut) == (b"plain", "", "", "", False)
+
+
+def test_an_empty_success_is_an_empty_page() -> None:
+    with serve({"/": response(status="204 No Content")}) as site:
+        page = fetch(site.url(), allow=(site.endpoint,))
+    assert (page.status, page.body, page.cut) == (204, b"", False)
+
+
+def test_a_chunked_body_is_joined() -> None:
+    with serve(says(response(b"3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n", Transfer_Encoding="chunked"))) as site:
+        assert fetch(site.url(), allow=(site.endpoint,)).body == b"abcde"
+
+
+# What the server is told.
+
+
+def test_the_request_names_us_and_what_we_can_read() -> None:
+    with serve({"/": response(b"x")}) as site:
+        fetch(site.url(), allow=(site.endpoint,))
+        (call,) = site.calls
+    assert call.head.startswith(b"GET / HTTP/1.1\r\n")
+    assert call.headers["host"] == site.endpoint
+    assert call.headers["user-agent"] == AGENT
+    assert call.headers["accept-encoding"] == "gzip, deflate"
+    assert call.headers["accept"].startswith("text/markdown, text/html;q=0.9")
+    assert call.headers["connection"] == "close"
+    assert set(call.headers) == {"host", "user-agent", "accept-encoding", "accept", "connection"}
+
+
+def test_the_path_that_was_checked_is_the_path_that_is_sent() -> None:
+    path = "/a/../b/./%2e%2e/%C3%A4//c;d=e?q=a+b%20c&q=%zz&[x]=1"
+    with serve(says(response(b"x"))) as site:
+        fetch(site.url(path), allow=(site.endpoint,))
+        assert [call.path for call in site.calls] == [path]
+
+
+def test_cookies_are_neither_kept_nor_sent_back() -> None:
+    with serve(
+        {
+            "/set": response(b"x", Set_Cookie="session=1; Path=/"),
+            "/hop": response(status="302 Found", Location="/page", Set_Cookie="hop=1; Path=/"),
+            "/page": response(b"x"),
+        }
+    ) as site:
+        fetch(site.url("/set"), site.url("/hop"), site.url("/page"), allow=(site.endpoint,))
+        assert [call.path for call in site.calls] == ["/set", "/hop", "/page", "/page"]
+        assert not any("cookie" in call.headers for call in site.calls)
+
+
+def test_no_referrer_and_no_credentials_travel_along_a_redirect() -> None:
+    with serve({"/": response(status="302 Found", Location="/next"), "/next": response(b"x")}) as site:
+        fetch(site.url(), allow=(site.endpoint,))
+        assert set(site.calls[0].headers) == set(site.calls[1].headers)
+
+
+def test_a_proxy_in_the_environment_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    with serve({"/": response(b"direct")}) as site:
+        for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY"):
+            monkeypatch.setenv(name, f"http://127.0.0.1:{unused_port()}")
+        assert fetch(site.url(), allow=(site.endpoint,)).body == b"direct"
+
+
+# Which addresses are reached.
+
+
+def test_loopback_is_refused_without_an_allow_list_and_no_connection_is_made() -> None:
+    with serve({"/": response(b"secret")}) as site:
+        error = failure(site.url())
+        assert error.code is Code.BLOCKED_ADDRESS
+        assert site.connections == 0
+
+
+def test_the_allow_list_opens_one_port_and_not_the_whole_host() -> None:
+    with serve({"/": response(b"open")}) as opened, serve({"/": response(b"secret")}) as closed:
+        assert fetch(opened.url(), allow=(opened.endpoint,)).body == b"open"
+        assert failure(closed.url(), allow=(opened.endpoint,)).code is Code.BLOCKED_ADDRESS
+        assert closed.connections == 0
+
+
+def test_the_allow_list_goes_by_the_name_in_the_url() -> None:
+    names = {"inside.example": ["127.0.0.1"], "other.example": ["127.0.0.1"]}
+    with serve({"/": response(b"x")}) as site:
+        allow = (f"inside.example:{site.port}",)
+        assert fetch(f"http://inside.example:{site.port}/", allow=allow, resolver=names).body == b"x"
+        assert failure(f"http://other.example:{site.port}/", allow=allow, resolver=names).code is Code.BLOCKED_ADDRESS
+        assert failure(site.url(), allow=allow, resolver={"127.0.0.1": ["127.0.0.1"]}).code is Code.BLOCKED_ADDRESS
+        assert [call.headers["host"] for call in site.calls] == [f"inside.example:{site.port}"]
+
+
+@pytest.mark.parametrize("answers", [["127.0.0.1"], ["10.0.0.1", "127.0.0.1"], ["203.0.113.7", "127.0.0.1"]])
+def test_a_name_that_leads_to_loopback_is_refused_and_no_connection_is_made(answers: list[str]) -> None:
+    with serve({"/": response(b"secret")}) as site:
+        error = failure(f"http://rebind.example:{site.port}/", resolver={"rebind.example": answers})
+        assert error.code is Code.BLOCKED_ADDRESS
+        assert site.connections == 0
+
+
+def test_a_name_that_nobody_knows_is_a_dns_failure() -> None:
+    error = failure("http://nowhere.example/", resolver={})
+    assert error.code is Code.DNS_FAILURE
+    assert "nowhere.example" in error.message
+
+
+def test_a_port_on_which_nothing_listens_is_a_connect_failure() -> None:
+    endpoint = f"127.0.0.1:{unused_port()}"
+    error = failure(f"http://{endpoint}/", allow=(endpoint,))
+    assert error.code is Code.CONNECT_FAILURE
+    assert endpoint in error.message
+
+
+# Redirects.
+
+
+@pytest.mark.parametrize("status", ["301 Moved", "302 Found", "303 See Other", "307 Temporary", "308 Permanent"])
+def test_a_redirect_is_followed_and_the_page_names_where_it_ended(status: str) -> None:
+    with serve({"/old/a": response(status=status, Location="../new?x#y"), "/new?x": response(b"here")}) as site:
+        page = fetch(site.url("/old/a"), allow=(site.endpoint,))
+    assert page.body == b"here"
+    assert page.requested_url == site.url("/old/a")
+    assert page.url == site.url("/new?x")
+
+
+def test_a_redirect_to_a_private_address_is_refused_and_no_connection_is_made() -> None:
+    with serve({"/": response(b"secret")}) as inside:
+        location = inside.url("/")
+        with serve({"/": response(status="302 Found", Location=location)}) as site:
+            error = failure(site.url(), allow=(site.endpoint,))
+        assert error.code is Code.BLOCKED_ADDRESS
+        assert inside.connections == 0
+
+
+def test_a_redirect_to_a_name_that_leads_inside_is_refused() -> None:
+    with serve({"/": response(b"secret")}) as inside:
+        location = f"http://evil.example:{inside.port}/"
+        with serve({"/": response(status="302 Found", Location=location)}) as site:
+            names = {"127.0.0.1": ["127.0.0.1"], "evil.example": ["127.0.0.1"]}
+            error = failure(site.url(), allow=(site.endpoint,), resolver=names)
+        assert error.code is Code.BLOCKED_ADDRESS
+        assert inside.connections == 0
+
+
+@pytest.mark.parametrize(
+    ("location", "code"),
+    [
+        ("file:///etc/passwd", Code.SCHEME_NOT_ALLOWED),
+        ("ftp://127.0.0.1/", Code.SCHEME_NOT_ALLOWED),
+        ("http://user@127.0.0.1/", Code.INVALID_URL),
+        ("http://2130706433/", Code.INVALID_URL),
+        ("/\\evil.example", Code.INVALID_URL),
+        ("http://[", Code.INVALID_URL),
+    ],
+)
+def test_a_redirect_to_what_is_not_fetched_is_refused_by_name(location: str, code: Code) -> None:
+    with serve({"/": response(status="302 Found", Location=location)}) as site:
+        assert failure(site.url(), allow=(site.endpoint,)).code is code
+
+
+def test_a_loop_of_redirects_ends_after_the_allowed_hops() -> None:
+    with serve({"/": response(status="302 Found", Location="/")}) as site:
+        error = failure(site.url(), allow=(site.endpoint,), max_redirects=3)
+        assert error.code is Code.TOO_MANY_REDIRECTS
+        assert len(site.calls) == 4
+
+
+def test_as_many_redirects_as_allowed_are_followed() -> None:
+    hops = {f"/{n}": response(status="302 Found", Location=f"/{n + 1}") for n in range(3)}
+    with serve({**hops, "/3": response(b"end")}) as site:
+        assert fetch(site.url("/0"), allow=(site.endpoint,), max_redirects=3).body == b"end"
+        assert failure(site.url("/0"), allow=(site.endpoint,), max_redirects=2).code is Code.TOO_MANY_REDIRECTS
+        assert failure(site.url("/0"), allow=(site.endpoint,), max_redirects=0).code is Code.TOO_MANY_REDIRECTS
+
+
+def test_a_redirect_that_leads_nowhere_is_its_status() -> None:
+    with serve({"/": response(b"moved", status="302 Found")}) as site:
+        error = failure(site.url(), allow=(site.endpoint,))
+    assert (error.code, error.facts) == (Code.HTTP_STATUS, {"status": 302})
+
+
+def test_the_body_of_a_redirect_is_not_waited_for() -> None:
+    def talk(site: Site) -> Talk:
+        def answer(call: Call) -> None:
+            if call.path == "/next":
+                call.send(response(b"here"))
+            else:
+                call.send(response(status="302 Found", Location="/next", Content_Length="1000000"))
+                site.hold(call)
+
+        return answer
+
+    with serve(talk) as site:
+        assert fetch(site.url(), allow=(site.endpoint,)).body == b"here"
+        assert site.left.wait(PATIENCE)
+
+
+# Statuses.
+
+
+@pytest.mark.parametrize(
+    ("status", "code", "facts"),
+    [
+        ("400 Bad", Code.HTTP_STATUS, {"status": 400}),
+        ("401 No", Code.LOGIN_REQUIRED, {"status": 401}),
+        ("403 No", Code.HTTP_STATUS, {"status": 403}),
+        ("404 No", Code.HTTP_STATUS, {"status": 404}),
+        ("407 No", Code.LOGIN_REQUIRED, {"status": 407}),
+        ("410 Gone", Code.HTTP_STATUS, {"status": 410}),
+        ("429 Slow", Code.RATE_LIMITED, {"status": 429}),
+        ("304 Same", Code.HTTP_STATUS, {"status": 304}),
+        ("500 Oops", Code.HTTP_STATUS, {"status": 500}),
+        ("503 Later", Code.HTTP_STATUS, {"status": 503}),
+        ("999 What", Code.HTTP_STATUS, {"status": 999}),
+    ],
+)
+def test_a_status_that_is_no_success_is_named(status: str, code: Code, facts: dict[str, int]) -> None:
+    with serve({"/": response(status=status)}) as site:
+        error = failure(site.url(), allow=(site.endpoint,))
+    assert (error.code, error.facts) == (code, facts)
+    assert status[:3] in error.message
+
+
+@pytest.mark.parametrize("status", ["429 Slow", "503 Later"])
+def test_a_server_that_says_when_to_come_back_is_quoted(status: str) -> None:
+    with serve({"/": response(status=status, Retry_After="120")}) as site:
+        error = failure(site.url(), allow=(site.endpoint,))
+    assert error.code is Code.RATE_LIMITED
+    assert error.facts["retry_after"] == 120
+    assert "120 s" in error.message
+
+
+@pytest.mark.parametrize("wait", ["Wed, 21 Oct 2099 07:28:00 GMT", "soon", "-1", "1.5", "", "\u00b2", "9" * 5_000])
+def test_a_retry_after_that_is_no_number_of_seconds_does_no_harm(wait: str) -> None:
+    with serve({"/": response(status="429 Slow", Retry_After=wait)}) as site:
+        assert failure(site.url(), allow=(site.endpoint,)).code is Code.RATE_LIMITED
+
+
+# Limits.
+
+
+def test_a_body_of_exactly_the_cap_is_whole() -> None:
+    with serve({"/": response(b"x" * 1_000)}) as site:
+        page = fetch(site.url(), allow=(site.endpoint,), max_bytes=1_000)
+    assert (len(page.body), page.cut) == (1_000, False)
+
+
+def test_a_body_beyond_the_cap_is_cut_there_and_the_page_says_so() -> None:
+    with serve({"/": response(b"x" * 1_001)}) as site:
+        page = fetch(site.url(), allow=(site.endpoint,), max_bytes=1_000)
+    assert (len(page.body), page.cut) == (1_000, True)
+
+
+def test_a_body_that_never_ends_is_cut_at_the_cap_and_the_connection_closed() -> None:
+    def talk(site: Site) -> Talk:
+        def answer(call: Call) -> None:
+            call.send(b"HTTP/1.1 200 OK\r\n\r\n")
+            try:
+                while True:
+                    call.send(b"x" * 65_536)
+            except OSError:
+                site.left.set()
+
+        return answer
+
+    with serve(talk) as site:
+        page = fetch(site.url(), allow=(site.endpoint,), max_bytes=200_000)
+        assert (len(page.body), page.cut) == (200_000, True)
+        assert site.left.wait(PATIENCE)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        response(b"half a page", Content_Length="100"),
+        response(b"b\r\nhalf a page\r\n", Transfer_Encoding="chunked"),
+        response(gzip.compress(b"half a page" * 500)[:40], Content_Encoding="gzip"),
+    ],
+    ids=["content length", "chunked", "gzip"],
+)
+def test_a_body_whose_connection_broke_is_cut_and_the_page_says_so(data: bytes) -> None:
+    with serve(says(data)) as site:
+        page = fetch(site.url(), allow=(site.endpoint,))
+    assert page.cut
+    assert page.body.startswith(b"half a page")
+
+
+@pytest.mark.parametrize(
+    ("coding", "body"),
+    [
+        ("gzip", gzip.compress(b"hello")),
+        ("GZIP", gzip.compress(b"hel") + gzip.compress(b"lo")),
+        ("deflate", zlib.compress(b"hello")),
+        ("deflate", zlib.compress(b"hello")[2:-4]),
+        ("identity", b"hello"),
+    ],
+)
+def test_a_coded_body_is_decoded(coding: str, body: bytes) -> None:
+    with serve({"/": response(body, Content_Encoding=coding)}) as site:
+        page = fetch(site.url(), allow=(site.endpoint,))
+    assert (page.body, page.cut) == (b"hello", False)
+
+
+def test_a_coding_we_did_not_ask_for_is_named() -> None:
+    with serve({"/": response(b"\x0b\x02\x80hello\x03", Content_Encoding="br")}) as site:
+        error = failure(site.url(), allow=(site.endpoint,))
+    assert error.code is Code.UNSUPPORTED_ENCODING
+    assert "'br'" in error.message
+
+
+def test_a_small_response_that_unpacks_to_too_much_is_a_bomb() -> None:
+    with serve({"/": response(gzip.compress(bytes(5_000_000)), Content_Encoding="gzip")}) as site:
+        error = failure(site.url(), allow=(site.endpoint,), max_decoded_bytes=1_000_000)
+    assert error.code is Code.DECOMPRESSION_BOMB
+
+
+def test_a_corrupt_coded_body_is_a_protocol_error() -> None:
+    with serve({"/": response(b"not gzip", Content_Encoding="gzip")}) as site:
+        assert failure(site.url(), allow=(site.endpoint,)).code is Code.PROTOCOL_ERROR
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"",
+        b"SSH-2.0-OpenSSH_9.2\r\n",
+        b"\x16\x03\x01\x02\x00",
+        b"HTTP/1.1 abc OK\r\n\r\n",
+        b"HTTP/1.1 200 OK\r\nbroken header\r\n\r\n",
+        b"HTTP/1.1 200 OK\r\nX: " + b"a" * 200_000 + b"\r\n\r\n",
+        b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n",
+        b"HTTP/1.1 200 OK\r\nContent-Length: -5\r\n\r\nabc",
+        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
+    ],
+    ids=[
+        "nothing",
+        "ssh",
+        "tls",
+        "no status",
+        "no colon",
+        "huge header",
+        "no body",
+        "negative length",
+        "no chunk",
+    ],
+)
+def test_what_is_not_http_is_a_protocol_error(data: bytes) -> None:
+    with serve(says(data)) as site:
+        assert failure(site.url(), allow=(site.endpoint,)).code is Code.PROTOCOL_ERROR
+
+
+# TLS.
+
+
+@pytest.fixture(scope="module")
+def self_signed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ssl.SSLContext]:
+    """A server's side of TLS with a certificate that nobody vouches for, made anew for each run."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "localhost")])
+    now = datetime.now(UTC)
+    certificate = (
+        x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number())
+        .not_valid_before(now - timedelta(days=1))
+        .not_valid_after(now + timedelta(days=1))
+        .add_extension(x509.SubjectAlternativeName([x509.DNSName("localhost")]), critical=False)
+        .sign(key, hashes.SHA256())
+    )
+    file: Path = tmp_path_factory.mktemp("tls") / "both.pem"
+    private = key.private_bytes(
+        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+    )
+    file.write_bytes(private + certificate.public_bytes(serialization.Encoding.PEM))
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(file)
+    yield context
+
+
+def test_a_certificate_that_nobody_vouches_for_is_a_tls_failure_and_no_request_is_sent(
+    self_signed: ssl.SSLContext,
+) -> None:
+    with serve({"/": response(b"x")}, tls=self_signed) as site:
+        endpoint = f"localhost:{site.port}"
+        error = failure(f"https://{endpoint}/", allow=(endpoint,), resolver={"localhost": ["127.0.0.1"]})
+        assert error.code is Code.TLS_FAILURE
+        assert "self-signed certificate" in error.message
+        assert "localhost" in error.message
+        assert site.calls == []
+
+
+@pytest.mark.parametrize("data", [b"", b"HTTP/1.1 400 Bad Request\r\n\r\n"], ids=["closes", "speaks http"])
+def test_a_server_that_does_not_speak_tls_is_a_tls_failure(data: bytes) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        endpoint = f"127.0.0.1:{listener.getsockname()[1]}"
+
+        async def run() -> KeyholeError:
+            answered = asyncio.create_task(asyncio.to_thread(_answer_once, listener, data))
+            async with HttpFetcher(Config(allow_private=frozenset({endpoint})), AGENT) as fetcher:
+                with pytest.raises(KeyholeError) as caught:
+                    await fetcher.fetch(f"https://{endpoint}/")
+            await answered
+            return caught.value
+
+        assert asyncio.run(run()).code is Code.TLS_FAILURE
+
+
+def _answer_once(listener: socket.socket, data: bytes) -> None:
+    connection, _ = listener.accept()
+    with connection:
+        connection.settimeout(PATIENCE)
+        connection.recv(4_096)
+        connection.sendall(data)
+
+
+# Engines that the operator named.
+
+
+def test_an_engine_of_the_settings_may_stand_on_loopback_and_a_page_beside_it_may_not() -> None:
+    with serve({"/search?q=x": response(b"{}"), "/": response(b"secret")}) as site:
+
+        async def run() -> bytes:
+            async with HttpFetcher(Config(searxng_url=site.url("/")), AGENT) as fetcher:
+                answer = await fetcher.get_json(site.url("/search?q=x"))
+                with pytest.raises(KeyholeError) as caught:
+                    await fetcher.fetch(site.url("/"))
+                assert caught.value.code is Code.BLOCKED_ADDRESS
+                return answer
+
+        assert asyncio.run(run()) == b"{}"
+        assert [call.headers["accept"] for call in site.calls] == ["application/json"]
+
+
+@pytest.mark.parametrize(
+    ("data", "code"),
+    [
+        (response(status="302 Found", Location="/elsewhere"), Code.HTTP_STATUS),
+        (response(status="403 Forbidden"), Code.HTTP_STATUS),
+        (response(status="429 Slow"), Code.RATE_LIMITED),
+    ],
+)
+def test_an_engine_is_asked_once_and_its_redirects_are_not_followed(data: bytes, code: Code) -> None:
+    with serve(says(data)) as site:
+
+        async def run() -> None:
+            async with HttpFetcher(Config(searxng_url=site.url()), AGENT) as fetcher:
+                await fetcher.get_json(site.url("/search"))
+
+        with pytest.raises(KeyholeError) as caught:
+            asyncio.run(run())
+        assert caught.value.code is code
+        assert len(site.calls) == 1
+
+
+def test_an_engine_that_the_settings_do_not_name_is_not_asked() -> None:
+    with serve({"/": response(b"{}")}) as site:
+
+        async def run() -> None:
+            async with HttpFetcher(Config(), AGENT) as fetcher:
+                await fetcher.get_json(site.url())
+
+        with pytest.raises(KeyholeError) as caught:
+            asyncio.run(run())
+        assert caught.value.code is Code.BLOCKED_ADDRESS
+        assert site.connections == 0
+
+
+# Cancellation.
+
+
+def silent(site: Site) -> Talk:
+    return site.hold
+
+
+def mid_headers(site: Site) -> Talk:
+    def answer(call: Call) -> None:
+        call.send(b"HTTP/1.1 200 OK\r\nContent-Type: text/")
+        site.hold(call)
+
+    return answer
+
+
+def mid_body(site: Site) -> Talk:
+    def answer(call: Call) -> None:
+        call.send(response(b"a beginning", Content_Length="1000"))
+        site.hold(call)
+
+    return answer
+
+
+@pytest.mark.parametrize("talk", [silent, mid_headers, mid_body])
+def test_a_cancelled_fetch_closes_its_connection_within_100_milliseconds(talk: Callable[[Site], Talk]) -> None:
+    async def cancel_once(site: Site) -> float:
+        async with HttpFetcher(Config(allow_private=frozenset({site.endpoint})), AGENT) as fetcher:
+            task = asyncio.create_task(fetcher.fetch(site.url()))
+            assert await asyncio.to_thread(site.heard.wait, PATIENCE)
+            started = time.monotonic()
+            task.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+            assert await asyncio.to_thread(site.left.wait, PATIENCE)
+            return site.left_at - started
+
+    # The best of three: another program may have had the processor.
+    delays = []
+    for _ in range(3):
+        with serve(talk) as site:
+            delays.append(asyncio.run(cancel_once(site)))
+    assert min(delays) < 0.1
+
+
+def test_a_fetch_that_runs_out_of_time_closes_its_connection() -> None:
+    async def run(site: Site) -> None:
+        async with HttpFetcher(Config(allow_private=frozenset({site.endpoint})), AGENT) as fetcher:
+            with pytest.raises(TimeoutError):
+                async with asyncio.timeout(0.05):
+                    await fetcher.fetch(site.url())
+
+    with serve(silent) as site:
+        asyncio.run(run(site))
+        assert site.left.wait(PATIENCE)
+
+
+def test_many_pages_are_fetched_at_once() -> None:
+    async def run(site: Site) -> list[Page]:
+        async with HttpFetcher(Config(allow_private=frozenset({site.endpoint})), AGENT) as fetcher:
+            return await asyncio.gather(*(fetcher.fetch(site.url(f"/{n}")) for n in range(20)))
+
+    with serve({f"/{n}": response(str(n).encode()) for n in range(20)}) as site:
+        assert [page.body for page in asyncio.run(run(site))] == [str(n).encode() for n in range(20)]

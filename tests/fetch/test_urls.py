@@ -1,0 +1,308 @@
+"""Which URLs may be asked for, each in its one form; what two parsers could read differently is refused."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from keyhole.errors import Code, KeyholeError
+from keyhole.fetch.urls import MAX_URL, Target, parse_target, redirect_target
+
+PIECES = st.sampled_from(
+    [
+        "http://", "https://", "HTTP://", "//", "/", "\\", "?", "#", "@", ":", ":80", ":443", ":0", ":99999", "%",
+        "%2f", "[", "]", "[::1]", "127.0.0.1", "0x7f.1", "1", "example.org", "EXAMPLE", "münchen.de", "。", "١",
+        "xn--a", "-", "_", ".", "..", " ", "\t", "\r\n", "\x00", "\x7f", "\ud800", "é", "中", "😀", "a", "&b=c", "+",
+        "\u200d", "ß",
+    ]
+)  # fmt: skip
+URLS = st.lists(PIECES | st.text(max_size=3), max_size=12).map("".join)
+HTTP_URLS = st.builds(lambda scheme, rest: f"{scheme}://{rest}", st.sampled_from(["http", "https"]), URLS)
+
+
+def code_of(raw: str) -> Code:
+    """The code with which a URL is refused."""
+    with pytest.raises(KeyholeError) as caught:
+        parse_target(raw)
+    return caught.value.code
+
+
+@pytest.mark.parametrize(
+    ("raw", "url"),
+    [
+        ("http://example.org", "http://example.org/"),
+        ("https://example.org/a/b?c=d&e", "https://example.org/a/b?c=d&e"),
+        ("  https://example.org/ \n", "https://example.org/"),
+        ("HTTPS://Example.ORG/CasE", "https://example.org/CasE"),
+        ("http://example.org:80/", "http://example.org/"),
+        ("https://example.org:443/", "https://example.org/"),
+        ("http://example.org:443/", "http://example.org:443/"),
+        ("http://example.org:/", "http://example.org/"),
+        ("http://example.org:08080/", "http://example.org:8080/"),
+        ("http://example.org./", "http://example.org/"),
+        ("http://example.org?q=1", "http://example.org/?q=1"),
+        ("http://example.org#part", "http://example.org/"),
+        ("http://example.org/a#b#c?d", "http://example.org/a"),
+        ("http://example.org/a b/c d?e f=g h", "http://example.org/a%20b/c%20d?e%20f=g%20h"),
+        ("http://example.org/ä?ö=中", "http://example.org/%C3%A4?%C3%B6=%E4%B8%AD"),
+        ("http://example.org/%C3%A4/%2F/%zz", "http://example.org/%C3%A4/%2F/%zz"),
+        ('http://example.org/"<>^`{|}', "http://example.org/%22%3C%3E%5E%60%7B%7C%7D"),
+        ("http://example.org/a/../b/./c//d", "http://example.org/a/../b/./c//d"),
+        ("http://example.org/?q=a\\b", "http://example.org/?q=a%5Cb"),
+        ("http://example.org/\x01\x7f", "http://example.org/%01%7F"),
+        ("http://user.example.org/@user", "http://user.example.org/@user"),
+        ("http://my_host.example.org/", "http://my_host.example.org/"),
+        ("http://127.0.0.1:8080/", "http://127.0.0.1:8080/"),
+        ("http://[::1]:8080/", "http://[::1]:8080/"),
+        ("http://[2001:DB8:0:0::1]/", "http://[2001:db8::1]/"),
+        ("http://localhost/", "http://localhost/"),
+    ],
+)
+def test_a_url_is_asked_for_in_its_one_form(raw: str, url: str) -> None:
+    assert parse_target(raw).url == url
+
+
+@pytest.mark.parametrize(
+    ("raw", "host"),
+    [
+        ("http://münchen.de/", "xn--mnchen-3ya.de"),
+        ("http://MÜNCHEN.DE/", "xn--mnchen-3ya.de"),
+        ("http://faß.de/", "xn--fa-hia.de"),
+        ("http://例え.テスト/", "xn--r8jz45g.xn--zckzah"),
+        ("http://例え。テスト/", "xn--r8jz45g.xn--zckzah"),
+        ("http://हिन्दी.भारत/", "xn--j2bd4cyah0f.xn--h2brj9c"),
+        ("http://ｅｘａｍｐｌｅ.org/", "example.org"),
+        ("http://１２７.0.0.1/", "127.0.0.1"),
+    ],
+)
+def test_an_international_host_is_asked_for_in_its_ascii_form(raw: str, host: str) -> None:
+    assert parse_target(raw).host == host
+
+
+@pytest.mark.parametrize("raw", ["", "   ", "example.org", "/path", "//example.org/", "http", "http:", "http:/x", "?q"])
+def test_what_is_not_an_absolute_url_is_refused(raw: str) -> None:
+    assert code_of(raw) is Code.INVALID_URL
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        "file:///etc/passwd",
+        "ftp://example.org/",
+        "javascript:alert(1)",
+        "data:text/html,x",
+        "localhost:8080/x",
+        "ws://a/",
+    ],
+)
+def test_other_schemes_are_refused_by_name(raw: str) -> None:
+    assert code_of(raw) is Code.SCHEME_NOT_ALLOWED
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        "http:///path",
+        "http://",
+        "http://:80/",
+        "http://./",
+        "http://../",
+        "http://a..b/",
+        "http://.a/",
+        "http://-a.example/",
+        "http://a-.example/",
+        "http://a b/",
+        "http://a\tb/",
+        "http://a\r\nb/",
+        "http://a\x00b/",
+        "http://a\x7fb/",
+        "http://a\u00a0b/",
+        "http://a\ud800b/",
+        "http://a,b/",
+        "http://*.example.org/",
+        "http://exa%6dple.org/",
+        "http://127.0.0.1%00.example.org/",
+        "http://" + "a" * 64 + ".org/",
+        "http://" + "a." * 130 + "org/",
+        "http://a\u200db/",
+        "http://℀.org/",
+    ],
+)
+def test_a_host_that_is_none_is_refused(raw: str) -> None:
+    assert code_of(raw) is Code.INVALID_URL
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        "http://127.1/",
+        "http://127.0.1/",
+        "http://2130706433/",
+        "http://0x7f000001/",
+        "http://0x7f.0.0.1/",
+        "http://0x7f.1/",
+        "http://0177.0.0.1/",
+        "http://127.0.0.01/",
+        "http://1.2.3.4.5/",
+        "http://256.0.0.1/",
+        "http://0/",
+        "http://0x/",
+        "http://example.1/",
+        "http://example.0x1/",
+        "http://１２７.1/",
+    ],
+)
+def test_a_shortened_or_disguised_ipv4_address_is_refused(raw: str) -> None:
+    assert code_of(raw) is Code.INVALID_URL
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        "http://[::1/",
+        "http://::1/",
+        "http://[]/",
+        "http://[127.0.0.1]/",
+        "http://[fe80::1%25eth0]/",
+        "http://[fe80::1%eth0]/",
+        "http://[v1.x]/",
+        "http://[::1]x/",
+        "http://example.org[::1]/",
+        "http://[2606:4700::1]example.org:80/",
+        "http://[::1][::2]/",
+    ],
+)
+def test_a_malformed_ipv6_host_is_refused(raw: str) -> None:
+    assert code_of(raw) is Code.INVALID_URL
+
+
+@pytest.mark.parametrize("raw", ["http://user@example.org/", "http://user:pass@example.org/", "http://@example.org/"])
+def test_user_names_are_refused(raw: str) -> None:
+    assert code_of(raw) is Code.INVALID_URL
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        "http:\\\\example.org/",
+        "http://example.org\\@evil.example/",
+        "http://example.org\\path",
+        "http://example.org/a\\..\\b",
+        "\\\\example.org/",
+    ],
+)
+def test_backslashes_are_refused_before_the_query(raw: str) -> None:
+    assert code_of(raw) is Code.INVALID_URL
+
+
+@pytest.mark.parametrize("raw", ["http://a/b\r\nHost: c", "http://a/b\nc", "http://a/b\tc", "http://a/?b\x00c"])
+def test_line_breaks_tabs_and_nul_are_refused_anywhere(raw: str) -> None:
+    assert code_of(raw) is Code.INVALID_URL
+
+
+@pytest.mark.parametrize("port", ["0", "65536", "99999", "-1", "+80", "8a", "٨٠", "80:80", "1" * 5_000])
+def test_a_port_that_is_none_is_refused(port: str) -> None:
+    assert code_of(f"http://example.org:{port}/") is Code.INVALID_URL
+
+
+def test_a_lone_surrogate_never_turns_into_a_question_mark() -> None:
+    assert code_of("http://example.org/a\ud800b") is Code.INVALID_URL
+
+
+def test_a_url_may_be_long_but_not_too_long_as_it_goes_over_the_wire() -> None:
+    base = "http://example.org/"
+    assert len(parse_target(base + "a" * (MAX_URL - len(base))).url) == MAX_URL
+    assert code_of(base + "a" * (MAX_URL + 1 - len(base))) is Code.INVALID_URL
+    assert code_of(base + "中" * 1_000) is Code.INVALID_URL, "9,000 characters once escaped"
+
+
+def test_a_target_says_where_it_leads() -> None:
+    target = parse_target("https://[2001:db8::1]:8443/a?b#c")
+    assert target == Target("https", "2001:db8::1", 8443, "/a?b")
+    assert target.origin == ("https", "2001:db8::1", 8443)
+    assert target.netloc == "[2001:db8::1]:8443"
+    assert target.endpoint == "2001:db8::1:8443"
+
+
+@pytest.mark.parametrize(
+    ("location", "url"),
+    [
+        ("/new", "https://example.org/new"),
+        ("new", "https://example.org/dir/new"),
+        ("../up", "https://example.org/up"),
+        ("?q=2", "https://example.org/dir/page?q=2"),
+        ("#part", "https://example.org/dir/page?q=1"),
+        ("//other.example/x", "https://other.example/x"),
+        ("http://other.example:8080/x", "http://other.example:8080/x"),
+        (" /spaced ", "https://example.org/spaced"),
+        ("/a b/ü", "https://example.org/a%20b/%C3%BC"),
+        ("/a/./b/../c", "https://example.org/a/c"),
+        ("https://münchen.de/", "https://xn--mnchen-3ya.de/"),
+    ],
+)
+def test_a_redirect_leads_where_its_location_says(location: str, url: str) -> None:
+    assert redirect_target(parse_target("https://example.org/dir/page?q=1"), location).url == url
+
+
+@pytest.mark.parametrize(
+    ("location", "code"),
+    [
+        ("file:///etc/passwd", Code.SCHEME_NOT_ALLOWED),
+        ("gopher://127.0.0.1:70/", Code.SCHEME_NOT_ALLOWED),
+        ("javascript:alert(1)", Code.SCHEME_NOT_ALLOWED),
+        ("http://user@example.org/", Code.INVALID_URL),
+        ("http:\\\\evil.example/", Code.INVALID_URL),
+        ("/\\evil.example/", Code.INVALID_URL),
+        ("http://127.1/", Code.INVALID_URL),
+        ("http://[::1", Code.INVALID_URL),
+        ("//[", Code.INVALID_URL),
+        ("http://℀.example/", Code.INVALID_URL),
+        ("http://example.org:99999/", Code.INVALID_URL),
+        ("/" + "a" * 9_000, Code.INVALID_URL),
+    ],
+)
+def test_a_redirect_is_checked_like_a_url_given_by_a_caller(location: str, code: Code) -> None:
+    with pytest.raises(KeyholeError) as caught:
+        redirect_target(parse_target("https://example.org/"), location)
+    assert caught.value.code is code
+
+
+@given(URLS | HTTP_URLS)
+@example("http://example.org/" + "中" * 1_000)
+@example("http://example.org/a\ud800b")
+def test_any_text_is_refused_or_gives_a_url_that_reads_as_itself(raw: str) -> None:
+    try:
+        target = parse_target(raw)
+    except KeyholeError as error:
+        assert error.code in {Code.INVALID_URL, Code.SCHEME_NOT_ALLOWED}
+        return
+    assert parse_target(target.url) == target
+    assert target.url.isascii()
+    assert target.url.isprintable()
+    assert " " not in target.url
+    assert 0 < target.port < 65_536
+    assert target.path.startswith("/")
+    assert "?" in raw or "?" not in target.path
+
+
+@given(HTTP_URLS)
+def test_the_client_library_reads_every_accepted_url_as_we_do(raw: str) -> None:
+    httpx = pytest.importorskip("httpx")
+    try:
+        target = parse_target(raw)
+    except KeyholeError:
+        return
+    read = httpx.URL(target.url)
+    assert (read.scheme, read.raw_host.decode("ascii")) == (target.scheme, target.host)
+    assert (read.port or {"http": 80, "https": 443}[read.scheme]) == target.port
+
+
+@given(URLS)
+def test_any_location_is_refused_or_gives_a_url(location: str) -> None:
+    try:
+        target = redirect_target(parse_target("https://example.org/a?b"), location)
+    except KeyholeError as error:
+        assert error.code in {Code.INVALID_URL, Code.SCHEME_NOT_ALLOWED}
+    else:
+        assert parse_target(target.url) == target

@@ -1,0 +1,140 @@
+"""A real server on loopback, from raw sockets: it says the exact bytes a test wants said and keeps what it heard."""
+
+from __future__ import annotations
+
+import socket
+import socketserver
+import ssl
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from threading import Event, Thread
+
+PATIENCE = 10.0
+"""Seconds after which a test that waits for the other side gives up; never reached when all is well."""
+
+
+@dataclass(slots=True)
+class Call:
+    """One connection of a client, its request read."""
+
+    head: bytes
+    connection: socket.socket
+
+    @property
+    def path(self) -> str:
+        """The request target as it came over the wire."""
+        return self.head.split(b" ", 2)[1].decode("ascii")
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """The request's headers, names in lower case."""
+        lines = self.head.decode("latin-1").split("\r\n")[1:]
+        return {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines if line)}
+
+    def send(self, data: bytes) -> None:
+        """Say these bytes."""
+        self.connection.sendall(data)
+
+
+Talk = Callable[[Call], None]
+"""What the server does with one request; the connection is closed when it returns."""
+
+
+@dataclass(slots=True)
+class Site:
+    """A running server and what it saw."""
+
+    port: int = 0
+    connections: int = 0
+    calls: list[Call] = field(default_factory=list)
+    heard: Event = field(default_factory=Event)
+    """Set once a connection is open and, without TLS, its request has come."""
+    left: Event = field(default_factory=Event)
+    """Set once a client has closed its side of a connection that was held open."""
+    left_at: float = 0.0
+
+    @property
+    def endpoint(self) -> str:
+        """`host:port` as the allow-list takes it."""
+        return f"127.0.0.1:{self.port}"
+
+    def url(self, path: str = "/", scheme: str = "http") -> str:
+        """An address on this server."""
+        return f"{scheme}://{self.endpoint}{path}"
+
+    def hold(self, call: Call) -> None:
+        """Say no more, and note when the client goes away."""
+        with suppress(OSError):
+            while call.connection.recv(4_096):
+                pass
+        self.left_at = time.monotonic()
+        self.left.set()
+
+
+def response(body: bytes = b"", status: str = "200 OK", **headers: str) -> bytes:
+    """The bytes of a response; a header's underscores are hyphens. Content-Length is right unless given."""
+    named = {name.replace("_", "-"): value for name, value in headers.items()}
+    lengths = {} if {"Content-Length", "Transfer-Encoding"} & set(named) else {"Content-Length": str(len(body))}
+    lines = [f"HTTP/1.1 {status}", *(f"{name}: {value}" for name, value in {**lengths, **named}.items()), "", ""]
+    return "\r\n".join(lines).encode("latin-1") + body
+
+
+@contextmanager
+def serve(answers: Mapping[str, bytes] | Callable[[Site], Talk], tls: ssl.SSLContext | None = None) -> Iterator[Site]:
+    """Serve bytes by path, or whatever a talk does, until the block ends."""
+    site = Site()
+    talk = _table(answers) if isinstance(answers, Mapping) else answers(site)
+
+    class Handler(socketserver.BaseRequestHandler):
+        def handle(self) -> None:
+            site.connections += 1
+            # A client that goes away, or refuses the handshake, is what some tests are about.
+            with suppress(OSError):
+                connection = tls.wrap_socket(self.request, server_side=True) if tls else self.request
+                with connection:
+                    if head := _read_head(connection):
+                        call = Call(head, connection)
+                        site.calls.append(call)
+                        site.heard.set()
+                        talk(call)
+
+    class Server(socketserver.ThreadingTCPServer):
+        allow_reuse_address = True
+        request_queue_size = 64
+
+    with Server(("127.0.0.1", 0), Handler) as server:
+        site.port = server.server_address[1]
+        thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.005}, daemon=True)
+        thread.start()
+        try:
+            yield site
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+def unused_port() -> int:
+    """A loopback port on which nothing listens."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def _table(answers: Mapping[str, bytes]) -> Talk:
+    def talk(call: Call) -> None:
+        call.send(answers.get(call.path, response(b"not here", "404 Not Found")))
+
+    return talk
+
+
+def _read_head(connection: socket.socket) -> bytes:
+    head = b""
+    while b"\r\n\r\n" not in head:
+        piece = connection.recv(65_536)
+        if not piece:
+            return b""
+        head += piece
+    return head

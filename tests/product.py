@@ -1,0 +1,29 @@
+"""The whole product over fakes: everything real but the network, the disk and the clock."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from fakes import Clock, FakeFetcher
+from keyhole.config import Config
+from keyhole.retrieve import Retrieval
+from keyhole.store.base import Store
+from keyhole.store.memory import MemoryStore
+from keyhole.websearch.base import Engine
+
+SECRET = b"0" * 32
+"""Fixed, so that ids and marks are the same in every run."""
+
+
+def retrieval(
+    answers: Mapping[str, Any] | None = None,
+    *,
+    config: Config | None = None,
+    store: Store | None = None,
+    engines: Sequence[Engine] = (),
+    clock: Clock | None = None,
+) -> Retrieval:
+    """A product that finds `answers` on the network (see FakeFetcher) and keeps artifacts in memory."""
+    clock = clock or Clock()
+    return Retrieval(config or Config(), FakeFetcher(answers), store or MemoryStore(clock), engines, SECRET, clock)

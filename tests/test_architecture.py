@@ -1,0 +1,124 @@
+"""The shape of the tree: imports point down, pure files touch nothing, files say what is in them."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+PACKAGE = ROOT / "server" / "keyhole"
+FILES = sorted(PACKAGE.rglob("*.py"))
+
+# From the bottom up. A file may import from its own layer and from those above it in this list.
+LAYERS: tuple[tuple[str, ...], ...] = (
+    ("records", "errors", "measure"),
+    ("config", "markdown"),
+    ("fetch", "extract", "passages", "store"),
+    ("websearch",),
+    ("bound", "wording"),
+    ("retrieve",),
+    ("tools", "site", "artifacts"),
+    ("cli", "serving", "demo"),
+    ("__main__",),
+)
+
+# Files that do I/O. Every other file is pure: it decides and touches nothing.
+DOERS = {
+    "fetch/client.py", "fetch/backend.py", "websearch/keyless.py", "store/sqlite.py", "store/home.py",
+    "retrieve.py", "tools.py", "cli.py", "serving.py", "demo.py", "site.py", "artifacts.py",
+}  # fmt: skip
+IMPURE = {
+    "asyncio", "socket", "ssl", "os", "time", "random", "secrets", "sqlite3", "sqlite_utils", "subprocess",
+    "httpx", "httpcore", "mcp", "mcp_types", "pathlib", "threading", "logging", "tempfile",
+}  # fmt: skip
+ALLOWED_IN_PURE = {
+    ("store/memory.py", "threading"): "a lock around a dictionary",
+    ("config.py", "pathlib"): "a path is a value; nothing is opened",
+}
+
+
+def imports(path: Path) -> set[str]:
+    """Modules that a file imports, at any depth; type-checking ones are left out."""
+    found: set[str] = set()
+    for node in _runtime_nodes(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            found.add(node.module or "")
+            found |= {f"{node.module}.{alias.name}" for alias in node.names if node.module == "keyhole"}
+    return found
+
+
+def _runtime_nodes(tree: ast.AST) -> list[ast.AST]:
+    nodes: list[ast.AST] = []
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+            continue
+        nodes += [node, *_runtime_nodes(node)]
+    return nodes
+
+
+def name_of(path: Path) -> str:
+    return path.relative_to(PACKAGE).as_posix()
+
+
+def layer(module: str) -> int | None:
+    room = module.removeprefix("keyhole").lstrip(".").split(".")[0]
+    return next((index for index, rooms in enumerate(LAYERS) if room in rooms), None)
+
+
+@pytest.mark.parametrize("path", FILES, ids=name_of)
+def test_imports_point_down(path: Path) -> None:
+    if name_of(path) == "__init__.py":
+        return
+    own = layer("keyhole." + name_of(path).removesuffix(".py").replace("/", "."))
+    assert own is not None, "the file has no layer"
+    for module in imports(path):
+        if module.startswith("keyhole."):
+            below = layer(module)
+            if module not in {"keyhole.__version__"}:
+                assert below is not None, module
+                assert below <= own, f"{name_of(path)} imports {module}"
+
+
+@pytest.mark.parametrize("path", FILES, ids=name_of)
+def test_pure_files_touch_nothing(path: Path) -> None:
+    if name_of(path) in DOERS:
+        return
+    for module in imports(path):
+        top = module.split(".")[0]
+        assert top not in IMPURE or (name_of(path), top) in ALLOWED_IN_PURE, f"{name_of(path)} imports {module}"
+
+
+def test_httpx_is_imported_in_one_file() -> None:
+    assert [name_of(path) for path in FILES if "httpx" in imports(path)] == ["fetch/client.py"]
+
+
+@pytest.mark.parametrize("path", FILES, ids=name_of)
+def test_every_file_says_what_is_in_it_and_stays_a_room(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    assert ast.get_docstring(ast.parse(text)), "no docstring"
+    assert len(text.splitlines()) <= 350, "over 350 lines"
+
+
+def test_starting_the_server_loads_no_parser_no_network_client_and_no_stemmer() -> None:
+    import subprocess
+
+    heavy = ["httpx", "bs4", "lxml", "markdownify", "snowballstemmer", "rank_bm25", "ddgs", "sqlite_utils"]
+    code = f"import sys, keyhole.serving; print([m for m in {heavy} if m in sys.modules])"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
+    assert run.stdout.strip() == "[]"
+
+
+def test_the_package_has_few_broad_excepts() -> None:
+    broad = [
+        f"{name_of(path)}:{node.lineno}"
+        for path in FILES
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.ExceptHandler)
+        and (node.type is None or ast.unparse(node.type) in {"Exception", "BaseException"})
+    ]
+    assert len(broad) <= 2, broad

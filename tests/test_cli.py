@@ -1,0 +1,106 @@
+"""The command line: the same answers as the tools, exit codes, JSON for programs."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import keyhole
+import pytest
+from keyhole.cli import main
+from keyhole.site import recorded_pages, serve
+
+Captured = pytest.CaptureFixture[str]
+
+
+@pytest.fixture
+def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    with serve(recorded_pages()) as port:
+        monkeypatch.setenv("KEYHOLE_HOME", str(tmp_path / "home with spaces"))
+        monkeypatch.setenv("KEYHOLE_ALLOW_PRIVATE", f"127.0.0.1:{port}")
+        monkeypatch.setenv("KEYHOLE_ENGINES", "searxng")
+        yield f"http://127.0.0.1:{port}"
+
+
+def test_fetch_prints_what_an_agent_would_get(site: str, capsys: Captured) -> None:
+    assert main(["fetch", f"{site}/routine-vacuuming", "--query", "vacuum threshold formula"]) == 0
+    out = capsys.readouterr().out
+    assert "vacuum threshold = vacuum base threshold" in out
+    assert "Next: read_artifact(" in out
+
+
+def test_fetch_read_and_search_share_the_store(site: str, capsys: Captured) -> None:
+    assert main(["fetch", f"{site}/sqlite-wal", "--json"]) == 0
+    facts = json.loads(capsys.readouterr().out)
+    assert main(["read", facts["artifact_id"], "--offset", "100", "--limit", "50", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["spans"] == [[100, 150, 0.0]]
+    assert main(["read", facts["artifact_id"], "--find", "Write-Ahead Logging"]) == 0
+    assert "exactly at" in capsys.readouterr().out
+    assert main(["search", "checkpoint starvation", "--scope", "stored"]) == 0
+    assert "[1] Write-Ahead Logging" in capsys.readouterr().out
+
+
+def test_artifacts_are_listed_shown_and_removed(site: str, capsys: Captured) -> None:
+    main(["artifacts", "list"])
+    assert "No artifacts yet" in capsys.readouterr().out
+    main(["fetch", f"{site}/release-notes"])
+    capsys.readouterr()
+    main(["artifacts", "list", "--json"])
+    (row,) = json.loads(capsys.readouterr().out)
+    main(["artifacts", "list"])
+    assert row["id"] in capsys.readouterr().out
+    assert main(["artifacts", "show", row["id"]]) == 0
+    assert capsys.readouterr().out.startswith("# Release notes")
+    assert main(["artifacts", "gc"]) == 0
+    assert main(["artifacts", "rm", row["id"]]) == 0
+    assert main(["artifacts", "rm", row["id"]]) == 1
+    assert "not there" in capsys.readouterr().out
+
+
+def test_a_failed_call_goes_to_stderr_and_exits_with_1(site: str, capsys: Captured) -> None:
+    assert main(["fetch", f"{site}/missing"]) == 1
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.startswith("http_status: HTTP 404")
+
+
+def test_a_web_search_without_an_engine_says_so(site: str, capsys: Captured) -> None:
+    assert main(["search", "anything"]) == 1
+    assert capsys.readouterr().err.startswith("engine_unavailable: ")
+
+
+def test_a_wrong_setting_exits_with_2_and_suggests_the_nearest(
+    capsys: Captured, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KEYHOLE_MAX_CHAR", "5")
+    assert main(["artifacts", "list"]) == 2
+    assert "did you mean KEYHOLE_MAX_CHARS?" in capsys.readouterr().err
+
+
+def test_a_home_that_cannot_be_used_still_answers_with_a_warning(
+    site: str, tmp_path: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").write_text("in the way")
+    monkeypatch.setenv("KEYHOLE_HOME", str(tmp_path / "file" / "home"))
+    assert main(["fetch", f"{site}/sqlite-wal"]) == 0
+    out = capsys.readouterr().out
+    assert "Warning store_unavailable" in out
+    assert "read_artifact(" not in out
+
+
+def test_the_module_runs_and_tells_its_version() -> None:
+    run = subprocess.run([sys.executable, "-m", "keyhole", "--version"], capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == f"keyhole {keyhole.__version__}"
+
+
+def test_the_demo_shows_the_main_job_from_end_to_end(capsys: Captured) -> None:
+    assert main(["demo", "--json"]) == 0
+    steps = json.loads(capsys.readouterr().out)
+    assert [step["tool"] for step in steps] == ["web_fetch", "web_fetch", "read_artifact", "read_artifact", "search"]
+    assert "vacuum threshold = vacuum base threshold" in steps[0]["text"]
+    assert all(step["result_bytes"] <= 9_000 for step in steps)
+    assert main(["demo"]) == 0
+    assert "mcp_servers.keyhole" in capsys.readouterr().out

@@ -1,0 +1,156 @@
+"""Settings are read once from a mapping, and a mistake in one is named, with what would have been right."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from keyhole.config import MAX_BUDGET, MIN_BUDGET, PREFIX, SETTINGS, Config, load
+from keyhole.errors import Code, KeyholeError
+
+
+def refusal(environment: dict[str, str]) -> str:
+    """The message with which an environment is refused."""
+    with pytest.raises(KeyholeError) as caught:
+        load(environment)
+    assert caught.value.code is Code.INVALID_ARGUMENT
+    return caught.value.message
+
+
+def test_an_empty_environment_gives_the_defaults() -> None:
+    assert load({}) == Config()
+
+
+def test_variables_of_other_programs_are_not_looked_at() -> None:
+    assert load({"PATH": "/bin", "HTTP_PROXY": "http://proxy", "keyhole_timeout": "1", "XKEYHOLE_TIMEOUT": "x"}) == (
+        Config()
+    )
+
+
+def test_a_setting_that_is_empty_or_blank_keeps_its_default() -> None:
+    assert load({"KEYHOLE_TIMEOUT": "", "KEYHOLE_MAX_CHARS": "  "}) == Config()
+
+
+@pytest.mark.parametrize(
+    ("name", "raw", "field", "value"),
+    [
+        ("HOME", "/tmp/some where", "home", Path("/tmp/some where")),  # noqa: S108 - never opened
+        ("MAX_CHARS", "12_000", "max_chars", 12_000),
+        ("TIMEOUT", "2.5", "timeout", 2.5),
+        ("SEARCH_TIMEOUT", "45", "search_timeout", 45.0),
+        ("MAX_BYTES", "5000000", "max_bytes", 5_000_000),
+        ("MAX_DECODED_BYTES", "6000000", "max_decoded_bytes", 6_000_000),
+        ("MAX_REDIRECTS", "0", "max_redirects", 0),
+        ("FRESHNESS", "0", "freshness", 0.0),
+        ("ALLOW_PRIVATE", " 127.0.0.1:8080, LOCALHOST:9000 ,", "allow_private", {"127.0.0.1:8080", "localhost:9000"}),
+        ("USER_AGENT", "Somebody/1.0 (+https://example.org)", "user_agent", "Somebody/1.0 (+https://example.org)"),
+        ("ENGINES", "Keyless, searxng", "engines", ("keyless", "searxng")),
+        ("SEARXNG_URL", "http://127.0.0.1:8888", "searxng_url", "http://127.0.0.1:8888"),
+        ("TTL_DAYS", "0.5", "ttl_days", 0.5),
+        ("STORE_MAX_BYTES", "1_000_000", "store_max_bytes", 1_000_000),
+        ("LOG_LEVEL", "debug", "log_level", "DEBUG"),
+    ],
+)
+def test_each_setting_is_read_from_its_variable(name: str, raw: str, field: str, value: object) -> None:
+    config = load({PREFIX + name: raw})
+    assert getattr(config, field) == value
+    assert dataclasses.replace(config, **{field: getattr(Config(), field)}) == Config()
+
+
+def test_every_field_has_one_row_in_the_table_and_every_row_a_unit_and_a_reason() -> None:
+    assert [setting.field for setting in SETTINGS] == [field.name for field in dataclasses.fields(Config)]
+    for setting in SETTINGS:
+        assert setting.unit
+        assert setting.reason
+
+
+@pytest.mark.parametrize(
+    ("name", "low", "high"),
+    [
+        ("MAX_CHARS", MIN_BUDGET, MAX_BUDGET),
+        ("TIMEOUT", 0.1, 600),
+        ("SEARCH_TIMEOUT", 0.1, 600),
+        ("MAX_BYTES", 1_000, 1_000_000_000),
+        ("MAX_DECODED_BYTES", 1_000, 2_000_000_000),
+        ("MAX_REDIRECTS", 0, 20),
+        ("FRESHNESS", 0, 31_536_000),
+        ("TTL_DAYS", 0.001, 36_500),
+        ("STORE_MAX_BYTES", 100_000, 2**50),
+    ],
+)
+def test_a_number_is_accepted_at_its_bounds_and_refused_beyond_them(name: str, low: float, high: float) -> None:
+    field = name.lower()
+    assert getattr(load({PREFIX + name: str(low)}), field) == low
+    assert getattr(load({PREFIX + name: str(high)}), field) == high
+    step = 0.0001 if isinstance(low, float) else 1
+    for raw in (str(low - step), str(high + 1), "-1"):
+        message = refusal({PREFIX + name: raw})
+        assert f"{PREFIX}{name}={raw!r}" in message
+        assert f"from {low:,} to {high:,}" in message
+
+
+@pytest.mark.parametrize("raw", ["nan", "inf", "-inf", "ten", "1,5", "0x10", "_", "9" * 5_000])
+@pytest.mark.parametrize("name", ["KEYHOLE_TIMEOUT", "KEYHOLE_MAX_CHARS"])
+def test_what_is_not_a_sensible_number_is_refused_by_the_variables_name(name: str, raw: str) -> None:
+    assert name in refusal({name: raw})
+
+
+def test_an_unknown_setting_is_refused_with_the_nearest_known_one() -> None:
+    assert refusal({"KEYHOLE_TIMOUT": "1"}) == "unknown setting KEYHOLE_TIMOUT; did you mean KEYHOLE_TIMEOUT?"
+    assert "did you mean KEYHOLE_ALLOW_PRIVATE?" in refusal({"KEYHOLE_ALOW_PRIVATE": "127.0.0.1:1"})
+
+
+def test_an_unknown_setting_that_is_near_to_none_is_refused_without_a_guess() -> None:
+    assert refusal({"KEYHOLE_QQQQQQQ": "1"}) == "unknown setting KEYHOLE_QQQQQQQ"
+
+
+@pytest.mark.parametrize("raw", ["127.0.0.1", "localhost:", ":8080", "localhost:http", "127.0.0.1:80,localhost"])
+def test_a_private_endpoint_must_name_its_port(raw: str) -> None:
+    assert "host:port" in refusal({"KEYHOLE_ALLOW_PRIVATE": raw})
+
+
+@pytest.mark.parametrize(
+    "raw", ["http://127.0.0.1:80", "localhost:99999", "localhost:0", "localhost:²", "a b:80", "*:80"]
+)
+def test_a_private_endpoint_that_no_url_could_have_is_refused(raw: str) -> None:
+    assert "KEYHOLE_ALLOW_PRIVATE" in refusal({"KEYHOLE_ALLOW_PRIVATE": raw})
+
+
+def test_an_ipv6_endpoint_may_be_written_with_brackets_as_in_a_url() -> None:
+    assert load({"KEYHOLE_ALLOW_PRIVATE": "[::1]:8080"}).allow_private == {"::1:8080"}
+
+
+@pytest.mark.parametrize("raw", ["verbose", "10", "warn"])
+def test_an_unknown_log_level_is_refused_with_the_known_ones(raw: str) -> None:
+    assert "DEBUG, INFO, WARNING or ERROR" in refusal({"KEYHOLE_LOG_LEVEL": raw})
+
+
+def test_an_unknown_engine_is_refused_with_the_known_ones() -> None:
+    message = refusal({"KEYHOLE_ENGINES": "searxng,gogle"})
+    assert "gogle" in message
+    assert "keyless" in message
+
+
+@pytest.mark.parametrize("raw", ["two\r\nlines", "Bücher/1.0", "nul\0"])
+def test_a_user_agent_that_no_header_can_carry_is_refused(raw: str) -> None:
+    assert "KEYHOLE_USER_AGENT" in refusal({"KEYHOLE_USER_AGENT": raw})
+
+
+@pytest.mark.parametrize("raw", ["searx.example.org", "ftp://searx.example.org", "http://"])
+def test_a_searxng_address_that_is_not_an_http_url_is_refused_by_its_variables_name(raw: str) -> None:
+    assert "KEYHOLE_SEARXNG_URL" in refusal({"KEYHOLE_SEARXNG_URL": raw})
+
+
+@given(st.dictionaries(st.sampled_from([setting.variable for setting in SETTINGS]), st.text(max_size=30)))
+def test_any_value_gives_a_config_or_a_refusal_that_names_a_variable(environment: dict[str, str]) -> None:
+    try:
+        config = load(environment)
+    except KeyholeError as error:
+        assert error.code is Code.INVALID_ARGUMENT
+        assert any(name in error.message for name in environment)
+    else:
+        assert MIN_BUDGET <= config.max_chars <= MAX_BUDGET

@@ -1,0 +1,66 @@
+"""The README's tables, transcript and examples are what the code does; its configurations start the server."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+from mcp import Client, StdioServerParameters
+from readme import README, ROOT, rendered
+
+TEXT = README.read_text(encoding="utf-8")
+
+
+def test_the_generated_parts_of_the_readme_are_up_to_date() -> None:
+    assert rendered(TEXT) == TEXT, "run: python tests/readme.py"
+
+
+def test_the_readme_has_its_parts_in_order() -> None:
+    headings = re.findall(r"^## (.+)$", TEXT, re.MULTILINE)
+    assert headings == [
+        "What comes back", "Try it", "Register", "The three tools", "Settings", "Errors", "What Keyhole does not do",
+    ]  # fmt: skip
+
+
+def test_the_python_example_runs() -> None:
+    (example,) = re.findall(r"```python\n(.*?)```", TEXT, re.DOTALL)
+    scope: dict[str, Any] = {"print": lambda *values: None}
+    exec(compile(example, "README.md", "exec"), scope)  # noqa: S102 - our own example
+    assert scope["document"].title == "Pumps"
+    assert "40 rpm" in scope["selection"].text
+
+
+def configurations() -> dict[str, dict[str, Any]]:
+    """Every registration block of the README and the example file, by client."""
+    (codex,) = re.findall(r"```toml\n(.*?)```", TEXT, re.DOTALL)
+    desktop, vscode = (json.loads(block) for block in re.findall(r"```json\n(.*?)```", TEXT, re.DOTALL))
+    example = json.loads((ROOT / "mcp.json.example").read_text(encoding="utf-8"))
+    return {
+        "example": example["mcpServers"]["keyhole"],
+        "desktop": desktop["mcpServers"]["keyhole"],
+        "codex": tomllib.loads(codex)["mcp_servers"]["keyhole"],
+        "vscode": vscode["servers"]["keyhole"],
+    }
+
+
+@pytest.mark.parametrize("client", ["example", "desktop", "codex", "vscode"])
+def test_a_registration_block_starts_the_server(client: str, tmp_path: Path) -> None:
+    block = configurations()[client]
+    scripts = str(Path(sys.executable).parent)
+    environment = {"PATH": os.pathsep.join([scripts, os.environ["PATH"]]), "KEYHOLE_HOME": str(tmp_path)}
+    # The command is looked up before the environment of the child applies, as clients do it.
+    command = str(Path(scripts) / block["command"])
+    server = StdioServerParameters(command=command, args=block["args"], env=environment)
+
+    async def names() -> list[str]:
+        async with Client(server) as session:
+            return [tool.name for tool in (await session.list_tools()).tools]
+
+    assert anyio.run(names) == ["web_fetch", "search", "read_artifact"]

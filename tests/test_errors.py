@@ -1,0 +1,59 @@
+"""The closed list of failures: each has a rule, and an error carries its code, message and facts."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+
+from keyhole.errors import RULES, Code, KeyholeError, Rule
+
+ALL_CODES = pytest.mark.parametrize("code", list(Code))
+
+
+@ALL_CODES
+def test_every_code_has_a_rule_with_a_next_step_that_is_a_sentence(code: Code) -> None:
+    step = RULES[code].next_step
+    assert step.endswith(".")
+    assert step == step.strip()
+    assert "\n" not in step
+
+
+@ALL_CODES
+def test_a_code_is_its_lower_case_name_so_that_an_agent_can_match_on_it(code: Code) -> None:
+    assert str(code) == code.value == code.name.lower()
+
+
+def test_no_rule_is_left_over_for_a_code_that_does_not_exist() -> None:
+    assert set(RULES) == set(Code)
+
+
+def test_an_error_carries_its_code_its_message_and_its_facts() -> None:
+    error = KeyholeError(Code.HTTP_STATUS, "HTTP 404", status=404)
+    assert error.code is Code.HTTP_STATUS
+    assert error.message == "HTTP 404"
+    assert error.facts == {"status": 404}
+    assert error.rule is RULES[Code.HTTP_STATUS]
+
+
+def test_an_error_shows_its_code_and_message_in_a_traceback() -> None:
+    shown = str(KeyholeError(Code.TIMEOUT, "too late"))
+    assert "timeout" in shown
+    assert "too late" in shown
+
+
+def test_the_table_of_rules_cannot_be_changed() -> None:
+    with pytest.raises(TypeError):
+        RULES[Code.TIMEOUT] = Rule(False, "x")  # type: ignore[index]
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        RULES[Code.TIMEOUT].retry = False  # type: ignore[misc]
+
+
+@pytest.mark.parametrize("code", [Code.TIMEOUT, Code.RATE_LIMITED, Code.DNS_FAILURE, Code.STORE_UNAVAILABLE])
+def test_what_may_pass_by_itself_is_worth_a_retry(code: Code) -> None:
+    assert RULES[code].retry
+
+
+@pytest.mark.parametrize("code", [Code.INVALID_URL, Code.BLOCKED_ADDRESS, Code.UNKNOWN_ARTIFACT, Code.QUOTE_NOT_FOUND])
+def test_what_the_same_call_meets_again_is_not_worth_a_retry(code: Code) -> None:
+    assert not RULES[code].retry

@@ -1,0 +1,250 @@
+"""The three tools over fakes: what they show, what they keep, how they fail."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+
+from fakes import HANGS, BrokenStore, Clock, FakeEngine, FakeFetcher, page
+from keyhole.config import Config
+from keyhole.errors import Code, KeyholeError
+from keyhole.records import Answer, Hit
+from keyhole.retrieve import Retrieval
+from product import retrieval
+
+URL = "https://pumps.example/manual"
+LONG = "# Manual\n\nThe lede says what this is.\n\n" + "".join(
+    f"## Part {n}\n\nPart {n} is about widget{n} and its colour. It has {n} screws.\n\n" for n in range(400)
+)
+CALL = re.compile(r'read_artifact\(id="([a-z2-7]+)", offset=(\d+), limit=(\d+)\)')
+
+
+def fetch(product: Retrieval, query: str | None = None, max_chars: int | None = None) -> Answer:
+    return asyncio.run(product.web_fetch(URL, query, max_chars))
+
+
+def markdown(text: str = LONG) -> dict[str, object]:
+    return {URL: page(URL, text, content_type="text/markdown")}
+
+
+def test_a_page_within_the_budget_is_shown_whole_and_offers_nothing_to_read_on() -> None:
+    answer = fetch(retrieval(markdown("# Short\n\nAll of it.\n")))
+    assert "All of it." in answer.text
+    assert answer.facts["strategy"] == "whole"
+    assert not CALL.search(answer.text)
+
+
+def test_a_query_shows_the_lede_and_the_passage_that_answers() -> None:
+    answer = fetch(retrieval(markdown()), "widget321 screws")
+    assert "It has 321 screws." in answer.text
+    assert "The lede says what this is." in answer.text
+    assert answer.facts["strategy"] == "passages"
+
+
+def test_without_a_query_head_and_tail_are_shown() -> None:
+    answer = fetch(retrieval(markdown()))
+    assert answer.facts["strategy"] == "head_tail"
+    assert "## Part 0\n" in answer.text
+    assert "It has 399 screws." in answer.text
+    assert "It has 200 screws." not in answer.text
+
+
+def test_a_query_that_matches_nothing_gives_the_window_and_names_the_absent_terms() -> None:
+    product = retrieval(markdown())
+    answer = fetch(product, "unicorn grazing")
+    assert "Nothing matches the query" in answer.text
+    assert "Not in the text: unicorn, grazing." in answer.text
+    assert answer.facts["spans"] == fetch(product).facts["spans"]
+
+
+def test_the_continuation_stands_before_and_after_the_text_with_the_same_numbers() -> None:
+    answer = fetch(retrieval(markdown()))
+    calls = CALL.findall(answer.text)
+    assert len(calls) == 2
+    assert calls[0] == calls[1]
+    assert answer.text.endswith(")")
+    assert answer.facts["next"] == {"offset": int(calls[0][1]), "limit": int(calls[0][2])}
+
+
+def test_the_continuation_followed_literally_returns_exactly_that_range() -> None:
+    product = retrieval(markdown())
+    id, offset, limit = CALL.findall(fetch(product).text)[0]
+    answer = asyncio.run(product.read_artifact(id, int(offset), int(limit)))
+    assert LONG[int(offset) : int(offset) + int(limit)] in answer.text
+    assert answer.facts["spans"] == [[int(offset), int(offset) + int(limit), 0.0]]
+
+
+def test_a_stored_page_answers_another_query_without_the_network() -> None:
+    product = retrieval(markdown())
+    id = str(fetch(product).facts["artifact_id"])
+    answer = asyncio.run(product.read_artifact(id, query="widget55"))
+    assert "It has 55 screws." in answer.text
+    assert isinstance(product.fetcher, FakeFetcher)
+    assert product.fetcher.calls == [URL]
+
+
+def test_a_quote_is_found_with_its_offsets() -> None:
+    product = retrieval(markdown())
+    id = str(fetch(product).facts["artifact_id"])
+    at = LONG.index("widget77 and its colour")
+    answer = asyncio.run(product.read_artifact(id, find="widget77 and its colour"))
+    assert f"exactly at {at}:{at + 23}" in answer.text
+
+
+def test_a_quote_that_differs_in_spaces_case_and_punctuation_is_found_as_such() -> None:
+    product = retrieval(markdown())
+    id = str(fetch(product).facts["artifact_id"])
+    answer = asyncio.run(product.read_artifact(id, find="WIDGET77,  and its\ncolour"))
+    assert "apart from spaces, case and punctuation" in answer.text
+    assert answer.facts["exact"] is False
+
+
+def test_a_quote_that_is_not_there_is_a_named_failure() -> None:
+    product = retrieval(markdown())
+    id = str(fetch(product).facts["artifact_id"])
+    answer = asyncio.run(product.read_artifact(id, find="never written"))
+    assert answer.is_error
+    assert answer.text.startswith("quote_not_found: ")
+
+
+def test_an_unknown_id_says_where_ids_come_from() -> None:
+    answer = asyncio.run(retrieval().read_artifact("aaaaaaaaaaaaaaaa"))
+    assert answer.text.startswith("unknown_artifact: ")
+    assert "web_fetch" in answer.text
+
+
+def test_an_expired_id_names_the_url_to_fetch_again() -> None:
+    clock = Clock()
+    product = retrieval(markdown(), clock=clock)
+    id = str(fetch(product).facts["artifact_id"])
+    clock.advance(10 * 86_400)
+    answer = asyncio.run(product.read_artifact(id))
+    assert answer.text.startswith("expired_artifact: ")
+    assert f'web_fetch(url="{URL}")' in answer.text
+
+
+def test_an_offset_beyond_the_end_says_how_long_the_text_is() -> None:
+    product = retrieval(markdown())
+    id = str(fetch(product).facts["artifact_id"])
+    answer = asyncio.run(product.read_artifact(id, offset=10**18))
+    assert not answer.is_error
+    assert f"the text has {len(LONG)} characters" in answer.text
+
+
+def test_a_fresh_page_is_answered_from_the_store_and_refresh_asks_again() -> None:
+    clock = Clock()
+    product = retrieval(markdown(), clock=clock)
+    assert isinstance(product.fetcher, FakeFetcher)
+    first = fetch(product)
+    second = fetch(product)
+    assert product.fetcher.calls == [URL]
+    assert first == second
+    asyncio.run(product.web_fetch(URL, refresh=True))
+    clock.advance(901)
+    fetch(product)
+    assert product.fetcher.calls == [URL] * 3
+
+
+def test_a_broken_store_still_answers_but_offers_no_recovery() -> None:
+    answer = fetch(retrieval(markdown(), store=BrokenStore()))
+    assert not answer.is_error
+    assert "Warning store_unavailable" in answer.text
+    assert not CALL.search(answer.text)
+
+
+def test_a_cut_response_says_that_it_is_partial() -> None:
+    answer = fetch(retrieval({URL: page(URL, "<p>Half a pa", cut=True)}))
+    assert "Partial: " in answer.text
+
+
+def hits(*names: str) -> tuple[Hit, ...]:
+    return tuple(Hit(f"https://{n}.example/", f"Title {n}", f"Snippet of {n}.", "fake") for n in names)
+
+
+def web(*names: str) -> dict[str, object]:
+    return {
+        f"https://{n}.example/": page(f"https://{n}.example/", f"# {n}\n\n" + f"The {n} valve opens at noon. " * 40)
+        for n in names
+    }
+
+
+def search(product: Retrieval, **more: object) -> Answer:
+    return asyncio.run(product.search("valve opens", **more))  # type: ignore[arg-type]
+
+
+def test_a_search_shows_numbered_sources_with_their_passages_and_how_to_read_on() -> None:
+    answer = search(retrieval(web("a", "b"), engines=[FakeEngine(hits("a", "b"))]))
+    assert "[1] " in answer.text
+    assert "[2] " in answer.text
+    assert answer.text.count("valve opens at noon") > 2
+    assert len(CALL.findall(answer.text)) == 2
+
+
+def test_every_source_gets_its_best_passage_before_any_gets_its_second() -> None:
+    product = retrieval(web("a", "b", "c"), engines=[FakeEngine(hits("a", "b", "c"))])
+    answer = search(product, max_chars=6_000)
+    for name in "abc":
+        assert f"The {name} valve opens" in answer.text
+
+
+def test_a_failing_engine_is_named_beside_the_results_of_the_others() -> None:
+    broken = FakeEngine(KeyholeError(Code.RATE_LIMITED, "slow down"), name="brave")
+    answer = search(retrieval(web("a"), engines=[broken, FakeEngine(hits("a"), name="searxng")]))
+    assert "1 of 2 engines; brave: rate_limited" in answer.text
+
+
+def test_no_reachable_engine_is_engine_unavailable_and_never_no_results() -> None:
+    broken = FakeEngine(KeyholeError(Code.ENGINE_UNAVAILABLE, "challenge page"))
+    for engines in ([broken], []):
+        answer = search(retrieval(engines=engines))
+        assert answer.text.startswith("engine_unavailable: ")
+
+
+def test_a_healthy_engine_without_hits_is_no_results() -> None:
+    assert search(retrieval(engines=[FakeEngine(())])).text.startswith("no_results: ")
+
+
+def test_a_page_that_cannot_be_read_keeps_its_snippet_and_says_why() -> None:
+    answer = search(retrieval(web("a"), engines=[FakeEngine(hits("a", "gone"))]))
+    assert "Not read: dns_failure." in answer.text
+    assert "Snippet of gone." in answer.text
+
+
+def test_a_slow_page_never_delays_the_answer_past_the_deadline() -> None:
+    answers = {**web("a"), "https://slow.example/": HANGS}
+    product = retrieval(answers, engines=[FakeEngine(hits("a", "slow"))], config=Config(search_timeout=0.4))
+    answer = search(product)
+    assert "1 not read in time" in answer.text
+    assert "Not read: timed out." in answer.text
+    assert "The a valve opens" in answer.text
+
+
+def test_site_filters_hold_even_if_the_engine_ignores_them() -> None:
+    product = retrieval(web("a", "b"), engines=[FakeEngine(hits("a", "b"))])
+    answer = search(product, sites=["b.example"])
+    assert "Title a" not in answer.text
+    assert "https://b.example/" in answer.text
+    assert "https://a.example/" not in search(product, exclude_sites=["a.example"]).text
+
+
+def test_the_stored_scope_finds_what_was_fetched_without_the_network() -> None:
+    product = retrieval(web("a", "b"))
+    for name in "ab":
+        asyncio.run(product.web_fetch(f"https://{name}.example/"))
+    answer = search(product, scope="stored", max_results=1)
+    assert "1 source from stored artifacts." in answer.text
+    assert asyncio.run(product.search("zebra", scope="stored")).text.startswith("no_results: ")
+
+
+def test_progress_strictly_rises() -> None:
+    seen: list[float] = []
+
+    async def progress(done: float, total: float, what: str) -> None:
+        seen.append(done)
+        assert done <= total
+        assert what
+
+    product = retrieval(web("a", "b"), engines=[FakeEngine(hits("a", "b"))])
+    asyncio.run(product.search("valve", progress=progress))
+    assert seen == sorted(set(seen))
+    assert len(seen) >= 3
