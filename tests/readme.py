@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import re
 from pathlib import Path
 
 from fakes import page
@@ -81,8 +80,9 @@ def rendered(text: str) -> str:
     """A README with every generated block made anew."""
     for name, make in BLOCKS.items():
         begin, end = f"<!-- begin:{name} -->", f"<!-- end:{name} -->"
-        block = f"{begin}\n{make()}\n{end}"
-        text = re.sub(f"{re.escape(begin)}.*?{re.escape(end)}", lambda _, block=block: block, text, flags=re.DOTALL)
+        before, _, rest = text.partition(begin)
+        _, _, after = rest.partition(end)
+        text = f"{before}{begin}\n{make()}\n{end}{after}"
     return text
 
 

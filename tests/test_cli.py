@@ -8,8 +8,9 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-import keyhole
 import pytest
+
+import keyhole
 from keyhole.cli import main
 from keyhole.site import recorded_pages, serve
 

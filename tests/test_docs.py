@@ -13,6 +13,7 @@ from typing import Any
 import anyio
 import pytest
 from mcp import Client, StdioServerParameters
+
 from readme import README, ROOT, rendered
 
 TEXT = README.read_text(encoding="utf-8")

@@ -10,9 +10,10 @@ import subprocess
 import sys
 from typing import Any
 
-from fakes import HANGS, BrokenStore, page
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+
+from fakes import HANGS, BrokenStore, page
 from keyhole.bound import result_json
 from keyhole.config import MAX_BUDGET, MIN_BUDGET, Config
 from keyhole.records import Answer
@@ -162,7 +163,8 @@ sys.path[:0] = sys.argv[1:]
 from fakes import page
 from product import retrieval
 from keyhole.bound import result_json
-text = "".join(f"## Part {n}\\n\\nThe pump number {n} runs at {n * 7} rpm. Wörter, 数据库, हिन्दी.\\n\\n" for n in range(900))
+part = "## Part {n}\\n\\nThe pump number {n} runs at {n}7 rpm. Wörter, 数据库, हिन्दी.\\n\\n"
+text = "".join(part.format(n=n) for n in range(900))
 product = retrieval({"https://a.example/": page("https://a.example/", text, content_type="text/markdown")})
 for query in ("pump 77 rpm", None, "absent unicorn", "数据库"):
     print(result_json(asyncio.run(product.web_fetch("https://a.example/", query, refresh=True))))

@@ -14,8 +14,9 @@ from typing import Any
 
 import anyio
 import pytest
-from keyhole.site import recorded_pages, serve
 from mcp import Client
+
+from keyhole.site import recorded_pages, serve
 
 INITIALIZE = {
     "protocolVersion": "2025-06-18",
@@ -128,7 +129,8 @@ def http_server(home: Path, allowed: str) -> Iterator[str]:
     finally:
         process.terminate()
         process.wait(timeout=10)
-        process.stderr.close()
+        if process.stderr:
+            process.stderr.close()
 
 
 def test_the_http_transport_serves_both_eras(tmp_path: Path) -> None:

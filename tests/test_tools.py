@@ -7,22 +7,35 @@ from typing import Any
 
 import anyio
 import pytest
-from fakes import FakeEngine, page
-from keyhole.records import Hit
-from keyhole.retrieve import Retrieval
-from keyhole.tools import INSTRUCTIONS, build_server, parse_arguments, tool_list
 from mcp import Client
 from mcp.shared.exceptions import MCPError
 from mcp.types import CallToolResult
+
+from fakes import FakeEngine, page
+from keyhole.records import Hit
+from keyhole.retrieve import Retrieval
+from keyhole.tools import INSTRUCTIONS, Product, build_server, parse_arguments, tool_list
 from product import retrieval
 
 URL = "https://pumps.example/"
 ERAS = ["legacy", "auto"]
+STANDARD = {
+    "type", "description", "default", "enum", "items", "pattern",
+    "minimum", "maximum", "minLength", "maxLength", "minItems", "maxItems",
+}  # fmt: skip
+"""JSON Schema's own keywords: clients understand no others."""
+
+
+def ready(product: Retrieval) -> Product:
+    async def get() -> Retrieval:
+        return product
+
+    return get
 
 
 def call(product: Retrieval, tool: str, arguments: dict[str, Any], era: str = "auto") -> CallToolResult:
     async def run() -> CallToolResult:
-        async with Client(build_server(lambda: product), mode=era) as client:
+        async with Client(build_server(ready(product)), mode=era) as client:
             return await client.call_tool(tool, arguments)
 
     return anyio.run(run)
@@ -50,7 +63,7 @@ def test_a_tool_call_gives_text_and_facts_and_no_structured_content(era: str) ->
 @pytest.mark.parametrize("era", ERAS)
 def test_an_unknown_tool_is_answered_with_invalid_params(era: str) -> None:
     async def run() -> int:
-        async with Client(build_server(pumps), mode=era) as client:
+        async with Client(build_server(ready(pumps())), mode=era) as client:
             try:
                 await client.call_tool("web_scrape", {})
             except MCPError as error:
@@ -107,12 +120,12 @@ def test_search_sends_rising_progress() -> None:
     seen: list[float] = []
 
     async def run() -> None:
-        async def progress(done: float, total: float | None, message: str | None) -> None:
-            seen.append(done)
+        async def listen(progress: float, total: float | None, message: str | None) -> None:
+            seen.append(progress)
 
         product = retrieval({URL: page(URL, "<p>They run.")}, engines=[FakeEngine([Hit(URL, "Pumps", "", "fake")])])
-        async with Client(build_server(lambda: product), mode="legacy") as client:
-            await client.call_tool("search", {"query": "run"}, progress_callback=progress)
+        async with Client(build_server(ready(product)), mode="legacy") as client:
+            await client.call_tool("search", {"query": "run"}, progress_callback=listen)
 
     anyio.run(run)
     assert len(seen) >= 2
@@ -133,7 +146,7 @@ def test_the_tools_are_described_for_agents() -> None:
         for schema in tool.input_schema["properties"].values():
             assert schema["description"]
             assert "anyOf" not in schema
-            assert "type" in schema or "enum" in schema
+            assert set(schema) <= STANDARD
     assert len(INSTRUCTIONS.encode()) < 2_000
     assert "web_fetch" in INSTRUCTIONS[:250]
     assert "read_artifact" in INSTRUCTIONS[:250]

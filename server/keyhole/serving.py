@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import socket
 import sys
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from functools import cache, partial
+from importlib import import_module
 
 import anyio
 from mcp.server.stdio import stdio_server
@@ -26,7 +27,7 @@ def serve_stdio(config: Config) -> int:
 
     async def run() -> None:
         async with _product(config) as product:
-            server = build_server(product)
+            server = build_server(product.get, product.start)
             async with stdio_server() as (read, write):
                 await server.run(read, write, server.create_initialization_options())
 
@@ -40,7 +41,7 @@ def serve_http(config: Config, port: int) -> int:
 
     async def run(listener: socket.socket) -> None:
         async with _product(config) as product:
-            app = build_server(product).streamable_http_app(host=LOOPBACK)
+            app = build_server(product.get, product.start).streamable_http_app(host=LOOPBACK)
             settings = uvicorn.Config(app, log_level=config.log_level.lower(), lifespan="on")
             await uvicorn.Server(settings).serve(sockets=[listener])
 
@@ -55,12 +56,43 @@ def serve_http(config: Config, port: int) -> int:
     return 0
 
 
+class _Maker:
+    """Makes the one Retrieval of this process in a thread, once: ahead of the first call where a client listed
+    the tools and paused, as clients do, or else for that call."""
+
+    def __init__(self, config: Config) -> None:
+        self._config = config
+        self._making: asyncio.Task[Retrieval] | None = None
+
+    def start(self) -> None:
+        """Begin, unless that was done."""
+        if self._making is None:
+            self._making = asyncio.get_running_loop().create_task(asyncio.to_thread(self._make))
+
+    async def get(self) -> Retrieval:
+        """The Retrieval, when it is made."""
+        self.start()
+        assert self._making  # noqa: S101 - for the type checker; start() made it
+        # Shielded: one cancelled call must not take the product from all others.
+        return await asyncio.shield(self._making)
+
+    async def close(self) -> None:
+        """Close what was made."""
+        if self._making is not None:
+            await (await self._making).fetcher.aclose()
+
+    def _make(self) -> Retrieval:
+        product = build(self._config)
+        # What nearly every call needs, loaded while nobody waits: parsers, stemmers and the database's driver.
+        for module in ("keyhole.extract.html", "keyhole.passages", "sqlite_utils"):
+            import_module(module)
+        return product
+
+
 @asynccontextmanager
-async def _product(config: Config) -> AsyncIterator[Callable[[], Retrieval]]:
-    """A maker of the one Retrieval of this process; closed at the end if it was made."""
-    product = cache(partial(build, config))
+async def _product(config: Config) -> AsyncIterator[_Maker]:
+    maker = _Maker(config)
     try:
-        yield product
+        yield maker
     finally:
-        if product.cache_info().currsize:
-            await product().fetcher.aclose()
+        await maker.close()

@@ -46,14 +46,15 @@ def _no_bool(value: object) -> object:
     return value
 
 
-Whole = Annotated[int, BeforeValidator(_no_bool)]
 Sites = Annotated[list[str], BeforeValidator(_as_list)]
+# Bounds stand inside the union: only there does pydantic publish them as `minimum` and `maximum`.
+Offset = Annotated[int, Field(ge=0), BeforeValidator(_no_bool)]
+Count = Annotated[int, Field(ge=1), BeforeValidator(_no_bool)]
+Results = Annotated[int, Field(ge=1, le=20), BeforeValidator(_no_bool)]
 Budget = Annotated[
-    Whole | None,
+    Annotated[int, Field(ge=MIN_BUDGET, le=MAX_BUDGET), BeforeValidator(_no_bool)] | None,
     Field(
-        ge=MIN_BUDGET,
-        le=MAX_BUDGET,
-        description="Upper bound of the whole result in bytes of JSON. Default 9000, which every client lets through.",
+        description="Upper bound of the whole result in bytes of JSON. Default 9000, which every client lets through."
     ),
 ]
 
@@ -84,7 +85,7 @@ class Search(BaseModel):
         "web",
         description="'web' asks search engines; 'stored' looks through pages fetched before. Default web.",
     )
-    max_results: Whole = Field(5, ge=1, le=20, description="Sources to read, 1 to 20. Default 5.")
+    max_results: Results = Field(5, description="Sources to read, 1 to 20. Default 5.")
     max_chars: Budget = None
     sites: Sites | None = Field(None, max_length=20, description="Only these sites, such as docs.python.org.")
     exclude_sites: Sites | None = Field(None, max_length=20, description="Never these sites.")
@@ -103,10 +104,9 @@ class ReadArtifact(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
     id: str = Field(description="The id that web_fetch or search gave.", min_length=1, max_length=200)
-    offset: Whole = Field(0, ge=0, description="First character to read, counted from 0. Default 0.")
-    limit: Whole | None = Field(
+    offset: Offset = Field(0, description="First character to read, counted from 0. Default 0.")
+    limit: Count | None = Field(
         None,
-        ge=1,
         description="Characters to read, at most 200000; larger values mean that. Default: what fits 9000 bytes.",
     )
     query: str | None = Field(None, max_length=2_000, description="Show the passages that answer this instead.")
@@ -170,18 +170,26 @@ def tool_list() -> list[types.Tool]:
     ]
 
 
-def build_server(product: Callable[[], Retrieval]) -> Server[Any]:
-    """An MCP server for both protocol eras. `product` is asked for by the first call, and gives the same one
-    each time: listing the tools must not wait for a database or a network client to load."""
+Product = Callable[[], Awaitable[Retrieval]]
+"""Gives the one Retrieval of the process; the first who asks has it made, all wait for the same."""
+
+
+def build_server(product: Product, on_listed: Callable[[], None] = lambda: None) -> Server[Any]:
+    """An MCP server for both protocol eras.
+
+    Listing the tools must not wait for a database or a network client to load, so the product is asked for by
+    the first call. `on_listed` is told that a client has come, and may have it made ahead.
+    """
 
     async def list_tools(_ctx: ServerRequestContext[Any], _params: object) -> types.ListToolsResult:
+        on_listed()
         return types.ListToolsResult(tools=tool_list())
 
     async def call_tool(ctx: ServerRequestContext[Any], params: types.CallToolRequestParams) -> types.CallToolResult:
         if params.name not in ARGUMENTS:
             known = ", ".join(ARGUMENTS)
             raise MCPError(types.INVALID_PARAMS, f"Unknown tool: {params.name[:64]!r}. The tools are {known}.")
-        answer = await answer_call(product(), params.name, params.arguments or {}, _progress(ctx))
+        answer = await answer_call(await product(), params.name, params.arguments or {}, _progress(ctx))
         return types.CallToolResult.model_validate(result_json(answer))
 
     return Server(

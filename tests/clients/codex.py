@@ -77,11 +77,11 @@ def _check_config(stage: Stage, programs: Path, env: dict[str, str]) -> None:
 
 @contextmanager
 def _app_server(programs: Path, env: dict[str, str], folder: Path) -> Iterator[_AppServer]:
+    command = [str(programs / "codex"), "app-server"]
     pipe, nothing = subprocess.PIPE, subprocess.DEVNULL
     with subprocess.Popen(
-        [str(programs / "codex"), "app-server"], env=env, cwd=folder, text=True, stdin=pipe, stdout=pipe, stderr=nothing,
-        start_new_session=True,
-    ) as process:  # fmt: skip
+        command, env=env, cwd=folder, text=True, stdin=pipe, stdout=pipe, stderr=nothing, start_new_session=True
+    ) as process:
         # Reading its output has no timeout of its own; ending the process ends the reading.
         watchdog = threading.Timer(PATIENCE, end_group, [process])
         watchdog.start()

@@ -24,7 +24,7 @@ class NotBroughtError(Exception):
 
 def cache_folder() -> Path:
     """Where clients are kept between runs."""
-    named = os.environ.get("KEYHOLE_CLIENTS_CACHE")
+    named = os.environ.get("CLIENTS_CACHE")
     return Path(named) if named else Path.home() / ".cache" / "keyhole-clients"
 
 

@@ -1,6 +1,6 @@
 """Real clients against Keyhole: `python -m tests.clients.run` from the top of the tree.
 
-Installs the clients that package.json pins into KEYHOLE_CLIENTS_CACHE (by default ~/.cache/keyhole-clients),
+Installs the clients that package.json pins into CLIENTS_CACHE (by default ~/.cache/keyhole-clients),
 gives each a home of its own, and prints a line a step. Exit code 1 if a step failed; a client that npm cannot
 bring is skipped.
 """

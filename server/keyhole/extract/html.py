@@ -11,10 +11,10 @@ from markdownify import ATX, MarkdownConverter
 
 from keyhole.extract.decode import tidy
 
-_NOISE = (
+_NOISE = frozenset((
     "script", "style", "noscript", "template", "iframe", "object", "embed", "svg", "canvas", "nav", "footer",
     "aside", "form", "button", "select", "input", "textarea", "dialog", "head", "audio", "video",
-)  # fmt: skip
+))  # fmt: skip
 _NOISE_ROLES = frozenset({"navigation", "banner", "contentinfo", "search", "complementary", "dialog", "menu"})
 _HIDDEN_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
 _LANGUAGE_CLASS = re.compile(r"(?:^|\s)(?:language|lang|highlight-source|brush:)[-:]?\s*([\w+#.-]{1,30})")
@@ -53,24 +53,27 @@ def _title(soup: BeautifulSoup) -> str:
 
 
 def _prune(soup: BeautifulSoup) -> tuple[tuple[str, int], ...]:
+    """Remove what is not content; how many nodes of each kind went. One walk: what is removed is not entered."""
     counts = {"boilerplate": 0, "hidden": 0, "comments": 0}
-    for comment in soup.find_all(string=lambda s: isinstance(s, (Comment, PreformattedString))):
-        counts["comments"] += isinstance(comment, Comment)
-        comment.extract()
-    for tag in soup.find_all(_NOISE):
-        if not tag.decomposed:
-            counts["boilerplate"] += 1
-            tag.decompose()
-    for tag in soup.find_all(True):
-        if tag.decomposed:
-            continue
-        if _is_hidden(tag):
-            counts["hidden"] += 1
-            tag.decompose()
-        elif tag.get("role") in _NOISE_ROLES:
-            counts["boilerplate"] += 1
-            tag.decompose()
+    waiting: list[Tag] = [soup]
+    while waiting:
+        for child in list(waiting.pop().children):
+            if isinstance(child, Tag):
+                if kind := _noise_kind(child):
+                    counts[kind] += 1
+                    child.decompose()
+                else:
+                    waiting.append(child)
+            elif isinstance(child, PreformattedString):
+                counts["comments"] += isinstance(child, Comment)
+                child.extract()
     return tuple((kind, count) for kind, count in counts.items() if count)
+
+
+def _noise_kind(tag: Tag) -> str:
+    if tag.name in _NOISE or tag.get("role") in _NOISE_ROLES:
+        return "boilerplate"
+    return "hidden" if _is_hidden(tag) else ""
 
 
 def _is_hidden(tag: Tag) -> bool:

@@ -6,23 +6,30 @@ from collections.abc import Sequence
 
 from keyhole.measure import serialized_size
 from keyhole.passages.pack import Scored, gap_line
-from keyhole.passages.rank import rank
 from keyhole.passages.split import split
-from keyhole.passages.words import Query
+from keyhole.passages.words import Query, words
 
 SHARE_CAP = 2
 """No source takes more than twice its even share, so that one long page cannot crowd out the others."""
 
 
 def rank_sources(texts: Sequence[str], query: str) -> list[list[Scored]]:
-    """For each text its matching passages, best first."""
-    asked = Query.of(query)
-    ranked = []
-    for text in texts:
-        passages = split(text)
-        scored = [(p.start, p.end, s) for p, s in zip(passages, rank(text, passages, asked), strict=True) if s > 0]
-        ranked.append(sorted(scored, key=lambda passage: (-passage[2], passage[0])))
-    return ranked
+    """For each text its matching passages, best first, comparable across texts: BM25 with the statistics of all
+    passages of all texts (Robertson and Zaragoza, 2009; rank-bm25's BM25Plus, whose weights are never negative,
+    which matters where the few pages of a search all hold the query's words)."""
+    from rank_bm25 import BM25Plus  # brings numpy, which nothing else needs
+
+    wanted = [stem for _, stem in Query.of(query).terms]
+    passages = [(index, passage) for index, text in enumerate(texts) for passage in split(text)]
+    stems = [[stem for _, stem in words(texts[index][p.start : p.end])] for index, p in passages]
+    ranked: list[list[Scored]] = [[] for _ in texts]
+    if not any(stems):
+        return ranked
+    for (index, passage), own, score in zip(passages, stems, BM25Plus(stems).get_scores(wanted), strict=True):
+        # BM25Plus gives every passage a floor; one without any term is no match all the same.
+        if not set(wanted).isdisjoint(own):
+            ranked[index].append((passage.start, passage.end, float(score)))
+    return [sorted(found, key=lambda passage: (-passage[2], passage[0])) for found in ranked]
 
 
 def pack_across(texts: Sequence[str], ranked: Sequence[Sequence[Scored]], room: int) -> list[list[Scored]]:

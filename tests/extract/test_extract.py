@@ -1,0 +1,220 @@
+"""From bytes to a document: which reader, what is refused, and every recorded page as expected."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import keyhole
+from keyhole.errors import Code, KeyholeError
+from keyhole.extract import extract, sniff
+from keyhole.extract.plain import plain_to_text
+from keyhole.records import Document
+
+FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
+URL = "https://example.org/page"
+NAMES = sorted(folder.name for folder in FIXTURES.iterdir() if folder.is_dir())
+
+
+def read(body: str | bytes, content_type: str = "text/html; charset=utf-8") -> Document:
+    return extract(body if isinstance(body, bytes) else body.encode(), url=URL, content_type=content_type)
+
+
+def failure(body: bytes, content_type: str) -> KeyholeError:
+    with pytest.raises(KeyholeError) as caught:
+        read(body, content_type)
+    return caught.value
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_recorded_page_gives_what_is_expected_of_it(name: str) -> None:
+    response = json.loads((FIXTURES / name / "response.json").read_text("utf-8"))
+    expected = json.loads((FIXTURES / name / "expected.json").read_text("utf-8"))
+    body = (FIXTURES / name / "body").read_bytes()
+    document = extract(body, url=response["url"], content_type=response["headers"]["content-type"])
+    assert document.title == expected["title"]
+    assert document.media_type == expected["media_type"]
+    assert expected["contains"]
+    for text in expected["contains"]:
+        assert text in document.text
+    for text in expected["absent"]:
+        assert text not in document.text
+
+
+def test_there_are_recorded_pages() -> None:
+    assert len(NAMES) >= 5
+
+
+def test_the_package_offers_extraction_under_its_own_name() -> None:
+    assert keyhole.extract is extract
+
+
+def test_a_document_holds_its_blocks_its_language_and_what_was_left_out() -> None:
+    document = read("<html lang=de><title>T</title><nav>x</nav><h1>Kopf</h1><p>Text</p></html>")
+    assert document.title == "T"
+    assert document.language == "de"
+    assert document.media_type == "text/html"
+    assert document.text == "# Kopf\n\nText\n"
+    assert [(block.kind, block.heading_path) for block in document.blocks] == [
+        ("heading", ("Kopf",)),
+        ("paragraph", ("Kopf",)),
+    ]
+    assert document.removed == (("boilerplate", 2),)
+
+
+@pytest.mark.parametrize(
+    "content_type",
+    [
+        "text/plain",
+        "text/markdown",
+        "TEXT/X-PYTHON; charset=utf-8",
+        "application/json",
+        "application/ld+json",
+        "application/vnd.api+json",
+        "application/xml",
+        "application/atom+xml",
+        "image/svg+xml",
+        "application/yaml",
+    ],
+)
+def test_readable_formats_pass_as_they_are(content_type: str) -> None:
+    body = '{"a":   [1,\n\n\n2]}  <b>&amp;</b>'
+    document = read(body, content_type)
+    assert document.text == body
+    assert document.media_type == content_type.partition(";")[0].lower()
+
+
+@pytest.mark.parametrize("content_type", ["", "application/octet-stream", "application/x-unknown"])
+def test_a_type_that_says_nothing_lets_the_body_decide(content_type: str) -> None:
+    assert sniff(b"  \n<!DOCTYPE html><p>x", content_type) == "text/html"
+    assert sniff(b"\xef\xbb\xbf<HTML>", content_type) == "text/html"
+    assert sniff(b"# words", content_type) == "text/plain"
+    assert sniff(bytes(100), content_type) == "application/octet-stream"
+
+
+def test_a_page_that_is_sent_as_plain_text_is_read_as_a_page() -> None:
+    assert read("<!doctype html><p>words", "text/plain").text == "words\n"
+    assert read("words < more", "text/plain").text == "words < more"
+
+
+def test_a_type_that_says_something_is_believed() -> None:
+    assert sniff(b"<!doctype html>", "application/json") == "application/json"
+    assert read("<!doctype html><p>x", "text/markdown").text == "<!doctype html><p>x"
+
+
+@pytest.mark.parametrize(
+    ("body", "content_type"),
+    [
+        (b"%PDF-1.7 ...", "application/pdf"),
+        (b"%PDF-1.7 ...", "text/html"),
+        (b"%PDF-1.7 ...", ""),
+        (b"words", "application/pdf"),
+        (b"words", "image/png"),
+        (b"words", "video/mp4"),
+        (b"words", "application/zip"),
+        (b"\x89PNG\r\n\x1a\n", "text/plain"),
+        (bytes(100), "text/html"),
+        (bytes(100), ""),
+    ],
+)
+def test_what_is_not_text_is_refused_with_its_type_and_size(body: bytes, content_type: str) -> None:
+    error = failure(body, content_type)
+    assert error.code is Code.UNSUPPORTED_MEDIA
+    assert error.facts == {"bytes": len(body)}
+    assert f"{len(body):,} bytes" in error.message
+    assert (content_type or "octet-stream") in error.message
+
+
+@pytest.mark.parametrize(
+    ("body", "content_type"),
+    [
+        (b"", "text/html"),
+        (b"", ""),
+        (b" \n\t\r\n", "text/plain"),
+        (b"\x01\x02\x03", "text/plain"),
+        (b"<html><body></body></html>", "text/html"),
+        (b"<html><body><script>app()</script><div id=root></div></body></html>", "text/html"),
+        (b"<p hidden>words</p>", "text/html"),
+    ],
+)
+def test_a_page_without_words_is_an_empty_document(body: bytes, content_type: str) -> None:
+    assert failure(body, content_type).code is Code.EMPTY_DOCUMENT
+
+
+def test_an_inlined_image_in_markdown_gives_its_description() -> None:
+    text = "![a dot](data:image/png;base64,AAAA=) and ![chart](https://example.org/c.png) and ![b]( <data:x> 'title')"
+    assert read(text, "text/markdown").text == "[IMAGE: a dot] and ![chart](https://example.org/c.png) and [IMAGE: b]"
+
+
+@pytest.mark.parametrize(
+    ("text", "title"),
+    [
+        ("intro\n\n# The title #\n\ntext", "The title"),
+        ("## Second level\n# First", "Second level"),
+        ("#no title\n\n### nor this", ""),
+        ("x" * 3_000 + "\n# Too late", ""),
+        ("#   ", ""),
+    ],
+)
+def test_the_title_of_plain_text_is_its_first_heading_near_the_top(text: str, title: str) -> None:
+    assert plain_to_text(text)[0] == title
+
+
+SLOW = {
+    "spaced heading": "# a" + " " * 1_900 + "b\n",
+    "many spaced headings": ("# a" + " " * 1_900 + "b\n") * 20,
+    "image cut in the middle": "words ![a](data:image/png;base64," + "A" * 300_000,
+    "many images cut in the middle": "words " + "![a](data:" * 20_000,
+    "many brackets": "words " + "![" * 100_000,
+    "many fences": "words\n" + "```a\n" * 50_000,
+}
+
+
+@pytest.mark.parametrize("name", list(SLOW))
+def test_no_plain_text_is_slow_to_read(name: str) -> None:
+    started = time.process_time()
+    read(SLOW[name], "text/markdown")
+    assert time.process_time() - started < 2
+
+
+TAGS = st.sampled_from(
+    ["<p>", "</p>", "<div>", "<div hidden>", "<table>", "<tr>", "<td colspan=2>", "<td colspan='²'>", "<ol start=3>",
+     "<ol start='½'>", "<ul>", "<li>", "<pre>", "<code class=language-x>", "</pre>", "<a href='http://['>", "<a href=x>",
+     "</a>", "<img src=data:x alt=y>", "<img src=/x>", "<base href='//['>", "<base href=/b>", "<h1>", "<h2>", "<h7>",
+     "<main>", "<article>", "<nav>", "<form>", "<br>", "<hr>", "<!-- c -->", "<![CDATA[x]]>", "<?xml x?>", "<title>",
+     "</title>", "<script>", "</script>", "<svg>", "<math>", "<template>", "<blockquote>", "<dl><dt>", "<dd>", "<soup>",
+     "<html lang=x>", "<body style='display:none'>", "&#xD800;", "&#0;", "&nbsp;", "&", "<", "words", "```", "\n", "# "]
+)  # fmt: skip
+HTML = st.lists(TAGS | st.text(max_size=4), max_size=25).map(lambda parts: "".join(parts).encode("utf-8", "replace"))
+TYPES = st.sampled_from(
+    ["text/html", "text/html; charset=utf-8", "text/html; charset=utf-16", "text/html; charset=idna", "", "text/plain",
+     "text/markdown", "application/json", "application/pdf", "application/octet-stream", "image/svg+xml", "nonsense"]
+)  # fmt: skip
+
+
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(HTML | st.binary(max_size=300), TYPES | st.text(max_size=20))
+def test_any_bytes_under_any_type_give_a_document_or_a_named_failure_and_always_the_same(
+    body: bytes, content_type: str
+) -> None:
+    outcomes: list[object] = []
+    for _ in range(2):
+        try:
+            outcomes.append(extract(body, url=URL, content_type=content_type))
+        except KeyholeError as error:
+            outcomes.append((error.code, error.message))
+    first, second = outcomes
+    assert first == second
+    if isinstance(first, Document):
+        assert first.text.strip()
+        first.text.encode("utf-8")
+        first.title.encode("utf-8")
+        assert all(0 <= block.start < block.end <= len(first.text) for block in first.blocks)
+    else:
+        assert isinstance(first, tuple)
+        assert first[0] in {Code.UNSUPPORTED_MEDIA, Code.EMPTY_DOCUMENT}
