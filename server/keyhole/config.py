@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +17,12 @@ MIN_BUDGET = 500
 """Bytes. Below it header, continuation and markers leave no room for text."""
 MAX_BUDGET = 200_000
 """Bytes. Above the largest cap of any known client (150,000 characters), so more could never arrive."""
+
+
+ENGINES = ("searxng", "keyless")
+"""The web search engines there are, in the order in which they are asked for."""
+
+_ENDPOINT = re.compile(r"(?:\[([0-9a-f:.]+)\]|([a-z0-9._-]+)):([0-9]{1,5})")
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +39,7 @@ class Config:
     freshness: float = 900.0
     allow_private: frozenset[str] = frozenset()
     user_agent: str = ""
-    engines: tuple[str, ...] = ("searxng", "keyless")
+    engines: tuple[str, ...] = ENGINES
     searxng_url: str = ""
     ttl_days: float = 30.0
     store_max_bytes: int = 2 * 1024**3
@@ -68,14 +75,35 @@ def _names(raw: str) -> tuple[str, ...]:
     return tuple(name.strip().lower() for name in raw.split(",") if name.strip())
 
 
-def _endpoints(raw: str) -> frozenset[str]:
-    """`host:port` pairs; a port must be named, so that one allowed service does not open a whole host."""
+def _engines(raw: str) -> tuple[str, ...]:
     found = _names(raw)
     for name in found:
-        host, colon, port = name.rpartition(":")
-        if not (host and colon and port.isdigit()):
+        if name not in ENGINES:
+            raise ValueError(f"{name!r} is none of {', '.join(ENGINES)}")
+    return found
+
+
+def _endpoints(raw: str) -> frozenset[str]:
+    """`host:port` pairs; a port must be named, so that one allowed service does not open a whole host."""
+    found = set()
+    for name in _names(raw):
+        endpoint = _ENDPOINT.fullmatch(name)
+        if endpoint is None or not 0 < int(endpoint[3]) < 65_536:
             raise ValueError(f"{name!r} is not host:port")
+        found.add(f"{endpoint[1] or endpoint[2]}:{int(endpoint[3])}")
     return frozenset(found)
+
+
+def _header_text(raw: str) -> str:
+    if not (raw.isascii() and raw.isprintable()):
+        raise ValueError("must be printable ASCII, as headers are")
+    return raw
+
+
+def _http_url(raw: str) -> str:
+    if not re.fullmatch(r"https?://[^\s/?#]+[^\s]*", raw, re.IGNORECASE):
+        raise ValueError("must be an absolute http:// or https:// URL")
+    return raw
 
 
 def _level(raw: str) -> str:
@@ -124,9 +152,9 @@ SETTINGS: tuple[Setting, ...] = (
         _between(0, 86_400 * 365, float),
     ),
     Setting("allow_private", "host:port,…", "private endpoints that may be fetched; none by default", _endpoints),
-    Setting("user_agent", "text", "what sites see; by default Keyhole and its version", str),
-    Setting("engines", "names", "web search engines that may be asked, of: searxng, keyless", _names),
-    Setting("searxng_url", "URL", "base address of a SearXNG instance with its JSON format enabled", str),
+    Setting("user_agent", "text", "what sites see; by default Keyhole and its version", _header_text),
+    Setting("engines", "names", "web search engines that may be asked, of: searxng, keyless", _engines),
+    Setting("searxng_url", "URL", "base address of a SearXNG instance with its JSON format enabled", _http_url),
     Setting(
         "ttl_days",
         "days",

@@ -9,6 +9,7 @@ import sys
 import tempfile
 import time
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
 from mcp import Client, StdioServerParameters
@@ -149,4 +150,4 @@ Register Keyhole (then restart the client):
     command = {json.dumps(sys.executable)}
     args = ["-m", "keyhole", "serve"]
 
-A page from the web instead:  keyhole fetch https://example.org --query "…\""""
+A page from the web instead:  {Path(sys.executable).with_name("keyhole")} fetch https://example.org --query "…\""""

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 
 from keyhole.records import Block, BlockKind
 
-_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
-_HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(.*?)[ \t]*#*[ \t]*$")
+_FENCE = re.compile(r" {0,3}(`{3,}(?=[^`]*$)|~{3,})")
+_HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t]++(.*))?$")
 _LIST_ITEM = re.compile(r"\s{0,12}(?:[-*+]|\d{1,9}[.)])\s")
 _MAX_LINE = 2_000
 """Characters of a line that are looked at: what it is shows in its first few."""
@@ -59,7 +59,7 @@ class _Scan:
         elif heading := _HEADING.match(line.rstrip("\n")):
             level = len(heading[1])
             self.close()
-            self.path = [(n, title) for n, title in self.path if n < level] + [(level, heading[2][:_MAX_TITLE])]
+            self.path = [(n, title) for n, title in self.path if n < level] + [(level, _title(heading[2] or ""))]
             self.open("heading", start, end)
             self.close()
         elif not line.strip():
@@ -79,6 +79,13 @@ class _Scan:
         if self.start >= 0:
             self.found.append(Block(self.kind, tuple(title for _, title in self.path), self.start, self.end))
         self.start, self.fence = -1, ""
+
+
+def _title(heading: str) -> str:
+    """A heading's words without closing marks (CommonMark 4.2)."""
+    words = heading.rstrip()
+    unmarked = words.rstrip("#")
+    return (unmarked if unmarked != words and unmarked[-1:] in {"", " ", "\t"} else words).rstrip()[:_MAX_TITLE]
 
 
 def _line_kind(line: str) -> BlockKind:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 
 Measure = Callable[[str], int]
@@ -39,8 +40,16 @@ def fit_backward(text: str, end: int, room: int, measure: Measure) -> int:
 
 
 def clip(text: str, room: int, measure: Measure = serialized_size) -> str:
-    """`text` on one line, cut with an ellipsis where it measures more than `room`."""
-    line = " ".join(text[: room * 2].split()).encode("utf-8", "replace").decode("utf-8")
-    if len(text) <= room * 2 and measure(line) <= room:
+    """`text` on one line, cut with an ellipsis where it measures more than `room`. Looks only at what may show."""
+    words: list[str] = []
+    length = 0
+    for match in re.finditer(r"\S+", text):
+        words.append(match[0][: room + 1])
+        length += len(words[-1]) + 1
+        if length > room + 1:
+            break
+    line = " ".join(" ".join(words).split()).encode("utf-8", "replace").decode("utf-8")
+    if measure(line) <= room:
         return line
-    return line[: fit_forward(line, 0, max(0, room - measure("…")), measure)].rstrip() + "…"
+    ellipsis = "…" if measure("…") <= room else ""
+    return line[: fit_forward(line, 0, max(0, room - measure(ellipsis)), measure)].rstrip() + ellipsis

@@ -72,7 +72,7 @@ def test_a_base_element_that_leads_nowhere_does_not_lose_the_page(base: str) -> 
 
 @pytest.mark.parametrize(
     "href",
-    ["javascript:alert(1)", "mailto:a@b.example", "data:text/html,x", "tel:1", "file:///etc", "", "http://[", " "],
+    ["javascript:alert(1)", "mailto:a@b.example", "data:text/html,x", "tel:1", "file:///x", "", "http://[", " "],
 )
 def test_links_that_are_no_places_to_read_on_keep_only_their_words(href: str) -> None:
     assert markdown(f'<p>see <a href="{href}">this</a>.') == "see this.\n"
@@ -132,9 +132,7 @@ def test_code_is_kept_to_the_byte(source: str) -> None:
 
 
 @pytest.mark.parametrize("source", CODES)
-@pytest.mark.parametrize(
-    "around", ["<ul><li>item{}</li></ul>", "<ol><li>item{}</li><li>next</li></ol>", "<div>{}</div>"]
-)
+@pytest.mark.parametrize("around", ["<ul><li>item{}</li></ul>", "<ol><li>item{}</li><li>x</li></ol>", "<div>{}</div>"])
 def test_code_inside_other_blocks_is_kept_to_the_byte_but_for_its_indent(around: str, source: str) -> None:
     text = code(around.format(f"<pre>{escaped(source)}</pre>"))
     assert text == textwrap.dedent(source) or text == source
@@ -361,7 +359,6 @@ def test_entities_of_surrogates_and_controls_leave_no_unreadable_character() -> 
         "<?xml version='1.0' encoding='utf-16'?><p>words",
         "<![CDATA[x]]><p>words",
         "<html hidden=false><body>words",
-        "<p lang='\ud800'>words",
         "<frameset><frame src=x><noframes>words</noframes></frameset>",
     ],
 )

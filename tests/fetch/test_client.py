@@ -604,7 +604,7 @@ def test_a_fetch_that_runs_out_of_time_closes_its_connection() -> None:
     async def run(site: Site) -> None:
         async with HttpFetcher(Config(allow_private=frozenset({site.endpoint})), AGENT) as fetcher:
             with pytest.raises(TimeoutError):
-                async with asyncio.timeout(0.05):
+                async with asyncio.timeout(0.5):
                     await fetcher.fetch(site.url())
 
     with serve(silent) as site:

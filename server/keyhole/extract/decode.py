@@ -5,6 +5,8 @@ from __future__ import annotations
 import codecs
 import re
 
+import webencodings
+
 _BOMS = (
     (codecs.BOM_UTF8, "utf-8"),
     (codecs.BOM_UTF32_LE, "utf-32-le"),
@@ -17,21 +19,12 @@ _META = re.compile(rb"<meta[^>]{0,400}?charset\s*=\s*[\"']?\s*([\w.:-]{1,40})", 
 _META_REACH = 4_096
 """Bytes searched for a `<meta charset>`: the HTML standard asks for the first 1,024, pages exceed it."""
 
-_SIGNATURES = (b"%PDF-", b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"PK\x03\x04", b"\x1f\x8b", b"RIFF", b"\x7fELF")
+_SIGNATURES = (b"%PDF-", b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"PK\x03\x04", b"\x1f\x8b", b"\x7fELF")
 MAX_NULS = 0.01
 """Share of NUL bytes in text: a stray one is a fault of a template, one in a hundred is a binary format."""
 
 # C0 and C1 controls but tab and line feed, and lone surrogates, which no encoding can carry further.
 _UNPRINTABLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
-
-# What the WHATWG Encoding standard reads these labels as: servers that say one mean the other.
-_REPLACED = {
-    "iso-8859-1": "cp1252",
-    "latin-1": "cp1252",
-    "latin1": "cp1252",
-    "us-ascii": "cp1252",
-    "ascii": "cp1252",
-}
 
 
 def decode(body: bytes, content_type: str) -> str:
@@ -40,14 +33,15 @@ def decode(body: bytes, content_type: str) -> str:
         if body.startswith(bom):
             return body[len(bom) :].decode(charset, "replace")
     meta = _META.search(body[:_META_REACH])
-    named = [match[1] for match in (_CHARSET.search(content_type),) if match]
-    named += [meta[1].decode("ascii", "replace")] if meta else []
-    for label in named:
-        charset = _REPLACED.get(label.lower(), label)
-        try:
-            return body.decode(charset, "replace")
-        except LookupError:
-            continue
+    header = _CHARSET.search(content_type)
+    for label in (header[1] if header else "", meta[1].decode("ascii", "replace") if meta else ""):
+        # Labels mean what the WHATWG Encoding standard says, as in browsers, and never what else Python knows by
+        # that name: some of its codecs are no charsets, some take quadratic time.
+        encoding = webencodings.lookup(label)
+        if encoding is not None:
+            # A page whose <meta> can be read as ASCII is not UTF-16 (HTML standard, 13.2.3.2).
+            utf_16 = meta is not None and encoding.name.startswith("utf-16")
+            return body.decode("utf-8", "replace") if utf_16 else str(encoding.codec_info.decode(body, "replace")[0])
     try:
         return body.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -66,4 +60,5 @@ def looks_binary(body: bytes) -> bool:
     if any(body.startswith(bom) for bom, _ in _BOMS):
         return False
     sample = body[:8_192]
-    return body.startswith(_SIGNATURES) or sample.count(0) > len(sample) * MAX_NULS
+    riff = body.startswith(b"RIFF") and body[8:12] in {b"WAVE", b"AVI ", b"WEBP"}
+    return riff or body.startswith(_SIGNATURES) or sample.count(0) > len(sample) * MAX_NULS

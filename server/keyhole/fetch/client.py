@@ -5,10 +5,12 @@ The redirect loop is here and nowhere else: it alone alternates between deciding
 
 from __future__ import annotations
 
+import re
 import ssl
 import time
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
+from http.cookiejar import CookieJar, DefaultCookiePolicy
 from types import TracebackType
 
 import certifi
@@ -24,6 +26,7 @@ from keyhole.records import Page
 
 ACCEPT = "text/markdown, text/html;q=0.9, application/xhtml+xml;q=0.9, text/plain;q=0.8, */*;q=0.5"
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
+_SECONDS = re.compile(r"[0-9]{1,6}")
 MAX_CONNECTIONS = 32
 """Open connections of one server: a search fetches 10 at once, and several clients may share a host."""
 
@@ -38,8 +41,9 @@ class HttpFetcher:
         self._engines: frozenset[str] = frozenset()
         if config.searxng_url:
             self._engines = frozenset({parse_target(config.searxng_url).endpoint})
-        self._public = _client(config.allow_private)
-        self._operator = _client(config.allow_private | self._engines)
+        context = ssl.create_default_context(cafile=certifi.where())
+        self._public = _client(config.allow_private, context)
+        self._operator = _client(config.allow_private | self._engines, context)
 
     async def fetch(self, url: str) -> Page:
         """Follow redirects by hand, each hop checked anew; raise what the final status means."""
@@ -127,12 +131,12 @@ def raise_for_status(status: int, headers: Mapping[str, str]) -> None:
     """Name a status that is not a success: rate_limited, login_required or http_status."""
     if 200 <= status < 300:
         return
-    if status in {429, 503} and (wait := headers.get("retry-after", "")).isdigit():
+    if status in {429, 503} and _SECONDS.fullmatch(wait := headers.get("retry-after", "")):
         raise KeyholeError(
             Code.RATE_LIMITED,
-            f"HTTP {status}; Retry-After {int(wait[:6])} s",
+            f"HTTP {status}; Retry-After {int(wait)} s",
             status=status,
-            retry_after=int(wait[:6]),
+            retry_after=int(wait),
         )
     if status == 429:
         raise KeyholeError(Code.RATE_LIMITED, "HTTP 429", status=status)
@@ -141,9 +145,15 @@ def raise_for_status(status: int, headers: Mapping[str, str]) -> None:
     raise KeyholeError(Code.HTTP_STATUS, f"HTTP {status}", status=status)
 
 
-def _client(allowed: frozenset[str]) -> httpx.AsyncClient:
-    # No timeout per step: a server that drips a byte a second would renew it. retrieve.py has the one deadline.
-    return httpx.AsyncClient(transport=_PinnedTransport(allowed), trust_env=False, timeout=None)  # noqa: S113
+def _client(allowed: frozenset[str], context: ssl.SSLContext) -> httpx.AsyncClient:
+    return httpx.AsyncClient(
+        transport=_PinnedTransport(allowed, context),
+        trust_env=False,
+        # No timeout per step: a server that drips a byte a second would renew it. retrieve.py has the one deadline.
+        timeout=None,  # noqa: S113
+        # A jar that takes no cookie: what one page sets, no other fetch may carry.
+        cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),
+    )
 
 
 class _PinnedTransport(httpx.AsyncBaseTransport):
@@ -152,20 +162,15 @@ class _PinnedTransport(httpx.AsyncBaseTransport):
     After encode/httpx's own transport; written again because that one takes no network backend.
     """
 
-    def __init__(self, allowed: frozenset[str]) -> None:
-        self._pool: httpcore.AsyncConnectionPool | None = None
-        self._backend = CheckedBackend(lambda endpoint: endpoint in allowed)
+    def __init__(self, allowed: frozenset[str], context: ssl.SSLContext) -> None:
+        self._pool = httpcore.AsyncConnectionPool(
+            ssl_context=context,
+            max_connections=MAX_CONNECTIONS,
+            max_keepalive_connections=0,
+            network_backend=CheckedBackend(lambda endpoint: endpoint in allowed),
+        )
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-        if self._pool is None:
-            # Loading the certificates takes tens of milliseconds, so the first request pays, not the start.
-            context = ssl.create_default_context(cafile=certifi.where())
-            self._pool = httpcore.AsyncConnectionPool(
-                ssl_context=context,
-                max_connections=MAX_CONNECTIONS,
-                max_keepalive_connections=0,
-                network_backend=self._backend,
-            )
         url = request.url
         path = request.extensions["target"]
         port = url.port or DEFAULT_PORTS[url.scheme]
@@ -185,8 +190,7 @@ class _PinnedTransport(httpx.AsyncBaseTransport):
         )
 
     async def aclose(self) -> None:
-        if self._pool is not None:
-            await self._pool.aclose()
+        await self._pool.aclose()
 
 
 class _Body(httpx.AsyncByteStream):

@@ -82,7 +82,11 @@ def redirect_target(current: Target, location: str) -> Target:
     """Where a `Location` header leads from `current`; checked like a URL given by a caller."""
     if "\\" in location:
         raise _invalid("the redirect's location has a backslash")
-    return parse_target(urljoin(current.url, location.strip()))
+    try:
+        joined = urljoin(current.url, location.strip())
+    except ValueError as error:
+        raise _invalid("the redirect's location is malformed") from error
+    return parse_target(joined)
 
 
 def _parse_http(scheme: str, rest: str) -> Target:
@@ -94,6 +98,8 @@ def _parse_http(scheme: str, rest: str) -> Target:
         raise _invalid("the host has characters that hosts do not have")
     if "@" in authority:
         raise _invalid("user names in URLs are not accepted")
+    if ("[" in authority or "]" in authority) and not re.fullmatch(r"\[[^\[\]]*\](?::[0-9]*)?", authority):
+        raise _invalid("the IPv6 address is malformed")
     try:
         parts = urlsplit(f"//{authority}")
         host, port = parts.hostname or "", parts.port
@@ -101,16 +107,21 @@ def _parse_http(scheme: str, rest: str) -> Target:
         raise _invalid(f"the host or port is malformed: {error}") from error
     if port == 0:
         raise _invalid("port 0 cannot be connected to")
-    return Target(scheme, _check_host(host, bracketed="[" in authority), port or DEFAULT_PORTS[scheme], _path(path))
+    checked = _check_host(host, bracketed="[" in authority)
+    target = Target(scheme, checked, port or DEFAULT_PORTS[scheme], _path(path))
+    # Once more as it goes over the wire: escaped, a character may take twelve.
+    if len(target.url) > MAX_URL:
+        raise _invalid(f"the URL is longer than {MAX_URL:,} characters")
+    return target
 
 
 def _path(path: str) -> str:
     if "\\" in path.partition("?")[0]:
         raise _invalid("the path has a backslash")
     # Line breaks and NUL would end the request line; every browser drops or refuses them.
-    if re.search(r"[\x00\r\n\t]", path):
-        raise _invalid("the path has control characters")
-    escaped = quote(path.encode("utf-8", "replace"), safe=_SAFE)
+    if re.search(r"[\x00\r\n\t\ud800-\udfff]", path):
+        raise _invalid("the path has characters that URLs do not have")
+    escaped = quote(path.encode("utf-8"), safe=_SAFE)
     return escaped if escaped.startswith("/") else "/" + escaped
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Iterator
-from contextlib import contextmanager
+import unicodedata
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -45,9 +46,8 @@ CREATE INDEX artifacts_by_fetch ON artifacts (fetched_at);
 CREATE INDEX artifacts_by_request ON artifacts (requested_url, fetched_at);
 CREATE TABLE dropped (id TEXT PRIMARY KEY, url TEXT NOT NULL, dropped_at REAL NOT NULL) WITHOUT ROWID;
 CREATE VIRTUAL TABLE words USING fts5 (
-    stems, tokenize = "unicode61 remove_diacritics 0 categories 'L* M* N* P* S* Co'", detail = none
-);
-"""
+    stems, tokenize = "unicode61 remove_diacritics 0 categories 'L* M* N* P* S*'", detail = none
+)"""
 
 
 class SqliteStore:
@@ -63,10 +63,14 @@ class SqliteStore:
         self._max_bytes = max_bytes
         self._lock = Lock()
         self._db: sqlite_utils.Database | None = None
+        self._file = 0
 
     def put(self, artifact: Artifact, words: str) -> None:
         now = self._clock()
         text = artifact.text.encode("utf-8", "surrogatepass")
+        if len(text) > self._max_bytes:
+            raise KeyholeError(Code.STORE_UNAVAILABLE, "the text is larger than the whole store may be")
+        stems = " ".join(searchable(words.split()))
         row = {
             "id": artifact.id, "url": artifact.url, "requested_url": artifact.requested_url,
             "title": artifact.title, "text": text,
@@ -79,17 +83,18 @@ class SqliteStore:
             if known:
                 renewed = {
                     "fetched_at": artifact.fetched_at, "last_access": now, "title": artifact.title,
-                    "requested_url": artifact.requested_url,
+                    "requested_url": artifact.requested_url, "cut": int(artifact.cut),
                 }  # fmt: skip
                 db.table("artifacts", pk="key").update(known["key"], renewed)
+                db.execute("UPDATE words SET stems = ? WHERE rowid = ?", [stems, known["key"]])
                 return
             key = db.table("artifacts", pk="key").insert(row).last_pk
-            db.table("words").insert({"rowid": key, "stems": words})
+            db.table("words").insert({"rowid": key, "stems": stems})
             db.execute("DELETE FROM dropped WHERE id = ?", [artifact.id])
         self.collect()
 
     def get(self, id: str) -> Artifact:
-        now = self._clock()
+        now, id = self._clock(), _plain(id)
         with self._transaction(write=False) as db:
             row = next(db.query("SELECT * FROM artifacts WHERE id = ?", [id]), None)
             gone = next(db.query("SELECT url FROM dropped WHERE id = ?", [id]), None)
@@ -104,15 +109,18 @@ class SqliteStore:
         return _artifact(row)
 
     def recent(self, url: str, since: float) -> Artifact | None:
-        sql = "SELECT * FROM artifacts WHERE requested_url = ? AND fetched_at >= ? ORDER BY fetched_at DESC LIMIT 1"
+        sql = (
+            "SELECT * FROM artifacts WHERE requested_url = ? AND fetched_at >= ? AND last_access >= ? "
+            "ORDER BY fetched_at DESC LIMIT 1"
+        )
         with self._transaction(write=False) as db:
-            row = next(db.query(sql, [url, since]), None)
+            row = next(db.query(sql, [_plain(url), since, self._clock() - self._ttl]), None)
         return _artifact(row) if row else None
 
     def search(self, words: tuple[str, ...], limit: int) -> tuple[Artifact, ...]:
-        if not words:
+        match = " OR ".join('"' + word.replace('"', '""') + '"' for word in searchable(words))
+        if not match:
             return ()
-        match = " OR ".join('"' + word.replace('"', "") + '"' for word in words)
         sql = (
             "SELECT artifacts.* FROM words JOIN artifacts ON artifacts.key = words.rowid "
             "WHERE words MATCH ? AND last_access >= ? ORDER BY bm25(words), id LIMIT ?"
@@ -130,7 +138,7 @@ class SqliteStore:
 
     def remove(self, id: str) -> bool:
         with self._transaction() as db:
-            row = next(db.query("SELECT key FROM artifacts WHERE id = ?", [id]), None)
+            row = next(db.query("SELECT key FROM artifacts WHERE id = ?", [_plain(id)]), None)
             if row:
                 _delete(db, [row["key"]])
             return row is not None
@@ -160,8 +168,7 @@ class SqliteStore:
     @contextmanager
     def _transaction(self, *, write: bool = True) -> Iterator[sqlite_utils.Database]:
         with self._lock, _as_store_error():
-            # Opened by the first use and tried again by each: a disk that comes back needs no restart.
-            db = self._db = self._db or _open(self._path)
+            db = self._opened()
             # IMMEDIATE takes the write lock first: a read that turns into a write would fail as busy at once.
             db.conn.execute("BEGIN IMMEDIATE" if write else "BEGIN")
             try:
@@ -170,10 +177,25 @@ class SqliteStore:
             finally:
                 db.rollback()
 
+    def _opened(self) -> sqlite_utils.Database:
+        """The database, opened by the first use and again where its file went away or is another: a disk that
+        comes back needs no restart, and nothing is written to a file that has lost its name."""
+        file = None
+        if self._db is not None:
+            with suppress(FileNotFoundError):
+                file = self._path.stat().st_ino
+            if file != self._file:
+                self.close()
+        if self._db is None:
+            self._db = _open(self._path)
+            self._file = self._path.stat().st_ino
+        return self._db
+
     def close(self) -> None:
         """Close the file."""
         if self._db is not None:
             self._db.close()
+            self._db = None
 
 
 def doomed_rows(rows: list[dict[str, Any]], total: int, expired_before: float, max_bytes: int) -> list[dict[str, Any]]:
@@ -192,22 +214,38 @@ def _open(path: Path) -> sqlite_utils.Database:
     os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
     connection = sqlite3.connect(path, timeout=BUSY_TIMEOUT, isolation_level=None, check_same_thread=False)
     db = sqlite_utils.Database(connection, execute_plugins=False)
-    db.execute(f"PRAGMA journal_mode = {'WAL' if sqlite3.sqlite_version_info >= SAFE_WAL else 'DELETE'}")
-    db.execute("PRAGMA synchronous = FULL")
-    connection.execute("BEGIN IMMEDIATE")
     try:
-        version = next(iter(connection.execute("PRAGMA user_version")))[0]
-        if version > SCHEMA_VERSION:
-            raise sqlite3.DatabaseError(f"{path} was written by a newer Keyhole")
-        if version == 0:
+        # Before anything is set: a file that we do not understand is left as it is.
+        _check_version(connection)
+        connection.execute(f"PRAGMA journal_mode = {'WAL' if sqlite3.sqlite_version_info >= SAFE_WAL else 'DELETE'}")
+        connection.execute("PRAGMA synchronous = FULL")
+        connection.execute("BEGIN IMMEDIATE")
+        if _check_version(connection) == 0:
             for statement in _TABLES.split(";\n"):
-                if statement.strip():
-                    connection.execute(statement)
+                connection.execute(statement)
             connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
         connection.execute("COMMIT")
-    finally:
-        db.rollback()
+    except BaseException:
+        db.close()
+        raise
     return db
+
+
+def _check_version(connection: sqlite3.Connection) -> int:
+    version = int(next(connection.execute("PRAGMA user_version"))[0])
+    if version > SCHEMA_VERSION:
+        raise KeyholeError(Code.STORE_UNAVAILABLE, "the artifact store was written by a newer Keyhole")
+    return version
+
+
+def searchable(words: Iterable[str]) -> list[str]:
+    """The words that the index can hold: FTS5 ends a token at every space, control and unassigned character."""
+    return [word for word in words if word and not any(unicodedata.category(c)[0] in "CZ" for c in word)]
+
+
+def _plain(text: str) -> str:
+    """Text that SQLite can take: a lone surrogate matches nothing that was stored."""
+    return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def _delete(db: sqlite_utils.Database, keys: list[int]) -> None:

@@ -1,0 +1,265 @@
+"""What every artifact store does, as tests: a store's own test file inherits them and says how it is made."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from fakes import Clock, artifact
+from keyhole.errors import Code, KeyholeError
+from keyhole.store.base import Store
+
+DAY = 86_400.0
+TTL = 30 * DAY
+TEXTS = st.text(st.sampled_from(list("aé中😀\x00\n\r\u2028\ud800\udfff'\"%")) | st.characters(), max_size=60)
+
+
+def code_of(store: Store, id: str) -> Code:
+    """The code with which an id is refused."""
+    with pytest.raises(KeyholeError) as caught:
+        store.get(id)
+    return caught.value.code
+
+
+class StoreContract(ABC):
+    """Inherit, and give `open_store`."""
+
+    @abstractmethod
+    def open_store(self, folder: Path, clock: Clock) -> Store:
+        """An empty store whose artifacts expire after `TTL`."""
+
+    @pytest.fixture
+    def clock(self) -> Clock:
+        return Clock()
+
+    @pytest.fixture
+    def store(self, tmp_path: Path, clock: Clock) -> Iterator[Store]:
+        store = self.open_store(tmp_path, clock)
+        yield store
+        if close := getattr(store, "close", None):
+            close()
+
+    # Keeping.
+
+    def test_what_was_put_is_given_back_in_every_field(self, store: Store, clock: Clock) -> None:
+        kept = artifact(text="Größe\n", url="https://example.org/final", requested_url="https://example.org/asked")
+        kept = replace(kept, cut=True, language="de-AT", media_type="text/markdown", fetched_at=clock.now + 0.25)
+        store.put(kept, "grösse")
+        assert store.get(kept.id) == kept
+
+    @settings(
+        deadline=None,
+        max_examples=60,
+        # One store for all examples, as in life; each puts its own ids.
+        suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.differing_executors],
+    )
+    @given(text=TEXTS, title=TEXTS)
+    def test_any_text_comes_back_character_for_character(self, store: Store, text: str, title: str) -> None:
+        kept = artifact(text=text, title=title.encode("utf-8", "ignore").decode())
+        store.put(kept, "word")
+        assert store.get(kept.id).title == kept.title
+        store.remove(kept.id)
+        store.put(kept, "word")
+        assert store.get(kept.id) == kept
+
+    def test_a_long_text_comes_back_whole(self, store: Store) -> None:
+        kept = artifact(text="Zeile 中 😀\n" * 200_000)
+        store.put(kept, "zeile")
+        assert store.get(kept.id).text == kept.text
+
+    def test_putting_the_same_id_again_renews_it_and_keeps_one(self, store: Store, clock: Clock) -> None:
+        old = artifact(title="Old", cut=True, fetched_at=clock.now)
+        new = replace(old, title="New", cut=False, requested_url="https://example.org/other", fetched_at=clock.now + 9)
+        store.put(old, "old page")
+        clock.advance(9)
+        store.put(new, "new page")
+        assert store.get(old.id) == new
+        (row,) = store.list(10)
+        assert (row.title, row.fetched_at, row.last_access) == ("New", new.fetched_at, clock.now)
+        assert store.search(("new",), 10) == (new,)
+        assert store.search(("old",), 10) == ()
+
+    def test_renewing_starts_the_time_anew(self, store: Store, clock: Clock) -> None:
+        store.put(artifact(), "x")
+        clock.advance(TTL - 1)
+        store.put(artifact(), "x")
+        clock.advance(TTL - 1)
+        assert store.get(artifact().id) == artifact()
+
+    # Ids that are not there.
+
+    @pytest.mark.parametrize("id", ["bbbbbbbbbbbbbbbb", "", "AAAAAAAAAAAAAAAA", "a' OR 1=1 --", "\x00", "\ud800", "%"])
+    def test_an_unknown_id_is_refused_as_unknown(self, store: Store, id: str) -> None:
+        store.put(artifact(), "x")
+        assert code_of(store, id) is Code.UNKNOWN_ARTIFACT
+
+    def test_an_expired_artifact_names_the_url_to_fetch_again(self, store: Store, clock: Clock) -> None:
+        kept = artifact(url="https://example.org/old?p=1")
+        store.put(kept, "x")
+        clock.advance(TTL + 1)
+        for _ in range(2):
+            with pytest.raises(KeyholeError) as caught:
+                store.get(kept.id)
+            assert caught.value.code is Code.EXPIRED_ARTIFACT
+            assert caught.value.facts == {"url": kept.url}
+            store.collect()
+
+    def test_an_artifact_lives_until_its_time_is_over(self, store: Store, clock: Clock) -> None:
+        store.put(artifact(), "x")
+        clock.advance(TTL)
+        assert store.get(artifact().id) == artifact()
+
+    def test_reading_an_artifact_keeps_it(self, store: Store, clock: Clock) -> None:
+        store.put(artifact(), "x")
+        for _ in range(5):
+            clock.advance(TTL - DAY)
+            assert store.get(artifact().id) == artifact()
+
+    def test_an_expired_artifact_that_is_put_again_is_there(self, store: Store, clock: Clock) -> None:
+        store.put(artifact(), "x")
+        clock.advance(TTL + 1)
+        store.collect()
+        store.put(artifact(), "x")
+        assert store.get(artifact().id) == artifact()
+        assert store.search(("x",), 10) == (artifact(),)
+
+    def test_what_has_expired_is_nowhere_found(self, store: Store, clock: Clock) -> None:
+        store.put(artifact(fetched_at=clock.now), "x")
+        clock.advance(TTL + 1)
+        assert store.recent(artifact().url, 0) is None
+        assert store.search(("x",), 10) == ()
+        assert store.list(10) == ()
+
+    # Listing.
+
+    def test_a_listing_shows_the_newest_first_and_no_more_than_asked_for(self, store: Store, clock: Clock) -> None:
+        for n in (2, 0, 4, 1, 3):
+            store.put(artifact(f"id{n}", url=f"https://example.org/{n}", fetched_at=clock.now + n), "x")
+        assert [row.id for row in store.list(3)] == ["id4", "id3", "id2"]
+        assert [row.id for row in store.list(100)] == ["id4", "id3", "id2", "id1", "id0"]
+        assert store.list(0) == ()
+
+    def test_a_line_of_a_listing_says_all_but_the_text(self, store: Store, clock: Clock) -> None:
+        kept = artifact(text="中文 😀", title="Titel", fetched_at=clock.now - 5)
+        store.put(kept, "x")
+        (row,) = store.list(1)
+        assert (row.id, row.url, row.title, row.chars) == (kept.id, kept.url, "Titel", 4)
+        assert (row.fetched_at, row.last_access) == (clock.now - 5, clock.now)
+
+    # Searching.
+
+    def test_a_search_finds_what_holds_any_of_the_words_and_the_most_first(self, store: Store) -> None:
+        one, both, none = (artifact(name, text=name) for name in ("one", "both", "none"))
+        store.put(one, "fish water")
+        store.put(both, "fish bread wine")
+        store.put(none, "stone fishing")
+        assert store.search(("fish", "bread"), 10) == (both, one)
+        assert store.search(("fish", "bread"), 1) == (both,)
+        assert store.search(("absent",), 10) == ()
+        assert store.search((), 10) == ()
+
+    @pytest.mark.parametrize(
+        "word",
+        [
+            "größe",
+            "नमस्ते",
+            "数据",
+            "ภาษา",
+            "العربية",
+            "ελληνικά",
+            "o'neil",
+            "c",
+            "42",
+            "日本",
+            "한국어",
+            "straße",
+            "i̇",
+            "𠀀",
+            "ﬁ",
+        ],
+    )
+    def test_words_are_found_as_given_in_any_script(self, store: Store, word: str) -> None:
+        kept = artifact()
+        store.put(kept, f"before {word} after")
+        assert store.search((word,), 10) == (kept,)
+        assert store.search((word[0] + "x",), 10) == ()
+
+    @pytest.mark.parametrize("near", ["grosse", "groβe", "größ", "größen"])
+    def test_a_word_that_is_only_near_is_not_found(self, store: Store, near: str) -> None:
+        store.put(artifact(), "größe")
+        assert store.search((near,), 10) == ()
+
+    @pytest.mark.parametrize(
+        "word",
+        ['"', '"a"', "a*", "AND", "NEAR(a b)", "stems:a", "a:b", "^a", "-a", "(", "'", "\x00", "a\x00b", "", " ", "a b",
+         "\ud800", "x\u037ay", "x\u0600y", "\ufe76", "\u200d", "😀", "+", "x" * 10_000],
+    )  # fmt: skip
+    def test_no_word_makes_a_search_fail(self, store: Store, word: str) -> None:
+        store.put(artifact(), "other words")
+        assert store.search((word,), 10) == ()
+        assert store.search((word, "words"), 10) == (artifact(),)
+
+    def test_many_words_may_be_searched_for_at_once(self, store: Store) -> None:
+        store.put(artifact(), "w1999")
+        assert store.search(tuple(f"w{n}" for n in range(2_000)), 10) == (artifact(),)
+
+    # The latest of a URL.
+
+    def test_the_latest_artifact_of_a_requested_url_is_found(self, store: Store, clock: Clock) -> None:
+        asked = "https://example.org/asked"
+        for n in (1, 3, 2):
+            page = artifact(f"id{n}", url=f"https://example.org/{n}", requested_url=asked, fetched_at=clock.now + n)
+            store.put(page, "x")
+        latest = store.recent(asked, clock.now)
+        assert latest is not None
+        assert latest.id == "id3"
+
+    def test_an_artifact_older_than_asked_for_is_not_recent(self, store: Store, clock: Clock) -> None:
+        store.put(artifact(fetched_at=clock.now), "x")
+        assert store.recent(artifact().url, clock.now) == artifact(fetched_at=clock.now)
+        assert store.recent(artifact().url, clock.now + 0.001) is None
+
+    @pytest.mark.parametrize("url", ["https://example.org/other", "", "%", "\ud800"])
+    def test_a_url_that_was_not_requested_has_nothing_recent(self, store: Store, url: str) -> None:
+        store.put(artifact(requested_url="https://example.org/asked"), "x")
+        assert store.recent(url, 0) is None
+
+    # Leaving.
+
+    def test_a_removed_artifact_is_forgotten_entirely(self, store: Store) -> None:
+        store.put(artifact(), "x")
+        assert store.remove(artifact().id)
+        assert code_of(store, artifact().id) is Code.UNKNOWN_ARTIFACT
+        assert store.list(10) == ()
+        assert store.search(("x",), 10) == ()
+        assert store.recent(artifact().url, 0) is None
+        assert not store.remove(artifact().id)
+
+    @pytest.mark.parametrize("id", ["bbbbbbbbbbbbbbbb", "", "\ud800"])
+    def test_removing_what_is_not_there_removes_nothing(self, store: Store, id: str) -> None:
+        store.put(artifact(), "x")
+        assert not store.remove(id)
+        assert store.get(artifact().id) == artifact()
+
+    def test_collecting_drops_what_has_expired_and_counts_it(self, store: Store, clock: Clock) -> None:
+        for n in range(3):
+            store.put(artifact(f"old{n}"), "x")
+        clock.advance(TTL)
+        store.put(artifact("new"), "x")
+        clock.advance(1)
+        assert store.collect() == 3
+        assert store.collect() == 0
+        assert [row.id for row in store.list(10)] == ["new"]
+        assert {code_of(store, f"old{n}") for n in range(3)} == {Code.EXPIRED_ARTIFACT}
+
+    def test_an_empty_store_has_nothing_to_give(self, store: Store) -> None:
+        assert store.list(10) == ()
+        assert store.search(("x",), 10) == ()
+        assert store.recent("https://example.org/", 0) is None
+        assert store.collect() == 0

@@ -1,0 +1,184 @@
+"""Many engines' hits into one list: one entry per page, best agreement first."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from keyhole.records import Hit, SearchRequest
+from keyhole.websearch.base import allowed_by_sites, with_sites
+from keyhole.websearch.merge import canonical, merge
+
+URLS = st.sampled_from(
+    [f"https://{host}.example/{path}" for host in ("a", "www.a", "b") for path in ("", "x", "x/", "y?utm_source=z")]
+    + ["", "ftp://a.example/", "javascript:x", "http://[", "http://a:99999/", "http://a/?q=\ud800", "not a url"]
+)
+HITS = st.builds(Hit, URLS, st.text(max_size=5), st.text(max_size=9), st.sampled_from(["one", "two"]))
+LISTS = st.lists(st.lists(HITS, max_size=8), max_size=4)
+
+
+def hit(url: str, title: str = "T", snippet: str = "", engine: str = "one") -> Hit:
+    return Hit(url, title, snippet, engine)
+
+
+def hits(*names: str, engine: str = "one") -> list[Hit]:
+    return [hit(f"https://{name}.example/", title=name, engine=engine) for name in names]
+
+
+def titles(merged: tuple[Hit, ...]) -> list[str]:
+    return [found.title for found in merged]
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://example.org/page",
+        "http://example.org/page",
+        "https://www.example.org/page",
+        "https://EXAMPLE.org/page",
+        "https://example.org:443/page",
+        "http://example.org:80/page",
+        "https://example.org/page/",
+        "https://example.org/page#part",
+        " https://example.org/page ",
+        "https://example.org/page?utm_source=x&UTM_Medium=y",
+        "https://example.org/page?fbclid=1&gclid=2&ref_src=3",
+    ],
+)
+def test_forms_of_one_page_are_the_same(url: str) -> None:
+    assert canonical(url) == "example.org/page"
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://example.org/Page",
+        "https://example.org/page?id=1",
+        "https://example.org/page?source=x",
+        "https://example.org:8443/page",
+        "https://docs.example.org/page",
+        "https://example.org/page/x",
+        "https://example.org/",
+    ],
+)
+def test_other_pages_are_not_the_same(url: str) -> None:
+    assert canonical(url) not in {"", "example.org/page"}
+
+
+def test_the_order_of_a_query_does_not_matter_and_its_values_do() -> None:
+    assert canonical("http://a.example/?b=2&a=1") == canonical("http://a.example/?a=1&b=2&utm_campaign=z")
+    assert canonical("http://a.example/?a=1") != canonical("http://a.example/?a=2")
+    assert canonical("http://a.example/?a=") != canonical("http://a.example/?")
+    assert canonical("http://a.example/?q=%C3%A4") == canonical("http://a.example/?q=ä")
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "",
+        "example.org",
+        "ftp://example.org/",
+        "javascript:x",
+        "http://",
+        "http://[",
+        "http://a:99999/",
+        "http://℀/",
+        "None",
+    ],
+)
+def test_what_cannot_be_fetched_is_no_page(url: str) -> None:
+    assert canonical(url) == ""
+
+
+def test_one_list_keeps_its_order() -> None:
+    assert titles(merge([hits("a", "b", "c")])) == ["a", "b", "c"]
+    assert merge([]) == merge([[], []]) == ()
+
+
+def test_a_page_that_two_engines_found_comes_before_either_engines_favourite() -> None:
+    assert titles(merge([hits("a", "both"), hits("b", "x", "both")])) == ["both", "a", "b", "x"]
+
+
+def test_equal_pages_stand_in_the_order_of_the_engines() -> None:
+    assert titles(merge([hits("a", "b"), hits("c", "d")])) == ["a", "c", "b", "d"]
+
+
+def test_a_page_that_one_engine_lists_twice_counts_once() -> None:
+    once, twice = hits("a", "b", "c"), [*hits("b"), hit("http://www.b.example/"), *hits("c")]
+    assert titles(merge([once, twice])) == ["b", "a", "c"]
+
+
+def test_the_first_title_and_the_longest_snippet_of_a_page_are_kept() -> None:
+    one = hit("http://a.example/x", "First", "short", "one")
+    two = hit("https://www.a.example/x/?utm_source=y", "Second", "a longer snippet", "two")
+    assert merge([[one], [two]]) == (Hit("http://a.example/x", "First", "a longer snippet", "one"),)
+
+
+def test_hits_that_cannot_be_fetched_are_left_out() -> None:
+    assert titles(merge([[hit("javascript:x"), hit("None"), *hits("a")]])) == ["a"]
+
+
+@given(LISTS)
+def test_every_page_of_the_lists_stands_once_in_the_merged_list(lists: list[list[Hit]]) -> None:
+    merged = merge(lists)
+    keys = [canonical(found.url) for found in merged]
+    assert len(keys) == len(set(keys))
+    assert set(keys) == {canonical(found.url) for found_by in lists for found in found_by} - {""}
+    urls = {found.url for found_by in lists for found in found_by}
+    assert {found.url for found in merged} <= urls
+    assert merge([merged]) == merged
+    assert merge(lists) == merged
+
+
+def test_a_thousand_hits_are_merged_deterministically() -> None:
+    names = [f"n{n}" for n in range(500)]
+    shuffled = random.Random(1).sample(names, len(names))
+    merged = merge([hits(*names), hits(*shuffled)])
+    assert len(merged) == 500
+    assert merged == merge([hits(*names), hits(*shuffled)])
+
+
+# Site filters, which every engine shares.
+
+
+def test_a_query_without_sites_is_itself() -> None:
+    assert with_sites(SearchRequest("two words", 5)) == "two words"
+
+
+def test_sites_become_the_operators_that_engines_understand() -> None:
+    assert with_sites(SearchRequest("q", 5, sites=("a.example",))) == "q site:a.example"
+    assert with_sites(SearchRequest("q", 5, sites=("a.example", "b.example"))) == "q (site:a.example OR site:b.example)"
+    assert with_sites(SearchRequest("q", 5, exclude_sites=("a.example", "b.example"))) == (
+        "q -site:a.example -site:b.example"
+    )
+
+
+@pytest.mark.parametrize(
+    ("url", "allowed"),
+    [
+        ("https://example.org/x", True),
+        ("https://docs.example.org/x", True),
+        ("https://www.example.org/x", True),
+        ("https://EXAMPLE.ORG:8080/x", True),
+        ("https://notexample.org/x", False),
+        ("https://example.org.evil.example/x", False),
+        ("https://evil.example/?example.org", False),
+        ("not a url", False),
+    ],
+)
+def test_a_hit_passes_a_site_filter_by_its_host(url: str, allowed: bool) -> None:
+    assert allowed_by_sites(url, SearchRequest("q", 5, sites=("www.Example.org", "other.example"))) is allowed
+    assert allowed_by_sites(url, SearchRequest("q", 5, exclude_sites=("example.org",))) is not allowed
+
+
+def test_without_filters_every_hit_passes() -> None:
+    assert allowed_by_sites("https://anything.example/", SearchRequest("q", 5))
+
+
+def test_an_excluded_part_of_a_wanted_site_is_left_out() -> None:
+    request = SearchRequest("q", 5, sites=("example.org",), exclude_sites=("old.example.org",))
+    assert allowed_by_sites("https://example.org/", request)
+    assert not allowed_by_sites("https://old.example.org/", request)
