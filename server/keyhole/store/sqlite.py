@@ -6,7 +6,7 @@ import os
 import sqlite3
 import unicodedata
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -213,8 +213,8 @@ def _open(path: Path) -> sqlite_utils.Database:
     # Created by us first: sqlite would give it the mode that the umask leaves.
     os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
     connection = sqlite3.connect(path, timeout=BUSY_TIMEOUT, isolation_level=None, check_same_thread=False)
-    db = sqlite_utils.Database(connection, execute_plugins=False)
-    try:
+    with ExitStack() as undo:
+        undo.callback(connection.close)
         # Before anything is set: a file that we do not understand is left as it is.
         _check_version(connection)
         connection.execute(f"PRAGMA journal_mode = {'WAL' if sqlite3.sqlite_version_info >= SAFE_WAL else 'DELETE'}")
@@ -225,10 +225,8 @@ def _open(path: Path) -> sqlite_utils.Database:
                 connection.execute(statement)
             connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
         connection.execute("COMMIT")
-    except BaseException:
-        db.close()
-        raise
-    return db
+        undo.pop_all()
+    return sqlite_utils.Database(connection, execute_plugins=False)
 
 
 def _check_version(connection: sqlite3.Connection) -> int:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
 from urllib.parse import urlsplit
 
 from keyhole.records import Hit, SearchRequest
@@ -43,3 +44,17 @@ def allowed_by_sites(url: str, request: SearchRequest) -> bool:
         return host == bare or host.endswith("." + bare)
 
     return (not request.sites or any(map(under, request.sites))) and not any(map(under, request.exclude_sites))
+
+
+def hits_from(rows: Sequence[Mapping[str, Any]], names: tuple[str, str, str], engine: str) -> tuple[Hit, ...]:
+    """The hits of an engine's rows, which have the URL, title and snippet under `names`; rows without a URL are
+    left out. Raises TypeError or AttributeError for what is not rows."""
+
+    def text(row: Mapping[str, Any], name: str) -> str:
+        return str(row.get(name) or "")
+
+    return tuple(
+        Hit(text(row, names[0]), text(row, names[1]), text(row, names[2]), engine)
+        for row in rows
+        if text(row, names[0])
+    )

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import sys
 from collections.abc import Sequence
 from typing import Any
 
 from keyhole.errors import Code, KeyholeError
 from keyhole.records import Hit, SearchRequest
-from keyhole.websearch.base import with_sites
+from keyhole.websearch.base import hits_from, with_sites
 
 ENGINE_TIMEOUT = 12
 """Seconds for all of ddgs's backends: it tries several, each may take 5 s."""
@@ -36,12 +37,15 @@ class KeylessEngine:
 
     async def search(self, request: SearchRequest) -> tuple[Hit, ...]:
         """Hits in ddgs's order."""
-        process = await asyncio.create_subprocess_exec(
-            *self._command,
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.DEVNULL,
-        )
+        try:
+            process = await asyncio.create_subprocess_exec(
+                *self._command,
+                stdin=asyncio.subprocess.PIPE,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=asyncio.subprocess.DEVNULL,
+            )
+        except OSError as error:
+            raise KeyholeError(Code.ENGINE_UNAVAILABLE, "the keyless search process cannot be started") from error
         try:
             async with asyncio.timeout(ENGINE_TIMEOUT):
                 out, _ = await process.communicate(json.dumps(arguments(request)).encode())
@@ -71,9 +75,8 @@ def parse(out: bytes) -> tuple[Hit, ...]:
         answer = json.loads(out)
         if (kind := answer.get("error")) is not None:
             raise _failure(str(kind), str(answer.get("message", "")))
-        rows = answer["results"]
-        return tuple(Hit(str(r["href"]), str(r.get("title", "")), str(r.get("body", "")), "keyless") for r in rows)
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        return hits_from(answer["results"], ("href", "title", "body"), "keyless")
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise KeyholeError(Code.ENGINE_UNAVAILABLE, "the keyless search process failed") from error
 
 
@@ -85,14 +88,17 @@ def _failure(kind: str, message: str) -> KeyholeError:
 def child() -> None:
     """Read arguments from stdin, print one JSON object. Runs in the child only."""
     call = json.load(sys.stdin)
-    try:
-        from ddgs import DDGS
+    # The answer has the pipe for itself: what ddgs or its parts print goes to stderr.
+    with os.fdopen(os.dup(1), "w", encoding="utf-8") as pipe:
+        os.dup2(2, 1)
+        try:
+            from ddgs import DDGS
 
-        answer: dict[str, Any] = {"results": DDGS(timeout=5).text(call.pop("query"), **call)}
-    except Exception as error:  # noqa: BLE001 - whatever ddgs or its engines raise crosses a process border as data
-        nothing = str(error).startswith(_NOTHING)
-        answer = {"results": []} if nothing else {"error": type(error).__name__, "message": str(error)}
-    json.dump(answer, sys.stdout)
+            answer: dict[str, Any] = {"results": DDGS(timeout=5).text(call.pop("query"), **call)}
+        except Exception as error:  # noqa: BLE001 - whatever ddgs or its engines raise crosses a process border as data
+            nothing = str(error).startswith(_NOTHING)
+            answer = {"results": []} if nothing else {"error": type(error).__name__, "message": str(error)}
+        json.dump(answer, pipe)
 
 
 if __name__ == "__main__":

@@ -21,15 +21,16 @@ def merge(lists: Sequence[Sequence[Hit]]) -> tuple[Hit, ...]:
     snippet: dict[str, str] = {}
     for hits in lists:
         seen: set[str] = set()
-        for rank, hit in enumerate(hits, start=1):
+        for hit in hits:
             key = canonical(hit.url)
             if not key or key in seen:
                 continue
-            seen.add(key)
-            score[key] = score.get(key, 0.0) + 1 / (RANK_CONSTANT + rank)
+            seen.add(key)  # so that its size is the rank among distinct pages
+            score[key] = score.get(key, 0.0) + 1 / (RANK_CONSTANT + len(seen))
             first.setdefault(key, hit)
             snippet[key] = max(snippet.get(key, ""), hit.snippet, key=len)
-    order = sorted(score, key=lambda key: (-score[key], list(first).index(key)))
+    # Sorting is stable, and `score` has the pages in the order in which they were first met.
+    order = sorted(score, key=lambda key: -score[key])
     return tuple(Hit(first[k].url, first[k].title, snippet[k], first[k].engine) for k in order)
 
 
@@ -48,5 +49,5 @@ def canonical(url: str) -> str:
         for name, value in parse_qsl(parts.query, keep_blank_values=True)
         if name.lower() not in _TRACKING and not name.lower().startswith("utm_")
     ]
-    query = f"?{urlencode(sorted(fields))}" if fields else ""
+    query = f"?{urlencode(sorted(fields), errors='backslashreplace')}" if fields else ""
     return f"{host}{port}{parts.path.rstrip('/')}{query}"

@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 from keyhole.errors import Code, KeyholeError
 from keyhole.fetch.base import Fetcher
 from keyhole.records import Hit, SearchRequest
-from keyhole.websearch.base import with_sites
+from keyhole.websearch.base import hits_from, with_sites
 
 
 class SearxngEngine:
@@ -39,16 +39,12 @@ def parse(body: bytes) -> tuple[Hit, ...]:
     """The hits of an answer. An empty answer of an instance whose engines all failed is a failure, not emptiness."""
     try:
         answer = json.loads(body)
-        results = answer["results"]
-        hits = tuple(
-            Hit(str(row["url"]), str(row.get("title") or ""), str(row.get("content") or ""), "searxng")
-            for row in results
-            if row.get("url")
-        )
+        hits = hits_from(answer["results"], ("url", "title", "content"), "searxng")
+        failed = answer.get("unresponsive_engines")
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise KeyholeError(Code.ENGINE_UNAVAILABLE, "SearXNG's answer is not its JSON format") from error
-    failed = answer.get("unresponsive_engines") or ()
     if not hits and failed:
-        names = ", ".join(sorted(str(row[0] if isinstance(row, list) and row else row) for row in failed))[:200]
+        rows = failed if isinstance(failed, list) else [failed]
+        names = ", ".join(sorted(str(row[0] if isinstance(row, list) and row else row) for row in rows))[:200]
         raise KeyholeError(Code.ENGINE_UNAVAILABLE, f"SearXNG's engines failed: {names}")
     return hits
