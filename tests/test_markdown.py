@@ -126,6 +126,14 @@ def test_a_fence_that_is_never_closed_reaches_to_the_end() -> None:
     assert described("a\n\n```\ncode\n\n# code") == [("paragraph", "a\n"), ("code", "```\ncode\n\n# code")]
 
 
+@pytest.mark.parametrize("marker", ["- ", "1. ", "* - ", "    ", "      "])
+def test_a_fence_may_begin_a_list_item_or_stand_inside_one(marker: str) -> None:
+    inside = " " * len(marker)
+    text = f"{marker}```sh\n{inside}# make\n\n{inside}make\n{inside}```\n\n# Next\n"
+    assert [kind for kind, _ in described(text)] == ["code", "heading"]
+    assert paths(text) == [(), ("Next",)]
+
+
 def test_inline_code_in_three_backticks_does_not_open_a_fence() -> None:
     """CommonMark, section 4.5: the info string of a backtick fence has no backticks."""
     text = "```make``` builds it.\n\n# Next\n\ntext\n"

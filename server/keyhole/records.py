@@ -107,7 +107,11 @@ class Selection:
     """The verbatim spans joined by gap lines; at most the budget it was made for."""
     terms: tuple[TermCount, ...] = ()
     matched: bool = False
-    """False when a query was given and no passage holds any of its terms."""
+    """Whether any term of the query stands in the text."""
+    weak: bool = False
+    """Whether even the best passage has so little of the query that the text may not hold the answer."""
+    parts: tuple[tuple[tuple[str, float], ...], ...] = ()
+    """Each span's score split by ingredient, to explain it."""
 
     @property
     def shown(self) -> int:

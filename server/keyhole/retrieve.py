@@ -130,7 +130,7 @@ class Retrieval:
         from keyhole.extract import (
             extract,
         )  # parsers and stemmers are loaded by the first call that needs them
-        from keyhole.passages.words import search_terms
+        from keyhole.passages.stems import search_terms
 
         document = extract(page.body, url=page.url, content_type=page.content_type)
         artifact = Artifact(
@@ -167,7 +167,7 @@ class Retrieval:
         return bounded(budget, render)
 
     def _read(self, artifact: Artifact, offset: int, limit: int | None, budget: int) -> Answer:
-        from keyhole.passages.pack import window
+        from keyhole.passages.reading import window
 
         def render(room: int) -> Answer:
             room = min(room, max(1, budget - READ_OVERHEAD))
@@ -178,7 +178,7 @@ class Retrieval:
         return bounded(budget, render)
 
     def _quote(self, artifact: Artifact, quote: str, budget: int) -> Answer:
-        from keyhole.passages.pack import find_quote, window
+        from keyhole.passages.reading import find_quote, window
 
         found = find_quote(artifact.text, quote)
         if found is None:
@@ -193,7 +193,7 @@ class Retrieval:
 
     def _next(self, artifact: Artifact, offset: int) -> Window:
         """The window that the continuation call will give, so that its numbers are exact."""
-        from keyhole.passages.pack import window
+        from keyhole.passages.reading import window
 
         return window(artifact.text, offset, None, self.config.max_chars - READ_OVERHEAD, serialized_size)
 
@@ -249,7 +249,7 @@ class Retrieval:
     async def _stored_sources(
         self, request: SearchRequest, progress: Progress
     ) -> tuple[list[Source], list[tuple[str, str]]]:
-        from keyhole.passages.words import search_terms
+        from keyhole.passages.stems import search_terms
 
         words = tuple(search_terms(request.query))
         narrowed = await asyncio.to_thread(self.store.search, words, request.max_results * 8)
@@ -267,8 +267,7 @@ class Retrieval:
         engines: list[tuple[str, str]],
         budget: int,
     ) -> Answer:
-        from keyhole.passages.across import pack_across, rank_sources
-        from keyhole.passages.pack import join_spans
+        from keyhole.passages.across import join_spans, pack_across, rank_sources
 
         ranked = rank_sources([s.artifact.text if s.artifact else "" for s in sources], request.query)
         if scope == "stored":

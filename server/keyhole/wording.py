@@ -14,14 +14,14 @@ from collections.abc import Sequence
 
 from keyhole.errors import KeyholeError
 from keyhole.measure import clip
-from keyhole.records import Answer, Artifact, Quote, Selection, Source, TermCount, Window
+from keyhole.records import Answer, Artifact, Quote, Selection, Source, Window
 
 MAX_TITLE = 160
 """Bytes of a title shown: search engines show about 60 characters; this keeps any sensible one."""
 MAX_URL = 300
 """Bytes of a URL shown; the full one is in `_meta` when it fits."""
 MAX_TERMS = 12
-"""Absent terms named at most."""
+"""Terms named at most, of the found and of the absent."""
 
 
 def mark(secret: bytes, id: str) -> str:
@@ -47,8 +47,10 @@ def page(
 ) -> Answer:
     """A fetched page, or the passages of a stored one. `brief`: for budgets that have no room for a title."""
     call = read_call(artifact.id, next_window.start, next_window.end - next_window.start) if next_window else ""
-    status = _join(_shown(selection, asked), _absent(selection.terms), f'id="{artifact.id}"' if not warning else "")
-    head = [*_source_lines(artifact), status, *_notes(artifact, warning)]
+    kept = f'id="{artifact.id}"' if not warning else ""
+    status = _join(_shown(selection, asked), kept)
+    terms = _terms(selection) if asked else ""
+    head = [*_source_lines(artifact), status, *([terms] if terms else []), *_notes(artifact, warning)]
     if brief:
         head = [f"{selection.shown} of {selection.total} characters.", *([warning] if warning else [])]
     return Answer(
@@ -58,6 +60,7 @@ def page(
             "total_chars": selection.total,
             "shown_chars": selection.shown,
             "strategy": selection.strategy,
+            "weak": selection.weak,
             "spans": [[*span, score] for span, score in zip(selection.spans, selection.scores, strict=True)],
             **_next_fact(next_window),
         },
@@ -149,15 +152,22 @@ def _shown(selection: Selection, asked: bool) -> str:
         return f"Whole text, {selection.total:,} characters."
     if selection.strategy == "passages":
         count = len(selection.spans)
-        return f"{count} passage{'s' if count != 1 else ''} for the query, {amount}; […] lines name what is left out."
+        noun = "passage" if count == 1 else "passages"
+        return f"{count} {noun} for the query, {amount}; […start:end] lines name what is left out."
     if asked:
         return f"Nothing matches the query; head and tail instead, {amount}."
     return f"Head and tail, {amount}; query= would select the passages that answer it."
 
 
-def _absent(terms: Sequence[TermCount]) -> str:
-    absent = [clip(term.term, 40) for term in terms if term.count == 0][:MAX_TERMS]
-    return f"Not in the text: {', '.join(absent)}." if absent else ""
+def _terms(selection: Selection) -> str:
+    """Each word of the query with its count in the whole text, and whether that is enough to trust."""
+    counts = [f"{clip(term.term, 40)} {term.count}" for term in selection.terms if term.count][:MAX_TERMS]
+    absent = [clip(term.term, 40) for term in selection.terms if not term.count][:MAX_TERMS]
+    return _join(
+        f"In the whole text: {', '.join(counts)}." if counts else "",
+        f"Not in the text: {', '.join(absent)}." if absent else "",
+        "Weak match: the page may not contain the answer." if selection.weak else "",
+    )
 
 
 def _source_lines(artifact: Artifact) -> list[str]:

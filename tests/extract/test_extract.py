@@ -104,6 +104,10 @@ def test_a_page_that_is_sent_as_plain_text_is_read_as_a_page() -> None:
     assert read("words < more", "text/plain").text == "words < more"
 
 
+def test_utf_16_that_the_header_names_is_text_without_a_byte_order_mark() -> None:
+    assert read("größere words".encode("utf-16-le"), "text/plain; charset=utf-16le").text == "größere words"
+
+
 def test_a_type_that_says_something_is_believed() -> None:
     assert sniff(b"<!doctype html>", "application/json") == "application/json"
     assert read("<!doctype html><p>x", "text/markdown").text == "<!doctype html><p>x"

@@ -86,7 +86,7 @@ def test_no_results_are_no_hits() -> None:
     assert search(saying('{"results": []}')) == ()
 
 
-@pytest.mark.parametrize("row", [{"href": None}, {"href": ""}])
+@pytest.mark.parametrize("row", [{}, {"href": None}, {"href": ""}])
 def test_a_result_without_an_address_is_left_out(row: dict[str, Any]) -> None:
     assert parse(json.dumps({"results": [row, ROW]}).encode()) == (HIT,)
 

@@ -33,7 +33,7 @@ def extract(body: bytes, *, url: str, content_type: str) -> Document:
     """
     media_type = sniff(body, content_type)
     reader = _reader(media_type)
-    if reader is None or looks_binary(body):
+    if reader is None or looks_binary(body, content_type):
         raise KeyholeError(
             Code.UNSUPPORTED_MEDIA,
             f"the content is {media_type or 'binary'}, {len(body):,} bytes",

@@ -46,8 +46,8 @@ def decode(body: bytes, content_type: str) -> str:
         return body.decode("utf-8")
     except UnicodeDecodeError as error:
         # A body cut in the middle of a character is still UTF-8.
-        near_end = error.start >= len(body) - 4
-        return body.decode("utf-8" if near_end else "cp1252", "replace")
+        cut = error.reason == "unexpected end of data" and error.start > 0 and not body[: error.start].isascii()
+        return body.decode("utf-8" if cut else "cp1252", "replace")
 
 
 def tidy(text: str) -> str:
@@ -55,9 +55,10 @@ def tidy(text: str) -> str:
     return _UNPRINTABLE.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))
 
 
-def looks_binary(body: bytes) -> bool:
-    """Whether bytes cannot be text: a known file signature, or many NUL bytes without a UTF-16 or UTF-32 mark."""
-    if any(body.startswith(bom) for bom, _ in _BOMS):
+def looks_binary(body: bytes, content_type: str = "") -> bool:
+    """Whether bytes cannot be text: a known file signature, or many NUL bytes that no UTF-16 or UTF-32 explains."""
+    named = _CHARSET.search(content_type)
+    if any(body.startswith(bom) for bom, _ in _BOMS) or (named and named[1].lower().startswith("utf-16")):
         return False
     sample = body[:8_192]
     riff = body.startswith(b"RIFF") and body[8:12] in {b"WAVE", b"AVI ", b"WEBP"}

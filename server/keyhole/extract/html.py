@@ -14,7 +14,7 @@ from keyhole.extract.prune import prune
 _LANGUAGE_CLASS = re.compile(r"(?:^|\s)(?:language|lang|highlight-source|brush:)[-:]?\s*([\w+#.-]{1,30})")
 # XHTML served as HTML: every browser reads it as HTML, and so does this parser once the declaration is gone.
 _XML_DECLARATION = re.compile(r"^\s*<\?xml[^>]*>")
-_FENCED = re.compile(r"(^[ \t>]*(`{3,})[^`\n]*\n.*?^[ \t>]*\2[ \t]*$)", re.MULTILINE | re.DOTALL)
+_OPENING = re.compile(r"[ \t>]*(`{3,})([^`]*)$")
 _BACKTICKS = re.compile(r"`{3,}")
 
 MIN_MAIN_SHARE = 0.3
@@ -26,7 +26,8 @@ MAX_CLASS = 200
 
 def html_to_markdown(html: str, url: str) -> tuple[str, str, str, tuple[tuple[str, int], ...]]:
     """Title, language, Markdown, and how many nodes of which kind were removed."""
-    soup = BeautifulSoup(_XML_DECLARATION.sub("", html, count=1), "lxml")
+    # The doctype settles that this is HTML: without it the parser wonders aloud about XML, file names and URLs.
+    soup = BeautifulSoup("<!DOCTYPE html>" + _XML_DECLARATION.sub("", html, count=1), "lxml")
     title = _title(soup)
     root = soup.find("html")
     language = str(root.get("lang") or "")[:20] if isinstance(root, Tag) else ""
@@ -70,14 +71,20 @@ def _region(soup: BeautifulSoup) -> Tag:
 
 def _squeeze(markdown: str) -> str:
     """At most one blank line between blocks, no spaces at line ends; code fences are left as they are."""
-    parts = _FENCED.split(markdown)
-    squeezed = []
-    # Two groups: prose, fenced block, its ticks, prose, …
-    for index in range(0, len(parts), 3):
-        lines = [line.rstrip() for line in parts[index].split("\n")]
-        squeezed.append(re.sub(r"\n{3,}", "\n\n", "\n".join(lines)))
-        squeezed += parts[index + 1 : index + 2]
-    return "".join(squeezed).strip("\n") + "\n"
+    kept: list[str] = []
+    fence = ""
+    for line in markdown.split("\n"):
+        ticks = _OPENING.match(line)
+        if fence:
+            kept.append(line)
+            if ticks and ticks[1] == fence and not ticks[2].strip():
+                fence = ""
+        elif ticks:
+            kept.append(line.rstrip())
+            fence = ticks[1]
+        elif line.strip() or (kept and kept[-1]):
+            kept.append(line.rstrip())
+    return "\n".join(kept).strip("\n") + "\n"
 
 
 def _join(base: str, reference: str) -> str:
@@ -88,8 +95,8 @@ def _join(base: str, reference: str) -> str:
         return ""
     if not reference.strip() or not joined.lower().startswith(("http://", "https://")):
         return ""
-    # Parentheses and brackets would end the link early.
-    return re.sub(r"[\s()<>\[\]]", lambda match: f"%{ord(match[0]):02X}", joined)
+    # A parenthesis or a space would end the link early.
+    return re.sub(r"[\s()<>]", lambda match: f"%{ord(match[0]):02X}", joined)
 
 
 class _Converter(MarkdownConverter):

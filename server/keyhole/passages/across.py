@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from keyhole.measure import serialized_size
-from keyhole.passages.pack import Scored, gap_line
-from keyhole.passages.split import split
-from keyhole.passages.words import Query, words
+from keyhole.passages import index_of
+from keyhole.passages.pack import gap_line
+from keyhole.passages.stems import stems
 
 SHARE_CAP = 2
 """No source takes more than twice its even share, so that one long page cannot crowd out the others."""
+
+Scored = tuple[int, int, float]
+"""`(start, end, score)` of one passage."""
 
 
 def rank_sources(texts: Sequence[str], query: str) -> list[list[Scored]]:
@@ -19,16 +22,17 @@ def rank_sources(texts: Sequence[str], query: str) -> list[list[Scored]]:
     which matters where the few pages of a search all hold the query's words)."""
     from rank_bm25 import BM25Plus  # brings numpy, which nothing else needs
 
-    wanted = [stem for _, stem in Query.of(query).terms]
-    passages = [(index, passage) for index, text in enumerate(texts) for passage in split(text)]
-    stems = [[stem for _, stem in words(texts[index][p.start : p.end])] for index, p in passages]
+    wanted = stems(query)
+    places = [(number, window) for number, text in enumerate(texts) if text for window in range(index_of(text).size)]
+    held = [stems(_window_text(texts[number], window)) for number, window in places]
     ranked: list[list[Scored]] = [[] for _ in texts]
-    if not any(stems):
+    if not any(held):
         return ranked
-    for (index, passage), own, score in zip(passages, stems, BM25Plus(stems).get_scores(wanted), strict=True):
+    for (number, window), own, score in zip(places, held, BM25Plus(held).get_scores(wanted), strict=True):
         # BM25Plus gives every passage a floor; one without any term is no match all the same.
         if not set(wanted).isdisjoint(own):
-            ranked[index].append((passage.start, passage.end, float(score)))
+            index = index_of(texts[number])
+            ranked[number].append((index.starts[window], index.end(window), float(score)))
     return [sorted(found, key=lambda passage: (-passage[2], passage[0])) for found in ranked]
 
 
@@ -39,16 +43,34 @@ def pack_across(texts: Sequence[str], ranked: Sequence[Sequence[Scored]], room: 
     spent = [0] * len(texts)
     left = room
     for turn in range(max((len(passages) for passages in ranked), default=0)):
-        for index, passages in enumerate(ranked):
+        for number, passages in enumerate(ranked):
             if turn >= len(passages) or passages[turn][1] - passages[turn][0] > left:
                 continue
             start, end, _ = passages[turn]
-            size = serialized_size(texts[index][start:end]) + 2 * serialized_size("\n" + gap_line(end, end))
-            if size <= left and spent[index] + size <= cap:
-                chosen[index].append(passages[turn])
-                spent[index] += size
+            gaps = 2 * serialized_size("\n" + gap_line(len(texts[number]), len(texts[number])))
+            size = serialized_size(texts[number][start:end]) + gaps
+            if size <= left and spent[number] + size <= cap:
+                chosen[number].append(passages[turn])
+                spent[number] += size
                 left -= size
     return [_joined(sorted(passages)) for passages in chosen]
+
+
+def join_spans(text: str, spans: Sequence[tuple[int, int]]) -> str:
+    """The verbatim spans and, on lines of their own, the gaps around them."""
+    parts: list[str] = []
+    position = 0
+    for start, end in [*spans, (len(text), len(text))]:
+        if start > position:
+            parts.append(("" if not parts or parts[-1].endswith("\n") else "\n") + gap_line(position, start))
+        parts.append(text[start:end])
+        position = end
+    return "".join(parts)
+
+
+def _window_text(text: str, window: int) -> str:
+    index = index_of(text)
+    return text[index.starts[window] : index.end(window)]
 
 
 def _joined(passages: list[Scored]) -> list[Scored]:

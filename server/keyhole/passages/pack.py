@@ -1,121 +1,181 @@
-"""The best passages that fit a room; head and tail; reading windows; quotes. Scores are given, not made here."""
+"""Choose spans within a room, in an order of priority that no room changes; render them with their gaps.
+
+A larger room takes more of the same order, so it shows everything that a smaller one shows.
+"""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
-from keyhole.measure import Measure, fit_backward, fit_forward
-from keyhole.records import Passage, Quote, Selection, Strategy, TermCount, Window
+from keyhole.measure import Measure, fit_forward
+from keyhole.passages.find import Index
+from keyhole.passages.labels import label
+from keyhole.passages.split import sentence_ends
 
-HEAD_SHARE = 0.75
-"""Of a head+tail window: most pages say what they are about first, and conclude last."""
-SNAP_SHARE = 0.5
-"""A head is cut back to a line end only beyond this share of its room, so that one long line cannot empty it."""
+LEDE_CHARS = 300
+"""The page's opening is shown up to this length: it says what the page is."""
+LEDE_SHARE = 16
+"""It comes in once it is one part in this many of what is shown; more costs more answers than it explains."""
+HEAD_PARTS = 3
+"""Without a query, this many parts from the head for one from the tail."""
 
-Scored = tuple[int, int, float]
-"""`(start, end, score)`; the lede that was kept as anchor has score 0 unless it matched."""
-
-
-def gap_line(start: int, end: int) -> str:
-    """The line that stands for omitted text: `read_artifact(id, offset=start, limit=end-start)` returns it."""
-    return f"[… {start}:{end} …]\n"
-
-
-def pack(
-    text: str, passages: Sequence[Passage], scores: Sequence[float], room: int, measure: Measure
-) -> tuple[Scored, ...]:
-    """Greedily by score, the first passage as anchor; what does not fit is passed over."""
-    gap = measure("\n" + gap_line(len(text), len(text)))
-    left = room - gap
-    chosen: list[Scored] = []
-    by_score = sorted((i for i in range(len(passages)) if scores[i] > 0), key=lambda i: (-scores[i], i))
-    anchor = [0] if measure(text[: passages[0].end]) <= room // 4 else []
-    for index in [*anchor, *(i for i in by_score if i not in anchor)]:
-        start, end = passages[index].start, passages[index].end
-        if end - start > left:
-            continue
-        size = measure(text[start:end]) + gap
-        if size <= left:
-            left -= size
-            chosen.append((start, end, scores[index]))
-    return tuple(sorted(chosen)) if any(score > 0 for *_, score in chosen) else ()
+Span = tuple[int, int]
+"""Start and end of a verbatim passage."""
+Label = Callable[[int], str]
+"""What the gap line before a window says beside its offsets."""
 
 
-def assemble(text: str, strategy: Strategy, chosen: Sequence[Scored], terms: tuple[TermCount, ...] = ()) -> Selection:
-    """Join chosen spans in order, touching ones as one, with a gap line for every omission."""
-    merged: list[Scored] = []
-    for start, end, score in chosen:
-        if merged and merged[-1][1] == start:
-            merged[-1] = (merged[-1][0], end, max(merged[-1][2], score))
-        else:
-            merged.append((start, end, score))
-    return Selection(
-        strategy=strategy,
-        total=len(text),
-        spans=tuple((start, end) for start, end, _ in merged),
-        scores=tuple(round(score, 3) for *_, score in merged),
-        text=join_spans(text, [(start, end) for start, end, _ in merged]),
-        terms=terms,
-        matched=any(score > 0 for *_, score in merged),
-    )
+def gap_line(start: int, end: int, label: str = "") -> str:
+    """The line for what is left out: `read_artifact(id, offset=start, limit=end-start)` returns it."""
+    return f"[…{start}:{end}]{label}\n"
 
 
-def join_spans(text: str, spans: Sequence[tuple[int, int]]) -> str:
-    """The verbatim spans and, on lines of their own, the gaps around them."""
-    parts: list[str] = []
-    position = 0
+def pack(index: Index, order: Iterable[int], room: int, measure: Measure) -> list[Span]:
+    """The spans of as many windows, in order of priority, as the room holds with their gap lines."""
+    text = index.text
+    if len(text) <= room and measure(text) <= room:
+        return [(0, len(text))] if text else []
+    taken = _Taken(index, measure)
+    queue: list[int] = []
+    fitting, cost = 0, taken.total
+    for window in order:
+        taken.add(window)
+        queue.append(window)
+        if taken.total <= room:
+            fitting, cost = len(queue), taken.total
+        elif taken.content > room:
+            break
+    chosen = set(queue[:fitting])
+    spans = [(index.starts[window], index.end(window)) for window in sorted(chosen)]
+    if fitting < len(queue):
+        spans += _part(index, queue[fitting], chosen, room - cost, taken)
+    return _merge(sorted(spans))
+
+
+def render(index: Index, spans: Sequence[Span]) -> str:
+    """The passages, with a gap line for everything left out before, between and after them."""
+    text = index.text
+    pieces: list[str] = []
+    position, last_label = 0, ""
     for start, end in [*spans, (len(text), len(text))]:
         if start > position:
-            parts.append(("" if not parts or parts[-1].endswith("\n") else "\n") + gap_line(position, start))
-        parts.append(text[start:end])
+            above = label(index, index.window_at(start)) if start < len(text) else ""
+            shown = above if above != last_label else ""
+            on_new_line = not pieces or pieces[-1].endswith("\n")
+            pieces.append(("" if on_new_line else "\n") + gap_line(position, start, shown))
+            last_label = above
+        pieces.append(text[start:end])
         position = end
-    return "".join(parts)
+    return "".join(pieces)
 
 
-def whole(text: str, terms: tuple[TermCount, ...]) -> Selection:
-    """All of the text."""
-    return Selection("whole", len(text), ((0, len(text)),), (0.0,), text, terms, any(t.count for t in terms))
+class _Taken:
+    """Windows taken so far, what they cost, and what the gap lines around them cost at most."""
+
+    def __init__(self, index: Index, measure: Measure) -> None:
+        self._index = index
+        self.measure = measure
+        self._windows: set[int] = set()
+        self._end = measure("\n" + gap_line(len(index.text), len(index.text)))
+        self.content = 0
+        self._gaps = 0
+
+    @property
+    def total(self) -> int:
+        """All of it: with the gap line at the end, unless the last window is taken."""
+        return self.content + self._gaps + (0 if self._index.size - 1 in self._windows else self._end)
+
+    def gap(self, window: int) -> int:
+        """The most that a gap line before a window costs."""
+        above = label(self._index, window)
+        return self._end + (self.measure(above) if above else 0) if window else 0
+
+    def add(self, window: int) -> None:
+        """Take one more window."""
+        self.content += self.measure(self._index.text[self._index.starts[window] : self._index.end(window)])
+        if window - 1 not in self._windows:
+            self._gaps += self.gap(window)
+        if window + 1 in self._windows:
+            self._gaps -= self.gap(window + 1)
+        self._windows.add(window)
 
 
-def head_tail(text: str, room: int, measure: Measure, terms: tuple[TermCount, ...]) -> Selection:
-    """The first and the last part of the text, snapped to line ends."""
-    room -= measure("\n" + gap_line(len(text), len(text)))
-    head = fit_forward(text, 0, int(room * HEAD_SHARE), measure)
-    newline = text.rfind("\n", int(head * SNAP_SHARE), head)
-    head = newline + 1 if newline >= 0 else head
-    tail = max(head, fit_backward(text, len(text), room - measure(text[:head]), measure))
-    newline = text.find("\n", tail - 1 if tail else 0, tail + int((len(text) - tail) * (1 - SNAP_SHARE)))
-    tail = newline + 1 if newline >= 0 else tail
-    spans = [(start, end, 0.0) for start, end in ((0, head), (tail, len(text))) if end > start]
-    if not spans:
-        # No room for one character: a gap line alone would say nothing and might not fit either.
-        return Selection("head_tail", len(text), (), (), "", terms)
-    return assemble(text, "head_tail", spans, terms)
+def _part(index: Index, window: int, chosen: set[int], room: int, taken: _Taken) -> list[Span]:
+    """The first sentences of the window that no longer fits; if nothing else is shown, a piece."""
+    start = index.starts[window]
+    if window - 1 not in chosen:
+        room -= taken.gap(window)
+    best = start
+    for end in sentence_ends(index.text, start, index.end(window)):
+        if end - start > room or taken.measure(index.text[start:end]) > room:
+            break
+        best = end
+    if best == start and not chosen:
+        best = min(index.end(window), fit_forward(index.text, start, room, taken.measure))
+    return [(start, best)] if best > start else []
 
 
-def window(text: str, offset: int, limit: int | None, room: int, measure: Measure) -> Window:
-    """What can be read from `offset`: at most `limit` characters and `room`, at least one character.
-
-    Where the room ends it and not the limit, it ends with a line if one ends in its last quarter.
-    """
-    start = min(max(0, offset), len(text))
-    end = fit_forward(text, start, room, measure)
-    if limit is not None and start + limit <= end:
-        end = start + limit
-    elif end < len(text):
-        newline = text.rfind("\n", start + (end - start) * 3 // 4, end)
-        end = newline + 1 if newline >= 0 else end
-    return Window(start, max(end, min(start + 1, len(text))), len(text))
+def _merge(spans: Sequence[Span]) -> list[Span]:
+    """Join spans that touch."""
+    merged: list[Span] = []
+    for start, end in spans:
+        if merged and merged[-1][1] == start:
+            merged[-1] = (merged[-1][0], end)
+        else:
+            merged.append((start, end))
+    return merged
 
 
-def find_quote(text: str, quote: str) -> Quote | None:
-    """Where a quote stands: exactly, else with only letters and digits compared, ignoring case."""
-    at = text.find(quote)
-    if at >= 0:
-        return Quote(at, at + len(quote), exact=True)
-    letters = [re.escape(word) for word in re.findall(r"\w+", quote)]
-    if not letters:
-        return None
-    match = re.search(r"\W+".join(letters), text, re.IGNORECASE)
-    return Quote(match.start(), match.end(), exact=False) if match else None
+@dataclass(slots=True)
+class _Lede:
+    """The page's opening windows, let in one by one as what is shown grows."""
+
+    index: Index
+    waiting: list[int]
+    spent: int = 0
+
+    def due(self, shown: int) -> Iterator[int]:
+        """The opening windows that are a small enough part of what is shown by now."""
+        while self.waiting:
+            first = self.waiting[0]
+            cost = self.index.end(first) - self.index.starts[first]
+            if (self.spent + cost) * LEDE_SHARE > shown + self.spent + cost:
+                return
+            self.spent += cost
+            yield self.waiting.pop(0)
+
+
+def with_lede(index: Index, ranked: Iterable[int]) -> Iterator[int]:
+    """The order with the page's opening let in as soon as it is a small part of the whole."""
+    opening: list[int] = []
+    while len(opening) < index.size and index.end(len(opening)) <= LEDE_CHARS:
+        opening.append(len(opening))
+    lede = _Lede(index, opening)
+    seen: set[int] = set()
+    shown = 0
+    for window in ranked:
+        if window in seen:
+            continue
+        seen.add(window)
+        yield window
+        shown += index.end(window) - index.starts[window]
+        for first in lede.due(shown):
+            if first not in seen:
+                seen.add(first)
+                yield first
+
+
+def head_tail(index: Index) -> Iterator[int]:
+    """Windows from both ends, three parts of the head to one of the tail."""
+    head, tail = 0, index.size - 1
+    head_chars = tail_chars = 0
+    while head <= tail:
+        if head_chars <= HEAD_PARTS * tail_chars or head == 0:
+            yield head
+            head_chars += index.end(head) - index.starts[head]
+            head += 1
+        else:
+            yield tail
+            tail_chars += index.end(tail) - index.starts[tail]
+            tail -= 1

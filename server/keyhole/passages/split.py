@@ -1,41 +1,215 @@
-"""A text into passages that joined are the text. No query here."""
+"""Cut a text into windows: short runs of whole sentences, code, rows and items kept together."""
 
 from __future__ import annotations
 
 import re
+import unicodedata
+from bisect import bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
 
-from keyhole.markdown import blocks
-from keyhole.records import Passage
+TARGET_CHARS: Final = 350
+"""Length a window grows to: two or three sentences, so 2,000 characters buy seven places."""
 
-MAX_PASSAGE = 1_200
-"""Characters. Longer paragraphs are split at sentence ends, so that one passage cannot eat a small budget."""
+DENSE_TARGET_CHARS: Final = 150
+"""The same where a character is a syllable or a word (Chinese, Japanese)."""
 
-_SENTENCE_END = re.compile(r"[.!?。！？؟।]+[\"'”’)\]]*\s|\n")
+BLOCK_MIN_SHARE: Final = 1.0
+"""A paragraph closes a window once the window has this share of the target."""
+
+STRETCH: Final = 1.6
+"""A short window takes one more long sentence up to this many targets, rather than end small."""
+
+WHOLE_TARGETS: Final = 4
+"""Code blocks and table rows stay whole up to this many targets, sentences up to `HARD`."""
+
+HARD_TARGETS: Final = 2.4
+"""A run without any border is cut, at a clause or a space, once it is this many targets long."""
+
+WRAPPED_LINE_CHARS: Final = 60
+"""A line this long that goes on in lower case is a wrapped line, not the end of anything."""
+
+DENSE_SAMPLE_CHARS: Final = 4_000
+DENSE_MIN_SHARE: Final = 0.3
+"""A text is dense when this share of its first characters are Han or kana."""
+
+_DENSE = re.compile("[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")
 
 
-def split(text: str) -> tuple[Passage, ...]:
-    """Passages in order, the first at 0, each ending where the next starts, the last at the end."""
-    found: list[Passage] = []
-    structure = [block for block in blocks(text) if block.kind != "heading"]
-    start = 0
-    for index, block in enumerate(structure):
-        # A heading goes with the block below it, so that a passage says where it belongs.
-        last = index == len(structure) - 1
-        end = len(text) if last else block.end
-        if block.kind in {"code", "table"}:
-            found.append(Passage(start, end, block.heading_path))
+def _stop(char: str) -> re.Pattern[str]:
+    """A full stop (or several, or with closing quotes) and the space after it."""
+    stops, closing = r"[.!?؟।॥۔…]{0,3}", r"[)\]\"'”’»]{0,3}"
+    spaced_dots = r"(?:[.…]{1,4}[^\S\n]+)*"
+    return re.compile(rf"{re.escape(char)}{stops}{closing}[^\S\n]+{spaced_dots}")
+
+
+_LINES = re.compile(r"\n\s*")
+_STOPS: Final = {
+    **{char: _stop(char) for char in ".!?؟।॥۔…"},
+    **{char: re.compile(char + r"[。！？｡]*[」』”’）\"]*") for char in "。！？｡"},
+}
+"""One pattern per stop: a pattern that begins with a letter is searched at the speed of C."""
+
+CHUNK_CHARS: Final = 50_000
+"""Borders are collected and sorted for this much text at a time, to bound memory."""
+
+_CLAUSE = re.compile(r"[,;:，；、：]\s?|\s")
+_FENCE = re.compile(r"\n(?:```|~~~)")
+_HEADING = re.compile(r"(#{1,6})[ \t]")
+
+_SENTENCE, _LINE, _BLOCK = 0, 1, 2
+_AVOID: Final = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """A Markdown heading line: the windows of its section, and where its line is."""
+
+    first: int
+    last: int
+    """One past the last window of the section."""
+    level: int
+    start: int
+    end: int
+    parent: int = -1
+    """The number of the nearest heading above of a higher level; -1 for none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """The windows of a text, as their starts (the first is 0), and its headings in order."""
+
+    starts: list[int]
+    headings: list[Heading]
+
+
+def split(text: str) -> Layout:
+    """Windows that joined are the text: window i is `text[starts[i]:starts[i + 1]]`."""
+    starts = [0]
+    marks: list[tuple[int, int, int, int]] = []
+    target = _target(text)
+    hard, whole = int(target * HARD_TARGETS), target * WHOLE_TARGETS
+    small, stretch = target * BLOCK_MIN_SHARE, target * STRETCH
+    begin = last = 0
+    last_kind = _BLOCK
+    for end, kind in _borders(text):
+        heading = _HEADING.match(text, last) if last_kind > _SENTENCE else None
+        size = end - begin
+        if heading is not None:
+            stacked = bool(marks) and marks[-1][3] == last and size <= target
+            if last > begin and not stacked:
+                starts.append(last)
+                begin = last
+            marks.append((len(starts) - 1, len(heading.group(1)), last, end))
+        elif size > target and last > begin and not (marks and marks[-1][3] == last):
+            limit = whole if last_kind == _AVOID else stretch
+            long_enough = last_kind > _SENTENCE or last - begin >= target * 0.6
+            if size > limit or (last_kind != _AVOID and long_enough):
+                starts.append(last)
+                begin = last
+        if end - begin > hard and not (kind == _AVOID and end - begin <= whole):
+            begin = _cut(text, begin, end, target, hard, starts)
+        if kind == _BLOCK and end - begin >= small and heading is None and end < len(text):
+            starts.append(end)
+            begin = end
+        last, last_kind = end, kind
+    return Layout(starts, _sections(marks, len(starts)))
+
+
+def sentence_ends(text: str, start: int, end: int) -> list[int]:
+    """Where the sentences and lines of a window end, its own end last."""
+    piece = text[start:end]
+    return [start + offset for offset, kind in _borders(piece) if kind != _AVOID or offset == len(piece)]
+
+
+def _target(text: str) -> int:
+    sample = text[:DENSE_SAMPLE_CHARS]
+    dense = len(_DENSE.findall(sample)) > DENSE_MIN_SHARE * len(sample)
+    return DENSE_TARGET_CHARS if dense else TARGET_CHARS
+
+
+def _borders(text: str) -> Iterator[tuple[int, int]]:
+    """Ends of sentences, lines and blocks; `_AVOID` marks those inside code and rows."""
+    fences = [found.start() for found in _FENCE.finditer(text)]
+    if text.startswith(("```", "~~~")):
+        fences.insert(0, -1)
+    length = len(text)
+    last = line = 0
+    for start, end in _candidates(text):
+        if end >= length or end <= last:
+            continue
+        if text[start] == "\n":
+            kind = _BLOCK if text.count("\n", start, end) > 1 else _LINE
+            if kind == _LINE and _wraps(text, line, start, end):
+                continue
+            line = end
+            if text[start - 1 : start] == ":" or (fences and bisect_right(fences, start) % 2):
+                kind = _AVOID
+        elif text[end].islower() and end - last < 2 * TARGET_CHARS:
+            continue
         else:
-            found += [Passage(a, b, block.heading_path) for a, b in _pieces(text, start, end)]
-        start = end
-    return tuple(found) or ((Passage(0, len(text)),) if text else ())
+            kind = _AVOID if text[line] == "|" else _SENTENCE
+            if fences and bisect_right(fences, start) % 2:
+                continue
+        yield end, kind
+        last = end
+    if length:
+        yield length, _BLOCK
 
 
-def _pieces(text: str, start: int, end: int) -> list[tuple[int, int]]:
-    pieces = []
-    while end - start > MAX_PASSAGE:
-        stops = [m.end() for m in _SENTENCE_END.finditer(text, start + MAX_PASSAGE // 2, start + MAX_PASSAGE)]
-        stop = stops[-1] if stops else start + MAX_PASSAGE
-        pieces.append((start, stop))
-        start = stop
-    pieces.append((start, end))
-    return pieces
+def _candidates(text: str) -> Iterator[tuple[int, int]]:
+    """Spans of stops and line breaks, in order; two may overlap."""
+    patterns = [_LINES, *(pattern for char, pattern in _STOPS.items() if char in text)]
+    begin = 0
+    while begin < len(text):
+        end = begin + CHUNK_CHARS
+        line = text.find("\n", end, end + CHUNK_CHARS)
+        end = end if line < 0 else line
+        spans = [found.span() for pattern in patterns for found in pattern.finditer(text, begin, end)]
+        spans.sort()
+        yield from spans
+        begin = end
+
+
+def _wraps(text: str, line: int, start: int, end: int) -> bool:
+    """Whether a line break is only the wrapping of a paragraph."""
+    return start - line > WRAPPED_LINE_CHARS and text[end].islower() and text[start - 1] not in ".!?:;|"
+
+
+def _cut(text: str, begin: int, end: int, target: int, hard: int, starts: list[int]) -> int:
+    """Cut a run without borders near the target length; returns where its last piece begins."""
+    while end - begin > hard:
+        cut = begin + target
+        for found in _CLAUSE.finditer(text, begin + target // 2, begin + 2 * target):
+            cut = found.end()
+            if cut - begin >= target:
+                break
+        while cut < end and _joins(text[cut]):
+            cut += 1
+        if cut >= end:
+            break
+        starts.append(cut)
+        begin = cut
+    return begin
+
+
+def _joins(char: str) -> bool:
+    """Whether a character belongs to the one before it (combining marks, low surrogates)."""
+    return unicodedata.category(char)[0] == "M" or "\udc00" <= char <= "\udfff"
+
+
+def _sections(marks: list[tuple[int, int, int, int]], windows: int) -> list[Heading]:
+    """Headings with the end of their sections: the next heading of the same or a higher level."""
+    ends: list[int] = [windows] * len(marks)
+    parents: list[int] = []
+    still_open: list[int] = []
+    for i, (window, level, _, _) in enumerate(marks):
+        while still_open and marks[still_open[-1]][1] >= level:
+            ends[still_open.pop()] = window
+        parents.append(still_open[-1] if still_open else -1)
+        still_open.append(i)
+    return [
+        Heading(window, max(ends[i], window + 1), level, start, end, parents[i])
+        for i, (window, level, start, end) in enumerate(marks)
+    ]
