@@ -12,7 +12,7 @@ import pytest
 
 import keyhole
 from keyhole.cli import main
-from keyhole.site import recorded_pages, serve
+from keyhole.site import fixtures_folder, recorded_pages, serve
 
 Captured = pytest.CaptureFixture[str]
 
@@ -92,16 +92,38 @@ def test_a_home_that_cannot_be_used_still_answers_with_a_warning(
     assert "read_artifact(" not in out
 
 
+def test_select_explains_each_passage_of_a_file_by_ingredient(capsys: Captured) -> None:
+    body = str(fixtures_folder() / "sqlite-wal" / "body")
+    assert main(["select", body, "--query", "checkpoint starvation", "--max-chars", "2000", "--explain"]) == 0
+    out = capsys.readouterr().out
+    assert "checkpoint" in out
+    assert "words +" in out
+    assert "feedback +" in out
+    assert main(["select", body, "-q", "checkpoint starvation", "--max-chars", "2000", "--json"]) == 0
+    facts = json.loads(capsys.readouterr().out)
+    assert len(facts["text"]) <= 2_000
+    assert facts["terms"]["starvation"] > 0
+    for (_, _, score), parts in zip(facts["spans"], facts["parts"], strict=True):
+        assert abs(sum(parts.values()) - score) < 0.001
+
+
+def test_select_of_a_file_that_is_not_there_is_a_clear_error(capsys: Captured) -> None:
+    assert main(["select", "/nonexistent/page.html", "-q", "x"]) == 2
+    assert "cannot be read" in capsys.readouterr().err
+
+
 def test_the_module_runs_and_tells_its_version() -> None:
     run = subprocess.run([sys.executable, "-m", "keyhole", "--version"], capture_output=True, text=True, check=True)
     assert run.stdout.strip() == f"keyhole {keyhole.__version__}"
 
 
-def test_the_demo_shows_the_main_job_from_end_to_end(capsys: Captured) -> None:
-    assert main(["demo", "--json"]) == 0
-    steps = json.loads(capsys.readouterr().out)
+def test_the_demo_shows_the_main_job_from_end_to_end() -> None:
+    def demo(*options: str) -> str:
+        command = [sys.executable, "-m", "keyhole", "demo", *options]
+        return subprocess.run(command, capture_output=True, text=True, check=True, timeout=60).stdout
+
+    steps = json.loads(demo("--json"))
     assert [step["tool"] for step in steps] == ["web_fetch", "web_fetch", "read_artifact", "read_artifact", "search"]
     assert "vacuum threshold = vacuum base threshold" in steps[0]["text"]
     assert all(step["result_bytes"] <= 9_000 for step in steps)
-    assert main(["demo"]) == 0
-    assert "mcp_servers.keyhole" in capsys.readouterr().out
+    assert "mcp_servers.keyhole" in demo()

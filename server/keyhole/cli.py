@@ -30,6 +30,8 @@ log = logging.getLogger(__name__)
 
 OK, FAILED, USAGE, STOPPED = 0, 1, 2, 130
 DEFAULT_PORT = 8765
+DEFAULT_SELECT_CHARS = 8_000
+STRATEGIES = ("passages", "tf_cosine", "bm25", "head_tail")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -143,6 +145,12 @@ async def _answer(config: Config, tool: str, given: dict[str, Any]) -> Answer:
         await retrieval.fetcher.aclose()
 
 
+def _select(_config: Config, arguments: argparse.Namespace) -> int:
+    from keyhole.explain import run
+
+    return run(arguments)
+
+
 def _artifacts(config: Config, arguments: argparse.Namespace) -> int:
     from keyhole.artifacts import run
 
@@ -188,6 +196,13 @@ def _parser() -> argparse.ArgumentParser:
     read.add_argument("--limit", type=int)
     read.add_argument("--query", "-q")
     read.add_argument("--find")
+
+    select = _verb(verbs, "select", _select, "the passages of a file that answer a query, without network or store")
+    select.add_argument("file", help="a text, Markdown or HTML file; - for standard input")
+    select.add_argument("--query", "-q")
+    select.add_argument("--max-chars", type=int, default=DEFAULT_SELECT_CHARS, help="characters, default 8000")
+    select.add_argument("--strategy", choices=STRATEGIES, default=STRATEGIES[0])
+    select.add_argument("--explain", action="store_true", help="each passage with its score, split by ingredient")
 
     artifacts = _verb(verbs, "artifacts", _artifacts, "the stored pages: list, show, rm, gc")
     artifacts.add_argument("action", choices=("list", "show", "rm", "gc"))

@@ -9,7 +9,8 @@ from keyhole.measure import Measure
 from keyhole.passages.baselines import baseline
 from keyhole.passages.feedback import with_feedback
 from keyhole.passages.find import Index
-from keyhole.passages.pack import Span, head_tail, pack, render, with_lede
+from keyhole.passages.pack import Span, head_tail, render, with_lede
+from keyhole.passages.pack import pack as pack_spans
 from keyhole.passages.query import Match
 from keyhole.passages.rank import Scored, score
 from keyhole.records import Selection, Strategy, TermCount
@@ -41,7 +42,7 @@ def select(
     scored = ranked(text, query) if query and query.strip() and text else None
     found = scored is not None and bool(scored.stages)
     order: Iterable[int] = with_lede(index, scored.order) if scored and found else head_tail(index)
-    spans = pack(index, order, max_chars, measure) if max_chars > 0 else []
+    spans = pack_spans(index, order, max_chars, measure) if max_chars > 0 else []
     spans, rendered = _rendered(index, spans, max_chars, measure)
     best = [_best_window(scored, span) for span in spans] if scored and found else []
     return Selection(

@@ -7,6 +7,7 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import islice
 from typing import Final
 
 from keyhole.passages.languages import GUESS_SAMPLE_CHARS, count_languages
@@ -233,22 +234,21 @@ def _misspelt(text: str, word: str) -> Iterator[Occurrence]:
     first, second = word[:half], word[half:]
     found: dict[int, float] = {}
     alike: dict[str, bool] = {}
-    for match in re.finditer(re.escape(first) + WORD_TAIL, text):
+    # Bounded by what is looked at, not by what is found: a half may stand in every word of the page.
+    for match in islice(re.finditer(re.escape(first) + WORD_TAIL, text), ALL_HITS):
         form, offset = match.group(), match.start()
         if form not in alike:
             alike[form] = one_edit(form, word)
         if alike[form] and not (offset and text[offset - 1].isalnum()):
             found[offset] = MISSPELT
-        if len(alike) > ALL_HITS:
-            break
-    for match in re.finditer(re.escape(second), text):
+    for match in islice(re.finditer(re.escape(second), text), ALL_HITS):
         end = begin = match.end()
+        if text[end : end + 1].isalnum():
+            continue
         while begin and end - begin <= len(word) + 1 and text[begin - 1].isalnum():
             begin -= 1
-        if not text[end : end + 1].isalnum() and one_edit(text[begin:end], word):
+        if one_edit(text[begin:end], word):
             found[begin] = MISSPELT
-        if len(found) > ALL_HITS:
-            break
     yield from sorted(found.items())
 
 
