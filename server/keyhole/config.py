@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import ipaddress
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -90,7 +91,9 @@ def _endpoints(raw: str) -> frozenset[str]:
         endpoint = _ENDPOINT.fullmatch(name)
         if endpoint is None or not 0 < int(endpoint[3]) < 65_536:
             raise ValueError(f"{name!r} is not host:port")
-        found.add(f"{endpoint[1] or endpoint[2]}:{int(endpoint[3])}")
+        # As urls.py writes addresses: ::1, however long it was spelt. A malformed one raises ValueError too.
+        host = str(ipaddress.IPv6Address(endpoint[1])) if endpoint[1] else endpoint[2]
+        found.add(f"{host}:{int(endpoint[3])}")
     return frozenset(found)
 
 

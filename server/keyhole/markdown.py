@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 
 from keyhole.records import Block, BlockKind
 
-_FENCE = re.compile(r" {0,3}(`{3,}(?=[^`]*$)|~{3,})")
+# At any indent and after list markers: inside an item that is where a fence stands.
+_FENCE = re.compile(r"[ \t]*(?:(?:[-*+:]|\d{1,9}[.)])[ \t]+)*(`{3,}(?=[^`]*$)|~{3,})")
 _HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t]++(.*))?$")
 _LIST_ITEM = re.compile(r"\s{0,12}(?:[-*+]|\d{1,9}[.)])\s")
 _MAX_LINE = 2_000

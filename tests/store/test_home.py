@@ -63,7 +63,7 @@ def test_servers_that_start_at_once_agree_on_one_secret(tmp_path: Path, damaged:
 
         with ThreadPoolExecutor(4) as pool:
             secrets = {future.result() for future in [pool.submit(open_with_the_others) for _ in range(4)]}
-        assert secrets == {(folder / "secret").read_bytes()}
+        assert secrets == {open_home(folder)}
 
 
 def test_a_folder_that_cannot_be_used_is_an_os_error(tmp_path: Path) -> None:

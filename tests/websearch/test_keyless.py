@@ -230,9 +230,19 @@ class TimeoutException(DDGSException): pass
 """
 
 
+ENGINE_BASE = """
+class BaseSearchEngine:
+    def __init__(self, name, page): self.name, self.page = name, page
+    def request(self): return self.page
+"""
+
+
 def real_child(folder: Path, text: str, *, before: str = "") -> KeylessEngine:
     """The real child, whose `ddgs.DDGS().text(query, region, timelimit, max_results)` has the body `text`."""
-    (folder / "ddgs.py").write_text(
+    package = folder / "ddgs"
+    package.mkdir()
+    (package / "base.py").write_text(ENGINE_BASE, encoding="utf-8")
+    (package / "__init__.py").write_text(
         f"{EXCEPTIONS}\n{before}\n"
         "class DDGS:\n"
         "    def __init__(self, timeout): self.timeout = timeout\n"
@@ -259,6 +269,24 @@ def test_the_child_asks_ddgs_and_passes_its_results_on(tmp_path: Path) -> None:
 )
 def test_the_child_passes_failures_on_by_kind(tmp_path: Path, kind: str, code: Code) -> None:
     assert failure(real_child(tmp_path, f"raise {kind}('captcha')")).code is code
+
+
+@pytest.mark.parametrize(
+    ("engines", "code"),
+    [
+        ("('bing', '<html>')", None),
+        ("('wikipedia', '[]'), ('bing', '<html>')", None),
+        ("('bing', None)", Code.ENGINE_UNAVAILABLE),
+        ("('wikipedia', '[]'), ('bing', None)", Code.ENGINE_UNAVAILABLE),
+    ],
+)
+def test_nothing_found_is_emptiness_only_if_an_engine_answered(tmp_path: Path, engines: str, code: Code | None) -> None:
+    ask = f"from ddgs.base import BaseSearchEngine; [BaseSearchEngine(*e).request() for e in ({engines},)]; "
+    child = real_child(tmp_path, ask + "raise DDGSException('No results found.')")
+    if code is None:
+        assert search(child) == ()
+    else:
+        assert failure(child).code is code
 
 
 def test_a_ddgs_that_cannot_be_imported_is_an_unavailable_engine(tmp_path: Path) -> None:

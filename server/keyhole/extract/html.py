@@ -14,7 +14,7 @@ from keyhole.extract.prune import prune
 _LANGUAGE_CLASS = re.compile(r"(?:^|\s)(?:language|lang|highlight-source|brush:)[-:]?\s*([\w+#.-]{1,30})")
 # XHTML served as HTML: every browser reads it as HTML, and so does this parser once the declaration is gone.
 _XML_DECLARATION = re.compile(r"^\s*<\?xml[^>]*>")
-_OPENING = re.compile(r"[ \t>]*(`{3,})([^`]*)$")
+_OPENING = re.compile(r"[ \t>]*(?:(?:[-*+:]|\d{1,9}[.)])[ \t>]+)*(`{3,})([^`]*)$")
 _BACKTICKS = re.compile(r"`{3,}")
 
 MIN_MAIN_SHARE = 0.3

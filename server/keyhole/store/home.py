@@ -9,12 +9,13 @@ from contextlib import suppress
 from pathlib import Path
 
 SECRET_BYTES = 32
+SECRET_NAMES = ("secret", "secret.2", "secret.3")
 
 
 def home_folder(configured: Path | None) -> Path:
     """The configured folder, or the platform's user data folder for Keyhole."""
     if configured is not None:
-        return configured.expanduser()
+        return Path(os.path.expanduser(configured))  # noqa: PTH111 - Path's own raises for an unknown user
     from platformdirs import user_data_path
 
     return user_data_path("keyhole", appauthor=False)
@@ -23,15 +24,21 @@ def home_folder(configured: Path | None) -> Path:
 def open_home(folder: Path) -> bytes:
     """Make the folder (0700) and the secret (0600) if need be; the secret.
 
-    Two servers that start at once agree on one secret: each writes its own file, and the first to link it
-    into place wins. Raises OSError when the folder cannot be used.
+    Servers that start at once agree on one secret: each writes its own file, and the first to link it into place
+    wins. A damaged one is passed over, not removed, so that nobody removes what another has just made. Raises
+    OSError when the folder cannot be used.
     """
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    path = folder / "secret"
-    with suppress(FileNotFoundError):
+    for name in SECRET_NAMES:
+        path = folder / name
+        if not path.exists():
+            _link_secret(folder, path)
         if len(secret := path.read_bytes()) == SECRET_BYTES:
             return secret
-        path.unlink()
+    raise OSError(f"the secrets in {folder} are damaged")
+
+
+def _link_secret(folder: Path, path: Path) -> None:
     handle, name = tempfile.mkstemp(dir=folder)
     try:
         with os.fdopen(handle, "wb") as file:
@@ -42,4 +49,3 @@ def open_home(folder: Path) -> bytes:
             os.link(name, path)
     finally:
         Path(name).unlink()
-    return path.read_bytes()

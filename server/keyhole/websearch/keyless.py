@@ -25,6 +25,8 @@ _FAILURES = {
     "TimeoutException": (Code.TIMEOUT, "the keyless engines did not answer in time"),
 }
 _NOTHING = "No results found"
+# ddgs asks these first, whatever the question; their silence says nothing about the web.
+_ENCYCLOPEDIAS = frozenset({"wikipedia", "grokipedia"})
 
 
 class KeylessEngine:
@@ -91,14 +93,32 @@ def child() -> None:
     # The answer has the pipe for itself: what ddgs or its parts print goes to stderr.
     with os.fdopen(os.dup(1), "w", encoding="utf-8") as pipe:
         os.dup2(2, 1)
+        answered: set[str] = set()
         try:
             from ddgs import DDGS
 
+            _note_answers(answered)
             answer: dict[str, Any] = {"results": DDGS(timeout=5).text(call.pop("query"), **call)}
         except Exception as error:  # noqa: BLE001 - whatever ddgs or its engines raise crosses a process border as data
-            nothing = str(error).startswith(_NOTHING)
+            nothing = str(error).startswith(_NOTHING) and bool(answered - _ENCYCLOPEDIAS)
             answer = {"results": []} if nothing else {"error": type(error).__name__, "message": str(error)}
         json.dump(answer, pipe)
+
+
+def _note_answers(answered: set[str]) -> None:
+    """Have ddgs's engines note that they were answered with a page. ddgs itself says "No results" both for
+    emptiness and when every engine was refused (any status but 200), which an agent must be able to tell apart."""
+    from ddgs.base import BaseSearchEngine
+
+    request = BaseSearchEngine.request
+
+    def noting(self: Any, *arguments: Any, **options: Any) -> Any:
+        text = request(self, *arguments, **options)
+        if text:
+            answered.add(str(self.name))
+        return text
+
+    BaseSearchEngine.request = noting  # type: ignore[method-assign]
 
 
 if __name__ == "__main__":
