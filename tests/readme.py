@@ -14,7 +14,7 @@ from product import retrieval
 
 ROOT = Path(__file__).resolve().parents[1]
 README = ROOT / "README.md"
-QUESTION = "What is the formula for the vacuum threshold that triggers autovacuum?"
+QUESTION = "How is the vacuum threshold that triggers autovacuum defined?"
 
 
 def transcript() -> str:

@@ -19,7 +19,7 @@ from keyhole.site import Recorded, recorded_pages, serve
 
 PAGE = "routine-vacuuming"
 ANSWER = "vacuum threshold = vacuum base threshold + vacuum scale factor * number of tuples"
-QUESTION = "What is the formula for the vacuum threshold that triggers autovacuum?"
+QUESTION = "How is the vacuum threshold that triggers autovacuum defined?"
 SECOND_QUESTION = "transaction ID wraparound failure prevention"
 OTHER_PAGE = "sqlite-wal"
 SEARCH = "checkpoint starvation in write-ahead logging"

@@ -58,6 +58,10 @@ _CLAUSE = re.compile(r"[,;:，；、：]\s?|\s")
 _FENCE = re.compile(r"\n(?:```|~~~)")
 _HEADING = re.compile(r"(#{1,6})[ \t]")
 
+_LINE_ENDERS = ".!?:;|。！？।"
+# Inline code, emphasis, a link or a bracket at the beginning of a line; list items, tables and fences are not.
+_PARAGRAPH_GOES_ON = re.compile(r"[(\"'“«]|`(?!``)|\*{1,2}[^\s*]|_\w|\[[^\]\n]{1,80}\]\(")
+
 _SENTENCE, _LINE, _BLOCK = 0, 1, 2
 _AVOID: Final = -1
 
@@ -101,7 +105,8 @@ def split(text: str) -> Layout:
             if last > begin and not stacked:
                 starts.append(last)
                 begin = last
-            marks.append((len(starts) - 1, len(heading.group(1)), last, end))
+            line_end = text.find("\n", last)
+            marks.append((len(starts) - 1, len(heading.group(1)), last, max(end, line_end)))
         elif size > target and last > begin and not (marks and marks[-1][3] == last):
             limit = whole if last_kind == _AVOID else stretch
             long_enough = last_kind > _SENTENCE or last - begin >= target * 0.6
@@ -173,8 +178,13 @@ def _candidates(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _wraps(text: str, line: int, start: int, end: int) -> bool:
-    """Whether a line break is only the wrapping of a paragraph."""
-    return start - line > WRAPPED_LINE_CHARS and text[end].islower() and text[start - 1] not in ".!?:;|"
+    """Whether a line break is only the wrapping of a paragraph: after a long line that ends nothing, before one
+    that begins no block of its own."""
+    return (
+        start - line > WRAPPED_LINE_CHARS
+        and text[start - 1] not in _LINE_ENDERS
+        and (text[end].islower() or _PARAGRAPH_GOES_ON.match(text, end) is not None)
+    )
 
 
 def _cut(text: str, begin: int, end: int, target: int, hard: int, starts: list[int]) -> int:

@@ -1,0 +1,133 @@
+"""Where a term occurs: inflections, compounds, accents, digits, misspellings, and nothing else."""
+
+from __future__ import annotations
+
+import pytest
+
+from keyhole.passages.find import ALL_HITS, Hits, Index, find, one_edit
+from keyhole.passages.query import parse
+
+GERMAN = "Der Statthalter der Stadt war in der Halle und es ist nicht bekannt, dass die anderen auch da waren. "
+ENGLISH = "The governor of the town was in the hall and it is not known that the others were there. "
+RUSSIAN = "Губернатор города был в зале, и те, кто был с ним, не знают, что он ушёл. "
+VIETNAMESE = "Thành phố này là của những người đã được sống trong các làng và không có gì. "
+
+
+def hits(text: str, query: str) -> list[Hits]:
+    index = Index(text)
+    asked = parse(query, *index.sample)
+    return [find(index, term, asked.language, asked.folded) for term in asked.terms]
+
+
+def count(text: str, word: str) -> int:
+    """The occurrences of the first term."""
+    return hits(text, word)[0].count
+
+
+@pytest.mark.parametrize(
+    ("text", "query"),
+    [
+        (ENGLISH + "They surrendered.", "surrendering"),
+        (ENGLISH + "Three cities fell.", "city"),
+        (GERMAN + "Die Häuser brannten.", "Haus" "es"),
+        (GERMAN + "Das Haustürschloss klemmt.", "Haustür"),
+        (GERMAN + "Das Haustürschloss klemmt.", "Schloss"),
+        (RUSSIAN + "Он купил чайники.", "чайник"),
+        (ENGLISH + "The café in Québec.", "cafe"),
+        (ENGLISH + "The cafe in Quebec.", "Québec"),
+        (ENGLISH + "The e\u0301cole is closed.", "e\u0301cole"),
+        ("मॉन्ट्रियल का पानी", "मॉन्ट्रियल"),
+        ("استسلمت المدينة", "مدينة"),
+        ("เมืองยอมจำนนแล้ว", "จำนน"),
+        ("蒙特利尔投降了", "投降"),
+        ("モントリオールは降伏した", "降伏"),
+        ("몬트리올은 가을에", "몬트리올은"),
+        (VIETNAMESE + "Quân đội đầu hàng.", "đầu"),
+        (ENGLISH + "İstanbul is far.", "istanbul"),
+    ],
+)
+def test_a_form_of_the_word_is_found(text: str, query: str) -> None:
+    assert count(text, query) > 0
+
+
+@pytest.mark.parametrize(
+    ("text", "query"),
+    [
+        (ENGLISH + "In 19450 and 11945 it rained.", "1945"),
+        (ENGLISH + "The cats ran.", "ca"),
+        (ENGLISH + "A carpet and a carp.", "car"),
+        (ENGLISH + "The unsurrendered one.", "surrender"),
+        (RUSSIAN + "Он купил чаиник.", "чай"),
+        (VIETNAMESE + "Quân đội dau hang.", "đầu"),
+        ("蒙特利尔降投了", "投降"),
+        (ENGLISH + "max_wal_sizes", "max_wal_size1"),
+    ],
+)
+def test_another_word_is_not_found(text: str, query: str) -> None:
+    assert count(text, query) == 0
+
+
+def test_korean_words_are_found_under_other_particles() -> None:
+    whole, *pairs = hits("몬트리올은 가을에 항복했다.", "몬트리올이")
+    assert whole.count == 0
+    assert [pair.count for pair in pairs] == [1, 1, 1, 0]
+
+
+def test_a_misspelt_word_finds_the_word_one_letter_away() -> None:
+    text = ENGLISH + "Montreal fell. The montreals are many. Portugal stood."
+    for misspelt in ("mantreal", "montral", "montreall", "motnreal", "nontreal", "montreap"):
+        (found,) = hits(text, misspelt)
+        assert (misspelt, found.count > 0) == (misspelt, True)
+        assert max(found.windows.values()) < 1.5
+
+
+def test_a_word_that_is_there_is_not_taken_for_misspelt() -> None:
+    assert count(ENGLISH + "The horse and the house.", "horse") == 1
+
+
+@pytest.mark.parametrize(
+    ("form", "word", "close"),
+    [
+        ("montreal", "montreal", True),
+        ("mantreal", "montreal", True),
+        ("ontreal", "montreal", True),
+        ("montreall", "montreal", True),
+        ("motnreal", "montreal", True),
+        ("mantroal", "montreal", False),
+        ("treal", "montreal", False),
+        ("abcd", "badc", False),
+        ("", "a", True),
+        ("aaa", "aaaa", True),
+    ],
+)
+def test_one_edit_is_one_letter_more_less_other_or_two_swapped(form: str, word: str, close: bool) -> None:
+    assert one_edit(form, word) is close
+    assert one_edit(word, form) is close
+
+
+def test_an_exact_form_weighs_more_than_a_compound() -> None:
+    (exact,) = hits(GERMAN + "Das Schloss klemmt.", "Schloss")
+    (inner,) = hits(GERMAN + "Das Haustürschloss klemmt.", "Schloss")
+    assert exact.windows[0] > inner.windows[0] > 0
+
+
+def test_hits_lie_in_the_windows_and_headings_they_stand_in() -> None:
+    text = "# Montreal\n\n" + ENGLISH * 20 + "\n\n## Quebec\n\n" + ENGLISH * 20 + "Montreal."
+    (found,) = hits(text, "Montreal")
+    assert found.count == 2
+    assert sorted(found.windows) == [0, Index(text).size - 1]
+    assert list(found.headings) == [0]
+
+
+def test_a_word_repeated_beyond_what_is_looked_at_is_counted_still() -> None:
+    times = ALL_HITS + 5_000
+    (found,) = hits("montreal " * times, "montreal")
+    assert found.count == times
+    assert len(found.windows) == Index("montreal " * times).size
+
+
+def test_windows_with_a_word_are_each_named_once() -> None:
+    index = Index(ENGLISH * 40)
+    assert index.windows_with("governor", True) == list(range(index.size))
+    assert index.windows_with("overnor", True) == []
+    assert index.windows_with("governor", True) is index.windows_with("governor", True)

@@ -1,0 +1,122 @@
+"""Windows: where they begin and end in prose, code, tables, lists and runs without any border."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from keyhole.passages.split import DENSE_TARGET_CHARS, TARGET_CHARS, WHOLE_TARGETS, sentence_ends, split
+
+LONGEST = TARGET_CHARS * WHOLE_TARGETS
+
+
+def windows(text: str) -> list[str]:
+    starts = split(text).starts
+    return [text[start:end] for start, end in zip(starts, [*starts[1:], len(text)], strict=True)]
+
+
+@pytest.mark.parametrize(
+    ("sentence", "stop"),
+    [
+        ("The governor of the town left the hall in the evening. ", ". "),
+        ("Where did he go, and who was with him on the way? ", "? "),
+        ("शहर का राज्यपाल भवन में था और फिर वह चला गया। ", "। "),
+        ("متى ترك الحاكم المدينة ومن كان معه في الطريق؟ ", "؟ "),
+        ("总督离开了城市，没有人知道他去了哪里。", "。"),
+        ("彼は町を出て、誰も行き先を知らなかった。", "。"),
+        ("He said: “We leave at dawn and will not come back.” ", ".” "),
+    ],
+)
+def test_windows_of_one_long_line_end_with_a_sentence_in_any_script(sentence: str, stop: str) -> None:
+    found = windows(sentence * 60)
+    assert len(found) > 5
+    assert all(window.endswith(stop) for window in found)
+
+
+def test_a_full_stop_before_lower_case_ends_no_sentence() -> None:
+    text = "He lived approx. forty miles from the town, as is told, e.g. by the clerk. " * 30
+    assert not any(window.endswith(("approx. ", "e.g. ")) for window in windows(text))
+
+
+def test_windows_are_about_the_target_and_shorter_where_a_character_is_a_word() -> None:
+    latin = windows("The governor of the town left the hall in the evening. " * 100)
+    han = windows("总督离开了城市，没有人知道他去了哪里。" * 100)
+    for found, target in ((latin, TARGET_CHARS), (han, DENSE_TARGET_CHARS)):
+        assert all(target / 3 <= len(window) <= 2 * target for window in found)
+
+
+def test_a_long_paragraph_ends_its_window() -> None:
+    paragraph = "The governor of the town left the hall in the evening. " * 7 + "Nobody saw it.\n\n"
+    assert windows(paragraph * 5) == [paragraph] * 5
+
+
+def test_a_heading_begins_a_window_and_goes_with_what_it_stands_above() -> None:
+    text = "Before it. " * 20 + "\n\n## The siege\n\nAmherst came. " + "After it. " * 80
+    (found,) = [window for window in windows(text) if "The siege" in window]
+    assert found.startswith("## The siege\n\nAmherst came.")
+
+
+def test_headings_that_follow_each_other_stay_together() -> None:
+    text = "Before it. " * 40 + "\n\n# Town\n\n## The siege\n\nAmherst came.\n\n" + "After it. " * 80
+    assert any(window.startswith("# Town\n\n## The siege\n\nAmherst") for window in windows(text))
+
+
+def test_a_number_sign_in_the_middle_of_a_line_is_no_heading() -> None:
+    assert split("He wrote # one, and #two.\n#three\n").headings == []
+
+
+def test_sections_end_at_the_next_heading_of_the_same_or_a_higher_level() -> None:
+    body = "The governor of the town left the hall in the evening. " * 20 + "\n\n"
+    headings = split(f"# A\n\n{body}## B\n\n{body}### C\n\n{body}## D\n\n{body}# E\n\n{body}").headings
+    a, b, c, d, e = headings
+    assert [heading.level for heading in headings] == [1, 2, 3, 2, 1]
+    assert [heading.parent for heading in headings] == [-1, 0, 1, 0, -1]
+    assert b.last == c.last == d.first
+    assert a.last == d.last == e.first
+
+
+def test_a_code_block_is_not_cut_when_it_fits() -> None:
+    code = "```\n" + "".join(f"value_{n} = compute({n});  # no. {n}. Then\n\n" for n in range(24)) + "```\n"
+    assert TARGET_CHARS * 2 < len(code) < LONGEST
+    assert any(code in window for window in windows("Before it. " * 40 + "\n\n" + code + "\n" + "After it. " * 80))
+
+
+def test_a_code_block_that_is_too_long_is_cut() -> None:
+    code = "```\n" + "".join(f"value_{n} = compute({n});\n" for n in range(400)) + "```\n"
+    assert max(map(len, windows(code))) <= LONGEST
+
+
+def test_a_fence_that_is_never_closed_does_not_make_one_window_of_the_rest() -> None:
+    text = "```\n" + "The governor of the town left the hall. " * 500
+    assert max(map(len, windows(text))) <= LONGEST
+
+
+def test_rows_of_a_table_are_not_cut_inside() -> None:
+    row = "| Dr. Amherst left. Then he came. | " + "He was seen by the river. " * 12 + "|\n"
+    assert all(re.fullmatch(r"(\|.*\|\n)+", window) for window in windows(row * 30))
+
+
+def test_a_lead_in_stays_with_the_first_item() -> None:
+    text = "Before it all. " * 23 + "The parts were these:\n- the town\n- the river\n" + "After it all. " * 60
+    (found,) = [window for window in windows(text) if "The parts" in window]
+    assert "The parts were these:\n- the town\n" in found
+
+
+def test_a_run_without_a_border_is_cut_at_clauses_and_spaces() -> None:
+    found = windows("alpha beta, " * 800)
+    assert all(window.endswith((", ", " ")) for window in found)
+    assert max(map(len, found)) <= LONGEST
+
+
+@pytest.mark.parametrize("char", ["a", "e\u0301\u0301", "क्षि", "\ud800\udfff"])
+def test_a_run_of_one_letter_is_cut_but_never_before_a_mark(char: str) -> None:
+    found = windows(char * 5_000)
+    assert len(found) > 5
+    assert not any(window[0] in "\u0301\u094d\u093f\udfff" for window in found)
+
+
+def test_the_sentences_of_a_window_end_where_they_end() -> None:
+    text = "First. Second one. Third."
+    assert sentence_ends(text, 7, len(text)) == [19, 25]
+    assert sentence_ends("```\na\nb\n```", 0, 11)[-1] == 11
