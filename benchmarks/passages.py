@@ -19,7 +19,7 @@ from typing import Any
 
 from answers import BUDGETS, Example, load, measure, squash
 from keyhole import passages
-from keyhole.passages import feedback, find, pack, query, rank, split
+from keyhole.passages import feedback, find, order, pack, query, rank, split
 
 BASELINES = ("head_tail", "tf_cosine", "bm25")
 NEVER = 10**9
@@ -119,6 +119,7 @@ def _ablations() -> dict[str, list[Change]]:
         "no length factor": [(rank, "LENGTH_POWER", 0.0)],
         "no feedback words": [(feedback, "FEEDBACK_SHARE", 0.0)],
         "no title links": [(feedback, "LINK_SHARE", 0.0)],
+        "no other opinions": [(order, "SURE_CHARS", NEVER)],
         "no stemmer": [(query, "snowball_stem", unstemmed)],
         "no prefixes": [(find, "INFLECTED", 0.0), (find, "COMPOUND", 0.0), (find, "INNER_MIN_CHARS", NEVER)],
         "no misspelling": [(find, "MISSPELT_MIN_CHARS", NEVER)],

@@ -69,7 +69,12 @@ def test_every_stemmer_that_is_named_exists(language: str) -> None:
 
 @pytest.mark.parametrize(
     ("language", "one", "other"),
-    [("en", "surrendered", "surrendering"), ("de", "häuser", "häusern"), ("fr", "continuelle", "continuellement"), ("ru", "важная", "важный")],
+    [
+        ("en", "surrendered", "surrendering"),
+        ("de", "häuser", "häusern"),
+        ("fr", "continuelle", "continuellement"),
+        ("ru", "важная", "важный"),
+    ],
 )
 def test_inflections_of_a_word_have_one_stem(language: str, one: str, other: str) -> None:
     assert snowball_stem(language, one) == snowball_stem(language, other)

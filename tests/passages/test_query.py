@@ -6,7 +6,7 @@ import pytest
 
 from keyhole.passages.languages import count_languages
 from keyhole.passages.query import MAX_TERMS, Match, Query, parse
-from keyhole.passages.words import WORD, lower
+from keyhole.passages.words import WORD, fold, lower
 
 
 def parsed(query: str, page: str = "") -> Query:
@@ -23,21 +23,16 @@ def surfaces(query: str, page: str = "") -> list[str]:
     [
         ("When was the town of Montreal founded?", ["town", "montreal", "founded"]),
         ("Wann wurde die Stadt gegründet und von wem?", ["stadt", "gegründet"]),
-        ("Quand est-ce que la ville a été fondée ?", ["est", "ce", "ville", "fondée"]),
+        ("Quand la ville a été fondée et par qui ?", ["ville", "fondée"]),
         ("Когда был основан город и кем?", ["основан", "город"]),
         ("Πότε ήταν η πόλη και ποιος", ["πόλη"]),
         ("शहर का राज्यपाल कौन था?", ["शहर", "राज्यपाल"]),
         ("متى كان الحاكم في المدينة؟", ["الحاكم", "المدينة"]),
-        ("Thành phố nào là của người đó khi nào?", None),
+        ("Thành phố này là của ai khi nào?", ["thành", "phố"]),
     ],
 )
-def test_question_words_are_dropped_in_the_language_of_the_question(query: str, kept: list[str] | None) -> None:
-    found = surfaces(query)
-    if kept is None:
-        assert "là" not in found
-        assert "phố" in found
-    else:
-        assert [word for word in found if word not in ("est", "ce")] == [w for w in kept if w not in ("est", "ce")]
+def test_question_words_are_dropped_in_the_language_of_the_question(query: str, kept: list[str]) -> None:
+    assert surfaces(query) == kept
 
 
 def test_a_query_only_of_question_words_keeps_them() -> None:
@@ -45,8 +40,6 @@ def test_a_query_only_of_question_words_keeps_them() -> None:
 
 
 def test_question_words_are_cut_out_of_unspaced_scripts() -> None:
-    assert surfaces("蒙特利尔什么时候投降") == ["蒙特", "特利", "利尔", "时候", "候投", "投降", *"蒙特利尔时候投降"] or True
-    assert "什么" not in "".join(surfaces("投降是什么"))
     assert set(surfaces("投降是什么")) == {"投降", "投", "降"}
     assert "いつ" not in surfaces("降伏はいつですか")
     assert "降伏" in surfaces("降伏はいつですか")
@@ -103,12 +96,18 @@ def test_a_query_without_words_has_no_terms(query: str) -> None:
     assert surfaces(query) == []
 
 
-@pytest.mark.parametrize("word", ["cities", "countries", "studied", "Häuser", "gouvernements", "важного", "running"])
-def test_what_is_searched_for_begins_the_word_itself(word: str) -> None:
-    page = {"Häuser": "der die das und ist", "gouvernements": "le la les et est", "важного": "и в не на что"}.get(
-        word, "the of and is in"
-    )
+@pytest.mark.parametrize(
+    ("word", "page"),
+    [
+        ("cities", "the of and is in"),
+        ("studied", "the of and is in"),
+        ("häuser", "der die das und ist"),
+        ("gouvernements", "le la les et est"),
+        ("важного", "и в не на что"),
+    ],
+)
+def test_what_is_searched_for_is_how_the_word_begins(word: str, page: str) -> None:
     (term,) = parsed(word, page).terms
     assert term.match is Match.STEM
     assert len(term.needle) >= 3
-    assert parsed(word, page).language != "xx"
+    assert fold(word).startswith(term.needle)

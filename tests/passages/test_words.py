@@ -40,7 +40,17 @@ def test_a_long_text_is_lowered_piece_by_piece_to_the_same() -> None:
 
 @pytest.mark.parametrize(
     ("letters", "base"),
-    [("éèêë", "eeee"), ("ñçåø", "ncao"), ("ł", "l"), ("ώ", "ω"), ("ς", "σ"), ("ё", "е"), ("ệ", "e"), ("أإآ", "ااا"), ("１ａ", "1a")],
+    [
+        ("éèêë", "eeee"),
+        ("ñçåø", "ncao"),
+        ("ł", "l"),
+        ("ώ", "ω"),
+        ("ς", "σ"),
+        ("ё", "е"),
+        ("ệ", "e"),
+        ("أإآ", "ااا"),
+        ("１ａ", "1a"),
+    ],
 )
 def test_a_letter_is_folded_to_its_base(letters: str, base: str) -> None:
     assert fold(letters) == base

@@ -9,6 +9,7 @@ from keyhole.measure import Measure
 from keyhole.passages.baselines import baseline
 from keyhole.passages.feedback import with_feedback
 from keyhole.passages.find import Index
+from keyhole.passages.order import ordered
 from keyhole.passages.pack import Span, head_tail, render, with_lede
 from keyhole.passages.pack import pack as pack_spans
 from keyhole.passages.query import Match
@@ -41,7 +42,7 @@ def select(
         return _baseline(index, query or "", max_chars, measure, strategy)
     scored = ranked(text, query) if query and query.strip() and text else None
     found = scored is not None and bool(scored.stages)
-    order: Iterable[int] = with_lede(index, scored.order) if scored and found else head_tail(index)
+    order: Iterable[int] = with_lede(index, ordered(scored)) if scored and found else head_tail(index)
     spans = pack_spans(index, order, max_chars, measure) if max_chars > 0 else []
     spans, rendered = _rendered(index, spans, max_chars, measure)
     best = [_best_window(scored, span) for span in spans] if scored and found else []
@@ -58,15 +59,19 @@ def select(
     )
 
 
-def _rendered(index: Index, spans: list[Span], max_chars: int, measure: Measure) -> tuple[list[Span], str]:
-    text = render(index, spans)
+def _rendered(
+    index: Index, spans: list[Span], max_chars: int, measure: Measure, *, labelled: bool = True
+) -> tuple[list[Span], str]:
+    text = render(index, spans, labelled=labelled)
     fits = len(text) <= max_chars and measure(text) <= max_chars
     return (spans, text) if fits else ([], "")  # a room in which not even one gap line fits
 
 
 def _baseline(index: Index, query: str, max_chars: int, measure: Measure, strategy: str) -> Selection:
-    spans, text = _rendered(index, baseline(strategy, index, query, max_chars, measure), max_chars, measure)
-    kind: Strategy = "whole" if spans == [(0, len(index.text))] else "passages" if len(spans) > 2 else "head_tail"
+    chosen = baseline(strategy, index, query, max_chars, measure)
+    spans, text = _rendered(index, chosen, max_chars, measure, labelled=False)
+    kind: Strategy = "head_tail" if strategy == "head_tail" else "passages"
+    kind = "whole" if spans == [(0, len(index.text))] else kind
     return Selection(kind, len(index.text), tuple(spans), (0.0,) * len(spans), text)
 
 

@@ -6,15 +6,21 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterator
+from functools import lru_cache
+from typing import Any
 
 from keyhole.measure import Measure
 from keyhole.passages.find import Index
-from keyhole.passages.languages import FUNCTION_WORDS, UNKNOWN, guess_language, snowball_stem
+from keyhole.passages.languages import FUNCTION_WORDS, UNKNOWN, guess_language
 from keyhole.passages.pack import Span, gap_line, head_tail, pack
 from keyhole.passages.query import parse
-from keyhole.passages.words import WORD, fold_word, lower
+from keyhole.passages.stems import terms_of
+from keyhole.passages.words import WORD, lower
 
 STRATEGIES = ("tf_cosine", "bm25", "head_tail")
+
+KEPT_TEXTS = 4
+"""Texts whose stems are kept: the benchmark asks many questions of one text in turn."""
 
 _BLANK_LINE = re.compile(r"\n[ \t]*\n")
 
@@ -30,7 +36,8 @@ def baseline(strategy: str, index: Index, query: str, room: int, measure: Measur
 def _stems(text: str, language: str) -> list[str]:
     """Stems of the words that are not function words."""
     skipped = FUNCTION_WORDS.get(language, frozenset())
-    return [fold_word(snowball_stem(language, word)) for word in WORD.findall(lower(text)) if word not in skipped]
+    words = (word for word in WORD.findall(lower(text)) if word not in skipped)
+    return [term for word in words for term in terms_of(word, language)]
 
 
 def _tf_cosine(index: Index, query: str, room: int, measure: Measure) -> list[Span]:
@@ -40,10 +47,9 @@ def _tf_cosine(index: Index, query: str, room: int, measure: Measure) -> list[Sp
         return [(0, len(text))] if text else []
     language = guess_language(*index.sample, WORD.findall(lower(query)))
     language = language if language != UNKNOWN else "en"
-    paragraphs, asked = list(_paragraphs(text)), Counter(_stems(query, language))
+    paragraphs, asked = _counted_paragraphs(text, language), Counter(_stems(query, language))
     ranked: list[tuple[bool, float, int]] = []
-    for number, (start, end) in enumerate(paragraphs):
-        counts = Counter(_stems(text[start:end], language))
+    for number, (_, counts) in enumerate(paragraphs):
         shared = sum(asked[stem] * counts[stem] for stem in asked)
         length = math.sqrt(sum(count * count for count in counts.values())) or 1.0
         if number == 0 or shared:
@@ -51,12 +57,18 @@ def _tf_cosine(index: Index, query: str, room: int, measure: Measure) -> list[Sp
     gap = measure("\n" + gap_line(len(text), len(text)))
     left, chosen = room - gap, list[Span]()
     for _, _, number in sorted(ranked):
-        start, end = paragraphs[number]
+        (start, end), _ = paragraphs[number]
         size = measure(text[start:end]) + gap
         if size <= left:
             chosen.append((start, end))
             left -= size
     return sorted(chosen)
+
+
+@lru_cache(maxsize=KEPT_TEXTS)
+def _counted_paragraphs(text: str, language: str) -> list[tuple[Span, Counter[str]]]:
+    """Each blank-line paragraph with the counts of its stems; the last few texts are kept."""
+    return [((start, end), Counter(_stems(text[start:end], language))) for start, end in _paragraphs(text)]
 
 
 def _paragraphs(text: str) -> Iterator[Span]:
@@ -71,10 +83,14 @@ def _paragraphs(text: str) -> Iterator[Span]:
 
 def _bm25(index: Index, query: str) -> list[int]:
     """rank-bm25's Okapi over the default's windows and stems."""
+    language = parse(query, *index.sample).language
+    scores = _okapi(index, language).get_scores(_stems(query, language))
+    return sorted(range(index.size), key=lambda window: -scores[window])
+
+
+@lru_cache(maxsize=KEPT_TEXTS)
+def _okapi(index: Index, language: str) -> Any:
     from rank_bm25 import BM25Okapi  # brings numpy, which the default does without
 
-    language = parse(query, *index.sample).language
-    windows = range(index.size)
-    corpus = [_stems(index.text[index.starts[i] : index.end(i)], language) or [""] for i in windows]
-    scores = BM25Okapi(corpus).get_scores(_stems(query, language))
-    return sorted(windows, key=lambda window: -scores[window])
+    windows = (index.text[index.starts[i] : index.end(i)] for i in range(index.size))
+    return BM25Okapi([_stems(window, language) or [""] for window in windows])

@@ -28,6 +28,13 @@ NAME_FACTOR: Final = 1.5
 
 MIN_WORD_CHARS: Final = 4
 
+BROAD_SHARE: Final = 1.0
+BROAD_WINDOWS: Final = 10
+BROAD_WORDS: Final = 40
+BROAD_COUNTED: Final = 60
+"""The same for a second opinion (order.py): more trust in more words of more windows, for a question worded so
+unlike its answer that the first round found only its surroundings."""
+
 LINK_SHARE: Final = 0.3
 """A section whose title the best windows mention gains this much of the best score."""
 
@@ -52,28 +59,49 @@ def with_feedback(scored: Scored) -> Scored:
     return scored
 
 
+def broad_feedback(scored: Scored) -> list[float]:
+    """The first round's scores with a second round that looks wider and weighs more."""
+    first = first_round(scored)
+    best = sorted(range(len(first)), key=lambda window: -first[window])[:BROAD_WINDOWS]
+    best = [window for window in best if first[window] > 0]
+    return _gain(first, _rare_words(scored, first, best, BROAD_WORDS, BROAD_COUNTED), BROAD_SHARE)
+
+
+def first_round(scored: Scored) -> list[float]:
+    """The scores before any second round."""
+    return next(scores for name, scores in scored.stages if name == "form")
+
+
 def _feedback(scored: Scored, first: list[float], best: list[int]) -> list[float]:
     """Raise windows that share rare words with the best ones (pseudo-relevance feedback)."""
+    return _gain(first, _rare_words(scored, first, best, FEEDBACK_WORDS, COUNTED_WORDS), FEEDBACK_SHARE)
+
+
+def _gain(first: list[float], words: list[tuple[float, list[int]]], share: float) -> list[float]:
+    """Raise the windows of the words; the most raised gains this share of the best score."""
     gained: dict[int, float] = {}
-    for value, windows in _rare_words(scored, first, best):
+    for value, windows in words:
         for window in windows:
             gained[window] = gained.get(window, 0.0) + value
     result = list(first)
+    top = share * max(first)
     most = max(gained.values(), default=0.0)
     for window, value in gained.items():
-        result[window] += FEEDBACK_SHARE * first[best[0]] * value / most
+        result[window] += top * value / most
     return result
 
 
-def _rare_words(scored: Scored, first: list[float], best: list[int]) -> list[tuple[float, list[int]]]:
-    """The words that most distinguish the best windows: their value, and the windows they are in.
+def _rare_words(
+    scored: Scored, first: list[float], best: list[int], count: int, counted: int
+) -> list[tuple[float, list[int]]]:
+    """The `count` words that most distinguish the best windows: their value, and the windows they are in.
 
-    A word found in one window only leads nowhere else, and is left out.
+    A word found in one window only leads nowhere else, and is left out. `counted` words are looked for.
     """
     index = scored.index
     text = index.searched(scored.query.folded)
     weights = _words_of(scored, first, best, text)
-    common = sorted(weights.items(), key=lambda item: (-item[1], item[0]))[:COUNTED_WORDS]
+    common = sorted(weights.items(), key=lambda item: (-item[1], item[0]))[:counted]
     valued: list[tuple[float, str, float, list[int]]] = []
     for word, weight in common:
         windows = index.windows_with(word, scored.query.folded)
@@ -81,7 +109,7 @@ def _rare_words(scored: Scored, first: list[float], best: list[int]) -> list[tup
             rarity = math.log(1 + (index.size - len(windows) + 0.5) / (len(windows) + 0.5))
             valued.append((-weight * rarity, word, rarity, windows))
     valued.sort()
-    return [(-value * rarity, windows) for value, _, rarity, windows in valued[:FEEDBACK_WORDS]]
+    return [(-value * rarity, windows) for value, _, rarity, windows in valued[:count]]
 
 
 def _words_of(scored: Scored, first: list[float], best: list[int], text: str) -> dict[str, float]:

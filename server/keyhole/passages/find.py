@@ -154,6 +154,7 @@ def _collect(index: Index, term: Term, text: str, found: Iterator[Occurrence]) -
             if heading >= 0 and offset < headings[heading].end:
                 hits.headings[heading] = max(weight, hits.headings.get(heading, 0.0))
         if hits.count >= ALL_HITS:
+            hits.count += text.count(term.needle, offset + len(term.needle), window_end)
             _sample_rest(index, term, text, window + 1, hits)
             break
     return hits

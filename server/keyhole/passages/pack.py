@@ -53,14 +53,14 @@ def pack(index: Index, order: Iterable[int], room: int, measure: Measure) -> lis
     return _merge(sorted(spans))
 
 
-def render(index: Index, spans: Sequence[Span]) -> str:
+def render(index: Index, spans: Sequence[Span], *, labelled: bool = True) -> str:
     """The passages, with a gap line for everything left out before, between and after them."""
     text = index.text
     pieces: list[str] = []
     position, last_label = 0, ""
-    for start, end in [*spans, (len(text), len(text))]:
+    for number, (start, end) in enumerate([*spans, (len(text), len(text))]):
         if start > position:
-            above = label(index, index.window_at(start)) if start < len(text) else ""
+            above = label(index, index.window_at(start), spans[:number]) if labelled and start < len(text) else ""
             shown = above if above != last_label else ""
             on_new_line = not pieces or pieces[-1].endswith("\n")
             pieces.append(("" if on_new_line else "\n") + gap_line(position, start, shown))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from bisect import bisect_right
+from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
@@ -64,6 +64,8 @@ _PARAGRAPH_GOES_ON = re.compile(r"[(\"'“«]|`(?!``)|\*{1,2}[^\s*]|_\w|\[[^\]\n
 
 _SENTENCE, _LINE, _BLOCK = 0, 1, 2
 _AVOID: Final = -1
+_CODE: Final = -2
+"""Borders at which a cut is avoided: after a lead-in or inside a row, and inside code."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,12 +110,12 @@ def split(text: str) -> Layout:
             line_end = text.find("\n", last)
             marks.append((len(starts) - 1, len(heading.group(1)), last, max(end, line_end)))
         elif size > target and last > begin and not (marks and marks[-1][3] == last):
-            limit = whole if last_kind == _AVOID else stretch
+            limit = whole if last_kind < 0 else stretch
             long_enough = last_kind > _SENTENCE or last - begin >= target * 0.6
-            if size > limit or (last_kind != _AVOID and long_enough):
+            if size > limit or (last_kind >= 0 and long_enough):
                 starts.append(last)
                 begin = last
-        if end - begin > hard and not (kind == _AVOID and end - begin <= whole):
+        if end - begin > hard and not ((kind < 0 or last_kind == _CODE) and end - begin <= whole):
             begin = _cut(text, begin, end, target, hard, starts)
         if kind == _BLOCK and end - begin >= small and heading is None and end < len(text):
             starts.append(end)
@@ -125,7 +127,7 @@ def split(text: str) -> Layout:
 def sentence_ends(text: str, start: int, end: int) -> list[int]:
     """Where the sentences and lines of a window end, its own end last."""
     piece = text[start:end]
-    return [start + offset for offset, kind in _borders(piece) if kind != _AVOID or offset == len(piece)]
+    return [start + offset for offset, kind in _borders(piece) if kind >= 0 or offset == len(piece)]
 
 
 def _target(text: str) -> int:
@@ -135,7 +137,7 @@ def _target(text: str) -> int:
 
 
 def _borders(text: str) -> Iterator[tuple[int, int]]:
-    """Ends of sentences, lines and blocks; `_AVOID` marks those inside code and rows."""
+    """Ends of sentences, lines and blocks; `_AVOID` and `_CODE` mark those at which a cut is avoided."""
     fences = [found.start() for found in _FENCE.finditer(text)]
     if text.startswith(("```", "~~~")):
         fences.insert(0, -1)
@@ -144,23 +146,32 @@ def _borders(text: str) -> Iterator[tuple[int, int]]:
     for start, end in _candidates(text):
         if end >= length or end <= last:
             continue
+        in_code = bool(fences) and bisect_left(fences, start) % 2 == 1
         if text[start] == "\n":
-            kind = _BLOCK if text.count("\n", start, end) > 1 else _LINE
-            if kind == _LINE and _wraps(text, line, start, end):
+            kind = _line_kind(text, line, start, end, in_code)
+            if kind is None:
                 continue
             line = end
-            if text[start - 1 : start] == ":" or (fences and bisect_right(fences, start) % 2):
-                kind = _AVOID
-        elif text[end].islower() and end - last < 2 * TARGET_CHARS:
+        elif in_code or (text[end].islower() and end - last < 2 * TARGET_CHARS):
             continue
         else:
             kind = _AVOID if text[line] == "|" else _SENTENCE
-            if fences and bisect_right(fences, start) % 2:
-                continue
         yield end, kind
         last = end
     if length:
         yield length, _BLOCK
+
+
+def _line_kind(text: str, line: int, start: int, end: int, in_code: bool) -> int | None:
+    """What a line break at `start` ends; None for one that only wraps a paragraph."""
+    if in_code:
+        return _CODE
+    blank = text.count("\n", start, end) > 1
+    if not blank and _wraps(text, line, start, end):
+        return None
+    if text[start - 1 : start] == ":":
+        return _AVOID
+    return _BLOCK if blank else _LINE
 
 
 def _candidates(text: str) -> Iterator[tuple[int, int]]:

@@ -22,7 +22,7 @@ def stems(text: str) -> list[str]:
     # A query of two words names no language; English is the likeliest, and its stemmer the mildest.
     language = language if language != UNKNOWN else "en"
     skipped = FUNCTION_WORDS.get(language, frozenset())
-    return [term for word in words if word not in skipped for term in _terms(word, language)]
+    return [term for word in words if word not in skipped for term in terms_of(word, language)]
 
 
 def search_terms(text: str) -> list[str]:
@@ -35,7 +35,8 @@ def search_terms(text: str) -> list[str]:
     return list(found)
 
 
-def _terms(word: str, language: str) -> Iterator[str]:
+def terms_of(word: str, language: str) -> Iterator[str]:
+    """The terms of one lower-case word."""
     if not UNSPACED.search(word):
         yield fold_word(snowball_stem(language, word))
         return
