@@ -138,13 +138,13 @@ def test_what_fits_is_decided_by_the_measure() -> None:
 
 
 def test_a_gap_line_names_the_offsets_left_out_and_the_heading_of_what_follows() -> None:
-    page = "# Chronicle\n\n" + filler(8, 1) + "## The siege\n\n" + filler(2, 2)
+    page = "# Chronicle\n\n" + filler(8, 1) + "## The siege\n\n" + filler(6, 2)
     page += (
         "Amherst took the town at dawn, without a shot, after the garrison had waited for help all summer.\n"
         "He came with three armies, by the lake and by both of the rivers, and had lost few of his men.\n\n"
     )
     page += filler(8, 3)
-    selection = select(page, "Amherst garrison armies", 640)
+    selection = select(page, "Amherst garrison armies", 700)
     assert "Amherst took the town" in selection.text
     gaps = re.findall(r"^\[…(\d+):(\d+)\](.*)$", selection.text, re.MULTILINE)
     assert " The siege" in [label for _, _, label in gaps]

@@ -23,6 +23,9 @@ FAR_DECAY: Final = 0.85
 FAR_SHARE: Final = 0.2
 """And a fifth at a longer range (half of it left after four windows): the passage's topic."""
 
+REACH: Final = 20
+"""Windows to each side that a hit is carried: beyond, less than a hundredth of it is left."""
+
 HEADING_SHARE: Final = 0.4
 """A term in a section's heading counts this much in every window of the section."""
 
@@ -145,10 +148,9 @@ def _score_words(scored: Scored) -> None:
         own = {window: _saturate(weight) for window, weight in hits.windows.items()}
         for window, value in own.items():
             words[window] += idf * value
-        for window, value in enumerate(_with_context(scored.index, hits, own)):
-            if value:
-                total[window] += idf * value
-                covered[window] += idf * (value if value < 1 else 1.0)
+        for window, value in _with_context(scored.index, hits, own).items():
+            total[window] += idf * value
+            covered[window] += idf * (value if value < 1 else 1.0)
     mass = sum(scored.idf) or 1.0
     scored.stages.append(("words", words))
     scored.stages.append(("context", total))
@@ -160,38 +162,56 @@ def _saturate(frequency: float) -> float:
     return frequency * (SATURATION + 1) / (frequency + SATURATION)
 
 
-def _with_context(index: Index, hits: Hits, own: dict[int, float]) -> list[float]:
-    """A term's presence in each window: its own hits, or those near it, or its heading's."""
-    presence = [0.0] * index.size
-    for window, value in own.items():
-        presence[window] = value
-    _spread(own, presence, range(index.size))
-    _spread(own, presence, range(index.size - 1, -1, -1))
+def _with_context(index: Index, hits: Hits, own: dict[int, float]) -> dict[int, float]:
+    """A term's presence in the windows: its own hits, or those near it, or its heading's."""
+    presence = _spread_far(index.size, own) if len(own) * REACH > index.size else _spread_near(index.size, own)
     longest = max(HEADING_MIN_WINDOWS, index.size * HEADING_MAX_SHARE)
     for number, weight in hits.headings.items():
         heading = index.layout.headings[number]
         if heading.last - heading.first <= longest:
             share = HEADING_SHARE * weight
             for window in range(heading.first, heading.last):
-                if share > presence[window]:
+                if share > presence.get(window, 0.0):
                     presence[window] = share
     return presence
 
 
-def _spread(own: dict[int, float], presence: list[float], order: range) -> None:
-    """Carry a term's hits on to the windows that follow in this order, fading."""
-    near = far = 0.0
-    for window in order:
-        near *= NEAR_DECAY
-        far *= FAR_DECAY
-        if window in own:
-            value = own[window]
-            value = value if value < 1 else 1.0
-            near = value if value > near else near
-            far = FAR_SHARE * value if FAR_SHARE * value > far else far
-        here = near if near > far else far
-        if here > presence[window]:
-            presence[window] = here
+def _spread_near(size: int, own: dict[int, float]) -> dict[int, float]:
+    """A rare term's hits carried to the windows around each, fading."""
+    fading = [max(NEAR_DECAY**distance, FAR_SHARE * FAR_DECAY**distance) for distance in range(REACH + 1)]
+    presence: dict[int, float] = {}
+    for window, value in own.items():
+        capped = value if value < 1 else 1.0
+        for distance in range(1, REACH + 1):
+            carried = capped * fading[distance]
+            for beside in (window - distance, window + distance):
+                if 0 <= beside < size and carried > presence.get(beside, 0.0):
+                    presence[beside] = carried
+    for window, value in own.items():
+        if value > presence.get(window, 0.0):
+            presence[window] = value
+    return presence
+
+
+def _spread_far(size: int, own: dict[int, float]) -> dict[int, float]:
+    """The same for a term that is nearly everywhere: one pass each way instead of one around each hit."""
+    presence = [0.0] * size
+    for window, value in own.items():
+        presence[window] = value
+    for order in (range(size), range(size - 1, -1, -1)):
+        near = far = 0.0
+        for window in order:
+            near *= NEAR_DECAY
+            far *= FAR_DECAY
+            if window in own:
+                value = own[window]
+                value = value if value < 1 else 1.0
+                near = value if value > near else near
+                far = FAR_SHARE * value if FAR_SHARE * value > far else far
+            here = near if near > far else far
+            if here > presence[window]:
+                presence[window] = here
+    return dict(enumerate(presence))
 
 
 def _surroundings(scores: list[float]) -> list[float]:
