@@ -13,10 +13,10 @@ from keyhole.passages.find import Index
 from keyhole.passages.labels import label
 from keyhole.passages.split import sentence_ends
 
-LEDE_CHARS = 300
-"""The page's opening is shown up to this length: it says what the page is."""
+LEDE_CHARS = 1_500
+"""The page's opening is shown up to this length: it says what the page is, and often dates, names and places it."""
 LEDE_SHARE = 16
-"""It comes in once it is one part in this many of what is shown; more costs more answers than it explains."""
+"""Window by window, as soon as it is at most one part in this many of what is shown."""
 HEAD_PARTS = 3
 """Without a query, this many parts from the head for one from the tail."""
 

@@ -7,7 +7,7 @@ import unicodedata
 from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 TARGET_CHARS: Final = 350
 """Length a window grows to: two or three sentences, so 2,000 characters buy seven places."""
@@ -68,9 +68,9 @@ _CODE: Final = -2
 """Borders at which a cut is avoided: after a lead-in or inside a row, and inside code."""
 
 
-@dataclass(frozen=True, slots=True)
-class Heading:
-    """A Markdown heading line: the windows of its section, and where its line is."""
+class Heading(NamedTuple):
+    """A Markdown heading line: the windows of its section, and where its line is. A tuple, as a page may be made
+    of nothing but headings, and tuples are made six times as fast as frozen dataclasses."""
 
     first: int
     last: int
