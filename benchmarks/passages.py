@@ -128,7 +128,7 @@ def _ablations() -> dict[str, list[Change]]:
         "windows of 600": [(split, "TARGET_CHARS", 600), (split, "DENSE_TARGET_CHARS", 300)],
         "no lede": [(pack, "LEDE_CHARS", 0)],
         "lede of 1/8": [(pack, "LEDE_SHARE", 8)],
-        "no headings on gap lines": [(pack, "label", lambda _index, _window: "")],
+        "no headings on gap lines": [(pack, "label", lambda *_: "")],
     }
 
 

@@ -100,9 +100,14 @@ def test_an_error_never_exceeds_its_budget(url: str, budget: int | None, find: s
 
 
 @settings(max_examples=500)
-@given(text=READABLE, limit=st.one_of(st.none(), st.integers(1, 5_000)))
-def test_windows_joined_are_the_stored_text(text: str, limit: int | None) -> None:
-    product = retrieval({URL: page(URL, "start " + text, content_type="text/plain")})
+@given(
+    text=READABLE,
+    limit=st.one_of(st.none(), st.integers(1, 5_000)),
+    budget=st.sampled_from([MIN_BUDGET, 1_199, 1_200, 9_000]),
+)
+def test_windows_joined_are_the_stored_text(text: str, limit: int | None, budget: int) -> None:
+    pages = {URL: page(URL, "start " + text, content_type="text/plain")}
+    product = retrieval(pages, config=Config(max_chars=budget))
     first = asyncio.run(product.web_fetch(URL, None, 1_000))
     calls = CALL.findall(first.text)
     if not calls:
@@ -111,6 +116,7 @@ def test_windows_joined_are_the_stored_text(text: str, limit: int | None) -> Non
     read, offset, size = "", 0, limit
     for _ in range(len(stored) + 1):
         answer = asyncio.run(product.read_artifact(calls[0][0], offset=offset, limit=size))
+        assert wire_size(answer) <= max(budget, size or 0)
         read += body_of(answer)
         following = CALL.findall(answer.text)
         if not following or len(read) > 20_000:

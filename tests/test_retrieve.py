@@ -10,6 +10,7 @@ from keyhole.config import Config
 from keyhole.errors import Code, KeyholeError
 from keyhole.records import Answer, Hit
 from keyhole.retrieve import Retrieval
+from keyhole.site import recorded_pages
 from product import retrieval
 
 URL = "https://pumps.example/manual"
@@ -248,3 +249,13 @@ def test_progress_strictly_rises() -> None:
     asyncio.run(product.search("valve", progress=progress))
     assert seen == sorted(set(seen))
     assert len(seen) >= 3
+
+
+def test_at_every_budget_the_answer_keeps_its_form() -> None:
+    body = recorded_pages()["routine-vacuuming"]
+    product = retrieval({URL: page(URL, body.body, content_type=body.content_type)})
+    for budget in range(500, 9_001, 41):
+        for query in ("vacuum threshold for autovacuum", None):
+            answer = fetch(product, query, budget)
+            assert len(CALL.findall(answer.text)) == 2, budget
+            assert re.search(r"--- untrusted text (\w{8}) ---\n.*\n--- end \1 ---", answer.text, re.DOTALL), budget

@@ -13,6 +13,9 @@ META_KEY = "keyhole"
 FACTS_SHARE = 6
 """Facts for programs may take one part in six of a budget: the model does not read them, yet they travel."""
 
+DIGITS = 16
+"""Bytes by which counts and offsets around a text usually exceed those around no text."""
+
 # What the SDK adds to every result of the 2026-07-28 protocol.
 _STAMP = {"io.modelcontextprotocol/serverInfo": {"name": "keyhole", "version": "00.00.00"}}
 
@@ -38,13 +41,14 @@ def bounded(budget: int, render: Callable[[int], Answer]) -> Answer:
     `room` is what the page's own text may take; the words around it depend on what is shown, so the room is
     lowered by the excess until all fits. Facts that take too much are dropped first, text is cut only last.
     """
-    room = budget - answer_size(_lean(render(0), budget))
-    for _ in range(8):
+    room = budget - answer_size(_lean(render(0), budget)) - DIGITS
+    for attempt in range(8):
         answer = _lean(render(max(0, room)), budget)
         excess = answer_size(answer) - budget
         if excess <= 0:
             return answer
-        room -= excess
+        # More each time: text comes in sentences, so a few bytes less of room may change nothing at all.
+        room -= excess + (DIGITS << attempt)
     return cut(answer, budget)
 
 

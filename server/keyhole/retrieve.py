@@ -170,10 +170,10 @@ class Retrieval:
         from keyhole.passages.reading import window
 
         def render(room: int) -> Answer:
-            room = min(room, max(1, budget - READ_OVERHEAD))
-            shown = window(artifact.text, offset, limit, room, serialized_size)
+            shown = window(artifact.text, offset, limit, min(room, _reading_room(budget)), serialized_size)
             following = None if shown.next_start is None else self._next(artifact, shown.next_start)
-            return wording.reading(artifact, shown, mark=wording.mark(self.secret, artifact.id), next_window=following)
+            sign, brief = wording.mark(self.secret, artifact.id), budget < BRIEF_BELOW
+            return wording.reading(artifact, shown, mark=sign, next_window=following, brief=brief)
 
         return bounded(budget, render)
 
@@ -187,7 +187,8 @@ class Retrieval:
         def render(room: int) -> Answer:
             start = max(0, found.start - QUOTE_CONTEXT)
             shown = window(artifact.text, start, found.end + QUOTE_CONTEXT - start, max(1, room), serialized_size)
-            return wording.quotation(artifact, found, shown, mark=wording.mark(self.secret, artifact.id))
+            sign, brief = wording.mark(self.secret, artifact.id), budget < BRIEF_BELOW
+            return wording.quotation(artifact, found, shown, mark=sign, brief=brief)
 
         return bounded(budget, render)
 
@@ -195,7 +196,7 @@ class Retrieval:
         """The window that the continuation call will give, so that its numbers are exact."""
         from keyhole.passages.reading import window
 
-        return window(artifact.text, offset, None, self.config.max_chars - READ_OVERHEAD, serialized_size)
+        return window(artifact.text, offset, None, _reading_room(self.config.max_chars), serialized_size)
 
     # Search.
 
@@ -316,6 +317,11 @@ _NO_ANSWER = Answer("", {}, is_error=True)
 class _Call:
     budget: int
     answer: Answer = _NO_ANSWER
+
+
+def _reading_room(budget: int) -> int:
+    """Bytes of text in a reading window. Of a small budget a fifth: its words around the text are brief."""
+    return max(budget - READ_OVERHEAD, budget // 5)
 
 
 async def _ask(engine: Engine, request: SearchRequest) -> tuple[tuple[Hit, ...], str]:

@@ -67,7 +67,7 @@ def page(
     )
 
 
-def reading(artifact: Artifact, window: Window, *, mark: str, next_window: Window | None) -> Answer:
+def reading(artifact: Artifact, window: Window, *, mark: str, next_window: Window | None, brief: bool) -> Answer:
     """A range of a stored text."""
     call = read_call(artifact.id, next_window.start, next_window.end - next_window.start) if next_window else ""
     status = f"Characters {window.start}:{window.end} of {window.total}."
@@ -76,6 +76,8 @@ def reading(artifact: Artifact, window: Window, *, mark: str, next_window: Windo
     elif next_window is None:
         status += " End of text."
     head = [*_source_lines(artifact), _join(status, f'id="{artifact.id}"'), *_notes(artifact, "")]
+    if brief:
+        head = [status]
     return Answer(
         _framed(head, artifact.text[window.start : window.end], mark, call),
         {
@@ -89,11 +91,11 @@ def reading(artifact: Artifact, window: Window, *, mark: str, next_window: Windo
     )
 
 
-def quotation(artifact: Artifact, quote: Quote, window: Window, *, mark: str) -> Answer:
+def quotation(artifact: Artifact, quote: Quote, window: Window, *, mark: str, brief: bool) -> Answer:
     """Where a quote stands, with what is around it."""
     how = "exactly" if quote.exact else "apart from spaces, case and punctuation"
     status = f"The quote stands {how} at {quote.start}:{quote.end}; shown are characters {window.start}:{window.end}."
-    head = [*_source_lines(artifact), _join(status, f'id="{artifact.id}"')]
+    head = [status] if brief else [*_source_lines(artifact), _join(status, f'id="{artifact.id}"')]
     call = read_call(artifact.id, window.start, window.end - window.start)
     return Answer(
         _framed(head, artifact.text[window.start : window.end], mark, call),
