@@ -19,6 +19,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("fetch", "extract", "passages", "store"),
     ("websearch",),
     ("bound", "wording"),
+    ("evidence",),
     ("retrieve",),
     ("tools", "site", "artifacts", "explain"),
     ("cli", "serving", "demo"),

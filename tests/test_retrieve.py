@@ -164,7 +164,7 @@ def hits(*names: str) -> tuple[Hit, ...]:
 
 def web(*names: str) -> dict[str, object]:
     return {
-        f"https://{n}.example/": page(f"https://{n}.example/", f"# {n}\n\n" + f"The {n} valve opens at noon. " * 40)
+        f"https://{n}.example/": page(f"https://{n}.example/", f"# {n}\n\n" + f"The {n} valve opens at noon. " * 400)
         for n in names
     }
 
@@ -259,3 +259,38 @@ def test_at_every_budget_the_answer_keeps_its_form() -> None:
             answer = fetch(product, query, budget)
             assert len(CALL.findall(answer.text)) == 2, budget
             assert re.search(r"--- untrusted text (\w{8}) ---\n.*\n--- end \1 ---", answer.text, re.DOTALL), budget
+
+
+def test_a_search_with_a_small_budget_leaves_sources_out_whole_and_says_so() -> None:
+    product = retrieval(web("a", "b", "c"), engines=[FakeEngine(hits("a", "b", "c"))])
+    for budget in range(500, 3_000, 50):
+        text = search(product, max_chars=budget).text
+        assert text.startswith("3 sources from the web."), budget
+        assert "[1] " in text
+        assert text.count("--- untrusted text") == text.count("--- end "), budget
+        assert not text.endswith("…"), budget
+    assert "more not shown: the budget is small." in search(product, max_chars=600).text
+
+
+def test_reading_on_after_a_quote_begins_where_the_shown_text_ends() -> None:
+    product = retrieval(markdown())
+    id = str(fetch(product).facts["artifact_id"])
+    answer = asyncio.run(product.read_artifact(id, find="widget77 and its colour"))
+    shown_to = int(re.findall(r"shown are characters \d+:(\d+)", answer.text)[0])
+    assert {int(offset) for _, offset, _ in CALL.findall(answer.text)} == {shown_to}
+
+
+def test_passages_are_followed_by_the_stretch_after_the_best_one() -> None:
+    answer = fetch(retrieval(markdown()), "widget321 screws", 2_000)
+    spans = answer.facts["spans"]
+    assert isinstance(spans, list)
+    best = max(spans, key=lambda span: span[2])
+    assert answer.facts["next"]["offset"] == best[1]  # type: ignore[index]
+
+
+def test_a_limit_bounds_the_passages_for_a_query() -> None:
+    product = retrieval(markdown())
+    id = str(fetch(product).facts["artifact_id"])
+    small = asyncio.run(product.read_artifact(id, query="widget55", limit=1_000))
+    assert "It has 55 screws." in small.text
+    assert len(small.text) < 1_000

@@ -155,4 +155,4 @@ def test_a_taken_port_is_a_clear_error(tmp_path: Path, capsys: pytest.CaptureFix
         taken.listen()
         code = main(["serve", "--http", "--port", str(taken.getsockname()[1])])
     assert code == 2
-    assert "invalid_argument: port" in capsys.readouterr().err
+    assert "keyhole: port" in capsys.readouterr().err

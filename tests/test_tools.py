@@ -155,3 +155,8 @@ def test_the_tools_are_described_for_agents() -> None:
 def test_listing_the_tools_twice_gives_the_same_bytes() -> None:
     first, second = (json.dumps([t.model_dump(mode="json") for t in tool_list()]) for _ in range(2))
     assert first == second
+
+
+def test_a_query_and_a_quote_at_once_are_refused() -> None:
+    result = call(pumps(), "read_artifact", {"id": "x", "query": "a", "find": "b"})
+    assert text_of(result).startswith("invalid_argument: find: give query or find")

@@ -36,7 +36,12 @@ def result_json(answer: Answer) -> dict[str, Any]:
 
 
 def bounded(budget: int, render: Callable[[int], Answer]) -> Answer:
-    """`render(room)` for the largest room found whose answer fits `budget`.
+    """What `fitting` gives, or as a last resort the words around no text at all, cut."""
+    return fitting(budget, render) or cut(render(0), budget)
+
+
+def fitting(budget: int, render: Callable[[int], Answer]) -> Answer | None:
+    """`render(room)` for the largest room found whose answer fits `budget`; None when even no text does.
 
     `room` is what the page's own text may take; the words around it depend on what is shown, so the room is
     lowered by the excess until all fits. Facts that take too much are dropped first, text is cut only last.
@@ -49,11 +54,14 @@ def bounded(budget: int, render: Callable[[int], Answer]) -> Answer:
             return answer
         # More each time: text comes in sentences, so a few bytes less of room may change nothing at all.
         room -= excess + (DIGITS << attempt)
-    return cut(answer, budget)
+    answer = _lean(render(0), budget)
+    return answer if answer_size(answer) <= budget else None
 
 
 def cut(answer: Answer, budget: int) -> Answer:
-    """The answer without facts and its text cut: for errors, and for words around a page that never fit."""
+    """The answer within a budget: its facts go first, then its text is cut. For errors, which are short."""
+    if answer_size(answer) <= budget:
+        return answer
     bare = Answer(answer.text, {}, answer.is_error)
     if answer_size(bare) <= budget:
         return bare

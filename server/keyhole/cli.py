@@ -42,9 +42,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         logging.basicConfig(level=config.log_level, stream=sys.stderr, format="%(name)s: %(message)s")
         return int(arguments.run(config, arguments))
     except KeyholeError as error:
-        from keyhole.wording import failure
-
-        print(failure(error).text, file=sys.stderr)
+        print(f"keyhole: {error.message}", file=sys.stderr)
         return USAGE
     except KeyboardInterrupt:
         return STOPPED

@@ -64,7 +64,12 @@ class Setting:
 
 def _between(low: float, high: float, kind: type[int] | type[float]) -> Callable[[str], float]:
     def parse(raw: str) -> float:
-        value = kind(raw.replace("_", ""))
+        try:
+            # 9,000 as in the README, but not 1,5: that comma may be a decimal one.
+            plain = raw.replace(",", "") if re.fullmatch(r"[0-9]{1,3}(,[0-9]{3})+", raw) else raw
+            value = kind(plain.replace("_", ""))
+        except ValueError as error:
+            raise ValueError("must be a whole number" if kind is int else "must be a number") from error
         if not low <= value <= high:
             raise ValueError(f"must be from {low:,} to {high:,}")
         return value

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+import shlex
 import sys
 import tempfile
 import time
@@ -139,15 +140,17 @@ def _excerpt(text: str) -> list[str]:
 
 
 def _closing() -> str:
+    command = str(Path(sys.executable).with_name("keyhole-mcp"))
+    keyhole = shlex.quote(str(Path(sys.executable).with_name("keyhole")))
     return f"""
 Register Keyhole (then restart the client):
 
   Claude Desktop, in claude_desktop_config.json:
-    {{"mcpServers": {{"keyhole": {{"command": {json.dumps(sys.executable)}, "args": ["-m", "keyhole", "serve"]}}}}}}
+    {{"mcpServers": {{"keyhole": {{"command": {json.dumps(command)}, "args": []}}}}}}
 
   Codex, in ~/.codex/config.toml:
     [mcp_servers.keyhole]
-    command = {json.dumps(sys.executable)}
-    args = ["-m", "keyhole", "serve"]
+    command = {json.dumps(command)}
+    args = []
 
-A page from the web instead:  {Path(sys.executable).with_name("keyhole")} fetch https://example.org --query "…\""""
+A page from the web instead:  {keyhole} fetch https://example.org --query "…\""""

@@ -42,7 +42,8 @@ def _summary(selection: Selection) -> str:
     weak = "\nWeak match: the text may not contain the answer." if selection.weak else ""
     amount = f"{selection.shown:,} of {selection.total:,} characters"
     counts = f"\nIn the whole text: {terms}." if terms else ""
-    return f"{selection.strategy}: {amount} in {len(selection.spans)} passages.{counts}{weak}"
+    noun = "passage" if len(selection.spans) == 1 else "passages"
+    return f"{selection.strategy}: {amount} in {len(selection.spans)} {noun}.{counts}{weak}"
 
 
 def _passages(text: str, selection: Selection) -> list[str]:

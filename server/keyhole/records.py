@@ -119,14 +119,19 @@ class Selection:
         return sum(end - start for start, end in self.spans)
 
     @property
-    def first_gap(self) -> int | None:
-        """Where the first omitted character stands, or None when nothing is omitted."""
-        position = 0
-        for start, end in self.spans:
-            if start > position:
-                return position
-            position = max(position, end)
-        return position if position < self.total else None
+    def next_gap(self) -> tuple[int, int] | None:
+        """The omitted stretch to read next, or None: the one after the best span, else the last before it."""
+        best = max(range(len(self.spans)), key=lambda number: self.scores[number], default=None)
+        return next_gap(self.total, self.spans, best)
+
+
+def next_gap(total: int, spans: tuple[tuple[int, int], ...], best: int | None) -> tuple[int, int] | None:
+    """The omitted stretch that reading goes on with: after span number `best`, else the last one before it."""
+    edges = [0, *(edge for span in spans for edge in span), total]
+    gaps = [(edges[i], edges[i + 1]) for i in range(0, len(edges), 2) if edges[i] < edges[i + 1]]
+    if not gaps or best is None:
+        return gaps[0] if gaps else None
+    return next((gap for gap in gaps if gap[0] >= spans[best][1]), gaps[-1])
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 
 from keyhole import wording
@@ -28,6 +28,8 @@ Progress = Callable[[float, float, str], Awaitable[None]]
 
 READ_OVERHEAD = 1_500
 """Bytes kept free in a reading window for the longest header, both continuation calls and the facts."""
+MIN_READING = 500
+"""Characters. A shorter omitted stretch is read together with what follows it."""
 ENGINE_TIMEOUT = 15.0
 """Seconds for one engine: less than half of a search's deadline, so that pages can still be read."""
 QUOTE_CONTEXT = 300
@@ -72,7 +74,9 @@ class Retrieval:
         find: str | None = None,
     ) -> Answer:
         """Read on in a stored text: a range, the passages for a new query, or where a quote stands."""
-        async with self._call(self.config.timeout, max(limit or 0, self.config.max_chars)) as call:
+        # With a query or a quote, `limit` bounds the result; in a range it counts characters, which may need more.
+        asked = limit if query or find else max(limit or 0, self.config.max_chars)
+        async with self._call(self.config.timeout, asked) as call:
             artifact = await asyncio.to_thread(self.store.get, id)
             if find:
                 render = partial(self._quote, artifact, find)
@@ -100,7 +104,8 @@ class Retrieval:
         async with self._call(self.config.search_timeout, max_chars) as call:
             find = self._stored_sources if scope == "stored" else self._web_sources
             sources, engines = await find(request, progress)
-            call.answer = await asyncio.to_thread(self._results, request, scope, sources, engines, call.budget)
+            show = partial(self._evidence, request, scope, sources, engines)
+            call.answer = await asyncio.to_thread(show, call.budget)
         return call.answer
 
     # From a URL to an artifact.
@@ -153,12 +158,12 @@ class Retrieval:
 
         def render(room: int) -> Answer:
             selection = select(artifact.text, query, room, measure=serialized_size)
-            gap = selection.first_gap if stored else None
+            gap = selection.next_gap if stored else None
             return wording.page(
                 artifact,
                 selection,
                 mark=wording.mark(self.secret, artifact.id),
-                next_window=None if gap is None else self._next(artifact, gap),
+                next_window=None if gap is None else self._next(artifact, *gap),
                 asked=bool(query),
                 warning="" if stored else NOT_STORED,
                 brief=budget < BRIEF_BELOW,
@@ -171,7 +176,7 @@ class Retrieval:
 
         def render(room: int) -> Answer:
             shown = window(artifact.text, offset, limit, min(room, _reading_room(budget)), serialized_size)
-            following = None if shown.next_start is None else self._next(artifact, shown.next_start)
+            following = self._following(artifact, shown)
             sign, brief = wording.mark(self.secret, artifact.id), budget < BRIEF_BELOW
             return wording.reading(artifact, shown, mark=sign, next_window=following, brief=brief)
 
@@ -188,15 +193,21 @@ class Retrieval:
             start = max(0, found.start - QUOTE_CONTEXT)
             shown = window(artifact.text, start, found.end + QUOTE_CONTEXT - start, max(1, room), serialized_size)
             sign, brief = wording.mark(self.secret, artifact.id), budget < BRIEF_BELOW
-            return wording.quotation(artifact, found, shown, mark=sign, brief=brief)
+            following = self._following(artifact, shown)
+            return wording.quotation(artifact, found, shown, mark=sign, next_window=following, brief=brief)
 
         return bounded(budget, render)
 
-    def _next(self, artifact: Artifact, offset: int) -> Window:
-        """The window that the continuation call will give, so that its numbers are exact."""
+    def _following(self, artifact: Artifact, shown: Window) -> Window | None:
+        return None if shown.next_start is None else self._next(artifact, shown.next_start, shown.total)
+
+    def _next(self, artifact: Artifact, offset: int, until: int) -> Window:
+        """The window that the continuation call will give, so that its numbers are exact; it stops where the
+        omitted stretch does, unless that is too little to be worth a call."""
         from keyhole.passages.reading import window
 
-        return window(artifact.text, offset, None, _reading_room(self.config.max_chars), serialized_size)
+        limit = until - offset if until - offset >= MIN_READING else None
+        return window(artifact.text, offset, limit, _reading_room(self.config.max_chars), serialized_size)
 
     # Search.
 
@@ -257,10 +268,11 @@ class Retrieval:
         await progress(1, 2, f"ranking {len(narrowed)} artifacts")
         found = [Source(a.url, a.title, "", a, True) for a in narrowed if allowed_by_sites(a.url, request)]
         if not found:
-            raise KeyholeError(Code.NO_RESULTS, "no stored artifact holds a word of the query")
+            elsewhere = f"; {len(narrowed)} that do are left out by the site filters" if narrowed else ""
+            raise KeyholeError(Code.NO_RESULTS, f"no stored artifact holds a word of the query{elsewhere}")
         return found, []
 
-    def _results(
+    def _evidence(
         self,
         request: SearchRequest,
         scope: str,
@@ -268,31 +280,18 @@ class Retrieval:
         engines: list[tuple[str, str]],
         budget: int,
     ) -> Answer:
-        from keyhole.passages.across import join_spans, pack_across, rank_sources
+        from keyhole.evidence import evidence
 
-        ranked = rank_sources([s.artifact.text if s.artifact else "" for s in sources], request.query)
-        if scope == "stored":
-            order = sorted(range(len(sources)), key=lambda i: -max((p[2] for p in ranked[i]), default=0.0))
-            sources = [sources[i] for i in order[: request.max_results]]
-            ranked = [ranked[i] for i in order[: request.max_results]]
-        late = sum(source.not_read == "timed out" for source in sources)
-
-        def render(room: int) -> Answer:
-            shown, bodies = [], []
-            texts = [source.artifact.text if source.artifact else "" for source in sources]
-            for source, text, spans in zip(sources, texts, pack_across(texts, ranked, room), strict=True):
-                positions = tuple((start, end) for start, end, _ in spans)
-                shown.append(replace(source, spans=positions, scores=tuple(round(s, 3) for *_, s in spans)))
-                share = room // max(1, len(sources))
-                bodies.append(join_spans(text, positions) if spans else wording.snippet(source.snippet, share))
-            return wording.results(
-                shown,
-                status=wording.search_status(len(shown), engines, late, scope),
-                bodies=bodies,
-                marks=[wording.mark(self.secret, s.artifact.id if s.artifact else s.url) for s in shown],
-            )
-
-        return bounded(budget, render)
+        return evidence(
+            request.query,
+            sources,
+            budget,
+            keep=request.max_results,
+            scope=scope,
+            engines=engines,
+            mark=partial(wording.mark, self.secret),
+            following=self._next,
+        )
 
     # Around every call.
 

@@ -107,7 +107,8 @@ class ReadArtifact(BaseModel):
     offset: Offset = Field(0, description="First character to read, counted from 0. Default 0.")
     limit: Count | None = Field(
         None,
-        description="Characters to read, at most 200000; larger values mean that. Default: what fits 9000 bytes.",
+        description="Characters to read; the result takes at most as many bytes as this, or 9000. With query or find: "
+        "upper bound of the result in bytes. At most 200000.",
     )
     query: str | None = Field(None, max_length=2_000, description="Show the passages that answer this instead.")
     find: str | None = Field(
@@ -242,6 +243,8 @@ def parse_arguments(name: str, arguments: dict[str, Any]) -> dict[str, Any]:
         where = str(first["loc"][0]) if first["loc"] else name
         raise KeyholeError(Code.INVALID_ARGUMENT, f"{where}: {first['msg']}", argument=where) from error
     values = parsed.model_dump(exclude_unset=True)
+    if values.get("query") and values.get("find"):
+        raise KeyholeError(Code.INVALID_ARGUMENT, "find: give query or find, not both", argument="find")
     if isinstance(values.get("limit"), int):
         values["limit"] = min(values["limit"], MAX_BUDGET)
     return values

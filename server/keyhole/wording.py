@@ -46,7 +46,7 @@ def page(
     brief: bool,
 ) -> Answer:
     """A fetched page, or the passages of a stored one. `brief`: for budgets that have no room for a title."""
-    call = read_call(artifact.id, next_window.start, next_window.end - next_window.start) if next_window else ""
+    call = _call(artifact.id, next_window)
     kept = f'id="{artifact.id}"' if not warning else ""
     status = _join(_shown(selection, asked), kept)
     terms = _terms(selection) if asked else ""
@@ -69,10 +69,10 @@ def page(
 
 def reading(artifact: Artifact, window: Window, *, mark: str, next_window: Window | None, brief: bool) -> Answer:
     """A range of a stored text."""
-    call = read_call(artifact.id, next_window.start, next_window.end - next_window.start) if next_window else ""
+    call = _call(artifact.id, next_window)
     status = f"Characters {window.start}:{window.end} of {window.total}."
     if window.start == window.end:
-        status = f"Nothing at offset {window.start}: the text has {window.total} characters."
+        status = f"Nothing there: the text has {window.total} characters."
     elif next_window is None:
         status += " End of text."
     head = [*_source_lines(artifact), _join(status, f'id="{artifact.id}"'), *_notes(artifact, "")]
@@ -91,12 +91,14 @@ def reading(artifact: Artifact, window: Window, *, mark: str, next_window: Windo
     )
 
 
-def quotation(artifact: Artifact, quote: Quote, window: Window, *, mark: str, brief: bool) -> Answer:
+def quotation(
+    artifact: Artifact, quote: Quote, window: Window, *, mark: str, next_window: Window | None, brief: bool
+) -> Answer:
     """Where a quote stands, with what is around it."""
     how = "exactly" if quote.exact else "apart from spaces, case and punctuation"
     status = f"The quote stands {how} at {quote.start}:{quote.end}; shown are characters {window.start}:{window.end}."
     head = [status] if brief else [*_source_lines(artifact), _join(status, f'id="{artifact.id}"')]
-    call = read_call(artifact.id, window.start, window.end - window.start)
+    call = _call(artifact.id, next_window)
     return Answer(
         _framed(head, artifact.text[window.start : window.end], mark, call),
         {
@@ -106,30 +108,40 @@ def quotation(artifact: Artifact, quote: Quote, window: Window, *, mark: str, br
             "strategy": "quote",
             "spans": [[quote.start, quote.end, 1.0 if quote.exact else 0.0]],
             "exact": quote.exact,
+            **_next_fact(next_window),
         },
     )
 
 
-def results(sources: Sequence[Source], *, status: str, bodies: Sequence[str], marks: Sequence[str]) -> Answer:
+def results(
+    sources: Sequence[Source],
+    *,
+    status: str,
+    bodies: Sequence[str],
+    marks: Sequence[str],
+    next_windows: Sequence[Window | None],
+) -> Answer:
     """The numbered sources of a search; a body is a source's passages or snippet, possibly empty."""
     parts = [status]
     facts = []
-    for number, (source, body, sign) in enumerate(zip(sources, bodies, marks, strict=True), start=1):
+    rows = zip(sources, bodies, marks, next_windows, strict=True)
+    for number, (source, body, sign, following) in enumerate(rows, start=1):
         lines = [f"[{number}] {clip(source.title, MAX_TITLE) or 'Untitled'}", clip(source.url, MAX_URL)]
-        lines.append(_source_status(source))
+        lines.append(_source_status(source, following))
         text = "\n".join(line for line in lines if line)
         parts.append(text + ("\n" + _boundary(body, sign) if body else ""))
         facts.append(_source_facts(source))
     return Answer("\n\n".join(parts), {"total": len(sources), "sources": facts})
 
 
-def search_status(shown: int, engines: Sequence[tuple[str, str]], late: int, scope: str) -> str:
+def search_status(shown: int, total: int, engines: Sequence[tuple[str, str]], late: int, scope: str) -> str:
     """How many sources there are and what went wrong on the way, in one line."""
     where = "stored artifacts" if scope == "stored" else "the web"
-    found = f"{shown} source{'s' if shown != 1 else ''} from {where}."
+    found = f"{total} source{'s' if total != 1 else ''} from {where}."
+    left_out = f"{total - shown} more not shown: the budget is small." if shown < total else ""
     failed = [f"{name}: {fault}" for name, fault in engines if fault]
     told = f"{len(engines) - len(failed)} of {len(engines)} engines; {'; '.join(failed)}." if failed else ""
-    return _join(found, told, f"{late} not read in time." if late else "")
+    return _join(found, left_out, told, f"{late} not read in time." if late else "")
 
 
 def failure(error: KeyholeError) -> Answer:
@@ -137,15 +149,20 @@ def failure(error: KeyholeError) -> Answer:
     rule = error.rule
     url = error.facts.get("url")
     message = clip(error.message, 300).rstrip(".")
+    stop = "" if message.endswith("?") else "."
     step = f'Fetch again: web_fetch(url="{clip(str(url), MAX_URL)}").' if url else rule.next_step
     retry = " The same call may succeed later." if rule.retry else ""
-    text = f"{error.code}: {message}. {step}{retry}"
+    text = f"{error.code}: {message}{stop} {step}{retry}"
     return Answer(text, {"code": str(error.code), "retryable": rule.retry, **error.facts}, is_error=True)
 
 
 def snippet(text: str, room: int) -> str:
     """An engine's own words for a page, on one line."""
     return clip(text, room)
+
+
+def _call(id: str, window: Window | None) -> str:
+    return read_call(id, window.start, window.end - window.start) if window else ""
 
 
 def _shown(selection: Selection, asked: bool) -> str:
@@ -191,13 +208,12 @@ def _boundary(body: str, sign: str) -> str:
     return f"--- untrusted text {sign} ---\n{body}\n--- end {sign} ---"
 
 
-def _source_status(source: Source) -> str:
+def _source_status(source: Source, following: Window | None) -> str:
     if source.artifact is None:
         return f"Not read: {source.not_read}." if source.not_read else ""
     total = len(source.artifact.text)
     shown = sum(end - start for start, end in source.spans)
-    at = source.spans[0][0] if source.spans else 0
-    call = f" Read on: {read_call(source.artifact.id, at, min(8_000, total - at))}" if source.stored else ""
+    call = f" Read on: {_call(source.artifact.id, following)}" if source.stored and following else ""
     return f"{shown:,} of {total:,} characters shown.{call}"
 
 

@@ -259,7 +259,8 @@ def guess_language(page: dict[str, int], page_words: int, query_words: list[str]
         if found > most:
             best, most = language, found
     enough = max(2.0, GUESS_MIN_SHARE * (page_words + len(query_words)))
-    return best if most >= enough else UNKNOWN
+    # A question with two function words of a language is in it, even on a page of names and numbers.
+    return best if most >= enough or asked.get(best, 0) >= 2 else UNKNOWN
 
 
 @cache
