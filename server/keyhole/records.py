@@ -79,15 +79,6 @@ class ArtifactSummary:
 
 
 @dataclass(frozen=True, slots=True)
-class Passage:
-    """A stretch of text that is ranked and shown as one."""
-
-    start: int
-    end: int
-    heading_path: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
 class TermCount:
     """How often one term of the query stands in the whole text."""
 

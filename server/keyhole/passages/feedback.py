@@ -8,7 +8,7 @@ from typing import Final
 
 from keyhole.passages.find import Index
 from keyhole.passages.languages import FUNCTION_WORDS
-from keyhole.passages.rank import Scored
+from keyhole.passages.rank import Scored, by_score
 from keyhole.passages.words import WORD
 
 FEEDBACK_SHARE: Final = 0.6
@@ -62,8 +62,7 @@ def with_feedback(scored: Scored) -> Scored:
 def broad_feedback(scored: Scored) -> list[float]:
     """The first round's scores with a second round that looks wider and weighs more."""
     first = first_round(scored)
-    best = sorted(range(len(first)), key=lambda window: -first[window])[:BROAD_WINDOWS]
-    best = [window for window in best if first[window] > 0]
+    best = [window for window in by_score(first)[:BROAD_WINDOWS] if first[window] > 0]
     return _gain(first, _rare_words(scored, first, best, BROAD_WORDS, BROAD_COUNTED), BROAD_SHARE)
 
 

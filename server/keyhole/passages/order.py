@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import cycle
 
 from keyhole.passages.feedback import broad_feedback, first_round
-from keyhole.passages.rank import Scored
+from keyhole.passages.rank import Scored, by_score
 
 SURE_CHARS = 3_000
 """From here on, every other passage is one that another opinion of the page puts first. Before it, the best score
@@ -33,8 +33,3 @@ def ordered(scored: Scored) -> Iterator[int]:
             return
         seen.add(found)
         yield found
-
-
-def by_score(scores: list[float]) -> list[int]:
-    """Windows, best first, ties in page order."""
-    return sorted(range(len(scores)), key=lambda window: -scores[window])

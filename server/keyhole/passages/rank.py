@@ -93,8 +93,7 @@ class Scored:
     @property
     def order(self) -> list[int]:
         """All windows, best first, ties in page order."""
-        scores = self.scores
-        return sorted(range(len(scores)), key=lambda window: -scores[window])
+        return by_score(self.scores)
 
     def best(self, count: int) -> list[int]:
         """The best windows that have a score, ties in page order."""
@@ -109,6 +108,11 @@ class Scored:
             parts[name] = scores[window] - before
             before = scores[window]
         return parts
+
+
+def by_score(scores: list[float]) -> list[int]:
+    """Windows, best first, ties in page order."""
+    return sorted(range(len(scores)), key=lambda window: -scores[window])
 
 
 def score(index: Index, text: str) -> Scored:

@@ -8,8 +8,6 @@ from urllib.parse import urlsplit
 
 from keyhole.records import Hit, SearchRequest
 
-FRESHNESS = ("day", "week", "month", "year")
-
 
 class Engine(Protocol):
     """One source of hits."""
