@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from keyhole.passages.split import DENSE_TARGET_CHARS, TARGET_CHARS, WHOLE_TARGETS, sentence_ends, split
+from keyhole.passages.split import DENSE_TARGET_CHARS, MAX_HEADINGS, TARGET_CHARS, WHOLE_TARGETS, sentence_ends, split
 
 LONGEST = TARGET_CHARS * WHOLE_TARGETS
 
@@ -60,6 +60,12 @@ def test_a_heading_begins_a_window_and_goes_with_what_it_stands_above() -> None:
 def test_headings_that_follow_each_other_stay_together() -> None:
     text = "Before it. " * 40 + "\n\n# Town\n\n## The siege\n\nAmherst came.\n\n" + "After it. " * 80
     assert any(window.startswith("# Town\n\n## The siege\n\nAmherst") for window in windows(text))
+
+
+def test_beyond_the_most_headings_a_page_is_split_as_lines() -> None:
+    text = "# Item\n\n" * (MAX_HEADINGS + 500)
+    assert len(split(text).headings) == MAX_HEADINGS
+    assert "".join(windows(text)) == text
 
 
 def test_a_number_sign_in_the_middle_of_a_line_is_no_heading() -> None:

@@ -68,6 +68,11 @@ _CODE: Final = -2
 """Borders at which a cut is avoided: after a lead-in or inside a row, and inside code."""
 
 
+MAX_HEADINGS: Final = 10_000
+"""Headings after these are lines like others: the longest manuals have some thousands, and each costs what 40 words
+do, so that a text of nothing else would take four times as long as prose."""
+
+
 class Heading(NamedTuple):
     """A Markdown heading line: the windows of its section, and where its line is. A tuple, as a page may be made
     of nothing but headings, and tuples are made six times as fast as frozen dataclasses."""
@@ -100,7 +105,7 @@ def split(text: str) -> Layout:
     begin = last = 0
     last_kind = _BLOCK
     for end, kind in _borders(text):
-        heading = _HEADING.match(text, last) if last_kind > _SENTENCE else None
+        heading = _HEADING.match(text, last) if last_kind > _SENTENCE and len(marks) < MAX_HEADINGS else None
         size = end - begin
         if heading is not None:
             stacked = bool(marks) and marks[-1][3] == last and size <= target
