@@ -108,7 +108,10 @@ def test_every_file_says_what_is_in_it_and_stays_a_room(path: Path) -> None:
 def test_starting_the_server_loads_no_parser_no_network_client_and_no_stemmer() -> None:
     import subprocess
 
-    heavy = ["httpx", "bs4", "lxml", "markdownify", "snowballstemmer", "rank_bm25", "ddgs", "sqlite_utils"]
+    heavy = [
+        "httpx", "bs4", "lxml", "markdownify", "pypdf", "mammoth", "pptx", "openpyxl", "snowballstemmer",
+        "rank_bm25", "ddgs", "sqlite_utils",
+    ]  # fmt: skip
     code = f"import sys, keyhole.serving; print([m for m in {heavy} if m in sys.modules])"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
     assert run.stdout.strip() == "[]"

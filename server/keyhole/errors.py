@@ -32,7 +32,9 @@ class Code(StrEnum):
     RATE_LIMITED = "rate_limited"
     LOGIN_REQUIRED = "login_required"
     EMPTY_DOCUMENT = "empty_document"
+    JAVASCRIPT_REQUIRED = "javascript_required"
     UNSUPPORTED_MEDIA = "unsupported_media"
+    ENCRYPTED_DOCUMENT = "encrypted_document"
     EXTRACTION_FAILED = "extraction_failed"
     UNKNOWN_ARTIFACT = "unknown_artifact"
     EXPIRED_ARTIFACT = "expired_artifact"
@@ -72,7 +74,11 @@ RULES: Mapping[Code, Rule] = MappingProxyType(
         Code.RATE_LIMITED: Rule(True, "Wait before asking this site again, or use another source."),
         Code.LOGIN_REQUIRED: Rule(False, "The page needs an account; use a public source."),
         Code.EMPTY_DOCUMENT: Rule(False, "The page holds no text; use another source."),
+        Code.JAVASCRIPT_REQUIRED: Rule(
+            False, "Scripts write this page and none are run; look for an API, a feed, or another source."
+        ),
         Code.UNSUPPORTED_MEDIA: Rule(False, "Look for an HTML or text version of the same content."),
+        Code.ENCRYPTED_DOCUMENT: Rule(False, "The file needs a password; look for an open copy."),
         Code.EXTRACTION_FAILED: Rule(False, "Use another source for the same content."),
         Code.UNKNOWN_ARTIFACT: Rule(False, "Copy the id from a web_fetch or search result, or fetch the URL."),
         Code.EXPIRED_ARTIFACT: Rule(False, "Fetch the URL again with web_fetch."),

@@ -40,6 +40,23 @@ class Block:
 
 
 @dataclass(frozen=True, slots=True)
+class Metadata:
+    """What a page says of itself: each value one bounded line, "" where it says nothing. Dates are ISO 8601."""
+
+    title: str = ""
+    """The page's own, without the site's name."""
+    author: str = ""
+    published: str = ""
+    modified: str = ""
+    language: str = ""
+    """BCP 47."""
+    canonical: str = ""
+    """Absolute http(s). A claim of the page: never used in place of the URL that was fetched."""
+    site: str = ""
+    description: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Document:
     """A page as readable Markdown, with what was left out of it counted."""
 
@@ -49,6 +66,7 @@ class Document:
     language: str = ""
     blocks: tuple[Block, ...] = ()
     removed: tuple[tuple[str, int], ...] = ()
+    metadata: Metadata = Metadata()
 
 
 @dataclass(frozen=True, slots=True)

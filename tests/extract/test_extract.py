@@ -18,7 +18,7 @@ from keyhole.records import Document
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
 URL = "https://example.org/page"
-NAMES = sorted(folder.name for folder in FIXTURES.iterdir() if folder.is_dir())
+NAMES = sorted(path.parent.name for path in FIXTURES.glob("*/response.json"))
 
 
 def read(body: str | bytes, content_type: str = "text/html; charset=utf-8") -> Document:
@@ -116,14 +116,12 @@ def test_a_type_that_says_something_is_believed() -> None:
 @pytest.mark.parametrize(
     ("body", "content_type"),
     [
-        (b"%PDF-1.7 ...", "application/pdf"),
-        (b"%PDF-1.7 ...", "text/html"),
-        (b"%PDF-1.7 ...", ""),
+        (b"\x1f\x8b\x08\0", "application/gzip"),
+        (b"OggS\0...", "application/ogg"),
         (b"words", "application/pdf"),
         (b"words", "image/png"),
         (b"words", "video/mp4"),
         (b"words", "application/zip"),
-        (b"\x89PNG\r\n\x1a\n", "text/plain"),
         (bytes(100), "text/html"),
         (bytes(100), ""),
     ],
@@ -134,6 +132,15 @@ def test_what_is_not_text_is_refused_with_its_type_and_size(body: bytes, content
     assert error.facts == {"bytes": len(body)}
     assert f"{len(body):,} bytes" in error.message
     assert (content_type or "octet-stream") in error.message
+
+
+@pytest.mark.parametrize("content_type", ["application/pdf", "text/html", "text/plain", "image/png", ""])
+@pytest.mark.parametrize("body", [b"%PDF-1.7 ...", b"\x89PNG\r\n\x1a\n"])
+def test_a_file_that_is_damaged_is_named_by_what_it_is_whatever_its_header(body: bytes, content_type: str) -> None:
+    error = failure(body, content_type)
+    assert error.code is Code.EXTRACTION_FAILED
+    assert error.facts == {"bytes": len(body)}
+    assert f"{len(body):,} bytes" in error.message
 
 
 @pytest.mark.parametrize(
@@ -223,4 +230,4 @@ def test_any_bytes_under_any_type_give_a_document_or_a_named_failure_and_always_
         assert all(0 <= block.start < block.end <= len(first.text) for block in first.blocks)
     else:
         assert isinstance(first, tuple)
-        assert first[0] in {Code.UNSUPPORTED_MEDIA, Code.EMPTY_DOCUMENT}
+        assert first[0] in {Code.UNSUPPORTED_MEDIA, Code.EMPTY_DOCUMENT, Code.EXTRACTION_FAILED}

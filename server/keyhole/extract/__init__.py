@@ -2,88 +2,136 @@
 
 from __future__ import annotations
 
+import dataclasses
 import sys
 from collections.abc import Callable
+from importlib import import_module
 from types import ModuleType
+from typing import Final
 
 from keyhole.errors import Code, KeyholeError
-from keyhole.extract.decode import decode, looks_binary
+from keyhole.extract.body import Body
+from keyhole.extract.decode import looks_binary
+from keyhole.extract.media import described, signature, sniff
 from keyhole.markdown import blocks
 from keyhole.records import Document
 
-Reader = Callable[[str, str], Document]
-"""`(decoded text, URL) -> Document` without blocks; media_type is filled in by `extract`."""
+__all__ = ["extract", "sniff"]
 
-_HTML_TYPES = frozenset({"text/html", "application/xhtml+xml"})
-_TEXT_TYPES = frozenset(
+Reader = Callable[[Body], Document]
+"""A Document without blocks; media_type is filled in by `extract`."""
+
+_OPEN_XML: Final = "application/vnd.openxmlformats-officedocument."
+_BINARY: Final = {
+    "application/pdf": "pdf.read_pdf",
+    "application/epub+zip": "epub.read_epub",
+    "application/x-ole-storage": "office.read_ole",
+    f"{_OPEN_XML}wordprocessingml.document": "office.read_docx",
+    f"{_OPEN_XML}presentationml.presentation": "office.read_pptx",
+    f"{_OPEN_XML}spreadsheetml.sheet": "office.read_xlsx",
+}
+"""Readers of binary formats: they are chosen only for bodies with the signature of their format."""
+_IMAGES: Final = {
+    "image/png": "PNG", "image/jpeg": "JPEG", "image/gif": "GIF", "image/webp": "WebP", "image/avif": "AVIF",
+    "image/bmp": "BMP", "image/x-icon": "ICO",
+}  # fmt: skip
+_TEXT: Final = {
+    "image/svg+xml": "image.read_svg",
+    "application/feed+json": "feed.read_json_feed",
+    "application/feed+xml": "feed.read_feed",
+    "application/rss+xml": "feed.read_feed",
+    "application/atom+xml": "feed.read_feed",
+    "application/jsonl": "data.read_json_lines",
+    "application/x-ndjson": "data.read_json_lines",
+    "application/ndjson": "data.read_json_lines",
+    "application/x-jsonlines": "data.read_json_lines",
+    "application/json-seq": "data.read_json_lines",
+    "application/json": "data.read_json",
+    "text/json": "data.read_json",
+    "application/xml": "xml.read_xml",
+    "text/xml": "xml.read_xml",
+    "text/csv": "delimited.read_delimited",
+    "application/csv": "delimited.read_delimited",
+    "application/vnd.ms-excel": "delimited.read_delimited",
+    "text/tab-separated-values": "delimited.read_delimited",
+    "text/tsv": "delimited.read_delimited",
+}
+_TEXT_ENDINGS: Final = {"+json": "data.read_json", "+xml": "xml.read_xml"}
+_HTML_TYPES: Final = frozenset({"text/html", "application/xhtml+xml"})
+_PLAIN_TYPES: Final = frozenset(
     {
-        "application/json", "application/ld+json", "application/xml", "application/yaml", "application/toml",
-        "application/javascript", "application/x-ndjson", "application/sql", "application/x-sh",
+        "application/yaml", "application/x-yaml", "application/toml", "application/javascript",
+        "application/x-javascript", "application/ecmascript", "application/typescript", "application/sql",
+        "application/graphql", "application/x-sh", "application/x-httpd-php", "application/x-tex",
+        "application/x-subrip", "application/x-bibtex", "application/x-troff-man", "message/rfc822",
     }
 )  # fmt: skip
-_UNTRUSTED_TYPES = frozenset({"", "text/plain", "application/octet-stream", "application/x-unknown"})
-"""Types that servers send for want of a better one; the body's first bytes decide."""
 
 
 def extract(body: bytes, *, url: str, content_type: str) -> Document:
     """Read a response body as a Document with clean Markdown or plain text.
 
     `url` is the final URL (links are made absolute against it); `content_type` is the header as sent.
-    Raises KeyholeError: unsupported_media for what is not text, empty_document when nothing is left.
+    Raises KeyholeError: unsupported_media for what is not read, empty_document when nothing is left,
+    extraction_failed for damaged files, decompression_bomb for archives made to hurt.
     """
-    media_type = sniff(body, content_type)
-    reader = _reader(media_type)
-    if reader is None or looks_binary(body, content_type):
+    media_type = sniff(body, content_type, url)
+    whole = Body(body, content_type, url)
+    reader = _reader(media_type, whole)
+    if reader is None:
         raise KeyholeError(
             Code.UNSUPPORTED_MEDIA,
-            f"the content is {media_type or 'binary'}, {len(body):,} bytes",
+            f"the content is {described(body, media_type)}, {len(body):,} bytes",
             bytes=len(body),
         )
-    document = reader(decode(body, content_type), url)
+    document = reader(whole)
     if not document.text.strip():
         raise KeyholeError(Code.EMPTY_DOCUMENT, f"the page ({media_type}, {len(body):,} bytes) holds no text")
-    return Document(
-        title=document.title,
-        text=document.text,
-        media_type=media_type,
-        language=document.language,
-        blocks=blocks(document.text),
-        removed=document.removed,
-    )
+    return dataclasses.replace(document, media_type=media_type, blocks=blocks(document.text))
 
 
-def sniff(body: bytes, content_type: str) -> str:
-    """The media type: the header's, unless it says nothing and the body starts like HTML."""
-    named = content_type.partition(";")[0].strip().lower()
-    if named in _UNTRUSTED_TYPES:
-        start = body[:1_024].lstrip(b"\xef\xbb\xbf \t\r\n").lower()
-        if start.startswith((b"<!doctype html", b"<html", b"<head", b"<body")):
-            return "text/html"
-        if named != "text/plain":
-            return "application/octet-stream" if looks_binary(body) else "text/plain"
-    return named
-
-
-def _reader(media_type: str) -> Reader | None:
+def _reader(media_type: str, body: Body) -> Reader | None:
+    """The reader of a media type; its module is loaded by the first body that needs it."""
+    binary = signature(body.data)
+    if binary is not None:
+        if media_type in _IMAGES:
+            return lambda body: _read_image(_IMAGES[media_type], body)
+        name = _BINARY.get(media_type, "")
+        return _loaded(name) if name else None
+    if looks_binary(body.data, body.content_type):
+        return None
     if media_type in _HTML_TYPES:
         return _read_html
-    structured = media_type.endswith(("+json", "+xml", "+yaml"))
-    if media_type.startswith("text/") or media_type in _TEXT_TYPES or structured:
+    name = _TEXT.get(media_type) or next((name for end, name in _TEXT_ENDINGS.items() if media_type.endswith(end)), "")
+    if name:
+        return _loaded(name)
+    if media_type.startswith("text/") or media_type in _PLAIN_TYPES or media_type.endswith("+yaml"):
         return _read_plain
     return None
 
 
-def _read_html(text: str, url: str) -> Document:
-    from keyhole.extract.html import html_to_markdown  # parsers are loaded by the first page that needs them
+def _loaded(name: str) -> Reader:
+    module, _, function = name.partition(".")
+    reader: Reader = getattr(import_module(f"keyhole.extract.{module}"), function)
+    return reader
 
-    title, language, markdown, removed = html_to_markdown(text, url)
-    return Document(title=title, text=markdown, media_type="", language=language, removed=removed)
+
+def _read_image(kind: str, body: Body) -> Document:
+    from keyhole.extract.image import read_image
+
+    return read_image(kind, body)
 
 
-def _read_plain(text: str, _url: str) -> Document:
+def _read_html(body: Body) -> Document:
+    from keyhole.extract.html import read_html  # parsers are loaded by the first page that needs them
+
+    return read_html(body.text(), body.url)
+
+
+def _read_plain(body: Body) -> Document:
     from keyhole.extract.plain import plain_to_text
 
-    title, tidied = plain_to_text(text)
+    title, tidied = plain_to_text(body.text())
     return Document(title=title, text=tidied, media_type="")
 
 

@@ -3,157 +3,290 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterator
+from itertools import islice
 from typing import Final
-from urllib.parse import urljoin
 
-from bs4 import BeautifulSoup, Tag
 from lxml import etree
 from lxml.html import HtmlElement
-from markdownify import ATX, MarkdownConverter
 
+from keyhole.extract import code, formulas, tables
 from keyhole.extract.decode import tidy
+from keyhole.extract.links import absolute
+from keyhole.extract.phrases import HEADINGS, PHRASES, Phrases
+from keyhole.extract.writer import Writer
 
-_LANGUAGE_CLASS = re.compile(r"(?:^|\s)(?:language|lang|highlight-source|brush:)[-:]?\s*([\w+#.-]{1,30})")
-_OPENING = re.compile(r"[ \t>]*(?:(?:[-*+:]|\d{1,9}[.)])[ \t>]+)*(`{3,})([^`]*)$")
-_BACKTICKS = re.compile(r"`{3,}")
-_STANDARD_NAME = re.compile(r"h[1-6]|[a-z]+")
-# Names that the converter takes for its own hooks.
-_HOOKS = frozenset({"soup", "list", "hn"})
+__all__ = ["absolute", "to_markdown"]
 
-MAX_CLASS: Final = 200
-"""Characters of a class attribute that are searched for a language."""
-MAX_SPAN: Final = 50
-"""Columns that one cell may span: wider ones are layout, and each column costs a bar."""
+_BLOCKS = frozenset((
+    "address", "article", "aside", "blockquote", "body", "caption", "center", "dd", "details", "dialog", "dir", "div",
+    "dl", "dt", "fieldset", "figcaption", "figure", "footer", "form", "frameset", "header", "hgroup", "html", "legend",
+    "li", "main", "menu", "nav", "noframes", "ol", "optgroup", "option", "p", "search", "section", "summary", "table",
+    "tbody", "td", "tfoot", "th", "thead", "tr", "ul",
+))  # fmt: skip
+_IN_HEADINGS = frozenset({"div", "section", "p", "header", "center", "hgroup", "article", "main"})
+_HEADED_REACH: Final = 8
+"""Elements at the beginning of a list item in which a heading makes the list a layout: deeper ones are content."""
+_NUMBER = re.compile(r"[0-9]{1,6}")
 
 
 def to_markdown(region: HtmlElement, base_url: str) -> str:
     """Markdown of a tree whose scripts, hidden parts and boilerplate are gone; ends with a line break.
 
-    `base_url` is what relative links are joined to. Never raises for any tree.
+    `base_url` is what relative links are joined to. Never raises for any tree. Changes nothing in it.
     """
-    soup = _soup(region)
-    _repair(soup)
-    try:
-        markdown = _Converter(base_url).convert_soup(soup)
-    except RecursionError:
-        # Nesting deeper than the interpreter allows: the words are still there.
-        markdown = soup.get_text("\n", strip=True)
-    return _squeeze(tidy(markdown))
+    converter = _Converter(region, base_url)
+    converter.walk(region, inside=False)
+    converter.writer.flush()
+    return tidy("\n".join(converter.writer.lines)).strip("\n") + "\n"
 
 
-def _soup(region: HtmlElement) -> BeautifulSoup:
-    """The same tree for Beautiful Soup, told element by element: writing HTML and parsing it again would cost more,
-    escape links and move misplaced elements a second time."""
-    soup = BeautifulSoup("", "lxml")
-    soup.reset()
-    for event, element in etree.iterwalk(region, events=("start", "end")):
-        if event == "start":
-            soup.handle_starttag(element.tag, None, None, dict(element.attrib))
-            if element.text:
-                soup.handle_data(element.text)
+class _List:
+    """A list that is open, and the number of its next item."""
+
+    __slots__ = ("count", "number", "step")
+
+    def __init__(self, element: HtmlElement) -> None:
+        self.number: int | None = None
+        self.step = -1 if element.get("reversed") is not None else 1
+        self.count = 0
+        if element.tag == "ol":
+            default = sum(1 for child in element if child.tag == "li") if self.step < 0 else 1
+            self.number = _number(element.get("start"), default)
+
+
+def _number(value: str | None, default: int) -> int:
+    value = (value or "").strip()
+    return int(value) if _NUMBER.fullmatch(value) else default
+
+
+class _Converter(Phrases):
+    """One walk over the tree; the elements that are blocks."""
+
+    def __init__(self, region: HtmlElement, base_url: str) -> None:
+        super().__init__(region, base_url)
+        self._lists: list[_List] = []
+        self._after_term = -1
+        self._own_lines: set[HtmlElement] = set()
+
+    def walk(self, root: HtmlElement, *, inside: bool) -> None:
+        """Convert a tree; with `inside`, what is in an element and not the element itself."""
+        events = etree.iterwalk(root, events=("start", "end", "comment", "pi"))
+        skipped: HtmlElement | None = None
+        for event, element in events:
+            if event == "start":
+                if (inside and element is root) or self._start(element):
+                    self._take(element.text)
+                else:
+                    skipped = element
+                    events.skip_subtree()
+                continue
+            if event == "end":
+                if skipped is element:
+                    skipped = None
+                else:
+                    self._end(element)
+            if element is not root:
+                self._take(element.tail)
+
+    def _take(self, text: str | None) -> None:
+        if text:
+            self.writer.text(text)
+
+    def _start(self, element: HtmlElement) -> bool:
+        """Begin an element; whether its content is to be walked, as it was not written here."""
+        tag = element.tag
+        if self._notes.dropped and element in self._notes.dropped:
+            return False
+        if self._own_lines and element in self._own_lines:
+            self.writer.line_break()
+        start = _STARTS.get(tag)
+        if tag in _BLOCKS:
+            self._block_edge(tag)
+            if self._notes.notes and element in self._notes.notes:
+                self._push(element, f"[^{self._notes.notes[element]}]: ", "    ")
+                return True
+        if start is not None:
+            return start(self, element)
+        classes = element.get("class")
+        return not (classes and self._start_classed(element, classes))
+
+    def _end(self, element: HtmlElement) -> None:
+        if element.tag in _BLOCKS:
+            self._block_edge(element.tag)
+        while self._open and self._open[-1][0] is element:
+            self._open.pop()[1]()
+
+    def _block_edge(self, tag: str) -> None:
+        writer = self.writer
+        if writer.heading and tag in _IN_HEADINGS:
+            writer.text(" ")
+            return
+        writer.flush()
+        writer.heading = 0
+
+    def _push(self, element: HtmlElement, first: str, rest: str) -> None:
+        self.writer.push(first, rest)
+        self._open.append((element, self.writer.pop))
+
+    def _start_classed(self, element: HtmlElement, classes: str) -> bool:
+        """Elements that only their class tells: formulas and code without elements of their own; whether written."""
+        names = classes[: code.MAX_CLASS].split()
+        if "t-lines" in names:
+            # The lines of MediaWiki's pages on C and C++, which only their style sheet breaks.
+            self._own_lines.update(element[1:])
+        if "math" in names and (tex := formulas.of_text(element)):
+            self._formula(tex)
+            return True
+        if "fragment" in names or "syntaxhighlighter" in names:
+            source = next((cell for cell in islice(element.iter("td"), 4) if cell.get("class") == "code"), element)
+            if next(source.iter("pre"), None) is None and (text := code.text_of(source)).strip():
+                self._code_block(text, code.language(element))
+                return True
+        return False
+
+    # Blocks.
+
+    def heading(self, element: HtmlElement) -> bool:
+        writer = self.writer
+        writer.flush()
+        writer.heading = int(element.tag[1])
+        self._open.append((element, self._end_heading))
+        return True
+
+    def _end_heading(self) -> None:
+        self.writer.flush()
+        self.writer.heading = 0
+
+    def list(self, element: HtmlElement) -> bool:
+        self._lists.append(_List(element))
+        self._open.append((element, lambda: (self._lists.pop(), None)[1]))
+        return True
+
+    def item(self, element: HtmlElement) -> bool:
+        if _headed(element):
+            return True
+        number: int | None = None
+        if self._lists:
+            around = self._lists[-1]
+            if around.number is not None:
+                number = _number(element.get("value"), around.number)
+                around.number = number + around.step
+            # Only a list that begins at 1 can follow a line of text without a blank one.
+            self.writer.tight = around.count > 0 or (self.writer.nested and number in {None, 1})
+            around.count += 1
+        bullet = "- " if number is None else f"{max(number, 0)}. "
+        self._push(element, bullet, " " * len(bullet))
+        return True
+
+    def term(self, element: HtmlElement) -> bool:
+        if self._lists:
+            self._lists[-1].count += 1
+        parent = element.getparent()
+        # Terms that nobody closed: the parser nests them.
+        if self._after_term == len(self.writer.lines) or (parent is not None and parent.tag == "dt"):
+            self.writer.tight = True
+        self._open.append((element, self._end_term))
+        return True
+
+    def _end_term(self) -> None:
+        self.writer.flush()
+        self._after_term = len(self.writer.lines)
+
+    def definition(self, element: HtmlElement) -> bool:
+        """What a term means; without a term above it is an indent, as wikis write it, and means nothing."""
+        if _headed(element) or (self._lists and self._lists[-1].count == 0):
+            return True
+        if self._open and self._open[-1][0] is element.getparent() and self._open[-1][0].tag == "dd":
+            self._open.pop()[1]()
+        self.writer.tight = self._after_term == len(self.writer.lines) > 0
+        self._push(element, ": ", "  ")
+        return True
+
+    def quote(self, element: HtmlElement) -> bool:
+        self._push(element, "> ", "> ")
+        return True
+
+    def rule(self, element: HtmlElement) -> bool:
+        if not self.writer.one_line:
+            self.writer.flush()
+            self.writer.heading = 0
+            self.writer.block(["---"])
+        return False
+
+    def summary(self, element: HtmlElement) -> bool:
+        if next(element.iter("strong", "b", "code", *sorted(HEADINGS)), None) is not None:
+            return True
+        return self._mark(element, "strong", "**", "**")
+
+    def preformatted(self, element: HtmlElement) -> bool:
+        if code.is_gutter_block(element):
+            return False
+        if element.tag != "pre" and next(element.iter("p", "div", "table", "ul"), None) is not None:
+            return True
+        text = tidy(code.text_of(element))
+        if text.strip():
+            self._code_block(text, code.language(element))
+        return False
+
+    def _code_block(self, text: str, language: str) -> None:
+        if self.writer.one_line:
+            self.writer.flush()
+            self.writer.code(text)
+            self.writer.flush()
+            return
+        self.writer.flush()
+        self.writer.heading = 0
+        self.writer.fence(tidy(text), language)
+
+    def table(self, element: HtmlElement) -> bool:
+        if (listing := code.listing(element)) is not None:
+            self._code_block(listing, code.language(element))
+            return False
+        if not tables.is_data(element):
+            return True
+        for caption in element.iterchildren("caption"):
+            self.walk(caption, inside=False)
+            self.writer.flush()
+        lines = tables.lines(element, self._cell)
+        if lines:
+            self.writer.block(lines)
+        return False
+
+    def _cell(self, cell: HtmlElement) -> str:
+        """The text of a cell in one line."""
+        if len(cell) == 0:
+            text = " ".join((cell.text or "").split())
         else:
-            soup.handle_endtag(element.tag)
-            if element.tail and element is not region:
-                soup.handle_data(element.tail)
-    soup.endData()
-    return soup
+            around, self.writer = self.writer, Writer(one_line=True)
+            lists, self._lists = self._lists, []
+            self.walk(cell, inside=True)
+            self.writer.flush()
+            text = "<br>".join(line for line in self.writer.lines if line)
+            self.writer, self._lists = around, lists
+        return text.replace("|", "\\|") if "|" in text else text
+
+    def cell(self, element: HtmlElement) -> bool:
+        return not code.is_gutter(element)
 
 
-def _repair(soup: BeautifulSoup) -> None:
-    """Names and numbers that the converter would fail on, made plain; list items numbered in one pass."""
-    for tag in soup.find_all(True):
-        if not _STANDARD_NAME.fullmatch(tag.name) or tag.name in _HOOKS:
-            tag.name = "span"
-        del tag["data-keyhole-number"]
-        if tag.has_attr("colspan"):
-            tag["colspan"] = str(min(MAX_SPAN, _number(tag, "colspan", 1)))
-    for ordered in soup.find_all("ol"):
-        number = _number(ordered, "start", 1)
-        for item in ordered.find_all("li", recursive=False):
-            item["data-keyhole-number"] = str(number)
-            number += 1
+def _headed(element: HtmlElement) -> bool:
+    """Whether an item begins with a heading: then it is a part of the page, and its list is layout."""
+    first: Iterator[HtmlElement] = islice(element.iter(), _HEADED_REACH)
+    return any(inner.tag in HEADINGS for inner in first)
 
 
-def _number(tag: Tag, attribute: str, default: int) -> int:
-    value = str(tag.get(attribute) or "").strip()
-    return int(value) if re.fullmatch(r"[0-9]{1,6}", value) else default
-
-
-def _squeeze(markdown: str) -> str:
-    """At most one blank line between blocks, no spaces at line ends; code fences are left as they are."""
-    kept: list[str] = []
-    fence = ""
-    for line in markdown.split("\n"):
-        ticks = _OPENING.match(line)
-        if fence:
-            kept.append(line)
-            if ticks and ticks[1] == fence and not ticks[2].strip():
-                fence = ""
-        elif ticks:
-            kept.append(line.rstrip())
-            fence = ticks[1]
-        elif line.strip() or (kept and kept[-1]):
-            kept.append(line.rstrip())
-    return "\n".join(kept).strip("\n") + "\n"
-
-
-def absolute(base: str, reference: str) -> str:
-    """An absolute http(s) URL, or nothing: scripts, inlined data and mail addresses are no places to read on."""
-    try:
-        joined = urljoin(base, reference.strip())
-    except ValueError:
-        return ""
-    if not reference.strip() or not joined.lower().startswith(("http://", "https://")):
-        return ""
-    # A parenthesis or a space would end the link early.
-    return re.sub(r"[\s()<>]", lambda match: f"%{ord(match[0]):02X}", joined)
-
-
-class _Converter(MarkdownConverter):
-    """markdownify with absolute links, no inlined images, whole code, and lists numbered in one pass."""
-
-    def __init__(self, base_url: str) -> None:
-        super().__init__(heading_style=ATX, bullets="-", code_language_callback=_code_language)
-        self._base = base_url
-
-    def convert_a(self, el: Tag, text: str, parent_tags: set[str]) -> str:
-        href = absolute(self._base, str(el.get("href") or ""))
-        label = text.strip()
-        if not href or not label or "_noformat" in parent_tags:
-            return text
-        before, _, after = text.partition(label)
-        return f"{before}[{label}]({href}){after}"
-
-    def convert_img(self, el: Tag, text: str, parent_tags: set[str]) -> str:
-        alt = " ".join(str(el.get("alt") or "")[:600].split())[:300].replace("[", "(").replace("]", ")")
-        source = absolute(self._base, str(el.get("src") or ""))
-        return f"![{alt}]({source})" if source else f"[IMAGE: {alt}]"
-
-    def convert_pre(self, el: Tag, text: str, parent_tags: set[str]) -> str:
-        """The code as it stands in the page, under a fence that it does not contain."""
-        for line_break in el.find_all("br"):
-            line_break.replace_with("\n")
-        code = el.get_text().removeprefix("\n").removesuffix("\n")
-        if not code.strip():
-            return ""
-        longest = max((len(ticks) for ticks in _BACKTICKS.findall(code)), default=2)
-        fence = "`" * (longest + 1)
-        return f"\n\n{fence}{_code_language(el)}\n{code}\n{fence}\n\n"
-
-    def convert_li(self, el: Tag, text: str, parent_tags: set[str]) -> str:
-        """An item under its number or bullet; _repair() has numbered them, as counting siblings here is quadratic."""
-        content = text.strip()
-        if not content:
-            return "\n"
-        bullet = f"{el['data-keyhole-number']}. " if el.has_attr("data-keyhole-number") else "- "
-        indent = " " * len(bullet)
-        lines = [f"{indent}{line}" if line.strip() else line for line in content.split("\n")]
-        return f"{bullet}{chr(10).join(lines).removeprefix(indent)}\n"
-
-
-def _code_language(pre: Tag) -> str:
-    for tag in (pre, *pre.find_all("code", limit=1)):
-        match = _LANGUAGE_CLASS.search(" ".join(tag.get_attribute_list("class"))[:MAX_CLASS])
-        if match:
-            return match[1].lower()
-    return ""
+_STARTS: Final[dict[str, Callable[[_Converter, HtmlElement], bool]]] = {
+    **PHRASES,
+    **dict.fromkeys(HEADINGS, _Converter.heading),
+    **dict.fromkeys(("ul", "ol", "dl", "menu", "dir"), _Converter.list),
+    **dict.fromkeys(("pre", "listing", "xmp", "plaintext"), _Converter.preformatted),
+    **dict.fromkeys(("td", "th"), _Converter.cell),
+    "li": _Converter.item,
+    "dt": _Converter.term,
+    "dd": _Converter.definition,
+    "blockquote": _Converter.quote,
+    "hr": _Converter.rule,
+    "summary": _Converter.summary,
+    "table": _Converter.table,
+}

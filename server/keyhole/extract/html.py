@@ -1,58 +1,64 @@
-"""An HTML page as title, language and Markdown: parse, prune, choose the content, convert. Knows nothing of HTTP."""
+"""An HTML page as a Document: parse, read metadata, prune, keep the content, convert. Knows nothing of HTTP."""
 
 from __future__ import annotations
 
 from typing import Final
 
-from lxml.html import HtmlElement
-
-from keyhole.extract.converter import absolute, to_markdown
-from keyhole.extract.decode import tidy
+from keyhole.errors import Code, KeyholeError
+from keyhole.extract.content import keep_content
+from keyhole.extract.converter import to_markdown
+from keyhole.extract.links import absolute
+from keyhole.extract.metadata import read_metadata
 from keyhole.extract.prune import prune
 from keyhole.extract.tree import parse
+from keyhole.records import Document
 
-MIN_MAIN_SHARE: Final = 0.3
-"""Share of the body's text that `<main>` or a lone `<article>` must hold to be taken for the content: with
-less it is a teaser beside the real thing. Checked by eye on documentation, news and forum pages."""
+SHORT_CHARS: Final = 500
+"""Markdown below this length may be a shell: what the page carries for its scripts is looked at."""
 
 
-def html_to_markdown(html: str, url: str) -> tuple[str, str, str, tuple[tuple[str, int], ...]]:
-    """Title, language, Markdown, and how many nodes of which kind were removed."""
+def read_html(html: str, url: str) -> Document:
+    """An HTML page as a Document without blocks and media type.
+
+    Raises KeyholeError: javascript_required for a page that its scripts would fill.
+    """
     root = parse(html)
-    title = _title(root)
-    language = str(root.get("lang") or "")[:20]
+    metadata = read_metadata(root, url)
     base = root.find(".//base[@href]")
-    base_url = absolute(url, str(base.get("href"))) if base is not None else url
-    removed = prune(root)
-    region = _region(root)
-    markdown = to_markdown(region, base_url or url)
-    return title, language, markdown, removed
+    base_url = (absolute(url, str(base.get("href"))) if base is not None else "") or url
+    removed = dict(prune(root))
+    if dropped := keep_content(root, url, metadata.title):
+        removed["boilerplate"] = dropped
+    markdown = to_markdown(root, base_url)
+    if len(markdown) < SHORT_CHARS:
+        markdown = _with_data(html, base_url, markdown)
+    return Document(
+        title=metadata.title,
+        text=markdown,
+        media_type="",
+        language=metadata.language,
+        removed=tuple(removed.items()),
+        metadata=metadata,
+    )
 
 
-def _title(root: HtmlElement) -> str:
-    """The `<title>`, which is not one of a drawing, else the first heading."""
-    titles = [tag for tag in root.iter("title") if next(tag.iterancestors("svg"), None) is None]
-    headings = list(root.iter("h1"))[:1]
-    for candidate in (*titles[:5], *headings):
-        if text := " ".join(tidy(" ".join(candidate.itertext())).split()):
-            return text
-    return ""
+def html_to_markdown(html: str, url: str) -> str:
+    """The Markdown of a piece of HTML that stands inside another document (a feed's entry, a book's chapter)."""
+    root = parse(html)
+    prune(root)
+    return to_markdown(root, url)
 
 
-def _region(root: HtmlElement) -> HtmlElement:
-    """The content: `<main>`, else a lone `<article>`, if it holds enough of the body's text; else the body."""
-    articles = list(root.iter("article"))
-    candidates = [
-        root.find(".//main"),
-        root.find(".//*[@role='main']"),
-        articles[0] if len(articles) == 1 else None,
-    ]
-    whole = _length(root)
-    for candidate in candidates:
-        if candidate is not None and _length(candidate) >= MIN_MAIN_SHARE * whole:
-            return candidate
-    return root
+def _with_data(html: str, url: str, markdown: str) -> str:
+    """A short page with what it carries for its scripts; its tree is parsed anew, as pruning took the scripts."""
+    from keyhole.extract.embedded import embedded_text
+    from keyhole.extract.shell import needs_javascript
 
-
-def _length(element: HtmlElement) -> int:
-    return sum(len(text) for text in element.itertext())
+    root = parse(html)
+    data = embedded_text(root, url)
+    if len(data) > max(SHORT_CHARS, 2 * len(markdown)):
+        return f"{markdown.strip()}\n\n{data}".lstrip()
+    # A renderer would be asked here, or where this failure is caught.
+    if needs_javascript(root, markdown):
+        raise KeyholeError(Code.JAVASCRIPT_REQUIRED, "the page is an empty shell that its scripts fill")
+    return markdown

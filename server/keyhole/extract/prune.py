@@ -1,55 +1,141 @@
-"""What of an HTML tree is not content: scripts, hidden parts, boilerplate. Removes and counts; writes no text."""
+"""What of an HTML tree no reader of the page sees: scripts, widgets, hidden parts. Removes and counts; writes no text.
+
+What a reader does see but did not come for (menus, footers, teasers) is content.py's to judge.
+"""
 
 from __future__ import annotations
 
 import re
+from itertools import islice
 from typing import Final
 
-from lxml.html import HtmlComment, HtmlElement
+from lxml import etree
+from lxml.html import HtmlElement
 
-_NOISE = frozenset((
-    "script", "style", "noscript", "template", "iframe", "object", "embed", "svg", "canvas", "nav", "footer",
-    "aside", "button", "select", "input", "textarea", "dialog", "audio", "video",
-))  # fmt: skip
+_UNREAD: Final = (
+    "style", "template", "iframe", "object", "embed", "svg", "canvas", "select", "textarea",
+    "audio", "video", "datalist",
+)  # fmt: skip
 # Never shown, and on every page, so not worth a count. The head itself is entered: parsers leave the first unknown
 # elements of a page without <body> in it.
-_METADATA = frozenset({"title", "meta", "link", "base"})
-_NOISE_ROLES = frozenset({"navigation", "banner", "contentinfo", "search", "complementary", "dialog", "menu"})
+_METADATA: Final = ("title", "meta", "link", "base")
+
 _HIDDEN_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
+_MAY_BE_HIDDEN = etree.XPath("descendant::*[@hidden or @style or @aria-hidden='true']")
 _MAX_STYLE: Final = 2_000
 """Characters of a style attribute that are searched: hiding stands in its first few."""
 
+_MAX_NAMES: Final = 300
+"""Characters of class and role that are searched."""
+
+CURTAIN_SHARE: Final = 0.1
+"""A hidden element with this share of the page's text is a curtain that a script draws: the page itself."""
+CURTAIN_MIN_CHARS: Final = 500
+"""Less hidden text than this is no page."""
+MAX_CURTAINS: Final = 8
+"""Curtains inside curtains that are looked behind: each costs a reading of the page."""
+TASK_DEPTH: Final = 3
+"""Elements from a task's checkbox up to its list item: a label or a paragraph may be between."""
+_DRAWN: Final = frozenset({"MathJax", "MathJax_Display", "MathJax_Preview", "MJX_Assistive_MathML"})
+"""What MathJax puts beside the script that holds a formula's TeX."""
+_FORMULA = re.compile(r"\b(?:mwe-math-mathml|mwe-math-fallback-image|katex-mathml)")
+"""Class of a formula that is hidden from the eye because a picture or other markup shows it."""
+_STREAMED = re.compile(r"S:[0-9a-f]+")
+"""The id of a part that a React server sends hidden and a script moves into its place."""
+_FOLDED = re.compile(
+    r"\b(?:tab|tabs|tab-?pane|tab-?panel|accordion|collaps\w*|expand\w*|faq|panel|details?)\b", re.IGNORECASE
+)
+"""Class and role of a part that opens when a reader asks for it."""
+
+NOSCRIPT_SHARE: Final = 0.5
+"""`<noscript>` is read if it has at least this share of the page's text: forums send their threads so."""
+NOSCRIPT_MIN_CHARS: Final = 200
+"""Shorter ones say only that scripts are needed."""
+
 
 def prune(root: HtmlElement) -> tuple[tuple[str, int], ...]:
-    """Remove what is not content; how many nodes of each kind went. One walk: what is removed is not entered."""
-    outside = sum(isinstance(node, HtmlComment) for node in root.itersiblings(preceding=True))
-    counts = {"boilerplate": 0, "hidden": 0, "comments": outside}
-    waiting = [root]
-    while waiting:
-        for child in list(waiting.pop()):
-            kind = _noise_kind(child)
-            if kind is None:
-                waiting.append(child)
-                continue
-            if kind:
-                counts[kind] += 1
-            child.drop_tree()
+    """Remove what is not read; how many nodes of each kind went. Changes the tree."""
+    outside = sum(1 for _ in root.itersiblings(etree.Comment, preceding=True))
+    comments = outside + sum(1 for _ in root.iter(etree.Comment))
+    scripts = sum(1 for _ in root.iter(*_UNREAD)) + _drop_scripts(root)
+    etree.strip_elements(root, *_UNREAD, *_METADATA, with_tail=False)
+    etree.strip_tags(root, etree.Comment, etree.PI, etree.Entity)
+    scripts += _drop_noscript(root)
+    counts = {"scripts": scripts, "hidden": _drop_hidden(root), "comments": comments}
     return tuple((kind, count) for kind, count in counts.items() if count)
 
 
-def _noise_kind(element: HtmlElement) -> str | None:
-    """What an element is removed as ("" is not worth a count), or None for content."""
-    if not isinstance(element.tag, str):
-        return "comments" if isinstance(element, HtmlComment) else ""
-    if element.tag in _METADATA:
-        return ""
-    attributes = element.attrib
-    if element.tag in _NOISE or attributes.get("role") in _NOISE_ROLES:
-        return "boilerplate"
-    style = attributes.get("style")
-    hidden = (
-        "hidden" in attributes
-        or attributes.get("aria-hidden") == "true"
-        or (style is not None and _HIDDEN_STYLE.search(style[:_MAX_STYLE]) is not None)
-    )
-    return "hidden" if hidden else None
+def _drop_scripts(root: HtmlElement) -> int:
+    """Drop scripts, but TeX that one sets as a formula; drop what that script has drawn instead."""
+    tex = False
+    dropped = 0
+    for element in list(root.iter("script", "input")):
+        if element.tag == "script" and (element.get("type") or "").startswith("math/tex"):
+            tex = True
+        elif element.tag == "script" or element.get("type") != "checkbox" or not _is_task(element):
+            dropped += 1
+            element.drop_tree()
+    if tex:
+        for element in list(root.iter("span", "div")):
+            if _DRAWN & set((element.get("class") or "").split()) and _is_in(element, root):
+                element.drop_tree()
+    return dropped
+
+
+def _is_task(checkbox: HtmlElement) -> bool:
+    """Whether a checkbox stands in a list item, as those of task lists do."""
+    return any(above.tag == "li" for above in islice(checkbox.iterancestors(), TASK_DEPTH))
+
+
+def _drop_noscript(root: HtmlElement) -> int:
+    """Drop what is said only to readers without scripts, unless it is the page."""
+    found = [(element, _length(element)) for element in root.iter("noscript")]
+    rest = _length(root) - sum(length for _, length in found)
+    dropped = 0
+    for element, length in found:
+        if length < NOSCRIPT_MIN_CHARS or length < NOSCRIPT_SHARE * rest:
+            element.drop_tree()
+            dropped += 1
+        else:
+            element.tag = "div"
+    return dropped
+
+
+def _drop_hidden(root: HtmlElement) -> int:
+    """Drop hidden elements, but curtains and folded parts; what stands in a dropped one is not counted again."""
+    whole = _length(root)
+    dropped = curtains = 0
+    for element in _MAY_BE_HIDDEN(root):
+        if not _is_hidden(element) or _opens(element) or not _is_in(element, root):
+            continue
+        if curtains < MAX_CURTAINS and _length(element) >= max(CURTAIN_MIN_CHARS, CURTAIN_SHARE * whole):
+            curtains += 1
+        else:
+            dropped += 1
+            element.drop_tree()
+    return dropped
+
+
+def _is_in(element: HtmlElement, root: HtmlElement) -> bool:
+    """Whether an element is still in the tree, and is not its root."""
+    return any(above is root for above in element.iterancestors(root.tag))
+
+
+def _is_hidden(element: HtmlElement) -> bool:
+    if element.get("hidden") is not None or element.get("aria-hidden") == "true":
+        return True
+    style = element.get("style")
+    return style is not None and _HIDDEN_STYLE.search(style[:_MAX_STYLE]) is not None
+
+
+def _opens(element: HtmlElement) -> bool:
+    """Whether a reader can open a hidden element, or the page itself does while it loads."""
+    names = f"{element.get('class') or ''} {element.get('role') or ''}"[:_MAX_NAMES]
+    return (_FOLDED.search(names) or _FORMULA.search(names)) is not None or _STREAMED.match(
+        element.get("id") or ""
+    ) is not None
+
+
+def _length(element: HtmlElement) -> int:
+    """Characters of text, white space not counted."""
+    return len("".join("".join(element.itertext()).split()))

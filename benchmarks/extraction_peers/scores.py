@@ -1,0 +1,172 @@
+"""Scores of extracted text against the text that a person marked: words, snippets. Pure: no page and no file in it.
+
+Every system's Markdown is reduced to words in the same way first, so that no one gains or loses by its syntax: an
+address is no word, a link counts as its label, an image as nothing, code as it stands.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass
+from typing import Final
+
+_WORD: Final = re.compile(r"\w+")
+_FENCE: Final = re.compile(r"[ \t>]*(`{3,}|~{3,})")
+_DEFINITION: Final = re.compile(r"\s*\[[^\]]+\]:\s+\S")
+_TICKS: Final = re.compile(r"`+")
+_DATA: Final = re.compile(r"data:[a-z]+/[a-z0-9.+-]+;base64,[A-Za-z0-9+/=%]+")
+_BRACKET: Final = re.compile(r"\\.|!\[|\[|\]", re.DOTALL)
+_IN_TARGET: Final = re.compile(r"\\.|[()]|\n\s*\n|\s\"(?:\\.|[^\"\\]){0,2000}+\"", re.DOTALL)
+_TARGET: Final = re.compile(r"(?:<[^<>]*>|\S*)(?:\s+(?:\".*\"|'.*'))?", re.DOTALL)
+_MARKS: Final = re.compile(
+    r"""\\(?P<literal>[!-/:-@\[-`{-~])
+    | <(?P<address>(?:https?://|mailto:)[^>\s]+)>
+    | (?P<tag></?[A-Za-z][^<>]{0,300}>)
+    | \*+ | ~~ | \u200b
+    | (?<![A-Za-z0-9_])_{1,3}(?=[^\s_]) | (?<=[^\s_])_{1,3}(?![A-Za-z0-9_])
+    """,
+    re.VERBOSE,
+)
+_LONGEST_TARGET: Final = 4_000
+"""Characters read in search of the end of a link's address, so that unclosed ones cost little."""
+_DEEPEST_TARGET: Final = 32
+"""Parentheses within one another in an address: as many as CommonMark wants of a reader."""
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """One page: how the words agree, and which snippets are there."""
+
+    f1: float
+    recall: float
+    precision: float
+    must: tuple[bool, ...]
+    clean: tuple[bool, ...]
+
+
+def score(markdown: str, truth: str, must: list[str], must_not: list[str]) -> Score:
+    """Score one page's Markdown."""
+    text = to_words(markdown)
+    flat = _flat(text)
+    return Score(
+        *agreement(text, truth),
+        must=tuple(_flat(snippet) in flat for snippet in must),
+        clean=tuple(_flat(snippet) not in flat for snippet in must_not),
+    )
+
+
+def agreement(text: str, truth: str) -> tuple[float, float, float]:
+    """F1, recall and precision of lower-cased words, each counted as often as it stands; order is ignored."""
+    found, wanted = (Counter(_WORD.findall(side.lower())) for side in (text, truth))
+    if not found or not wanted:
+        both = float(not found and not wanted)
+        return both, both, both
+    shared = (found & wanted).total()
+    recall, precision = shared / wanted.total(), shared / found.total()
+    return 2 * shared / (wanted.total() + found.total()), recall, precision
+
+
+def _flat(text: str) -> str:
+    return " ".join(text.lower().split())
+
+
+def to_words(markdown: str) -> str:
+    """The text that Markdown shows; code is kept to the letter."""
+    parts: list[str] = []
+    prose: list[str] = []
+    fence = ""
+    for line in markdown.splitlines(keepends=True):
+        mark = _FENCE.match(line)
+        if fence:
+            if mark and mark[1].startswith(fence) and not line[mark.end() :].strip():
+                fence = ""
+            else:
+                parts.append(line)
+        elif mark and "`" not in line[mark.end() :]:
+            fence = mark[1]
+            parts.append(_prose("".join(prose)))
+            prose = []
+        elif not _DEFINITION.match(line):
+            prose.append(line)
+    return "".join([*parts, _prose("".join(prose))])
+
+
+def _prose(text: str) -> str:
+    """Text outside fences: spans of code stand as they are, and a link may hold one in its label."""
+    spans: list[str] = []
+    without_code: list[str] = []
+    end = 0
+    for start, stop, code in _code_spans(text):
+        without_code += [text[end:start], f"\x01{len(spans)}\x02"]
+        spans.append(code)
+        end = stop
+    shown = _unmark(_labels(_DATA.sub("", "".join([*without_code, text[end:]]))))
+    return re.sub("\x01([0-9]+)\x02", lambda held: spans[int(held[1])], shown)
+
+
+def _code_spans(text: str) -> list[tuple[int, int, str]]:
+    """`(start, stop, code)` of spans in one or two backticks that close in their own line."""
+    spans: list[tuple[int, int, str]] = []
+    opened: re.Match[str] | None = None
+    for ticks in _TICKS.finditer(text):
+        escaped = text[ticks.start() - 1 : ticks.start()] == "\\"
+        if opened and "\n" in text[opened.end() : ticks.start()]:
+            opened = None
+        if opened and opened[0] == ticks[0]:
+            spans.append((opened.start(), ticks.end(), text[opened.end() : ticks.start()]))
+            opened = None
+        elif not opened and len(ticks[0]) <= 2 and not escaped:
+            opened = ticks
+    return spans
+
+
+def _labels(text: str) -> str:
+    """Links as their labels, images as nothing. One pass with a stack of brackets that are open."""
+    out: list[str] = []
+    opened: list[tuple[int, bool]] = []
+    end = 0
+    for bracket in _BRACKET.finditer(text):
+        if bracket.start() < end:  # inside an address that has been read
+            continue
+        out.append(text[end : bracket.start()])
+        end = bracket.end()
+        out.append(bracket[0])
+        if bracket[0] in {"[", "!["}:
+            opened.append((len(out) - 1, bracket[0] == "!["))
+        elif bracket[0] == "]" and opened:
+            at, image = opened.pop()
+            stop = _target_end(text, end)
+            if stop:
+                end = stop
+                if image:
+                    out[at:] = [" "]
+                else:
+                    out[at] = out[-1] = ""
+    return "".join([*out, text[end:]])
+
+
+def _target_end(text: str, start: int) -> int:
+    """Where `(address "title")` at `start` ends; 0 if there is none."""
+    if text[start : start + 1] != "(":
+        return 0
+    depth = 0
+    for part in _IN_TARGET.finditer(text, start, start + _LONGEST_TARGET):
+        depth += {"(": 1, ")": -1}.get(part[0], 0)
+        if part[0].isspace() or depth > _DEEPEST_TARGET:  # a blank line: the paragraph is over
+            return 0
+        if not depth:
+            whole = _TARGET.fullmatch(text[start + 1 : part.start()].strip())
+            return part.end() if whole else 0
+    return 0
+
+
+def _unmark(text: str) -> str:
+    """Without emphasis, tags and backslashes before punctuation."""
+
+    def plain(found: re.Match[str]) -> str:
+        if found["tag"]:
+            return " "
+        return found["literal"] or found["address"] or ""
+
+    return _MARKS.sub(plain, text)

@@ -1,0 +1,73 @@
+"""CSV and TSV: delimiters, quotes, ragged rows, and files that are not rows."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from keyhole.extract import extract
+
+
+def read(body: str, content_type: str = "text/csv") -> str:
+    return extract(body.encode(), url="", content_type=content_type).text
+
+
+@pytest.mark.parametrize(
+    ("body", "content_type"),
+    [
+        ("a,b\n1,2\n", "text/csv"),
+        ("a;b\n1;2\n", "text/csv"),
+        ("a\tb\n1\t2\n", "text/csv"),
+        ("a|b\r\n1|2\r\n", "text/csv; charset=utf-8; header=present"),
+        ("a\tb\n1\t2\n", "text/tab-separated-values"),
+        ("a,b\n1,2\n", "text/tab-separated-values"),
+        ("sep=;\na;b\n1;2\n", "text/csv"),
+        ('"a";"b"\n"1";"2"', "application/vnd.ms-excel"),
+    ],
+)
+def test_the_delimiter_is_found(body: str, content_type: str) -> None:
+    assert read(body, content_type) == "| a | b |\n| --- | --- |\n| 1 | 2 |\n"
+
+
+def test_a_delimiter_inside_quotes_does_not_count() -> None:
+    assert read('name;place\n"Writer, A.";"x, y, z"\n') == "| name | place |\n| --- | --- |\n| Writer, A. | x, y, z |\n"
+
+
+def test_bars_and_line_breaks_stay_inside_their_cell() -> None:
+    assert read('a,b\n"1\n2","x|y"\n') == "| a | b |\n| --- | --- |\n| 1<br>2 | x\\|y |\n"
+
+
+def test_ragged_rows_keep_every_cell() -> None:
+    assert read("a,b\n1\n1,2,3\n\n,,\n") == "| a | b |  |\n| --- | --- | --- |\n| 1 |\n| 1 | 2 | 3 |\n"
+
+
+def test_one_column_is_a_table_too() -> None:
+    assert read("name\nalpha\n") == "| name |\n| --- |\n| alpha |\n"
+
+
+def test_every_row_is_one_line_of_one_table() -> None:
+    document = extract(b"a,b\n" * 100, url="", content_type="text/csv")
+    assert [block.kind for block in document.blocks] == ["table"]
+    assert document.text.count("\n") == 101
+
+
+def test_what_has_no_rows_is_kept_as_it_is() -> None:
+    body = '"' + "word " * 40_000
+    assert read(body) == body
+
+
+SLOW = {
+    "wide": "a," * 300_000 + "\n" + "1\n" * 1_000,
+    "one wide row": "a\n" * 50_000 + "," * 50_000 + "x\n",
+    "quotes": '"' * 1_000_001,
+    "open quotes": 'a,"b\n' * 100_000,
+    "breaks in cells": "a,b\n" + ('"' + "x\n" * 1_000 + '",2\n') * 100,
+}
+
+
+@pytest.mark.parametrize("name", list(SLOW))
+def test_no_table_is_slow_to_read_or_grows_without_bound(name: str) -> None:
+    started = time.process_time()
+    assert len(read(SLOW[name])) < 8 * len(SLOW[name])
+    assert time.process_time() - started < 4

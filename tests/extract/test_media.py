@@ -1,0 +1,124 @@
+"""Which media type a body is read as: by its first bytes, its header, and the ending of its address."""
+
+from __future__ import annotations
+
+import pytest
+
+from keyhole.errors import Code, KeyholeError
+from keyhole.extract import extract, sniff
+
+RSS = b'<?xml version="1.0"?>\n<!-- made by a program -->\n<rss><channel><title>News</title></channel></rss>'
+ATOM = b'<feed xmlns="http://www.w3.org/2005/Atom"><title>News</title></feed>'
+RDF = b'<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns="http://purl.org/rss/1.0/"/>'
+XHTML = b'<?xml version="1.0"?><!DOCTYPE html PUBLIC "-//W3C//DTD" "x"><html xmlns="x"><p>w</p></html>'
+SVG = b'<?xml version="1.0"?><svg xmlns="http://www.w3.org/2000/svg"/>'
+
+
+@pytest.mark.parametrize("body", [RSS, ATOM, RDF])
+@pytest.mark.parametrize("named", ["text/xml", "application/xml", "text/plain", "", "application/octet-stream"])
+def test_a_feed_is_a_feed_whatever_xml_it_is_named(body: bytes, named: str) -> None:
+    assert sniff(body, named) == "application/feed+xml"
+
+
+def test_a_feed_sent_as_a_page_is_a_feed() -> None:
+    assert sniff(RSS, "text/html; charset=utf-8") == "application/feed+xml"
+    assert sniff(ATOM, "application/atom+xml") == "application/atom+xml"
+
+
+@pytest.mark.parametrize("named", ["text/xml", "application/xml", "application/xhtml+xml"])
+def test_xml_with_the_root_of_a_page_is_a_page(named: str) -> None:
+    assert sniff(XHTML, named) == "application/xhtml+xml"
+    assert extract(XHTML, url="", content_type=named).text == "w\n"
+
+
+@pytest.mark.parametrize("named", ["text/xml", "image/svg+xml", "", "text/plain"])
+def test_a_drawing_is_an_image(named: str) -> None:
+    assert sniff(SVG, named) == "image/svg+xml"
+
+
+def test_other_xml_and_pages_that_start_with_a_declaration_stay_what_they_are() -> None:
+    assert sniff(b"<?xml version='1.0'?><urlset/>", "application/xml") == "application/xml"
+    assert sniff(b"<?xml version='1.0'?><urlset/>", "") == "application/xml"
+    assert sniff(b"<?xml version='1.0'?><html><p>w", "text/html") == "text/html"
+    assert sniff(b"<feed>no namespace</feed>", "text/html") == "text/html"
+
+
+@pytest.mark.parametrize(
+    ("body", "media_type"),
+    [
+        (b"%PDF-1.7\n", "application/pdf"),
+        (b"\n%PDF-1.7\n", "application/pdf"),
+        (b"\x89PNG\r\n\x1a\n", "image/png"),
+        (b"\xff\xd8\xff\xe0", "image/jpeg"),
+        (b"GIF89a", "image/gif"),
+        (b"RIFF\0\0\0\0WEBPVP8 ", "image/webp"),
+        (b"\0\0\0\x20ftypavif", "image/avif"),
+        (b"\0\0\0\x20ftypisom", "video/mp4"),
+        (b"RIFF\0\0\0\0WAVE", "audio/wav"),
+        (b"BM\x36\0\0\0\0\0\0\0", "image/bmp"),
+        (b"\0\0\1\0\1\0", "image/x-icon"),
+        (b"\x1f\x8b\x08", "application/gzip"),
+        (b"ID3\x04", "audio/mpeg"),
+        (b"MZ\x90\0\x03", "application/vnd.microsoft.portable-executable"),
+        (bytes(257) + b"ustar\0", "application/x-tar"),
+        (b"PK\x05\x06" + bytes(18), "application/zip"),
+    ],
+)
+@pytest.mark.parametrize(
+    "named", ["", "text/html", "text/plain; charset=utf-8", "image/png", "application/octet-stream"]
+)
+def test_the_first_bytes_of_a_binary_format_say_more_than_the_header(body: bytes, media_type: str, named: str) -> None:
+    assert sniff(body, named) == media_type
+
+
+@pytest.mark.parametrize("text", ["BMW builds cars", "ID3 tags are", "MZ is the mark of", "GIF is said", "BZ"])
+def test_words_that_begin_like_a_format_are_words(text: str) -> None:
+    assert sniff(text.encode(), "text/plain") == "text/plain"
+
+
+@pytest.mark.parametrize(
+    ("url", "media_type"),
+    [
+        ("https://example.org/a.json?x=1.csv", "application/json"),
+        ("https://example.org/A.CSV", "text/csv"),
+        ("https://example.org/data.geojson", "application/geo+json"),
+        ("https://example.org/json", "text/plain"),
+        ("https://example.org/a.py", "text/plain"),
+        ("http://[", "text/plain"),
+    ],
+)
+def test_the_ending_of_the_address_counts_only_where_nothing_else_speaks(url: str, media_type: str) -> None:
+    for named in ("", "text/plain", "application/octet-stream"):
+        assert sniff(b"1,2", named, url) == media_type
+    assert sniff(b"1,2", "text/markdown", url) == "text/markdown"
+    assert sniff(b"<!doctype html>", "text/plain", url) == "text/html"
+
+
+@pytest.mark.parametrize("named", ["application/pdf", "image/png", "application/vnd.ms-excel"])
+def test_a_page_sent_in_place_of_a_file_is_a_page(named: str) -> None:
+    assert sniff(b"<!DOCTYPE html><p>Log in", named) == "text/html"
+
+
+@pytest.mark.parametrize(
+    ("body", "named", "words"),
+    [
+        (b"\x1f\x8b\x08" + bytes(9), "", "a gzip archive (application/gzip), 12 bytes"),
+        (b"\0\0\0\x20ftypisom", "video/mp4", "an MP4 video (video/mp4), 12 bytes"),
+        (b"OggS\0" + bytes(5), "audio/ogg", "an Ogg recording (application/ogg), 10 bytes"),
+        (b"words", "font/ttf", "a font (font/ttf), 5 bytes"),
+        (b"words", "video/mp4", "a video (video/mp4), 5 bytes"),
+        (b"words", "application/x-made-up", "application/x-made-up, 5 bytes"),
+    ],
+)
+def test_what_is_not_read_is_named(body: bytes, named: str, words: str) -> None:
+    with pytest.raises(KeyholeError) as caught:
+        extract(body, url="", content_type=named)
+    assert caught.value.code is Code.UNSUPPORTED_MEDIA
+    assert caught.value.message == f"the content is {words}"
+
+
+@pytest.mark.parametrize(
+    "named", ["text/vtt", "text/calendar", "message/rfc822", "application/x-subrip", "text/x-python"]
+)
+def test_other_texts_are_kept_as_they_are(named: str) -> None:
+    assert extract(b"one: 1\n\n  two\n", url="", content_type=named).text == "one: 1\n\n  two\n"
