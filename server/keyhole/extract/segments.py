@@ -142,7 +142,7 @@ class _Scan:
             self._add(box, [(element, Place.INSIDE)])
             return False
         self._box = box
-        if element.text:
+        if element.text and not element.text.isspace():
             self._run.append((element, Place.HEAD))
         return True
 
@@ -151,7 +151,8 @@ class _Scan:
         if self._box is not None and element is self._box.element:
             self._close()
             self._box = self._box.parent
-        if self._box is not None and element.tail:
+        # White space begins no run, but parts words within one.
+        if self._box is not None and element.tail and (self._run or not element.tail.isspace()):
             self._run.append((element, Place.TAIL))
 
     def _in_link(self, element: HtmlElement) -> bool:
