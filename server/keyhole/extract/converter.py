@@ -1,33 +1,30 @@
-"""Pruned HTML to Markdown: absolute links, whole code, tables and lists. Decides nothing about what is content."""
+"""Pruned HTML to Markdown: markdownify, with the page's tree as `feeding` tells it. Decides nothing about content."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
-from itertools import islice
 from typing import Final
 
-from lxml import etree
+from bs4 import NavigableString, Tag
 from lxml.html import HtmlElement
+from markdownify import ATX, MarkdownConverter
 
-from keyhole.extract import code, formulas, tables
 from keyhole.extract.decode import tidy
-from keyhole.extract.links import absolute
-from keyhole.extract.phrases import HEADINGS, PHRASES, Phrases
-from keyhole.extract.writer import Writer
+from keyhole.extract.feeding import soup_of
+from keyhole.extract.inline import raised
+from keyhole.extract.links import absolute, label
 
 __all__ = ["absolute", "to_markdown"]
 
-_BLOCKS = frozenset((
-    "address", "article", "aside", "blockquote", "body", "caption", "center", "dd", "details", "dialog", "dir", "div",
-    "dl", "dt", "fieldset", "figcaption", "figure", "footer", "form", "frameset", "header", "hgroup", "html", "legend",
-    "li", "main", "menu", "nav", "noframes", "ol", "optgroup", "option", "p", "search", "section", "summary", "table",
-    "tbody", "td", "tfoot", "th", "thead", "tr", "ul",
-))  # fmt: skip
-_IN_HEADINGS = frozenset({"div", "section", "p", "header", "center", "hgroup", "article", "main"})
-_HEADED_REACH: Final = 8
-"""Elements at the beginning of a list item in which a heading makes the list a layout: deeper ones are content."""
-_NUMBER = re.compile(r"[0-9]{1,6}")
+_BACKTICKS = re.compile(r"`{3,}")
+# A line of text that would open a heading or a fence, or underline the line before it as a heading.
+_STRUCTURE = re.compile(
+    r"(?m)^((?:(?:[-*+:>]|\d{1,9}[.)])[ \t]+)*)(?=#{1,6}(?:[ \t]|$)|`{3,}[^`\n]*$|~{3}|(?:={2,}|-{2,})$)"
+)
+_STRUCTURE_SIGNS: Final = ("#", "=", "--")
+_BLANK_LINES = re.compile(r"\s*\n\s*\n\s*")
+_EMPTY_ROW = frozenset("| ")
+_TABLE_SIGNS: Final = "|- \n"
 
 
 def to_markdown(region: HtmlElement, base_url: str) -> str:
@@ -35,258 +32,157 @@ def to_markdown(region: HtmlElement, base_url: str) -> str:
 
     `base_url` is what relative links are joined to. Never raises for any tree. Changes nothing in it.
     """
-    converter = _Converter(region, base_url)
-    converter.walk(region, inside=False)
-    converter.writer.flush()
-    return tidy("\n".join(converter.writer.lines)).strip("\n") + "\n"
+    soup = soup_of(region, base_url)
+    try:
+        markdown = _Converter().convert_soup(soup)
+    except RecursionError:
+        # A caller that is itself deep in the interpreter's stack: the words are still there.
+        markdown = soup.get_text("\n", strip=True)
+    return tidy(markdown).strip("\n") + "\n"
 
 
-class _List:
-    """A list that is open, and the number of its next item."""
+class _Converter(MarkdownConverter):
+    """markdownify with one rule for blank lines: a block begins with two line breaks, a tight one with one, and ends
+    with one; where blocks meet, markdownify keeps the longer run."""
 
-    __slots__ = ("count", "number", "step")
+    def __init__(self) -> None:
+        super().__init__(heading_style=ATX)
 
-    def __init__(self, element: HtmlElement) -> None:
-        self.number: int | None = None
-        self.step = -1 if element.get("reversed") is not None else 1
-        self.count = 0
-        if element.tag == "ol":
-            default = sum(1 for child in element if child.tag == "li") if self.step < 0 else 1
-            self.number = _number(element.get("start"), default)
+    def process_tag(self, node: Tag, parent_tags: set[str] | None = None) -> str:
+        """As markdownify, with a short way for the many elements that hold nothing but text."""
+        # The stub of markdownify names neither method, though both are made to be overridden.
+        if any(isinstance(child, Tag) for child in node.contents):
+            return str(super().process_tag(node, parent_tags=parent_tags))  # type: ignore[misc]
+        text = "".join(map(str, node.contents))
+        convert = self.get_conv_fn_cached(node.name)  # type: ignore[attr-defined]
+        return str(convert(node, text, parent_tags=parent_tags or set())) if convert else text
 
-
-def _number(value: str | None, default: int) -> int:
-    value = (value or "").strip()
-    return int(value) if _NUMBER.fullmatch(value) else default
-
-
-class _Converter(Phrases):
-    """One walk over the tree; the elements that are blocks."""
-
-    def __init__(self, region: HtmlElement, base_url: str) -> None:
-        super().__init__(region, base_url)
-        self._lists: list[_List] = []
-        self._after_term = -1
-        self._own_lines: set[HtmlElement] = set()
-
-    def walk(self, root: HtmlElement, *, inside: bool) -> None:
-        """Convert a tree; with `inside`, what is in an element and not the element itself."""
-        events = etree.iterwalk(root, events=("start", "end", "comment", "pi"))
-        skipped: HtmlElement | None = None
-        for event, element in events:
-            if event == "start":
-                if (inside and element is root) or self._start(element):
-                    self._take(element.text)
-                else:
-                    skipped = element
-                    events.skip_subtree()
-                continue
-            if event == "end":
-                if skipped is element:
-                    skipped = None
-                else:
-                    self._end(element)
-            if element is not root:
-                self._take(element.tail)
-
-    def _take(self, text: str | None) -> None:
-        if text:
-            self.writer.text(text)
-
-    def _start(self, element: HtmlElement) -> bool:
-        """Begin an element; whether its content is to be walked, as it was not written here."""
-        tag = element.tag
-        if self._notes.dropped and element in self._notes.dropped:
-            return False
-        if self._own_lines and element in self._own_lines:
-            self.writer.line_break()
-        start = _STARTS.get(tag)
-        if tag in _BLOCKS:
-            self._block_edge(tag)
-            if self._notes.notes and element in self._notes.notes:
-                self._push(element, f"[^{self._notes.notes[element]}]: ", "    ")
-                return True
-        if start is not None:
-            return start(self, element)
-        classes = element.get("class")
-        return not (classes and self._start_classed(element, classes))
-
-    def _end(self, element: HtmlElement) -> None:
-        if element.tag in _BLOCKS:
-            self._block_edge(element.tag)
-        while self._open and self._open[-1][0] is element:
-            self._open.pop()[1]()
-
-    def _block_edge(self, tag: str) -> None:
-        writer = self.writer
-        if writer.heading and tag in _IN_HEADINGS:
-            writer.text(" ")
-            return
-        writer.flush()
-        writer.heading = 0
-
-    def _push(self, element: HtmlElement, first: str, rest: str) -> None:
-        self.writer.push(first, rest)
-        self._open.append((element, self.writer.pop))
-
-    def _start_classed(self, element: HtmlElement, classes: str) -> bool:
-        """Elements that only their class tells: formulas and code without elements of their own; whether written."""
-        names = classes[: code.MAX_CLASS].split()
-        if "t-lines" in names:
-            # The lines of MediaWiki's pages on C and C++, which only their style sheet breaks.
-            self._own_lines.update(element[1:])
-        if "math" in names and (tex := formulas.of_text(element)):
-            self._formula(tex)
-            return True
-        if "fragment" in names or "syntaxhighlighter" in names:
-            source = next((cell for cell in islice(element.iter("td"), 4) if cell.get("class") == "code"), element)
-            if next(source.iter("pre"), None) is None and (text := code.text_of(source)).strip():
-                self._code_block(text, code.language(element))
-                return True
-        return False
+    def process_text(self, el: NavigableString, parent_tags: set[str] | None = None) -> str:
+        """Text as it is: white space was made plain across elements, and signs are escaped where they begin a line."""
+        return str(el)
 
     # Blocks.
 
-    def heading(self, element: HtmlElement) -> bool:
-        writer = self.writer
-        writer.flush()
-        writer.heading = int(element.tag[1])
-        self._open.append((element, self._end_heading))
-        return True
+    def convert_p(self, el: Tag, text: str, parent_tags: set[str]) -> str:
+        text = text.strip()
+        if not text:
+            return ""
+        if "\n" in text:
+            text = "\n".join(line.strip() for line in _BLANK_LINES.sub("\n\n", text).split("\n"))
+        if "td" not in parent_tags and _may_be_structure(text):
+            text = _STRUCTURE.sub(r"\1\\", text)
+        return f"{_lead(el)}{text}\n"
 
-    def _end_heading(self) -> None:
-        self.writer.flush()
-        self.writer.heading = 0
+    def convert_pre(self, el: Tag, text: str, parent_tags: set[str]) -> str:
+        """The code as it stands in the page, under a fence that it does not contain."""
+        fence = "`" * (max(map(len, _BACKTICKS.findall(text)), default=2) + 1)
+        return f"{_lead(el)}{fence}{el['language']}\n{text}\n{fence}\n"
 
-    def list(self, element: HtmlElement) -> bool:
-        self._lists.append(_List(element))
-        self._open.append((element, lambda: (self._lists.pop(), None)[1]))
-        return True
+    def convert_math(self, el: Tag, text: str, parent_tags: set[str]) -> str:
+        return f"{_lead(el)}{text}\n"
 
-    def item(self, element: HtmlElement) -> bool:
-        if _headed(element):
-            return True
-        number: int | None = None
-        if self._lists:
-            around = self._lists[-1]
-            if around.number is not None:
-                number = _number(element.get("value"), around.number)
-                around.number = number + around.step
-            # Only a list that begins at 1 can follow a line of text without a blank one.
-            self.writer.tight = around.count > 0 or (self.writer.nested and number in {None, 1})
-            around.count += 1
-        bullet = "- " if number is None else f"{max(number, 0)}. "
-        self._push(element, bullet, " " * len(bullet))
-        return True
+    def convert_blockquote(self, el: Tag, text: str, parent_tags: set[str]) -> str:
+        return _indented(el, text, "> ", "> ")
 
-    def term(self, element: HtmlElement) -> bool:
-        if self._lists:
-            self._lists[-1].count += 1
-        parent = element.getparent()
-        # Terms that nobody closed: the parser nests them.
-        if self._after_term == len(self.writer.lines) or (parent is not None and parent.tag == "dt"):
-            self.writer.tight = True
-        self._open.append((element, self._end_term))
-        return True
+    def convert_list(self, el: Tag, text: str, parent_tags: set[str]) -> str:
+        """Its items, as they are: each knows whether it follows closely."""
+        return text
 
-    def _end_term(self) -> None:
-        self.writer.flush()
-        self._after_term = len(self.writer.lines)
+    convert_ul = convert_ol = convert_dl = convert_list
 
-    def definition(self, element: HtmlElement) -> bool:
-        """What a term means; without a term above it is an indent, as wikis write it, and means nothing."""
-        if _headed(element) or (self._lists and self._lists[-1].count == 0):
-            return True
-        if self._open and self._open[-1][0] is element.getparent() and self._open[-1][0].tag == "dd":
-            self._open.pop()[1]()
-        self.writer.tight = self._after_term == len(self.writer.lines) > 0
-        self._push(element, ": ", "  ")
-        return True
+    def convert_li(self, el: Tag, text: str, parent_tags: set[str]) -> str:
+        """An item under its bullet, or under the number that it was given: counting its siblings is quadratic."""
+        bullet = f"{el['number']}. " if "number" in el.attrs else "- "
+        return _indented(el, text, bullet, " " * len(bullet))
 
-    def quote(self, element: HtmlElement) -> bool:
-        self._push(element, "> ", "> ")
-        return True
+    def convert_dd(self, el: Tag, text: str, parent_tags: set[str]) -> str:
+        return _indented(el, text, ": ", "  ")
 
-    def rule(self, element: HtmlElement) -> bool:
-        if not self.writer.one_line:
-            self.writer.flush()
-            self.writer.heading = 0
-            self.writer.block(["---"])
-        return False
+    def convert_footnote(self, el: Tag, text: str, parent_tags: set[str]) -> str:
+        return _indented(el, text, f"[^{el['label']}]: ", "    ")
 
-    def summary(self, element: HtmlElement) -> bool:
-        if next(element.iter("strong", "b", "code", *sorted(HEADINGS)), None) is not None:
-            return True
-        return self._mark(element, "strong", "**", "**")
+    # Tables.
 
-    def preformatted(self, element: HtmlElement) -> bool:
-        if code.is_gutter_block(element):
-            return False
-        if element.tag != "pre" and next(element.iter("p", "div", "table", "ul"), None) is not None:
-            return True
-        text = tidy(code.text_of(element))
-        if text.strip():
-            self._code_block(text, code.language(element))
-        return False
+    def convert_table(self, el: Tag, text: str, parent_tags: set[str]) -> str:
+        return f"{_lead(el)}{text}" if text.strip(_TABLE_SIGNS) else ""
 
-    def _code_block(self, text: str, language: str) -> None:
-        if self.writer.one_line:
-            self.writer.flush()
-            self.writer.code(text)
-            self.writer.flush()
-            return
-        self.writer.flush()
-        self.writer.heading = 0
-        self.writer.fence(tidy(text), language)
+    def convert_tr(self, el: Tag, text: str, parent_tags: set[str]) -> str:
+        """A row; the first one names the columns, and is empty where the page gives them no names."""
+        columns = int(str(el.get("columns", "0")))
+        if not columns:
+            return "" if _EMPTY_ROW.issuperset(text) else f"|{text}\n"
+        missing = columns - sum(1 + _skipped(cell) for cell in el.find_all(True, recursive=False))
+        header = "" if _EMPTY_ROW.issuperset(text) else text
+        missing = missing if header else columns
+        return f"|{header}{' |' * missing}\n|{' --- |' * columns}\n"
 
-    def table(self, element: HtmlElement) -> bool:
-        if (listing := code.listing(element)) is not None:
-            self._code_block(listing, code.language(element))
-            return False
-        if not tables.is_data(element):
-            return True
-        for caption in element.iterchildren("caption"):
-            self.walk(caption, inside=False)
-            self.writer.flush()
-        lines = tables.lines(element, self._cell)
-        if lines:
-            self.writer.block(lines)
-        return False
+    def convert_td(self, el: Tag, text: str, parent_tags: set[str]) -> str:
+        """A cell in one line, after the places that other cells cover."""
+        if "\n" in text:
+            text = "<br>".join(line for line in text.split("\n") if line and not line.isspace())
+        text = text.strip().replace("|", "\\|")
+        return " |" * _skipped(el) + (f" {text} |" if text else " |")
 
-    def _cell(self, cell: HtmlElement) -> str:
-        """The text of a cell in one line."""
-        if len(cell) == 0:
-            text = " ".join((cell.text or "").split())
-        else:
-            around, self.writer = self.writer, Writer(one_line=True)
-            lists, self._lists = self._lists, []
-            self.walk(cell, inside=True)
-            self.writer.flush()
-            text = "<br>".join(line for line in self.writer.lines if line)
-            self.writer, self._lists = around, lists
-        return text.replace("|", "\\|") if "|" in text else text
+    # Words.
 
-    def cell(self, element: HtmlElement) -> bool:
-        return not code.is_gutter(element)
+    def convert_a(self, el: Tag, text: str, parent_tags: set[str]) -> str:
+        return _marked(label(text), "[", f"]({el['href']})")
+
+    def convert_img(self, el: Tag, text: str, parent_tags: set[str]) -> str:
+        return f"![{el['alt']}]({el['src']})" if el["src"] else f"[IMAGE: {el['alt']}]"
+
+    def convert_br(self, el: Tag, text: str, parent_tags: set[str]) -> str:
+        return "\n"
+
+    def convert_strong(self, el: Tag, text: str, parent_tags: set[str]) -> str:
+        return _marked(text, "**", "**")
+
+    def convert_em(self, el: Tag, text: str, parent_tags: set[str]) -> str:
+        return _marked(text, "*", "*")
+
+    def convert_del(self, el: Tag, text: str, parent_tags: set[str]) -> str:
+        return _marked(text, "~~", "~~")
+
+    def convert_q(self, el: Tag, text: str, parent_tags: set[str]) -> str:
+        return _marked(text, "“", "”")
+
+    def convert_rt(self, el: Tag, text: str, parent_tags: set[str]) -> str:
+        return _marked(text, "(", ")")
+
+    def convert_sup(self, el: Tag, text: str, parent_tags: set[str]) -> str:
+        return raised(text, str(el.get("before", "")), low=False)
+
+    def convert_sub(self, el: Tag, text: str, parent_tags: set[str]) -> str:
+        return raised(text, str(el.get("before", "")), low=True)
 
 
-def _headed(element: HtmlElement) -> bool:
-    """Whether an item begins with a heading: then it is a part of the page, and its list is layout."""
-    first: Iterator[HtmlElement] = islice(element.iter(), _HEADED_REACH)
-    return any(inner.tag in HEADINGS for inner in first)
+def _lead(block: Tag) -> str:
+    return "\n" if "tight" in block.attrs else "\n\n"
 
 
-_STARTS: Final[dict[str, Callable[[_Converter, HtmlElement], bool]]] = {
-    **PHRASES,
-    **dict.fromkeys(HEADINGS, _Converter.heading),
-    **dict.fromkeys(("ul", "ol", "dl", "menu", "dir"), _Converter.list),
-    **dict.fromkeys(("pre", "listing", "xmp", "plaintext"), _Converter.preformatted),
-    **dict.fromkeys(("td", "th"), _Converter.cell),
-    "li": _Converter.item,
-    "dt": _Converter.term,
-    "dd": _Converter.definition,
-    "blockquote": _Converter.quote,
-    "hr": _Converter.rule,
-    "summary": _Converter.summary,
-    "table": _Converter.table,
-}
+def _may_be_structure(text: str) -> bool:
+    return "\n" in text or text.startswith(_STRUCTURE_SIGNS) or "```" in text or "~~~" in text or " #" in text[:20]
+
+
+def _indented(container: Tag, text: str, first: str, rest: str) -> str:
+    """A container's blocks: `first` before the first line, `rest` before the others; an empty one leaves nothing."""
+    text = text.strip("\n")
+    if not text.strip():
+        return ""
+    if "\n" in text:
+        bare = rest.rstrip()
+        text = "\n".join(rest + line if line else bare for line in text.split("\n")).removeprefix(rest)
+    return f"{_lead(container)}{first}{text}\n"
+
+
+def _marked(text: str, before: str, after: str) -> str:
+    """Marks around the words, not around the white space at their ends."""
+    core = text.strip()
+    if not core:
+        return text
+    start = text.index(core)
+    return f"{text[:start]}{before}{core}{after}{text[start + len(core) :]}"
+
+
+def _skipped(cell: Tag) -> int:
+    return int(str(cell.get("skipped", "0")))

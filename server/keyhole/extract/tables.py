@@ -1,8 +1,8 @@
-"""Tables of a page: which ones hold data, and the grid of their cells. Writes rows, not what is in a cell."""
+"""Tables of a page: which ones hold data, and the grid of their cells. Writes nothing."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Final
 
 from lxml.html import HtmlElement
@@ -80,39 +80,27 @@ def cells_of(row: HtmlElement) -> list[HtmlElement]:
     return [cell for cell in row if cell.tag in _CELLS and not is_gutter(cell)]
 
 
-def lines(table: HtmlElement, text_of: Callable[[HtmlElement], str]) -> list[str]:
-    """The rows of a table in Markdown; a spanned place stays empty, so that each text stands in its own column."""
-    grid, headed = _grid(table, text_of)
-    used = sorted({column for row in grid for column in row})
+Row = list[tuple[int, HtmlElement]]
+
+
+def shape(table: HtmlElement) -> tuple[list[Row], int, bool]:
+    """The cells of each row with their column, how many columns there are, and whether the first row names them.
+
+    A spanned place has no cell, so that each text stands in its own column; columns without any cell are not counted.
+    """
+    grid, headed = _grid(table)
+    used = sorted({column for row in grid for column, _ in row})
     place = {column: index for index, column in enumerate(used)}
-    if not used:
-        return []
-    written = []
-    for row in grid:
-        texts = [""] * (place[max(row)] + 1) if row else []
-        for column, text in row.items():
-            texts[place[column]] = text
-        if any(texts):
-            written.append(texts)
-    if not written:
-        return []
-    header = written.pop(0) if headed and any(grid[0].values()) else []
-    header += [""] * (len(used) - len(header))
-    return [_bars(header), _bars(["---"] * len(used)), *(_bars(texts) for texts in written)]
+    return [[(place[column], cell) for column, cell in row] for row in grid], len(used), headed
 
 
-def _bars(texts: list[str]) -> str:
-    return "|" + "".join(f" {text} |" if text else " |" for text in texts)
-
-
-def _grid(table: HtmlElement, text_of: Callable[[HtmlElement], str]) -> tuple[list[dict[int, str]], bool]:
-    """The text of each cell by row and column, and whether the first row names the columns."""
-    grid: list[dict[int, str]] = []
+def _grid(table: HtmlElement) -> tuple[list[Row], bool]:
+    grid: list[Row] = []
     taken: dict[int, int] = {}
     spare = MAX_SPANNED
     headed = False
     for number, row in enumerate(rows_of(table)):
-        texts: dict[int, str] = {}
+        places: Row = []
         column = 0
         cells = cells_of(row)
         if not grid:
@@ -120,7 +108,7 @@ def _grid(table: HtmlElement, text_of: Callable[[HtmlElement], str]) -> tuple[li
         for cell in cells:
             while taken.get(column, 0) > number:
                 column += 1
-            texts[column] = text_of(cell)
+            places.append((column, cell))
             wide, high = _span(cell, "colspan", MAX_SPAN), _span(cell, "rowspan", MAX_ROW_SPAN)
             spare -= wide * high - 1
             if spare < 0:
@@ -128,7 +116,7 @@ def _grid(table: HtmlElement, text_of: Callable[[HtmlElement], str]) -> tuple[li
             if high > 1:
                 taken.update(dict.fromkeys(range(column, column + wide), number + high))
             column += wide
-        grid.append(texts)
+        grid.append(places)
     return grid, headed
 
 
