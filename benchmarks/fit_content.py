@@ -3,7 +3,7 @@
 PAGES has one JSON object a line: id, type, url, html, text (what a person took for the page's content). Each block of
 a page is labelled with the share of its words that an alignment finds in that text. Prints word F1 and recall by type,
 each page scored by trees that were fitted without its site; with `--write`, fits on all pages and writes
-server/keyhole/extract/content_weights.json. Equal input and versions give equal weights.
+server/keyhole/extract/content_trees.py. Equal input and versions give equal weights.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ from keyhole.extract.prune import prune
 from keyhole.extract.segments import TextBlock, segment
 from keyhole.extract.tree import parse
 
-WEIGHTS = Path(__file__).parents[1] / "server/keyhole/extract/content_weights.json"
+TREES = Path(__file__).parents[1] / "server/keyhole/extract/content_trees.py"
 FOLDS = 5
 SETTINGS: dict[str, Any] = {
     "objective": "cross_entropy",
-    "n_estimators": 60,
-    "learning_rate": 0.12,
-    "num_leaves": 10,
-    "min_child_samples": 80,
+    "n_estimators": 100,
+    "learning_rate": 0.08,
+    "num_leaves": 16,
+    "min_child_samples": 60,
     "subsample": 0.8,
     "subsample_freq": 1,
     "colsample_bytree": 0.4,
@@ -47,6 +47,27 @@ SETTINGS: dict[str, Any] = {
     "force_row_wise": True,
     "verbose": -1,
 }
+COLUMNS = [re.sub(r"\W+", "_", name.lower()) for name in NAMES]
+MODULE = '''"""Whether a block of a page is content: {count} small trees fitted to pages. Made by a program.
+
+Made by `python benchmarks/fit_content.py PAGES.jsonl.gz --write`, fitted on {pages} pages of the development split of
+WCXB (Murrough Foley, CC BY 4.0). The columns are those of features.py, in its order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+
+def log_odds(row: Sequence[float]) -> float:
+    """The logarithm of the odds that a block with these features is content."""
+    (
+        {columns},
+    ) = row
+    total = 0.0
+{sums}
+    return total
+'''
 LONGEST = 40_000
 """Words of a page that are aligned; longer ones (none in the sample but logs) are left out of the fitting."""
 _WORD = re.compile(r"\w+")
@@ -83,14 +104,7 @@ def main() -> None:
     report(examples)
     if arguments.write:
         trees = fit(examples).booster_.dump_model()["tree_info"]
-        about = {
-            "about": "Boosted trees: [column, threshold, at or below, above]; their sum is the log-odds of content.",
-            "made by": "python benchmarks/fit_content.py PAGES.jsonl.gz --write",
-            "fitted on": f"{len(examples)} pages of the development split of WCXB (Murrough Foley, CC BY 4.0)",
-        }
-        rows = ",\n".join(json.dumps(tree(each["tree_structure"])) for each in trees)
-        head = json.dumps(about, indent=1)[:-2]
-        WEIGHTS.write_text(f'{head},\n "trees": [\n{rows}\n]}}\n', encoding="utf-8")
+        TREES.write_text(module([tree(each["tree_structure"]) for each in trees], len(examples)), encoding="utf-8")
 
 
 def read(page: dict[str, str]) -> Example:
@@ -166,14 +180,21 @@ def word_score(kept: Counter[str], truth: Counter[str]) -> tuple[float, float]:
     return 2 * shared / (sum(kept.values()) + sum(truth.values())), shared / sum(truth.values())
 
 
-def tree(node: dict[str, Any]) -> list[Any] | float:
-    """A fitted tree with names of columns."""
+def tree(node: dict[str, Any]) -> str:
+    """A fitted tree as a conditional expression over the names of columns."""
     if "leaf_value" in node:
-        return float(round(node["leaf_value"], 4))
-    name = NAMES[node["split_feature"]]
+        return f"{node['leaf_value']:.4g}"
     # At or below the least positive number is at or below zero.
     threshold = 0.0 if 0 < node["threshold"] < 1e-30 else node["threshold"]
-    return [name, float(f"{threshold:.5g}"), tree(node["left_child"]), tree(node["right_child"])]
+    low, high = tree(node["left_child"]), tree(node["right_child"])
+    return f"({low} if {COLUMNS[node['split_feature']]} <= {threshold:.5g} else {high})"
+
+
+def module(trees: list[str], pages: int) -> str:
+    """The source of the module that holds the trees."""
+    sums = "\n".join(f"    total += {each}" for each in trees)
+    columns = ",\n        ".join(COLUMNS)
+    return MODULE.format(pages=pages, count=len(trees), columns=columns, sums=sums)
 
 
 if __name__ == "__main__":

@@ -103,6 +103,11 @@ def test_an_image_without_a_description_keeps_its_address() -> None:
     assert markdown('<p><img src="https://example.org/x.png">') == "![](https://example.org/x.png)\n"
 
 
+@pytest.mark.parametrize("image", ['<img src="/rule.png" alt="">', '<img src="data:image/png;base64,AA==">'])
+def test_an_ornament_is_left_out(image: str) -> None:
+    assert markdown(f"<p>before {image} after") == "before after\n"
+
+
 def test_an_image_inside_a_link_keeps_both() -> None:
     assert markdown('<p><a href="/big"><img src="/small.png" alt="chart"></a>') == (
         "[![chart](https://example.org/small.png)](https://example.org/big)\n"

@@ -156,7 +156,8 @@ def is_gutter_block(pre: HtmlElement) -> bool:
     """Whether a whole `<pre>` holds the line numbers of the one beside it."""
     beside = pre.getparent()
     # Prism gives the class "line-numbers" to code itself, so that it counts only where code stands beside.
-    alone = beside is None or (len(beside) < 2 and beside.tag != "td")
+    lone = pre.getnext() is None and pre.getprevious() is None
+    alone = beside is None or (lone and beside.tag != "td")
     return not alone and is_gutter(pre)
 
 

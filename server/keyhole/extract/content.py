@@ -1,20 +1,18 @@
 """Which blocks of a page are what a reader came for; the others are dropped from the tree. Writes no text.
 
-Each block gets a probability from a small fitted scorer (`content_weights.json`, made by benchmarks/fit_content.py);
+Each block gets a probability from a small fitted scorer (`content_trees.py`, made by benchmarks/fit_content.py);
 which are kept is the choice that promises the best balance of what is kept and what is lost.
 """
 
 from __future__ import annotations
 
-import json
 import math
-from functools import cache
-from importlib.resources import files
 from typing import Final
 
 from lxml.html import HtmlElement
 
-from keyhole.extract.features import NAMES, features
+from keyhole.extract.content_trees import log_odds
+from keyhole.extract.features import features
 from keyhole.extract.segments import HEADINGS, Box, Place, Segments, TextBlock, segment
 
 LOSS_WEIGHT: Final = 1.1
@@ -33,9 +31,6 @@ landmarks judge; with less it is a teaser beside the real thing."""
 
 _APART: Final = frozenset({"nav", "footer", "aside", "dialog", "button"})
 _APART_ROLES: Final = ("navigation", "contentinfo", "complementary", "search", "menu", "banner", "dialog")
-
-Tree = tuple[int, float, "Tree | float", "Tree | float"]
-"""Column, threshold, what to do at or below it, what above: another question or a value."""
 
 
 def keep_content(root: HtmlElement, url: str, title: str = "") -> int:
@@ -60,17 +55,7 @@ def keep_content(root: HtmlElement, url: str, title: str = "") -> int:
 
 def scores(found: Segments, url: str) -> list[float]:
     """For each block, the probability that it is content."""
-    trees = _trees()
-    result = []
-    for row in features(found, url):
-        total = 0.0
-        for tree in trees:
-            node: Tree | float = tree
-            while isinstance(node, tuple):
-                node = node[2] if row[node[0]] <= node[1] else node[3]
-            total += node
-        result.append(1 / (1 + math.exp(-total)))
-    return result
+    return [1 / (1 + math.exp(-log_odds(row))) for row in features(found, url)]
 
 
 def choose(sizes: list[int], chances: list[float]) -> list[bool]:
@@ -109,19 +94,6 @@ def with_title(blocks: list[TextBlock], kept: list[bool], title: str) -> list[bo
     if number is not None:
         result[number] = True
     return result
-
-
-@cache
-def _trees() -> tuple[Tree, ...]:
-    text = files(__package__).joinpath("content_weights.json").read_text(encoding="utf-8")
-    columns = {name: number for number, name in enumerate(NAMES)}
-
-    def tree(node: list[object]) -> Tree:
-        name, threshold, low, high = node
-        sides = [tree(side) if isinstance(side, list) else float(str(side)) for side in (low, high)]
-        return columns[str(name)], float(str(threshold)), sides[0], sides[1]
-
-    return tuple(tree(node) for node in json.loads(text)["trees"])
 
 
 def _by_landmarks(found: Segments, size: int) -> list[bool]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Final
@@ -17,6 +16,8 @@ from urllib.parse import urlsplit
 from keyhole.extract.segments import HEADINGS, Box, Segments, TextBlock
 
 _SENTENCE_END = re.compile(r"[.!?。！？…:][\"'”’)\]]*$")
+_END_REACH: Final = 12
+"""Characters at the end of a block in which its last mark is looked for, under any quotes and brackets."""
 _DATE = re.compile(
     r"\b(?:19|20)\d\d\b|\b\d{1,2}[:/.]\d\d|\b(?:ago|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)", re.IGNORECASE
 )
@@ -75,7 +76,7 @@ def features(found: Segments, url: str) -> list[list[float]]:
         if not box.blocks:
             continue  # icons and spacers
         boxes[box] = _BoxFacts(box, boxes[box.parent] if box.parent is not None else None, page)
-    ends = [1.0 if _SENTENCE_END.search(block.text) else 0.0 for block in found.blocks]
+    ends = [1.0 if _SENTENCE_END.search(block.text[-_END_REACH:]) else 0.0 for block in found.blocks]
     around = _around(found.blocks, ends)
     rows = []
     before = prose_before = 0
@@ -146,7 +147,7 @@ class _BoxFacts:
         self._level: tuple[float, ...] | None = None
         self.above = above
         self.landmarks, hits = _named(box.tag, box.names)
-        self.distances: Sequence[int] = hits
+        self.distances = hits
         self.item: Box | None = box if box.alike >= 3 and box.tag not in _NO_ITEMS else None
         """The nearest box, this one or above, that is one of several alike."""
         self.depth, self.home = 1, 0
@@ -156,10 +157,7 @@ class _BoxFacts:
             self.home = 0 if box.prose * 2 >= page.prose else above.home + 1
             self.item = self.item or above.item
             self.landmarks |= above.landmarks
-            self.distances = [
-                far if far < _FAR else near + 1 if near < _FAR else _FAR
-                for far, near in zip(hits, above.distances, strict=True)
-            ]
+            self.distances = _nearest(hits, above.distances)
 
     def row(self, page: _Page) -> list[float]:
         """The numbers of a block's box and of those above it; made for the first block that asks."""
@@ -196,6 +194,12 @@ def _named(tag: str, names: str) -> tuple[frozenset[str], tuple[int, ...]]:
     role = _ROLE.search(names)
     landmarks = {tag} & set(_LANDMARKS) | ({_ROLES[role[1]]} if role else set())
     return frozenset(landmarks), tuple(0 if pattern.search(names) else _FAR for pattern in KINDS.values())
+
+
+@lru_cache(maxsize=4_096)
+def _nearest(hits: tuple[int, ...], above: tuple[int, ...]) -> tuple[int, ...]:
+    """For each kind, boxes up to the nearest one that is named so, from what is known of the box above."""
+    return tuple(0 if own == 0 else min(up + 1, _FAR) for own, up in zip(hits, above, strict=True))
 
 
 def _own(block: TextBlock, ends: float, page: _Page) -> tuple[float, ...]:

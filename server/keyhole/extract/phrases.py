@@ -66,7 +66,8 @@ class Phrases:
         text, source = description(element.attrib), self._links.image(element.attrib)
         if text and "emoji" in (element.get("class") or "")[: code.MAX_CLASS]:
             self.soup.text(text)
-        else:
+        elif text or (source and element.get("alt") is None):
+            # An empty `alt` says that a picture is ornament (HTML standard, 4.8.4.4); one without it may be content.
             self.soup.image(text, source)
         return False
 

@@ -90,6 +90,10 @@ def _is_task(checkbox: HtmlElement) -> bool:
 def _drop_noscript(root: HtmlElement) -> int:
     """Drop what is said only to readers without scripts, unless it is the page."""
     found = [(element, _length(element)) for element in root.iter("noscript")]
+    if all(length < NOSCRIPT_MIN_CHARS for _, length in found):
+        # Most pages: the text around is not read for them.
+        etree.strip_elements(root, "noscript", with_tail=False)
+        return len(found)
     rest = _length(root) - sum(length for _, length in found)
     dropped = 0
     for element, length in found:
@@ -103,16 +107,18 @@ def _drop_noscript(root: HtmlElement) -> int:
 
 def _drop_hidden(root: HtmlElement) -> int:
     """Drop hidden elements, but curtains and folded parts; what stands in a dropped one is not counted again."""
-    whole = _length(root)
-    dropped = curtains = 0
+    whole = dropped = curtains = 0
     for element in _MAY_BE_HIDDEN(root):
         if not _is_hidden(element) or _opens(element) or not _is_in(element, root):
             continue
-        if curtains < MAX_CURTAINS and _length(element) >= max(CURTAIN_MIN_CHARS, CURTAIN_SHARE * whole):
-            curtains += 1
-        else:
-            dropped += 1
-            element.drop_tree()
+        length = _length(element) if curtains < MAX_CURTAINS else 0
+        if length >= CURTAIN_MIN_CHARS:
+            whole = whole or _length(root)
+            if length >= CURTAIN_SHARE * whole:
+                curtains += 1
+                continue
+        dropped += 1
+        element.drop_tree()
     return dropped
 
 

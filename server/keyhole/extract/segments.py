@@ -164,29 +164,36 @@ class _Scan:
         self._run = []
 
     def _add(self, box: Box, parts: list[Part]) -> None:
-        between = " " if box.tag == "table" else ""
-        text = " ".join(between.join(text for part in parts for text in texts(part)).split())
+        found: list[str] = []
+        linked: list[str] = []
+        for part in parts:
+            _read(part, found, linked)
+        text = " ".join((" " if box.tag == "table" else "").join(found).split())
         if text:
             size = _bytes(text)
-            links = size if box.linked else min(size, sum(_links(part) for part in parts))
+            links = size if box.linked else min(size, _bytes("".join(linked)))
             self.blocks.append(TextBlock(box, parts, text, size, links, len(_MARKS.findall(text))))
 
 
-def texts(part: Part) -> list[str]:
-    """The pieces of text of one part."""
+def _read(part: Part, found: list[str], linked: list[str]) -> None:
+    """Add a part's pieces of text to `found`, and those that are links also to `linked`."""
     element, place = part
     if place is Place.HEAD:
-        return [element.text or ""]
-    if place is Place.TAIL:
-        return [element.tail or ""]
-    return ["\n"] if element.tag == "br" else list(element.itertext())
-
-
-def _links(part: Part) -> int:
-    element, place = part
-    if place is not Place.INSIDE:
-        return 0
-    return sum(_bytes(text) for link in element.iter("a") if link.get("href") for text in link.itertext())
+        found.append(element.text or "")
+    elif place is Place.TAIL:
+        found.append(element.tail or "")
+    elif element.tag == "br":
+        found.append("\n")
+    elif not len(element):  # most parts: one word or link
+        if text := element.text:
+            found.append(text)
+            if element.tag == "a" and element.get("href"):
+                linked.append(text)
+    else:
+        found.extend(element.itertext())
+        for link in element.iter("a"):
+            if link.get("href"):
+                linked.extend(link.itertext())
 
 
 def _bytes(text: str) -> int:

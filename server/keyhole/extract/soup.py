@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from bs4 import BeautifulSoup
+from bs4 import BeautifulSoup, Tag
 
 MAX_CONTAINERS: Final = 40
 """Lists, items and quotes around a line: twenty levels of a list. Real ones nest six deep, what goes deeper forgot to
@@ -37,11 +37,18 @@ class Mark:
         """It stood around a line, and is not repeated around the next: a link is one link, also around blocks."""
 
 
+class _Tag(Tag):
+    """An element of the regular tree."""
+
+    def find_parent(self, *_: object, **__: object) -> None:
+        """None: markdownify asks every element whether it stands in `<pre>`, where this tree has nothing but text."""
+
+
 class Soup:
     """Takes blocks and words in order, and has the tree. A line begins with its first word, so none is empty."""
 
     def __init__(self) -> None:
-        self._soup = BeautifulSoup("", "html.parser")
+        self._soup = BeautifulSoup("", "html.parser", multi_valued_attributes=None, element_classes={Tag: _Tag})
         self._soup.reset()
         self.heading = 0
         self.tight = False

@@ -14,6 +14,11 @@ MAX_DEPTH: Final = 400
 """Open elements at once, where a page has more than the parser takes (2,048): deeper tags are dropped, their text
 is kept. Real pages nest some 40 deep; what goes deeper forgot to close its tags."""
 
+_CLASSES: Final = etree.ElementDefaultClassLookup(
+    element=html.HtmlElement, comment=html.HtmlComment, pi=html.HtmlProcessingInstruction, entity=html.HtmlEntity
+)
+"""One class for every element: lxml.html looks for one by its name, in Python, each time an element is touched."""
+
 
 def parse(text: str) -> html.HtmlElement:
     """The root of the page, `<html>`; whatever the text, nothing of it is lost. Never raises for any text."""
@@ -21,6 +26,7 @@ def parse(text: str) -> html.HtmlElement:
     if not body.strip():
         return html.Element("html")
     parser = html.HTMLParser(encoding="utf-8", huge_tree=True)
+    parser.set_element_class_lookup(_CLASSES)
     try:
         root = html.document_fromstring(body, parser=parser)
     except etree.ParserError:  # nothing but comments, or a lone declaration
