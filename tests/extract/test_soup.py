@@ -8,7 +8,8 @@ import sys
 import time
 
 import pytest
-from bs4 import BeautifulSoup, NavigableString, Tag
+from bs4 import BeautifulSoup, Tag
+from bs4.element import NavigableString
 
 from keyhole.extract.converter import to_markdown
 from keyhole.extract.feeding import soup_of

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from bs4 import NavigableString, Tag
+from bs4 import Tag
+from bs4.element import NavigableString
 from lxml.html import HtmlElement
 from markdownify import ATX, MarkdownConverter
 
