@@ -147,6 +147,9 @@ class BrokenStore:
     def recent(self, url: str, since: float) -> Artifact | None:
         self._fail("recent")
 
+    def renew(self, id: str, fetched_at: float) -> bool:
+        self._fail("renew")
+
     def search(self, words: tuple[str, ...], limit: int) -> tuple[Artifact, ...]:
         self._fail("search")
 

@@ -148,6 +148,10 @@ class Retrieval:
             language=document.language,
             fetched_at=page.fetched_at,
             cut=page.cut,
+            author=document.metadata.author,
+            published=document.metadata.published,
+            modified=document.metadata.modified,
+            site=document.metadata.site,
         )
         return artifact, " ".join(search_terms(f"{document.title}\n{document.text}"))
 
