@@ -8,6 +8,7 @@ from typing import Final, NoReturn
 
 from keyhole.errors import Code, KeyholeError
 from keyhole.fetch.base import Fetcher
+from keyhole.fetch.validators import Validators
 from keyhole.records import Artifact, ArtifactSummary, Hit, Page, SearchRequest
 from keyhole.store.base import Store
 from keyhole.websearch.base import Engine
@@ -86,11 +87,13 @@ class FakeFetcher:
     def __init__(self, answers: Mapping[str, Page | Exception | Hangs] | None = None) -> None:
         self.answers = dict(answers or {})
         self.calls: list[str] = []
+        self.known: list[Validators | None] = []
         self.cancelled: list[str] = []
         self.closed = False
 
-    async def fetch(self, url: str) -> Page:
+    async def fetch(self, url: str, known: Validators | None = None) -> Page:
         self.calls.append(url)
+        self.known.append(known)
         answer = self.answers.get(url, KeyholeError(Code.DNS_FAILURE, f"the fake network has no {url}"))
         if isinstance(answer, Hangs):
             try:
@@ -146,6 +149,9 @@ class BrokenStore:
 
     def recent(self, url: str, since: float) -> Artifact | None:
         self._fail("recent")
+
+    def renew(self, id: str, fetched_at: float) -> bool:
+        self._fail("renew")
 
     def search(self, words: tuple[str, ...], limit: int) -> tuple[Artifact, ...]:
         self._fail("search")

@@ -15,9 +15,9 @@ FILES = sorted(PACKAGE.rglob("*.py"))
 # From the bottom up. A file may import from its own layer and from those above it in this list.
 LAYERS: tuple[tuple[str, ...], ...] = (
     ("records", "errors", "measure"),
-    ("config", "markdown"),
+    ("config", "markdown", "changes"),
     ("fetch", "extract", "passages", "store"),
-    ("websearch",),
+    ("websearch", "keeping", "header"),
     ("bound", "wording"),
     ("evidence",),
     ("retrieve",),

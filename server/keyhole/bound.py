@@ -70,9 +70,9 @@ def cut(answer: Answer, budget: int) -> Answer:
 
 
 def _lean(answer: Answer, budget: int) -> Answer:
-    """Facts within their share: without the spans, then without all but the id and the next call."""
+    """Facts within their share: without what a page says of itself, the spans, and all but the id and next call."""
     facts = answer.facts
-    for dropped in ((), ("spans", "sources"), ("url", "media_type", "strategy", "weak")):
+    for dropped in ((), ("about", "changed"), ("spans", "sources"), ("url", "media_type", "strategy", "weak")):
         facts = {name: value for name, value in facts.items() if name not in dropped}
         if _size(facts) <= budget // FACTS_SHARE:
             return Answer(answer.text, facts, answer.is_error)

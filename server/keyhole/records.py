@@ -82,6 +82,21 @@ class Artifact:
     language: str
     fetched_at: float
     cut: bool = False
+    etag: str = ""
+    last_modified: str = ""
+    """Validators of the final URL as it gave them, "" where none can be sent back."""
+    author: str = ""
+    published: str = ""
+    modified: str = ""
+    site: str = ""
+    replaces: str = ""
+    """The id of the artifact that the same request gave before, "" when there was none or it was the same."""
+    notes: tuple[tuple[str, str], ...] = ()
+    """Small facts by name, each once: what a stage found out that later calls must say again."""
+
+    def note(self, name: str) -> str:
+        """The note of this name, or ""."""
+        return dict(self.notes).get(name, "")
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from keyhole import wording
@@ -17,6 +17,9 @@ from keyhole.bound import bounded, cut
 from keyhole.config import MAX_BUDGET, MIN_BUDGET, Config
 from keyhole.errors import Code, KeyholeError
 from keyhole.fetch.base import Fetcher
+from keyhole.fetch.validators import NOT_MODIFIED, validators
+from keyhole.header import ROOMY, header_lines
+from keyhole.keeping import artifact_of, follow
 from keyhole.measure import serialized_size
 from keyhole.records import Answer, Artifact, Hit, Page, SearchRequest, Source, Window
 from keyhole.store.base import Clock, Store, artifact_id
@@ -112,17 +115,29 @@ class Retrieval:
 
     async def _page(self, url: str, refresh: bool) -> tuple[Artifact, bool]:
         """The artifact of a URL and whether it is kept: a fresh stored one, else fetched and stored."""
-        if not refresh and (known := await self._recent(url)):
+        known = await self._recent(url)
+        if known and not refresh and known.fetched_at >= self.clock() - self.config.freshness:
             return known, True
-        page = await self.fetcher.fetch(url)
+        page = await self.fetcher.fetch(url, validators(known))
+        if known and page.status == NOT_MODIFIED:
+            if await self._renew(known, page.fetched_at):
+                return replace(known, fetched_at=page.fetched_at), True
+            page = await self.fetcher.fetch(url)  # what was asked about is gone: once more, for the text itself
         artifact, words = await asyncio.to_thread(self._to_artifact, page)
+        artifact = await asyncio.to_thread(follow, artifact, known)
         return artifact, await self._keep(artifact, words)
 
     async def _recent(self, url: str) -> Artifact | None:
         try:
-            return await asyncio.to_thread(self.store.recent, url.strip(), self.clock() - self.config.freshness)
+            return await asyncio.to_thread(self.store.recent, url.strip(), 0.0)
         except KeyholeError:
             return None  # a store that fails must not keep a page from being read
+
+    async def _renew(self, artifact: Artifact, fetched_at: float) -> bool:
+        try:
+            return await asyncio.to_thread(self.store.renew, artifact.id, fetched_at)
+        except KeyholeError:
+            return False
 
     async def _keep(self, artifact: Artifact, words: str) -> bool:
         try:
@@ -132,23 +147,11 @@ class Retrieval:
         return True
 
     def _to_artifact(self, page: Page) -> tuple[Artifact, str]:
-        from keyhole.extract import (
-            extract,
-        )  # parsers and stemmers are loaded by the first call that needs them
+        from keyhole.extract import extract  # parsers and stemmers are loaded by the first call that needs them
         from keyhole.passages.stems import search_terms
 
         document = extract(page.body, url=page.url, content_type=page.content_type)
-        artifact = Artifact(
-            id=artifact_id(self.secret, page.url, document.text),
-            url=page.url,
-            requested_url=page.requested_url.strip(),
-            title=document.title,
-            text=document.text,
-            media_type=document.media_type,
-            language=document.language,
-            fetched_at=page.fetched_at,
-            cut=page.cut,
-        )
+        artifact = artifact_of(page, document, artifact_id(self.secret, page.url, document.text))
         return artifact, " ".join(search_terms(f"{document.title}\n{document.text}"))
 
     # From an artifact to an answer.
@@ -167,6 +170,7 @@ class Retrieval:
                 asked=bool(query),
                 warning="" if stored else NOT_STORED,
                 brief=budget < BRIEF_BELOW,
+                extras=header_lines(artifact) if budget >= ROOMY else (),
             )
 
         return bounded(budget, render)

@@ -13,6 +13,7 @@ import hmac
 from collections.abc import Sequence
 
 from keyhole.errors import KeyholeError
+from keyhole.header import header_facts
 from keyhole.measure import clip
 from keyhole.records import Answer, Artifact, Quote, Selection, Source, Window
 
@@ -44,19 +45,21 @@ def page(
     asked: bool,
     warning: str,
     brief: bool,
+    extras: Sequence[str] = (),
 ) -> Answer:
     """A fetched page, or the passages of a stored one. `brief`: for budgets that have no room for a title."""
     call = _call(artifact.id, next_window)
     kept = f'id="{artifact.id}"' if not warning else ""
     status = _join(_shown(selection, asked), kept)
     terms = _terms(selection) if asked else ""
-    head = [*_source_lines(artifact), status, *([terms] if terms else []), *_notes(artifact, warning)]
+    head = [*_source_lines(artifact), *extras, status, *([terms] if terms else []), *_notes(artifact, warning)]
     if brief:
         head = [f"{selection.shown} of {selection.total} characters.", *([warning] if warning else [])]
     return Answer(
         _framed(head, selection.text, mark, call),
         {
             **_facts(artifact, stored=not warning),
+            **header_facts(artifact),
             "total_chars": selection.total,
             "shown_chars": selection.shown,
             "strategy": selection.strategy,

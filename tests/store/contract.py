@@ -50,6 +50,9 @@ class StoreContract(ABC):
     def test_what_was_put_is_given_back_in_every_field(self, store: Store, clock: Clock) -> None:
         kept = artifact(text="Größe\n", url="https://example.org/final", requested_url="https://example.org/asked")
         kept = replace(kept, cut=True, language="de-AT", media_type="text/markdown", fetched_at=clock.now + 0.25)
+        kept = replace(kept, etag='W/"1"', last_modified="Sun, 06 Nov 1994 08:49:37 GMT", author="Ä. Nin", site="S")
+        kept = replace(kept, published="2024-11-21", modified="2025", replaces="b" * 16)
+        kept = replace(kept, notes=(("zeta", "1"), ("alpha", 'ü " \x00 \ud800 中'), ("", "")))
         store.put(kept, "grösse")
         assert store.get(kept.id) == kept
 
@@ -84,6 +87,29 @@ class StoreContract(ABC):
         assert (row.title, row.fetched_at, row.last_access) == ("New", new.fetched_at, clock.now)
         assert store.search(("new",), 10) == (new,)
         assert store.search(("old",), 10) == ()
+
+    def test_putting_the_same_id_again_renews_every_field_but_the_text(self, store: Store) -> None:
+        old = replace(artifact(), etag='"1"', author="A", replaces="b" * 16, notes=(("changed", "1"),))
+        new = replace(artifact(), last_modified="Sun, 06 Nov 1994 08:49:37 GMT", site="S", language="fr", modified="2")
+        for kept in (old, new, old):
+            store.put(kept, "x")
+            assert store.get(kept.id) == kept
+
+    def test_a_page_that_is_still_the_same_is_renewed_without_its_text(self, store: Store, clock: Clock) -> None:
+        store.put(artifact(fetched_at=clock.now), "word")
+        clock.advance(TTL - 1)
+        assert store.renew(artifact().id, clock.now)
+        clock.advance(TTL - 1)
+        assert store.get(artifact().id) == artifact(fetched_at=clock.now - TTL + 1)
+        assert store.search(("word",), 1) == (store.get(artifact().id),)
+
+    @pytest.mark.parametrize("id", ["bbbbbbbbbbbbbbbb", "", "\ud800"])
+    def test_what_is_not_there_cannot_be_renewed(self, store: Store, clock: Clock, id: str) -> None:
+        store.put(artifact(), "x")
+        assert not store.renew(id, clock.now)
+        clock.advance(TTL + 1)
+        assert not store.renew(artifact().id, clock.now)
+        assert code_of(store, artifact().id) is Code.EXPIRED_ARTIFACT
 
     def test_renewing_starts_the_time_anew(self, store: Store, clock: Clock) -> None:
         store.put(artifact(), "x")

@@ -11,7 +11,7 @@ import time
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from http.cookiejar import CookieJar, DefaultCookiePolicy
-from types import TracebackType
+from types import MappingProxyType, TracebackType
 
 import certifi
 import httpcore
@@ -22,6 +22,7 @@ from keyhole.errors import Code, KeyholeError
 from keyhole.fetch.backend import CheckedBackend
 from keyhole.fetch.decoding import ACCEPT_ENCODING, Decoder
 from keyhole.fetch.urls import DEFAULT_PORTS, Target, parse_target, redirect_target
+from keyhole.fetch.validators import NOT_MODIFIED, Validators
 from keyhole.records import Page
 
 ACCEPT = "text/markdown, text/html;q=0.9, application/xhtml+xml;q=0.9, text/plain;q=0.8, */*;q=0.5"
@@ -45,15 +46,18 @@ class HttpFetcher:
         self._public = _client(config.allow_private, context)
         self._operator = _client(config.allow_private | self._engines, context)
 
-    async def fetch(self, url: str) -> Page:
+    async def fetch(self, url: str, known: Validators | None = None) -> Page:
         """Follow redirects by hand, each hop checked anew; raise what the final status means."""
         target = parse_target(url)
         for _hop in range(self._config.max_redirects + 1):
-            async with self._response(self._public, target, ACCEPT) as response:
+            conditions = known.headers(target.url) if known else {}
+            async with self._response(self._public, target, ACCEPT, conditions) as response:
                 location = response.headers.get("location", "")
                 if response.status_code in REDIRECTS and location:
                     target = redirect_target(target, location)
                     continue
+                if conditions and response.status_code == NOT_MODIFIED:
+                    return self._page(url, target, response, b"", cut=False)
                 raise_for_status(response.status_code, response.headers)
                 body, cut = await self._body(response)
                 return self._page(url, target, response, body, cut)
@@ -80,8 +84,14 @@ class HttpFetcher:
         await self.aclose()
 
     @asynccontextmanager
-    async def _response(self, client: httpx.AsyncClient, target: Target, accept: str) -> AsyncIterator[httpx.Response]:
-        request = client.build_request("GET", target.url, headers={**self._headers, "Accept": accept})
+    async def _response(
+        self,
+        client: httpx.AsyncClient,
+        target: Target,
+        accept: str,
+        conditions: Mapping[str, str] = MappingProxyType({}),
+    ) -> AsyncIterator[httpx.Response]:
+        request = client.build_request("GET", target.url, headers={**self._headers, "Accept": accept, **conditions})
         # httpx would normalise the path once more; what was checked is what is sent.
         request.extensions = {**request.extensions, "target": target.path.encode("ascii")}
         try:

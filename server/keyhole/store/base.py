@@ -50,6 +50,10 @@ class Store(Protocol):
         """The latest artifact that a request for `url` gave at `since` or later, or None."""
         ...
 
+    def renew(self, id: str, fetched_at: float) -> bool:
+        """Note that the site still served this text at `fetched_at`; False when the artifact is not there."""
+        ...
+
     def search(self, words: tuple[str, ...], limit: int) -> tuple[Artifact, ...]:
         """Artifacts that hold any of the words, those that hold the rarest and the most first."""
         ...

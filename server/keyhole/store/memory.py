@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from dataclasses import replace
 from threading import Lock
 
 from keyhole.errors import Code, KeyholeError
@@ -49,6 +50,16 @@ class MemoryStore:
         with self._lock:
             found = [a for a, *_ in self._kept.values() if a.requested_url == url and a.fetched_at >= since]
         return max(found, key=lambda artifact: artifact.fetched_at, default=None)
+
+    def renew(self, id: str, fetched_at: float) -> bool:
+        self.collect()
+        with self._lock:
+            if id not in self._kept:
+                return False
+            artifact, words, _ = self._kept[id]
+            self._kept[id] = (replace(artifact, fetched_at=fetched_at), words, self._clock())
+            self._kept.move_to_end(id)
+            return True
 
     def search(self, words: tuple[str, ...], limit: int) -> tuple[Artifact, ...]:
         self.collect()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sqlite3
 import unicodedata
@@ -17,7 +18,6 @@ from keyhole.errors import Code, KeyholeError
 from keyhole.records import Artifact, ArtifactSummary
 from keyhole.store.base import REFRESH_AFTER, Clock
 
-SCHEMA_VERSION = 1
 BUSY_TIMEOUT = 5.0
 """Seconds a writer waits for another process: writes take milliseconds, so this is a stuck disk."""
 SAFE_WAL = (3, 51, 3)
@@ -25,7 +25,8 @@ SAFE_WAL = (3, 51, 3)
 MAX_TOMBSTONES = 10_000
 """Dropped ids remembered with their URL, so that an agent learns what to fetch again."""
 
-_TABLES = """
+_MIGRATIONS = (
+    """
 CREATE TABLE artifacts (
     key INTEGER PRIMARY KEY,
     id TEXT NOT NULL UNIQUE,
@@ -47,7 +48,23 @@ CREATE INDEX artifacts_by_request ON artifacts (requested_url, fetched_at);
 CREATE TABLE dropped (id TEXT PRIMARY KEY, url TEXT NOT NULL, dropped_at REAL NOT NULL) WITHOUT ROWID;
 CREATE VIRTUAL TABLE words USING fts5 (
     stems, tokenize = "unicode61 remove_diacritics 0 categories 'L* M* N* P* S*'", detail = none
-)"""
+)""",
+    """
+ALTER TABLE artifacts ADD COLUMN etag TEXT NOT NULL DEFAULT '';
+ALTER TABLE artifacts ADD COLUMN last_modified TEXT NOT NULL DEFAULT '';
+ALTER TABLE artifacts ADD COLUMN author TEXT NOT NULL DEFAULT '';
+ALTER TABLE artifacts ADD COLUMN published TEXT NOT NULL DEFAULT '';
+ALTER TABLE artifacts ADD COLUMN modified TEXT NOT NULL DEFAULT '';
+ALTER TABLE artifacts ADD COLUMN site TEXT NOT NULL DEFAULT '';
+ALTER TABLE artifacts ADD COLUMN replaces TEXT NOT NULL DEFAULT '';
+ALTER TABLE artifacts ADD COLUMN notes TEXT NOT NULL DEFAULT '{}'""",
+)
+"""What leads from each version of the schema to the next, the first from an empty file. A released one never changes;
+a file is brought up in one transaction, and an older Keyhole that has it open still writes: columns have defaults."""
+SCHEMA_VERSION = len(_MIGRATIONS)
+
+_OF_THE_TEXT = frozenset({"id", "url", "text", "chars", "size"})
+"""Columns that cannot differ between two artifacts with one id; all others are renewed when it is put again."""
 
 
 class SqliteStore:
@@ -77,14 +94,14 @@ class SqliteStore:
             "chars": len(artifact.text), "size": len(text), "media_type": artifact.media_type,
             "language": artifact.language, "cut": int(artifact.cut),
             "fetched_at": artifact.fetched_at, "last_access": now,
+            "etag": artifact.etag, "last_modified": artifact.last_modified, "author": artifact.author,
+            "published": artifact.published, "modified": artifact.modified, "site": artifact.site,
+            "replaces": artifact.replaces, "notes": json.dumps(dict(artifact.notes)),
         }  # fmt: skip
         with self._transaction() as db:
             known = next(db.query("SELECT key FROM artifacts WHERE id = ?", [artifact.id]), None)
             if known:
-                renewed = {
-                    "fetched_at": artifact.fetched_at, "last_access": now, "title": artifact.title,
-                    "requested_url": artifact.requested_url, "cut": int(artifact.cut),
-                }  # fmt: skip
+                renewed = {name: value for name, value in row.items() if name not in _OF_THE_TEXT}
                 db.table("artifacts", pk="key").update(known["key"], renewed)
                 db.execute("UPDATE words SET stems = ? WHERE rowid = ?", [stems, known["key"]])
                 return
@@ -116,6 +133,12 @@ class SqliteStore:
         with self._transaction(write=False) as db:
             row = next(db.query(sql, [_plain(url), since, self._clock() - self._ttl]), None)
         return _artifact(row) if row else None
+
+    def renew(self, id: str, fetched_at: float) -> bool:
+        now = self._clock()
+        with self._transaction() as db:
+            sql = "UPDATE artifacts SET fetched_at = ?, last_access = ? WHERE id = ? AND last_access >= ?"
+            return bool(db.execute(sql, [fetched_at, now, _plain(id), now - self._ttl]).rowcount)
 
     def search(self, words: tuple[str, ...], limit: int) -> tuple[Artifact, ...]:
         match = " OR ".join('"' + word.replace('"', '""') + '"' for word in searchable(words))
@@ -220,8 +243,8 @@ def _open(path: Path) -> sqlite_utils.Database:
         connection.execute(f"PRAGMA journal_mode = {'WAL' if sqlite3.sqlite_version_info >= SAFE_WAL else 'DELETE'}")
         connection.execute("PRAGMA synchronous = FULL")
         connection.execute("BEGIN IMMEDIATE")
-        if _check_version(connection) == 0:
-            for statement in _TABLES.split(";\n"):
+        if (version := _check_version(connection)) < SCHEMA_VERSION:
+            for statement in ";\n".join(_MIGRATIONS[version:]).split(";\n"):
                 connection.execute(statement)
             connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
         connection.execute("COMMIT")
@@ -263,6 +286,14 @@ def _artifact(row: dict[str, Any]) -> Artifact:
         language=row["language"],
         fetched_at=row["fetched_at"],
         cut=bool(row["cut"]),
+        etag=row["etag"],
+        last_modified=row["last_modified"],
+        author=row["author"],
+        published=row["published"],
+        modified=row["modified"],
+        site=row["site"],
+        replaces=row["replaces"],
+        notes=tuple(json.loads(row["notes"]).items()),
     )
 
 

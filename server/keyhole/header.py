@@ -1,0 +1,92 @@
+"""The lines above a page that are shown only where there is something to say: whose it is, when, what changed.
+
+Words and facts of an artifact; decides nothing about it. What a page says of itself stands after a word of ours and
+is bounded, so that it cannot pass for another line of the header.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from keyhole.changes import from_note
+from keyhole.keeping import CHANGED
+from keyhole.measure import clip
+from keyhole.records import Artifact
+
+ROOMY: Final = 2_000
+"""Bytes. A smaller budget keeps its room for the text."""
+MAX_NAME: Final = 60
+"""Bytes of an author or a site: longer ones are lists of names."""
+MAX_SHOWN: Final = 3
+"""New passages named in the line; `_meta` has up to 20."""
+
+_DAY: Final = re.compile(r"[0-9]{4}(?:-[0-9]{2}(?:-[0-9]{2})?)?")
+_SQUASHED: Final = re.compile(r"[\W_]+")
+
+
+def header_lines(artifact: Artifact) -> list[str]:
+    """At most two lines: the page's author, site and dates; which passages are new since an earlier fetch."""
+    return [line for line in (_byline(artifact), _changes(artifact)) if line]
+
+
+def header_facts(artifact: Artifact) -> dict[str, object]:
+    """The same for programs, under `about` and `changed`; neither where there is nothing to say."""
+    named = {
+        "author": artifact.author,
+        "site": artifact.site,
+        "published": artifact.published,
+        "modified": artifact.modified,
+    }
+    about = {name: value for name, value in named.items() if value}
+    facts: dict[str, object] = {"about": about} if about else {}
+    if artifact.replaces:
+        count, ranges = from_note(artifact.note(CHANGED) or "0")
+        facts["changed"] = {"since": artifact.replaces, "new": count, "ranges": [list(span) for span in ranges]}
+    return facts
+
+
+def _byline(artifact: Artifact) -> str:
+    """Empty where the title and the address say it already."""
+    author, site = _name(artifact.author), _name(artifact.site)
+    told = _squashed(f"{artifact.title} {artifact.url.split('?')[0]}")
+    if _squashed(site) in told or _squashed(site) == _squashed(author):
+        site = ""
+    published, modified = _day(artifact.published), _day(artifact.modified)
+    parts = [
+        f"by {author}" if author else "",
+        f"from {site}" if site else "",
+        f"published {published}" if published else "",
+        f"modified {modified}" if modified and modified != published else "",
+    ]
+    line = ", ".join(part for part in parts if part)
+    return f"{line[:1].upper()}{line[1:]}." if line else ""
+
+
+def _changes(artifact: Artifact) -> str:
+    if not artifact.replaces:
+        return ""
+    count, ranges = from_note(artifact.note(CHANGED) or "0")
+    since = f'Changed since an earlier fetch (id="{artifact.replaces}")'
+    if not count:
+        return f"{since}: nothing is new, text was removed or moved."
+    # The longest say most; they are named in reading order.
+    longest = sorted(sorted(ranges, key=lambda span: span[0] - span[1])[:MAX_SHOWN])
+    places = ", ".join(f"{start}:{end}" for start, end in longest)
+    more = f" and {count - len(longest)} more" if count > len(longest) else ""
+    return f"{since}: new at {places}{more}."
+
+
+def _name(text: str) -> str:
+    # Zero-width joiners shape Persian and Indic names; no other invisible character is part of one.
+    line = " ".join(text.split())
+    return clip("".join(c for c in line if c.isprintable() or c in "\u200c\u200d"), MAX_NAME).rstrip(".,;")
+
+
+def _day(date: str) -> str:
+    found = _DAY.match(date)
+    return found[0] if found else ""
+
+
+def _squashed(text: str) -> str:
+    return _SQUASHED.sub("", text).casefold()

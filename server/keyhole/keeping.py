@@ -1,0 +1,50 @@
+"""What of a page is kept: the artifact of a page and its document, and how it stands to the one before. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final
+
+from keyhole.changes import new_ranges, noted
+from keyhole.fetch.validators import safe_date, safe_etag
+from keyhole.records import Artifact, Document, Page
+
+CHANGED: Final = "changed"
+"""The note that says which passages are new since the artifact that was replaced; see changes.py."""
+
+
+def artifact_of(page: Page, document: Document, id: str) -> Artifact:
+    """A page and what was read in it, under an id."""
+    about = document.metadata
+    return Artifact(
+        id=id,
+        url=page.url,
+        requested_url=page.requested_url.strip(),
+        title=document.title,
+        text=document.text,
+        media_type=document.media_type,
+        language=document.language,
+        fetched_at=page.fetched_at,
+        cut=page.cut,
+        etag=safe_etag(page.etag),
+        last_modified=safe_date(page.last_modified),
+        author=about.author,
+        published=about.published,
+        modified=about.modified,
+        site=about.site,
+    )
+
+
+def follow(artifact: Artifact, previous: Artifact | None) -> Artifact:
+    """An artifact that knows the one which the same request gave before, and what is new since.
+
+    What it knows is stored with it, so that every later result says the same. The same text again keeps what it
+    knew; after a text that was cut nothing can be said.
+    """
+    if previous is None or previous.cut:
+        return artifact
+    if previous.id == artifact.id:
+        known = tuple((name, value) for name, value in previous.notes if name == CHANGED)
+        return replace(artifact, replaces=previous.replaces, notes=(*artifact.notes, *known))
+    note = (CHANGED, noted(new_ranges(previous.text, artifact.text)))
+    return replace(artifact, replaces=previous.id, notes=(*artifact.notes, note))

@@ -1,0 +1,58 @@
+"""What a site said a text is known by: only what is safe to send back, and only to the URL that gave it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fakes import artifact
+from keyhole.fetch.validators import MAX_ETAG, Validators, safe_date, safe_etag, validators
+
+DATE = "Sun, 06 Nov 1994 08:49:37 GMT"
+
+
+@pytest.mark.parametrize("etag", ['"1"', 'W/"1"', '""', '"a-b_c:/;,gzip"', '"' + "x" * (MAX_ETAG - 2) + '"'])
+def test_an_etag_of_the_standard_can_be_sent_back(etag: str) -> None:
+    assert safe_etag(etag) == etag
+
+
+@pytest.mark.parametrize(
+    "etag",
+    ["", "1", '"1', 'w/"1"', '"a b"', '"a"b"', '"a"\r\nX: y', '"a"\n', '"ü"', '"\x00"', '"a", "b"', "*",
+     '"' + "x" * MAX_ETAG + '"'],
+)  # fmt: skip
+def test_no_other_etag_is_sent(etag: str) -> None:
+    assert safe_etag(etag) == ""
+
+
+@pytest.mark.parametrize(
+    "date", ["", "yesterday", DATE + "\n", DATE + "\r\nX: y", DATE[:-4], "1994-11-06", "Σ" + DATE[1:]]
+)
+def test_no_date_but_that_of_the_standard_is_sent(date: str) -> None:
+    assert safe_date(date) == ""
+    assert safe_date(DATE) == DATE
+
+
+@given(st.text(max_size=30) | st.from_regex(r'(W/)?"[^"]{0,9}"'), st.text(max_size=30))
+def test_whatever_a_site_says_what_is_sent_is_printable_ascii(etag: str, date: str) -> None:
+    for value in (safe_etag(etag), safe_date(date)):
+        assert value.isascii()
+        assert value == "" or value.isprintable()
+
+
+def test_the_validators_go_to_their_own_url_alone() -> None:
+    known = Validators("https://a.example/x", '"1"', DATE)
+    assert known.headers("https://a.example/x") == {"If-None-Match": '"1"', "If-Modified-Since": DATE}
+    for other in ("https://a.example/x/", "http://a.example/x", "https://b.example/x", ""):
+        assert known.headers(other) == {}
+
+
+def test_nothing_is_asked_about_what_was_cut_or_has_no_validator() -> None:
+    whole = replace(artifact(), etag='"1"')
+    assert validators(whole) == Validators(whole.url, '"1"')
+    assert validators(replace(whole, cut=True)) is None
+    assert validators(artifact()) is None
+    assert validators(None) is None
