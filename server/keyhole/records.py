@@ -24,7 +24,8 @@ class Page:
     body: bytes
     fetched_at: float
     cut: bool = False
-    """True when the body stopped at the byte cap or the connection broke: it must never pass for whole."""
+    """True when the body stopped at the byte cap, the connection broke or a coding was damaged: it must never pass for
+    whole."""
     etag: str = ""
     last_modified: str = ""
 

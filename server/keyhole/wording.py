@@ -198,7 +198,7 @@ def _source_lines(artifact: Artifact) -> list[str]:
 
 
 def _notes(artifact: Artifact, warning: str) -> list[str]:
-    cut = "Partial: the response was cut off, the rest was never received." if artifact.cut else ""
+    cut = "Partial: the response was cut off or damaged, the rest is missing." if artifact.cut else ""
     return [note for note in (cut, warning) if note]
 
 

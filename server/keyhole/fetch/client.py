@@ -106,7 +106,7 @@ class HttpFetcher:
             await response.aclose()
 
     async def _body(self, response: httpx.Response) -> tuple[bytes, bool]:
-        """The decoded body and whether it was cut: at the byte cap, or by a connection that broke."""
+        """The decoded body and whether it was cut: at the byte cap, by a connection that broke, or by damage."""
         decoder = Decoder(response.headers.get("content-encoding", ""), self._config.max_decoded_bytes)
         received, out = 0, bytearray()
         try:
@@ -115,11 +115,13 @@ class HttpFetcher:
                 received += len(piece)
                 out += decoder.feed(piece[:room])
                 if received > self._config.max_bytes:
-                    return bytes(out), True
+                    return bytes(out + decoder.close()), True
         except (httpcore.NetworkError, httpcore.ProtocolError, httpcore.TimeoutException, OSError) as error:
+            out += decoder.close()
             if not out:
                 raise KeyholeError(Code.PROTOCOL_ERROR, "the connection broke before any content") from error
             return bytes(out), True
+        out += decoder.close()
         return bytes(out), bool(out) and not decoder.finished
 
     def _page(self, url: str, target: Target, response: httpx.Response, body: bytes, cut: bool) -> Page:

@@ -1,86 +1,137 @@
-"""Content codings undone within a bound. Bytes in, bytes out; no network.
+"""Content codings undone within a bound, in whatever pieces the bytes arrive. Bytes in, bytes out; no network.
 
-httpx bounds nothing when it decompresses: 10 MB of gzip can become 10 GB. Here every step asks zlib for at
-most what is still allowed.
+httpx bounds nothing when it decompresses: 10 MB of gzip can become 10 GB. Here bytes are decoded in steps of a fixed
+size, counted from the first byte, and counted again after each step: so how a body was cut into pieces on its way
+changes nothing, neither what comes out nor which failure is named.
 """
 
 from __future__ import annotations
 
-import zlib
+import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from typing import Final
 
 from keyhole.errors import Code, KeyholeError
+from keyhole.fetch import codecs
 
-ACCEPT_ENCODING = "gzip, deflate"
+ACCEPT_ENCODING: Final = "gzip, deflate, br, zstd"
+MAX_CODINGS: Final = 2
+"""Servers and a cache in front of them may each apply one; nothing honest applies more."""
 
-_GZIP_WINDOW = 16 + zlib.MAX_WBITS
-_IDENTITY = frozenset({"", "identity"})
+_CODECS: Final = {"gzip": codecs.gzip, "deflate": codecs.deflate, "br": codecs.brotli, "zstd": codecs.zstd}
+_NO_CODINGS: Final = frozenset({"", "identity", "none", "binary", "7bit", "8bit", "utf-8", "utf8", "aws-chunked"})
+"""No coding at all, and what servers write there that is none: charsets, mail's transfer encodings, an upload's
+framing that a store of files repeats."""
+_MARKUP: Final = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?:<[!?a-z]|[{\[]\s*[\"{\[\]}])", re.IGNORECASE)
+"""How HTML, XML and JSON begin."""
 
 
 @dataclass(slots=True)
-class Decoder:
-    """Undoes one content coding piece by piece; `limit` bytes come out at most."""
+class _Layer:
+    """Undoes one content coding."""
 
     coding: str
     limit: int
+    _codec: codecs.Codec = field(init=False, repr=False)
+    _held: bytearray = field(default_factory=bytearray, repr=False)
+    """Bytes that do not yet make a step."""
+    _begun: bool = False
+    _plain: bool = False
     _produced: int = 0
-    _inflater: zlib._Decompress | None = field(default=None, repr=False)
-    _held: bytes = b""
-    """Bytes that are too few to tell which format begins with them."""
-    _over: bool = False
 
     def __post_init__(self) -> None:
-        self.coding = self.coding.strip().lower().removeprefix("x-")
-        if self.coding not in {"gzip", "deflate", *_IDENTITY}:
-            raise KeyholeError(Code.UNSUPPORTED_ENCODING, f"the content coding {self.coding[:40]!r} is not understood")
-
-    def feed(self, data: bytes) -> bytes:
-        """The decoded form of the next piece.
-
-        Raises KeyholeError: too_large or decompression_bomb past the limit, protocol_error for corrupt data.
-        """
-        plain = self.coding in _IDENTITY
-        out = data if plain else self._inflate(data)
-        self._produced += len(out)
-        if self._produced > self.limit:
-            code, verb = (Code.TOO_LARGE, "is") if plain else (Code.DECOMPRESSION_BOMB, "decompresses to")
-            raise KeyholeError(code, f"the response {verb} more than {self.limit:,} bytes")
-        return out
+        self._codec = _CODECS[self.coding]()
 
     @property
     def finished(self) -> bool:
-        """Whether the coding's own end was seen; an unfinished one is a truncated body."""
-        return self.coding in _IDENTITY or (self._inflater is not None and self._inflater.eof)
+        return self._plain or (self._codec.ended and not self._codec.broken)
 
-    def _inflate(self, data: bytes) -> bytes:
-        out = bytearray()
-        data, self._held = self._held + data, b""
-        while data and not self._over:
-            if self._inflater is None or self._inflater.eof:
-                if len(data) < 2:
-                    self._held = data
-                    break
-                self._begin(data)
-                continue
-            try:
-                # One more than allowed, so that feed() sees the excess.
-                out += self._inflater.decompress(data, self.limit - self._produced - len(out) + 1)
-            except zlib.error as error:
-                raise KeyholeError(Code.PROTOCOL_ERROR, f"the {self.coding} body is corrupt") from error
-            if self._produced + len(out) > self.limit:
-                break
-            data = self._inflater.unused_data if self._inflater.eof else self._inflater.unconsumed_tail
-        return bytes(out)
+    def decoded(self, pieces: Iterable[bytes], last: bool) -> Iterator[bytes]:
+        """The decoded pieces, each made when it is asked for, so that a chain holds no more than one."""
+        for piece in pieces:
+            self._held += piece
+            whole = len(self._held) - len(self._held) % codecs.BLOCK
+            blocks = bytes(self._held[:whole])
+            del self._held[:whole]
+            for start in range(0, whole, codecs.BLOCK):
+                yield self._step(blocks[start : start + codecs.BLOCK])
+        if last and self._held:
+            block = bytes(self._held)
+            self._held.clear()
+            yield self._step(block)
 
-    def _begin(self, data: bytes) -> None:
-        """Start on what `data` begins with: the stream, or a further gzip member (RFC 1952, section 2.2)."""
-        first = self._inflater is None
-        if self.coding == "gzip" and (first or data.startswith(b"\x1f\x8b")):
-            self._inflater = zlib.decompressobj(_GZIP_WINDOW)
-        elif first:
-            # RFC 9110 means zlib's format (RFC 1950: a check in the first two bytes), but many servers send the
-            # bare stream.
-            zlib_format = data[0] & 0x0F == 8 and (data[0] << 8 | data[1]) % 31 == 0
-            self._inflater = zlib.decompressobj(zlib.MAX_WBITS if zlib_format else -zlib.MAX_WBITS)
-        else:
-            self._over = True  # what else follows the end is ignored
+    def _step(self, block: bytes) -> bytes:
+        out = block if self._plain else self._codec.decode(block, self.limit - self._produced)
+        if not self._begun and not out and self._codec.broken and _MARKUP.match(block):
+            # The header is wrong: the page was never compressed, or its compression already undone on the way.
+            out, self._plain = block, True
+        self._begun = True
+        self._produced += len(out)
+        if self._produced > self.limit:
+            code = Code.DECOMPRESSION_BOMB
+            raise KeyholeError(code, f"the response decompresses to more than {self.limit:,} bytes")
+        return out
+
+
+class Decoder:
+    """Undoes a Content-Encoding piece by piece; `limit` bytes come out at most.
+
+    Feed it every piece, then close it. Damaged and truncated bodies give what they hold up to there and are not
+    `finished`; what follows a coding's own end is ignored.
+    """
+
+    def __init__(self, content_encoding: str, limit: int) -> None:
+        """Raises KeyholeError (unsupported_encoding) for an unknown coding and for a chain of more than two."""
+        self._limit = limit
+        self._layers = [_Layer(name, limit) for name in reversed(_codings(content_encoding))]
+        self._received = 0
+        self._produced = 0
+
+    @property
+    def finished(self) -> bool:
+        """Whether every coding's own end was seen; an unfinished one is a truncated or a damaged body."""
+        return all(layer.finished for layer in self._layers)
+
+    def feed(self, data: bytes) -> bytes:
+        """What the next piece adds.
+
+        Raises KeyholeError past the limit: too_large, or decompression_bomb if it was decoding that went past it.
+        """
+        self._received += len(data)
+        return self._decoded([data], last=False)
+
+    def close(self) -> bytes:
+        """What was still held back for a whole step.
+
+        Raises KeyholeError as `feed` does, and protocol_error if bytes came, but none that could be decoded.
+        """
+        out = self._decoded([], last=True)
+        if self._received and not self._produced and not self.finished:
+            names = " and ".join(layer.coding for layer in self._layers)
+            raise KeyholeError(Code.PROTOCOL_ERROR, f"the {names} body is corrupt or breaks off before any content")
+        return out
+
+    def _decoded(self, pieces: Iterable[bytes], last: bool) -> bytes:
+        for layer in self._layers:
+            pieces = layer.decoded(pieces, last)
+        out = b"".join(pieces)
+        self._produced += len(out)
+        if self._produced > self._limit:
+            raise KeyholeError(Code.TOO_LARGE, f"the response is more than {self._limit:,} bytes")
+        return out
+
+
+def _codings(content_encoding: str) -> list[str]:
+    """The codings of a header in the order in which they were applied (RFC 9110, section 8.4)."""
+    listed = (name.strip().lower().removeprefix("x-") for name in content_encoding.split(","))
+    names = [name for name in listed if name not in _NO_CODINGS]
+    unknown = next((name for name in names if name not in _CODECS), None)
+    if unknown is not None:
+        raise KeyholeError(Code.UNSUPPORTED_ENCODING, f"the content coding {unknown[:40]!r} is not understood")
+    if len(names) > MAX_CODINGS:
+        raise KeyholeError(
+            Code.UNSUPPORTED_ENCODING,
+            f"{len(names)} content codings on top of each other; at most {MAX_CODINGS} are undone",
+        )
+    return names
