@@ -182,10 +182,10 @@ async def meanwhile(client: Client, endpoint: str, site: str, cases: list[dict[s
     """A small page of another host, again and again while slow and large responses are read: the longest wait."""
     paths = [case["path"] for case in cases if case["group"] in {"slow", "size", "html", "doc"}]
     calls = asyncio.gather(*(fetched(client, f"http://{endpoint}{path}?m") for path in paths))
-    waits = []
+    waits: list[float] = []
     while not calls.done():
         started = time.monotonic()
-        text, _, failed = await fetched(client, f"{site}/small/{len(waits)}")
+        _text, _facts, failed = await fetched(client, f"{site}/small/{len(waits)}")
         waits.append(PATIENCE if failed else time.monotonic() - started)
         await asyncio.sleep(0.2)
     raw = [text for text, _, _ in await calls if text.startswith(("hang", "raw_exception", "internal_error"))]
@@ -226,7 +226,10 @@ def _shows_less(facts: dict[str, Any]) -> bool:
 
 def table(outcomes: list[Outcome]) -> str:
     """Each group's passes, and the most that one of its cases took, as Markdown."""
-    groups = {str(outcome.case["group"]): [o for o in outcomes if o.case["group"] == outcome.case["group"]] for outcome in outcomes}
+    groups = {
+        str(outcome.case["group"]): [o for o in outcomes if o.case["group"] == outcome.case["group"]]
+        for outcome in outcomes
+    }
     lines = ["| group | passed | longest, s | server grew by, MB | children, MB |", "|---|---:|---:|---:|---:|"]
     for name, group in {**groups, "all": outcomes}.items():
         passed = sum(not faults_of(outcome) for outcome in group)
