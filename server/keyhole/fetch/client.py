@@ -133,7 +133,7 @@ class HttpFetcher:
         except (httpcore.NetworkError, httpcore.ProtocolError, httpcore.TimeoutException, OSError) as error:
             if len(out) < MIN_PARTIAL:
                 late = isinstance(error, TimeoutError | httpcore.TimeoutException)
-                what = "the response came too slowly" if late else "the connection broke before there was any content to show"
+                what = "the page came too slowly" if late else "the connection broke before any of the page had come"
                 raise KeyholeError(Code.TIMEOUT if late else Code.PROTOCOL_ERROR, what) from error
             return bytes(out), True
         return bytes(out), response.status_code == PARTIAL_CONTENT or (bool(out) and not decoder.finished)

@@ -44,7 +44,14 @@ class Meter(httpcore.AsyncNetworkStream):
     async def start_tls(
         self, ssl_context: ssl.SSLContext, server_hostname: str | None = None, timeout: float | None = None
     ) -> httpcore.AsyncNetworkStream:
-        return Meter(await self._stream.start_tls(ssl_context, server_hostname, timeout), self._left)
+        secured = None
+        try:
+            secured = await self._stream.start_tls(ssl_context, server_hostname, timeout)
+        finally:
+            # httpcore closes the connection after an error, but not when a handshake without end is cancelled.
+            if secured is None:
+                await self._stream.aclose()
+        return Meter(secured, self._left)
 
     def get_extra_info(self, info: str) -> Any:
         return self._stream.get_extra_info(info)
