@@ -365,8 +365,8 @@ def test_a_body_that_never_ends_is_cut_at_the_cap_and_the_connection_closed() ->
 @pytest.mark.parametrize(
     "data",
     [
-        response(b"half a page", Content_Length="100"),
-        response(b"b\r\nhalf a page\r\n", Transfer_Encoding="chunked"),
+        response(b"half a page" * 10, Content_Length="1000"),
+        response(b"6e\r\n" + b"half a page" * 10 + b"\r\n", Transfer_Encoding="chunked"),
         response(gzip.compress(b"half a page" * 500)[:40], Content_Encoding="gzip"),
         response(gzip.compress(b"half a page") + gzip.compress(b"the rest")[:12] + b"\xff", Content_Encoding="gzip"),
     ],

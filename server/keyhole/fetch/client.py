@@ -5,13 +5,14 @@ The redirect loop is here and nowhere else: it alone alternates between deciding
 
 from __future__ import annotations
 
+import asyncio
 import re
 import ssl
 import time
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
-from http.cookiejar import CookieJar, DefaultCookiePolicy
 from types import MappingProxyType, TracebackType
+from typing import Final
 
 import certifi
 import httpcore
@@ -21,15 +22,27 @@ from keyhole.config import Config
 from keyhole.errors import Code, KeyholeError
 from keyhole.fetch.backend import CheckedBackend
 from keyhole.fetch.decoding import ACCEPT_ENCODING, Decoder
+from keyhole.fetch.meter import MeteredBackend
 from keyhole.fetch.urls import DEFAULT_PORTS, Target, parse_target, redirect_target
 from keyhole.fetch.validators import NOT_MODIFIED, Validators
 from keyhole.records import Page
 
 ACCEPT = "text/markdown, text/html;q=0.9, application/xhtml+xml;q=0.9, text/plain;q=0.8, */*;q=0.5"
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
+PARTIAL_CONTENT = 206
 _SECONDS = re.compile(r"[0-9]{1,6}")
-MAX_CONNECTIONS = 32
-"""Open connections of one server: a search fetches 10 at once, and several clients may share a host."""
+MAX_CONNECTIONS = 64
+"""Open connections of one server: a search fetches 10 at once, several clients may share a host, and a few sites
+that never end must not keep the others waiting."""
+READING_SHARE: Final = 2 / 3
+"""Of a call's deadline, for connecting, redirects and reading; the rest is for extraction and ranking. What has come
+of a page by then is shown and said to be partial."""
+MIN_PARTIAL: Final = 64
+"""Bytes. Of a body that broke off, less than a sentence: the failure says more."""
+FRAMING: Final = 2
+"""Bytes on the wire for each byte of the cap on a body: chunks have sizes around them, but not for every byte."""
+MAX_HEADER: Final = 1_000
+"""Characters kept of a header's value. Real ones have 100; longer ones are there to be parsed slowly."""
 
 
 class HttpFetcher:
@@ -43,31 +56,32 @@ class HttpFetcher:
         if config.searxng_url:
             self._engines = frozenset({parse_target(config.searxng_url).endpoint})
         context = ssl.create_default_context(cafile=certifi.where())
-        self._public = _client(config.allow_private, context)
-        self._operator = _client(config.allow_private | self._engines, context)
+        self._public = _PinnedTransport(config.allow_private, context)
+        self._operator = _PinnedTransport(config.allow_private | self._engines, context)
 
     async def fetch(self, url: str, known: Validators | None = None) -> Page:
         """Follow redirects by hand, each hop checked anew; raise what the final status means."""
-        target = parse_target(url)
+        target, until = parse_target(url), self._until()
         for _hop in range(self._config.max_redirects + 1):
             conditions = known.headers(target.url) if known else {}
-            async with self._response(self._public, target, ACCEPT, conditions) as response:
-                location = response.headers.get("location", "")
+            async with self._response(self._public, target, ACCEPT, until, conditions) as response:
+                location = _location(response.headers)
                 if response.status_code in REDIRECTS and location:
                     target = redirect_target(target, location)
                     continue
                 if conditions and response.status_code == NOT_MODIFIED:
                     return self._page(url, target, response, b"", cut=False)
                 raise_for_status(response.status_code, response.headers)
-                body, cut = await self._body(response)
+                body, cut = await self._body(response, until)
                 return self._page(url, target, response, body, cut)
         raise KeyholeError(Code.TOO_MANY_REDIRECTS, f"more than {self._config.max_redirects} redirects")
 
     async def get_json(self, url: str) -> bytes:
         """One request without redirects, to an endpoint that the operator's settings name."""
-        async with self._response(self._operator, parse_target(url), "application/json") as response:
+        target, until = parse_target(url), self._until()
+        async with self._response(self._operator, target, "application/json", until) as response:
             raise_for_status(response.status_code, response.headers)
-            body, _cut = await self._body(response)
+            body, _cut = await self._body(response, until)
             return body
 
     async def aclose(self) -> None:
@@ -83,46 +97,57 @@ class HttpFetcher:
     ) -> None:
         await self.aclose()
 
+    def _until(self) -> float:
+        return asyncio.get_running_loop().time() + self._config.timeout * READING_SHARE
+
     @asynccontextmanager
     async def _response(
         self,
-        client: httpx.AsyncClient,
+        transport: _PinnedTransport,
         target: Target,
         accept: str,
+        until: float,
         conditions: Mapping[str, str] = MappingProxyType({}),
     ) -> AsyncIterator[httpx.Response]:
-        request = client.build_request("GET", target.url, headers={**self._headers, "Accept": accept, **conditions})
+        # The transport is asked directly: httpx's client keeps cookies, reads the environment and takes a redirect's
+        # location apart even where it does not follow it, which fails for what is no URL.
+        request = httpx.Request("GET", target.url, headers={**self._headers, "Accept": accept, **conditions})
         # httpx would normalise the path once more; what was checked is what is sent.
         request.extensions = {**request.extensions, "target": target.path.encode("ascii")}
         try:
-            response = await client.send(request, stream=True, follow_redirects=False)
-        except httpcore.TimeoutException as error:
+            async with asyncio.timeout_at(until):
+                response = await transport.handle_async_request(request)
+        except (httpcore.TimeoutException, TimeoutError) as error:
             raise KeyholeError(Code.TIMEOUT, f"{target.host} did not answer in time") from error
         except (httpcore.NetworkError, httpcore.ProtocolError, OSError) as error:
             raise KeyholeError(Code.PROTOCOL_ERROR, f"{target.host} broke off or did not speak HTTP") from error
         try:
+            response.extensions["network_stream"].allow(FRAMING * self._config.max_bytes)
             yield response
         finally:
             await response.aclose()
 
-    async def _body(self, response: httpx.Response) -> tuple[bytes, bool]:
-        """The decoded body and whether it was cut: at the byte cap, by a connection that broke, or by damage."""
+    async def _body(self, response: httpx.Response, until: float) -> tuple[bytes, bool]:
+        """The decoded body and whether it was cut: at the byte cap, by damage, by a broken connection, by the deadline."""
         decoder = Decoder(response.headers.get("content-encoding", ""), self._config.max_decoded_bytes)
         received, out = 0, bytearray()
         try:
-            async for piece in response.aiter_raw():
-                room = self._config.max_bytes - received
-                received += len(piece)
-                out += decoder.feed(piece[:room])
-                if received > self._config.max_bytes:
-                    return bytes(out + decoder.close()), True
+            async with asyncio.timeout_at(until):
+                async for piece in response.aiter_raw():
+                    room = self._config.max_bytes - received
+                    received += len(piece)
+                    out += decoder.feed(piece[:room])
+                    if received > self._config.max_bytes:
+                        return bytes(out + decoder.close()), True
         except (httpcore.NetworkError, httpcore.ProtocolError, httpcore.TimeoutException, OSError) as error:
             out += decoder.close()
-            if not out:
-                raise KeyholeError(Code.PROTOCOL_ERROR, "the connection broke before any content") from error
+            if len(out) < MIN_PARTIAL:
+                late = isinstance(error, TimeoutError | httpcore.TimeoutException)
+                what = "the page came too slowly" if late else "the connection broke before any of the page had come"
+                raise KeyholeError(Code.TIMEOUT if late else Code.PROTOCOL_ERROR, what) from error
             return bytes(out), True
         out += decoder.close()
-        return bytes(out), bool(out) and not decoder.finished
+        return bytes(out), response.status_code == PARTIAL_CONTENT or (bool(out) and not decoder.finished)
 
     def _page(self, url: str, target: Target, response: httpx.Response, body: bytes, cut: bool) -> Page:
         headers = response.headers
@@ -130,12 +155,12 @@ class HttpFetcher:
             requested_url=url,
             url=target.url,
             status=response.status_code,
-            content_type=headers.get("content-type", ""),
+            content_type=_last(headers, "content-type")[:MAX_HEADER],
             body=body,
             fetched_at=self._clock(),
             cut=cut,
-            etag=headers.get("etag", ""),
-            last_modified=headers.get("last-modified", ""),
+            etag=_whole(headers.get("etag", "")),
+            last_modified=_whole(headers.get("last-modified", "")),
         )
 
 
@@ -157,15 +182,22 @@ def raise_for_status(status: int, headers: Mapping[str, str]) -> None:
     raise KeyholeError(Code.HTTP_STATUS, f"HTTP {status}", status=status)
 
 
-def _client(allowed: frozenset[str], context: ssl.SSLContext) -> httpx.AsyncClient:
-    return httpx.AsyncClient(
-        transport=_PinnedTransport(allowed, context),
-        trust_env=False,
-        # No timeout per step: a server that drips a byte a second would renew it. retrieve.py has the one deadline.
-        timeout=None,  # noqa: S113
-        # A jar that takes no cookie: what one page sets, no other fetch may carry.
-        cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),
-    )
+def _location(headers: httpx.Headers) -> str:
+    """Where a redirect leads, or nothing. Two places are an attempt to have two readers go two ways."""
+    places = set(headers.get_list("location"))
+    if len(places) > 1:
+        raise KeyholeError(Code.PROTOCOL_ERROR, "the response names several locations")
+    return places.pop() if places else ""
+
+
+def _last(headers: httpx.Headers, name: str) -> str:
+    """The last of several headers of a name, as the Fetch standard takes a Content-Type."""
+    return next(reversed(headers.get_list(name)), "")
+
+
+def _whole(value: str) -> str:
+    """A value that is sent back as it came: one that is too long is none."""
+    return value if len(value) <= MAX_HEADER else ""
 
 
 class _PinnedTransport(httpx.AsyncBaseTransport):
@@ -179,7 +211,7 @@ class _PinnedTransport(httpx.AsyncBaseTransport):
             ssl_context=context,
             max_connections=MAX_CONNECTIONS,
             max_keepalive_connections=0,
-            network_backend=CheckedBackend(lambda endpoint: endpoint in allowed),
+            network_backend=MeteredBackend(CheckedBackend(lambda endpoint: endpoint in allowed)),
         )
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
