@@ -42,8 +42,8 @@ class HttpFetcher:
         if config.searxng_url:
             self._engines = frozenset({parse_target(config.searxng_url).endpoint})
         context = ssl.create_default_context(cafile=certifi.where())
-        self._public = _client(config.allow_private, context)
-        self._operator = _client(config.allow_private | self._engines, context)
+        self._public = _client(config, config.allow_private, context)
+        self._operator = _client(config, config.allow_private | self._engines, context)
 
     async def fetch(self, url: str) -> Page:
         """Follow redirects by hand, each hop checked anew; raise what the final status means."""
@@ -145,9 +145,9 @@ def raise_for_status(status: int, headers: Mapping[str, str]) -> None:
     raise KeyholeError(Code.HTTP_STATUS, f"HTTP {status}", status=status)
 
 
-def _client(allowed: frozenset[str], context: ssl.SSLContext) -> httpx.AsyncClient:
+def _client(config: Config, allowed: frozenset[str], context: ssl.SSLContext) -> httpx.AsyncClient:
     return httpx.AsyncClient(
-        transport=_PinnedTransport(allowed, context),
+        transport=_PinnedTransport(config, allowed, context),
         trust_env=False,
         # No timeout per step: a server that drips a byte a second would renew it. retrieve.py has the one deadline.
         timeout=None,  # noqa: S113
@@ -162,12 +162,12 @@ class _PinnedTransport(httpx.AsyncBaseTransport):
     After encode/httpx's own transport; written again because that one takes no network backend.
     """
 
-    def __init__(self, allowed: frozenset[str], context: ssl.SSLContext) -> None:
+    def __init__(self, config: Config, allowed: frozenset[str], context: ssl.SSLContext) -> None:
         self._pool = httpcore.AsyncConnectionPool(
             ssl_context=context,
             max_connections=MAX_CONNECTIONS,
             max_keepalive_connections=0,
-            network_backend=CheckedBackend(lambda endpoint: endpoint in allowed),
+            network_backend=CheckedBackend(lambda endpoint: endpoint in allowed, config.ports, config.proxy),
         )
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
