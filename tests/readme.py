@@ -55,6 +55,8 @@ def settings() -> str:
 def _default(value: object) -> str:
     if isinstance(value, tuple):
         return f"`{','.join(value)}`"
+    if isinstance(value, frozenset):
+        return f"`{','.join(map(str, sorted(value)))}`" if value else ""
     if isinstance(value, int | float):
         return f"{value:,}" if value >= 10_000 else f"{value:g}"
     return f"`{value}`" if value else ""

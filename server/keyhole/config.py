@@ -23,6 +23,14 @@ MAX_BUDGET = 200_000
 ENGINES = ("searxng", "keyless")
 """The web search engines there are, in the order in which they are asked for."""
 
+WEB_PORTS = frozenset(
+    {80, 443, 8008, 8080}  # http, https and http-alt in IANA's registry of ports
+    | {8000, 8081, 8443, 8888, 81, 3000, 4443, 5000, 9443}  # where servers and frameworks put public sites
+    | {2052, 2053, 2082, 2083, 2086, 2087, 2095, 2096, 8880}  # the others that Cloudflare serves sites on
+)
+"""Ports that may be connected to by default. A list of what is open, because a list of what is dangerous never ends:
+the bad ports of WHATWG's Fetch standard leave out Redis, Docker and etcd. None of those bad ports is here."""
+
 _ENDPOINT = re.compile(r"(?:\[([0-9a-f:.]+)\]|([a-z0-9._-]+)):([0-9]{1,5})")
 
 
@@ -39,6 +47,8 @@ class Config:
     max_redirects: int = 10
     freshness: float = 900.0
     allow_private: frozenset[str] = frozenset()
+    ports: frozenset[int] = WEB_PORTS
+    proxy: str = ""
     user_agent: str = ""
     engines: tuple[str, ...] = ENGINES
     searxng_url: str = ""
@@ -102,6 +112,26 @@ def _endpoints(raw: str) -> frozenset[str]:
     return frozenset(found)
 
 
+def _ports(raw: str) -> frozenset[int]:
+    """Ports and ranges of ports, such as 80,443,8000-8999."""
+    found: set[int] = set()
+    for name in _names(raw):
+        span = re.fullmatch(r"([0-9]{1,5})(?:-([0-9]{1,5}))?", name)
+        first, last = (int(span[1]), int(span[2] or span[1])) if span else (0, 0)
+        if not 0 < first <= last < 65_536:
+            raise ValueError(f"{name!r} is neither a port nor a range such as 8000-8999")
+        found.update(range(first, last + 1))
+    return frozenset(found)
+
+
+def _proxy(raw: str) -> str:
+    proxy = re.fullmatch(r"http://([^/@,]+)/?", raw.lower())
+    if proxy is None:
+        raise ValueError("must be http://host:port, without a user name")
+    _endpoints(proxy[1])
+    return f"http://{proxy[1]}"
+
+
 def _header_text(raw: str) -> str:
     if not (raw.isascii() and raw.isprintable()):
         raise ValueError("must be printable ASCII, as headers are")
@@ -160,6 +190,8 @@ SETTINGS: tuple[Setting, ...] = (
         _between(0, 86_400 * 365, float),
     ),
     Setting("allow_private", "host:port,…", "private endpoints that may be fetched; none by default", _endpoints),
+    Setting("ports", "ports", "ports that may be connected to, single or as 8000-8999", _ports),
+    Setting("proxy", "http://host:port", "proxy for CONNECT to checked addresses; others are not used", _proxy),
     Setting("user_agent", "text", "what sites see; by default Keyhole and its version", _header_text),
     Setting("engines", "names", "web search engines that may be asked, of: searxng, keyless", _engines),
     Setting("searxng_url", "URL", "base address of a SearXNG instance with its JSON format enabled", _http_url),

@@ -247,7 +247,7 @@ def test_a_redirect_to_a_forbidden_address_is_refused_however_it_is_written(loca
     assert failure_of(redirect(location)).code is Code.BLOCKED_ADDRESS
 
 
-@pytest.mark.parametrize("location", [b"?", b"#x", b".", b"/%0d%0aX:%20y", b"/\xc3\xa4", b"/\xe4", b"/a\tb", b"///x"])
+@pytest.mark.parametrize("location", [b"?", b"#x", b".", b"/%0d%0aX:%20y", b"/\xc3\xa4", b"/\xe4", b"/a\tb"])
 def test_a_redirect_to_the_same_again_ends(location: bytes) -> None:
     assert failure_of(redirect(location), max_redirects=3).code is Code.TOO_MANY_REDIRECTS
 

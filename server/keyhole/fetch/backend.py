@@ -1,9 +1,9 @@
-"""Opens connections only to checked addresses. One lookup per connection; no URLs, no HTTP here.
+"""Opens connections only to checked ports and addresses. One lookup per connection; no URLs, no HTTP here.
 
 Every answer of the resolver must be allowed, else nothing is connected to: a name that points both outside
 and inside is an attack or a mistake. The connection goes to the very address that was checked, so a second
 lookup (DNS rebinding) cannot happen. Host header, SNI and certificate name stay those of the URL, because
-only the TCP connection is ours.
+only the TCP connection is ours. Every hop of a redirect, and a proxy too, is connected to through here.
 """
 
 from __future__ import annotations
@@ -11,13 +11,16 @@ from __future__ import annotations
 import asyncio
 import socket
 import ssl
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Container, Iterable
 from typing import Any
 
 import httpcore
 
+from keyhole.config import WEB_PORTS
 from keyhole.errors import Code, KeyholeError
 from keyhole.fetch.addresses import refusal
+from keyhole.fetch.endpoints import name_refusal, port_refusal
+from keyhole.fetch.tunnel import connect_through
 
 MAX_ADDRESSES = 4
 """Addresses tried per connection: enough for dual stack with a spare each, few enough for one deadline."""
@@ -27,10 +30,15 @@ Allowed = Callable[[str], bool]
 
 
 class CheckedBackend(httpcore.AsyncNetworkBackend):
-    """A network backend for httpcore that resolves, checks and then connects to the literal address."""
+    """A network backend for httpcore that resolves, checks and then connects to the literal address.
 
-    def __init__(self, allowed: Allowed) -> None:
+    Endpoints on the allow-list may have any port, name and address, and are connected to without the proxy.
+    """
+
+    def __init__(self, allowed: Allowed, ports: Container[int] = WEB_PORTS, proxy: str = "") -> None:
         self._allowed = allowed
+        self._ports = ports
+        self._proxy = proxy
         self._tcp = httpcore.AnyIOBackend()
 
     async def connect_tcp(
@@ -42,12 +50,19 @@ class CheckedBackend(httpcore.AsyncNetworkBackend):
         socket_options: Iterable[Any] | None = None,
     ) -> httpcore.AsyncNetworkStream:
         """Connect to `host:port`. Raises KeyholeError: dns_failure, blocked_address, connect_failure."""
-        addresses = await self._checked_addresses(host, port)
+        exempt = self._allowed(f"{host}:{port}")
+        addresses = await (_resolve(host, port) if exempt else self._checked_addresses(host, port))
+
+        async def dial(address: str, port: int) -> httpcore.AsyncNetworkStream:
+            return await self._tcp.connect_tcp(address, port, timeout, local_address, socket_options)
+
         failure: Exception | None = None
         for address in addresses[:MAX_ADDRESSES]:
             try:
-                stream = await self._tcp.connect_tcp(address, port, timeout, local_address, socket_options)
-                return _Stream(stream)
+                direct = exempt or not self._proxy
+                return _Stream(
+                    await (dial(address, port) if direct else connect_through(self._proxy, address, port, dial))
+                )
             except (httpcore.ConnectError, httpcore.ConnectTimeout) as error:
                 failure = error
         raise KeyholeError(Code.CONNECT_FAILURE, f"could not connect to {host}:{port}") from failure
@@ -63,12 +78,15 @@ class CheckedBackend(httpcore.AsyncNetworkBackend):
         await asyncio.sleep(seconds)
 
     async def _checked_addresses(self, host: str, port: int) -> list[str]:
+        if reason := port_refusal(port, self._ports):
+            raise KeyholeError(Code.BLOCKED_ADDRESS, f"port {port} is refused ({reason})")
+        if reason := name_refusal(host):
+            raise KeyholeError(Code.BLOCKED_ADDRESS, f"{host} is refused ({reason})")
         addresses = await _resolve(host, port)
-        if not self._allowed(f"{host}:{port}"):
-            for address in addresses:
-                if reason := refusal(address):
-                    name = host if host == address else f"{host} leads to {address}, which"
-                    raise KeyholeError(Code.BLOCKED_ADDRESS, f"{name} is refused ({reason})")
+        for address in addresses:
+            if reason := refusal(address):
+                name = host if host == address else f"{host} leads to {address}, which"
+                raise KeyholeError(Code.BLOCKED_ADDRESS, f"{name} is refused ({reason})")
         return addresses
 
 

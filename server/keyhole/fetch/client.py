@@ -56,8 +56,8 @@ class HttpFetcher:
         if config.searxng_url:
             self._engines = frozenset({parse_target(config.searxng_url).endpoint})
         context = ssl.create_default_context(cafile=certifi.where())
-        self._public = _PinnedTransport(config.allow_private, context)
-        self._operator = _PinnedTransport(config.allow_private | self._engines, context)
+        self._public = _PinnedTransport(config, config.allow_private, context)
+        self._operator = _PinnedTransport(config, config.allow_private | self._engines, context)
 
     async def fetch(self, url: str, known: Validators | None = None) -> Page:
         """Follow redirects by hand, each hop checked anew; raise what the final status means."""
@@ -128,7 +128,7 @@ class HttpFetcher:
             await response.aclose()
 
     async def _body(self, response: httpx.Response, until: float) -> tuple[bytes, bool]:
-        """The decoded body and whether it was cut: at the byte cap, by damage, by a broken connection, by the deadline."""
+        """The decoded body and whether it was cut: at the byte cap, by damage, a broken connection or the deadline."""
         decoder = Decoder(response.headers.get("content-encoding", ""), self._config.max_decoded_bytes)
         received, out = 0, bytearray()
         try:
@@ -206,12 +206,14 @@ class _PinnedTransport(httpx.AsyncBaseTransport):
     After encode/httpx's own transport; written again because that one takes no network backend.
     """
 
-    def __init__(self, allowed: frozenset[str], context: ssl.SSLContext) -> None:
+    def __init__(self, config: Config, allowed: frozenset[str], context: ssl.SSLContext) -> None:
         self._pool = httpcore.AsyncConnectionPool(
             ssl_context=context,
             max_connections=MAX_CONNECTIONS,
             max_keepalive_connections=0,
-            network_backend=MeteredBackend(CheckedBackend(lambda endpoint: endpoint in allowed)),
+            network_backend=MeteredBackend(
+                CheckedBackend(lambda endpoint: endpoint in allowed, config.ports, config.proxy)
+            ),
         )
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:

@@ -79,9 +79,16 @@ def parse_target(raw: str) -> Target:
 
 
 def redirect_target(current: Target, location: str) -> Target:
-    """Where a `Location` header leads from `current`; checked like a URL given by a caller."""
+    """Where a `Location` header leads from `current`; checked like a URL given by a caller.
+
+    A step from https down to http is taken, as browsers take it: no credentials travel that could leak, the caller
+    may ask for http anyway, and the result names the URL that was read.
+    """
     if "\\" in location:
         raise _invalid("the redirect's location has a backslash")
+    # A path for some parsers; a host after too many slashes for browsers.
+    if location.strip().startswith("///"):
+        raise _invalid("the redirect's location has no host")
     try:
         joined = urljoin(current.url, location.strip())
     except ValueError as error:

@@ -1,0 +1,49 @@
+"""Which names and ports may be asked, before any lookup: a table, each row with its source. No addresses, no I/O."""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Container
+from typing import Final
+
+_REFUSED_NAMES: Final[tuple[tuple[str, str], ...]] = (
+    ("localhost", "a loopback name, RFC 6761"),
+    ("local", "a name of the local link, RFC 6762"),
+    ("onion", "a Tor name, RFC 7686"),
+    ("alt", "not a DNS name, RFC 9476"),
+    ("home.arpa", "a name of the home network, RFC 8375"),
+    ("internal", "a name for private use, ICANN resolution 2024.07.29.06"),
+    # Not in the DNS, and used inside so widely that RFC 6762 warns of each.
+    ("corp", "a private name, RFC 6762 appendix G"),
+    ("home", "a private name, RFC 6762 appendix G"),
+    ("intranet", "a private name, RFC 6762 appendix G"),
+    ("lan", "a private name, RFC 6762 appendix G"),
+    ("private", "a private name, RFC 6762 appendix G"),
+)
+"""Names that, with all names below them, no public web site has: asking a resolver for one can only lead inside, or
+tell an outsider which names are used inside. `test`, `example` and `invalid` are left to the resolver, as RFC 6761
+asks of applications."""
+
+
+def name_refusal(host: str) -> str | None:
+    """Why a host of a checked URL must not even be looked up, or None. Literal addresses are not judged here."""
+    if _is_address(host):
+        return None
+    if reason := next((why for name, why in _REFUSED_NAMES if f".{host}".endswith(f".{name}")), None):
+        return reason
+    if "." not in host:
+        return "not a full name: a resolver may complete it with the local domain, RFC 1535"
+    return None
+
+
+def port_refusal(port: int, ports: Container[int]) -> str | None:
+    """Why a port must not be connected to, or None: `ports` are the ones that the settings open."""
+    return None if port in ports else "not one of the web ports that KEYHOLE_PORTS opens"
+
+
+def _is_address(host: str) -> bool:
+    try:
+        ipaddress.ip_address(host)
+    except ValueError:
+        return False
+    return True
