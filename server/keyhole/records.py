@@ -67,6 +67,8 @@ class Document:
     blocks: tuple[Block, ...] = ()
     removed: tuple[tuple[str, int], ...] = ()
     metadata: Metadata = Metadata()
+    notice: str = ""
+    """A line for the reader about how the text came to be, where that was not as usual."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +84,8 @@ class Artifact:
     language: str
     fetched_at: float
     cut: bool = False
+    notice: str = ""
+    """As the document's. Not kept on disk: there `cut` alone says that the text is not the whole page."""
 
 
 @dataclass(frozen=True, slots=True)

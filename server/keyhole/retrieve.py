@@ -1,7 +1,8 @@
 """web_fetch, search and read_artifact: the whole product on one screen. The order of things, and no thing itself.
 
 Every call has one deadline over all it does, and one bound over all it says, applied last. The network and the
-store are ports; the stages between are pure and run in a thread, so that one large page does not stop the others.
+store are ports, and so is the reading of untrusted bytes; the stages after it are pure and run in a thread, so that
+one large page does not stop the others.
 """
 
 from __future__ import annotations
@@ -18,10 +19,11 @@ from keyhole.config import MAX_BUDGET, MIN_BUDGET, Config
 from keyhole.errors import Code, KeyholeError
 from keyhole.fetch.base import Fetcher
 from keyhole.measure import serialized_size
-from keyhole.records import Answer, Artifact, Hit, Page, SearchRequest, Source, Window
+from keyhole.records import Answer, Artifact, Document, Hit, Page, SearchRequest, Source, Window
 from keyhole.store.base import Clock, Store, artifact_id
 from keyhole.websearch.base import Engine, allowed_by_sites
 from keyhole.websearch.merge import merge
+from keyhole.worker.base import Extractor
 
 Progress = Callable[[float, float, str], Awaitable[None]]
 """`(done, total, what)`; `done` strictly rises within a call."""
@@ -55,6 +57,12 @@ class Retrieval:
     engines: Sequence[Engine]
     secret: bytes
     clock: Clock
+    extractor: Extractor
+
+    async def aclose(self) -> None:
+        """Close what the ports hold open."""
+        await self.extractor.aclose()
+        await self.fetcher.aclose()
 
     async def web_fetch(
         self, url: str, query: str | None = None, max_chars: int | None = None, refresh: bool = False
@@ -114,8 +122,10 @@ class Retrieval:
         """The artifact of a URL and whether it is kept: a fresh stored one, else fetched and stored."""
         if not refresh and (known := await self._recent(url)):
             return known, True
+        self.extractor.warm()
         page = await self.fetcher.fetch(url)
-        artifact, words = await asyncio.to_thread(self._to_artifact, page)
+        document, words = await self.extractor.extract(page)
+        artifact = await asyncio.to_thread(self._to_artifact, page, document)
         return artifact, await self._keep(artifact, words)
 
     async def _recent(self, url: str) -> Artifact | None:
@@ -131,14 +141,8 @@ class Retrieval:
             return False
         return True
 
-    def _to_artifact(self, page: Page) -> tuple[Artifact, str]:
-        from keyhole.extract import (
-            extract,
-        )  # parsers and stemmers are loaded by the first call that needs them
-        from keyhole.passages.stems import search_terms
-
-        document = extract(page.body, url=page.url, content_type=page.content_type)
-        artifact = Artifact(
+    def _to_artifact(self, page: Page, document: Document) -> Artifact:
+        return Artifact(
             id=artifact_id(self.secret, page.url, document.text),
             url=page.url,
             requested_url=page.requested_url.strip(),
@@ -147,9 +151,9 @@ class Retrieval:
             media_type=document.media_type,
             language=document.language,
             fetched_at=page.fetched_at,
-            cut=page.cut,
+            cut=page.cut or bool(document.notice),
+            notice=document.notice,
         )
-        return artifact, " ".join(search_terms(f"{document.title}\n{document.text}"))
 
     # From an artifact to an answer.
 

@@ -195,8 +195,8 @@ def _source_lines(artifact: Artifact) -> list[str]:
 
 
 def _notes(artifact: Artifact, warning: str) -> list[str]:
-    cut = "Partial: the response was cut off, the rest was never received." if artifact.cut else ""
-    return [note for note in (cut, warning) if note]
+    cut = "Partial: the rest of the page was never received or could not be read." if artifact.cut else ""
+    return [note for note in (cut, artifact.notice, warning) if note]
 
 
 def _framed(head: Sequence[str], body: str, sign: str, call: str) -> str:

@@ -18,6 +18,7 @@ import httpcore
 
 from keyhole.errors import Code, KeyholeError
 from keyhole.fetch.addresses import refusal
+from keyhole.fetch.lookup import look_up
 
 MAX_ADDRESSES = 4
 """Addresses tried per connection: enough for dual stack with a spare each, few enough for one deadline."""
@@ -102,9 +103,8 @@ class _Stream(httpcore.AsyncNetworkStream):
 
 
 async def _resolve(host: str, port: int) -> list[str]:
-    loop = asyncio.get_running_loop()
     try:
-        answers = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        answers = await look_up(host, port)
     except (socket.gaierror, UnicodeError) as error:
         raise KeyholeError(Code.DNS_FAILURE, f"the name {host} could not be resolved") from error
     # Not a set: the resolver's order is RFC 6724's preference.
