@@ -28,8 +28,8 @@ LAYERS: tuple[tuple[str, ...], ...] = (
 
 # Files that do I/O. Every other file is pure: it decides and touches nothing.
 DOERS = {
-    "fetch/client.py", "fetch/backend.py", "fetch/lookup.py", "websearch/keyless.py", "store/sqlite.py", "store/home.py",
-    "worker/pool.py", "worker/child.py",
+    "fetch/client.py", "fetch/backend.py", "fetch/lookup.py", "websearch/keyless.py", "store/sqlite.py",
+    "store/home.py", "worker/pool.py", "worker/child.py",
     "retrieve.py", "tools.py", "cli.py", "serving.py", "demo.py", "site.py", "artifacts.py", "explain.py",
 }  # fmt: skip
 IMPURE = {

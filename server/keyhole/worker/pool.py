@@ -119,7 +119,8 @@ class _Worker:
     def __init__(self, options: dict[str, Any]) -> None:
         self._process: Process | None = None
         self._ready = asyncio.get_running_loop().create_task(self._start(options))
-        self._ready.add_done_callback(_note)
+        self._ready.add_done_callback(self._note)
+        self._killed = False
         self.clean = True
         self._idle_end: asyncio.TimerHandle | None = None
 
@@ -160,7 +161,7 @@ class _Worker:
 
     def kill(self) -> None:
         """End the process at once, whatever it does. Never waits."""
-        self._ready.cancel()
+        self._killed = True  # a process that is just being made is killed when it is: _start sees to it
         if self._process is not None and self._process.returncode is None:
             with suppress(ProcessLookupError):
                 self._process.kill()
@@ -183,9 +184,16 @@ class _Worker:
             start_new_session=True,  # Ctrl-C in a terminal is for the server, which ends its workers
             limit=PIECE,
         )
+        if self._killed:
+            self.kill()
         async with asyncio.timeout(START_TIMEOUT):
             await _message(self._process)
         return self._process
+
+    def _note(self, ready: asyncio.Task[Process]) -> None:
+        """Take notice of a failed start, which nobody may be waiting for."""
+        if not ready.cancelled() and (error := ready.exception()) and not self._killed:
+            log.warning("a worker could not be started: %r", error)
 
     async def _cause(self, process: Process, seconds: float) -> str:
         """Why a worker broke off in the middle of a page."""
@@ -203,12 +211,6 @@ def _path() -> list[str]:
     found = [str(Path(entry).absolute()) for entry in sys.path]
     own = str(Path(keyhole.__file__).absolute().parents[1])
     return found if own in found else [*found, own]
-
-
-def _note(ready: asyncio.Task[Process]) -> None:
-    """Take notice of a failed start, which nobody may be waiting for."""
-    if not ready.cancelled() and (error := ready.exception()):
-        log.warning("a worker could not be started: %r", error)
 
 
 async def _write(process: Process, head: dict[str, Any], body: bytes) -> None:
