@@ -9,9 +9,10 @@ from typing import Final, NoReturn
 from keyhole.errors import Code, KeyholeError
 from keyhole.fetch.base import Fetcher
 from keyhole.fetch.validators import Validators
-from keyhole.records import Artifact, ArtifactSummary, Hit, Page, SearchRequest
+from keyhole.records import Artifact, ArtifactSummary, Document, Hit, Page, SearchRequest
 from keyhole.store.base import Store
 from keyhole.websearch.base import Engine
+from keyhole.worker.base import Extractor
 
 
 class Hangs:
@@ -113,6 +114,25 @@ class FakeFetcher:
         self.closed = True
 
 
+class InProcess:
+    """Extraction without processes; how often it was told that a page is coming is in `warmed`."""
+
+    def __init__(self) -> None:
+        self.warmed = 0
+        self.closed = False
+
+    def warm(self) -> None:
+        self.warmed += 1
+
+    async def extract(self, page: Page) -> tuple[Document, str]:
+        from keyhole.worker.digest import digest
+
+        return await asyncio.to_thread(digest, page.body, page.url, page.content_type)
+
+    async def aclose(self) -> None:
+        self.closed = True
+
+
 class FakeEngine:
     """An engine with one answer; the requests it got are in `requests`."""
 
@@ -171,4 +191,9 @@ class BrokenStore:
 
 
 # The type checker compares each fake with the port that it stands for.
-_PORTS: tuple[type[Fetcher], type[Engine], type[Store]] = (FakeFetcher, FakeEngine, BrokenStore)
+_PORTS: tuple[type[Fetcher], type[Engine], type[Store], type[Extractor]] = (
+    FakeFetcher,
+    FakeEngine,
+    BrokenStore,
+    InProcess,
+)

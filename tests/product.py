@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from fakes import Clock, FakeFetcher
+from fakes import Clock, FakeFetcher, InProcess
 from keyhole.config import Config
 from keyhole.retrieve import Retrieval
 from keyhole.store.base import Store
 from keyhole.store.memory import MemoryStore
 from keyhole.websearch.base import Engine
+from keyhole.worker.base import Extractor
 
 SECRET = b"0" * 32
 """Fixed, so that ids and marks are the same in every run."""
@@ -23,7 +24,9 @@ def retrieval(
     store: Store | None = None,
     engines: Sequence[Engine] = (),
     clock: Clock | None = None,
+    extractor: Extractor | None = None,
 ) -> Retrieval:
     """A product that finds `answers` on the network (see FakeFetcher) and keeps artifacts in memory."""
     clock = clock or Clock()
-    return Retrieval(config or Config(), FakeFetcher(answers), store or MemoryStore(clock), engines, SECRET, clock)
+    fetcher, store = FakeFetcher(answers), store or MemoryStore(clock)
+    return Retrieval(config or Config(), fetcher, store, engines, SECRET, clock, extractor or InProcess())

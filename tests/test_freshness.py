@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from fakes import Clock
+from fakes import Clock, InProcess
 from keyhole.config import Config
 from keyhole.fetch.client import HttpFetcher
 from keyhole.records import Answer
@@ -85,7 +85,7 @@ class Agent:
         async def run() -> Answer:
             config = Config(allow_private=frozenset({self.site.endpoint}))
             async with HttpFetcher(config, "Test/1", self.clock) as fetcher:
-                product = Retrieval(config, fetcher, self.store, (), SECRET, self.clock)
+                product = Retrieval(config, fetcher, self.store, (), SECRET, self.clock, InProcess())
                 return await product.web_fetch(self.site.url(path), None, budget, refresh)
 
         return asyncio.run(run())

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from keyhole.retrieve import Retrieval
     from keyhole.store.base import Store
     from keyhole.websearch.base import Engine
+    from keyhole.worker.base import Extractor
 
 log = logging.getLogger(__name__)
 
@@ -54,14 +55,16 @@ def serve_main() -> int:
     return main(["serve", *sys.argv[1:]])
 
 
-def build(config: Config) -> Retrieval:
-    """The product with its real parts. Nothing is opened or connected to before a call needs it."""
+def build(config: Config, extractor: Extractor | None = None) -> Retrieval:
+    """The product with its real parts. Nothing is opened, started or connected to before a call needs it."""
     from keyhole.fetch.client import HttpFetcher
     from keyhole.retrieve import Retrieval
+    from keyhole.worker.pool import WorkerPool
 
     fetcher = HttpFetcher(config, config.user_agent or f"Keyhole/{__version__} (MCP server; fetches for a person)")
     store, secret = open_store(config)
-    return Retrieval(config, fetcher, store, _engines(config, fetcher), secret, time.time)
+    engines = _engines(config, fetcher)
+    return Retrieval(config, fetcher, store, engines, secret, time.time, extractor or WorkerPool(config))
 
 
 def open_store(config: Config) -> tuple[Store, bytes]:
@@ -141,7 +144,7 @@ async def _answer(config: Config, tool: str, given: dict[str, Any]) -> Answer:
     finally:
         if sys.stderr.isatty():
             print("\r\033[K", end="", file=sys.stderr, flush=True)
-        await retrieval.fetcher.aclose()
+        await retrieval.aclose()
 
 
 def _select(_config: Config, arguments: argparse.Namespace) -> int:

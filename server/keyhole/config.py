@@ -45,6 +45,8 @@ class Config:
     max_bytes: int = 10_000_000
     max_decoded_bytes: int = 20_000_000
     max_redirects: int = 10
+    extract_timeout: float = 15.0
+    extract_memory: int = 500_000_000
     freshness: float = 900.0
     allow_private: frozenset[str] = frozenset()
     ports: frozenset[int] = WEB_PORTS
@@ -183,6 +185,18 @@ SETTINGS: tuple[Setting, ...] = (
         _between(1_000, 2_000_000_000, int),
     ),
     Setting("max_redirects", "hops", "redirects followed; each is checked anew", _between(0, 20, int)),
+    Setting(
+        "extract_timeout",
+        "seconds",
+        "longest that reading one page may take; then its undigested text is shown",
+        _between(0.1, 600, float),
+    ),
+    Setting(
+        "extract_memory",
+        "bytes",
+        "most memory that reading one page may take",
+        _between(50_000_000, 2**40, int),
+    ),
     Setting(
         "freshness",
         "seconds",

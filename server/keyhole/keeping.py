@@ -25,13 +25,14 @@ def artifact_of(page: Page, document: Document, id: str) -> Artifact:
         media_type=document.media_type,
         language=document.language,
         fetched_at=page.fetched_at,
-        cut=page.cut,
+        cut=page.cut or document.cut,
         etag=safe_etag(page.etag),
         last_modified=safe_date(page.last_modified),
         author=about.author,
         published=about.published,
         modified=about.modified,
         site=about.site,
+        notes=(("notice", document.notice),) if document.notice else (),
     )
 
 

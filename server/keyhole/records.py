@@ -68,6 +68,10 @@ class Document:
     blocks: tuple[Block, ...] = ()
     removed: tuple[tuple[str, int], ...] = ()
     metadata: Metadata = Metadata()
+    notice: str = ""
+    """What the text is only, by name (see wording.NOTICES) or as a line of ours; "" for a page that is itself."""
+    cut: bool = False
+    """True when the text is not all that the body holds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +102,11 @@ class Artifact:
     def note(self, name: str) -> str:
         """The note of this name, or ""."""
         return dict(self.notes).get(name, "")
+
+    @property
+    def notice(self) -> str:
+        """As in the document."""
+        return self.note("notice")
 
 
 @dataclass(frozen=True, slots=True)

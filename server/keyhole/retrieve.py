@@ -1,7 +1,8 @@
 """web_fetch, search and read_artifact: the whole product on one screen. The order of things, and no thing itself.
 
 Every call has one deadline over all it does, and one bound over all it says, applied last. The network and the
-store are ports; the stages between are pure and run in a thread, so that one large page does not stop the others.
+store are ports, and so is the reading of untrusted bytes; the stages after it are pure and run in a thread, so that
+one large page does not stop the others.
 """
 
 from __future__ import annotations
@@ -21,10 +22,11 @@ from keyhole.fetch.validators import NOT_MODIFIED, validators
 from keyhole.header import ROOMY, header_lines
 from keyhole.keeping import artifact_of, follow
 from keyhole.measure import serialized_size
-from keyhole.records import Answer, Artifact, Hit, Page, SearchRequest, Source, Window
+from keyhole.records import Answer, Artifact, Document, Hit, Page, SearchRequest, Source, Window
 from keyhole.store.base import Clock, Store, artifact_id
 from keyhole.websearch.base import Engine, allowed_by_sites
 from keyhole.websearch.merge import merge
+from keyhole.worker.base import Extractor
 
 Progress = Callable[[float, float, str], Awaitable[None]]
 """`(done, total, what)`; `done` strictly rises within a call."""
@@ -58,6 +60,12 @@ class Retrieval:
     engines: Sequence[Engine]
     secret: bytes
     clock: Clock
+    extractor: Extractor
+
+    async def aclose(self) -> None:
+        """Close what the ports hold open."""
+        await self.extractor.aclose()
+        await self.fetcher.aclose()
 
     async def web_fetch(
         self, url: str, query: str | None = None, max_chars: int | None = None, refresh: bool = False
@@ -118,13 +126,14 @@ class Retrieval:
         known = await self._recent(url)
         if known and not refresh and known.fetched_at >= self.clock() - self.config.freshness:
             return known, True
+        self.extractor.warm()
         page = await self.fetcher.fetch(url, validators(known))
         if known and page.status == NOT_MODIFIED:
             if await self._renew(known, page.fetched_at):
                 return replace(known, fetched_at=page.fetched_at), True
             page = await self.fetcher.fetch(url)  # what was asked about is gone: once more, for the text itself
-        artifact, words = await asyncio.to_thread(self._to_artifact, page)
-        artifact = await asyncio.to_thread(follow, artifact, known)
+        document, words = await self.extractor.extract(page)
+        artifact = await asyncio.to_thread(self._to_artifact, page, document, known)
         return artifact, await self._keep(artifact, words)
 
     async def _recent(self, url: str) -> Artifact | None:
@@ -146,13 +155,8 @@ class Retrieval:
             return False
         return True
 
-    def _to_artifact(self, page: Page) -> tuple[Artifact, str]:
-        from keyhole.extract import extract  # parsers and stemmers are loaded by the first call that needs them
-        from keyhole.passages.stems import search_terms
-
-        document = extract(page.body, url=page.url, content_type=page.content_type)
-        artifact = artifact_of(page, document, artifact_id(self.secret, page.url, document.text))
-        return artifact, " ".join(search_terms(f"{document.title}\n{document.text}"))
+    def _to_artifact(self, page: Page, document: Document, known: Artifact | None) -> Artifact:
+        return follow(artifact_of(page, document, artifact_id(self.secret, page.url, document.text)), known)
 
     # From an artifact to an answer.
 

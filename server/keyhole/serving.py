@@ -17,6 +17,7 @@ from keyhole.config import Config
 from keyhole.errors import Code, KeyholeError
 from keyhole.retrieve import Retrieval
 from keyhole.tools import build_server
+from keyhole.worker.pool import WorkerPool
 
 LOOPBACK = "127.0.0.1"
 
@@ -62,11 +63,13 @@ class _Maker:
 
     def __init__(self, config: Config) -> None:
         self._config = config
+        self._pool = WorkerPool(config)
         self._making: asyncio.Task[Retrieval] | None = None
 
     def start(self) -> None:
         """Begin, unless that was done."""
         if self._making is None:
+            self._pool.warm()  # its parsers load while the rest does
             self._making = asyncio.get_running_loop().create_task(asyncio.to_thread(self._make))
 
     async def get(self) -> Retrieval:
@@ -79,12 +82,12 @@ class _Maker:
     async def close(self) -> None:
         """Close what was made."""
         if self._making is not None:
-            await (await self._making).fetcher.aclose()
+            await (await self._making).aclose()
 
     def _make(self) -> Retrieval:
-        product = build(self._config)
-        # What nearly every call needs, loaded while nobody waits: parsers, stemmers and the database's driver.
-        for module in ("keyhole.extract.html", "keyhole.passages", "sqlite_utils"):
+        product = build(self._config, self._pool)
+        # What nearly every call needs, loaded while nobody waits: stemmers and the database's driver.
+        for module in ("keyhole.passages", "sqlite_utils"):
             import_module(module)
         return product
 

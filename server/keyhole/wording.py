@@ -24,6 +24,9 @@ MAX_URL = 300
 MAX_TERMS = 12
 """Terms named at most, of the found and of the absent."""
 
+NOTICES: dict[str, str] = {}
+"""A line for each notice that an artifact may have; one that is not here is a line already."""
+
 
 def mark(secret: bytes, id: str) -> str:
     """Eight characters that only this installation can make for this text."""
@@ -198,8 +201,8 @@ def _source_lines(artifact: Artifact) -> list[str]:
 
 
 def _notes(artifact: Artifact, warning: str) -> list[str]:
-    cut = "Partial: the response was cut off or damaged, the rest is missing." if artifact.cut else ""
-    return [note for note in (cut, warning) if note]
+    cut = "Partial: the rest of the page was never received or could not be read." if artifact.cut else ""
+    return [note for note in (cut, NOTICES.get(artifact.notice, artifact.notice), warning) if note]
 
 
 def _framed(head: Sequence[str], body: str, sign: str, call: str) -> str:

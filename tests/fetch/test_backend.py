@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable
 from typing import Any
+from unittest import mock
 
 import httpcore  # noqa: TID251 - the port that the backend implements and is built on
 import pytest
@@ -39,14 +40,13 @@ def connect(
     lookups = 0
     tcp = RecordingTcp(down)
 
-    async def getaddrinfo(name: str, port: int, **_: Any) -> list[tuple[int, int, int, str, tuple[str, int]]]:
+    def getaddrinfo(name: str, port: int, **_: Any) -> list[tuple[int, int, int, str, tuple[str, int]]]:
         nonlocal lookups
         lookups += 1
         assert name == host
         return [(0, 0, 0, "", (answer, port)) for answer in answers]
 
     async def run() -> KeyholeError | None:
-        asyncio.get_running_loop().getaddrinfo = getaddrinfo  # type: ignore[method-assign, assignment]
         backend = CheckedBackend(allowed)
         backend._tcp = tcp  # type: ignore[assignment]
         try:
@@ -55,7 +55,8 @@ def connect(
             return error
         return None
 
-    failure = asyncio.run(run())
+    with mock.patch("socket.getaddrinfo", getaddrinfo):
+        failure = asyncio.run(run())
     return tcp.asked, lookups, failure
 
 

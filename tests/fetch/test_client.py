@@ -9,9 +9,11 @@ import ssl
 import time
 import zlib
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, nullcontext
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import pytest
 from cryptography import x509
@@ -37,25 +39,24 @@ def fetch(*urls: str, allow: tuple[str, ...] = (), resolver: dict[str, list[str]
     """
 
     async def run() -> Page:
-        if resolver is not None:
-            _answer_names(resolver)
         config = Config(allow_private=frozenset(allow), **limits)
         async with HttpFetcher(config, AGENT, clock=lambda: NOW) as fetcher:
             pages = [await fetcher.fetch(url) for url in urls]
         return pages[-1]
 
-    return asyncio.run(run())
+    with nullcontext() if resolver is None else _names(resolver):
+        return asyncio.run(run())
 
 
-def _answer_names(resolver: dict[str, list[str]]) -> None:
-    """Let the running loop resolve names from a table of private and reserved addresses only."""
+def _names(resolver: dict[str, list[str]]) -> AbstractContextManager[object]:
+    """Names are resolved from a table of private and reserved addresses only."""
 
-    async def getaddrinfo(host: str, port: int, **_: Any) -> Answers:
+    def getaddrinfo(host: str, port: int, **_: Any) -> Answers:
         if host not in resolver:
             raise socket.gaierror(socket.EAI_NONAME, "not in the table")
         return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (address, port)) for address in resolver[host]]
 
-    asyncio.get_running_loop().getaddrinfo = getaddrinfo  # type: ignore[method-assign, assignment]
+    return mock.patch("socket.getaddrinfo", getaddrinfo)
 
 
 def failure(*urls: str, **options: Any) -> KeyholeError:

@@ -20,6 +20,7 @@ from keyhole.config import WEB_PORTS
 from keyhole.errors import Code, KeyholeError
 from keyhole.fetch.addresses import refusal
 from keyhole.fetch.endpoints import name_refusal, port_refusal
+from keyhole.fetch.lookup import look_up
 from keyhole.fetch.tunnel import connect_through
 
 MAX_ADDRESSES = 4
@@ -120,9 +121,8 @@ class _Stream(httpcore.AsyncNetworkStream):
 
 
 async def _resolve(host: str, port: int) -> list[str]:
-    loop = asyncio.get_running_loop()
     try:
-        answers = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        answers = await look_up(host, port)
     except (socket.gaierror, UnicodeError) as error:
         raise KeyholeError(Code.DNS_FAILURE, f"the name {host} could not be resolved") from error
     # Not a set: the resolver's order is RFC 6724's preference.

@@ -1,0 +1,17 @@
+"""All that is done with a page's bytes before they are kept, as one function: what a worker runs. Pure."""
+
+from __future__ import annotations
+
+import dataclasses
+
+from keyhole.extract import extract
+from keyhole.passages.stems import search_terms
+from keyhole.records import Document
+
+
+def digest(body: bytes, url: str, content_type: str) -> tuple[Document, str]:
+    """The document and its words for the store's index. Blocks are left out: nothing that is kept needs them, and
+    `keyhole.markdown.blocks` gives them for any text."""
+    document = extract(body, url=url, content_type=content_type)
+    words = " ".join(search_terms(f"{document.title}\n{document.text}"))
+    return dataclasses.replace(document, blocks=()), words

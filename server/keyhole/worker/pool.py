@@ -1,0 +1,232 @@
+"""Starts, feeds, kills and replaces worker processes. Reads no page itself.
+
+A worker serves one page at a time. One that ran out of time or memory, crashed, or whose call was cancelled is killed
+at once; the next page gets another. The pool belongs to one event loop.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import os
+import signal
+import sys
+from asyncio.subprocess import DEVNULL, PIPE, Process
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Final
+
+import keyhole
+from keyhole.config import Config
+from keyhole.errors import Code, KeyholeError
+from keyhole.records import Document, Page
+from keyhole.worker.frames import BROKEN, LENGTHS, UnreadError, answer_in, head_of, lengths, pack
+
+log = logging.getLogger(__name__)
+
+SIZE: Final = max(2, min(4, os.cpu_count() or 1))
+"""Workers at most: one for each processor, a second one even on one, so that a slow page does not stop the others."""
+START_TIMEOUT: Final = 20.0
+"""Seconds for a worker to load its parsers: a hundred times what it takes."""
+END_TIMEOUT: Final = 2.0
+"""Seconds for a killed worker to be gone: the kernel takes milliseconds."""
+IDLE: Final = 300.0
+"""Seconds after which an idle worker ends: longer than an agent pauses between two pages."""
+PIECE: Final = 1_000_000
+"""Bytes written or buffered at a time, so that a large body is not copied whole."""
+READER: Final = "keyhole.worker.digest:digest"
+"""What a worker does with a page."""
+_BOOT: Final = (
+    "import sys, json; options = json.loads(sys.argv[1]); sys.path[:] = options['path']; "
+    "from keyhole.worker.child import main; main(options)"
+)
+_KEPT: Final = ("SYSTEMROOT", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")
+"""All that a worker inherits of the environment: what an interpreter may need to find its own libraries."""
+
+
+class WorkerPool:
+    """The Extractor of the product. `reader` is the function that workers run, as "module:function"."""
+
+    def __init__(self, config: Config, size: int = SIZE, reader: str = READER) -> None:
+        self._config = config
+        self._options = {"reader": reader, "memory": config.extract_memory, "seconds": config.extract_timeout}
+        self._slots = asyncio.Semaphore(size)
+        self._idle: list[_Worker] = []
+        self._ending: set[asyncio.Task[None]] = set()
+
+    def warm(self) -> None:
+        """Start a worker when none waits for work and a slot is free."""
+        if not any(worker.alive for worker in self._idle) and not self._slots.locked():
+            self._put_back(_Worker(self._options))
+
+    async def extract(self, page: Page) -> tuple[Document, str]:
+        """Have a worker read the page; of one that cannot be read, save what can be saved."""
+        try:
+            async with self._slots:
+                return await self._read(page)
+        except UnreadError as failure:
+            from keyhole.worker.salvage import salvage
+
+            log.warning("%s could not be read: %s", page.url, failure.message)
+            return await asyncio.to_thread(salvage, page, failure.message)
+
+    async def aclose(self) -> None:
+        """Kill all workers and wait until they are gone."""
+        while self._idle:
+            self._drop(self._idle.pop())
+        await asyncio.gather(*self._ending)
+
+    async def _read(self, page: Page) -> tuple[Document, str]:
+        worker = self._take()
+        try:
+            return await worker.read(page, self._config.extract_timeout)
+        finally:
+            if worker.clean:
+                self._put_back(worker)
+            else:  # out of step, out of use or in the middle of a page that nobody waits for
+                self._drop(worker)
+
+    def _take(self) -> _Worker:
+        """The worker used last, whose memory is warm, or a new one."""
+        while self._idle:
+            worker = self._idle.pop()
+            if worker.alive:
+                worker.rest(None)
+                return worker
+            self._drop(worker)
+        return _Worker(self._options)
+
+    def _put_back(self, worker: _Worker) -> None:
+        worker.rest(asyncio.get_running_loop().call_later(IDLE, self._retire, worker))
+        self._idle.append(worker)
+
+    def _retire(self, worker: _Worker) -> None:
+        self._idle.remove(worker)
+        self._drop(worker)
+
+    def _drop(self, worker: _Worker) -> None:
+        worker.rest(None)
+        worker.kill()
+        ending = asyncio.get_running_loop().create_task(worker.end())
+        self._ending.add(ending)
+        ending.add_done_callback(self._ending.discard)
+
+
+class _Worker:
+    """One process. `clean`: it has answered what it was given and can take another page."""
+
+    def __init__(self, options: dict[str, Any]) -> None:
+        self._process: Process | None = None
+        self._ready = asyncio.get_running_loop().create_task(self._start(options))
+        self._ready.add_done_callback(self._note)
+        self._killed = False
+        self.clean = True
+        self._idle_end: asyncio.TimerHandle | None = None
+
+    @property
+    def alive(self) -> bool:
+        """False for a process that has ended by itself or could not be started."""
+        if self._ready.done() and (self._ready.cancelled() or self._ready.exception()):
+            return False
+        return self._process is None or self._process.returncode is None
+
+    async def read(self, page: Page, seconds: float) -> tuple[Document, str]:
+        """The worker's answer for one page. Raises what reading it raised, and UnreadError where that did not end."""
+        try:
+            process = await asyncio.shield(self._ready)
+        except (OSError, EOFError, TimeoutError) as error:
+            self.clean = False
+            raise KeyholeError(Code.EXTRACTION_FAILED, "no process to read the page could be started") from error
+        self.clean = False
+        try:
+            async with asyncio.timeout(seconds):
+                await _write(process, {"url": page.url, "content_type": page.content_type}, page.body)
+                head, text = await _message(process)
+        except TimeoutError as error:
+            raise UnreadError(f"reading took more than {seconds:g} s") from error
+        except (EOFError, OSError) as error:
+            raise UnreadError(await self._cause(process, seconds)) from error
+        answer = await asyncio.to_thread(answer_in, head, text)
+        self.clean = head.get("last") is False
+        if isinstance(answer, KeyholeError):
+            raise answer
+        return answer
+
+    def rest(self, end: asyncio.TimerHandle | None) -> None:
+        """Wait for work until `end`, or go to work."""
+        if self._idle_end is not None:
+            self._idle_end.cancel()
+        self._idle_end = end
+
+    def kill(self) -> None:
+        """End the process at once, whatever it does. Never waits."""
+        self._killed = True  # a process that is just being made is killed when it is: _start sees to it
+        if self._process is not None and self._process.returncode is None:
+            with suppress(ProcessLookupError):
+                self._process.kill()
+
+    async def end(self) -> None:
+        """Wait until a killed process is gone and its pipes are closed."""
+        await asyncio.wait([self._ready])
+        if self._process is not None:
+            with suppress(TimeoutError, OSError):
+                async with asyncio.timeout(END_TIMEOUT):
+                    await self._process.communicate(b"")
+
+    async def _start(self, options: dict[str, Any]) -> Process:
+        self._process = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-I", "-X", "utf8", "-c", _BOOT, json.dumps({**options, "path": _path()})),
+            stdin=PIPE,
+            stdout=PIPE,
+            stderr=None if log.isEnabledFor(logging.DEBUG) else DEVNULL,  # a page must not fill the log
+            env={name: os.environ[name] for name in _KEPT if name in os.environ},
+            start_new_session=True,  # Ctrl-C in a terminal is for the server, which ends its workers
+            limit=PIECE,
+        )
+        if self._killed:
+            self.kill()
+        async with asyncio.timeout(START_TIMEOUT):
+            await _message(self._process)
+        return self._process
+
+    def _note(self, ready: asyncio.Task[Process]) -> None:
+        """Take notice of a failed start, which nobody may be waiting for."""
+        if not ready.cancelled() and (error := ready.exception()) and not self._killed:
+            log.warning("a worker could not be started: %r", error)
+
+    async def _cause(self, process: Process, seconds: float) -> str:
+        """Why a worker broke off in the middle of a page."""
+        try:
+            async with asyncio.timeout(END_TIMEOUT):
+                code = await process.wait()
+        except TimeoutError:
+            return BROKEN
+        log.warning("a worker ended with %s", code)
+        return f"reading took more than {seconds:g} s" if code == -getattr(signal, "SIGXCPU", 0) else BROKEN
+
+
+def _path() -> list[str]:
+    """Where modules are found here, so that a worker finds the same ones however this interpreter was told of them."""
+    found = [str(Path(entry).absolute()) for entry in sys.path]
+    own = str(Path(keyhole.__file__).absolute().parents[1])
+    return found if own in found else [*found, own]
+
+
+async def _write(process: Process, head: dict[str, Any], body: bytes) -> None:
+    assert process.stdin  # noqa: S101 - for the type checker
+    prefix, body = pack(head, body)
+    process.stdin.write(prefix)
+    view = memoryview(body)
+    for start in range(0, len(body), PIECE):
+        process.stdin.write(view[start : start + PIECE])
+        await process.stdin.drain()
+    await process.stdin.drain()
+
+
+async def _message(process: Process) -> tuple[dict[str, Any], bytes]:
+    assert process.stdout  # noqa: S101 - for the type checker
+    head_size, body_size = lengths(await process.stdout.readexactly(LENGTHS.size))
+    head = await process.stdout.readexactly(head_size)
+    body = await process.stdout.readexactly(body_size) if body_size else b""
+    return head_of(head), body
