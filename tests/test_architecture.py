@@ -17,7 +17,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("records", "errors", "measure"),
     ("config", "markdown", "changes"),
     ("fetch", "extract", "passages", "store"),
-    ("websearch", "keeping", "header"),
+    ("websearch", "keeping", "header", "alternates"),
     ("bound", "wording"),
     ("evidence",),
     ("retrieve",),
@@ -30,6 +30,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
 DOERS = {
     "fetch/client.py", "fetch/backend.py", "websearch/keyless.py", "store/sqlite.py", "store/home.py",
     "retrieve.py", "tools.py", "cli.py", "serving.py", "demo.py", "site.py", "artifacts.py", "explain.py",
+    "alternates.py",
 }  # fmt: skip
 IMPURE = {
     "asyncio", "socket", "ssl", "os", "time", "random", "secrets", "sqlite3", "sqlite_utils", "subprocess",

@@ -10,7 +10,7 @@ import re
 from typing import Final
 
 from keyhole.changes import from_note
-from keyhole.keeping import CHANGED
+from keyhole.keeping import CHANGED, MARKDOWN
 from keyhole.measure import clip
 from keyhole.records import Artifact
 
@@ -37,6 +37,7 @@ def header_facts(artifact: Artifact) -> dict[str, object]:
         "site": artifact.site,
         "published": artifact.published,
         "modified": artifact.modified,
+        "text_from": artifact.note(MARKDOWN),
     }
     about = {name: value for name, value in named.items() if value}
     facts: dict[str, object] = {"about": about} if about else {}

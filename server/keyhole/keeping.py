@@ -11,6 +11,8 @@ from keyhole.records import Artifact, Document, Page
 
 CHANGED: Final = "changed"
 """The note that says which passages are new since the artifact that was replaced; see changes.py."""
+MARKDOWN: Final = "markdown"
+"""The note that names the URL of the author's Markdown whose text was used; see alternates.py."""
 
 
 def artifact_of(page: Page, document: Document, id: str) -> Artifact:

@@ -27,6 +27,8 @@ class Page:
     """True when the body stopped at the byte cap or the connection broke: it must never pass for whole."""
     etag: str = ""
     last_modified: str = ""
+    link: str = ""
+    """The Link header, bounded."""
 
 
 @dataclass(frozen=True, slots=True)

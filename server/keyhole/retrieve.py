@@ -12,7 +12,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 
-from keyhole import wording
+from keyhole import alternates, wording
 from keyhole.bound import bounded, cut
 from keyhole.config import MAX_BUDGET, MIN_BUDGET, Config
 from keyhole.errors import Code, KeyholeError
@@ -123,7 +123,8 @@ class Retrieval:
             if await self._renew(known, page.fetched_at):
                 return replace(known, fetched_at=page.fetched_at), True
             page = await self.fetcher.fetch(url)  # what was asked about is gone: once more, for the text itself
-        artifact, words = await asyncio.to_thread(self._to_artifact, page)
+        identify = partial(artifact_id, self.secret)
+        artifact, words = await alternates.read(page, self.fetcher, self._made, identify, self.config.timeout)
         artifact = await asyncio.to_thread(follow, artifact, known)
         return artifact, await self._keep(artifact, words)
 
@@ -145,6 +146,9 @@ class Retrieval:
         except KeyholeError:
             return False
         return True
+
+    async def _made(self, page: Page) -> tuple[Artifact, str]:
+        return await asyncio.to_thread(self._to_artifact, page)
 
     def _to_artifact(self, page: Page) -> tuple[Artifact, str]:
         from keyhole.extract import extract  # parsers and stemmers are loaded by the first call that needs them

@@ -30,6 +30,8 @@ REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _SECONDS = re.compile(r"[0-9]{1,6}")
 MAX_CONNECTIONS = 32
 """Open connections of one server: a search fetches 10 at once, and several clients may share a host."""
+MAX_LINK = 8_000
+"""Characters of the Link header that are kept; those of preloads may be long."""
 
 
 class HttpFetcher:
@@ -134,6 +136,7 @@ class HttpFetcher:
             cut=cut,
             etag=headers.get("etag", ""),
             last_modified=headers.get("last-modified", ""),
+            link=headers.get("link", "")[:MAX_LINK],
         )
 
 
