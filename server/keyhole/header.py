@@ -48,12 +48,14 @@ def header_facts(artifact: Artifact) -> dict[str, object]:
 
 
 def _byline(artifact: Artifact) -> str:
-    """Empty where the title and the address say it already."""
+    """Empty where the title and the address say it already; a site alone is not worth a line."""
     author, site = _name(artifact.author), _name(artifact.site)
     told = _squashed(f"{artifact.title} {artifact.url.split('?')[0]}")
     if _squashed(site) in told or _squashed(site) == _squashed(author):
         site = ""
     published, modified = _day(artifact.published), _day(artifact.modified)
+    if not (author or published or modified):
+        return ""
     parts = [
         f"by {author}" if author else "",
         f"from {site}" if site else "",

@@ -17,9 +17,9 @@ from keyhole.bound import bounded, cut
 from keyhole.config import MAX_BUDGET, MIN_BUDGET, Config
 from keyhole.errors import Code, KeyholeError
 from keyhole.fetch.base import Fetcher
-from keyhole.fetch.validators import NOT_MODIFIED, validators
+from keyhole.fetch.validators import NOT_MODIFIED
 from keyhole.header import ROOMY, header_lines
-from keyhole.keeping import artifact_of, follow
+from keyhole.keeping import artifact_of, follow, validators
 from keyhole.measure import serialized_size
 from keyhole.records import Answer, Artifact, Hit, Page, SearchRequest, Source, Window
 from keyhole.store.base import Clock, Store, artifact_id
