@@ -17,7 +17,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("records", "errors", "measure"),
     ("config", "markdown", "changes"),
     ("fetch", "extract", "passages", "store"),
-    ("websearch", "keeping", "header", "worker"),
+    ("websearch", "keeping", "header", "alternates", "worker"),
     ("bound", "wording"),
     ("evidence",),
     ("retrieve",),
@@ -29,8 +29,8 @@ LAYERS: tuple[tuple[str, ...], ...] = (
 # Files that do I/O. Every other file is pure: it decides and touches nothing.
 DOERS = {
     "fetch/client.py", "fetch/backend.py", "fetch/meter.py", "fetch/lookup.py", "fetch/tunnel.py",
-    "websearch/keyless.py", "store/sqlite.py", "store/home.py", "worker/pool.py", "worker/child.py", "retrieve.py",
-    "tools.py", "cli.py", "serving.py", "demo.py", "site.py", "artifacts.py", "explain.py",
+    "websearch/keyless.py", "store/sqlite.py", "store/home.py", "worker/pool.py", "worker/child.py", "alternates.py",
+    "retrieve.py", "tools.py", "cli.py", "serving.py", "demo.py", "site.py", "artifacts.py", "explain.py",
 }  # fmt: skip
 IMPURE = {
     "asyncio", "socket", "ssl", "os", "time", "random", "secrets", "sqlite3", "sqlite_utils", "subprocess",

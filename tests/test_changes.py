@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import tracemalloc
 
 import pytest
 from hypothesis import given, settings
@@ -39,7 +40,7 @@ def test_the_new_passages_are_named(old: str, new: str, passages: list[str]) -> 
     assert shown(old, new) == passages
 
 
-@settings(max_examples=2_000)
+@settings(max_examples=1_000, deadline=None)
 @given(TEXTS, TEXTS)
 def test_every_line_that_the_old_text_lacks_is_in_a_range_and_ranges_are_whole_lines(old: str, new: str) -> None:
     ranges = new_ranges(old, new)
@@ -72,7 +73,19 @@ def test_ten_megabytes_of_lines_are_compared_in_seconds(line: str) -> None:
     begun = time.process_time()
     assert len(new_ranges(old, new)) == 1
     assert len(new_ranges("\n" * 10_000_000, "x\n" * 5_000_000)) == 1
+    assert shown(old, f"{old}\nadded") == ["added"]
+    assert shown(old, f"added\n{old}") == ["added"]
     assert time.process_time() - begun < 20
+
+
+def test_of_texts_of_endless_lines_all_that_differs_is_new_and_little_memory_is_taken() -> None:
+    old, new = "x\n" * 1_000_000, "same\n" + "y\nx\n" * 500_000 + "end"
+    tracemalloc.start()
+    assert new_ranges(f"same\n{old}end", new) == ((5, 2_000_004 - 2),)
+    assert new_ranges(f"same\n{old}end", "same\n\nend") == ()
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 20_000_000
 
 
 @given(st.lists(st.tuples(st.integers(0, 99), st.integers(0, 99)), max_size=40))

@@ -6,12 +6,16 @@ import asyncio
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from html import escape
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from fakes import Clock, InProcess
-from keyhole.config import Config
+from fakes import Clock, FakeFetcher, InProcess, page
+from keyhole.bound import answer_size
+from keyhole.config import MIN_BUDGET, Config
 from keyhole.fetch.client import HttpFetcher
 from keyhole.records import Answer
 from keyhole.retrieve import Retrieval
@@ -19,7 +23,7 @@ from keyhole.store.base import Store
 from keyhole.store.memory import MemoryStore
 from keyhole.store.sqlite import SqliteStore
 from loopback import Call, Site, Talk, response, serve
-from product import SECRET
+from product import SECRET, retrieval
 
 DATE = "Sun, 06 Nov 1994 08:49:37 GMT"
 FIRST = "# Fees\n\nThe fee is 5 euros.\n\nPay at the desk.\n"
@@ -191,7 +195,7 @@ def test_a_page_that_changed_back_is_the_first_artifact_again(store: Store, cloc
 def test_a_page_that_was_cut_is_fetched_whole(store: Store, clock: Clock) -> None:
     def site_of(_: Site) -> Talk:
         def talk(call: Call) -> None:
-            call.send(response(b"half of it", Content_Type="text/plain", ETag='"1"', Content_Length="99"))
+            call.send(response(b"half of it\n" * 10, Content_Type="text/plain", ETag='"1"', Content_Length="999"))
 
         return talk
 
@@ -220,3 +224,30 @@ def test_what_was_removed_while_it_was_asked_about_is_fetched_again(store: Store
         assert agent.fetch(wait=901) == first
         assert agent.asked() == [("/x", "", ""), ("/x", '"1"', ""), ("/x", "", "")]
         assert store.get(str(first.facts["artifact_id"])).text == "The text.\n"
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    author=st.text(max_size=300),
+    lines=st.lists(st.text(st.sampled_from('aé中"<&\n '), max_size=40), min_size=1, max_size=60),
+    other=st.lists(st.text(st.sampled_from('bé中"<&\n '), max_size=40), min_size=1, max_size=60),
+    budget=st.integers(MIN_BUDGET, 6_000),
+    query=st.sampled_from([None, "abba bb"]),
+)
+def test_the_lines_of_a_changed_page_stay_within_every_budget(
+    author: str, lines: list[str], other: list[str], budget: int, query: str | None
+) -> None:
+    def html(texts: list[str]) -> str:
+        about = f'<meta name="author" content="{escape(author)}"><meta property="og:site_name" content="{"S" * 99}">'
+        return f"<title>T</title>{about}<main><p>start</p>{''.join(f'<p>{escape(text)}</p>' for text in texts)}"
+
+    clock = Clock()
+    product = retrieval({"https://a.example/x": page("https://a.example/x", html(lines))}, clock=clock)
+    asyncio.run(product.web_fetch("https://a.example/x", query, budget))
+    clock.advance(901)
+    assert isinstance(product.fetcher, FakeFetcher)
+    product.fetcher.answers["https://a.example/x"] = page("https://a.example/x", html(other), fetched_at=clock.now)
+    answer = asyncio.run(product.web_fetch("https://a.example/x", query, budget))
+    assert not answer.is_error
+    assert answer_size(answer) <= budget
+    assert asyncio.run(product.web_fetch("https://a.example/x", query, budget)) == answer

@@ -36,8 +36,9 @@ def test_a_page_that_says_nothing_of_itself_has_no_line_and_no_facts() -> None:
         ({"published": "2024", "modified": "2025-01"}, "Published 2024, modified 2025-01."),
         ({"modified": "2025-01-03"}, "Modified 2025-01-03."),
         ({"author": "J. D.", "site": "J. D.", "modified": "nonsense"}, "By J. D."),
-        ({"site": "Example.org"}, ""),
-        ({"site": "a page"}, ""),
+        ({"site": "A Site"}, ""),
+        ({"site": "Example.org", "modified": "2025"}, "Modified 2025."),
+        ({"site": "a page", "author": "A"}, "By A."),
     ],
 )  # fmt: skip
 def test_author_site_and_dates_take_one_line(fields: dict[str, str], line: str) -> None:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from fakes import artifact, page
-from keyhole.keeping import artifact_of, follow
+from keyhole import __version__
+from keyhole.fetch.validators import Validators
+from keyhole.keeping import artifact_of, follow, validators
 from keyhole.records import Document, Metadata
 
 OLD = artifact("old", "a\nb\n")
@@ -34,6 +36,20 @@ def test_a_text_that_comes_back_replaces_the_one_between() -> None:
 
 def test_nothing_is_said_after_a_text_that_was_cut() -> None:
     assert follow(NEW, replace(OLD, cut=True)) == NEW
+
+
+def test_nothing_is_said_of_texts_from_two_formats_or_two_versions_of_keyhole() -> None:
+    assert follow(NEW, replace(OLD, media_type="text/markdown")) == NEW
+    assert follow(NEW, replace(OLD, notes=(("reader", "0.0.9"),))) == NEW
+
+
+def test_nothing_is_asked_about_what_was_cut_read_by_another_version_or_has_no_validator() -> None:
+    whole = replace(artifact(), etag='"1"', notes=(("reader", __version__),))
+    assert validators(whole) == Validators(whole.url, '"1"')
+    assert validators(replace(whole, cut=True)) is None
+    assert validators(replace(whole, notes=(("reader", "0.0.9"),))) is None
+    assert validators(replace(whole, etag="no etag")) is None
+    assert validators(None) is None
 
 
 def test_the_artifact_of_a_page_keeps_what_the_page_says_of_itself_and_no_unsafe_validator() -> None:

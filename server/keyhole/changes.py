@@ -11,20 +11,30 @@ from typing import Final
 
 MAX_RANGES: Final = 20
 """Ranges remembered: of a page with more, what is new cannot be read range by range."""
+MAX_LINES: Final = 500_000
+"""Lines compared of both texts together: some 100 bytes each while it lasts. Of more, all between is called new."""
+BLOCK: Final = 65_536
+"""Characters compared at once."""
 
 Ranges = tuple[tuple[int, int], ...]
 
 
 def new_ranges(old: str, new: str) -> Ranges:
     """The passages of `new` that `old` does not have, as offsets into `new`; neighbours are one passage."""
-    before, after = old.split("\n"), new.split("\n")
-    head = _common(before, after)
-    tail = _common(before[head:][::-1], after[head:][::-1])
-    spare = Counter(before[head : len(before) - tail])
+    head = new.rfind("\n", 0, _same_start(old, new)) + 1
+    tail = new.find("\n", len(new) - _same_end(old, new, min(len(old), len(new)) - head))
+    end = len(new) if tail < 0 else tail
+    before, after = old[head : len(old) - (len(new) - end)], new[head:end]
+    if before.count("\n") + after.count("\n") > MAX_LINES:
+        return ((head, end),) if after.strip() else ()
+    return _new_lines(Counter(before.split("\n")), after.split("\n"), head)
+
+
+def _new_lines(spare: Counter[str], lines: list[str], position: int) -> Ranges:
+    """The passages of `lines`, the first of which stands at `position`, that are not among the spare ones."""
     found: list[tuple[int, int]] = []
     joining = False  # whether only blank lines stand since the last new one
-    position = sum(map(len, after[:head])) + head
-    for line in after[head : len(after) - tail]:
+    for line in lines:
         end = position + len(line)
         if spare[line] > 0:
             spare[line] -= 1
@@ -37,10 +47,28 @@ def new_ranges(old: str, new: str) -> Ranges:
     return tuple(found)
 
 
-def _common(first: list[str], second: list[str]) -> int:
-    """How many elements both begin with."""
-    pairs = enumerate(zip(first, second, strict=False))
-    return next((number for number, (one, other) in pairs if one != other), min(len(first), len(second)))
+def _same_start(one: str, other: str) -> int:
+    """How many characters both begin with, found by blocks: a loop over characters would take seconds."""
+    limit, position, step = min(len(one), len(other)), 0, BLOCK
+    while position < limit and step:
+        end = min(limit, position + step)
+        if one[position:end] == other[position:end]:
+            position = end
+        else:
+            step //= 2
+    return position
+
+
+def _same_end(one: str, other: str, limit: int) -> int:
+    """How many characters both end with, `limit` at most."""
+    position, step = 0, BLOCK
+    while position < limit and step:
+        end = min(limit, position + step)
+        if one[len(one) - end : len(one) - position] == other[len(other) - end : len(other) - position]:
+            position = end
+        else:
+            step //= 2
+    return position
 
 
 def noted(ranges: Ranges) -> str:

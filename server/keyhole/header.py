@@ -10,7 +10,7 @@ import re
 from typing import Final
 
 from keyhole.changes import from_note
-from keyhole.keeping import CHANGED
+from keyhole.keeping import CHANGED, MARKDOWN
 from keyhole.measure import clip
 from keyhole.records import Artifact
 
@@ -37,6 +37,7 @@ def header_facts(artifact: Artifact) -> dict[str, object]:
         "site": artifact.site,
         "published": artifact.published,
         "modified": artifact.modified,
+        "text_from": artifact.note(MARKDOWN),
     }
     about = {name: value for name, value in named.items() if value}
     facts: dict[str, object] = {"about": about} if about else {}
@@ -47,12 +48,14 @@ def header_facts(artifact: Artifact) -> dict[str, object]:
 
 
 def _byline(artifact: Artifact) -> str:
-    """Empty where the title and the address say it already."""
+    """Empty where the title and the address say it already; a site alone is not worth a line."""
     author, site = _name(artifact.author), _name(artifact.site)
     told = _squashed(f"{artifact.title} {artifact.url.split('?')[0]}")
     if _squashed(site) in told or _squashed(site) == _squashed(author):
         site = ""
     published, modified = _day(artifact.published), _day(artifact.modified)
+    if not (author or published or modified):
+        return ""
     parts = [
         f"by {author}" if author else "",
         f"from {site}" if site else "",

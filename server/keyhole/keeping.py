@@ -5,12 +5,17 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
+from keyhole import __version__
 from keyhole.changes import new_ranges, noted
-from keyhole.fetch.validators import safe_date, safe_etag
+from keyhole.fetch.validators import Validators, safe_date, safe_etag
 from keyhole.records import Artifact, Document, Page
 
 CHANGED: Final = "changed"
 """The note that says which passages are new since the artifact that was replaced; see changes.py."""
+MARKDOWN: Final = "markdown"
+"""The note that names the URL of the author's Markdown whose text was used; see alternates.py."""
+READER: Final = "reader"
+"""The note of the Keyhole version that read the page: another one may have read another text from the same bytes."""
 
 
 def artifact_of(page: Page, document: Document, id: str) -> Artifact:
@@ -32,20 +37,36 @@ def artifact_of(page: Page, document: Document, id: str) -> Artifact:
         published=about.published,
         modified=about.modified,
         site=about.site,
-        notes=(("notice", document.notice),) if document.notice else (),
+        notes=((READER, __version__), *((("notice", document.notice),) if document.notice else ())),
     )
+
+
+def validators(artifact: Artifact | None) -> Validators | None:
+    """What may be asked about an artifact; None where its text must be had again, whatever the site would say.
+
+    A text that was cut would stay so, and one that another version read would miss what this one reads better.
+    """
+    if artifact is None or artifact.cut or artifact.note(READER) != __version__:
+        return None
+    etag, date = safe_etag(artifact.etag), safe_date(artifact.last_modified)
+    return Validators(artifact.url, etag, date) if etag or date else None
 
 
 def follow(artifact: Artifact, previous: Artifact | None) -> Artifact:
     """An artifact that knows the one which the same request gave before, and what is new since.
 
     What it knows is stored with it, so that every later result says the same. The same text again keeps what it
-    knew; after a text that was cut nothing can be said.
+    knew. Two texts of which one was cut, or read from another format or by another version, tell nothing of the page.
     """
-    if previous is None or previous.cut:
+    if previous is None or not _comparable(previous, artifact):
         return artifact
     if previous.id == artifact.id:
         known = tuple((name, value) for name, value in previous.notes if name == CHANGED)
         return replace(artifact, replaces=previous.replaces, notes=(*artifact.notes, *known))
     note = (CHANGED, noted(new_ranges(previous.text, artifact.text)))
     return replace(artifact, replaces=previous.id, notes=(*artifact.notes, note))
+
+
+def _comparable(previous: Artifact, artifact: Artifact) -> bool:
+    same_reading = previous.media_type == artifact.media_type and previous.note(READER) == artifact.note(READER)
+    return same_reading and not previous.cut

@@ -28,6 +28,8 @@ class Page:
     whole."""
     etag: str = ""
     last_modified: str = ""
+    link: str = ""
+    """The Link header, bounded."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,16 +13,16 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 
-from keyhole import wording
+from keyhole import alternates, wording
 from keyhole.bound import bounded, cut
 from keyhole.config import MAX_BUDGET, MIN_BUDGET, Config
 from keyhole.errors import Code, KeyholeError
 from keyhole.fetch.base import Fetcher
-from keyhole.fetch.validators import NOT_MODIFIED, validators
+from keyhole.fetch.validators import NOT_MODIFIED
 from keyhole.header import ROOMY, header_lines
-from keyhole.keeping import artifact_of, follow
+from keyhole.keeping import artifact_of, follow, validators
 from keyhole.measure import serialized_size
-from keyhole.records import Answer, Artifact, Document, Hit, Page, SearchRequest, Source, Window
+from keyhole.records import Answer, Artifact, Hit, Page, SearchRequest, Source, Window
 from keyhole.store.base import Clock, Store, artifact_id
 from keyhole.websearch.base import Engine, allowed_by_sites
 from keyhole.websearch.merge import merge
@@ -132,8 +132,9 @@ class Retrieval:
             if await self._renew(known, page.fetched_at):
                 return replace(known, fetched_at=page.fetched_at), True
             page = await self.fetcher.fetch(url)  # what was asked about is gone: once more, for the text itself
-        document, words = await self.extractor.extract(page)
-        artifact = await asyncio.to_thread(self._to_artifact, page, document, known)
+        identify = partial(artifact_id, self.secret)
+        artifact, words = await alternates.read(page, self.fetcher, self._made, identify, self.config.timeout)
+        artifact = await asyncio.to_thread(follow, artifact, known)
         return artifact, await self._keep(artifact, words)
 
     async def _recent(self, url: str) -> Artifact | None:
@@ -155,8 +156,9 @@ class Retrieval:
             return False
         return True
 
-    def _to_artifact(self, page: Page, document: Document, known: Artifact | None) -> Artifact:
-        return follow(artifact_of(page, document, artifact_id(self.secret, page.url, document.text)), known)
+    async def _made(self, page: Page) -> tuple[Artifact, str]:
+        document, words = await self.extractor.extract(page)
+        return artifact_of(page, document, artifact_id(self.secret, page.url, document.text)), words
 
     # From an artifact to an answer.
 

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fakes import artifact
-from keyhole.fetch.validators import MAX_ETAG, Validators, safe_date, safe_etag, validators
+from keyhole.fetch.validators import MAX_ETAG, Validators, safe_date, safe_etag
 
 DATE = "Sun, 06 Nov 1994 08:49:37 GMT"
 
@@ -48,11 +45,3 @@ def test_the_validators_go_to_their_own_url_alone() -> None:
     assert known.headers("https://a.example/x") == {"If-None-Match": '"1"', "If-Modified-Since": DATE}
     for other in ("https://a.example/x/", "http://a.example/x", "https://b.example/x", ""):
         assert known.headers(other) == {}
-
-
-def test_nothing_is_asked_about_what_was_cut_or_has_no_validator() -> None:
-    whole = replace(artifact(), etag='"1"')
-    assert validators(whole) == Validators(whole.url, '"1"')
-    assert validators(replace(whole, cut=True)) is None
-    assert validators(artifact()) is None
-    assert validators(None) is None

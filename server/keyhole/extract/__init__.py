@@ -50,6 +50,8 @@ _TEXT: Final = {
     "text/json": "data.read_json",
     "application/xml": "xml.read_xml",
     "text/xml": "xml.read_xml",
+    "text/markdown": "authored.read_markdown",
+    "text/x-markdown": "authored.read_markdown",
     "text/csv": "delimited.read_delimited",
     "application/csv": "delimited.read_delimited",
     "application/vnd.ms-excel": "delimited.read_delimited",

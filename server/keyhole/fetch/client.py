@@ -43,6 +43,8 @@ FRAMING: Final = 2
 """Bytes on the wire for each byte of the cap on a body: chunks have sizes around them, but not for every byte."""
 MAX_HEADER: Final = 1_000
 """Characters kept of a header's value. Real ones have 100; longer ones are there to be parsed slowly."""
+MAX_LINK: Final = 8_000
+"""Characters of the Link header that are kept; those of preloads may be long."""
 
 
 class HttpFetcher:
@@ -161,6 +163,7 @@ class HttpFetcher:
             cut=cut,
             etag=_whole(headers.get("etag", "")),
             last_modified=_whole(headers.get("last-modified", "")),
+            link=headers.get("link", "")[:MAX_LINK],
         )
 
 

@@ -10,8 +10,6 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from keyhole.records import Artifact
-
 NOT_MODIFIED: Final = 304
 MAX_ETAG: Final = 200
 """Characters. Real ones have up to some 70 (a hash and a size); longer ones would track us, not the text."""
@@ -36,13 +34,6 @@ class Validators:
             return {}
         conditions = {"If-None-Match": self.etag, "If-Modified-Since": self.last_modified}
         return {name: value for name, value in conditions.items() if value}
-
-
-def validators(artifact: Artifact | None) -> Validators | None:
-    """What may be asked about an artifact; nothing about one that was cut: its rest would never be fetched."""
-    if artifact is None or artifact.cut or not (artifact.etag or artifact.last_modified):
-        return None
-    return Validators(artifact.url, safe_etag(artifact.etag), safe_date(artifact.last_modified))
 
 
 def safe_etag(value: str) -> str:
