@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import random
 import time
 
 import pytest
@@ -56,7 +57,7 @@ def test_the_headers_charset_is_used_however_it_is_written(content_type: str, ch
 def test_a_meta_charset_is_used_when_the_header_names_none(meta: str) -> None:
     body = f"<html><head>{meta}</head>Привет".encode("koi8-r")
     assert decode(body, "text/html").endswith("Привет")
-    assert not decode(body, "text/html; charset=utf-8").endswith("Привет")
+    assert not decode(body, "text/html; charset=windows-1251").endswith("Привет")
 
 
 def test_a_meta_charset_beyond_the_first_kilobytes_is_not_looked_for() -> None:
@@ -136,6 +137,120 @@ def test_no_charset_is_slow(label: str) -> None:
     assert time.process_time() - started < 0.5
 
 
+RUSSIAN = "Сегодня утром открылась выставка старых карт, и вход на неё свободный."
+JAPANESE = "今朝、市立図書館で古い地図の展覧会が始まりました。入場は無料です。"
+WESTERN = "Der Eintritt ist frei, aber am Wochenende kommt man besser früher: „Größe“ – für 2 €."
+
+
+@pytest.mark.parametrize(
+    ("charset", "text"),
+    [
+        *((charset, RUSSIAN) for charset in ("cp1251", "koi8_r", "iso8859_5", "cp866")),
+        *((charset, JAPANESE) for charset in ("cp932", "euc_jp", "iso2022_jp")),
+        ("gb18030", "今天早上，市图书馆的旧地图展览开幕了，入场免费。"),
+        ("big5hkscs", "今天早上，市立圖書館的舊地圖展覽開幕了，入場免費。"),
+        ("cp949", "오늘 아침 시립 도서관에서 옛 지도 전시회가 열렸습니다."),
+        ("cp1253", "Σήμερα το πρωί άνοιξε μια έκθεση με παλιούς χάρτες."),
+        ("cp1255", "הבוקר נפתחה בספרייה העירונית תערוכה של מפות ישנות."),
+        ("cp1256", "افتتح صباح اليوم في مكتبة المدينة معرض للخرائط القديمة."),
+        ("cp874", "เช้าวันนี้หอสมุดเมืองเปิดนิทรรศการแผนที่เก่า"),
+        ("cp1250", "Dziś rano w bibliotece otwarto wystawę starych map, wstęp jest wolny, więc przyjdź wcześniej."),
+        ("iso8859_2", "Dnes ráno byla v městské knihovně otevřena výstava starých map, přijďte dříve."),
+        ("cp1254", "Bu sabah şehir kütüphanesinde eski haritalar sergisi açıldı, giriş ücretsiz."),
+        ("cp1257", "Šįryt miesto bibliotekoje atidaryta senų žemėlapių paroda, įėjimas nemokamas."),
+        ("cp1252", WESTERN),
+    ],
+)
+@pytest.mark.parametrize(
+    "tags", ["{}", "<!doctype html><title>A page</title><p class=x><a href=/y>{}</a>\n" + "<p>" * 3_000]
+)
+def test_a_legacy_charset_that_nothing_names_is_detected(charset: str, text: str, tags: str) -> None:
+    page = tags.format(text)
+    assert decode(page.encode(charset), "text/html") == page
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["It’s late.", "© 2010 Company", "déjà vu, résumé, façade", "25 °C ± 3", "½ cup, ¾ cup, ¼ spoon", "§ 5, § 6 and § 7",
+     "soupe à l’oignon", "Menü öffnen, Menü schließen", "• One\n• Two\n• Three\n• Four", "“Quoted” – twice “here”"],
+)  # fmt: skip
+def test_a_few_western_letters_and_signs_are_not_taken_for_another_alphabet(text: str) -> None:
+    assert decode(text.encode("cp1252"), "text/html") == text
+
+
+def test_what_is_detected_does_not_hang_on_a_long_ascii_head() -> None:
+    page = "<script>" + "var a = 1;\n" * 100_000 + f"</script><p>{RUSSIAN}</p>"
+    assert decode(page.encode("cp1251"), "text/html") == page
+
+
+@pytest.mark.parametrize("meta", ["", "<meta charset=utf-8>"])
+@pytest.mark.parametrize(("charset", "text"), [("cp1251", RUSSIAN), ("cp932", JAPANESE), ("cp1252", WESTERN)])
+def test_utf_8_that_the_bytes_contradict_is_passed_over(charset: str, text: str, meta: str) -> None:
+    page = f"{meta}<p>{text}"
+    assert decode(page.encode(charset), "text/html; charset=utf-8") == page
+
+
+def test_a_header_that_the_bytes_contradict_leaves_the_word_to_the_meta_tag() -> None:
+    page = "<meta charset=koi8-r><p>Привет"
+    assert decode(page.encode("koi8-r"), "text/html; charset=utf-8") == page
+
+
+@pytest.mark.parametrize("broken", [b"\xff", b"\xe9t\xe9", b"\xed\xa0\x80\xed\xb0\x80", b"\xef\xbf\xbd" * 20])
+def test_a_few_broken_bytes_do_not_make_utf_8_another_charset(broken: bytes) -> None:
+    for text in (RUSSIAN, JAPANESE):
+        body = text.encode() + broken + text.encode()
+        decoded = decode(body, "text/html; charset=utf-8")
+        assert decoded.startswith(text)
+        assert decoded.endswith(text)
+        assert "\ufffd" in decoded
+
+
+@pytest.mark.parametrize(
+    "label", ["iso-8859-1", "windows-1252", "us-ascii", "windows-1251", "gb2312", "shift_jis", "utf-16"]
+)
+@pytest.mark.parametrize("text", [RUSSIAN, JAPANESE, "été, Größe, naïve, señor – “quoted”"])
+def test_utf_8_under_another_name_is_read_as_utf_8(label: str, text: str) -> None:
+    assert decode(text.encode(), f"text/html; charset={label}") == text
+    page = f"<meta charset={label}>{text}"
+    assert decode(page.encode(), "text/html") == page
+
+
+@pytest.mark.parametrize("text", ["© 2010", "It’s late", "5 €", "café"])
+def test_one_western_sign_in_utf_8_is_enough_against_latin_1(text: str) -> None:
+    assert decode(text.encode(), "text/html; charset=iso-8859-1") == text
+
+
+@pytest.mark.parametrize(
+    ("charset", "text"), [("gbk", "镕基"), ("cp1252", "»Spaß«"), ("cp1251", "Ж©"), ("cp1252", "“É»")]
+)
+def test_a_short_text_that_might_be_utf_8_by_chance_is_what_its_name_says(charset: str, text: str) -> None:
+    assert decode(text.encode(charset), f"text/html; charset={charset}") == text
+
+
+def test_ascii_says_nothing_against_any_name() -> None:
+    for label in ("iso-8859-1", "shift_jis", "koi8-r", "utf-16", "utf-8"):
+        assert decode(b"plain words", f"text/html; charset={label}") == "plain words"
+
+
+@given(st.binary(max_size=400) | st.text(max_size=100).map(lambda text: text.encode("utf-8", "surrogatepass")))
+def test_any_bytes_are_decoded_without_failing_and_always_the_same(body: bytes) -> None:
+    assert decode(body, "") == decode(bytes(body), "")
+    tidy(decode(body, "")).encode()
+
+
+@pytest.mark.parametrize(
+    "body",
+    [b"\xe9 <p>" * 400_000, b"<" * 2_000_000 + b"\xe9" * 9, b"\xed\xa0\x80" * 600_000, b"\xc3\xa9" * 1_000_000,
+     b"\x1b$" * 1_000_000, b"a" * 2_000_000 + b"\xe9" * 9],
+    ids=["runs", "tags", "surrogates", "letters", "escapes", "ascii"],
+)  # fmt: skip
+@pytest.mark.parametrize("label", ["", "utf-8", "iso-8859-1", "gb18030"])
+def test_no_body_is_slow(body: bytes, label: str) -> None:
+    started = time.process_time()
+    decode(body, f"text/html; charset={label}")
+    assert time.process_time() - started < 1.0
+
+
 def test_line_breaks_become_one_kind() -> None:
     assert tidy("a\r\nb\rc\nd\r\r\n") == "a\nb\nc\nd\n\n"
 
@@ -171,6 +286,22 @@ def test_file_signatures_and_nul_bytes_are_binary(body: bytes) -> None:
 
 @pytest.mark.parametrize("body", [b"", b"text", b"PK is short for pack", b"{}", "größe".encode(), b"\xff\xfea\0b\0"])
 def test_text_is_not_binary(body: bytes) -> None:
+    assert not looks_binary(body)
+
+
+@pytest.mark.parametrize("size", [400, 8_192, 100_000])
+def test_compressed_and_encrypted_data_without_a_signature_are_binary(size: int) -> None:
+    noise = random.Random(size).randbytes(size).replace(b"\0", b"")
+    assert looks_binary(noise)
+    assert looks_binary(b"BZh9" + noise)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [JAPANESE.encode("iso2022_jp"), b"\x1b[31mred\x1b[0m\n" * 50, b"N\x08NA\x08AM\x08ME\x08E\n" * 50, b"a\x0cb\n" * 50,
+     *(RUSSIAN.encode(charset) for charset in ("cp1251", "koi8_r", "cp866", "utf-8"))],
+)  # fmt: skip
+def test_text_with_escapes_backspaces_and_form_feeds_is_not_binary(body: bytes) -> None:
     assert not looks_binary(body)
 
 
