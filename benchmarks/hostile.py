@@ -160,7 +160,7 @@ async def fetched(client: Client, url: str) -> tuple[str, dict[str, Any], bool]:
 
 async def bombs(client: Client, pid: int, endpoint: str, cases: list[dict[str, Any]]) -> str:
     """Ten bombs at once, of the kinds there are in turn: how much the server and its children grew."""
-    paths = [case["path"] for case in cases if "bomb" in case["path"]]
+    paths = [case["path"] for case in cases if "bomb" in case["path"] or "infinite" in case["path"]]
     if not paths:
         return ""
     base = reset_peak(pid)

@@ -41,7 +41,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         config = load(os.environ)
         logging.basicConfig(level=config.log_level, stream=sys.stderr, format="%(name)s: %(message)s")
-        logging.getLogger("pypdf").setLevel(logging.ERROR)  # it remarks on every fault of a damaged file
+        logging.getLogger("pypdf").setLevel(logging.CRITICAL)  # it remarks on every fault of a damaged file
         return int(arguments.run(config, arguments))
     except KeyholeError as error:
         print(f"keyhole: {error.message}", file=sys.stderr)

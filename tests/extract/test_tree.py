@@ -17,6 +17,21 @@ def test_text_below_any_nesting_is_kept(tag: str, depth: int) -> None:
     assert "after" in text
 
 
+@pytest.mark.parametrize("attribute", ["a{n}=1 ", 'a{n}="1"', "a{n}/", "a{n} = '>' "])
+def test_a_tag_with_a_hundred_thousand_attributes_is_read_in_time(attribute: str) -> None:
+    crowd = "".join(attribute.format(n=n) for n in range(100_000))
+    start = time.process_time()
+    text = parse(f"<body><p>before<div id=kept {crowd}>inside</div><p>after").text_content()
+    assert time.process_time() - start < 2
+    assert all(word in text for word in ("before", "inside", "after"))
+
+
+def test_a_tag_with_many_attributes_keeps_them_all() -> None:
+    crowd = " ".join(f"data-a{n}='{n}'" for n in range(1_500))
+    (tag,) = parse(f"<body><p {crowd} title=last>text</p>").iter("p")
+    assert tag.get("title") == "last"
+
+
 def test_a_hundred_thousand_open_tags_take_no_longer_than_as_many_closed_ones() -> None:
     start = time.process_time()
     parse("<div>" * 100_000 + "x")
