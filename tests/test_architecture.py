@@ -29,7 +29,8 @@ LAYERS: tuple[tuple[str, ...], ...] = (
 # Files that do I/O. Every other file is pure: it decides and touches nothing.
 DOERS = {
     "fetch/client.py", "fetch/backend.py", "fetch/tunnel.py", "websearch/keyless.py", "store/sqlite.py",
-    "store/home.py", "retrieve.py", "tools.py", "cli.py", "serving.py", "demo.py", "site.py", "artifacts.py", "explain.py",
+    "store/home.py", "retrieve.py", "tools.py", "cli.py", "serving.py", "demo.py", "site.py",
+    "artifacts.py", "explain.py",
 }  # fmt: skip
 IMPURE = {
     "asyncio", "socket", "ssl", "os", "time", "random", "secrets", "sqlite3", "sqlite_utils", "subprocess",
