@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from fakes import Clock
+from fakes import Clock, InProcess
 from keyhole.alternates import stands_for
 from keyhole.config import Config
 from keyhole.fetch.client import HttpFetcher
@@ -53,7 +53,7 @@ def fetch(answering: Answering, html: str = HTML, timeout: float = 30, **headers
         config = Config(allow_private=frozenset({site.endpoint}), timeout=timeout)
         clock = Clock()
         async with HttpFetcher(config, "Test/1", clock) as fetcher:
-            product = Retrieval(config, fetcher, MemoryStore(clock), (), SECRET, clock)
+            product = Retrieval(config, fetcher, MemoryStore(clock), (), SECRET, clock, InProcess())
             answer = await product.web_fetch(site.url("/valves"))
             artifact_id = answer.facts.get("artifact_id")
             if isinstance(artifact_id, str):

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keyhole.config import MAX_BUDGET, MIN_BUDGET, PREFIX, SETTINGS, Config, load
+from keyhole.config import MAX_BUDGET, MIN_BUDGET, PREFIX, SETTINGS, WEB_PORTS, Config, load
 from keyhole.errors import Code, KeyholeError
 
 
@@ -47,6 +47,9 @@ def test_a_setting_that_is_empty_or_blank_keeps_its_default() -> None:
         ("MAX_REDIRECTS", "0", "max_redirects", 0),
         ("FRESHNESS", "0", "freshness", 0.0),
         ("ALLOW_PRIVATE", " 127.0.0.1:8080, LOCALHOST:9000 ,", "allow_private", {"127.0.0.1:8080", "localhost:9000"}),
+        ("PORTS", "443, 8000-8002,80", "ports", {80, 443, 8000, 8001, 8002}),
+        ("PROXY", "HTTP://Proxy.example:3128/", "proxy", "http://proxy.example:3128"),
+        ("PROXY", "http://[::1]:3128", "proxy", "http://[::1]:3128"),
         ("USER_AGENT", "Somebody/1.0 (+https://example.org)", "user_agent", "Somebody/1.0 (+https://example.org)"),
         ("ENGINES", "Keyless, searxng", "engines", ("keyless", "searxng")),
         ("SEARXNG_URL", "http://127.0.0.1:8888", "searxng_url", "http://127.0.0.1:8888"),
@@ -154,3 +157,26 @@ def test_any_value_gives_a_config_or_a_refusal_that_names_a_variable(environment
         assert any(name in error.message for name in environment)
     else:
         assert MIN_BUDGET <= config.max_chars <= MAX_BUDGET
+
+
+@pytest.mark.parametrize("raw", ["0", "65536", "http", "-80", "80-", "90-80", "80;443", "²", "0-80", "80-99999"])
+def test_what_is_not_a_port_or_a_range_is_named(raw: str) -> None:
+    assert "is neither a port nor a range" in refusal({"KEYHOLE_PORTS": raw})
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        "proxy:3128", "http://proxy", "https://proxy:3128", "socks5://proxy:1080", "http://user:word@proxy:3128",
+        "http://proxy:3128/path", "http://proxy:99999", "http://a:1,b:2", "http://:3128", "http://pro xy:3128",
+    ],
+)  # fmt: skip
+def test_a_proxy_is_an_http_address_with_a_port_and_no_user_name(raw: str) -> None:
+    assert "KEYHOLE_PROXY" in refusal({"KEYHOLE_PROXY": raw})
+
+
+def test_no_port_that_browsers_refuse_is_open_by_default() -> None:
+    unprivileged = {1719, 1720, 1723, 2049, 3659, 4045, 4190, 5060, 5061, 6000, 6566, 6679, 6697, 10080}
+    bad = unprivileged | set(range(6665, 6670))
+    assert not WEB_PORTS & bad
+    assert {port for port in WEB_PORTS if port < 1024} == {80, 81, 443}

@@ -86,7 +86,7 @@ def _engines(config: Config, fetcher: Any) -> list[Engine]:
     from keyhole.websearch.keyless import KeylessEngine
     from keyhole.websearch.searxng import SearxngEngine
 
-    known: dict[str, Engine] = {"keyless": KeylessEngine()}
+    known: dict[str, Engine] = {"keyless": KeylessEngine(proxy=config.proxy)}
     if config.searxng_url:
         known["searxng"] = SearxngEngine(config.searxng_url, fetcher)
     return [known[name] for name in config.engines if name in known]

@@ -21,8 +21,11 @@ RANGES_V4 = [
     ("172.16.0.0", "172.31.255.255", "RFC 1918"),
     ("192.0.0.0", "192.0.0.255", "RFC 6890"),
     ("192.0.2.0", "192.0.2.255", "RFC 5737"),
+    ("192.31.196.0", "192.31.196.255", "RFC 7535"),
+    ("192.52.193.0", "192.52.193.255", "RFC 7450"),
     ("192.88.99.0", "192.88.99.255", "RFC 7526"),
     ("192.168.0.0", "192.168.255.255", "RFC 1918"),
+    ("192.175.48.0", "192.175.48.255", "RFC 7534"),
     ("198.18.0.0", "198.19.255.255", "RFC 2544"),
     ("198.51.100.0", "198.51.100.255", "RFC 5737"),
     ("203.0.113.0", "203.0.113.255", "RFC 5737"),
@@ -34,6 +37,7 @@ RANGES_V6 = [
     ("2001::", "2001:1ff:ffff:ffff:ffff:ffff:ffff:ffff", "RFC 2928"),
     ("2001:db8::", "2001:db8:ffff:ffff:ffff:ffff:ffff:ffff", "RFC 3849"),
     ("2002::", "2002:ffff:ffff:ffff:ffff:ffff:ffff:ffff", "RFC 3056"),
+    ("2620:4f:8000::", "2620:4f:8000:ffff:ffff:ffff:ffff:ffff", "RFC 7534"),
     ("3fff::", "3fff:fff:ffff:ffff:ffff:ffff:ffff:ffff", "RFC 9637"),
     ("4000::", "ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff", "RFC 4291"),
 ]
@@ -62,19 +66,24 @@ def test_the_neighbours_of_a_refused_range_are_reachable(address: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "address",
+    ("address", "owner"),
     [
-        "169.254.169.254",  # metadata of AWS, Google Cloud, Azure, DigitalOcean
-        "169.254.170.2",  # credentials of AWS containers
-        "100.100.100.200",  # Alibaba
-        "192.0.0.192",  # Oracle
-        "168.63.129.16",  # Azure's platform
-        "fd00:ec2::254",  # AWS over IPv6
-        "fd20:ce::254",  # Google Cloud over IPv6
+        ("169.254.169.254", "most clouds"),
+        ("169.254.170.2", "RFC 3927"),  # credentials of AWS containers
+        ("169.254.170.23", "RFC 3927"),  # the same for EKS pods
+        ("169.254.0.23", "RFC 3927"),  # Tencent
+        ("100.100.100.200", "Alibaba"),
+        ("192.0.0.192", "Oracle"),
+        ("168.63.129.16", "Azure"),
+        ("fd00:ec2::254", "AWS"),
+        ("fd00:42::42", "Scaleway"),
+        ("fd20:ce::254", "Google"),
     ],
 )
-def test_the_metadata_services_of_clouds_are_refused(address: str) -> None:
-    assert refusal(address) is not None
+def test_the_metadata_services_of_clouds_are_refused_by_name(address: str, owner: str) -> None:
+    assert owner in str(refusal(address))
+    if ":" not in address:
+        assert refusal(f"::ffff:{address}") == refusal(f"64:ff9b::{address}") == refusal(address)
 
 
 @pytest.mark.parametrize(
@@ -96,7 +105,13 @@ def test_special_ipv6_addresses_are_refused(address: str) -> None:
     assert refusal(address) is not None
 
 
-EMBEDDINGS = ["::ffff:{v4}", "64:ff9b::{v4}"]
+EMBEDDINGS = ["::ffff:{v4}", "64:ff9b::{v4}", "2620:fe::5efe:{v4}", "2620:fe:0:1:200:5efe:{v4}"]
+"""IPv4-mapped, NAT64, and both forms of ISATAP behind a public prefix."""
+
+
+@pytest.mark.parametrize("address", ["2620:fe::c0a8:101", "2620:fe::5eff:7f00:1", "2620:fe::100:5efe:7f00:1"])
+def test_an_ipv6_address_whose_last_bits_only_look_like_a_private_ipv4_one_is_reachable(address: str) -> None:
+    assert refusal(address) is None
 
 
 @pytest.mark.parametrize("form", EMBEDDINGS)
@@ -117,6 +132,8 @@ def test_a_public_ipv4_address_inside_an_ipv6_one_is_reachable(form: str) -> Non
         "::{v4}",  # IPv4-compatible, deprecated by RFC 4291
         "::ffff:0:{v4}",  # IPv4-translated, RFC 2765
         "64:ff9b:1::{v4}",  # local NAT64, RFC 8215
+        "64:ff9b:1:909:0:909::",  # the same in the form of a /48, RFC 6052
+        "fe80::5efe:{v4}",  # ISATAP on the link
         "2002:909:909::",  # 6to4 of 9.9.9.9
         "2001:0:909:909::",  # Teredo by way of 9.9.9.9
     ],

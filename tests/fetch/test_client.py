@@ -28,6 +28,8 @@ from loopback import PATIENCE, Call, Site, Talk, response, serve, unused_port
 
 AGENT = "Keyhole-Test/1.0"
 NOW = 1_700_000_000.0
+ANY_PORT = frozenset(range(1, 65_536))
+"""Loopback servers get any free port; with it, what is refused here is refused for its address."""
 HTML = {"Content_Type": "text/html; charset=utf-8"}
 Answers = list[tuple[int, int, int, str, tuple[str, int]]]
 
@@ -39,7 +41,7 @@ def fetch(*urls: str, allow: tuple[str, ...] = (), resolver: dict[str, list[str]
     """
 
     async def run() -> Page:
-        config = Config(allow_private=frozenset(allow), **limits)
+        config = Config(allow_private=frozenset(allow), **{"ports": ANY_PORT, **limits})
         async with HttpFetcher(config, AGENT, clock=lambda: NOW) as fetcher:
             pages = [await fetcher.fetch(url) for url in urls]
         return pages[-1]
@@ -49,10 +51,13 @@ def fetch(*urls: str, allow: tuple[str, ...] = (), resolver: dict[str, list[str]
 
 
 def _names(resolver: dict[str, list[str]]) -> AbstractContextManager[object]:
-    """Names are resolved from a table of private and reserved addresses only."""
+    """Names are resolved from a table of private and reserved addresses only; addresses are themselves."""
+    system = socket.getaddrinfo
 
-    def getaddrinfo(host: str, port: int, **_: Any) -> Answers:
+    def getaddrinfo(host: str, port: int, *others: Any, **named: Any) -> Any:
         if host not in resolver:
+            if host.replace(".", "").isdigit():
+                return system(host, port, *others, **named)
             raise socket.gaierror(socket.EAI_NONAME, "not in the table")
         return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (address, port)) for address in resolver[host]]
 
@@ -151,10 +156,13 @@ def test_no_referrer_and_no_credentials_travel_along_a_redirect() -> None:
 
 
 def test_a_proxy_in_the_environment_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
-    with serve({"/": response(b"direct")}) as site:
-        for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY"):
-            monkeypatch.setenv(name, f"http://127.0.0.1:{unused_port()}")
+    nowhere = f"127.0.0.1:{unused_port()}"
+    with serve({"/": response(b"direct")}) as site, serve({}) as proxy:
+        for name in ("HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"):
+            monkeypatch.setenv(name, f"http://{proxy.endpoint}")
         assert fetch(site.url(), allow=(site.endpoint,)).body == b"direct"
+        assert failure(f"https://{nowhere}/", allow=(nowhere,)).code is Code.CONNECT_FAILURE
+        assert proxy.connections == 0
 
 
 # Which addresses are reached.
@@ -172,6 +180,23 @@ def test_the_allow_list_opens_one_port_and_not_the_whole_host() -> None:
         assert fetch(opened.url(), allow=(opened.endpoint,)).body == b"open"
         assert failure(closed.url(), allow=(opened.endpoint,)).code is Code.BLOCKED_ADDRESS
         assert closed.connections == 0
+
+
+def test_a_port_that_is_not_open_is_refused_without_a_lookup() -> None:
+    with serve({"/": response(b"x")}) as site:
+        error = failure(f"http://site.example:{site.port}/", ports=frozenset({80}), resolver={})
+        assert error.code is Code.BLOCKED_ADDRESS
+        assert f"port {site.port} is refused" in error.message
+        assert fetch(site.url(), allow=(site.endpoint,), ports=frozenset({80})).body == b"x"
+
+
+def test_a_redirect_to_a_port_that_is_not_open_is_refused() -> None:
+    with serve({"/": response(status="302 Found", Location="http://site.example:22/")}) as site:
+        error = failure(
+            site.url(), allow=(site.endpoint,), ports=frozenset({80}), resolver={"127.0.0.1": ["127.0.0.1"]}
+        )
+        assert error.code is Code.BLOCKED_ADDRESS
+        assert "port 22 is refused" in error.message
 
 
 def test_the_allow_list_goes_by_the_name_in_the_url() -> None:

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import os
+from ipaddress import ip_address
+from urllib.parse import urlsplit
+
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from keyhole.errors import Code, KeyholeError
-from keyhole.fetch.urls import MAX_URL, Target, parse_target, redirect_target
+from keyhole.fetch.urls import DEFAULT_PORTS, MAX_URL, Target, parse_target, redirect_target
+
+LAW = settings(max_examples=10_000 if os.environ.get("LAWS") else 300, deadline=None)
+"""`LAWS=1 pytest tests/fetch` draws as many examples as the promise is checked with; every run draws a few."""
 
 PIECES = st.sampled_from(
     [
@@ -256,6 +263,8 @@ def test_a_redirect_leads_where_its_location_says(location: str, url: str) -> No
         ("/\\evil.example/", Code.INVALID_URL),
         ("http://127.1/", Code.INVALID_URL),
         ("http://[::1", Code.INVALID_URL),
+        ("///evil.example/", Code.INVALID_URL),
+        (" ////evil.example/", Code.INVALID_URL),
         ("//[", Code.INVALID_URL),
         ("http://℀.example/", Code.INVALID_URL),
         ("http://example.org:99999/", Code.INVALID_URL),
@@ -268,6 +277,7 @@ def test_a_redirect_is_checked_like_a_url_given_by_a_caller(location: str, code:
     assert caught.value.code is code
 
 
+@LAW
 @given(URLS | HTTP_URLS)
 @example("http://example.org/" + "中" * 1_000)
 @example("http://example.org/a\ud800b")
@@ -286,6 +296,7 @@ def test_any_text_is_refused_or_gives_a_url_that_reads_as_itself(raw: str) -> No
     assert "?" in raw or "?" not in target.path
 
 
+@LAW
 @given(HTTP_URLS)
 def test_the_client_library_reads_every_accepted_url_as_we_do(raw: str) -> None:
     httpx = pytest.importorskip("httpx")
@@ -298,6 +309,35 @@ def test_the_client_library_reads_every_accepted_url_as_we_do(raw: str) -> None:
     assert (read.port or {"http": 80, "https": 443}[read.scheme]) == target.port
 
 
+@LAW
+@given(HTTP_URLS)
+def test_the_standard_library_and_a_browsers_parser_connect_where_we_do(raw: str) -> None:
+    can_ada = pytest.importorskip("can_ada")
+    try:
+        target = parse_target(raw)
+    except KeyholeError:
+        return
+    parts = urlsplit(target.url)
+    assert (parts.scheme, parts.hostname, parts.port or DEFAULT_PORTS[parts.scheme]) == target.origin
+    assert parts.username is None
+    try:
+        read = can_ada.parse(target.url)
+    except ValueError:
+        # Browsers refuse more: an xn-- label that is not Punycode. What they accept is the same host.
+        assert "xn--" in target.host
+        return
+    host = read.hostname.removeprefix("[").removesuffix("]")
+    assert (ip_address(host) == ip_address(target.host)) if ":" in host else (host == target.host)
+    assert (read.protocol, int(read.port or DEFAULT_PORTS[target.scheme])) == (f"{target.scheme}:", target.port)
+    try:
+        given_read = can_ada.parse(raw.strip(" \t\r\n\f"))
+    except ValueError:
+        return
+    # A dot at the end is the same name, spelt absolutely.
+    assert given_read.hostname.removesuffix(".") == read.hostname
+
+
+@LAW
 @given(URLS)
 def test_any_location_is_refused_or_gives_a_url(location: str) -> None:
     try:

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 import keyhole
 from keyhole.errors import Code, KeyholeError
 from keyhole.records import Hit, SearchRequest
-from keyhole.websearch.keyless import KeylessEngine, arguments, parse
+from keyhole.websearch.keyless import KeylessEngine, arguments, child_environment, parse
 
 PATIENCE = 10.0
 REQUEST = SearchRequest("größe & 数据", 5)
@@ -302,3 +302,9 @@ def test_what_ddgs_prints_does_not_get_into_the_answer(tmp_path: Path) -> None:
 def test_results_of_odd_types_do_not_break_the_child(tmp_path: Path) -> None:
     error = failure(real_child(tmp_path, "return [{'href': object()}]"))
     assert error.code is Code.ENGINE_UNAVAILABLE
+
+
+def test_the_child_takes_no_proxy_from_the_environment_but_the_one_of_the_settings() -> None:
+    environment = {"PATH": "/bin", "HTTP_PROXY": "a", "https_proxy": "b", "ALL_PROXY": "c", "DDGS_PROXY": "d"}
+    assert child_environment(environment, "") == {"PATH": "/bin"}
+    assert child_environment(environment, "http://proxy:3128") == {"PATH": "/bin", "DDGS_PROXY": "http://proxy:3128"}

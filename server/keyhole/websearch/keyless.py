@@ -10,7 +10,7 @@ import asyncio
 import json
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from keyhole.errors import Code, KeyholeError
@@ -34,8 +34,11 @@ class KeylessEngine:
 
     name = "keyless"
 
-    def __init__(self, command: Sequence[str] = (sys.executable, "-m", "keyhole.websearch.keyless")) -> None:
+    def __init__(
+        self, command: Sequence[str] = (sys.executable, "-m", "keyhole.websearch.keyless"), proxy: str = ""
+    ) -> None:
         self._command = tuple(command)
+        self._proxy = proxy
 
     async def search(self, request: SearchRequest) -> tuple[Hit, ...]:
         """Hits in ddgs's order."""
@@ -45,6 +48,7 @@ class KeylessEngine:
                 stdin=asyncio.subprocess.PIPE,
                 stdout=asyncio.subprocess.PIPE,
                 stderr=asyncio.subprocess.DEVNULL,
+                env=child_environment(os.environ, self._proxy),
             )
         except OSError as error:
             raise KeyholeError(Code.ENGINE_UNAVAILABLE, "the keyless search process cannot be started") from error
@@ -69,6 +73,12 @@ def arguments(request: SearchRequest) -> dict[str, Any]:
         "timelimit": request.freshness[:1] or None,
         "max_results": max(10, request.max_results * 2),
     }
+
+
+def child_environment(environment: Mapping[str, str], proxy: str) -> dict[str, str]:
+    """The child's environment: ddgs would take proxies from it, and only the one of the settings may be used."""
+    kept = {name: value for name, value in environment.items() if not name.lower().endswith("_proxy")}
+    return {**kept, "DDGS_PROXY": proxy} if proxy else kept
 
 
 def parse(out: bytes) -> tuple[Hit, ...]:
