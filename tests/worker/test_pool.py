@@ -244,7 +244,8 @@ def test_an_idle_worker_that_died_is_replaced() -> None:
         first = pid((await pool.extract(plain("tell")))[0])
         os.kill(first, 9)
         assert gone(first)
-        await asyncio.sleep(0.2)  # the loop hears of it
+        while pool._idle[0].alive:
+            await asyncio.sleep(0)  # the loop has yet to hear of it
         return first, pid((await pool.extract(plain("tell")))[0])
 
     first, second = with_pool(act, size=1)
@@ -259,6 +260,21 @@ def test_a_worker_that_cannot_start_is_a_named_failure() -> None:
 
 
 # The end.
+
+
+def test_closing_does_not_wait_for_a_page_that_is_being_read() -> None:
+    async def act(pool: WorkerPool) -> tuple[float, int, Document]:
+        worker = pid((await pool.extract(plain("tell")))[0])
+        call = asyncio.create_task(pool.extract(plain("regex")))
+        await asyncio.sleep(0.1)
+        start = time.perf_counter()
+        await pool.aclose()
+        return time.perf_counter() - start, worker, (await call)[0]
+
+    elapsed, worker, document = with_pool(act)
+    assert elapsed < 2
+    assert gone(worker)
+    assert "broke off" in document.notice
 
 
 def test_a_closed_pool_has_no_processes_left_even_while_they_start() -> None:
