@@ -28,7 +28,7 @@ import os, sys
 
 class Noise:
     def find_spec(self, name, path=None, target=None):
-        if name == "lxml":
+        if name == "sqlite_utils":
             print("printed while serving", flush=True)
             os.write(1, b"written to descriptor 1\\n")
 
