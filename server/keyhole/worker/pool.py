@@ -71,6 +71,7 @@ class WorkerPool:
             from keyhole.worker.salvage import salvage
 
             log.warning("%s could not be read: %s", page.url, failure.message)
+            self.warm()  # in place of the one that was lost
             return await asyncio.to_thread(salvage, page, failure.message)
 
     async def aclose(self) -> None:
