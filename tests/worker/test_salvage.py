@@ -64,13 +64,13 @@ def test_what_holds_no_text_is_a_named_failure(body: bytes, content_type: str) -
 )  # fmt: skip
 def test_hostile_bodies_take_no_longer_than_their_size(piece: str) -> None:
     for prefix in ("<p>", "&#", "<title"):
-        start = time.perf_counter()
+        start = time.process_time()
         try:
-            text = saved(prefix + piece * (20_000_000 // len(piece)))
+            text = saved(prefix + piece * (3_000_000 // len(piece)))
         except KeyholeError:
             text = ""
         assert len(text) <= MAX_TEXT
-        assert time.perf_counter() - start < 5
+        assert time.process_time() - start < 5
 
 
 @given(st.lists(st.sampled_from(["<", ">", "p", "/", "!--", "-->", "script", " ", "&lt", ";", "x", "\n"])).map("".join))
