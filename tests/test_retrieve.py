@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 import re
 
-from fakes import HANGS, BrokenStore, Clock, FakeEngine, FakeFetcher, page
+from fakes import HANGS, BrokenStore, Clock, FakeEngine, FakeFetcher, InProcess, page
 from keyhole.config import Config
 from keyhole.errors import Code, KeyholeError
-from keyhole.records import Answer, Hit
+from keyhole.records import Answer, Document, Hit, Page
 from keyhole.retrieve import Retrieval
 from keyhole.site import recorded_pages
 from product import retrieval
@@ -294,3 +294,39 @@ def test_a_limit_bounds_the_passages_for_a_query() -> None:
     small = asyncio.run(product.read_artifact(id, query="widget55", limit=1_000))
     assert "It has 55 screws." in small.text
     assert len(small.text) < 1_000
+
+
+class Salvager(InProcess):
+    """Reads no page to the end."""
+
+    async def extract(self, page: Page) -> tuple[Document, str]:
+        from keyhole.worker.salvage import salvage
+
+        return salvage(page, "reading took more than 15 s")
+
+
+def test_what_was_saved_of_a_page_says_so_in_one_line_and_is_marked_partial() -> None:
+    product = retrieval({URL: page(URL, "<p>All that <b>was</b> saved." + "<p>More." * 3_000)}, extractor=Salvager())
+    answer = fetch(product)
+    assert "\nWarning extraction_failed: reading took more than 15 s; this is the undigested text.\n" in answer.text
+    assert answer.text.count("Partial: ") == 1
+    assert "All that was saved." in answer.text
+    assert not answer.is_error
+    id, offset, limit = CALL.findall(answer.text)[0]
+    assert "More." in asyncio.run(product.read_artifact(id, int(offset), int(limit))).text
+
+
+def test_a_binary_page_that_could_not_be_read_is_a_named_failure() -> None:
+    answer = fetch(retrieval({URL: page(URL, b"%PDF-1.7", "application/pdf")}, extractor=Salvager()))
+    assert answer.text.startswith("extraction_failed: reading took more than 15 s. ")
+
+
+def test_extraction_is_told_of_a_page_before_the_network_answers_and_closed_with_it() -> None:
+    extractor = InProcess()
+    product = retrieval({URL: HANGS}, config=Config(timeout=0.1), extractor=extractor)
+    fetch(product)
+    assert extractor.warmed == 1
+    asyncio.run(product.aclose())
+    assert extractor.closed
+    assert isinstance(product.fetcher, FakeFetcher)
+    assert product.fetcher.closed

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 import socket
 import subprocess
 import sys
@@ -28,7 +29,7 @@ import os, sys
 
 class Noise:
     def find_spec(self, name, path=None, target=None):
-        if name == "lxml":
+        if name == "sqlite_utils":
             print("printed while serving", flush=True)
             os.write(1, b"written to descriptor 1\\n")
 
@@ -114,6 +115,31 @@ def test_a_cancelled_call_closes_its_connection_within_100_ms(tmp_path: Path) ->
         assert len(server.answer(2)["result"]["tools"]) == 3
         assert server.close() == 0
     assert elapsed < 0.1
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="children are listed by Linux")
+@pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL, None])
+def test_however_the_server_ends_its_workers_end_with_it(tmp_path: Path, end: signal.Signals | None) -> None:
+    with serve(recorded_pages()) as port:
+        server = Process(tmp_path, KEYHOLE_ALLOW_PRIVATE=f"127.0.0.1:{port}")
+        url = f"http://127.0.0.1:{port}/sqlite-wal"
+        server.request(1, "tools/call", {"name": "web_fetch", "arguments": {"url": url}})
+        assert server.answer(1)["result"]["isError"] is False
+        pid = server._process.pid
+        workers = [int(word) for word in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+        assert len(workers) == 1
+        if end is not None:
+            server._process.send_signal(end)
+        server.close()
+    until = time.monotonic() + 5
+    while (left := [worker for worker in workers if _lives(worker)]) and time.monotonic() < until:
+        time.sleep(0.01)  # nobody tells this process about another's child
+    assert left == []
+
+
+def _lives(pid: int) -> bool:
+    stat = Path(f"/proc/{pid}/stat")
+    return stat.exists() and stat.read_text().rpartition(")")[2].split()[0] != "Z"
 
 
 @contextmanager

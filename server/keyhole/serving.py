@@ -82,6 +82,7 @@ class _Maker:
     async def close(self) -> None:
         """Close what was made."""
         if self._making is not None:
+            await self._pool.aclose()  # also where nothing could be made around it
             await (await self._making).aclose()
 
     def _make(self) -> Retrieval:

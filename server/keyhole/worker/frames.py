@@ -19,7 +19,9 @@ LENGTHS: Final = struct.Struct("!II")
 MAX_ANSWER: Final = 100_000_000
 """Bytes of an answer: 20 MB of text in three-byte characters, with its words once more, stays below it."""
 MAX_MESSAGE: Final = 1_000
-"""Characters of a named failure's message that are taken over."""
+"""Characters of a named failure's message that are taken over, and of each of its facts."""
+MAX_FACTS: Final = 10
+"""Facts of a named failure that are taken over: more than any has."""
 
 
 BROKEN: Final = "reading broke off"
@@ -81,7 +83,7 @@ def answer_in(head: dict[str, Any], text: bytes) -> tuple[Document, str] | Keyho
         if "unread" in head:
             raise UnreadError(_text(head["unread"])[:MAX_MESSAGE])
         if "code" in head:
-            facts = {_text(key): _plain(value) for key, value in head["facts"].items()}
+            facts = {_text(key): _plain(value) for key, value in list(head["facts"].items())[:MAX_FACTS]}
             return KeyholeError(Code(head["code"]), _text(head["message"])[:MAX_MESSAGE], **facts)
         document = Document(
             title=_text(head["title"]),
@@ -105,7 +107,7 @@ def _text(value: object) -> str:
 def _plain(value: object) -> str | int | float:
     if not isinstance(value, str | int | float):
         raise TypeError("not a plain value")
-    return value
+    return value[:MAX_MESSAGE] if isinstance(value, str) else value
 
 
 def _encode(text: str) -> bytes:

@@ -51,8 +51,10 @@ class WorkerPool:
     def __init__(self, config: Config, size: int = SIZE, reader: str = READER) -> None:
         self._config = config
         self._options = {"reader": reader, "memory": config.extract_memory, "seconds": config.extract_timeout}
+        self._size = size
         self._slots = asyncio.Semaphore(size)
         self._idle: list[_Worker] = []
+        self._busy: set[_Worker] = set()
         self._ending: set[asyncio.Task[None]] = set()
 
     def warm(self) -> None:
@@ -69,19 +71,28 @@ class WorkerPool:
             from keyhole.worker.salvage import salvage
 
             log.warning("%s could not be read: %s", page.url, failure.message)
+            self.warm()  # in place of the one that was lost
             return await asyncio.to_thread(salvage, page, failure.message)
 
     async def aclose(self) -> None:
-        """Kill all workers and wait until they are gone."""
+        """Kill all workers and wait until they are gone and nobody holds one."""
+        for worker in self._busy:
+            worker.kill()
+        for _ in range(self._size):
+            await self._slots.acquire()
         while self._idle:
             self._drop(self._idle.pop())
         await asyncio.gather(*self._ending)
+        for _ in range(self._size):
+            self._slots.release()
 
     async def _read(self, page: Page) -> tuple[Document, str]:
         worker = self._take()
+        self._busy.add(worker)
         try:
             return await worker.read(page, self._config.extract_timeout)
         finally:
+            self._busy.discard(worker)
             if worker.clean:
                 self._put_back(worker)
             else:  # out of step, out of use or in the middle of a page that nobody waits for

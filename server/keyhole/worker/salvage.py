@@ -17,7 +17,7 @@ from keyhole.extract.plain import plain_to_text
 from keyhole.passages.words import WORD, fold_word, lower
 from keyhole.records import Document, Page
 
-MAX_BYTES: Final = 2_000_000
+MAX_BYTES: Final = 1_000_000
 """Bytes of the body looked at: the text of a page stands in a fifth of its markup or more, rarely less."""
 MAX_TEXT: Final = 200_000
 """Characters kept: as much as the largest result may show."""
