@@ -59,7 +59,7 @@ RULES: Mapping[Code, Rule] = MappingProxyType(
         Code.INVALID_URL: Rule(False, "Give one absolute http:// or https:// URL."),
         Code.SCHEME_NOT_ALLOWED: Rule(False, "Only http and https are fetched."),
         Code.BLOCKED_ADDRESS: Rule(
-            False, "Private and special addresses are never fetched; the operator can allow one host:port."
+            False, "Only public addresses, names and web ports are fetched; the operator can allow one host:port."
         ),
         Code.DNS_FAILURE: Rule(True, "Check the host name; search for the right site if unsure."),
         Code.CONNECT_FAILURE: Rule(True, "The site is down or unreachable; try later or another source."),

@@ -270,6 +270,8 @@ def test_a_redirect_to_a_name_that_leads_inside_is_refused() -> None:
         ("http://2130706433/", Code.INVALID_URL),
         ("/\\evil.example", Code.INVALID_URL),
         ("http://[", Code.INVALID_URL),
+        ("http:\\\\127.0.0.1/", Code.INVALID_URL),
+        ("http://\xe2\x84\x80.example/", Code.INVALID_URL),
     ],
 )
 def test_a_redirect_to_what_is_not_fetched_is_refused_by_name(location: str, code: Code) -> None:

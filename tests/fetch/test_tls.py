@@ -10,9 +10,9 @@ import pytest
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
-from test_client import failure, fetch
-from test_tunnel import relay
 
+from fetch.test_client import failure, fetch
+from fetch.test_tunnel import relay
 from keyhole.errors import Code
 from loopback import response, serve
 

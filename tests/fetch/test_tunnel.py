@@ -11,8 +11,8 @@ from threading import Thread
 
 import httpcore  # noqa: TID251 - the port that the tunnel speaks through
 import pytest
-from test_client import failure, fetch
 
+from fetch.test_client import failure, fetch
 from keyhole.errors import Code, KeyholeError
 from keyhole.fetch.backend import CheckedBackend
 from keyhole.fetch.tunnel import MAX_HEAD, connect_through

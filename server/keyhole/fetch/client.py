@@ -123,6 +123,9 @@ class HttpFetcher:
             raise KeyholeError(Code.TIMEOUT, f"{target.host} did not answer in time") from error
         except (httpcore.NetworkError, httpcore.ProtocolError, OSError) as error:
             raise KeyholeError(Code.PROTOCOL_ERROR, f"{target.host} broke off or did not speak HTTP") from error
+        except (httpx.InvalidURL, httpx.RemoteProtocolError) as error:
+            # httpx reads the location of a redirect even when it is not to follow it; these are its words for that.
+            raise KeyholeError(Code.INVALID_URL, "the redirect's location is malformed") from error
         try:
             response.extensions["network_stream"].allow(FRAMING * self._config.max_bytes)
             yield response

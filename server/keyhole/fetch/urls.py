@@ -149,7 +149,17 @@ def _check_host(host: str, *, bracketed: bool) -> str:
             return str(ipaddress.IPv4Address(ascii_host))
         except ValueError as error:
             raise _invalid("the IPv4 address is not in plain dotted form") from error
+    if _is_foreign_number(labels[-1]):
+        raise _invalid("the host name ends in a number of another script")
     return ascii_host
+
+
+def _is_foreign_number(label: str) -> bool:
+    """Digits that IDNA keeps, such as Thai ones: a name for browsers, a number for programs that convert them."""
+    try:
+        return label.startswith("xn--") and label[4:].encode("ascii").decode("punycode").isdecimal()
+    except (UnicodeError, OverflowError, ValueError):
+        return False
 
 
 def _to_ascii(host: str) -> str:
