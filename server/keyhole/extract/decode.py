@@ -116,5 +116,6 @@ def looks_binary(body: bytes, content_type: str = "") -> bool:
     sample = body[:8_192]
     riff = body.startswith(b"RIFF") and body[8:12] in {b"WAVE", b"AVI ", b"WEBP"}
     controls = len(sample) - len(sample.translate(None, _CONTROLS))
-    many = sample.count(0) > len(sample) * MAX_NULS or controls > max(8, len(sample) * MAX_CONTROLS)
-    return riff or body.startswith(_SIGNATURES) or many
+    # Noise is never UTF-8; what is, is text whose controls are dropped.
+    noise = controls > len(sample) * MAX_CONTROLS and not _is_utf_8(sample)
+    return riff or body.startswith(_SIGNATURES) or sample.count(0) > len(sample) * MAX_NULS or noise
