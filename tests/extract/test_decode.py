@@ -70,6 +70,8 @@ def test_a_meta_tag_that_claims_utf_16_and_could_be_read_as_ascii_is_wrong_about
     """The HTML standard, "determining the character encoding": then the page is UTF-8."""
     body = f"<meta charset={charset}><p>größe".encode()
     assert decode(body, "text/html").endswith("<p>größe")
+    legacy = f"<meta charset={charset}><p>{RUSSIAN}"
+    assert decode(legacy.encode("cp1251"), "text/html") == legacy
 
 
 def test_without_a_name_utf_8_is_tried_and_windows_1252_taken_when_it_does_not_fit() -> None:
