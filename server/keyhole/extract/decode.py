@@ -60,7 +60,7 @@ def decode(body: bytes, content_type: str) -> str:
         # Labels mean what the WHATWG Encoding standard says, as in browsers, and never what else Python knows by
         # that name: some of its codecs are no charsets, some take quadratic time.
         encoding = webencodings.lookup(label)
-        if encoding is None or (utf_8 and _is_mistaken(encoding.name, body, in_meta=meta is not None)):
+        if encoding is None or _is_mistaken(encoding.name, body, utf_8, in_meta=meta is not None):
             continue
         text = body.decode("utf-8", "replace") if encoding.name == "utf-8" else _decoded(encoding, body)
         if not _is_broken(text, body):
@@ -82,13 +82,13 @@ def _is_utf_8(body: bytes) -> bool:
     return True
 
 
-def _is_mistaken(name: str, body: bytes, in_meta: bool) -> bool:
-    """Whether a body that fits UTF-8 was given another name by mistake, such as a server's default."""
-    if name == "utf-8":
-        return False
+def _is_mistaken(name: str, body: bytes, utf_8: bool, in_meta: bool) -> bool:
+    """Whether the body was given the name by mistake, such as a server's default for one that fits UTF-8."""
     if name.startswith("utf-16"):
         # A page whose <meta> can be read as ASCII is not UTF-16 (HTML standard, 13.2.3.2), nor is one without NULs.
         return in_meta or 0 not in body
+    if name == "utf-8" or not utf_8:
+        return False
     characters = [found[0] for found in islice(_UTF_8.finditer(body), MANY)]
     western = name == "windows-1252" and all(map(_WESTERN.fullmatch, characters))
     return len(characters) >= (1 if western else SURE)
@@ -116,5 +116,6 @@ def looks_binary(body: bytes, content_type: str = "") -> bool:
     sample = body[:8_192]
     riff = body.startswith(b"RIFF") and body[8:12] in {b"WAVE", b"AVI ", b"WEBP"}
     controls = len(sample) - len(sample.translate(None, _CONTROLS))
-    many = sample.count(0) > len(sample) * MAX_NULS or controls > max(8, len(sample) * MAX_CONTROLS)
-    return riff or body.startswith(_SIGNATURES) or many
+    # Noise is never UTF-8; what is, is text whose controls are dropped.
+    noise = controls > len(sample) * MAX_CONTROLS and not _is_utf_8(sample)
+    return riff or body.startswith(_SIGNATURES) or sample.count(0) > len(sample) * MAX_NULS or noise
