@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, NoReturn
 
 from keyhole.errors import Code, KeyholeError
-from keyhole.fetch.base import Fetcher
+from keyhole.fetch.base import ANY, Fetcher, Terms
 from keyhole.records import Artifact, ArtifactSummary, Hit, Page, SearchRequest
 from keyhole.store.base import Store
 from keyhole.websearch.base import Engine
@@ -89,7 +89,7 @@ class FakeFetcher:
         self.cancelled: list[str] = []
         self.closed = False
 
-    async def fetch(self, url: str) -> Page:
+    async def fetch(self, url: str, terms: Terms = ANY) -> Page:
         self.calls.append(url)
         answer = self.answers.get(url, KeyholeError(Code.DNS_FAILURE, f"the fake network has no {url}"))
         if isinstance(answer, Hangs):
@@ -158,6 +158,12 @@ class BrokenStore:
 
     def collect(self) -> int:
         self._fail("collect")
+
+    def remember(self, keys: Iterable[bytes]) -> None:
+        self._fail("remember")
+
+    def remembers(self, key: bytes) -> bool:
+        self._fail("remembers")
 
     def _fail(self, call: str) -> NoReturn:
         self.calls.append(call)

@@ -18,6 +18,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("config", "markdown"),
     ("fetch", "extract", "passages", "store"),
     ("websearch",),
+    ("permission",),
     ("bound", "wording"),
     ("evidence",),
     ("retrieve",),
@@ -28,7 +29,9 @@ LAYERS: tuple[tuple[str, ...], ...] = (
 
 # Files that do I/O. Every other file is pure: it decides and touches nothing.
 DOERS = {
-    "fetch/client.py", "fetch/backend.py", "websearch/keyless.py", "store/sqlite.py", "store/home.py",
+    "fetch/client.py", "fetch/backend.py", "fetch/manners.py", "fetch/robots.py",
+    "websearch/keyless.py", "store/sqlite.py", "store/home.py",
+    "permission.py",
     "retrieve.py", "tools.py", "cli.py", "serving.py", "demo.py", "site.py", "artifacts.py", "explain.py",
 }  # fmt: skip
 IMPURE = {

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from keyhole import __version__
-from keyhole.config import Config, load
+from keyhole.config import HOME_PAGE, Config, load
 from keyhole.errors import KeyholeError
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def build(config: Config) -> Retrieval:
     from keyhole.fetch.client import HttpFetcher
     from keyhole.retrieve import Retrieval
 
-    fetcher = HttpFetcher(config, config.user_agent or f"Keyhole/{__version__} (MCP server; fetches for a person)")
+    fetcher = HttpFetcher(config, config.user_agent or f"Keyhole/{__version__} (+{HOME_PAGE})")
     store, secret = open_store(config)
     return Retrieval(config, fetcher, store, _engines(config, fetcher), secret, time.time)
 

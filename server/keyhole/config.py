@@ -23,6 +23,10 @@ MAX_BUDGET = 200_000
 ENGINES = ("searxng", "keyless")
 """The web search engines there are, in the order in which they are asked for."""
 
+HOME_PAGE = "https://pypi.org/project/keyhole-mcp/"
+"""Where a site's owner can read who asks: the package's page, until the project has a page of its own."""
+
+_DOMAIN = re.compile(r"(?:\*\.)?[a-z0-9_](?:[a-z0-9_.-]{0,251}[a-z0-9_])?")
 _ENDPOINT = re.compile(r"(?:\[([0-9a-f:.]+)\]|([a-z0-9._-]+)):([0-9]{1,5})")
 
 
@@ -39,6 +43,11 @@ class Config:
     max_redirects: int = 10
     freshness: float = 900.0
     allow_private: frozenset[str] = frozenset()
+    allow_domains: frozenset[str] = frozenset()
+    deny_domains: frozenset[str] = frozenset()
+    robots: str = "on"
+    url_policy: str = "any"
+    known_urls: frozenset[str] = frozenset()
     user_agent: str = ""
     engines: tuple[str, ...] = ENGINES
     searxng_url: str = ""
@@ -102,6 +111,45 @@ def _endpoints(raw: str) -> frozenset[str]:
     return frozenset(found)
 
 
+def _domains(raw: str) -> frozenset[str]:
+    """Hosts and `*.` patterns in ASCII, as urls.py writes hosts."""
+    import idna
+
+    found = set()
+    for name in _names(raw):
+        star, bare = ("*.", name[2:]) if name.startswith("*.") else ("", name)
+        try:
+            bare = str(ipaddress.ip_address(bare.strip("[]"))) if not star else bare
+        except ValueError:
+            try:
+                bare = bare if bare.isascii() else idna.encode(bare, uts46=True).decode("ascii")
+            except UnicodeError:
+                bare = ""
+        domain = star + bare.removesuffix(".")
+        if ":" not in bare and (not _DOMAIN.fullmatch(domain) or ".." in domain):
+            raise ValueError(f"{name!r} is neither a host, such as example.com, nor *.example.com")
+        found.add(domain)
+    return frozenset(found)
+
+
+def _one_of(*choices: str) -> Callable[[str], str]:
+    def parse(raw: str) -> str:
+        if raw.lower() not in choices:
+            raise ValueError(f"must be {' or '.join(choices)}")
+        return raw.lower()
+
+    return parse
+
+
+def _known_urls(raw: str) -> frozenset[str]:
+    """URLs; a comma within one is its own. A star stands only at an end, and never within the host."""
+    found = frozenset(re.split(r"[\s,]+(?=https?://)", raw.strip().rstrip(","), flags=re.IGNORECASE))
+    for url in found:
+        if not re.fullmatch(r"https?://[^\s/?#*]+(?:/[^\s#*]*\*?)?", url, re.IGNORECASE):
+            raise ValueError(f"{url!r} is neither a URL nor the beginning of URLs, such as https://example.com/docs/*")
+    return found
+
+
 def _header_text(raw: str) -> str:
     if not (raw.isascii() and raw.isprintable()):
         raise ValueError("must be printable ASCII, as headers are")
@@ -160,7 +208,32 @@ SETTINGS: tuple[Setting, ...] = (
         _between(0, 86_400 * 365, float),
     ),
     Setting("allow_private", "host:port,…", "private endpoints that may be fetched; none by default", _endpoints),
-    Setting("user_agent", "text", "what sites see; by default Keyhole and its version", _header_text),
+    Setting(
+        "allow_domains",
+        "domains",
+        "only these hosts are fetched: `example.com` is that host, `*.example.com` all under it; empty is all hosts",
+        _domains,
+    ),
+    Setting("deny_domains", "domains", "these hosts are never fetched; wins over the hosts allowed", _domains),
+    Setting(
+        "robots",
+        "on or off",
+        "whether robots.txt is honoured; private endpoints that are allowed are not asked for it",
+        _one_of("on", "off"),
+    ),
+    Setting(
+        "url_policy",
+        "any or known",
+        "`known`: only URLs that a search result, a fetched page or the next setting contained are fetched",
+        _one_of("any", "known"),
+    ),
+    Setting(
+        "known_urls",
+        "URLs",
+        "URLs that may always be fetched under `known`; `https://example.com/docs/*` is all that begins so",
+        _known_urls,
+    ),
+    Setting("user_agent", "text", "what sites see; by default Keyhole, its version and its home page", _header_text),
     Setting("engines", "names", "web search engines that may be asked, of: searxng, keyless", _engines),
     Setting("searxng_url", "URL", "base address of a SearXNG instance with its JSON format enabled", _http_url),
     Setting(

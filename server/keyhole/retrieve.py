@@ -16,8 +16,9 @@ from keyhole import wording
 from keyhole.bound import bounded, cut
 from keyhole.config import MAX_BUDGET, MIN_BUDGET, Config
 from keyhole.errors import Code, KeyholeError
-from keyhole.fetch.base import Fetcher
+from keyhole.fetch.base import Fetcher, Terms
 from keyhole.measure import serialized_size
+from keyhole.permission import permitted, remember_hits, remember_links, wanted
 from keyhole.records import Answer, Artifact, Hit, Page, SearchRequest, Source, Window
 from keyhole.store.base import Clock, Store, artifact_id
 from keyhole.websearch.base import Engine, allowed_by_sites
@@ -61,7 +62,9 @@ class Retrieval:
     ) -> Answer:
         """Fetch a page and answer with its whole text, the passages for `query`, or its head and tail."""
         async with self._call(self.config.timeout, max_chars) as call:
-            artifact, stored = await self._page(url, refresh)
+            artifact, stored = await self._page(
+                await permitted(url, self.config, self.store), refresh, Terms(call.until)
+            )
             call.answer = await asyncio.to_thread(self._show, artifact, stored, query, call.budget)
         return call.answer
 
@@ -110,11 +113,11 @@ class Retrieval:
 
     # From a URL to an artifact.
 
-    async def _page(self, url: str, refresh: bool) -> tuple[Artifact, bool]:
+    async def _page(self, url: str, refresh: bool, terms: Terms) -> tuple[Artifact, bool]:
         """The artifact of a URL and whether it is kept: a fresh stored one, else fetched and stored."""
-        if not refresh and (known := await self._recent(url)):
+        if not refresh and (known := await self._recent(url)) and terms.permits(known.url):
             return known, True
-        page = await self.fetcher.fetch(url)
+        page = await self.fetcher.fetch(url, terms)
         artifact, words = await asyncio.to_thread(self._to_artifact, page)
         return artifact, await self._keep(artifact, words)
 
@@ -129,6 +132,7 @@ class Retrieval:
             await asyncio.to_thread(self.store.put, artifact, words)
         except KeyholeError:
             return False
+        await remember_links(artifact, self.store)
         return True
 
     def _to_artifact(self, page: Page) -> tuple[Artifact, str]:
@@ -217,11 +221,14 @@ class Retrieval:
         total = request.max_results + 2.0
         await progress(0, total, "searching")
         lists, engines = await self._ask_engines(request)
-        hits = [hit for hit in merge(lists) if allowed_by_sites(hit.url, request)][: request.max_results]
+        found = merge(lists)
+        hits = [hit for hit in found if wanted(hit, request, self.config)][: request.max_results]
         if not hits:
-            raise KeyholeError(Code.NO_RESULTS, "the engines are well and found nothing")
+            elsewhere = " on the sites that may be fetched" if found else ""
+            raise KeyholeError(Code.NO_RESULTS, f"the engines are well and found nothing{elsewhere}")
+        await remember_hits(hits, self.store)
         await progress(1, total, f"fetching {len(hits)} pages")
-        return await self._read_hits(hits, progress, total), engines
+        return await self._read_hits(hits, request, progress, total), engines
 
     async def _ask_engines(self, request: SearchRequest) -> tuple[list[tuple[Hit, ...]], list[tuple[str, str]]]:
         """Each engine's hits, and each engine's name with its fault, if any."""
@@ -234,12 +241,15 @@ class Retrieval:
             raise KeyholeError(Code.ENGINE_UNAVAILABLE, faults)
         return [hits for hits, _ in answers], engines
 
-    async def _read_hits(self, hits: Sequence[Hit], progress: Progress, total: float) -> list[Source]:
+    async def _read_hits(
+        self, hits: Sequence[Hit], request: SearchRequest, progress: Progress, total: float
+    ) -> list[Source]:
         """Fetch all hits at once; what is not there in time is listed as not read."""
+        until = asyncio.get_running_loop().time() + self.config.search_timeout * (1 - FETCH_MARGIN)
+        terms = Terms(until, lambda url: allowed_by_sites(url, request))
         async with asyncio.TaskGroup() as group:
-            tasks = [group.create_task(self._read_hit(hit)) for hit in hits]
+            tasks = [group.create_task(self._read_hit(hit, terms)) for hit in hits]
             waiting = set(tasks)
-            until = asyncio.get_running_loop().time() + self.config.search_timeout * (1 - FETCH_MARGIN)
             while waiting and (left := until - asyncio.get_running_loop().time()) > 0:
                 _, waiting = await asyncio.wait(waiting, timeout=left, return_when=asyncio.FIRST_COMPLETED)
                 done = len(tasks) - len(waiting)
@@ -251,9 +261,9 @@ class Retrieval:
             for hit, task in zip(hits, tasks, strict=True)
         ]
 
-    async def _read_hit(self, hit: Hit) -> Source:
+    async def _read_hit(self, hit: Hit, terms: Terms) -> Source:
         try:
-            artifact, stored = await self._page(hit.url, refresh=False)
+            artifact, stored = await self._page(hit.url, False, terms)
         except KeyholeError as error:
             return Source(hit.url, hit.title, hit.snippet, not_read=str(error.code))
         return Source(artifact.url, artifact.title or hit.title, hit.snippet, artifact, stored)
@@ -300,7 +310,8 @@ class Retrieval:
         """One deadline and one place where failures become answers; the block sets `call.answer`."""
         call = _Call(budget=min(MAX_BUDGET, max(MIN_BUDGET, max_chars or self.config.max_chars)))
         try:
-            async with asyncio.timeout(seconds):
+            async with asyncio.timeout(seconds) as timer:
+                call.until = timer.when() or 0.0
                 yield call
         except TimeoutError:
             error = KeyholeError(Code.TIMEOUT, f"nothing to show within {seconds:g} s")
@@ -316,6 +327,8 @@ _NO_ANSWER = Answer("", {}, is_error=True)
 class _Call:
     budget: int
     answer: Answer = _NO_ANSWER
+    until: float = 0.0
+    """Its deadline, in seconds of the event loop's clock."""
 
 
 def _reading_room(budget: int) -> int:
