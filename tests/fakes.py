@@ -86,11 +86,13 @@ class FakeFetcher:
     def __init__(self, answers: Mapping[str, Page | Exception | Hangs] | None = None) -> None:
         self.answers = dict(answers or {})
         self.calls: list[str] = []
+        self.terms: list[Terms] = []
         self.cancelled: list[str] = []
         self.closed = False
 
     async def fetch(self, url: str, terms: Terms = ANY) -> Page:
         self.calls.append(url)
+        self.terms.append(terms)
         answer = self.answers.get(url, KeyholeError(Code.DNS_FAILURE, f"the fake network has no {url}"))
         if isinstance(answer, Hangs):
             try:

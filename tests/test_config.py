@@ -47,6 +47,13 @@ def test_a_setting_that_is_empty_or_blank_keeps_its_default() -> None:
         ("MAX_REDIRECTS", "0", "max_redirects", 0),
         ("FRESHNESS", "0", "freshness", 0.0),
         ("ALLOW_PRIVATE", " 127.0.0.1:8080, LOCALHOST:9000 ,", "allow_private", {"127.0.0.1:8080", "localhost:9000"}),
+        ("ALLOW_DOMAINS", "Example.com, *.BÜCHER.example., [2001:DB8:0::1],10.0.0.1", "allow_domains",
+         {"example.com", "*.xn--bcher-kva.example", "2001:db8::1", "10.0.0.1"}),
+        ("DENY_DOMAINS", "*.com", "deny_domains", {"*.com"}),
+        ("ROBOTS", "OFF", "robots", "off"),
+        ("URL_POLICY", "known", "url_policy", "known"),
+        ("KNOWN_URLS", "https://a.example/x,y?z=1,2, http://b.example/*\nhttps://c.example", "known_urls",
+         {"https://a.example/x,y?z=1,2", "http://b.example/*", "https://c.example"}),
         ("USER_AGENT", "Somebody/1.0 (+https://example.org)", "user_agent", "Somebody/1.0 (+https://example.org)"),
         ("ENGINES", "Keyless, searxng", "engines", ("keyless", "searxng")),
         ("SEARXNG_URL", "http://127.0.0.1:8888", "searxng_url", "http://127.0.0.1:8888"),
@@ -54,7 +61,7 @@ def test_a_setting_that_is_empty_or_blank_keeps_its_default() -> None:
         ("STORE_MAX_BYTES", "1_000_000", "store_max_bytes", 1_000_000),
         ("LOG_LEVEL", "debug", "log_level", "DEBUG"),
     ],
-)
+)  # fmt: skip
 def test_each_setting_is_read_from_its_variable(name: str, raw: str, field: str, value: object) -> None:
     config = load({PREFIX + name: raw})
     assert getattr(config, field) == value
@@ -154,3 +161,28 @@ def test_any_value_gives_a_config_or_a_refusal_that_names_a_variable(environment
         assert any(name in error.message for name in environment)
     else:
         assert MIN_BUDGET <= config.max_chars <= MAX_BUDGET
+
+
+@pytest.mark.parametrize(
+    "raw", ["*", "*.", "*example.com", "a.*.com", "https://example.com", "example.com:80", "a..b", "-", "ex ample.com"]
+)
+def test_what_is_no_domain_is_refused(raw: str) -> None:
+    for name in ("ALLOW_DOMAINS", "DENY_DOMAINS"):
+        with pytest.raises(KeyholeError) as caught:
+            load({PREFIX + name: raw})
+        assert "KEYHOLE_" + name in caught.value.message
+
+
+@pytest.mark.parametrize(
+    "raw",
+    ["example.com", "https://example.com*", "https://*.example.com/", "https://a.example/*/b", "ftp://a.example/"],
+)
+def test_what_is_no_url_and_no_beginning_of_urls_is_refused(raw: str) -> None:
+    with pytest.raises(KeyholeError):
+        load({"KEYHOLE_KNOWN_URLS": raw})
+
+
+@pytest.mark.parametrize(("name", "raw"), [("ROBOTS", "no"), ("URL_POLICY", "strict")])
+def test_a_choice_that_there_is_not_names_those_there_are(name: str, raw: str) -> None:
+    with pytest.raises(KeyholeError, match=r"must be \w+ or \w+"):
+        load({PREFIX + name: raw})

@@ -113,23 +113,27 @@ def _endpoints(raw: str) -> frozenset[str]:
 
 def _domains(raw: str) -> frozenset[str]:
     """Hosts and `*.` patterns in ASCII, as urls.py writes hosts."""
-    import idna
-
     found = set()
     for name in _names(raw):
-        star, bare = ("*.", name[2:]) if name.startswith("*.") else ("", name)
         try:
-            bare = str(ipaddress.ip_address(bare.strip("[]"))) if not star else bare
-        except ValueError:
-            try:
-                bare = bare if bare.isascii() else idna.encode(bare, uts46=True).decode("ascii")
-            except UnicodeError:
-                bare = ""
-        domain = star + bare.removesuffix(".")
-        if ":" not in bare and (not _DOMAIN.fullmatch(domain) or ".." in domain):
-            raise ValueError(f"{name!r} is neither a host, such as example.com, nor *.example.com")
-        found.add(domain)
+            found.add(_domain(name))
+        except ValueError as error:
+            raise ValueError(f"{name!r} is neither a host, such as example.com, nor *.example.com") from error
     return frozenset(found)
+
+
+def _domain(name: str) -> str:
+    if name.startswith("["):
+        return str(ipaddress.IPv6Address(name[1:-1]))
+    star, bare = ("*.", name[2:]) if name.startswith("*.") else ("", name)
+    if not bare.isascii():
+        import idna
+
+        bare = idna.encode(bare, uts46=True).decode("ascii")
+    domain = star + bare.removesuffix(".")
+    if ".." in domain or not _DOMAIN.fullmatch(domain):
+        raise ValueError
+    return domain
 
 
 def _one_of(*choices: str) -> Callable[[str], str]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import ssl
 import time
 from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from http.cookiejar import CookieJar, DefaultCookiePolicy
 from types import TracebackType
 
@@ -42,18 +42,18 @@ class HttpFetcher:
         user_agent: str,
         clock: Callable[[], float] = time.time,
         manners: Manners | None = None,
-        robots_exempt: frozenset[str] | None = None,
+        own: frozenset[str] | None = None,
     ) -> None:
         self._config = config
         self._clock = clock
         self._manners = manners or Manners()
         self._robots = RobotsCache(self._ask_robots, self._manners.now)
-        # What the operator opened by name is the operator's own.
-        self._robots_exempt = config.allow_private if robots_exempt is None else robots_exempt
         self._headers = {"User-Agent": user_agent, "Accept-Encoding": ACCEPT_ENCODING, "Connection": "close"}
         self._engines: frozenset[str] = frozenset()
         if config.searxng_url:
             self._engines = frozenset({parse_target(config.searxng_url).endpoint})
+        # What the operator opened by name is the operator's own: manners are for strangers.
+        self._own = config.allow_private | self._engines if own is None else own
         context = ssl.create_default_context(cafile=certifi.where())
         self._public = _client(config.allow_private, context)
         self._operator = _client(config.allow_private | self._engines, context)
@@ -74,8 +74,10 @@ class HttpFetcher:
         self._check_domain(target)
         if not terms.permits(target.url):
             raise KeyholeError(Code.DOMAIN_NOT_ALLOWED, f"the call's sites do not let {target.host} be fetched")
+        if target.endpoint in self._own:
+            return
         self._manners.check(target.host)
-        if self._config.robots == "on" and target.endpoint not in self._robots_exempt:
+        if self._config.robots == "on":
             await self._robots.check(target)
 
     def _check_domain(self, target: Target) -> None:
@@ -90,7 +92,8 @@ class HttpFetcher:
                 seconds = error.facts.get("retry_after")
                 if not isinstance(seconds, int):
                     raise
-                self._manners.leave_alone(target.host, seconds)
+                if target.endpoint not in self._own:
+                    self._manners.leave_alone(target.host, seconds)
                 if last or not self._manners.fits(seconds, terms.until):
                     raise
             await self._manners.sleep(seconds)
@@ -142,7 +145,7 @@ class HttpFetcher:
         request = client.build_request("GET", target.url, headers={**self._headers, "Accept": accept})
         # httpx would normalise the path once more; what was checked is what is sent.
         request.extensions = {**request.extensions, "target": target.path.encode("ascii")}
-        async with self._manners.slot(target.host):
+        async with nullcontext() if target.endpoint in self._own else self._manners.slot(target.host):
             try:
                 response = await self._sent(client, request)
             except httpcore.TimeoutException as error:

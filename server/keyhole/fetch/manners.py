@@ -30,7 +30,7 @@ MAX_WAIT: Final = 86_400
 MAX_HOSTS: Final = 1_000
 """Hosts whose wish is remembered; the longest known go first."""
 
-_SECONDS = re.compile(r"[0-9]{1,9}")
+_SECONDS = re.compile(r"[0-9]{1,20}")
 _DATE_LENGTH = 40
 
 
