@@ -14,6 +14,7 @@ import json
 import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 from keyhole.config import Config
 from keyhole.errors import Code, KeyholeError
@@ -53,9 +54,8 @@ async def passes(url: str, store: SqliteStore) -> bool:
     return True
 
 
-async def main(file: Path) -> int:
+async def main(rows: list[dict[str, Any]]) -> int:
     """Print one line a way; 0 when all known URLs passed and no other did."""
-    rows = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines() if line.strip()]
     known = [row["url"] for row in rows if row["known"]]
     others = [row["url"] for row in rows if not row["known"]]
     wrong = 0
@@ -77,4 +77,5 @@ async def main(file: Path) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(asyncio.run(main(Path(sys.argv[1]))))
+    lines = Path(sys.argv[1]).read_text(encoding="utf-8").splitlines()
+    sys.exit(asyncio.run(main([json.loads(line) for line in lines if line.strip()])))

@@ -126,7 +126,8 @@ def test_a_stored_page_that_lies_elsewhere_does_not_stand_in_for_a_page_of_the_s
     product = retrieval(pages, engines=[engine])
     fetch(product, HIT)
     asyncio.run(product.search("pumps", sites=["hit.example"]))
-    (first, second) = product.fetcher.terms if isinstance(product.fetcher, FakeFetcher) else ()
+    assert isinstance(product.fetcher, FakeFetcher)
+    first, second = product.fetcher.terms
     assert first.permits(LINKED)
     assert second.permits(HIT)
     assert not second.permits(LINKED)

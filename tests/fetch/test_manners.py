@@ -22,7 +22,7 @@ from keyhole.records import Page
 from loopback import PATIENCE, Call, Site, Talk, response, serve, unused_port
 
 NOW = 1_700_000_000.0
-SLOW = {"status": "429 Too Many Requests"}
+SLOW = "429 Too Many Requests"
 
 
 class Times:
@@ -103,7 +103,7 @@ def test_a_wait_that_fits_the_deadline_is_waited_and_the_page_asked_for_once_mor
 
 
 def test_a_site_that_asks_for_a_second_wait_is_not_waited_for_again() -> None:
-    with serve({"/": response(**SLOW, Retry_After="5")}) as site:
+    with serve({"/": response(status=SLOW, Retry_After="5")}) as site:
 
         async def work(fetcher: HttpFetcher, times: Times) -> None:
             error = await failure(fetcher.fetch(site.url(), Terms(times.clock.now + 30)))
@@ -114,7 +114,7 @@ def test_a_site_that_asks_for_a_second_wait_is_not_waited_for_again() -> None:
 
 
 def test_a_wait_beyond_the_deadline_is_told_at_once_and_kept_by_later_calls() -> None:
-    with serve({"/": response(**SLOW, Retry_After="60"), "/other": response(b"page")}) as site:
+    with serve({"/": response(status=SLOW, Retry_After="60"), "/other": response(b"page")}) as site:
 
         async def work(fetcher: HttpFetcher, times: Times) -> None:
             first = await failure(fetcher.fetch(site.url(), Terms(times.clock.now + 30)))
@@ -131,7 +131,7 @@ def test_a_wait_beyond_the_deadline_is_told_at_once_and_kept_by_later_calls() ->
 
 
 def test_without_a_wait_a_refusal_is_not_remembered() -> None:
-    with serve(in_turn(response(**SLOW), response(b"page"))) as site:
+    with serve(in_turn(response(status=SLOW), response(b"page"))) as site:
 
         async def work(fetcher: HttpFetcher, times: Times) -> None:
             assert (await failure(fetcher.fetch(site.url()))).code is Code.RATE_LIMITED
@@ -141,7 +141,7 @@ def test_without_a_wait_a_refusal_is_not_remembered() -> None:
 
 
 def test_an_endpoint_that_the_operator_opened_is_asked_again_at_once() -> None:
-    with serve(in_turn(response(**SLOW, Retry_After="60"), response(b"page"))) as site:
+    with serve(in_turn(response(status=SLOW, Retry_After="60"), response(b"page"))) as site:
 
         async def main() -> Page:
             async with HttpFetcher(Config(allow_private=frozenset({site.endpoint})), "Keyhole/1") as fetcher:

@@ -224,12 +224,15 @@ def test_an_origin_that_cannot_be_reached_is_named_and_not_remembered(code: Code
 
 def test_redirects_are_followed_five_times_and_a_target_that_cannot_be_reached_blocks_nothing() -> None:
     async def run() -> None:
-        hops: dict[str, Answer] = {ROBOTS: f"{SITE}/1"} | {f"{SITE}/{n}": f"{SITE}/{n + 1}" for n in range(1, 5)}
+        hops: dict[str, Answer] = {ROBOTS: f"{SITE}/1", **{f"{SITE}/{n}": f"{SITE}/{n + 1}" for n in range(1, 5)}}
         assert await verdict(RobotsCache(Site(hops | {f"{SITE}/5": CLOSED}).ask, Clock())) is Code.ROBOTS_DISALLOWED
         far = Site(hops | {f"{SITE}/5": f"{SITE}/6", f"{SITE}/6": CLOSED})
         assert await verdict(RobotsCache(far.ask, Clock())) is None
         assert len(far.asked) == 6
-        inside = {ROBOTS: "http://10.0.0.1/", "http://10.0.0.1/": KeyholeError(Code.BLOCKED_ADDRESS, "no")}
+        inside: dict[str, Answer] = {
+            ROBOTS: "http://10.0.0.1/",
+            "http://10.0.0.1/": KeyholeError(Code.BLOCKED_ADDRESS, "no"),
+        }
         assert await verdict(RobotsCache(Site(inside).ask, Clock())) is None
 
     asyncio.run(run())
