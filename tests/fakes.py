@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, NoReturn
 
 from keyhole.errors import Code, KeyholeError
-from keyhole.fetch.base import Fetcher
-from keyhole.fetch.validators import Validators
+from keyhole.fetch.base import ANY, Fetcher, Terms
 from keyhole.records import Artifact, ArtifactSummary, Document, Hit, Page, SearchRequest
 from keyhole.store.base import Store
 from keyhole.websearch.base import Engine
@@ -88,13 +87,13 @@ class FakeFetcher:
     def __init__(self, answers: Mapping[str, Page | Exception | Hangs] | None = None) -> None:
         self.answers = dict(answers or {})
         self.calls: list[str] = []
-        self.known: list[Validators | None] = []
+        self.terms: list[Terms] = []
         self.cancelled: list[str] = []
         self.closed = False
 
-    async def fetch(self, url: str, known: Validators | None = None) -> Page:
+    async def fetch(self, url: str, terms: Terms = ANY) -> Page:
         self.calls.append(url)
-        self.known.append(known)
+        self.terms.append(terms)
         answer = self.answers.get(url, KeyholeError(Code.DNS_FAILURE, f"the fake network has no {url}"))
         if isinstance(answer, Hangs):
             try:
@@ -184,6 +183,12 @@ class BrokenStore:
 
     def collect(self) -> int:
         self._fail("collect")
+
+    def remember(self, keys: Iterable[bytes]) -> None:
+        self._fail("remember")
+
+    def remembers(self, key: bytes) -> bool:
+        self._fail("remembers")
 
     def _fail(self, call: str) -> NoReturn:
         self.calls.append(call)

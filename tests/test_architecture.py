@@ -18,6 +18,8 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("config", "markdown", "changes"),
     ("fetch", "extract", "passages", "store"),
     ("websearch", "keeping", "header", "alternates", "worker"),
+    ("permission",),
+    ("pages",),
     ("bound", "wording"),
     ("evidence",),
     ("retrieve",),
@@ -28,8 +30,9 @@ LAYERS: tuple[tuple[str, ...], ...] = (
 
 # Files that do I/O. Every other file is pure: it decides and touches nothing.
 DOERS = {
-    "fetch/client.py", "fetch/backend.py", "fetch/meter.py", "fetch/lookup.py", "fetch/tunnel.py",
-    "websearch/keyless.py", "store/sqlite.py", "store/home.py", "worker/pool.py", "worker/child.py", "alternates.py",
+    "fetch/client.py", "fetch/exchange.py", "fetch/backend.py", "fetch/meter.py", "fetch/lookup.py", "fetch/tunnel.py",
+    "fetch/manners.py", "fetch/robots.py", "websearch/keyless.py", "store/sqlite.py", "store/home.py",
+    "worker/pool.py", "worker/child.py", "alternates.py", "permission.py", "pages.py",
     "retrieve.py", "tools.py", "cli.py", "serving.py", "demo.py", "site.py", "artifacts.py", "explain.py",
 }  # fmt: skip
 IMPURE = {

@@ -50,6 +50,13 @@ def test_a_setting_that_is_empty_or_blank_keeps_its_default() -> None:
         ("PORTS", "443, 8000-8002,80", "ports", {80, 443, 8000, 8001, 8002}),
         ("PROXY", "HTTP://Proxy.example:3128/", "proxy", "http://proxy.example:3128"),
         ("PROXY", "http://[::1]:3128", "proxy", "http://[::1]:3128"),
+        ("ALLOW_DOMAINS", "Example.com, *.BÜCHER.example., [2001:DB8:0::1],10.0.0.1", "allow_domains",
+         {"example.com", "*.xn--bcher-kva.example", "2001:db8::1", "10.0.0.1"}),
+        ("DENY_DOMAINS", "*.com", "deny_domains", {"*.com"}),
+        ("ROBOTS", "OFF", "robots", "off"),
+        ("URL_POLICY", "known", "url_policy", "known"),
+        ("KNOWN_URLS", "https://a.example/x,y?z=1,2, http://b.example/*\nhttps://c.example", "known_urls",
+         {"https://a.example/x,y?z=1,2", "http://b.example/*", "https://c.example"}),
         ("USER_AGENT", "Somebody/1.0 (+https://example.org)", "user_agent", "Somebody/1.0 (+https://example.org)"),
         ("ENGINES", "Keyless, searxng", "engines", ("keyless", "searxng")),
         ("SEARXNG_URL", "http://127.0.0.1:8888", "searxng_url", "http://127.0.0.1:8888"),
@@ -57,7 +64,7 @@ def test_a_setting_that_is_empty_or_blank_keeps_its_default() -> None:
         ("STORE_MAX_BYTES", "1_000_000", "store_max_bytes", 1_000_000),
         ("LOG_LEVEL", "debug", "log_level", "DEBUG"),
     ],
-)
+)  # fmt: skip
 def test_each_setting_is_read_from_its_variable(name: str, raw: str, field: str, value: object) -> None:
     config = load({PREFIX + name: raw})
     assert getattr(config, field) == value
@@ -165,6 +172,16 @@ def test_what_is_not_a_port_or_a_range_is_named(raw: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "raw", ["*", "*.", "*example.com", "a.*.com", "https://example.com", "example.com:80", "a..b", "-", "ex ample.com"]
+)
+def test_what_is_no_domain_is_refused(raw: str) -> None:
+    for name in ("ALLOW_DOMAINS", "DENY_DOMAINS"):
+        with pytest.raises(KeyholeError) as caught:
+            load({PREFIX + name: raw})
+        assert "KEYHOLE_" + name in caught.value.message
+
+
+@pytest.mark.parametrize(
     "raw",
     [
         "proxy:3128", "http://proxy", "https://proxy:3128", "socks5://proxy:1080", "http://user:word@proxy:3128",
@@ -180,3 +197,18 @@ def test_no_port_that_browsers_refuse_is_open_by_default() -> None:
     bad = unprivileged | set(range(6665, 6670))
     assert not WEB_PORTS & bad
     assert {port for port in WEB_PORTS if port < 1024} == {80, 81, 443}
+
+
+@pytest.mark.parametrize(
+    "raw",
+    ["example.com", "https://example.com*", "https://*.example.com/", "https://a.example/*/b", "ftp://a.example/"],
+)
+def test_what_is_no_url_and_no_beginning_of_urls_is_refused(raw: str) -> None:
+    with pytest.raises(KeyholeError):
+        load({"KEYHOLE_KNOWN_URLS": raw})
+
+
+@pytest.mark.parametrize(("name", "raw"), [("ROBOTS", "no"), ("URL_POLICY", "strict")])
+def test_a_choice_that_there_is_not_names_those_there_are(name: str, raw: str) -> None:
+    with pytest.raises(KeyholeError, match=r"must be \w+ or \w+"):
+        load({PREFIX + name: raw})

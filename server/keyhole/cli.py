@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from keyhole import __version__
-from keyhole.config import Config, load
+from keyhole.config import HOME_PAGE, Config, load
 from keyhole.errors import KeyholeError
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def build(config: Config, extractor: Extractor | None = None) -> Retrieval:
     from keyhole.retrieve import Retrieval
     from keyhole.worker.pool import WorkerPool
 
-    fetcher = HttpFetcher(config, config.user_agent or f"Keyhole/{__version__} (MCP server; fetches for a person)")
+    fetcher = HttpFetcher(config, config.user_agent or f"Keyhole/{__version__} (+{HOME_PAGE})")
     store, secret = open_store(config)
     engines = _engines(config, fetcher)
     return Retrieval(config, fetcher, store, engines, secret, time.time, extractor or WorkerPool(config))

@@ -31,6 +31,10 @@ WEB_PORTS = frozenset(
 """Ports that may be connected to by default. A list of what is open, because a list of what is dangerous never ends:
 the bad ports of WHATWG's Fetch standard leave out Redis, Docker and etcd. None of those bad ports is here."""
 
+HOME_PAGE = "https://pypi.org/project/keyhole-mcp/"
+"""Where a site's owner can read who asks: the package's page, until the project has a page of its own."""
+
+_DOMAIN = re.compile(r"(?:\*\.)?[a-z0-9_](?:[a-z0-9_.-]{0,251}[a-z0-9_])?")
 _ENDPOINT = re.compile(r"(?:\[([0-9a-f:.]+)\]|([a-z0-9._-]+)):([0-9]{1,5})")
 
 
@@ -51,6 +55,11 @@ class Config:
     allow_private: frozenset[str] = frozenset()
     ports: frozenset[int] = WEB_PORTS
     proxy: str = ""
+    allow_domains: frozenset[str] = frozenset()
+    deny_domains: frozenset[str] = frozenset()
+    robots: str = "on"
+    url_policy: str = "any"
+    known_urls: frozenset[str] = frozenset()
     user_agent: str = ""
     engines: tuple[str, ...] = ENGINES
     searxng_url: str = ""
@@ -134,6 +143,49 @@ def _proxy(raw: str) -> str:
     return f"http://{proxy[1]}"
 
 
+def _domains(raw: str) -> frozenset[str]:
+    """Hosts and `*.` patterns in ASCII, as urls.py writes hosts."""
+    found = set()
+    for name in _names(raw):
+        try:
+            found.add(_domain(name))
+        except ValueError as error:
+            raise ValueError(f"{name!r} is neither a host, such as example.com, nor *.example.com") from error
+    return frozenset(found)
+
+
+def _domain(name: str) -> str:
+    if name.startswith("["):
+        return str(ipaddress.IPv6Address(name[1:-1]))
+    star, bare = ("*.", name[2:]) if name.startswith("*.") else ("", name)
+    if not bare.isascii():
+        import idna
+
+        bare = idna.encode(bare, uts46=True).decode("ascii")
+    domain = star + bare.removesuffix(".")
+    if ".." in domain or not _DOMAIN.fullmatch(domain):
+        raise ValueError
+    return domain
+
+
+def _one_of(*choices: str) -> Callable[[str], str]:
+    def parse(raw: str) -> str:
+        if raw.lower() not in choices:
+            raise ValueError(f"must be {' or '.join(choices)}")
+        return raw.lower()
+
+    return parse
+
+
+def _known_urls(raw: str) -> frozenset[str]:
+    """URLs; a comma within one is its own. A star stands only at an end, and never within the host."""
+    found = frozenset(re.split(r"[\s,]+(?=https?://)", raw.strip().rstrip(","), flags=re.IGNORECASE))
+    for url in found:
+        if not re.fullmatch(r"https?://[^\s/?#*]+(?:/[^\s#*]*\*?)?", url, re.IGNORECASE):
+            raise ValueError(f"{url!r} is neither a URL nor the beginning of URLs, such as https://example.com/docs/*")
+    return found
+
+
 def _header_text(raw: str) -> str:
     if not (raw.isascii() and raw.isprintable()):
         raise ValueError("must be printable ASCII, as headers are")
@@ -206,7 +258,32 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("allow_private", "host:port,…", "private endpoints that may be fetched; none by default", _endpoints),
     Setting("ports", "ports", "ports that may be connected to, single or as 8000-8999", _ports),
     Setting("proxy", "http://host:port", "proxy for CONNECT to checked addresses; others are not used", _proxy),
-    Setting("user_agent", "text", "what sites see; by default Keyhole and its version", _header_text),
+    Setting(
+        "allow_domains",
+        "domains",
+        "only these hosts are fetched: `example.com` is that host, `*.example.com` all under it; empty is all hosts",
+        _domains,
+    ),
+    Setting("deny_domains", "domains", "these hosts are never fetched; wins over the hosts allowed", _domains),
+    Setting(
+        "robots",
+        "on or off",
+        "whether robots.txt is honoured; private endpoints that are allowed are not asked for it",
+        _one_of("on", "off"),
+    ),
+    Setting(
+        "url_policy",
+        "any or known",
+        "`known`: only URLs that a search result, a fetched page or the next setting contained are fetched",
+        _one_of("any", "known"),
+    ),
+    Setting(
+        "known_urls",
+        "URLs",
+        "URLs that may always be fetched under `known`; `https://example.com/docs/*` is all that begins so",
+        _known_urls,
+    ),
+    Setting("user_agent", "text", "what sites see; by default Keyhole, its version and its home page", _header_text),
     Setting("engines", "names", "web search engines that may be asked, of: searxng, keyless", _engines),
     Setting("searxng_url", "URL", "base address of a SearXNG instance with its JSON format enabled", _http_url),
     Setting(

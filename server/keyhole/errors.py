@@ -19,6 +19,9 @@ class Code(StrEnum):
     INVALID_URL = "invalid_url"
     SCHEME_NOT_ALLOWED = "scheme_not_allowed"
     BLOCKED_ADDRESS = "blocked_address"
+    DOMAIN_NOT_ALLOWED = "domain_not_allowed"
+    ROBOTS_DISALLOWED = "robots_disallowed"
+    URL_NOT_KNOWN = "url_not_known"
     DNS_FAILURE = "dns_failure"
     CONNECT_FAILURE = "connect_failure"
     TLS_FAILURE = "tls_failure"
@@ -60,6 +63,15 @@ RULES: Mapping[Code, Rule] = MappingProxyType(
         Code.SCHEME_NOT_ALLOWED: Rule(False, "Only http and https are fetched."),
         Code.BLOCKED_ADDRESS: Rule(
             False, "Only public addresses, names and web ports are fetched; the operator can allow one host:port."
+        ),
+        Code.DOMAIN_NOT_ALLOWED: Rule(False, "Use a source on another site; the lists of domains are the operator's."),
+        Code.ROBOTS_DISALLOWED: Rule(
+            False, "Use another source; the operator can set KEYHOLE_ROBOTS=off where the site's owner agrees."
+        ),
+        Code.URL_NOT_KNOWN: Rule(
+            False,
+            "Copy a URL from a search result or from a fetched page, letter for letter; search to find one. "
+            "The operator can add it to KEYHOLE_KNOWN_URLS.",
         ),
         Code.DNS_FAILURE: Rule(True, "Check the host name; search for the right site if unsure."),
         Code.CONNECT_FAILURE: Rule(True, "The site is down or unreachable; try later or another source."),

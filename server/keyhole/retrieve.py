@@ -10,20 +10,20 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 
-from keyhole import alternates, wording
+from keyhole import wording
 from keyhole.bound import bounded, cut
 from keyhole.config import MAX_BUDGET, MIN_BUDGET, Config
 from keyhole.errors import Code, KeyholeError
-from keyhole.fetch.base import Fetcher
-from keyhole.fetch.validators import NOT_MODIFIED
+from keyhole.fetch.base import Fetcher, Terms
 from keyhole.header import ROOMY, header_lines
-from keyhole.keeping import artifact_of, follow, validators
 from keyhole.measure import serialized_size
-from keyhole.records import Answer, Artifact, Hit, Page, SearchRequest, Source, Window
-from keyhole.store.base import Clock, Store, artifact_id
+from keyhole.pages import Pages
+from keyhole.permission import permitted, remember_hits, wanted
+from keyhole.records import Answer, Artifact, Hit, SearchRequest, Source, Window
+from keyhole.store.base import Clock, Store
 from keyhole.websearch.base import Engine, allowed_by_sites
 from keyhole.websearch.merge import merge
 from keyhole.worker.base import Extractor
@@ -72,7 +72,9 @@ class Retrieval:
     ) -> Answer:
         """Fetch a page and answer with its whole text, the passages for `query`, or its head and tail."""
         async with self._call(self.config.timeout, max_chars) as call:
-            artifact, stored = await self._page(url, refresh)
+            artifact, stored = await self._page(
+                await permitted(url, self.config, self.store), refresh, Terms(call.until)
+            )
             call.answer = await asyncio.to_thread(self._show, artifact, stored, query, call.budget)
         return call.answer
 
@@ -121,44 +123,9 @@ class Retrieval:
 
     # From a URL to an artifact.
 
-    async def _page(self, url: str, refresh: bool) -> tuple[Artifact, bool]:
-        """The artifact of a URL and whether it is kept: a fresh stored one, else fetched and stored."""
-        known = await self._recent(url)
-        if known and not refresh and known.fetched_at >= self.clock() - self.config.freshness:
-            return known, True
-        self.extractor.warm()
-        page = await self.fetcher.fetch(url, validators(known))
-        if known and page.status == NOT_MODIFIED:
-            if await self._renew(known, page.fetched_at):
-                return replace(known, fetched_at=page.fetched_at), True
-            page = await self.fetcher.fetch(url)  # what was asked about is gone: once more, for the text itself
-        identify = partial(artifact_id, self.secret)
-        artifact, words = await alternates.read(page, self.fetcher, self._made, identify, self.config.timeout)
-        artifact = await asyncio.to_thread(follow, artifact, known)
-        return artifact, await self._keep(artifact, words)
-
-    async def _recent(self, url: str) -> Artifact | None:
-        try:
-            return await asyncio.to_thread(self.store.recent, url.strip(), 0.0)
-        except KeyholeError:
-            return None  # a store that fails must not keep a page from being read
-
-    async def _renew(self, artifact: Artifact, fetched_at: float) -> bool:
-        try:
-            return await asyncio.to_thread(self.store.renew, artifact.id, fetched_at)
-        except KeyholeError:
-            return False
-
-    async def _keep(self, artifact: Artifact, words: str) -> bool:
-        try:
-            await asyncio.to_thread(self.store.put, artifact, words)
-        except KeyholeError:
-            return False
-        return True
-
-    async def _made(self, page: Page) -> tuple[Artifact, str]:
-        document, words = await self.extractor.extract(page)
-        return artifact_of(page, document, artifact_id(self.secret, page.url, document.text)), words
+    async def _page(self, url: str, refresh: bool, terms: Terms) -> tuple[Artifact, bool]:
+        pages = Pages(self.config, self.fetcher, self.extractor, self.store, self.secret, self.clock)
+        return await pages.get(url, refresh, terms)
 
     # From an artifact to an answer.
 
@@ -227,11 +194,14 @@ class Retrieval:
         total = request.max_results + 2.0
         await progress(0, total, "searching")
         lists, engines = await self._ask_engines(request)
-        hits = [hit for hit in merge(lists) if allowed_by_sites(hit.url, request)][: request.max_results]
+        found = merge(lists)
+        hits = [hit for hit in found if wanted(hit, request, self.config)][: request.max_results]
         if not hits:
-            raise KeyholeError(Code.NO_RESULTS, "the engines are well and found nothing")
+            elsewhere = " on the sites that may be fetched" if found else ""
+            raise KeyholeError(Code.NO_RESULTS, f"the engines are well and found nothing{elsewhere}")
+        await remember_hits(hits, self.store)
         await progress(1, total, f"fetching {len(hits)} pages")
-        return await self._read_hits(hits, progress, total), engines
+        return await self._read_hits(hits, request, progress, total), engines
 
     async def _ask_engines(self, request: SearchRequest) -> tuple[list[tuple[Hit, ...]], list[tuple[str, str]]]:
         """Each engine's hits, and each engine's name with its fault, if any."""
@@ -244,12 +214,15 @@ class Retrieval:
             raise KeyholeError(Code.ENGINE_UNAVAILABLE, faults)
         return [hits for hits, _ in answers], engines
 
-    async def _read_hits(self, hits: Sequence[Hit], progress: Progress, total: float) -> list[Source]:
+    async def _read_hits(
+        self, hits: Sequence[Hit], request: SearchRequest, progress: Progress, total: float
+    ) -> list[Source]:
         """Fetch all hits at once; what is not there in time is listed as not read."""
+        until = asyncio.get_running_loop().time() + self.config.search_timeout * (1 - FETCH_MARGIN)
+        terms = Terms(until, lambda url: allowed_by_sites(url, request))
         async with asyncio.TaskGroup() as group:
-            tasks = [group.create_task(self._read_hit(hit)) for hit in hits]
+            tasks = [group.create_task(self._read_hit(hit, terms)) for hit in hits]
             waiting = set(tasks)
-            until = asyncio.get_running_loop().time() + self.config.search_timeout * (1 - FETCH_MARGIN)
             while waiting and (left := until - asyncio.get_running_loop().time()) > 0:
                 _, waiting = await asyncio.wait(waiting, timeout=left, return_when=asyncio.FIRST_COMPLETED)
                 done = len(tasks) - len(waiting)
@@ -261,9 +234,9 @@ class Retrieval:
             for hit, task in zip(hits, tasks, strict=True)
         ]
 
-    async def _read_hit(self, hit: Hit) -> Source:
+    async def _read_hit(self, hit: Hit, terms: Terms) -> Source:
         try:
-            artifact, stored = await self._page(hit.url, refresh=False)
+            artifact, stored = await self._page(hit.url, False, terms)
         except KeyholeError as error:
             return Source(hit.url, hit.title, hit.snippet, not_read=str(error.code))
         return Source(artifact.url, artifact.title or hit.title, hit.snippet, artifact, stored)
@@ -310,7 +283,8 @@ class Retrieval:
         """One deadline and one place where failures become answers; the block sets `call.answer`."""
         call = _Call(budget=min(MAX_BUDGET, max(MIN_BUDGET, max_chars or self.config.max_chars)))
         try:
-            async with asyncio.timeout(seconds):
+            async with asyncio.timeout(seconds) as timer:
+                call.until = timer.when() or 0.0
                 yield call
         except TimeoutError:
             error = KeyholeError(Code.TIMEOUT, f"nothing to show within {seconds:g} s")
@@ -326,6 +300,8 @@ _NO_ANSWER = Answer("", {}, is_error=True)
 class _Call:
     budget: int
     answer: Answer = _NO_ANSWER
+    until: float = 0.0
+    """Its deadline, in seconds of the event loop's clock."""
 
 
 def _reading_room(budget: int) -> int:

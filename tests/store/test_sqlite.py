@@ -169,6 +169,39 @@ def test_an_artifact_and_its_words_are_kept_together_or_not_at_all(open_store: O
     assert store.get("first") == artifact("first")
 
 
+# URLs that were seen.
+
+
+def test_urls_seen_are_known_after_a_restart_and_to_other_processes(open_store: Open) -> None:
+    first, other = open_store(), open_store()
+    assert not other.remembers(b"key")
+    first.remember([b"key"])
+    first.close()
+    assert other.remembers(b"key")
+    assert open_store().remembers(b"key")
+
+
+def test_a_file_from_before_urls_were_remembered_is_opened_and_remembers_them(open_store: Open, folder: Path) -> None:
+    open_store().put(artifact(), "x")
+    with closing(sqlite3.connect(folder / "artifacts.db")) as older:
+        older.executescript("DROP TABLE known_urls;")
+    store = open_store()
+    assert not store.remembers(b"key")
+    store.remember([b"key"])
+    assert store.remembers(b"key")
+    assert store.get(artifact().id) == artifact()
+
+
+def test_of_more_urls_than_are_kept_the_longest_unseen_are_forgotten(
+    open_store: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("keyhole.store.sqlite.MAX_KNOWN_URLS", 3)
+    store = open_store()
+    for key in (b"a", b"b", b"c", b"a", b"d"):
+        store.remember([key])
+    assert [store.remembers(key) for key in (b"a", b"b", b"c", b"d")] == [True, False, True, True]
+
+
 # The disk.
 
 
@@ -183,6 +216,8 @@ def test_a_folder_that_is_not_there_makes_every_call_fail_by_name_until_it_is(op
         lambda: store.list(1),
         lambda: store.remove("id"),
         lambda: store.collect(),
+        lambda: store.remember([b"key"]),
+        lambda: store.remembers(b"key"),
     ]
     assert {failure(call).code for call in calls} == {Code.STORE_UNAVAILABLE}
     folder.mkdir()

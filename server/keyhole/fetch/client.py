@@ -1,4 +1,4 @@
-"""Asks the network, within limits. The only file that imports httpx.
+"""From a URL to a page: permission, manners, redirects. How bytes are sent and read is exchange.py's.
 
 The redirect loop is here and nowhere else: it alone alternates between deciding (urls.py) and doing.
 """
@@ -6,88 +6,84 @@ The redirect loop is here and nowhere else: it alone alternates between deciding
 from __future__ import annotations
 
 import asyncio
-import re
 import ssl
 import time
 from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from types import MappingProxyType, TracebackType
 from typing import Final
 
 import certifi
-import httpcore
 import httpx
 
 from keyhole.config import Config
 from keyhole.errors import Code, KeyholeError
-from keyhole.fetch.backend import CheckedBackend
-from keyhole.fetch.decoding import ACCEPT_ENCODING, Decoder
-from keyhole.fetch.meter import MeteredBackend
-from keyhole.fetch.urls import DEFAULT_PORTS, Target, parse_target, redirect_target
-from keyhole.fetch.validators import NOT_MODIFIED, Validators
+from keyhole.extract.soft_marks import MAX_ERROR, challenge_header, challenge_in_error
+from keyhole.fetch.answers import kept_headers, location, raise_for_status
+from keyhole.fetch.base import ANY, Terms
+from keyhole.fetch.decoding import ACCEPT_ENCODING
+from keyhole.fetch.domains import check_domain
+from keyhole.fetch.exchange import Exchange
+from keyhole.fetch.manners import Manners
+from keyhole.fetch.robots import MAX_ROBOTS, RobotsCache
+from keyhole.fetch.urls import Target, parse_target, redirect_target
+from keyhole.fetch.validators import NOT_MODIFIED
 from keyhole.records import Page
 
-ACCEPT = "text/markdown, text/html;q=0.9, application/xhtml+xml;q=0.9, text/plain;q=0.8, */*;q=0.5"
-REDIRECTS = frozenset({301, 302, 303, 307, 308})
-PARTIAL_CONTENT = 206
-_SECONDS = re.compile(r"[0-9]{1,6}")
-MAX_CONNECTIONS = 64
-"""Open connections of one server: a search fetches 10 at once, several clients may share a host, and a few sites
-that never end must not keep the others waiting."""
+ACCEPT: Final = "text/markdown, text/html;q=0.9, application/xhtml+xml;q=0.9, text/plain;q=0.8, */*;q=0.5"
 READING_SHARE: Final = 2 / 3
 """Of a call's deadline, for connecting, redirects and reading; the rest is for extraction and ranking. What has come
 of a page by then is shown and said to be partial."""
-MIN_PARTIAL: Final = 64
-"""Bytes. Of a body that broke off, less than a sentence: the failure says more."""
-FRAMING: Final = 2
-"""Bytes on the wire for each byte of the cap on a body: chunks have sizes around them, but not for every byte."""
-MAX_HEADER: Final = 1_000
-"""Characters kept of a header's value. Real ones have 100; longer ones are there to be parsed slowly."""
-MAX_LINK: Final = 8_000
-"""Characters of the Link header that are kept; those of preloads may be long."""
+MAY_CHALLENGE: Final = frozenset({400, 401, 403, 404, 405, 406, 418, 429, 503})
+"""Statuses that protections give their challenges and blocks; of 2xx pages the extraction judges."""
+ERROR_SECONDS: Final = 3.0
+"""For the body of an error: it decides only on the error's name."""
 
 
 class HttpFetcher:
     """Fetches over HTTP/1.1, with no cookies, no proxy from the environment and no automatic redirects."""
 
-    def __init__(self, config: Config, user_agent: str, clock: Callable[[], float] = time.time) -> None:
+    def __init__(
+        self,
+        config: Config,
+        user_agent: str,
+        clock: Callable[[], float] = time.time,
+        manners: Manners | None = None,
+        own: frozenset[str] | None = None,
+    ) -> None:
         self._config = config
         self._clock = clock
+        self._manners = manners or Manners()
+        self._robots = RobotsCache(self._ask_robots, self._manners.now)
         self._headers = {"User-Agent": user_agent, "Accept-Encoding": ACCEPT_ENCODING, "Connection": "close"}
-        self._engines: frozenset[str] = frozenset()
-        if config.searxng_url:
-            self._engines = frozenset({parse_target(config.searxng_url).endpoint})
+        engines = frozenset({parse_target(config.searxng_url).endpoint} if config.searxng_url else ())
+        # What the operator opened by name is the operator's own: manners are for strangers.
+        self._own = config.allow_private | engines if own is None else own
         context = ssl.create_default_context(cafile=certifi.where())
-        self._public = _PinnedTransport(config, config.allow_private, context)
-        self._operator = _PinnedTransport(config, config.allow_private | self._engines, context)
+        self._public = Exchange(config, config.allow_private, context, self._manners)
+        self._operator = Exchange(config, config.allow_private | engines, context, self._manners)
 
-    async def fetch(self, url: str, known: Validators | None = None) -> Page:
+    async def fetch(self, url: str, terms: Terms = ANY) -> Page:
         """Follow redirects by hand, each hop checked anew; raise what the final status means."""
         target, until = parse_target(url), self._until()
         for _hop in range(self._config.max_redirects + 1):
-            conditions = known.headers(target.url) if known else {}
-            async with self._response(self._public, target, ACCEPT, until, conditions) as response:
-                location = _location(response.headers)
-                if response.status_code in REDIRECTS and location:
-                    target = redirect_target(target, location)
-                    continue
-                if conditions and response.status_code == NOT_MODIFIED:
-                    return self._page(url, target, response, b"", cut=False)
-                raise_for_status(response.status_code, response.headers)
-                body, cut = await self._body(response, until)
-                return self._page(url, target, response, body, cut)
+            await self._admit(target, terms)
+            found = await self._waited(url, target, terms, until)
+            if isinstance(found, Page):
+                return found
+            target = found
         raise KeyholeError(Code.TOO_MANY_REDIRECTS, f"more than {self._config.max_redirects} redirects")
 
     async def get_json(self, url: str) -> bytes:
         """One request without redirects, to an endpoint that the operator's settings name."""
         target, until = parse_target(url), self._until()
         async with self._response(self._operator, target, "application/json", until) as response:
-            raise_for_status(response.status_code, response.headers)
-            body, _cut = await self._body(response, until)
-            return body
+            raise_for_status(response.status_code, response.headers, self._clock())
+            return (await self._operator.body(response, until))[0]
 
     async def aclose(self) -> None:
         """Close all connections."""
+        await self._robots.aclose()
         await self._public.aclose()
         await self._operator.aclose()
 
@@ -99,159 +95,93 @@ class HttpFetcher:
     ) -> None:
         await self.aclose()
 
+    async def _admit(self, target: Target, terms: Terms) -> None:
+        """Refuse a hop that the operator, the call or the site does not want. Raises KeyholeError."""
+        self._check_domain(target)
+        if not terms.permits(target.url):
+            raise KeyholeError(Code.DOMAIN_NOT_ALLOWED, f"the call's sites do not let {target.host} be fetched")
+        if target.endpoint in self._own:
+            return
+        self._manners.check(target.host)
+        if self._config.robots == "on":
+            await self._robots.check(target)
+
+    def _check_domain(self, target: Target) -> None:
+        check_domain(target.host, self._config.allow_domains, self._config.deny_domains)
+
     def _until(self) -> float:
         return asyncio.get_running_loop().time() + self._config.timeout * READING_SHARE
+
+    async def _waited(self, url: str, target: Target, terms: Terms, until: float) -> Page | Target:
+        """One hop; where the site asks to wait and the deadline lets us, the same hop once more after that."""
+        for last in (False, True):
+            try:
+                return await self._ask(url, target, terms, until)
+            except KeyholeError as error:
+                seconds = error.facts.get("retry_after")
+                if not isinstance(seconds, int):
+                    raise
+                if target.endpoint not in self._own:
+                    self._manners.leave_alone(target.host, seconds)
+                if last or not self._manners.fits(seconds, min(terms.until, until)):
+                    raise
+            await self._manners.sleep(seconds)
+        raise AssertionError("the second try returns or raises")
+
+    async def _ask(self, url: str, target: Target, terms: Terms, until: float) -> Page | Target:
+        """One hop: the page, or where it redirects to."""
+        conditions = terms.known.headers(target.url) if terms.known else {}
+        async with self._response(self._public, target, ACCEPT, until, conditions) as response:
+            if place := location(response):
+                return redirect_target(target, place)
+            if conditions and response.status_code == NOT_MODIFIED:
+                return self._page(url, target, response, b"", cut=False)
+            await self._refuse_challenge(response)
+            raise_for_status(response.status_code, response.headers, self._clock())
+            body, cut = await self._public.body(response, until)
+            return self._page(url, target, response, body, cut)
+
+    async def _ask_robots(self, target: Target) -> bytes | Target:
+        """One hop to a robots.txt: as much of its body as counts, or where it redirects to."""
+        self._check_domain(target)
+        until = self._until()
+        async with self._response(self._public, target, "text/plain", until) as response:
+            if place := location(response):
+                return redirect_target(target, place)
+            raise_for_status(response.status_code, response.headers, self._clock())
+            return (await self._public.body(response, until, MAX_ROBOTS))[0]
 
     @asynccontextmanager
     async def _response(
         self,
-        transport: _PinnedTransport,
+        exchange: Exchange,
         target: Target,
         accept: str,
         until: float,
         conditions: Mapping[str, str] = MappingProxyType({}),
     ) -> AsyncIterator[httpx.Response]:
-        # The transport is asked directly: httpx's client keeps cookies, reads the environment and takes a redirect's
-        # location apart even where it does not follow it, which fails for what is no URL.
-        request = httpx.Request("GET", target.url, headers={**self._headers, "Accept": accept, **conditions})
-        # httpx would normalise the path once more; what was checked is what is sent.
-        request.extensions = {**request.extensions, "target": target.path.encode("ascii")}
-        try:
-            async with asyncio.timeout_at(until):
-                response = await transport.handle_async_request(request)
-        except (httpcore.TimeoutException, TimeoutError) as error:
-            raise KeyholeError(Code.TIMEOUT, f"{target.host} did not answer in time") from error
-        except (httpcore.NetworkError, httpcore.ProtocolError, OSError) as error:
-            raise KeyholeError(Code.PROTOCOL_ERROR, f"{target.host} broke off or did not speak HTTP") from error
-        except (httpx.InvalidURL, httpx.RemoteProtocolError) as error:
-            # httpx reads the location of a redirect even when it is not to follow it; these are its words for that.
-            raise KeyholeError(Code.INVALID_URL, "the redirect's location is malformed") from error
-        try:
-            response.extensions["network_stream"].allow(FRAMING * self._config.max_bytes)
+        """A response, one of few at a time from the same host."""
+        headers = {**self._headers, "Accept": accept, **conditions}
+        slot = nullcontext() if target.endpoint in self._own else self._manners.slot(target.host)
+        async with slot, exchange.response(target, headers, until) as response:
             yield response
-        finally:
-            await response.aclose()
 
-    async def _body(self, response: httpx.Response, until: float) -> tuple[bytes, bool]:
-        """The decoded body and whether it was cut: at the byte cap, by damage, a broken connection or the deadline."""
-        decoder = Decoder(response.headers.get("content-encoding", ""), self._config.max_decoded_bytes)
-        received, out = 0, bytearray()
-        try:
-            async with asyncio.timeout_at(until):
-                async for piece in response.aiter_raw():
-                    room = self._config.max_bytes - received
-                    received += len(piece)
-                    out += decoder.feed(piece[:room])
-                    if received > self._config.max_bytes:
-                        return bytes(out + decoder.close()), True
-        except (httpcore.NetworkError, httpcore.ProtocolError, httpcore.TimeoutException, OSError) as error:
-            out += decoder.close()
-            if len(out) < MIN_PARTIAL:
-                late = isinstance(error, TimeoutError | httpcore.TimeoutException)
-                what = "the page came too slowly" if late else "the connection broke before any of the page had come"
-                raise KeyholeError(Code.TIMEOUT if late else Code.PROTOCOL_ERROR, what) from error
-            return bytes(out), True
-        out += decoder.close()
-        return bytes(out), response.status_code == PARTIAL_CONTENT or (bool(out) and not decoder.finished)
+    async def _refuse_challenge(self, response: httpx.Response) -> None:
+        """Name a challenge that a header tells of, or the body of an error: its status alone would mislead."""
+        system = challenge_header(response.headers)
+        if not system and response.status_code in MAY_CHALLENGE:
+            system = challenge_in_error(await self._public.beginning(response, ERROR_SECONDS, MAX_ERROR))
+        if system:
+            message = f"HTTP {response.status_code}; the site's protection ({system}) let no program through"
+            raise KeyholeError(Code.BOT_CHALLENGE, message, status=response.status_code)
 
     def _page(self, url: str, target: Target, response: httpx.Response, body: bytes, cut: bool) -> Page:
-        headers = response.headers
         return Page(
             requested_url=url,
             url=target.url,
             status=response.status_code,
-            content_type=_last(headers, "content-type")[:MAX_HEADER],
             body=body,
             fetched_at=self._clock(),
             cut=cut,
-            etag=_whole(headers.get("etag", "")),
-            last_modified=_whole(headers.get("last-modified", "")),
-            link=headers.get("link", "")[:MAX_LINK],
+            **kept_headers(response.headers),
         )
-
-
-def raise_for_status(status: int, headers: Mapping[str, str]) -> None:
-    """Name a status that is not a success: rate_limited, login_required or http_status."""
-    if 200 <= status < 300:
-        return
-    if status in {429, 503} and _SECONDS.fullmatch(wait := headers.get("retry-after", "")):
-        raise KeyholeError(
-            Code.RATE_LIMITED,
-            f"HTTP {status}; Retry-After {int(wait)} s",
-            status=status,
-            retry_after=int(wait),
-        )
-    if status == 429:
-        raise KeyholeError(Code.RATE_LIMITED, "HTTP 429", status=status)
-    if status in {401, 407}:
-        raise KeyholeError(Code.LOGIN_REQUIRED, f"HTTP {status}", status=status)
-    raise KeyholeError(Code.HTTP_STATUS, f"HTTP {status}", status=status)
-
-
-def _location(headers: httpx.Headers) -> str:
-    """Where a redirect leads, or nothing. Two places are an attempt to have two readers go two ways."""
-    places = set(headers.get_list("location"))
-    if len(places) > 1:
-        raise KeyholeError(Code.PROTOCOL_ERROR, "the response names several locations")
-    return places.pop() if places else ""
-
-
-def _last(headers: httpx.Headers, name: str) -> str:
-    """The last of several headers of a name, as the Fetch standard takes a Content-Type."""
-    return next(reversed(headers.get_list(name)), "")
-
-
-def _whole(value: str) -> str:
-    """A value that is sent back as it came: one that is too long is none."""
-    return value if len(value) <= MAX_HEADER else ""
-
-
-class _PinnedTransport(httpx.AsyncBaseTransport):
-    """httpx over an httpcore pool whose connections go to checked addresses only.
-
-    After encode/httpx's own transport; written again because that one takes no network backend.
-    """
-
-    def __init__(self, config: Config, allowed: frozenset[str], context: ssl.SSLContext) -> None:
-        self._pool = httpcore.AsyncConnectionPool(
-            ssl_context=context,
-            max_connections=MAX_CONNECTIONS,
-            max_keepalive_connections=0,
-            network_backend=MeteredBackend(
-                CheckedBackend(lambda endpoint: endpoint in allowed, config.ports, config.proxy)
-            ),
-        )
-
-    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-        url = request.url
-        path = request.extensions["target"]
-        port = url.port or DEFAULT_PORTS[url.scheme]
-        answer = await self._pool.handle_async_request(
-            httpcore.Request(
-                method=request.method,
-                url=httpcore.URL(scheme=url.raw_scheme, host=url.raw_host, port=port, target=path),
-                headers=request.headers.raw,
-                extensions={"timeout": request.extensions.get("timeout", {})},
-            )
-        )
-        return httpx.Response(
-            status_code=answer.status,
-            headers=answer.headers,
-            stream=_Body(answer),
-            extensions=answer.extensions,
-        )
-
-    async def aclose(self) -> None:
-        await self._pool.aclose()
-
-
-class _Body(httpx.AsyncByteStream):
-    def __init__(self, answer: httpcore.Response) -> None:
-        self._answer = answer
-
-    async def __aiter__(self) -> AsyncIterator[bytes]:
-        async for piece in self._answer.aiter_stream():
-            yield piece
-
-    async def aclose(self) -> None:
-        await self._answer.aclose()

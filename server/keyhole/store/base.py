@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import hmac
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Protocol
 
 from keyhole.records import Artifact, ArtifactSummary
@@ -14,6 +14,9 @@ Clock = Callable[[], float]
 
 ID_BYTES = 10
 """80 bits: nobody guesses one, and in base32 it is 16 characters that survive copying by a model."""
+
+MAX_KNOWN_URLS = 1_000_000
+"""Keys of URLs remembered, about 40 MB: the links of some ten thousand pages. The longest unseen go first."""
 
 REFRESH_AFTER = 3_600.0
 """Seconds. A read moves the last access only when it is older than this: one write an hour, not one a read."""
@@ -68,4 +71,12 @@ class Store(Protocol):
 
     def collect(self) -> int:
         """Drop what has expired and what exceeds the size cap; how many were dropped."""
+        ...
+
+    def remember(self, keys: Iterable[bytes]) -> None:
+        """Keep the keys of URLs that a search result or a page contained, for longer than the page itself."""
+        ...
+
+    def remembers(self, key: bytes) -> bool:
+        """Whether a key was kept."""
         ...

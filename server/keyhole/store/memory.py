@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Iterable
 from dataclasses import replace
 from threading import Lock
 
 from keyhole.errors import Code, KeyholeError
 from keyhole.records import Artifact, ArtifactSummary
-from keyhole.store.base import Clock
+from keyhole.store.base import MAX_KNOWN_URLS, Clock
 
 MAX_ARTIFACTS = 64
 TTL = 3_600.0
@@ -24,6 +25,7 @@ class MemoryStore:
         self._ttl = ttl
         self._kept: OrderedDict[str, tuple[Artifact, frozenset[str], float]] = OrderedDict()
         self._dropped: OrderedDict[str, str] = OrderedDict()
+        self._known: OrderedDict[bytes, None] = OrderedDict()
         self._lock = Lock()
 
     def put(self, artifact: Artifact, words: str) -> None:
@@ -90,3 +92,15 @@ class MemoryStore:
             while len(self._dropped) > self._max:
                 self._dropped.popitem(last=False)
             return len(old) + len(excess)
+
+    def remember(self, keys: Iterable[bytes]) -> None:
+        with self._lock:
+            for key in keys:
+                self._known[key] = None
+                self._known.move_to_end(key)
+            while len(self._known) > MAX_KNOWN_URLS:
+                self._known.popitem(last=False)
+
+    def remembers(self, key: bytes) -> bool:
+        with self._lock:
+            return key in self._known

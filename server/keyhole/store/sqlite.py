@@ -16,7 +16,7 @@ import sqlite_utils
 
 from keyhole.errors import Code, KeyholeError
 from keyhole.records import Artifact, ArtifactSummary
-from keyhole.store.base import REFRESH_AFTER, Clock
+from keyhole.store.base import MAX_KNOWN_URLS, REFRESH_AFTER, Clock
 
 BUSY_TIMEOUT = 5.0
 """Seconds a writer waits for another process: writes take milliseconds, so this is a stuck disk."""
@@ -65,6 +65,9 @@ SCHEMA_VERSION = len(_MIGRATIONS)
 
 _OF_THE_TEXT = frozenset({"id", "url", "text", "chars", "size"})
 """Columns that cannot differ between two artifacts with one id; all others are renewed when it is put again."""
+
+# Beside the versioned tables: no other table refers to it, and a file without it gets it when it is opened.
+_KNOWN_URLS = "CREATE TABLE IF NOT EXISTS known_urls (number INTEGER PRIMARY KEY, key BLOB NOT NULL UNIQUE)"
 
 
 class SqliteStore:
@@ -184,6 +187,19 @@ class SqliteStore:
                 )
             return len(doomed)
 
+    def remember(self, keys: Iterable[bytes]) -> None:
+        with self._transaction() as db:
+            # Replaced, a key gets the highest number: the lowest ones are the longest unseen.
+            rows = [(key,) for key in sorted(keys)]
+            db.conn.executemany("INSERT OR REPLACE INTO known_urls (key) VALUES (?)", rows)
+            db.execute(
+                "DELETE FROM known_urls WHERE number <= (SELECT max(number) FROM known_urls) - ?", [MAX_KNOWN_URLS]
+            )
+
+    def remembers(self, key: bytes) -> bool:
+        with self._transaction(write=False) as db:
+            return next(db.query("SELECT 1 FROM known_urls WHERE key = ?", [key]), None) is not None
+
     def _has_expired(self, db: sqlite_utils.Database, now: float) -> bool:
         oldest = next(db.query("SELECT min(last_access) AS oldest FROM artifacts"))["oldest"]
         return oldest is not None and oldest + self._ttl < now
@@ -247,6 +263,7 @@ def _open(path: Path) -> sqlite_utils.Database:
             for statement in ";\n".join(_MIGRATIONS[version:]).split(";\n"):
                 connection.execute(statement)
             connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+        connection.execute(_KNOWN_URLS)
         connection.execute("COMMIT")
         undo.pop_all()
     return sqlite_utils.Database(connection, execute_plugins=False)

@@ -1,0 +1,84 @@
+"""From a URL to an artifact: a stored one that is fresh, or the page fetched, read and kept. Words nothing.
+
+The network, the reader of pages and the store are ports.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Final
+
+from keyhole import alternates
+from keyhole.config import Config
+from keyhole.errors import Code, KeyholeError
+from keyhole.fetch.base import Fetcher, Terms
+from keyhole.fetch.validators import NOT_MODIFIED
+from keyhole.keeping import artifact_of, follow, validators
+from keyhole.permission import remember_links
+from keyhole.records import Artifact, Page
+from keyhole.store.base import Clock, Store, artifact_id
+from keyhole.worker.base import Extractor
+
+_PICTURE: Final = "image/"
+_DRAWING: Final = "image/svg+xml"
+
+
+@dataclass(frozen=True, slots=True)
+class Pages:
+    """The pages of the web as artifacts, over the ports that this needs."""
+
+    config: Config
+    fetcher: Fetcher
+    extractor: Extractor
+    store: Store
+    secret: bytes
+    clock: Clock
+
+    async def get(self, url: str, refresh: bool, terms: Terms) -> tuple[Artifact, bool]:
+        """The artifact of a URL and whether it is kept. Raises KeyholeError as fetching and reading do."""
+        known = await self._recent(url)
+        if known and not terms.permits(known.url):
+            known = None
+        if known and not refresh and known.fetched_at >= self.clock() - self.config.freshness:
+            return known, True
+        self.extractor.warm()
+        page = await self.fetcher.fetch(url, replace(terms, known=validators(known)))
+        if known and page.status == NOT_MODIFIED:
+            if await self._renew(known, page.fetched_at):
+                return replace(known, fetched_at=page.fetched_at), True
+            page = await self.fetcher.fetch(url, terms)  # what was asked about is gone: once more, for the text itself
+        identify = partial(artifact_id, self.secret)
+        artifact, words = await alternates.read(page, self.fetcher, self._made, identify, self.config.timeout)
+        artifact = await asyncio.to_thread(follow, artifact, known)
+        return artifact, await self._keep(artifact, words)
+
+    async def _made(self, page: Page) -> tuple[Artifact, str]:
+        document, words = await self.extractor.extract(page)
+        kind = document.media_type
+        if kind.startswith(_PICTURE) and kind != _DRAWING:
+            # A description of a picture is no text to read in or to keep: it is why there is none.
+            described = " ".join(document.text.split())
+            raise KeyholeError(Code.UNSUPPORTED_MEDIA, described.rstrip("."), bytes=len(page.body))
+        return artifact_of(page, document, artifact_id(self.secret, page.url, document.text)), words
+
+    async def _recent(self, url: str) -> Artifact | None:
+        try:
+            return await asyncio.to_thread(self.store.recent, url.strip(), 0.0)
+        except KeyholeError:
+            return None  # a store that fails must not keep a page from being read
+
+    async def _renew(self, artifact: Artifact, fetched_at: float) -> bool:
+        try:
+            return await asyncio.to_thread(self.store.renew, artifact.id, fetched_at)
+        except KeyholeError:
+            return False
+
+    async def _keep(self, artifact: Artifact, words: str) -> bool:
+        try:
+            await asyncio.to_thread(self.store.put, artifact, words)
+        except KeyholeError:
+            return False
+        await remember_links(artifact, self.store)
+        return True
