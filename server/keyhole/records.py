@@ -66,6 +66,8 @@ class Document:
     language: str = ""
     blocks: tuple[Block, ...] = ()
     removed: tuple[tuple[str, int], ...] = ()
+    notice: str = ""
+    """What the text is only, by name: a preview, another page's place; "" for a page that is itself."""
     metadata: Metadata = Metadata()
 
 
@@ -82,6 +84,8 @@ class Artifact:
     language: str
     fetched_at: float
     cut: bool = False
+    notice: str = ""
+    """As in the document."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -137,7 +137,7 @@ class Retrieval:
         )  # parsers and stemmers are loaded by the first call that needs them
         from keyhole.passages.stems import search_terms
 
-        document = extract(page.body, url=page.url, content_type=page.content_type)
+        document = extract(page.body, url=page.url, content_type=page.content_type, requested_url=page.requested_url)
         artifact = Artifact(
             id=artifact_id(self.secret, page.url, document.text),
             url=page.url,
@@ -148,6 +148,7 @@ class Retrieval:
             language=document.language,
             fetched_at=page.fetched_at,
             cut=page.cut,
+            notice=document.notice,
         )
         return artifact, " ".join(search_terms(f"{document.title}\n{document.text}"))
 

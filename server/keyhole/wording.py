@@ -23,6 +23,14 @@ MAX_URL = 300
 MAX_TERMS = 12
 """Terms named at most, of the found and of the absent."""
 
+NOTICES = {
+    "paywalled": "Only a preview: the page says that the rest is for subscribers.",
+    "login_required": "The site led to a login: this is what it shows without one.",
+    "not_found": "The page says that what was asked for is not there; this is what it shows instead.",
+    "home_page": "The address led to the site's first page: what was asked for may be gone.",
+}
+"""A line for each notice that an artifact may have."""
+
 
 def mark(secret: bytes, id: str) -> str:
     """Eight characters that only this installation can make for this text."""
@@ -196,7 +204,7 @@ def _source_lines(artifact: Artifact) -> list[str]:
 
 def _notes(artifact: Artifact, warning: str) -> list[str]:
     cut = "Partial: the response was cut off, the rest was never received." if artifact.cut else ""
-    return [note for note in (cut, warning) if note]
+    return [note for note in (cut, NOTICES.get(artifact.notice, ""), warning) if note]
 
 
 def _framed(head: Sequence[str], body: str, sign: str, call: str) -> str:
@@ -214,7 +222,8 @@ def _source_status(source: Source, following: Window | None) -> str:
     total = len(source.artifact.text)
     shown = sum(end - start for start, end in source.spans)
     call = f" Read on: {_call(source.artifact.id, following)}" if source.stored and following else ""
-    return f"{shown:,} of {total:,} characters shown.{call}"
+    notice = NOTICES.get(source.artifact.notice, "")
+    return _join(f"{shown:,} of {total:,} characters shown.", notice) + call
 
 
 def _source_facts(source: Source) -> dict[str, object]:
@@ -231,6 +240,7 @@ def _facts(artifact: Artifact, *, stored: bool) -> dict[str, object]:
         "artifact_id": artifact.id if stored else None,
         "url": artifact.url,
         "media_type": artifact.media_type,
+        **({"notice": artifact.notice} if artifact.notice else {}),
     }
 
 

@@ -38,6 +38,7 @@ CREATE TABLE artifacts (
     media_type TEXT NOT NULL,
     language TEXT NOT NULL,
     cut INTEGER NOT NULL,
+    notice TEXT NOT NULL,
     fetched_at REAL NOT NULL,
     last_access REAL NOT NULL
 );
@@ -75,7 +76,7 @@ class SqliteStore:
             "id": artifact.id, "url": artifact.url, "requested_url": artifact.requested_url,
             "title": artifact.title, "text": text,
             "chars": len(artifact.text), "size": len(text), "media_type": artifact.media_type,
-            "language": artifact.language, "cut": int(artifact.cut),
+            "language": artifact.language, "cut": int(artifact.cut), "notice": artifact.notice,
             "fetched_at": artifact.fetched_at, "last_access": now,
         }  # fmt: skip
         with self._transaction() as db:
@@ -84,6 +85,7 @@ class SqliteStore:
                 renewed = {
                     "fetched_at": artifact.fetched_at, "last_access": now, "title": artifact.title,
                     "requested_url": artifact.requested_url, "cut": int(artifact.cut),
+                    "notice": artifact.notice,
                 }  # fmt: skip
                 db.table("artifacts", pk="key").update(known["key"], renewed)
                 db.execute("UPDATE words SET stems = ? WHERE rowid = ?", [stems, known["key"]])
@@ -263,6 +265,7 @@ def _artifact(row: dict[str, Any]) -> Artifact:
         language=row["language"],
         fetched_at=row["fetched_at"],
         cut=bool(row["cut"]),
+        notice=row["notice"],
     )
 
 
