@@ -16,7 +16,7 @@ from keyhole.extract import soft_words as say
 from keyhole.extract.paywall import is_preview
 from keyhole.extract.soft_marks import (
     CHALLENGE_TRACES, CONSENT_HOSTS, CONSENT_MARKS, CONSENT_SEGMENTS, LOGIN_HOSTS, LOGIN_SEGMENTS, MAX_HEAD,
-    NOT_FOUND_SEGMENTS, PAYWALL_MARKS, challenge_mark,
+    MAX_HINTED, NOT_FOUND_SEGMENTS, PAYWALL_HINTS, challenge_mark,
 )  # fmt: skip
 from keyhole.extract.soft_page import Seen, first_label, led_home, plain, sections, see, segments
 
@@ -66,7 +66,7 @@ def worth_a_look(html: str, title: str, markdown: str, url: str, requested_url: 
     parts = sections(plain(title))
     if any(part in say.LOGIN_TITLES or part in say.NOT_FOUND_TITLES for part in parts) or _any(say.NOT_FOUND, parts):
         return length <= 4 * SHORT
-    return length <= PREVIEW and any(mark in html for mark in PAYWALL_MARKS)
+    return length <= PREVIEW and any(hint in html[:MAX_HINTED] for hint in PAYWALL_HINTS)
 
 
 def _address_says(url: str) -> bool:
@@ -87,16 +87,16 @@ def _count(phrases: tuple[str, ...], text: str) -> int:
 def _challenge(seen: Seen, root: HtmlElement) -> Finding | None:
     if len(seen.markdown) > SHORT:
         return None
-    mark = challenge_mark(seen.html, seen.markdown)
-    if mark:
-        return Finding(Code.BOT_CHALLENGE, f"the site's protection ({mark}) let no program through", True)
-    titled = any(part.rstrip(" .…!") in _CHALLENGE_TITLES for part in seen.title)
-    headed = any(part.rstrip(" .…!") in _CHALLENGE_TITLES for part in seen.headings[:1])
+    titled = any(part.rstrip(" .…!") in _CHALLENGE_TITLES for part in (*seen.title, *seen.headings[:1]))
     says = _any(say.CHALLENGE, (seen.words,))
+    mark = challenge_mark(seen.html, seen.markdown)
+    if mark and (titled or says or seen.prose <= 2 * FEW):
+        return Finding(Code.BOT_CHALLENGE, f"the site's protection ({mark}) let no program through", True)
     # A form that asks for a captcha asks for other things too.
-    trace = next((name for trace, name in CHALLENGE_TRACES.items() if trace in seen.html[:MAX_HEAD]), "")
-    alone = seen.fields <= 1 and seen.passwords == 0
-    if says and alone and seen.prose <= MANY and (titled or headed or (trace and seen.prose <= 2 * FEW)):
+    if not says or seen.fields > 1 or seen.passwords or seen.prose > MANY:
+        return None
+    head = seen.html[:MAX_HEAD]
+    if titled or (seen.prose <= 2 * FEW and any(trace in head for trace in CHALLENGE_TRACES)):
         return Finding(Code.BOT_CHALLENGE, "the site asks for a proof that a person reads it", True)
     return None
 
@@ -109,10 +109,12 @@ def _consent(seen: Seen, root: HtmlElement) -> Finding | None:
     placed = host in CONSENT_HOSTS or any(part in CONSENT_SEGMENTS for part in path)
     titled = any(part.startswith(say.CONSENT_TITLES) for part in (*seen.title, *seen.headings[:1]))
     gated = _any(say.CONSENT_GATES, (seen.words,))
+    if not (placed or titled or gated) or seen.passwords:
+        return None
     head = seen.html[:MAX_HEAD].lower()
     marked = any(mark in head for mark in CONSENT_MARKS)
     words = _count(say.CONSENT, seen.words)
-    if not (placed or titled or gated) or words + marked < 2 or not words or seen.passwords:
+    if not words or words + marked < 2:
         return None
     if seen.rest((*say.CONSENT, *say.CONSENT_GATES)) > (2 * FEW if placed else FEW):
         return None

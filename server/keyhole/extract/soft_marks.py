@@ -12,8 +12,12 @@ import html
 from collections.abc import Mapping
 from typing import Final
 
-MAX_HEAD: Final = 65_536
+MAX_HEAD: Final = 32_768
 """Characters of a page that are searched for marks: pages of challenges have some 1,000 to 30,000 in all."""
+MAX_ERROR: Final = 65_536
+"""Bytes of the body of an error that are read for them."""
+MAX_HINTED: Final = 150_000
+"""Characters that are searched for a hint of a paywall."""
 
 CHALLENGE_MARKS: Final = {
     "_cf_chl_opt": "Cloudflare", "/orchestrate/chl_page": "Cloudflare", "cf-challenge-running": "Cloudflare",
@@ -26,7 +30,7 @@ CHALLENGE_MARKS: Final = {
     "ddg-l10n-title": "DDoS-Guard", "check.ddos-guard.net": "DDoS-Guard", "errors.edgesuite.net": "Akamai",
     "sec-if-cpt-container": "Akamai", "/_sec/cp_challenge/": "Akamai", "bm-verify=": "Akamai",
     "x-vercel-challenge": "Vercel", "vercel.link/security-checkpoint": "Vercel", "validate.perfdrive.com": "Radware",
-    "window.KPSDK": "Kasada", "/_____tmd_____/punish": "Alibaba", "wappass.baidu.com": "Baidu",
+    "KPSDK={}": "Kasada", "/_____tmd_____/punish": "Alibaba", "wappass.baidu.com": "Baidu",
     "/errors/validateCaptcha": "Amazon", "/checkcaptcha?": "Yandex", "captcha-backgrounds.s3.yandex": "Yandex",
     "/.well-known/sgcaptcha/": "SiteGround", "/.lsrecap/recaptcha": "LiteSpeed", "imunify360-splash": "Imunify360",
     "git.gammaspectra.live/git/go-away": "go-away", "/.bunny-shield/": "Bunny Shield", "qrator_jsr": "Qrator",
@@ -57,6 +61,8 @@ PAYWALL_MARKS: Final = (
     "members-only", "amp-subscriptions",
 )  # fmt: skip
 """Lower-cased strings of paywalls and of the classes that themes give them."""
+PAYWALL_HINTS: Final = ("paywall", "regwall", "tinypass", "piano.io", "poool", "pelcro", "zephr", "upgrade-cta", "subscriber", "premium")
+"""What most of these hold: it decides whether a page of middling length is looked at."""
 
 LOGIN_SEGMENTS: Final = frozenset({
     "login", "log-in", "signin", "sign-in", "sign_in", "logon", "auth", "authenticate", "sso", "login.php", "login.aspx",
@@ -96,10 +102,11 @@ def challenge_header(headers: Mapping[str, str]) -> str:
 
 def challenge_mark(page: str, shown: str = "") -> str:
     """The system that left its mark in the page's markup, or "". What also stands in `shown` is only written about."""
-    head = page[:MAX_HEAD]
-    return next((system for mark, system in CHALLENGE_MARKS.items() if mark in head and mark not in shown), "")
+    head = page[:MAX_HEAD].encode("utf-8", "replace")
+    found = ((mark, system) for mark, system in CHALLENGE_MARKS.items() if mark.encode() in head)
+    return next((system for mark, system in found if mark not in shown), "")
 
 
 def challenge_in_error(body: bytes) -> str:
     """The system whose challenge or block page came with an error status, or ""."""
-    return challenge_mark(html.unescape(body[:MAX_HEAD].decode("utf-8", "replace")))
+    return challenge_mark(html.unescape(body[:MAX_ERROR].decode("utf-8", "replace")))
