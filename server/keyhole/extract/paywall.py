@@ -12,7 +12,7 @@ from typing import Final
 from lxml.html import HtmlElement
 
 from keyhole.extract.soft_marks import PAYWALL_MARKS
-from keyhole.extract.soft_page import Seen, plain
+from keyhole.extract.soft_page import Seen, bears, plain
 from keyhole.extract.soft_words import PAYWALL_GATES
 
 MIN_PART: Final = 200
@@ -25,6 +25,7 @@ TAIL: Final = 600
 _NOT_FREE = re.compile(r'"isAccessibleForFree"\s*:\s*"?(?:false|no)\b', re.IGNORECASE)
 _PART = re.compile(r'"cssSelector"\s*:\s*(?:\[\s*)?"\s*([.#])([\w-]{1,100})')
 _WORD_COUNT = re.compile(r'"wordCount"\s*:\s*"?(\d{1,6})')
+_MARKED: Final = ("div", "section", "aside", "article", "script", "p", "main", "span", "iframe", "form")
 _PIECES = re.compile(r"[^\W_]+")
 
 
@@ -35,7 +36,7 @@ def is_preview(seen: Seen, root: HtmlElement, most: int) -> bool:
         return False
     gated = any(phrase in seen.words or phrase in plain(seen.markdown[-TAIL:]) for phrase in PAYWALL_GATES)
     if not stated:
-        return gated and _marked(root)
+        return gated and bears(root, PAYWALL_MARKS, ("class", "id", "src"), *_MARKED)
     words = _WORD_COUNT.search(seen.html)
     if words is not None:
         # Words are counted where they are written with spaces; elsewhere the count says nothing.
@@ -54,12 +55,3 @@ def _length(root: HtmlElement, kind: str, name: str) -> int:
     path = "//*[@id=$name]" if kind == "#" else "//*[contains(concat(' ', normalize-space(@class), ' '), $name)]"
     found = root.xpath(path, name=name if kind == "#" else f" {name} ")
     return sum(len(" ".join(element.text_content().split())) for element in found[:50])
-
-
-def _marked(root: HtmlElement) -> bool:
-    """Whether an element or a script bears the name of a paywall."""
-    for element in root.iter("div", "section", "aside", "article", "script", "p", "main", "span", "iframe", "form"):
-        said = " ".join(element.get(name, "")[:300] for name in ("class", "id", "src")).lower()
-        if said.strip() and any(mark in said for mark in PAYWALL_MARKS):
-            return True
-    return False

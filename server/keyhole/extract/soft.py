@@ -15,10 +15,10 @@ from keyhole.errors import Code
 from keyhole.extract import soft_words as say
 from keyhole.extract.paywall import is_preview
 from keyhole.extract.soft_marks import (
-    CHALLENGE_TRACES, CONSENT_HOSTS, CONSENT_MARKS, CONSENT_SEGMENTS, LOGIN_HOSTS, LOGIN_SEGMENTS, MAX_HEAD,
+    CHALLENGE_WIDGETS, CONSENT_HOSTS, CONSENT_MARKS, CONSENT_SEGMENTS, LOGIN_HOSTS, LOGIN_SEGMENTS, MAX_HEAD,
     MAX_HINTED, NOT_FOUND_SEGMENTS, PAYWALL_HINTS, challenge_mark,
 )  # fmt: skip
-from keyhole.extract.soft_page import Seen, first_label, led_home, plain, sections, see, segments
+from keyhole.extract.soft_page import Seen, bears, first_label, led_home, plain, sections, see, segments
 
 SHORT: Final = 1_500
 """Characters of Markdown up to which a page is looked at whatever its title: real walls have some 50 to 1,100."""
@@ -89,14 +89,13 @@ def _challenge(seen: Seen, root: HtmlElement) -> Finding | None:
         return None
     titled = any(part.rstrip(" .…!") in _CHALLENGE_TITLES for part in (*seen.title, *seen.headings[:1]))
     says = _any(say.CHALLENGE, (seen.words,))
-    mark = challenge_mark(seen.html, seen.markdown)
+    mark = challenge_mark(seen.html, seen.words)
     if mark and (titled or says or seen.prose <= 2 * FEW):
         return Finding(Code.BOT_CHALLENGE, f"the site's protection ({mark}) let no program through", True)
     # A form that asks for a captcha asks for other things too.
     if not says or seen.fields > 1 or seen.passwords or seen.prose > MANY:
         return None
-    head = seen.html[:MAX_HEAD]
-    if titled or (seen.prose <= 2 * FEW and any(trace in head for trace in CHALLENGE_TRACES)):
+    if titled or (seen.prose <= 2 * FEW and bears(root, CHALLENGE_WIDGETS, ("class", "id"), "div", "form")):
         return Finding(Code.BOT_CHALLENGE, "the site asks for a proof that a person reads it", True)
     return None
 
@@ -150,19 +149,30 @@ def _login_address(url: str) -> bool:
 
 
 def _not_found(seen: Seen, root: HtmlElement) -> Finding | None:
-    titled = any(part in say.NOT_FOUND_TITLES for part in seen.title) or _any(say.NOT_FOUND, seen.title)
-    headed = any(part in say.NOT_FOUND_TITLES for part in seen.headings) or _any(say.NOT_FOUND, seen.headings)
+    named = _names_absence(seen.title), _names_absence(seen.headings)
+    titled = named[0] or any(part in say.NOT_FOUND_TITLES for part in seen.title)
+    headed = named[1] or any(part in say.NOT_FOUND_TITLES for part in seen.headings)
     moved = seen.redirected and any(part in NOT_FOUND_SEGMENTS for part in segments(seen.url))
-    technical = _any(say.TECHNICAL, (seen.words,)) or "```" in seen.markdown
-    if (technical and not moved) or not (titled or headed):
+    if not (titled or headed or moved) or (not moved and _is_technical(seen)):
         return None
     # The page speaks to its reader of what was asked for; a page about missing pages does not.
-    body = seen.words[:SHORT]
-    says = _any(say.NOT_FOUND, (body,)) and _any(say.NOT_FOUND_ADDRESSES, (body,))
-    bare = seen.prose <= FEW // 2 and (titled or moved)
-    if titled + headed + says + moved + bare < 2 or not (says or moved or bare):
+    words = seen.words[:SHORT]
+    speaks = _any(say.NOT_FOUND_ADDRESSES, (words,)) and (any(named) or _any(say.NOT_FOUND, (words,)))
+    bare = seen.prose <= FEW // 2 and (named[0] or moved or (titled and named[1]))
+    if not speaks and not bare and not (moved and (titled or headed)):
         return None
-    return Finding(Code.NOT_FOUND, "the answer was a success, but the page says that nothing is there", seen.prose <= SHORT)
+    return Finding(Code.NOT_FOUND, "the answer was a success, but the page says that nothing is there", seen.prose <= MANY)
+
+
+def _names_absence(texts: tuple[str, ...]) -> bool:
+    """Whether a title or heading says that something is not there."""
+    return _any(say.NOT_FOUND, texts) or any(
+        len(text) <= 60 and text.rstrip(" .!…").endswith(say.NOT_FOUND_ENDINGS) for text in texts
+    )
+
+
+def _is_technical(seen: Seen) -> bool:
+    return _any(say.TECHNICAL, (seen.words,)) or "```" in seen.markdown
 
 
 def _paywall(seen: Seen, root: HtmlElement) -> Finding | None:

@@ -38,15 +38,8 @@ CHALLENGE_MARKS: Final = {
     "fullPageCaptcha": "hCaptcha",
 }  # fmt: skip
 """String -> system, for what is served only in place of a page."""
-CHALLENGE_TRACES: Final = {
-    "g-recaptcha": "reCAPTCHA", "recaptcha/enterprise.js": "reCAPTCHA", "recaptcha/api.js": "reCAPTCHA",
-    "h-captcha": "hCaptcha", "hcaptcha.com/1/api.js": "hCaptcha", "cf-turnstile": "Turnstile",
-    "challenges.cloudflare.com/turnstile": "Turnstile", "/cdn-cgi/challenge-platform/": "Cloudflare",
-    "/cdn-cgi/styles/": "Cloudflare", "_Incapsula_Resource": "Imperva", "_pxAppId": "HUMAN", "js.datadome.co": "DataDome",
-    "token.awswaf.com": "AWS WAF", "TSPD": "F5", "bobcmn": "F5", "geetest": "GeeTest", "frc-captcha": "Friendly Captcha",
-    "altcha": "ALTCHA", "smartcaptcha": "SmartCaptcha", "captcha": "a captcha",
-}  # fmt: skip
-"""String -> system, for what ordinary pages hold too: a form with a captcha, a script that watches."""
+CHALLENGE_WIDGETS: Final = ("captcha", "turnstile", "geetest", "challenge", "human-verification", "bot-check")
+"""Parts of the class or id of an element that asks for a proof; forms for other ends hold it too."""
 CONSENT_MARKS: Final = (
     "onetrust", "cdn.cookielaw.org", "sp_message_container", "privacy-mgmt.com", "qc-cmp2", "quantcast",
     "usercentrics", "didomi", "privacy-center.org", "cookiebot", "trustarc", "consent.google", "consent.youtube",
@@ -100,11 +93,12 @@ def challenge_header(headers: Mapping[str, str]) -> str:
     return next((system for name, values, system in _HEADERS if headers.get(name, "").strip().lower() in values), "")
 
 
-def challenge_mark(page: str, shown: str = "") -> str:
-    """The system that left its mark in the page's markup, or "". What also stands in `shown` is only written about."""
+def challenge_mark(page: str, words: str = "") -> str:
+    """The system that left its mark in the page's markup, or "". What also stands in its case-folded words is only
+    written about."""
     head = page[:MAX_HEAD].encode("utf-8", "replace")
     found = ((mark, system) for mark, system in CHALLENGE_MARKS.items() if mark.encode() in head)
-    return next((system for mark, system in found if mark not in shown), "")
+    return next((system for mark, system in found if mark.casefold() not in words), "")
 
 
 def challenge_in_error(body: bytes) -> str:

@@ -89,6 +89,15 @@ def see(root: HtmlElement, html: str, markdown: str, url: str, requested_url: st
     )
 
 
+def bears(root: HtmlElement, marks: tuple[str, ...], attributes: tuple[str, ...], *tags: str) -> bool:
+    """Whether an element of these tags bears one of the marks in one of its attributes."""
+    for element in islice(root.iter(*tags), MAX_NODES):
+        said = " ".join(element.get(name, "")[:300] for name in attributes).lower()
+        if said.strip() and any(mark in said for mark in marks):
+            return True
+    return False
+
+
 def plain(text: str) -> str:
     """Text as phrases are compared with."""
     return _SPACES.sub(" ", text.replace("\u2019", "'")).strip().casefold()

@@ -63,6 +63,8 @@ errore 404|erro 404|fout 404|fel 404|feil 404|fejl 404|virhe 404|błąd 404|chyb
 σφάλμα 404|404エラー|404 错误|404错误|404 오류|خطأ 404|שגיאה 404|lỗi 404|no longer available|nothing found|nichts gefunden|introuvable
 """))
 NOT_FOUND: Final = _table("""
+you requested could not be found|you requested was not found|you are looking for does not exist|you are looking for could not be found
+you're looking for doesn't exist|you're looking for could not be found
 page not found|page cannot be found|page can't be found|page could not be found|page couldn't be found|page was not found
 page does not exist|page doesn't exist|page is not available|page isn't available|page no longer exists|page has been removed
 page is no longer available|we couldn't find that page|we can't find that page|couldn't find the page|can't find the page
@@ -89,6 +91,13 @@ az oldal nem létezik|pagina nu a fost găsită|pagina nu există|страниц
 صفحه مورد نظر|không tìm thấy trang|trang không tồn tại|trang bạn tìm|halaman tidak ditemukan|halaman tidak dijumpai|ไม่พบหน้า
 पृष्ठ नहीं मिला|पेज नहीं मिला|no s'ha trobat la pàgina|puslapis nerastas|lapa nav atrasta|lehte ei leitud
 """)
+NOT_FOUND_ENDINGS: Final = _table("""
+not found|no longer available|isn't available|isn't available anymore|is not available|no longer exists|does not exist|doesn't exist|nicht gefunden|nicht mehr verfügbar|existiert nicht|introuvable|non trouvé|non trouvée|n'est plus disponible|n'existe plus
+no encontrado|no encontrada|ya no está disponible|no existe|não encontrado|não encontrada|não está mais disponível|não existe|non trovato|non trovata|non è più disponibile|niet gevonden|niet meer beschikbaar|bestaat niet|hittades inte|finns inte längre|ikke funnet|ikke fundet|finnes ikke|findes ikke
+ei löydy|ei löytynyt|nie znaleziono|nie istnieje|nenalezena|nenalezen|neexistuje|nem található|nu a fost găsit|nu a fost găsită|не найден|не найдена|не найдено|не существует|больше не доступен|больше не доступна|не знайдено|не існує|bulunamadı|mevcut değil|δεν βρέθηκε|δεν υπάρχει|が見つかりません|は見つかりませんでした|が見つかりませんでした|は存在しません|不存在|未找到|已下架|已失效|找不到|찾을 수 없습니다
+غير موجود|غير موجودة|לא נמצא|לא נמצאה|یافت نشد|پیدا نشد|không tìm thấy|không tồn tại|tidak ditemukan|ไม่พบ|नहीं मिला
+""")
+"""How a title or heading of a few words ends that names the thing that is not there."""
 NOT_FOUND_ADDRESSES: Final = _table("""
 you are looking for|you're looking for|you were looking for|you requested|you tried to|you followed|you may have|you've reached|oops|sorry
 we can't find|we couldn't find|we could not find|we cannot find|looks like nothing|moved, deleted|moved or deleted|moved or removed|may have been removed
