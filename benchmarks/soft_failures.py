@@ -1,8 +1,8 @@
 """How well failures behind a success are named: recall by kind over fixtures/soft, and false alarms on ordinary pages.
 
-`python benchmarks/soft_failures.py [PAGES.jsonl.gz …]` prints both, names what is missed or wrongly named, and times the
-detector beside the whole extraction. Each row of a file has `url` and `html`; every alarm on such a page is printed to
-be judged by eye. The same input prints the same table, times apart.
+`python benchmarks/soft_failures.py [PAGES.jsonl.gz …]` prints both, names what is missed or wrongly named, and times
+the detector beside the whole extraction. Each row of a file has `url` and `html`; every alarm on such a page is
+printed to be judged by eye. The same input prints the same table, times apart.
 """
 
 from __future__ import annotations
@@ -69,7 +69,8 @@ def main(paths: list[str]) -> None:
         good = (found, how) == ((case["kind"], case["outcome"]) if case["kind"] else ("", ""))
         right[case["kind"] or "(ordinary)", case["part"]].append(good)
         if not good:
-            print(f"wrong: {case['file']}: {found or 'itself'} {how}, expected {case['kind'] or 'itself'} {case['outcome']}")
+            wanted = f"{case['kind'] or 'itself'} {case['outcome']}"
+            print(f"wrong: {case['file']}: {found or 'itself'} {how}, expected {wanted}")
     parts = sorted({part for _, part in right})
     print("\n| kind | " + " | ".join(parts) + " |\n| --- |" + " ---: |" * len(parts))
     for kind in sorted({kind for kind, _ in right}):
@@ -90,7 +91,7 @@ def _alarms(paths: list[str]) -> None:
         finally:
             spent = time.perf_counter() - start
 
-    reader._looked_at = timed
+    reader._looked_at = timed  # type: ignore[assignment]
     times, alarms = [], 0
     print("\nOrdinary pages:")
     for name, body, url in ordinary(paths):
@@ -100,8 +101,11 @@ def _alarms(paths: list[str]) -> None:
             alarms += 1
             print(f"alarm: {name}: {found} {how}")
     times.sort()
-    print(f"{alarms} alarms on {len(times)} pages; the look took {median(times):.2f} ms in the middle, {mean(times):.2f} ms on average, "
-          f"{times[int(0.95 * len(times))]:.2f} ms for the slowest twentieth, at most {times[-1]:.1f} ms")
+    slow = times[int(0.95 * len(times))]
+    print(
+        f"{alarms} alarms on {len(times)} pages; the look took {median(times):.2f} ms in the middle, "
+        f"{mean(times):.2f} ms on average, {slow:.2f} ms for the slowest twentieth, at most {times[-1]:.1f} ms"
+    )
 
 
 if __name__ == "__main__":

@@ -77,7 +77,9 @@ RULES: Mapping[Code, Rule] = MappingProxyType(
         Code.HTTP_STATUS: Rule(False, "Check the URL, or search for where the page went."),
         Code.RATE_LIMITED: Rule(True, "Wait before asking this site again, or use another source."),
         Code.LOGIN_REQUIRED: Rule(False, "The page needs an account; use a public source."),
-        Code.CONSENT_REQUIRED: Rule(False, "The site wants a choice about cookies and none is made; use another source."),
+        Code.CONSENT_REQUIRED: Rule(
+            False, "The site wants a choice about cookies and none is made; use another source."
+        ),
         Code.PAYWALLED: Rule(False, "The text is for subscribers; use a public source."),
         Code.NOT_FOUND: Rule(False, "Check the URL, or search for where the page went."),
         Code.BOT_CHALLENGE: Rule(

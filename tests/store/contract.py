@@ -49,7 +49,14 @@ class StoreContract(ABC):
 
     def test_what_was_put_is_given_back_in_every_field(self, store: Store, clock: Clock) -> None:
         kept = artifact(text="Größe\n", url="https://example.org/final", requested_url="https://example.org/asked")
-        kept = replace(kept, cut=True, language="de-AT", media_type="text/markdown", fetched_at=clock.now + 0.25)
+        kept = replace(
+            kept,
+            cut=True,
+            notice="paywalled",
+            language="de-AT",
+            media_type="text/markdown",
+            fetched_at=clock.now + 0.25,
+        )
         store.put(kept, "grösse")
         assert store.get(kept.id) == kept
 
@@ -74,8 +81,10 @@ class StoreContract(ABC):
         assert store.get(kept.id).text == kept.text
 
     def test_putting_the_same_id_again_renews_it_and_keeps_one(self, store: Store, clock: Clock) -> None:
-        old = artifact(title="Old", cut=True, fetched_at=clock.now)
-        new = replace(old, title="New", cut=False, requested_url="https://example.org/other", fetched_at=clock.now + 9)
+        old = replace(artifact(title="Old", cut=True, fetched_at=clock.now), notice="home_page")
+        new = replace(
+            old, title="New", cut=False, notice="", requested_url="https://example.org/other", fetched_at=clock.now + 9
+        )
         store.put(old, "old page")
         clock.advance(9)
         store.put(new, "new page")

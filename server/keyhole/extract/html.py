@@ -66,7 +66,7 @@ def _looked_at(html: str, base: str, markdown: str, title: str, urls: tuple[str,
         if len(text) < SHORT_CHARS and text == markdown:
             _refuse_shell(root, markdown)
         markdown = text
-    return markdown, finding.kind if finding else ""
+    return markdown, str(finding.kind) if finding else ""
 
 
 def _with_data(root: HtmlElement, url: str, markdown: str) -> str:

@@ -1,4 +1,4 @@
-"""Whether a page is the preview of a text for subscribers: its statements, its markup, its words. Pure; judges one thing.
+"""Whether a page is the preview of a text for subscribers, by statements, markup and words. Pure; judges no other wall.
 
 A site states it to search engines in JSON-LD, whole text or not, so a statement alone tells nothing: what counts is
 whether the part that it names came. After Google's documentation of structured data for paywalled content.
@@ -29,14 +29,15 @@ _MARKED: Final = ("div", "section", "aside", "article", "script", "p", "main", "
 _PIECES = re.compile(r"[^\W_]+")
 
 
-def is_preview(seen: Seen, root: HtmlElement, most: int) -> bool:
+def is_preview(seen: Seen, most: int) -> bool:
     """Whether only the beginning of a text for subscribers came; `most`: characters that a preview has."""
     stated = _NOT_FREE.search(seen.html) is not None
     if not stated and seen.prose > most:
         return False
-    gated = any(phrase in seen.words or phrase in plain(seen.markdown[-TAIL:]) for phrase in PAYWALL_GATES)
+    words_and_end = seen.words + "\n" + plain(seen.markdown[-TAIL:])
+    gated = any(phrase in words_and_end for phrase in PAYWALL_GATES)
     if not stated:
-        return gated and bears(root, PAYWALL_MARKS, ("class", "id", "src"), *_MARKED)
+        return gated and bears(seen.root, PAYWALL_MARKS, ("class", "id", "src"), *_MARKED)
     words = _WORD_COUNT.search(seen.html)
     if words is not None:
         # Words are counted where they are written with spaces; elsewhere the count says nothing.
@@ -46,7 +47,7 @@ def is_preview(seen: Seen, root: HtmlElement, most: int) -> bool:
     part = _PART.search(seen.html)
     if part is None:
         return gated
-    length = _length(root, part[1], part[2])
+    length = _length(seen.root, part[1], part[2])
     return length < MIN_PART or (gated and length < most // 2)
 
 

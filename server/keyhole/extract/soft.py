@@ -15,15 +15,24 @@ from keyhole.errors import Code
 from keyhole.extract import soft_words as say
 from keyhole.extract.paywall import is_preview
 from keyhole.extract.soft_marks import (
-    CHALLENGE_WIDGETS, CONSENT_HOSTS, CONSENT_MARKS, CONSENT_SEGMENTS, LOGIN_HOSTS, LOGIN_SEGMENTS, MAX_HEAD,
-    MAX_HINTED, NOT_FOUND_SEGMENTS, PAYWALL_HINTS, challenge_mark,
+    CHALLENGE_WIDGETS,
+    CONSENT_HOSTS,
+    CONSENT_MARKS,
+    CONSENT_SEGMENTS,
+    LOGIN_HOSTS,
+    LOGIN_SEGMENTS,
+    MAX_HEAD,
+    MAX_HINTED,
+    NOT_FOUND_SEGMENTS,
+    PAYWALL_HINTS,
+    challenge_mark,
 )  # fmt: skip
 from keyhole.extract.soft_page import Seen, bears, first_label, led_home, plain, sections, see, segments
 
 SHORT: Final = 1_500
 """Characters of Markdown up to which a page is looked at whatever its title: real walls have some 50 to 1,100."""
-PREVIEW: Final = 3_500
-"""Characters up to which a text may be a preview: sites show one to five paragraphs."""
+PREVIEW: Final = 2_500
+"""Characters up to which a text may be a preview: sites show one to four paragraphs."""
 FEW: Final = 300
 """Characters that a page may have around a form or a phrase that is all of it."""
 MANY: Final = 800
@@ -46,7 +55,7 @@ def soft_failure(root: HtmlElement, html: str, markdown: str, url: str, requeste
     """What stands in the page's place, or None for a page that is itself. `root` is its unpruned tree."""
     seen = see(root, html, markdown, url, requested_url)
     for judge in (_challenge, _consent, _login, _not_found, _paywall):
-        if finding := judge(seen, root):
+        if finding := judge(seen):
             return finding
     return notice_of_address(url, requested_url)
 
@@ -84,7 +93,7 @@ def _count(phrases: tuple[str, ...], text: str) -> int:
     return sum(phrase in text for phrase in phrases)
 
 
-def _challenge(seen: Seen, root: HtmlElement) -> Finding | None:
+def _challenge(seen: Seen) -> Finding | None:
     if len(seen.markdown) > SHORT:
         return None
     titled = any(part.rstrip(" .…!") in _CHALLENGE_TITLES for part in (*seen.title, *seen.headings[:1]))
@@ -95,7 +104,7 @@ def _challenge(seen: Seen, root: HtmlElement) -> Finding | None:
     # A form that asks for a captcha asks for other things too.
     if not says or seen.fields > 1 or seen.passwords or seen.prose > MANY:
         return None
-    if titled or (seen.prose <= 2 * FEW and bears(root, CHALLENGE_WIDGETS, ("class", "id"), "div", "form")):
+    if titled or (seen.prose <= 2 * FEW and bears(seen.root, CHALLENGE_WIDGETS, ("class", "id"), "div", "form")):
         return Finding(Code.BOT_CHALLENGE, "the site asks for a proof that a person reads it", True)
     return None
 
@@ -103,7 +112,7 @@ def _challenge(seen: Seen, root: HtmlElement) -> Finding | None:
 _CHALLENGE_TITLES = frozenset(title.rstrip(" .…!") for title in say.CHALLENGE_TITLES)
 
 
-def _consent(seen: Seen, root: HtmlElement) -> Finding | None:
+def _consent(seen: Seen) -> Finding | None:
     host, path = first_label(seen.url), segments(seen.url)
     placed = host in CONSENT_HOSTS or any(part in CONSENT_SEGMENTS for part in path)
     titled = any(part.startswith(say.CONSENT_TITLES) for part in (*seen.title, *seen.headings[:1]))
@@ -120,7 +129,7 @@ def _consent(seen: Seen, root: HtmlElement) -> Finding | None:
     return Finding(Code.CONSENT_REQUIRED, "the site shows a choice about cookies in the page's place", True)
 
 
-def _login(seen: Seen, root: HtmlElement) -> Finding | None:
+def _login(seen: Seen) -> Finding | None:
     if seen.names & {"SAMLRequest", "wresult"} and seen.prose <= FEW:
         return Finding(Code.LOGIN_REQUIRED, "the page passes its reader on to a login", True)
     moved = seen.redirected and _login_address(seen.url) and not _login_address(seen.requested_url)
@@ -148,7 +157,7 @@ def _login_address(url: str) -> bool:
     return first_label(url) in LOGIN_HOSTS or any(part in LOGIN_SEGMENTS for part in segments(url))
 
 
-def _not_found(seen: Seen, root: HtmlElement) -> Finding | None:
+def _not_found(seen: Seen) -> Finding | None:
     named = _names_absence(seen.title), _names_absence(seen.headings)
     titled = named[0] or any(part in say.NOT_FOUND_TITLES for part in seen.title)
     headed = named[1] or any(part in say.NOT_FOUND_TITLES for part in seen.headings)
@@ -161,7 +170,9 @@ def _not_found(seen: Seen, root: HtmlElement) -> Finding | None:
     bare = seen.prose <= FEW // 2 and (named[0] or moved or (titled and named[1]))
     if not speaks and not bare and not (moved and (titled or headed)):
         return None
-    return Finding(Code.NOT_FOUND, "the answer was a success, but the page says that nothing is there", seen.prose <= MANY)
+    return Finding(
+        Code.NOT_FOUND, "the answer was a success, but the page says that nothing is there", seen.prose <= MANY
+    )
 
 
 def _names_absence(texts: tuple[str, ...]) -> bool:
@@ -175,8 +186,8 @@ def _is_technical(seen: Seen) -> bool:
     return _any(say.TECHNICAL, (seen.words,)) or "```" in seen.markdown
 
 
-def _paywall(seen: Seen, root: HtmlElement) -> Finding | None:
-    if not is_preview(seen, root, PREVIEW):
+def _paywall(seen: Seen) -> Finding | None:
+    if not is_preview(seen, PREVIEW):
         return None
     fatal = seen.rest(say.PAYWALL_GATES) < LEFT
     return Finding(Code.PAYWALLED, "the page is for subscribers and shows nothing of its text", fatal)

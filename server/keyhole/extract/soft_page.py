@@ -1,4 +1,4 @@
-"""What soft failures are judged by: a page's title, headings, fields and visible words, read once from the unpruned tree.
+"""What soft failures are judged by, read once from the unpruned tree: title, headings, fields, visible words.
 
 Judges nothing. All readings are bounded, so that a large page costs no more than a small one.
 """
@@ -25,7 +25,9 @@ MAX_FIELDS: Final = 100
 
 _UNSEEN: Final = frozenset({"script", "style", "template", "svg", "head", "title", "option", "textarea"})
 _NO_FIELD: Final = frozenset({"hidden", "submit", "button", "image", "checkbox", "radio", "reset", "search"})
-_IDENTIFIER = re.compile(r"(?i)\b(?:user(?:name)?|login|identifier|account|email|e-mail)\b|loginid|userid|benutzer|usuario|utilisateur")
+_IDENTIFIER = re.compile(
+    r"(?i)\b(?:user(?:name)?|login|identifier|account|email|e-mail)\b|loginid|userid|benutzer|usuario|utilisateur"
+)
 _SECTIONS = re.compile(r"\s+[|\-–—·•»«›:/]\s+|\s*[|｜]\s*|:\s+")
 _LINK = re.compile(r"!?\[([^\[\]]{0,500})\]\([^()\s]{0,2000}\)")
 _SPACES = re.compile(r"\s+")
@@ -35,6 +37,7 @@ _SPACES = re.compile(r"\s+")
 class Seen:
     """A page as it is judged; all words are case-folded, with straight apostrophes and single spaces."""
 
+    root: HtmlElement
     html: str
     url: str
     requested_url: str
@@ -65,16 +68,17 @@ class Seen:
     def rest(self, phrases: tuple[str, ...]) -> int:
         """Characters of the lines of the text that are no heading and hold none of the phrases."""
         lines = (line for line in _LINK.sub(r"\1", self.markdown[:20_000]).splitlines() if not line.startswith("#"))
-        return sum(len(line) for line in lines if not any(phrase in plain(line) for phrase in phrases))
+        return sum(len(line) for line in map(plain, lines) if not any(phrase in line for phrase in phrases))
 
 
 def see(root: HtmlElement, html: str, markdown: str, url: str, requested_url: str) -> Seen:
     """Read a page for judging: `root` is its unpruned tree, `markdown` what was made of it."""
     title = plain(_text(next(root.iter("title"), None)))
-    fields = [field for field in islice(root.iter("input"), MAX_FIELDS)]
+    fields = list(islice(root.iter("input"), MAX_FIELDS))
     shown = [field for field in fields if field.get("type", "text")[:20].lower() not in _NO_FIELD]
     areas = sum(1 for _ in islice(root.iter("textarea"), 10))
     return Seen(
+        root=root,
         html=html,
         url=url,
         requested_url=requested_url or url,

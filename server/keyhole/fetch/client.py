@@ -5,6 +5,7 @@ The redirect loop is here and nowhere else: it alone alternates between deciding
 
 from __future__ import annotations
 
+import asyncio
 import re
 import ssl
 import time
@@ -19,6 +20,7 @@ import httpx
 
 from keyhole.config import Config
 from keyhole.errors import Code, KeyholeError
+from keyhole.extract.soft_marks import MAX_ERROR, challenge_header, challenge_in_error
 from keyhole.fetch.backend import CheckedBackend
 from keyhole.fetch.decoding import ACCEPT_ENCODING, Decoder
 from keyhole.fetch.urls import DEFAULT_PORTS, Target, parse_target, redirect_target
@@ -27,6 +29,10 @@ from keyhole.records import Page
 ACCEPT = "text/markdown, text/html;q=0.9, application/xhtml+xml;q=0.9, text/plain;q=0.8, */*;q=0.5"
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _SECONDS = re.compile(r"[0-9]{1,6}")
+MAY_CHALLENGE = frozenset({400, 401, 403, 404, 405, 406, 418, 429, 503})
+"""Statuses that protections give their challenges and blocks; of 2xx pages the extraction judges."""
+ERROR_SECONDS = 3.0
+"""For the body of an error: it decides only on the error's name."""
 MAX_CONNECTIONS = 32
 """Open connections of one server: a search fetches 10 at once, and several clients may share a host."""
 
@@ -54,6 +60,7 @@ class HttpFetcher:
                 if response.status_code in REDIRECTS and location:
                     target = redirect_target(target, location)
                     continue
+                await self._refuse_challenge(response)
                 raise_for_status(response.status_code, response.headers)
                 body, cut = await self._body(response)
                 return self._page(url, target, response, body, cut)
@@ -111,6 +118,29 @@ class HttpFetcher:
                 raise KeyholeError(Code.PROTOCOL_ERROR, "the connection broke before any content") from error
             return bytes(out), True
         return bytes(out), bool(out) and not decoder.finished
+
+    async def _refuse_challenge(self, response: httpx.Response) -> None:
+        """Name a challenge that a header tells of, or the body of an error: its status alone would mislead."""
+        system = challenge_header(response.headers)
+        if not system and response.status_code in MAY_CHALLENGE:
+            system = challenge_in_error(await self._beginning(response))
+        if system:
+            message = f"HTTP {response.status_code}; the site's protection ({system}) let no program through"
+            raise KeyholeError(Code.BOT_CHALLENGE, message, status=response.status_code)
+
+    async def _beginning(self, response: httpx.Response) -> bytes:
+        """What of an error's body comes soon, bounded; b"" for one that cannot be read."""
+        out = bytearray()
+        try:
+            decoder = Decoder(response.headers.get("content-encoding", ""), 16 * MAX_ERROR)
+            async with asyncio.timeout(ERROR_SECONDS):
+                async for piece in response.aiter_raw():
+                    out += decoder.feed(piece[:MAX_ERROR])
+                    if len(out) >= MAX_ERROR:
+                        break
+        except (KeyholeError, httpcore.NetworkError, httpcore.ProtocolError, OSError):  # TimeoutError is an OSError
+            pass
+        return bytes(out[:MAX_ERROR])
 
     def _page(self, url: str, target: Target, response: httpx.Response, body: bytes, cut: bool) -> Page:
         headers = response.headers
