@@ -42,7 +42,7 @@ TEXT = "<p>" + "The mill stands at the bend of the river, and its wheel has turn
 @pytest.mark.parametrize(
     "beside",
     [
-        '<header><form action="/login"><input name="user"><input type="password"><button>Log in</button></form></header>',
+        '<header><form action="/login"><input name="user"><input type="password"><button>Go</button></form></header>',
         '<div class="paywall"></div><p>Subscribe to continue reading.</p>',
         '<div class="g-recaptcha"></div><p>Please verify you are human.</p>',
         '<div id="onetrust-banner-sdk">We and our partners use cookies. Accept all. Before you continue, choose.</div>',
