@@ -126,7 +126,7 @@ class InProcess:
     async def extract(self, page: Page) -> tuple[Document, str]:
         from keyhole.worker.digest import digest
 
-        return await asyncio.to_thread(digest, page.body, page.url, page.content_type)
+        return await asyncio.to_thread(digest, page.body, page.url, page.content_type, page.requested_url)
 
     async def aclose(self) -> None:
         self.closed = True

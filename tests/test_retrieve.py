@@ -158,6 +158,27 @@ def test_a_cut_response_says_that_it_is_partial() -> None:
     assert "Partial: " in answer.text
 
 
+def test_a_preview_says_so_in_one_line_from_the_network_and_from_the_store_alike() -> None:
+    body = (
+        "<title>The mill</title><article><h1>The mill</h1><p>The mill stands at the bend of the river, its wheel has "
+        'turned since the flood.</p><div class="paywall"><p>Subscribe to continue reading.</p></div></article>'
+    )
+    product = retrieval({URL: page(URL, body)})
+    first = fetch(product)
+    assert first.text.count("Only a preview: ") == 1
+    assert first.facts["notice"] == "paywalled"
+    assert fetch(product) == first
+    again = asyncio.run(product.read_artifact(str(first.facts["artifact_id"])))
+    assert "Only a preview: " in again.text
+
+
+def test_a_login_in_the_place_of_a_page_is_an_error_and_nothing_is_kept() -> None:
+    body = '<title>Sign in</title><h1>Sign in</h1><form><input name="user"><input type="password"></form>'
+    product = retrieval({URL: page(URL, body, final_url="https://pumps.example/login?next=manual")})
+    assert fetch(product).text.startswith("login_required: ")
+    assert product.store.list(5) == ()
+
+
 def hits(*names: str) -> tuple[Hit, ...]:
     return tuple(Hit(f"https://{n}.example/", f"Title {n}", f"Snippet of {n}.", "fake") for n in names)
 

@@ -34,6 +34,10 @@ class Code(StrEnum):
     HTTP_STATUS = "http_status"
     RATE_LIMITED = "rate_limited"
     LOGIN_REQUIRED = "login_required"
+    CONSENT_REQUIRED = "consent_required"
+    PAYWALLED = "paywalled"
+    NOT_FOUND = "not_found"
+    BOT_CHALLENGE = "bot_challenge"
     EMPTY_DOCUMENT = "empty_document"
     JAVASCRIPT_REQUIRED = "javascript_required"
     UNSUPPORTED_MEDIA = "unsupported_media"
@@ -85,6 +89,14 @@ RULES: Mapping[Code, Rule] = MappingProxyType(
         Code.HTTP_STATUS: Rule(False, "Check the URL, or search for where the page went."),
         Code.RATE_LIMITED: Rule(True, "Wait before asking this site again, or use another source."),
         Code.LOGIN_REQUIRED: Rule(False, "The page needs an account; use a public source."),
+        Code.CONSENT_REQUIRED: Rule(
+            False, "The site wants a choice about cookies and none is made; use another source."
+        ),
+        Code.PAYWALLED: Rule(False, "The text is for subscribers; use a public source."),
+        Code.NOT_FOUND: Rule(False, "Check the URL, or search for where the page went."),
+        Code.BOT_CHALLENGE: Rule(
+            False, "The site lets only browsers in; look for its API or feed, or use another source."
+        ),
         Code.EMPTY_DOCUMENT: Rule(False, "The page holds no text; use another source."),
         Code.JAVASCRIPT_REQUIRED: Rule(
             False, "Scripts write this page and none are run; look for an API, a feed, or another source."

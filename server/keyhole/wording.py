@@ -24,8 +24,13 @@ MAX_URL = 300
 MAX_TERMS = 12
 """Terms named at most, of the found and of the absent."""
 
-NOTICES: dict[str, str] = {}
-"""A line for each notice that an artifact may have; one that is not here is a line already."""
+NOTICES = {
+    "paywalled": "Only a preview: the page says that the rest is for subscribers.",
+    "login_required": "The site led to a login: this is what it shows without one.",
+    "not_found": "The page says that what was asked for is not there; this is what it shows instead.",
+    "home_page": "The address led to the site's first page: what was asked for may be gone.",
+}
+"""A line for each notice that an artifact may have; one that is not here is a line of ours already."""
 
 
 def mark(secret: bytes, id: str) -> str:
@@ -220,7 +225,8 @@ def _source_status(source: Source, following: Window | None) -> str:
     total = len(source.artifact.text)
     shown = sum(end - start for start, end in source.spans)
     call = f" Read on: {_call(source.artifact.id, following)}" if source.stored and following else ""
-    return f"{shown:,} of {total:,} characters shown.{call}"
+    notice = NOTICES.get(source.artifact.notice, source.artifact.notice)
+    return _join(f"{shown:,} of {total:,} characters shown.", notice) + call
 
 
 def _source_facts(source: Source) -> dict[str, object]:
@@ -237,6 +243,7 @@ def _facts(artifact: Artifact, *, stored: bool) -> dict[str, object]:
         "artifact_id": artifact.id if stored else None,
         "url": artifact.url,
         "media_type": artifact.media_type,
+        **({"notice": artifact.notice} if artifact.notice else {}),
     }
 
 

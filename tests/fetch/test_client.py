@@ -113,6 +113,31 @@ def test_a_chunked_body_is_joined() -> None:
         assert fetch(site.url(), allow=(site.endpoint,)).body == b"abcde"
 
 
+# Challenges that come with an error.
+
+
+def test_a_challenge_in_the_body_of_an_error_is_named() -> None:
+    body = b"<title>Just a moment...</title><script>window._cf_chl_opt={}</script>"
+    with serve({"/": response(gzip.compress(body), status="403 Forbidden", Content_Encoding="gzip")}) as site:
+        error = failure(site.url(), allow=(site.endpoint,))
+    assert (error.code, error.facts["status"]) == (Code.BOT_CHALLENGE, 403)
+
+
+def test_a_challenge_that_a_header_tells_of_needs_no_body() -> None:
+    with serve({"/": response(status="202 Accepted", x_amzn_waf_action="challenge")}) as site:
+        assert failure(site.url(), allow=(site.endpoint,)).code is Code.BOT_CHALLENGE
+
+
+@pytest.mark.parametrize(
+    ("status", "code"),
+    [("403 Forbidden", Code.HTTP_STATUS), ("404 Not Found", Code.HTTP_STATUS), ("429 Slow", Code.RATE_LIMITED)],
+)
+@pytest.mark.parametrize("coding", ["identity", "gzip", "unheard-of"])
+def test_an_error_whose_body_tells_nothing_keeps_its_name(status: str, code: Code, coding: str) -> None:
+    with serve({"/": response(b"<h1>No</h1>" * 20_000, status=status, Content_Encoding=coding)}) as site:
+        assert failure(site.url(), allow=(site.endpoint,)).code is code
+
+
 # What the server is told.
 
 

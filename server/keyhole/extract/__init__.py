@@ -70,15 +70,17 @@ _PLAIN_TYPES: Final = frozenset(
 )  # fmt: skip
 
 
-def extract(body: bytes, *, url: str, content_type: str) -> Document:
+def extract(body: bytes, *, url: str, content_type: str, requested_url: str = "") -> Document:
     """Read a response body as a Document with clean Markdown or plain text.
 
-    `url` is the final URL (links are made absolute against it); `content_type` is the header as sent.
-    Raises KeyholeError: unsupported_media for what is not read, empty_document when nothing is left,
+    `url` is the final URL (links are made absolute against it); `content_type` is the header as sent;
+    `requested_url` is what was asked for, and tells a page from what a redirect put in its place.
+    Raises KeyholeError: unsupported_media for what is not read, empty_document when nothing is left, the name of
+    what stands in the page's place (a login, a consent or bot check, an absence) when it shows nothing else,
     extraction_failed for damaged files, decompression_bomb for archives made to hurt.
     """
     media_type = sniff(body, content_type, url)
-    whole = Body(body, content_type, url)
+    whole = Body(body, content_type, url, requested_url)
     reader = _reader(media_type, whole)
     if reader is None:
         raise KeyholeError(
@@ -127,7 +129,7 @@ def _read_image(kind: str, body: Body) -> Document:
 def _read_html(body: Body) -> Document:
     from keyhole.extract.html import read_html  # parsers are loaded by the first page that needs them
 
-    return read_html(body.text(), body.url)
+    return read_html(body.text(), body.url, body.requested_url)
 
 
 def _read_plain(body: Body) -> Document:
@@ -142,8 +144,8 @@ class _Callable(ModuleType):
     name can be called: a module's class may be set, see "Customizing module attribute access" in Python's data
     model."""
 
-    def __call__(self, body: bytes, *, url: str, content_type: str) -> Document:
-        return extract(body, url=url, content_type=content_type)
+    def __call__(self, body: bytes, *, url: str, content_type: str, requested_url: str = "") -> Document:
+        return extract(body, url=url, content_type=content_type, requested_url=requested_url)
 
 
 sys.modules[__name__].__class__ = _Callable

@@ -15,6 +15,8 @@ class Body:
     data: bytes
     content_type: str
     url: str
+    requested_url: str = ""
+    """What was asked for, where redirects led elsewhere."""
 
     def text(self) -> str:
         """The bytes decoded by BOM, header or guess; never raises."""

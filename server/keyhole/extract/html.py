@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from typing import Final
 
+from lxml.html import HtmlElement
+
 from keyhole.errors import Code, KeyholeError
 from keyhole.extract.content import keep_content
 from keyhole.extract.converter import to_markdown
 from keyhole.extract.links import absolute
 from keyhole.extract.metadata import read_metadata
 from keyhole.extract.prune import prune
+from keyhole.extract.soft import notice_of_address, soft_failure, worth_a_look
 from keyhole.extract.tree import parse
 from keyhole.records import Document
 
@@ -17,10 +20,11 @@ SHORT_CHARS: Final = 500
 """Markdown below this length may be a shell: what the page carries for its scripts is looked at."""
 
 
-def read_html(html: str, url: str) -> Document:
+def read_html(html: str, url: str, requested_url: str = "") -> Document:
     """An HTML page as a Document without blocks and media type.
 
-    Raises KeyholeError: javascript_required for a page that its scripts would fill.
+    Raises KeyholeError: javascript_required for a page that its scripts would fill, and the name of what stands in
+    the page's place where that shows nothing else.
     """
     root = parse(html)
     metadata = read_metadata(root, url)
@@ -30,14 +34,14 @@ def read_html(html: str, url: str) -> Document:
     if dropped := keep_content(root, url, metadata.title):
         removed["boilerplate"] = dropped
     markdown = to_markdown(root, base_url)
-    if len(markdown) < SHORT_CHARS:
-        markdown = _with_data(html, base_url, markdown)
+    markdown, notice = _looked_at(html, base_url, markdown, metadata.title, (url, requested_url))
     return Document(
         title=metadata.title,
         text=markdown,
         media_type="",
         language=metadata.language,
         removed=tuple(removed.items()),
+        notice=notice,
         metadata=metadata,
     )
 
@@ -49,16 +53,32 @@ def html_to_markdown(html: str, url: str) -> str:
     return to_markdown(root, url)
 
 
-def _with_data(html: str, url: str, markdown: str) -> str:
-    """A short page with what it carries for its scripts; its tree is parsed anew, as pruning took the scripts."""
+def _looked_at(html: str, base: str, markdown: str, title: str, urls: tuple[str, str]) -> tuple[str, str]:
+    """A page's text and the notice beside it. A page that may not be itself is parsed anew, as pruning took the
+    scripts and forms; what it carries for its scripts joins a short text."""
+    finding = notice_of_address(*urls)
+    if worth_a_look(html, title, markdown, *urls):
+        root = parse(html)
+        text = _with_data(root, base, markdown) if len(markdown) < SHORT_CHARS else markdown
+        finding = soft_failure(root, html, text, *urls)
+        if finding and finding.fatal:
+            raise KeyholeError(Code(finding.kind), finding.why)
+        if len(text) < SHORT_CHARS and text == markdown:
+            _refuse_shell(root, markdown)
+        markdown = text
+    return markdown, str(finding.kind) if finding else ""
+
+
+def _with_data(root: HtmlElement, url: str, markdown: str) -> str:
     from keyhole.extract.embedded import embedded_text
+
+    data = embedded_text(root, url)
+    return f"{markdown.strip()}\n\n{data}".lstrip() if len(data) > max(SHORT_CHARS, 2 * len(markdown)) else markdown
+
+
+def _refuse_shell(root: HtmlElement, markdown: str) -> None:
     from keyhole.extract.shell import needs_javascript
 
-    root = parse(html)
-    data = embedded_text(root, url)
-    if len(data) > max(SHORT_CHARS, 2 * len(markdown)):
-        return f"{markdown.strip()}\n\n{data}".lstrip()
     # A renderer would be asked here, or where this failure is caught.
     if needs_javascript(root, markdown):
         raise KeyholeError(Code.JAVASCRIPT_REQUIRED, "the page is an empty shell that its scripts fill")
-    return markdown

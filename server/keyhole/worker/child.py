@@ -63,7 +63,7 @@ def main(options: dict[str, Any]) -> None:
 def _answer(read: Read, head: dict[str, Any], body: bytes) -> tuple[dict[str, Any], bytes]:
     """The answer for one page. What is not foreseen ends the process, and the server starts another."""
     try:
-        return document_message(*read(body, head["url"], head["content_type"]))
+        return document_message(*read(body, head["url"], head["content_type"], head["requested_url"]))
     except KeyholeError as error:
         return failure_message(error), b""
     except MemoryError:

@@ -9,9 +9,9 @@ from keyhole.passages.stems import search_terms
 from keyhole.records import Document
 
 
-def digest(body: bytes, url: str, content_type: str) -> tuple[Document, str]:
+def digest(body: bytes, url: str, content_type: str, requested_url: str = "") -> tuple[Document, str]:
     """The document and its words for the store's index. Blocks are left out: nothing that is kept needs them, and
     `keyhole.markdown.blocks` gives them for any text."""
-    document = extract(body, url=url, content_type=content_type)
+    document = extract(body, url=url, content_type=content_type, requested_url=requested_url)
     words = " ".join(search_terms(f"{document.title}\n{document.text}"))
     return dataclasses.replace(document, blocks=()), words

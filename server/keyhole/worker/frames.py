@@ -7,6 +7,7 @@ and checked field by field, and cannot make the server run or load anything.
 from __future__ import annotations
 
 import json
+import re
 import struct
 from dataclasses import asdict
 from typing import Any, Final
@@ -22,9 +23,8 @@ MAX_MESSAGE: Final = 1_000
 """Characters of a named failure's message that are taken over, and of each of its facts."""
 MAX_FACTS: Final = 10
 """Facts of a named failure that are taken over: more than any has."""
-
-
 BROKEN: Final = "reading broke off"
+_NAME: Final = re.compile(r"[a-z_]{0,40}")
 
 
 class UnreadError(KeyholeError):
@@ -66,6 +66,7 @@ def document_message(document: Document, words: str) -> tuple[dict[str, Any], by
         "media_type": document.media_type,
         "language": document.language,
         "removed": document.removed,
+        "notice": document.notice,
         "metadata": asdict(document.metadata),
         "words": words,
     }
@@ -91,6 +92,7 @@ def answer_in(head: dict[str, Any], text: bytes) -> tuple[Document, str] | Keyho
             media_type=_text(head["media_type"]),
             language=_text(head["language"]),
             removed=tuple((_text(what), int(count)) for what, count in head["removed"]),
+            notice=_name(head["notice"]),
             metadata=Metadata(**{name: _text(value) for name, value in head["metadata"].items()}),
         )
         return document, _text(head["words"])
@@ -101,6 +103,13 @@ def answer_in(head: dict[str, Any], text: bytes) -> tuple[Document, str] | Keyho
 def _text(value: object) -> str:
     if not isinstance(value, str):
         raise TypeError("not a string")
+    return value
+
+
+def _name(value: object) -> str:
+    """A notice's name. A line of words would be shown as ours, and a page must not write one."""
+    if not isinstance(value, str) or not _NAME.fullmatch(value):
+        raise TypeError("not a name")
     return value
 
 

@@ -152,7 +152,8 @@ class _Worker:
         self.clean = False
         try:
             async with asyncio.timeout(seconds):
-                await _write(process, {"url": page.url, "content_type": page.content_type}, page.body)
+                request = {"url": page.url, "requested_url": page.requested_url, "content_type": page.content_type}
+                await _write(process, request, page.body)
                 head, text = await _message(process)
         except TimeoutError as error:
             raise UnreadError(f"reading took more than {seconds:g} s") from error
