@@ -7,6 +7,8 @@ import re
 
 import webencodings
 
+from keyhole.clean import clean
+
 _BOMS = (
     (codecs.BOM_UTF8, "utf-8"),
     (codecs.BOM_UTF32_LE, "utf-32-le"),
@@ -22,9 +24,6 @@ _META_REACH = 4_096
 _SIGNATURES = (b"%PDF-", b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"PK\x03\x04", b"\x1f\x8b", b"\x7fELF")
 MAX_NULS = 0.01
 """Share of NUL bytes in text: a stray one is a fault of a template, one in a hundred is a binary format."""
-
-# C0 and C1 controls but tab and line feed, and lone surrogates, which no encoding can carry further.
-_UNPRINTABLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
 def decode(body: bytes, content_type: str) -> str:
@@ -52,7 +51,7 @@ def decode(body: bytes, content_type: str) -> str:
 
 def tidy(text: str) -> str:
     """One kind of line break, and no characters that neither a person nor a model can read."""
-    return _UNPRINTABLE.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))
+    return clean(text)
 
 
 def looks_binary(body: bytes, content_type: str = "") -> bool:
