@@ -37,10 +37,10 @@ class One:
     def __init__(self, body: bytes, content_type: str) -> None:
         self._page = Page(URL, URL, 200, content_type, body, 0.0)
 
-    async def fetch(self, url: str) -> Page:
+    async def fetch(self, _url: str) -> Page:
         return self._page
 
-    async def get_json(self, url: str) -> bytes:
+    async def get_json(self, _url: str) -> bytes:
         return self._page.body
 
     async def aclose(self) -> None:
@@ -57,7 +57,9 @@ def faults(row: dict[str, Any]) -> list[str]:
     store = MemoryStore(lambda: 0.0)
     product = Retrieval(Config(), One(body, row["ctype"]), store, (), b"0" * 32, lambda: 0.0)
     answer = asyncio.run(product.web_fetch(URL)).text
-    found = [f"{where}: {fault}" for where, text in (("text", document.text), ("result", answer)) for fault in _of(row, text)]
+    found = [
+        f"{where}: {fault}" for where, text in (("text", document.text), ("result", answer)) for fault in _of(row, text)
+    ]
     outside = _BLOCK.sub("", answer, count=1)
     inner = re.search(r"<pre>(.*?)</pre>", row["html"], re.DOTALL)
     if row.get("group") == "forged-structure" and inner:

@@ -10,7 +10,6 @@ import re
 from typing import Final
 
 _JOINERS: Final = "\u200c\u200d"
-_SELECTORS: Final = "\u180b-\u180d\u180f\ufe00-\ufe0f\U000e0100-\U000e01ef"
 _NEVER: Final = (
     "\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff"  # C0 and C1 controls but tab and line feed; lone surrogates
     "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0"
@@ -20,7 +19,7 @@ _NEVER_ASTRAL: Final = "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U0
     chr(plane << 16 | 0xFFFE) + chr(plane << 16 | 0xFFFF) for plane in range(1, 17)
 )
 """Unicode's Default_Ignorable_Code_Point (DerivedCoreProperties.txt), the bidirectional controls among them, the
-interlinear annotations, and noncharacters. Private use is not here: it has a shape (icons, logos), so readers see it."""
+interlinear annotations, and noncharacters. Private use is not here: it has a shape (icons, logos), so it is seen."""
 _SELECTORS: Final = "\u180b-\u180d\u180f\ufe00-\ufe0f"
 _SELECTORS_ASTRAL: Final = "\U000e0100-\U000e01ef"
 _FLAGS: Final = tuple(
@@ -36,7 +35,7 @@ _LINE_BREAKS = re.compile("[\x85\u2028\u2029]")
 # Each branch ends at the next control at the latest, so a text of nothing but openings costs one look at each.
 _ESCAPES = re.compile(
     r"\x1b\[[0-?]{0,64}+[ -/]{0,4}+[@-~]?"  # CSI (ECMA-48, 5.4)
-    r"|\x1b[\]PX^_](?:[^\x00-\x08\x0a-\x1f\x7f-\x9f]*+(?:\x07|\x9c|\x1b\\))?"  # OSC, DCS, SOS, PM, APC with their payload
+    r"|\x1b[\]PX^_](?:[^\x00-\x08\x0a-\x1f\x7f-\x9f]*+(?:\x07|\x9c|\x1b\\))?"  # OSC, DCS, SOS, PM, APC
     r"|\x1b[ -/]{0,4}+[0-~]?"
     # One character for an opening; twice encoded text has those after a letter or another control, and no payload.
     r"|(?<![\x80-\xff])(?:\x9b[0-?]{0,64}+[@-~]?|[\x90\x98\x9d-\x9f](?:[^\x00-\x08\x0a-\x1f\x7f-\x9f]*+(?:\x07|\x9c|\x1b\\))?)"

@@ -1,4 +1,4 @@
-"""Text that is to stand in Markdown, so that it forms no link, image, code or HTML of its own. Escapes no more than that.
+"""Text that is to stand in Markdown, so that it forms no link, image, code or HTML of its own. Escapes no more.
 
 Signs that are harmless stay as they are: emphasis, lone brackets, `a < b`. Where a bracket or `<` would come alive a
 character reference stands for it, and not a backslash: it holds whatever backslashes the text has before it.

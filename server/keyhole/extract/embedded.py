@@ -200,8 +200,8 @@ class _Gathered:
             return
         if prose and _MARKUP.search(text[:5_000]):
             text = self._converted(parse(text[: self._markup_left]))
-        else:
-            text = escaped(tidy(unescape(text) if prose and "&" in text else text))
+        elif prose:
+            text = escaped(tidy(unescape(text) if "&" in text else text))
         text = text.strip()[: self._room]
         # A price or a number says something only of the thing whose name stands above it.
         key = squashed(f"{heading} {text}" if len(text) < 2 * MIN_SENTENCE else text[:400])[:120]

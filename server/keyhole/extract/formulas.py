@@ -63,7 +63,7 @@ def of_image(image: HtmlElement) -> str:
 
 
 def harmless(tex: str) -> str:
-    """A formula in which no part is a link, an image, code or HTML: a space parts the signs, and means nothing in TeX."""
+    """A formula no part of which is a link, an image, code or HTML: a space between signs means nothing in TeX."""
     return _LIVE.sub(r"\g<0> ", clean(tex).replace("`", "‘"))
 
 

@@ -69,8 +69,8 @@ class Phrases:
         if text and "emoji" in (element.get("class") or "")[: code.MAX_CLASS]:
             self.soup.text(text)
         elif text:
-            # Without its address: a client that shows Markdown would fetch it, and so tell the site who reads.
-            self.soup.literal(f"[IMAGE: {escaped(text)}]")
+            # Without its address: a client that shows Markdown would fetch it, and so tell the site who reads it.
+            self.soup.literal(f"![{escaped(text)}]()")
         return False
 
     def line_break(self, _element: HtmlElement) -> bool:
