@@ -38,6 +38,8 @@ FETCH_MARGIN = 0.25
 """Of a search's deadline: kept after the last fetch for ranking and wording."""
 BRIEF_BELOW = 1_200
 """Bytes. Under such a budget title, address and advice would take more than the text."""
+TOLD = frozenset({"hidden", "invisible"})
+"""What is told of a page's left-out parts: scripts, comments and menus are on every page."""
 NOT_STORED = "Warning store_unavailable: nothing was stored, so what is left out cannot be read on."
 
 
@@ -152,6 +154,7 @@ class Retrieval:
             published=document.metadata.published,
             modified=document.metadata.modified,
             site=document.metadata.site,
+            notes=tuple((kind, str(count)) for kind, count in document.removed if kind in TOLD),
         )
         return artifact, " ".join(search_terms(f"{document.title}\n{document.text}"))
 

@@ -52,6 +52,8 @@ _CLIPPED = re.compile(
     r"|polygon\(\s*0(?:px|%)?(?:\s+0(?:px|%)?\s*,\s*0(?:px|%)?)*\s+0(?:px|%)?\s*\)"
 )
 _RECT = re.compile(r"rect\(\s*([01])(?:px)?[\s,]+([01])(?:px)?[\s,]+\1(?:px)?[\s,]+\2(?:px)?\s*\)")
+_MOVING: Final = ("transform", "transition", "animation", "will-change")
+"""Beside no opacity: how a script begins to bring words in (Framer, AOS, WOW), and not how they are hidden."""
 _FADED = re.compile(r"opacity\(\s*0*\.?0*%?\s*\)")
 _RGB = re.compile(r"rgba?\(\s*(\d{1,3})[\s,]+(\d{1,3})[\s,]+(\d{1,3})\s*(?:[,/]\s*([\d.]+%?)\s*)?\)")
 _HSL_CLEAR = re.compile(r"hsla\([^()]{0,40},\s*0*\.?0*%?\s*\)")
@@ -72,11 +74,13 @@ def declared(css: str) -> Style:
 
 
 def hides(style: Style) -> bool:
-    """Whether an element with these declarations shows nothing, whatever is in it."""
+    """Whether an element with these declarations shows nothing, whatever is in it. What is about to move in shows."""
     value = style.get
     if value("display") == "none" or value("visibility") in {"hidden", "collapse"}:
         return True
-    if value("content-visibility") == "hidden" or _is_zero(value("opacity")) or _FADED.search(value("filter", "")):
+    if _is_zero(value("opacity")) and not any(name.startswith(_MOVING) for name in style):
+        return True
+    if value("content-visibility") == "hidden" or _FADED.search(value("filter", "")):
         return True
     transform = f"{value('transform', '')} scale({value('scale', '1')})"
     if _SHRUNK.search(transform) or any(

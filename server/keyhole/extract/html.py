@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
+from lxml import etree
+from lxml.html import HtmlElement
+
+from keyhole.clean import invisible, suspicious
 from keyhole.errors import Code, KeyholeError
 from keyhole.extract.content import keep_content
 from keyhole.extract.converter import to_markdown
@@ -13,6 +17,7 @@ from keyhole.extract.prune import prune
 from keyhole.extract.tree import parse
 from keyhole.records import Document
 
+_OUTSIDE_FORMULAS = etree.XPath("descendant::text()[not(ancestor::math)]", smart_strings=False)
 SHORT_CHARS: Final = 500
 """Markdown below this length may be a shell: what the page carries for its scripts is looked at."""
 
@@ -29,6 +34,8 @@ def read_html(html: str, url: str) -> Document:
     removed = dict(prune(root))
     if dropped := keep_content(root, url, metadata.title):
         removed["boilerplate"] = dropped
+    if unseen := _invisible(root):
+        removed["invisible"] = unseen
     markdown = to_markdown(root, base_url)
     if len(markdown) < SHORT_CHARS:
         markdown = _with_data(html, base_url, markdown)
@@ -40,6 +47,12 @@ def read_html(html: str, url: str) -> Document:
         removed=tuple(removed.items()),
         metadata=metadata,
     )
+
+
+def _invisible(root: HtmlElement) -> int:
+    """Characters without a shape; in a formula they are signs."""
+    whole = "".join(root.itertext())
+    return sum(map(invisible, _OUTSIDE_FORMULAS(root))) if suspicious(whole) else 0
 
 
 def html_to_markdown(html: str, url: str) -> str:

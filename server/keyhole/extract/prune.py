@@ -24,7 +24,7 @@ _METADATA: Final = ("title", "meta", "link", "base")
 
 _MAY_BE_HIDDEN = etree.XPath("descendant::*[@hidden or @style or @aria-hidden='true' or self::dialog[not(@open)]]")
 _SHEETS = etree.XPath(
-    "descendant::style[not(ancestor::svg or ancestor::template or ancestor::noscript) and not(contains(@media, 'print'))]"
+    "descendant::style[not(ancestor::svg or ancestor::template or ancestor::noscript or contains(@media, 'print'))]"
 )
 _NAMES = etree.XPath("descendant::*/@class | descendant::*/@id", smart_strings=False)
 _NAMED = etree.XPath("descendant::*[@class or @id]")
@@ -38,6 +38,8 @@ CURTAIN_MIN_CHARS: Final = 500
 """Less hidden text than this is no page."""
 MAX_CURTAINS: Final = 8
 """Curtains inside curtains that are looked behind: each costs a reading of the page."""
+MIN_ALIKE: Final = 3
+"""Elements that one rule hides: so many with so much text are parts of the page that open or move in."""
 TASK_DEPTH: Final = 3
 """Elements from a task's checkbox up to its list item: a label or a paragraph may be between."""
 _DRAWN: Final = frozenset({"MathJax", "MathJax_Display", "MathJax_Preview", "MJX_Assistive_MathML"})
@@ -47,7 +49,8 @@ _FORMULA = re.compile(r"\b(?:mwe-math-mathml|mwe-math-fallback-image|katex-mathm
 _STREAMED = re.compile(r"S:[0-9a-f]+")
 """The id of a part that a React server sends hidden and a script moves into its place."""
 _FOLDED = re.compile(
-    r"\b(?:tab|tabs|tab-?pane|tab-?panel|accordion|collaps\w*|expand\w*|faq|panel|details?)\b", re.IGNORECASE
+    r"(?:\b|_)(?:tab|tabs|tab-?pane|tab-?panel|accordi[ao]n|collaps[a-z]*|expand[a-z]*|faq|panel|details?)(?:\b|_)",
+    re.IGNORECASE,
 )
 """Class and role of a part that opens when a reader asks for it."""
 
@@ -129,7 +132,7 @@ def _drop_hidden(root: HtmlElement, sheets: Sheets) -> int:
 
 
 def _hidden_by_sheet(root: HtmlElement, sheets: Sheets) -> dict[HtmlElement, None]:
-    """What the page's own style sheets hide. Where elements that are alike are together as much as a curtain, a script
+    """What the page's own style sheets hide. Where several that are alike are together as much as a page, a script
     shows them one by one as the reader comes to them."""
     names = set(" ".join(_NAMES(root)).split()) if sheets.keys else set()
     if all(key[1:] not in names if key[0] in ".#" else next(root.iter(key), None) is None for key in sheets.keys):
@@ -139,10 +142,8 @@ def _hidden_by_sheet(root: HtmlElement, sheets: Sheets) -> dict[HtmlElement, Non
         if isinstance(element.tag, str) and not sheets.keys.isdisjoint(keys(element)):
             style = sheets.style(element) | declared(element.get("style") or "")
             if hides(style) or (hides_words(style) and _passes_on(element)):
-                alike.setdefault(f"{element.tag}.{element.get('class')}", []).append(element)
-    whole = _length(root) if alike else 0
-    limit = max(CURTAIN_MIN_CHARS, CURTAIN_SHARE * whole)
-    few = (group for group in alike.values() if len(group) == 1 or sum(map(_length, group)) < limit)
+                alike.setdefault(next(key for key in keys(element) if key in sheets.keys), []).append(element)
+    few = (group for group in alike.values() if len(group) < MIN_ALIKE or sum(map(_length, group)) < CURTAIN_MIN_CHARS)
     return dict.fromkeys(element for group in few for element in group)
 
 
