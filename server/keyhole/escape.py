@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
-_LIVE = re.compile(r"(?<=\])[(:]|(?<=!)\[|<(?=[A-Za-z/!?]|\Z)|\\*`|&(?=#?\w{1,31};)|\\+\Z")
-_REFERENCES: Final = {"(": "&#40;", "[": "&#91;", "<": "&lt;", ":": "\\:", "&": "\\&"}
+_LIVE = re.compile(r"(?<=\])[(:]|(?<=!)\[|\\*(?:<(?=[A-Za-z/!?]|\Z)|`|&(?=#?\w{1,31};))|\\+\Z")
+_REFERENCES: Final = {"(": "&#40;", "[": "&#91;", "<": "&lt;", ":": "\\:", "&": "\\&", "`": "\\`"}
 _JOINED: Final = {"](": "&#40;", "]:": "\\:", "![": "&#91;"}
 """A pair whose first sign stands at the end of the text before."""
 
@@ -22,8 +22,6 @@ def escaped(text: str, before: str = "") -> str:
 
 
 def _escape(live: re.Match[str]) -> str:
-    signs = live[0]
-    if signs[-1] == "`":
-        return "\\" * (2 * len(signs) - 1) + "`"
-    # At its end a text's backslash would take the next sign's meaning, and that sign may be Keyhole's own.
-    return _REFERENCES.get(signs, 2 * signs)
+    # A text's backslash would take the next sign's meaning; at its end that sign may be Keyhole's own.
+    sign = live[0].lstrip("\\")
+    return 2 * live[0].removesuffix(sign) + _REFERENCES.get(sign, "")

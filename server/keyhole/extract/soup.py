@@ -213,6 +213,8 @@ class Soup:
             self.text(" ")
         self._begin()
         if not self._code or "`" in words:
+            if self.before == "`":
+                self._say(" ")  # touching backticks would be read as one run
             self._start("code", {})
         self._soup.handle_data(words)
         self._code = "`" not in words
