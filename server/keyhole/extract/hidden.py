@@ -101,7 +101,7 @@ def hides_words(style: Style) -> bool:
     if "text" in (style.get("background-clip") or style.get("-webkit-background-clip") or ""):
         return False  # the words are a window on the background
     text = _colour(colour)
-    if not colour or text is None:
+    if text is None or _is_clear(colour):
         return _is_clear(colour)
     ground = _colour(behind)
     return ground is not None and all(abs(a - b) <= _CLOSE for a, b in zip(text, ground, strict=True))
@@ -155,8 +155,10 @@ def _colour(value: str) -> tuple[int, int, int] | None:
 def _is_clear(value: str) -> bool:
     match = _RGB.fullmatch(value)
     clear = match is not None and match[4] is not None and _is_zero(match[4])
-    hexadecimal = value.startswith("#") and (len(value), value[-1:]) in {(5, "0"), (9, "0")} and value[-2:] != "f0"
-    return value == "transparent" or clear or _HSL_CLEAR.fullmatch(value) is not None or hexadecimal
+    hexadecimal = (len(value) == 5 and value.endswith("0")) or (len(value) == 9 and value.endswith("00"))
+    return (
+        value == "transparent" or clear or _HSL_CLEAR.fullmatch(value) is not None or (value[:1] == "#" and hexadecimal)
+    )
 
 
 # Style sheets.
