@@ -16,6 +16,8 @@ MARKDOWN: Final = "markdown"
 """The note that names the URL of the author's Markdown whose text was used; see alternates.py."""
 READER: Final = "reader"
 """The note of the Keyhole version that read the page: another one may have read another text from the same bytes."""
+TOLD: Final = frozenset({"hidden", "invisible"})
+"""What is told of a page's left-out parts: scripts, comments and menus are on every page."""
 
 
 def artifact_of(page: Page, document: Document, id: str) -> Artifact:
@@ -37,7 +39,7 @@ def artifact_of(page: Page, document: Document, id: str) -> Artifact:
         published=about.published,
         modified=about.modified,
         site=about.site,
-        notes=((READER, __version__), *((("notice", document.notice),) if document.notice else ())),
+        notes=((READER, __version__), *_told(document)),
     )
 
 
@@ -50,6 +52,12 @@ def validators(artifact: Artifact | None) -> Validators | None:
         return None
     etag, date = safe_etag(artifact.etag), safe_date(artifact.last_modified)
     return Validators(artifact.url, etag, date) if etag or date else None
+
+
+def _told(document: Document) -> list[tuple[str, str]]:
+    """What every later result says of the document: what it is only, and what was left out."""
+    notice = [("notice", document.notice)] if document.notice else []
+    return notice + [(kind, str(count)) for kind, count in document.removed if kind in TOLD]
 
 
 def follow(artifact: Artifact, previous: Artifact | None) -> Artifact:

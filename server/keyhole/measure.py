@@ -6,6 +6,8 @@ import json
 import re
 from collections.abc import Callable
 
+from keyhole.clean import clean
+
 Measure = Callable[[str], int]
 """The size of a piece of text; never less than its number of characters, and additive over pieces."""
 
@@ -40,7 +42,8 @@ def fit_backward(text: str, end: int, room: int, measure: Measure) -> int:
 
 
 def clip(text: str, room: int, measure: Measure = serialized_size) -> str:
-    """`text` on one line, cut with an ellipsis where it measures more than `room`. Looks only at what may show."""
+    """`text` on one line as a reader sees it, cut with an ellipsis where it measures more than `room`. Looks only at
+    what may show."""
     words: list[str] = []
     length = 0
     for match in re.finditer(r"\S+", text):
@@ -48,7 +51,7 @@ def clip(text: str, room: int, measure: Measure = serialized_size) -> str:
         length += len(words[-1]) + 1
         if length > room + 1:
             break
-    line = " ".join(" ".join(words).split()).encode("utf-8", "replace").decode("utf-8")
+    line = " ".join(clean(" ".join(words)).split()).encode("utf-8", "replace").decode("utf-8")
     if measure(line) <= room:
         return line
     ellipsis = "…" if measure("…") <= room else ""

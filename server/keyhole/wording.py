@@ -12,7 +12,9 @@ import hashlib
 import hmac
 from collections.abc import Sequence
 
+from keyhole.clean import clean
 from keyhole.errors import KeyholeError
+from keyhole.escape import escaped
 from keyhole.header import header_facts
 from keyhole.measure import clip
 from keyhole.records import Answer, Artifact, Quote, Selection, Source, Window
@@ -21,6 +23,8 @@ MAX_TITLE = 160
 """Bytes of a title shown: search engines show about 60 characters; this keeps any sensible one."""
 MAX_URL = 300
 """Bytes of a URL shown; the full one is in `_meta` when it fits."""
+MAX_MESSAGE = 300
+"""Bytes of what happened, in an error: servers and names have a say in some."""
 MAX_TERMS = 12
 """Terms named at most, of the found and of the absent."""
 
@@ -61,6 +65,7 @@ def page(
     status = _join(_shown(selection, asked), kept)
     terms = _terms(selection) if asked else ""
     head = [*_source_lines(artifact), *extras, status, *([terms] if terms else []), *_notes(artifact, warning)]
+    head += [left_out] if (left_out := _left_out(artifact)) else []
     if brief:
         head = [f"{selection.shown} of {selection.total} characters.", *([warning] if warning else [])]
     return Answer(
@@ -137,7 +142,7 @@ def results(
     facts = []
     rows = zip(sources, bodies, marks, next_windows, strict=True)
     for number, (source, body, sign, following) in enumerate(rows, start=1):
-        lines = [f"[{number}] {clip(source.title, MAX_TITLE) or 'Untitled'}", clip(source.url, MAX_URL)]
+        lines = [f"[{number}] {_title(source.title) or 'Untitled'}", clip(source.url, MAX_URL)]
         lines.append(_source_status(source, following))
         text = "\n".join(line for line in lines if line)
         parts.append(text + ("\n" + _boundary(body, sign) if body else ""))
@@ -150,7 +155,7 @@ def search_status(shown: int, total: int, engines: Sequence[tuple[str, str]], la
     where = "stored artifacts" if scope == "stored" else "the web"
     found = f"{total} source{'s' if total != 1 else ''} from {where}."
     left_out = f"{total - shown} more not shown: the budget is small." if shown < total else ""
-    failed = [f"{name}: {fault}" for name, fault in engines if fault]
+    failed = [f"{name}: {clip(escaped(fault), MAX_URL)}" for name, fault in engines if fault]
     told = f"{len(engines) - len(failed)} of {len(engines)} engines; {'; '.join(failed)}." if failed else ""
     return _join(found, left_out, told, f"{late} not read in time." if late else "")
 
@@ -159,7 +164,7 @@ def failure(error: KeyholeError) -> Answer:
     """A named failure: the code first, what happened, the next step, and whether a retry helps."""
     rule = error.rule
     url = error.facts.get("url")
-    message = clip(error.message, 300).rstrip(".")
+    message = clip(escaped(error.message[:MAX_MESSAGE]), MAX_MESSAGE).rstrip(".")
     stop = "" if message.endswith("?") else "."
     step = f'Fetch again: web_fetch(url="{clip(str(url), MAX_URL)}").' if url else rule.next_step
     retry = " The same call may succeed later." if rule.retry else ""
@@ -169,7 +174,7 @@ def failure(error: KeyholeError) -> Answer:
 
 def snippet(text: str, room: int) -> str:
     """An engine's own words for a page, on one line."""
-    return clip(text, room)
+    return clip(escaped(clean(text[: 4 * room])), room)
 
 
 def _call(id: str, window: Window | None) -> str:
@@ -201,8 +206,22 @@ def _terms(selection: Selection) -> str:
 
 
 def _source_lines(artifact: Artifact) -> list[str]:
-    title = clip(artifact.title, MAX_TITLE)
-    return [line for line in (title, clip(artifact.url, MAX_URL)) if line]
+    # Named, so that no title stands at the beginning of a line, where it could pass for one of ours.
+    title = _title(artifact.title)
+    return [*([f"Title: {title}"] if title else []), clip(artifact.url, MAX_URL)]
+
+
+def _title(title: str) -> str:
+    """A page's title as one line that forms no Markdown of its own."""
+    return clip(escaped(clean(title[: 4 * MAX_TITLE])), MAX_TITLE)
+
+
+def _left_out(artifact: Artifact) -> str:
+    """What the page has and no reader of it sees, counted."""
+    kinds = (("hidden", "hidden part"), ("invisible", "invisible character"))
+    counts = [(int(count), noun) for name, noun in kinds if (count := artifact.note(name))]
+    told = ", ".join(f"{count:,} {noun}{'s' if count > 1 else ''}" for count, noun in counts)
+    return f"Left out: {told}." if told else ""
 
 
 def _notes(artifact: Artifact, warning: str) -> list[str]:

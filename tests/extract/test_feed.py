@@ -67,7 +67,7 @@ def test_an_atom_entry_may_hold_xhtml_and_text() -> None:
         "text/xml",
     ).text
     assert "## x < y\n\n<https://example.org/a>\n\nOne *two*\n" in text
-    assert "## B\n\na <b> stays\n" in text
+    assert "## B\n\na &lt;b> stays\n" in text
 
 
 def test_a_json_feed_is_a_feed_under_any_json_type() -> None:

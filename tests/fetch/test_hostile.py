@@ -16,7 +16,6 @@ from keyhole.config import Config
 from keyhole.errors import Code, KeyholeError
 from keyhole.fetch.answers import MAX_HEADER
 from keyhole.fetch.client import READING_SHARE, HttpFetcher
-from keyhole.fetch.client import HttpFetcher
 from keyhole.fetch.meter import MAX_HEAD
 from keyhole.records import Page
 from loopback import PATIENCE, Call, Site, Talk, response, serve

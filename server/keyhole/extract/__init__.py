@@ -9,6 +9,7 @@ from importlib import import_module
 from types import ModuleType
 from typing import Final
 
+from keyhole.clean import clean, invisible
 from keyhole.errors import Code, KeyholeError
 from keyhole.extract.body import Body
 from keyhole.extract.decode import looks_binary
@@ -88,10 +89,16 @@ def extract(body: bytes, *, url: str, content_type: str, requested_url: str = ""
             f"the content is {described(body, media_type)}, {len(body):,} bytes",
             bytes=len(body),
         )
-    document = reader(whole)
+    document = _as_seen(reader(whole))
     if not document.text.strip():
         raise KeyholeError(Code.EMPTY_DOCUMENT, f"the page ({media_type}, {len(body):,} bytes) holds no text")
     return dataclasses.replace(document, media_type=media_type, blocks=blocks(document.text))
+
+
+def _as_seen(document: Document) -> Document:
+    """A document without what no reader sees, whichever format it came in and wherever its reader found it."""
+    title = " ".join(clean(document.title).split())
+    return dataclasses.replace(document, title=title, text=clean(document.text))
 
 
 def _reader(media_type: str, body: Body) -> Reader | None:
@@ -135,8 +142,10 @@ def _read_html(body: Body) -> Document:
 def _read_plain(body: Body) -> Document:
     from keyhole.extract.plain import plain_to_text
 
-    title, tidied = plain_to_text(body.text())
-    return Document(title=title, text=tidied, media_type="")
+    text = body.text()
+    title, tidied = plain_to_text(text)
+    unseen = invisible(text)
+    return Document(title=title, text=tidied, media_type="", removed=(("invisible", unseen),) if unseen else ())
 
 
 class _Callable(ModuleType):

@@ -59,8 +59,11 @@ class _Converter(MarkdownConverter):
         return str(convert(node, text, parent_tags=parent_tags or set())) if convert else text
 
     def process_text(self, el: NavigableString, parent_tags: set[str] | None = None) -> str:
-        """Text as it is: white space was made plain across elements, and signs are escaped where they begin a line."""
-        return str(el)
+        """Text as it is: its white space was made plain and its signs escaped when it was told; before a link, a
+        last `!` would make an image of it."""
+        text = str(el)
+        link = text.endswith("!") and isinstance(el.next_sibling, Tag) and el.next_sibling.name == "a"
+        return f"{text[:-1]}&#33;" if link else text
 
     # Blocks.
 
@@ -128,9 +131,6 @@ class _Converter(MarkdownConverter):
 
     def convert_a(self, el: Tag, text: str, parent_tags: set[str]) -> str:
         return _marked(label(text), "[", f"]({el['href']})")
-
-    def convert_img(self, el: Tag, text: str, parent_tags: set[str]) -> str:
-        return f"![{el['alt']}]({el['src']})" if el["src"] else f"[IMAGE: {el['alt']}]"
 
     def convert_br(self, el: Tag, text: str, parent_tags: set[str]) -> str:
         return "\n"

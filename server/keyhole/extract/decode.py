@@ -8,6 +8,7 @@ from itertools import islice
 
 import webencodings
 
+from keyhole.clean import clean
 from keyhole.extract.detect import detect, is_iso_2022_jp
 
 _BOMS = (
@@ -40,9 +41,6 @@ _CONTROLS = bytes([*range(0x08), *range(0x0E, 0x1B), *range(0x1C, 0x20), 0x7F])
 """What no text of any charset is made of. Backspaces are in old manuals, escapes in logs and in ISO-2022."""
 MAX_CONTROLS = 0.03
 """Share of them in text. In compressed and encrypted data, which may have few NULs, it is 0.1."""
-
-# C0 and C1 controls but tab and line feed, and lone surrogates, which no encoding can carry further.
-_UNPRINTABLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
 def decode(body: bytes, content_type: str) -> str:
@@ -105,7 +103,7 @@ def _is_broken(text: str, body: bytes) -> bool:
 
 def tidy(text: str) -> str:
     """One kind of line break, and no characters that neither a person nor a model can read."""
-    return _UNPRINTABLE.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))
+    return clean(text)
 
 
 def looks_binary(body: bytes, content_type: str = "") -> bool:

@@ -18,6 +18,7 @@ from typing import Final
 from lxml import etree, html
 from lxml.html import HtmlElement
 
+from keyhole.escape import escaped
 from keyhole.extract.converter import to_markdown
 from keyhole.extract.decode import tidy
 from keyhole.extract.jsonld import MAX_JSON, read_json, readable, squashed
@@ -199,9 +200,9 @@ class _Gathered:
             return
         if prose and _MARKUP.search(text[:5_000]):
             text = self._converted(parse(text[: self._markup_left]))
-        elif prose and "&" in text:
-            text = unescape(text)
-        text = tidy(text).strip()[: self._room]
+        elif prose:
+            text = escaped(tidy(unescape(text) if "&" in text else text))
+        text = text.strip()[: self._room]
         # A price or a number says something only of the thing whose name stands above it.
         key = squashed(f"{heading} {text}" if len(text) < 2 * MIN_SENTENCE else text[:400])[:120]
         if not key or key in self._keys:
@@ -213,7 +214,7 @@ class _Gathered:
         self._seen += squashed(text) + "\n"
         opening = text.partition("\n")[0]
         if heading and heading != self._heading and squashed(heading) != squashed(opening.replace("- ", "item ")):
-            text = f"## {heading}\n\n{text}"
+            text = f"## {escaped(tidy(heading))}\n\n{text}"
             self._heading = heading
         self._room -= len(text)
         self._pieces.append(text)

@@ -15,6 +15,7 @@ from urllib.parse import urljoin
 
 from lxml import etree
 
+from keyhole.escape import escaped
 from keyhole.extract.body import Body
 from keyhole.extract.data import read_json
 from keyhole.extract.decode import tidy
@@ -91,13 +92,13 @@ def read_json_feed(body: Body) -> Document:
 def _document(feed: Entry, entries: Iterator[Entry], count: int, url: str) -> Document:
     title = one_line(feed.title)
     parts = [
-        f"# {title}\n" if title else "",
+        f"# {escaped(title)}\n" if title else "",
         *_facts(feed),
         _content(feed, url),
         f"{count:,} {'entry' if count == 1 else 'entries'}\n",
     ]
     for number, entry in enumerate(entries):
-        parts += [f"## {one_line(entry.title) or f'Entry {number + 1}'}\n", *_facts(entry)]
+        parts += [f"## {escaped(one_line(entry.title)) or f'Entry {number + 1}'}\n", *_facts(entry)]
         if number < MAX_ENTRIES:
             parts.append(_content(entry, entry.link or feed.link or url))
     metadata = Metadata(
@@ -113,7 +114,7 @@ def _facts(entry: Entry) -> Iterator[str]:
     if entry.link:
         yield f"<{entry.link}>\n"
     changed = f"updated {entry.modified}" if entry.modified and entry.modified != entry.published else ""
-    said = " · ".join(part for part in (entry.published, changed, one_line(entry.author, 200)) if part)
+    said = " · ".join(part for part in (entry.published, changed, escaped(one_line(entry.author, 200))) if part)
     if said:
         yield f"{said}\n"
     for attachment in entry.attachments[:MAX_ATTACHMENTS]:
@@ -124,7 +125,7 @@ def _content(entry: Entry, base_url: str) -> str:
     content = entry.content.strip()
     if not content:
         return ""
-    return f"{content if entry.plain else lowered(html_fragment(content, base_url), 2)}\n"
+    return f"{escaped(content) if entry.plain else lowered(html_fragment(content, base_url), 2)}\n"
 
 
 def _entry(element: Any, base_url: str) -> Entry:

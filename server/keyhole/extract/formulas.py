@@ -8,10 +8,13 @@ from typing import Final
 
 from lxml.html import HtmlElement
 
+from keyhole.clean import clean
+
 _SPACE = re.compile(r"[ \t\r\n\f]+")
 _WORD = re.compile(r"[\w.]+$")
 _STYLE = re.compile(r"\{?\\(?:display|text|script)style\s*(.*?)\}?$", re.DOTALL)
 _DELIMITED = re.compile(r"\s*(?:\\\((.*)\\\)|\\\[(.*)\\\]|\$\$(.*)\$\$|\$([^$]+)\$)\s*$", re.DOTALL)
+_LIVE = re.compile(r"\](?=[(\[:])|!(?=\[)|<(?=[A-Za-z/!?])")
 _TEX = frozenset({"application/x-tex", "TeX", "LaTeX", "text/x-tex"})
 _IMAGE_CLASSES = frozenset({
     "mwe-math-fallback-image-inline", "mwe-math-fallback-image-display", "math", "tex", "latex", "texhtml",
@@ -57,6 +60,11 @@ def of_image(image: HtmlElement) -> str:
         if holder is not None and holder.tag == "div" and holder.get("class") == "math":
             return _delimited(tex, display=True)
     return ""
+
+
+def harmless(tex: str) -> str:
+    """A formula no part of which is a link, an image, code or HTML: a space between signs means nothing in TeX."""
+    return _LIVE.sub(r"\g<0> ", clean(tex).replace("`", "‘"))
 
 
 def _delimited(tex: str, display: object) -> str:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
+from lxml import etree
 from lxml.html import HtmlElement
 
+from keyhole.clean import invisible, suspicious
 from keyhole.errors import Code, KeyholeError
 from keyhole.extract.content import keep_content
 from keyhole.extract.converter import to_markdown
@@ -16,6 +18,7 @@ from keyhole.extract.soft import notice_of_address, soft_failure, worth_a_look
 from keyhole.extract.tree import parse
 from keyhole.records import Document
 
+_OUTSIDE_FORMULAS = etree.XPath("descendant::text()[not(ancestor::math)]", smart_strings=False)
 SHORT_CHARS: Final = 500
 """Markdown below this length may be a shell: what the page carries for its scripts is looked at."""
 
@@ -33,6 +36,8 @@ def read_html(html: str, url: str, requested_url: str = "") -> Document:
     removed = dict(prune(root))
     if dropped := keep_content(root, url, metadata.title):
         removed["boilerplate"] = dropped
+    if unseen := _invisible(root):
+        removed["invisible"] = unseen
     markdown = to_markdown(root, base_url)
     markdown, notice = _looked_at(html, base_url, markdown, metadata.title, (url, requested_url))
     return Document(
@@ -44,6 +49,12 @@ def read_html(html: str, url: str, requested_url: str = "") -> Document:
         notice=notice,
         metadata=metadata,
     )
+
+
+def _invisible(root: HtmlElement) -> int:
+    """Characters without a shape; in a formula they are signs."""
+    whole = "".join(root.itertext())
+    return sum(map(invisible, _OUTSIDE_FORMULAS(root))) if suspicious(whole) else 0
 
 
 def html_to_markdown(html: str, url: str) -> str:

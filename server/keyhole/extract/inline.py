@@ -7,6 +7,8 @@ from typing import Final
 
 from lxml.html import HtmlElement
 
+from keyhole.clean import clean
+
 _PERMALINK_CLASSES = frozenset((
     "headerlink", "header-anchor", "heading-link", "heading-anchor", "hash-link", "permalink", "anchor",
     "anchorjs-link", "doc-anchor", "anchor-link", "toclink-anchor", "self-link", "selflink", "headline-hash",
@@ -76,7 +78,7 @@ def only_link(element: HtmlElement) -> str:
 
 def long_form(element: HtmlElement, explained: set[str]) -> str:
     """What an abbreviation stands for, the first time that it stands in the text."""
-    title = " ".join((element.get("title") or "")[: 2 * _MAX_LONG_FORM].split())
+    title = " ".join(clean((element.get("title") or "")[: 2 * _MAX_LONG_FORM]).split())
     short = (element.text or "").strip()
     if not title or not short or len(title) > _MAX_LONG_FORM or short in explained or title == short:
         return ""

@@ -1,4 +1,4 @@
-"""Where links and images of a page lead, as absolute http(s) addresses. Fetches nothing."""
+"""Where links of a page lead, as absolute http(s) addresses. Fetches nothing."""
 
 from __future__ import annotations
 
@@ -7,14 +7,13 @@ from collections.abc import Mapping
 from typing import Final
 from urllib.parse import urljoin
 
-# A parenthesis or a space would end a Markdown link early.
-_UNSAFE = re.compile(r"[\s()<>]")
-_ABSOLUTE = re.compile(r"https?://[^/?#\s\\]+[/?#][!-~]*$")
-_CANDIDATE = re.compile(r"\s*([^\s,]\S*)")
-_BACKSLASHED = re.compile(r"([\[\]])")
+from keyhole.clean import clean
 
-LAZY_SOURCES: Final = ("src", "data-src", "data-original", "data-lazy-src", "srcset", "data-srcset", "data-lazy-srcset")
-"""Attributes that name an image, the usual one first: pages that load images late keep the address elsewhere."""
+# A parenthesis or a space would end a Markdown link early, a backslash or a backtick give its end another meaning.
+_UNSAFE = re.compile(r"[\s()<>\\`]")
+_ABSOLUTE = re.compile(r"https?://[^/?#\s\\]+[/?#][!-~]*$")
+_BRACKET = re.compile(r"(\\*)([\[\]])")
+
 MAX_DESCRIPTION: Final = 300
 """Characters of an image's description that are kept: longer ones are whole captions, repeated beside the image."""
 MAX_REFERENCE: Final = 4_000
@@ -37,7 +36,7 @@ def absolute(base: str, reference: str) -> str:
             return ""
     if not joined[:8].lower().startswith(("http://", "https://")):
         return ""
-    return _UNSAFE.sub(lambda match: f"%{ord(match[0]):02X}", joined)
+    return _UNSAFE.sub(lambda match: "".join(f"%{byte:02X}" for byte in match[0].encode()), joined)
 
 
 class Links:
@@ -54,33 +53,26 @@ class Links:
             known = self._known[reference] = absolute(self._base, reference)
         return known
 
-    def image(self, attributes: Mapping[str, str]) -> str:
-        """The address of an image, also of one that a script would load later; nothing for an inlined one."""
-        for name in LAZY_SOURCES:
-            value = attributes.get(name)
-            if not value:
-                continue
-            if name.endswith("srcset"):
-                first = _CANDIDATE.match(value[: MAX_REFERENCE + 1])
-                value = first[1].rstrip(",") if first else ""
-            if address := self.absolute(value):
-                return address
-        return ""
-
 
 def label(text: str) -> str:
     """Words that can stand between the brackets of a link: brackets that do not pair are escaped."""
     if "[" not in text and "]" not in text:
         return text
     open_now = 0
-    for char in text:
-        open_now += (char == "[") - (char == "]")
+    for bracket in _BRACKET.finditer(text):
+        # An odd number of backslashes escapes it already.
+        if len(bracket[1]) % 2 == 0:
+            open_now += 1 if bracket[2] == "[" else -1
         if open_now < 0:
             break
-    return _BACKSLASHED.sub(r"\\\1", text) if open_now else text
+    return _BRACKET.sub(_escaped, text) if open_now else text
+
+
+def _escaped(bracket: re.Match[str]) -> str:
+    return bracket[0] if len(bracket[1]) % 2 else f"{bracket[1]}\\{bracket[2]}"
 
 
 def description(attributes: Mapping[str, str]) -> str:
     """An image's description, short and without brackets."""
-    text = " ".join((attributes.get("alt") or "")[: 2 * MAX_DESCRIPTION].split())
+    text = " ".join(clean((attributes.get("alt") or "")[: 2 * MAX_DESCRIPTION]).split())
     return text[:MAX_DESCRIPTION].replace("[", "(").replace("]", ")")

@@ -11,6 +11,7 @@ from typing import Any, Final
 from xml.parsers.expat import ExpatError
 
 from keyhole.errors import Code, KeyholeError
+from keyhole.escape import escaped
 from keyhole.extract.archive import Archive
 from keyhole.extract.body import PARSER_FAULTS, Body
 from keyhole.extract.decode import tidy
@@ -139,13 +140,13 @@ def _is_read(name: str) -> bool:
 
 def _slide(number: int, slide: Any) -> str:
     title = slide.shapes.title
-    named = one_line(title.text_frame.text) if title is not None else ""
+    named = escaped(one_line(title.text_frame.text)) if title is not None else ""
     parts = [f"## Slide {number}{': ' if named else ''}{named}\n"]
     budget = iter(range(MAX_SHAPES))
     parts += _shapes(slide.shapes, 0 if title is None else title.shape_id, budget, 0)
     notes = slide.notes_slide.notes_text_frame if slide.has_notes_slide else None
     if notes is not None and notes.text.strip():
-        parts.append(f"Notes: {notes.text.strip()}\n")
+        parts.append(f"Notes: {escaped(notes.text.strip())}\n")
     return "\n".join(parts)
 
 
@@ -156,20 +157,20 @@ def _shapes(shapes: Any, title_id: int, budget: Iterator[int], depth: int) -> It
         if hasattr(shape, "shapes"):
             yield from _shapes(shape.shapes, title_id, budget, depth + 1)
         elif getattr(shape, "has_table", False):
-            rows = [[cell.text for cell in row.cells] for row in shape.table.rows]
+            rows = [[escaped(cell.text) for cell in row.cells] for row in shape.table.rows]
             yield "".join(f"{line}\n" for line in table(rows))
         elif getattr(shape, "has_text_frame", False):
             if shape.shape_id != title_id and (text := _paragraphs(shape)):
                 yield text
         elif alt := one_line(shape._element.xpath("string(.//p:cNvPr/@descr)")):
-            yield f"[IMAGE: {alt}]\n"
+            yield f"[IMAGE: {escaped(alt)}]\n"
 
 
 def _paragraphs(shape: Any) -> str:
     """Paragraphs of a body as list items by their level, of any other box as lines."""
     body = bool(shape.is_placeholder) and shape.placeholder_format.idx > 0
     lines = [
-        f"{'  ' * paragraph.level}- {one_line(paragraph.text, 5_000)}" if body else one_line(paragraph.text, 5_000)
+        f"{'  ' * paragraph.level + '- ' if body else ''}{escaped(one_line(paragraph.text, 5_000))}"
         for paragraph in shape.text_frame.paragraphs
         if paragraph.text.strip()
     ]

@@ -8,6 +8,8 @@ from typing import Final
 
 from lxml.html import HtmlElement
 
+from keyhole.clean import suspicious
+from keyhole.escape import escaped
 from keyhole.extract import code, footnotes, formulas, inline
 from keyhole.extract.links import Links, description
 from keyhole.extract.soup import Soup
@@ -30,7 +32,7 @@ class Phrases:
     """
 
     def __init__(self, region: HtmlElement, base_url: str) -> None:
-        self.soup = Soup()
+        self.soup = Soup(suspicious=suspicious("".join(region.itertext())))
         self._links = Links(base_url)
         self._notes = footnotes.find(region)
         self._open: list[tuple[HtmlElement, End]] = []
@@ -59,16 +61,16 @@ class Phrases:
             beside = element.getparent()
             # Only where it begins: a paragraph of a thousand such pictures would be searched for each.
             if beside is None or not any(near.tag == "math" for near in islice(beside.iter(), _MATH_REACH)):
-                self.soup.literal(tex)
+                self.soup.literal(formulas.harmless(tex))
             return False
         if inline.is_pixel(element):
             return False
-        text, source = description(element.attrib), self._links.image(element.attrib)
+        text = description(element.attrib)
         if text and "emoji" in (element.get("class") or "")[: code.MAX_CLASS]:
             self.soup.text(text)
-        elif text or (source and element.get("alt") is None):
-            # An empty `alt` says that a picture is ornament (HTML standard, 4.8.4.4); one without it may be content.
-            self.soup.image(text, source)
+        elif text:
+            # Without its address: a client that shows Markdown would fetch it, and so tell the site who reads it.
+            self.soup.literal(f"![{escaped(text)}]()")
         return False
 
     def line_break(self, _element: HtmlElement) -> bool:
@@ -123,6 +125,7 @@ class Phrases:
         return False
 
     def _formula(self, tex: str) -> None:
+        tex = formulas.harmless(tex)
         if tex.startswith("$$") and not self.soup.in_cell and not self.soup.heading:
             self.soup.block("math", tex, {})
         elif tex:

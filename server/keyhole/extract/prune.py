@@ -12,6 +12,8 @@ from typing import Final
 from lxml import etree
 from lxml.html import HtmlElement
 
+from keyhole.extract.hidden import Sheets, declared, hides, hides_words, keys
+
 _UNREAD: Final = (
     "style", "template", "iframe", "object", "embed", "svg", "canvas", "select", "textarea",
     "audio", "video", "datalist",
@@ -20,10 +22,12 @@ _UNREAD: Final = (
 # elements of a page without <body> in it.
 _METADATA: Final = ("title", "meta", "link", "base")
 
-_HIDDEN_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
-_MAY_BE_HIDDEN = etree.XPath("descendant::*[@hidden or @style or @aria-hidden='true']")
-_MAX_STYLE: Final = 2_000
-"""Characters of a style attribute that are searched: hiding stands in its first few."""
+_MAY_BE_HIDDEN = etree.XPath("descendant::*[@hidden or @style or @aria-hidden='true' or self::dialog[not(@open)]]")
+_SHEETS = etree.XPath(
+    "descendant::style[not(ancestor::svg or ancestor::template or ancestor::noscript or contains(@media, 'print'))]"
+)
+_NAMES = etree.XPath("descendant::*/@class | descendant::*/@id", smart_strings=False)
+_NAMED = etree.XPath("descendant::*[@class or @id]")
 
 _MAX_NAMES: Final = 300
 """Characters of class and role that are searched."""
@@ -34,6 +38,8 @@ CURTAIN_MIN_CHARS: Final = 500
 """Less hidden text than this is no page."""
 MAX_CURTAINS: Final = 8
 """Curtains inside curtains that are looked behind: each costs a reading of the page."""
+MIN_ALIKE: Final = 3
+"""Elements that one rule hides: so many with so much text are parts of the page that open or move in."""
 TASK_DEPTH: Final = 3
 """Elements from a task's checkbox up to its list item: a label or a paragraph may be between."""
 _DRAWN: Final = frozenset({"MathJax", "MathJax_Display", "MathJax_Preview", "MJX_Assistive_MathML"})
@@ -43,7 +49,8 @@ _FORMULA = re.compile(r"\b(?:mwe-math-mathml|mwe-math-fallback-image|katex-mathm
 _STREAMED = re.compile(r"S:[0-9a-f]+")
 """The id of a part that a React server sends hidden and a script moves into its place."""
 _FOLDED = re.compile(
-    r"\b(?:tab|tabs|tab-?pane|tab-?panel|accordion|collaps\w*|expand\w*|faq|panel|details?)\b", re.IGNORECASE
+    r"(?:\b|_)(?:tab|tabs|tab-?pane|tab-?panel|accordi[ao]n|collaps[a-z]*|expand[a-z]*|faq|panel|details?)(?:\b|_)",
+    re.IGNORECASE,
 )
 """Class and role of a part that opens when a reader asks for it."""
 
@@ -55,13 +62,14 @@ NOSCRIPT_MIN_CHARS: Final = 200
 
 def prune(root: HtmlElement) -> tuple[tuple[str, int], ...]:
     """Remove what is not read; how many nodes of each kind went. Changes the tree."""
+    sheets = Sheets(sheet.text or "" for sheet in _SHEETS(root))
     outside = sum(1 for _ in root.itersiblings(etree.Comment, preceding=True))
     comments = outside + sum(1 for _ in root.iter(etree.Comment))
     scripts = sum(1 for _ in root.iter(*_UNREAD)) + _drop_scripts(root)
     etree.strip_elements(root, *_UNREAD, *_METADATA, with_tail=False)
     etree.strip_tags(root, etree.Comment, etree.PI, etree.Entity)
     scripts += _drop_noscript(root)
-    counts = {"scripts": scripts, "hidden": _drop_hidden(root), "comments": comments}
+    counts = {"scripts": scripts, "hidden": _drop_hidden(root, sheets), "comments": comments}
     return tuple((kind, count) for kind, count in counts.items() if count)
 
 
@@ -105,11 +113,12 @@ def _drop_noscript(root: HtmlElement) -> int:
     return dropped
 
 
-def _drop_hidden(root: HtmlElement) -> int:
+def _drop_hidden(root: HtmlElement, sheets: Sheets) -> int:
     """Drop hidden elements, but curtains and folded parts; what stands in a dropped one is not counted again."""
     whole = dropped = curtains = 0
-    for element in _MAY_BE_HIDDEN(root):
-        if not _is_hidden(element) or _opens(element) or not _is_in(element, root):
+    by_sheet = _hidden_by_sheet(root, sheets)
+    for element in [*_MAY_BE_HIDDEN(root), *by_sheet]:
+        if not (_is_hidden(element) or element in by_sheet) or _opens(element) or not _is_in(element, root):
             continue
         length = _length(element) if curtains < MAX_CURTAINS else 0
         if length >= CURTAIN_MIN_CHARS:
@@ -117,9 +126,34 @@ def _drop_hidden(root: HtmlElement) -> int:
             if length >= CURTAIN_SHARE * whole:
                 curtains += 1
                 continue
-        dropped += 1
+        dropped += not _is_bare(element)
         element.drop_tree()
     return dropped
+
+
+def _hidden_by_sheet(root: HtmlElement, sheets: Sheets) -> dict[HtmlElement, None]:
+    """What the page's own style sheets hide. Where several that are alike are together as much as a page, a script
+    shows them one by one as the reader comes to them."""
+    names = set(" ".join(_NAMES(root)).split()) if sheets.keys else set()
+    if all(key[1:] not in names if key[0] in ".#" else next(root.iter(key), None) is None for key in sheets.keys):
+        return {}
+    alike: dict[str, list[HtmlElement]] = {}
+    for element in root.iter() if any(key[0] not in ".#" for key in sheets.keys) else _NAMED(root):
+        if isinstance(element.tag, str) and not sheets.keys.isdisjoint(keys(element)):
+            style = sheets.style(element) | declared(element.get("style") or "")
+            if hides(style) or (hides_words(style) and _passes_on(element)):
+                alike.setdefault(next(key for key in keys(element) if key in sheets.keys), []).append(element)
+    few = (group for group in alike.values() if len(group) < MIN_ALIKE or sum(map(_length, group)) < CURTAIN_MIN_CHARS)
+    return dict.fromkeys(element for group in few for element in group)
+
+
+def _passes_on(element: HtmlElement) -> bool:
+    """Whether the elements in an element show their words as it shows its own."""
+    return all(not (inner.get("class") or inner.get("style")) for inner in element.iterdescendants())
+
+
+def _is_bare(element: HtmlElement) -> bool:
+    return not any(text and not text.isspace() for text in element.itertext())
 
 
 def _is_in(element: HtmlElement, root: HtmlElement) -> bool:
@@ -130,8 +164,10 @@ def _is_in(element: HtmlElement, root: HtmlElement) -> bool:
 def _is_hidden(element: HtmlElement) -> bool:
     if element.get("hidden") is not None or element.get("aria-hidden") == "true":
         return True
-    style = element.get("style")
-    return style is not None and _HIDDEN_STYLE.search(style[:_MAX_STYLE]) is not None
+    if element.tag == "dialog" and element.get("open") is None:
+        return True
+    style = declared(element.get("style") or "")
+    return bool(style) and (hides(style) or (hides_words(style) and _passes_on(element)))
 
 
 def _opens(element: HtmlElement) -> bool:

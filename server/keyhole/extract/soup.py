@@ -11,6 +11,9 @@ from typing import Final
 
 from bs4 import BeautifulSoup, Tag
 
+from keyhole.clean import clean
+from keyhole.escape import escaped
+
 MAX_CONTAINERS: Final = 40
 """Lists, items and quotes around a line: twenty levels of a list. Real ones nest six deep, what goes deeper forgot to
 close its tags; each level costs the converter calls on the interpreter's stack, and another indent."""
@@ -47,7 +50,9 @@ class _Tag(Tag):
 class Soup:
     """Takes blocks and words in order, and has the tree. A line begins with its first word, so none is empty."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, suspicious: bool = False) -> None:
+        """`suspicious`: texts may have characters that no reader sees."""
+        self._suspicious = suspicious
         self._soup = BeautifulSoup("", "html.parser", multi_valued_attributes=None, element_classes={Tag: _Tag})
         self._soup.reset()
         self.heading = 0
@@ -108,8 +113,8 @@ class Soup:
     def cell(self, text: str, attributes: dict[str, str]) -> None:
         """A cell that holds nothing but text, as most do: it needs no line of its own."""
         self._start("td", attributes)
-        if words := " ".join(text.split()):
-            self._soup.handle_data(words)
+        if words := " ".join((clean(text) if self._suspicious else text).split()):
+            self._soup.handle_data(escaped(words))
         self._end("td")
 
     def end_line(self) -> None:
@@ -160,9 +165,9 @@ class Soup:
 
     def text(self, text: str) -> None:
         """Take words, with white space as a browser shows it."""
-        if "\xad" in text or "\u200b" in text:
-            # Places where a line may break: within a word they would hide it from a search.
-            text = text.replace("\xad", "").replace("\u200b", "")
+        if self._suspicious:
+            # Before signs are escaped: what is taken out between two of them would bring them together.
+            text = clean(text)
         words = text.split()
         if not words:
             if text and not self._spaced:
@@ -174,7 +179,7 @@ class Soup:
         if text[-1].isspace():
             joined += " "
         self._begin()
-        self._say(joined)
+        self._say(escaped(joined, self.before))
 
     def literal(self, markdown: str) -> None:
         """Take words that are Markdown already."""
@@ -187,13 +192,6 @@ class Soup:
         self.before = text[-_BEFORE:]
         self._spaced = text[-1] == " "
         self._breaks = 0
-
-    def image(self, description: str, source: str) -> None:
-        """A picture, which is as good as a word."""
-        self._begin()
-        self._start("img", {"alt": description, "src": source})
-        self._end("img")
-        self.before, self._spaced, self._breaks = ")", False, 0
 
     def line_break(self) -> None:
         """Begin a new line in the paragraph; the third and further ones in a row change nothing."""
@@ -215,6 +213,8 @@ class Soup:
             self.text(" ")
         self._begin()
         if not self._code or "`" in words:
+            if self.before == "`":
+                self._say(" ")  # touching backticks would be read as one run
             self._start("code", {})
         self._soup.handle_data(words)
         self._code = "`" not in words
@@ -241,3 +241,5 @@ class Soup:
         self._marks.remove(mark)
         if mark.shown:
             self._end(mark.kind)
+            if mark.kind == "a":
+                self.before = ")"
