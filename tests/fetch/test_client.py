@@ -41,7 +41,7 @@ def fetch(*urls: str, allow: tuple[str, ...] = (), resolver: dict[str, list[str]
     """
 
     async def run() -> Page:
-        config = Config(allow_private=frozenset(allow), **{"ports": ANY_PORT, **limits})
+        config = Config(allow_private=frozenset(allow), **{"ports": ANY_PORT, "robots": "off", **limits})
         async with HttpFetcher(config, AGENT, clock=lambda: NOW) as fetcher:
             pages = [await fetcher.fetch(url) for url in urls]
         return pages[-1]

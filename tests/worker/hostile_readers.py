@@ -13,20 +13,20 @@ from keyhole.records import Document
 from keyhole.worker.digest import digest
 
 
-def by_first_word(body: bytes, url: str, content_type: str, requested_url: str = "") -> tuple[Document, str]:
+def by_first_word(body: bytes, url: str, content_type: str, requested_url: str) -> tuple[Document, str]:
     """Do what the first word of the body says, then read it as it is."""
     deed = _DEEDS.get(body.split(b" ", 1)[0].decode("latin-1"))
     if told := deed() if deed else None:
         return Document("", told, "text/plain"), ""
-    return digest(body, url, content_type)
+    return digest(body, url, content_type, requested_url)
 
 
-def echo(body: bytes, url: str, content_type: str, requested_url: str = "") -> tuple[Document, str]:
+def echo(body: bytes, url: str, content_type: str, requested_url: str) -> tuple[Document, str]:
     """The body as it came."""
     return Document("", body.decode(), content_type), ""
 
 
-def surrogates(body: bytes, url: str, content_type: str, requested_url: str = "") -> tuple[Document, str]:
+def surrogates(body: bytes, url: str, content_type: str, requested_url: str) -> tuple[Document, str]:
     """What no encoding but ours would carry."""
     text = "a\udfff\ud83d\ude00 😀 \x00 \u202e é\n"
     return Document("\ud800 title", text, "text/plain", removed=(("x", 2),)), "é \udc80"

@@ -11,10 +11,9 @@ import time
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager, nullcontext
 from types import MappingProxyType, TracebackType
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import certifi
-import httpx
 
 from keyhole.config import Config
 from keyhole.errors import Code, KeyholeError
@@ -29,6 +28,9 @@ from keyhole.fetch.robots import MAX_ROBOTS, RobotsCache
 from keyhole.fetch.urls import Target, parse_target, redirect_target
 from keyhole.fetch.validators import NOT_MODIFIED
 from keyhole.records import Page
+
+if TYPE_CHECKING:
+    import httpx
 
 ACCEPT: Final = "text/markdown, text/html;q=0.9, application/xhtml+xml;q=0.9, text/plain;q=0.8, */*;q=0.5"
 READING_SHARE: Final = 2 / 3

@@ -18,8 +18,8 @@ from keyhole.errors import KeyholeError
 from keyhole.records import Document
 from keyhole.worker.frames import LENGTHS, document_message, failure_message, head_of, lengths, pack
 
-Read = Callable[[bytes, str, str], tuple[Document, str]]
-"""From body, URL and content type to a document and its words."""
+Read = Callable[[bytes, str, str, str], tuple[Document, str]]
+"""From body, URL, content type and requested URL to a document and its words."""
 
 MAX_PAGES: Final = 200
 """Pages that a process reads before it is replaced: what libraries leak or a page damaged ends with it."""
