@@ -161,7 +161,8 @@ def test_a_cut_response_says_that_it_is_partial() -> None:
 def test_a_preview_says_so_in_one_line_from_the_network_and_from_the_store_alike() -> None:
     body = (
         "<title>The mill</title><article><h1>The mill</h1><p>The mill stands at the bend of the river, its wheel has "
-        'turned since the flood. The miller has kept a book of every sack that was ground there.</p><div class="paywall"><p>Subscribe to continue reading.</p></div></article>'
+        "turned since the flood. The miller has kept a book of every sack that was ground there.</p>"
+        '<div class="paywall"><p>Subscribe to continue reading.</p></div></article>'
     )
     product = retrieval({URL: page(URL, body)})
     first = fetch(product)

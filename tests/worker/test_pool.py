@@ -22,7 +22,7 @@ from keyhole.errors import Code, KeyholeError
 from keyhole.records import Document, Page
 from keyhole.site import fixtures_folder
 from keyhole.worker.digest import digest
-from keyhole.worker.pool import READER, WorkerPool
+from keyhole.worker.pool import LIGHT, LIGHT_SECONDS, READER, WorkerPool
 
 URL = "https://pages.example/a"
 HOSTILE = "worker.hostile_readers:by_first_word"
@@ -32,12 +32,17 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="limits and sign
 
 
 def with_pool(
-    act: Callable[[WorkerPool], Awaitable[T]], *, reader: str = HOSTILE, size: int = 2, timeout: float = 15.0
+    act: Callable[[WorkerPool], Awaitable[T]],
+    *,
+    reader: str = HOSTILE,
+    size: int = 2,
+    timeout: float = 15.0,
+    express: int = 0,
 ) -> T:
     """What `act` gives with a pool of real processes, which is closed afterwards."""
 
     async def run() -> T:
-        pool = WorkerPool(Config(extract_timeout=timeout), size=size, reader=reader)
+        pool = WorkerPool(Config(extract_timeout=timeout), size=size, reader=reader, express=express)
         try:
             return await act(pool)
         finally:
@@ -198,6 +203,34 @@ def test_a_slow_page_leaves_the_others_their_worker() -> None:
         return elapsed
 
     assert with_pool(act) < 2
+
+
+def test_a_light_page_does_not_wait_behind_heavy_ones() -> None:
+    async def act(pool: WorkerPool) -> float:
+        await asyncio.gather(*(pool.extract(plain("tell")) for _ in range(2)))
+        hogs = [asyncio.create_task(pool.extract(plain("regex " + "x" * LIGHT))) for _ in range(3)]
+        await asyncio.sleep(0)
+        start = time.perf_counter()
+        await pool.extract(plain("a small page"))
+        elapsed = time.perf_counter() - start
+        assert not any(hog.done() for hog in hogs)
+        for hog in hogs:
+            hog.cancel()
+        return elapsed
+
+    assert with_pool(act, express=1) < 2
+
+
+def test_a_light_page_that_takes_long_gets_all_the_time_there_is() -> None:
+    async def act(pool: WorkerPool) -> tuple[Document, float]:
+        start = time.perf_counter()
+        document, _ = await pool.extract(plain("loop"))
+        return document, time.perf_counter() - start
+
+    timeout = LIGHT_SECONDS + 0.5
+    document, elapsed = with_pool(act, express=1, size=1, timeout=timeout)
+    assert f"took more than {timeout:g} s" in document.notice
+    assert elapsed > LIGHT_SECONDS + timeout
 
 
 def test_pages_wait_in_the_order_in_which_they_came() -> None:

@@ -34,6 +34,10 @@ class UnreadError(KeyholeError):
         super().__init__(Code.EXTRACTION_FAILED, reason)
 
 
+class OutOfTimeError(UnreadError):
+    """A worker was killed because its time was over: with more of it, the page may be read."""
+
+
 def pack(head: dict[str, Any], body: bytes = b"") -> tuple[bytes, bytes]:
     """A message as lengths and head, and its body, so that a large one is not copied."""
     encoded = _encode(json.dumps(head, ensure_ascii=False, separators=(",", ":")))

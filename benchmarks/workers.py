@@ -1,4 +1,4 @@
-"""What reading pages in worker processes costs, and what it saves: `python benchmarks/worker.py`.
+"""What reading pages in worker processes costs, and what it saves: `python benchmarks/workers.py`.
 
 Printed: the start of a worker; a warm round trip for pages of three sizes beside the same reading in this process;
 the first fetch, whose worker starts while the network answers; how soon a page that never ends is answered; the
@@ -98,7 +98,7 @@ async def _first(network: float) -> float:
 
 async def kills(runs: int) -> list[float]:
     """From the end of the time allowed to the answer with what was saved."""
-    pool = WorkerPool(Config(extract_timeout=SLOW), reader="worker:endless")
+    pool = WorkerPool(Config(extract_timeout=SLOW), reader="workers:endless")
     try:
         await awaited(pool, html(100_000))
         return [await awaited(pool, html(100_000)) - 1_000 * SLOW for _ in range(min(runs, 5))]
