@@ -158,7 +158,7 @@ def rebinding(fetches: int) -> int:
         names = [f"{KINDS[number % len(KINDS)]}-{number}" for number in range(fetches)]
         print("| client | fetches | pages read | refused | connects to the public site | to the private twin |")
         print("|---|--:|--:|--:|--:|--:|")
-        with running() as ask:
+        with running(KEYHOLE_ROBOTS="off") as ask:
             said = [ask(f"http://{name}.keyhole.example/") for name in names]
         read = sum("Here is the page" in text for text in said)
         refused = sum(text.startswith("blocked_address") for text in said)
