@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import os
 from ipaddress import ip_address
 from urllib.parse import urlsplit
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from keyhole.errors import Code, KeyholeError
 from keyhole.fetch.urls import DEFAULT_PORTS, MAX_URL, Target, parse_target, redirect_target
-
-LAW = settings(max_examples=10_000 if os.environ.get("LAWS") else 100, deadline=None)
-"""`LAWS=1 pytest tests/fetch` draws as many examples as the promise is checked with; every run draws a few."""
 
 PIECES = st.sampled_from(
     [
@@ -277,7 +273,6 @@ def test_a_redirect_is_checked_like_a_url_given_by_a_caller(location: str, code:
     assert caught.value.code is code
 
 
-@LAW
 @given(URLS | HTTP_URLS)
 @example("http://example.org/" + "中" * 1_000)
 @example("http://example.org/a\ud800b")
@@ -296,7 +291,6 @@ def test_any_text_is_refused_or_gives_a_url_that_reads_as_itself(raw: str) -> No
     assert "?" in raw or "?" not in target.path
 
 
-@LAW
 @given(HTTP_URLS)
 def test_the_client_library_reads_every_accepted_url_as_we_do(raw: str) -> None:
     httpx = pytest.importorskip("httpx")
@@ -309,7 +303,6 @@ def test_the_client_library_reads_every_accepted_url_as_we_do(raw: str) -> None:
     assert (read.port or {"http": 80, "https": 443}[read.scheme]) == target.port
 
 
-@LAW
 @given(HTTP_URLS)
 def test_the_standard_library_and_a_browsers_parser_connect_where_we_do(raw: str) -> None:
     can_ada = pytest.importorskip("can_ada")
@@ -337,7 +330,6 @@ def test_the_standard_library_and_a_browsers_parser_connect_where_we_do(raw: str
     assert given_read.hostname.removesuffix(".") == read.hostname
 
 
-@LAW
 @given(URLS)
 def test_any_location_is_refused_or_gives_a_url(location: str) -> None:
     try:

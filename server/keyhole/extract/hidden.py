@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 from lxml.html import HtmlElement
@@ -71,6 +72,13 @@ def declared(css: str) -> Style:
         css = _ESCAPED.sub(lambda match: chr(min(int(match[1], 16), 0x10FFFF)), css)
     pairs = (part.partition(":") for part in _COMMENT.sub(" ", css).lower().split(";"))
     return {name.strip(): " ".join(value.replace("!important", "").split()) for name, colon, value in pairs if colon}
+
+
+@lru_cache(maxsize=2_048)
+def hidden_by(css: str) -> tuple[bool, bool]:
+    """Whether the declarations of a style attribute hide its element, and whether its own words. Pages repeat them."""
+    style = declared(css)
+    return hides(style), hides_words(style)
 
 
 def hides(style: Style) -> bool:

@@ -12,7 +12,7 @@ from typing import Final
 from lxml import etree
 from lxml.html import HtmlElement
 
-from keyhole.extract.hidden import Sheets, declared, hides, hides_words, keys
+from keyhole.extract.hidden import MAX_STYLE, Sheets, declared, hidden_by, hides, hides_words, keys
 
 _UNREAD: Final = (
     "style", "template", "iframe", "object", "embed", "svg", "canvas", "select", "textarea",
@@ -166,8 +166,8 @@ def _is_hidden(element: HtmlElement) -> bool:
         return True
     if element.tag == "dialog" and element.get("open") is None:
         return True
-    style = declared(element.get("style") or "")
-    return bool(style) and (hides(style) or (hides_words(style) and _passes_on(element)))
+    whole, words = hidden_by((element.get("style") or "")[:MAX_STYLE])
+    return whole or (words and _passes_on(element))
 
 
 def _opens(element: HtmlElement) -> bool:
