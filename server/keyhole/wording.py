@@ -10,6 +10,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import hmac
+import re
 from collections.abc import Sequence
 
 from keyhole.clean import clean
@@ -27,6 +28,8 @@ MAX_MESSAGE = 300
 """Bytes of what happened, in an error: servers and names have a say in some."""
 MAX_TERMS = 12
 """Terms named at most, of the found and of the absent."""
+WEAK = "Weak match: the page may not contain the answer."
+WEAK_BRIEFLY = "Weak match."
 
 NOTICES = {
     "paywalled": "Only a preview: the page says that the rest is for subscribers.",
@@ -59,7 +62,10 @@ def page(
     brief: bool,
     extras: Sequence[str] = (),
 ) -> Answer:
-    """A fetched page, or the passages of a stored one. `brief`: for budgets that have no room for a title."""
+    """A fetched page, or the passages of a stored one. `brief`: for budgets that have no room for a title.
+
+    What the text is not (whole, or the page itself, or an answer) is told within any budget.
+    """
     call = _call(artifact.id, next_window)
     kept = f'id="{artifact.id}"' if not warning else ""
     status = _join(_shown(selection, asked), kept)
@@ -67,7 +73,7 @@ def page(
     head = [*_source_lines(artifact), *extras, status, *([terms] if terms else []), *_notes(artifact, warning)]
     head += [left_out] if (left_out := _left_out(artifact)) else []
     if brief:
-        head = [f"{selection.shown} of {selection.total} characters.", *([warning] if warning else [])]
+        head = [_join(_shown_briefly(selection, asked), *_brief_notes(artifact), warning)]
     return Answer(
         _framed(head, selection.text, mark, call),
         {
@@ -93,7 +99,7 @@ def reading(artifact: Artifact, window: Window, *, mark: str, next_window: Windo
         status += " End of text."
     head = [*_source_lines(artifact), _join(status, f'id="{artifact.id}"'), *_notes(artifact, "")]
     if brief:
-        head = [status]
+        head = [_join(status, *_brief_notes(artifact))]
     return Answer(
         _framed(head, artifact.text[window.start : window.end], mark, call),
         {
@@ -194,6 +200,13 @@ def _shown(selection: Selection, asked: bool) -> str:
     return f"Head and tail, {amount}; query= would select the passages that answer it."
 
 
+def _shown_briefly(selection: Selection, asked: bool) -> str:
+    amount = f"{selection.shown} of {selection.total} characters."
+    if selection.strategy in ("whole", "passages"):
+        return _join(amount, WEAK_BRIEFLY if asked and selection.weak else "")
+    return _join("Nothing matches the query." if asked else "", amount)
+
+
 def _terms(selection: Selection) -> str:
     """Each word of the query with its count in the whole text, and whether that is enough to trust."""
     counts = [f"{clip(term.term, 40)} {term.count}" for term in selection.terms if term.count][:MAX_TERMS]
@@ -201,7 +214,7 @@ def _terms(selection: Selection) -> str:
     return _join(
         f"In the whole text: {', '.join(counts)}." if counts else "",
         f"Not in the text: {', '.join(absent)}." if absent else "",
-        "Weak match: the page may not contain the answer." if selection.weak else "",
+        WEAK if selection.weak else "",
     )
 
 
@@ -229,6 +242,11 @@ def _notes(artifact: Artifact, warning: str) -> list[str]:
     return [note for note in (cut, NOTICES.get(artifact.notice, artifact.notice), warning) if note]
 
 
+def _brief_notes(artifact: Artifact) -> list[str]:
+    """Each note up to its first colon or semicolon."""
+    return [re.split("[:;]", note)[0].rstrip(".") + "." for note in _notes(artifact, "")]
+
+
 def _framed(head: Sequence[str], body: str, sign: str, call: str) -> str:
     lines = [*head, *([f"Next: {call}"] if call else []), _boundary(body, sign)]
     return "\n".join([*lines, *([f"Next: {call}"] if call else [])])
@@ -244,8 +262,7 @@ def _source_status(source: Source, following: Window | None) -> str:
     total = len(source.artifact.text)
     shown = sum(end - start for start, end in source.spans)
     call = f" Read on: {_call(source.artifact.id, following)}" if source.stored and following else ""
-    notice = NOTICES.get(source.artifact.notice, source.artifact.notice)
-    return _join(f"{shown:,} of {total:,} characters shown.", notice) + call
+    return _join(f"{shown:,} of {total:,} characters shown.", *_notes(source.artifact, "")) + call
 
 
 def _source_facts(source: Source) -> dict[str, object]:
