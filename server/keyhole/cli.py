@@ -42,12 +42,18 @@ def main(argv: Sequence[str] | None = None) -> int:
         config = load(os.environ)
         logging.basicConfig(level=config.log_level, stream=sys.stderr, format="%(name)s: %(message)s")
         logging.getLogger("pypdf").setLevel(logging.CRITICAL)  # it remarks on every fault of a damaged file
-        return int(arguments.run(config, arguments))
+        code = int(arguments.run(config, arguments))
+        sys.stdout.flush()
+        return code
     except KeyholeError as error:
         print(f"keyhole: {error.message}", file=sys.stderr)
         return USAGE
     except KeyboardInterrupt:
         return STOPPED
+    except BrokenPipeError:
+        # Whoever read has enough, as `| head` has. What is still buffered goes nowhere, so that the exit is quiet.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return OK
 
 
 def serve_main() -> int:
