@@ -80,29 +80,27 @@ RULES: Mapping[Code, Rule] = MappingProxyType(
         Code.DNS_FAILURE: Rule(True, "Check the host name; search for the right site if unsure."),
         Code.CONNECT_FAILURE: Rule(True, "The site is down or unreachable; try later or another source."),
         Code.TLS_FAILURE: Rule(False, "The site's certificate is not valid; use another source."),
-        Code.PROTOCOL_ERROR: Rule(True, "The server broke the protocol; try later or another source."),
+        Code.PROTOCOL_ERROR: Rule(True, "Try again, or use another source."),
         Code.TIMEOUT: Rule(True, "Try once more, or use another source."),
         Code.TOO_MANY_REDIRECTS: Rule(False, "The site redirects in a loop; use another URL."),
         Code.TOO_LARGE: Rule(False, "Look for a smaller page or a text version."),
         Code.DECOMPRESSION_BOMB: Rule(False, "The response is hostile; do not fetch it again."),
         Code.UNSUPPORTED_ENCODING: Rule(False, "The server ignored our Accept-Encoding; use another source."),
-        Code.HTTP_STATUS: Rule(False, "Check the URL, or search for where the page went."),
+        Code.HTTP_STATUS: Rule(False, "Check the URL or search for where the page went; after a 5xx try later."),
         Code.RATE_LIMITED: Rule(True, "Wait before asking this site again, or use another source."),
         Code.LOGIN_REQUIRED: Rule(False, "The page needs an account; use a public source."),
-        Code.CONSENT_REQUIRED: Rule(
-            False, "The site wants a choice about cookies and none is made; use another source."
-        ),
+        Code.CONSENT_REQUIRED: Rule(False, "Keyhole makes no such choice; use another source."),
         Code.PAYWALLED: Rule(False, "The text is for subscribers; use a public source."),
         Code.NOT_FOUND: Rule(False, "Check the URL, or search for where the page went."),
         Code.BOT_CHALLENGE: Rule(
             False, "The site lets only browsers in; look for its API or feed, or use another source."
         ),
-        Code.EMPTY_DOCUMENT: Rule(False, "The page holds no text; use another source."),
+        Code.EMPTY_DOCUMENT: Rule(False, "Use another source for the same content."),
         Code.JAVASCRIPT_REQUIRED: Rule(
             False, "Scripts write this page and none are run; look for an API, a feed, or another source."
         ),
         Code.UNSUPPORTED_MEDIA: Rule(False, "Look for an HTML or text version of the same content."),
-        Code.ENCRYPTED_DOCUMENT: Rule(False, "The file needs a password; look for an open copy."),
+        Code.ENCRYPTED_DOCUMENT: Rule(False, "Look for an open copy."),
         Code.EXTRACTION_FAILED: Rule(False, "Use another source for the same content."),
         Code.UNKNOWN_ARTIFACT: Rule(False, "Copy the id from a web_fetch or search result, or fetch the URL."),
         Code.EXPIRED_ARTIFACT: Rule(False, "Fetch the URL again with web_fetch."),
