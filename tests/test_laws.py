@@ -47,7 +47,7 @@ TEXTS = st.lists(WORDS | st.sampled_from(["\n", "\n\n", "# ", "```\n", "| a | b 
     "".join
 )
 PAGES = st.builds(lambda text, times: text * times, TEXTS, st.sampled_from([1, 3, 20, 150]))
-READABLE = PAGES.map(lambda text: text.replace("\x00", "0"))
+READABLE = PAGES.map(lambda text: text.replace("\x00", "0").encode(errors="ignore").decode())
 """Pages that are not taken for binary."""
 BUDGETS = st.one_of(st.none(), st.integers(MIN_BUDGET, 3_000), st.integers(MIN_BUDGET, MAX_BUDGET))
 
