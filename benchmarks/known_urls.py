@@ -77,5 +77,7 @@ async def main(rows: list[dict[str, Any]]) -> int:
 
 
 if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        sys.exit("usage: python benchmarks/known_urls.py FILE")
     lines = Path(sys.argv[1]).read_text(encoding="utf-8").splitlines()
     sys.exit(asyncio.run(main([json.loads(line) for line in lines if line.strip()])))

@@ -19,7 +19,6 @@ MIN_BUDGET = 500
 MAX_BUDGET = 200_000
 """Bytes. Above the largest cap of any known client (150,000 characters), so more could never arrive."""
 
-
 ENGINES = ("searxng", "keyless")
 """The web search engines there are, in the order in which they are asked for."""
 

@@ -1,1 +1,1 @@
-"""From a URL to a Page. urls.py and addresses.py decide and touch nothing; client.py and backend.py do."""
+"""From a URL to a Page. client.py, exchange.py, backend.py, lookup.py and tunnel.py do; the others only decide."""

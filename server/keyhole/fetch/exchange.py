@@ -45,8 +45,7 @@ class Exchange:
     async def response(self, target: Target, headers: Mapping[str, str], until: float) -> AsyncIterator[httpx.Response]:
         """The head of a response that comes before `until`, in seconds of the event loop's clock.
 
-        Raises KeyholeError: what the connection raises, timeout, protocol_error, invalid_url for an unreadable
-        location.
+        Raises KeyholeError: what the connection raises, timeout, protocol_error.
         """
         # The transport is asked directly: httpx's client keeps cookies, reads the environment and takes a redirect's
         # location apart even where it does not follow it, which fails for what is no URL.
@@ -60,9 +59,6 @@ class Exchange:
             raise KeyholeError(Code.TIMEOUT, f"{target.host} did not answer in time") from error
         except (httpcore.NetworkError, httpcore.ProtocolError, OSError) as error:
             raise KeyholeError(Code.PROTOCOL_ERROR, f"{target.host} broke off or did not speak HTTP") from error
-        except (httpx.InvalidURL, httpx.RemoteProtocolError) as error:
-            # httpx reads the location of a redirect even when it is not to follow it; these are its words for that.
-            raise KeyholeError(Code.INVALID_URL, "the redirect's location is malformed") from error
         try:
             response.extensions["network_stream"].allow(FRAMING * self._config.max_bytes)
             yield response
