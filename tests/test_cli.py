@@ -81,6 +81,13 @@ def test_a_wrong_setting_exits_with_2_and_suggests_the_nearest(
     assert "did you mean KEYHOLE_MAX_CHARS?" in capsys.readouterr().err
 
 
+def test_showing_an_artifact_that_is_not_there_is_a_named_error_and_no_usage(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main(["artifacts", "show", "zzz"]) == 1
+    assert capsys.readouterr().err.startswith("unknown_artifact: ")
+
+
 def test_a_home_that_cannot_be_used_still_answers_with_a_warning(
     site: str, tmp_path: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from keyhole import __version__
 from keyhole.config import HOME_PAGE, Config, load
-from keyhole.errors import KeyholeError
+from keyhole.errors import Code, KeyholeError
 
 if TYPE_CHECKING:
     from keyhole.records import Answer
@@ -46,8 +46,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
         return code
     except KeyholeError as error:
-        print(f"keyhole: {error.message}", file=sys.stderr)
-        return USAGE
+        if error.code is Code.INVALID_ARGUMENT:
+            print(f"keyhole: {error.message}", file=sys.stderr)
+            return USAGE
+        print(f"{error.code}: {error.message}. {error.rule.next_step}", file=sys.stderr)
+        return FAILED
     except KeyboardInterrupt:
         return STOPPED
     except BrokenPipeError:
