@@ -9,6 +9,7 @@ from urllib.parse import unquote
 from lxml import etree
 
 from keyhole.errors import Code, KeyholeError
+from keyhole.escape import escaped
 from keyhole.extract.archive import Archive
 from keyhole.extract.body import Body
 from keyhole.extract.decode import decode, tidy
@@ -31,7 +32,7 @@ def read_epub(body: Body) -> Document:
     chapters = _chapters(archive, package, posixpath.dirname(package_name))
     _refuse_locked(archive, chapters)
     metadata = _metadata(package)
-    parts = [f"# {metadata.title}\n"] if metadata.title else []
+    parts = [f"# {escaped(metadata.title)}\n"] if metadata.title else []
     parts += [f"By {metadata.author}\n"] if metadata.author else []
     for name in chapters:
         try:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
+from keyhole.escape import escaped
+
 _BACKTICKS = re.compile(r"`{3,}")
 _FENCE_LINE = re.compile(r"[ \t]*(`{3,}|~{3,})")
 _HEADING_MARKS = re.compile(r"#{1,6}(?=[ \t])")
@@ -67,7 +69,7 @@ def one_line(text: str, limit: int = 300) -> str:
 def html_fragment(html: str, base_url: str) -> str:
     """A piece of HTML inside another format, as Markdown without a line break at its end."""
     if not _HAS_MARKUP.search(html):
-        return html.strip()
+        return escaped(html.strip())
     from keyhole.extract.converter import to_markdown
     from keyhole.extract.prune import prune
     from keyhole.extract.tree import parse

@@ -70,7 +70,7 @@ def read_pptx(body: Body) -> Document:
     except (*PARSER_FAULTS, pptx.exc.PythonPptxError) as error:
         raise archive.damaged("its slides cannot be read") from error
     metadata = _properties(archive)
-    head = f"# {metadata.title}\n\n" if metadata.title else ""
+    head = f"# {escaped(metadata.title)}\n\n" if metadata.title else ""
     return Document(
         title=metadata.title, text=head + tidy("\n".join(slides)), media_type="", language=metadata.language,
         metadata=metadata,
