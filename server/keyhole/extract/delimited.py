@@ -6,7 +6,6 @@ import csv
 import io
 from typing import Final
 
-from keyhole.escape import escaped
 from keyhole.extract.body import Body
 from keyhole.extract.decode import tidy
 from keyhole.extract.markup import table
@@ -29,11 +28,7 @@ def read_delimited(body: Body) -> Document:
         rows = [row for row in csv.reader(io.StringIO(text), delimiter=delimiter) if any(map(str.strip, row))]
     except csv.Error:  # a cell over the module's limit of 131,072 characters: a quote that is never closed
         return Document(title="", text=plain_to_text(text)[1], media_type="")
-    return Document(
-        title="",
-        text="".join(f"{line}\n" for line in table([escaped(cell) for cell in row] for row in rows)),
-        media_type="",
-    )
+    return Document(title="", text="".join(f"{line}\n" for line in table(rows)), media_type="")
 
 
 def _delimiter(text: str, named: str) -> tuple[str, str]:

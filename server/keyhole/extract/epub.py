@@ -33,14 +33,14 @@ def read_epub(body: Body) -> Document:
     _refuse_locked(archive, chapters)
     metadata = _metadata(package)
     parts = [f"# {escaped(metadata.title)}\n"] if metadata.title else []
-    parts += [f"By {metadata.author}\n"] if metadata.author else []
+    parts += [f"By {escaped(metadata.author)}\n"] if metadata.author else []
     for name in chapters:
         try:
             text = html_fragment(decode(archive.read(name), "application/xhtml+xml"), body.url)
         except KeyholeError as error:
             if error.code is not Code.EXTRACTION_FAILED:
                 raise
-            text = f"(The chapter {one_line(name, 100)} is damaged.)"
+            text = f"(The chapter {escaped(one_line(name, 100))} is damaged.)"
         if text:
             parts.append(f"{text}\n")
     return Document(

@@ -21,7 +21,7 @@ def fenced(text: str, language: str) -> str:
 
 
 def table(rows: Iterable[Sequence[str]]) -> Iterator[str]:
-    """Lines of a Markdown table; the first row is its header, widened to the widest row.
+    """Lines of a Markdown table of plain texts; the first row is its header, widened to the widest row.
 
     Short rows are not filled up: one row of a thousand cells would make every other row as long.
     """
@@ -37,7 +37,7 @@ def table(rows: Iterable[Sequence[str]]) -> Iterator[str]:
 
 
 def _cell(value: str) -> str:
-    return _CELL_BREAKS.sub("<br>", value.strip()).replace("\\|", "|").replace("|", "\\|")
+    return _CELL_BREAKS.sub("<br>", escaped(value.strip())).replace("\\|", "|").replace("|", "\\|")
 
 
 def _row(cells: Sequence[str]) -> str:

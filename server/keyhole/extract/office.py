@@ -157,7 +157,7 @@ def _shapes(shapes: Any, title_id: int, budget: Iterator[int], depth: int) -> It
         if hasattr(shape, "shapes"):
             yield from _shapes(shape.shapes, title_id, budget, depth + 1)
         elif getattr(shape, "has_table", False):
-            rows = [[escaped(cell.text) for cell in row.cells] for row in shape.table.rows]
+            rows = [[cell.text for cell in row.cells] for row in shape.table.rows]
             yield "".join(f"{line}\n" for line in table(rows))
         elif getattr(shape, "has_text_frame", False):
             if shape.shape_id != title_id and (text := _paragraphs(shape)):
@@ -180,7 +180,7 @@ def _paragraphs(shape: Any) -> str:
 def _sheet(sheet: Any, rows: list[list[str]]) -> str:
     lines = "".join(f"{line}\n" for line in table(rows)) or "(an empty sheet)\n"
     hidden = "" if sheet.sheet_state == "visible" else " (hidden)"
-    return f"## {one_line(sheet.title)}{hidden}\n\n{lines}"
+    return f"## {escaped(one_line(sheet.title))}{hidden}\n\n{lines}"
 
 
 def _rows(sheet: Any, room: int) -> tuple[list[list[str]], int]:
