@@ -52,6 +52,12 @@ def test_a_name_cannot_look_like_a_line_of_the_header() -> None:
     assert line.isprintable()
 
 
+def test_a_name_forms_no_links_of_its_own() -> None:
+    assert byline(author="![a](https://a.example/?q=)", site="<img src=x>") == (
+        "By !&#91;a]&#40;https://a.example/?q=), from &lt;img src=x>."
+    )
+
+
 @given(*[st.text(max_size=300)] * 4)
 def test_whatever_a_page_says_the_line_is_one_and_bounded(
     author: str, site: str, published: str, modified: str

@@ -10,6 +10,8 @@ import re
 from typing import Final
 
 from keyhole.changes import from_note
+from keyhole.clean import clean
+from keyhole.escape import escaped
 from keyhole.keeping import CHANGED, MARKDOWN
 from keyhole.measure import clip
 from keyhole.records import Artifact
@@ -81,9 +83,7 @@ def _changes(artifact: Artifact) -> str:
 
 
 def _name(text: str) -> str:
-    # Zero-width joiners shape Persian and Indic names; no other invisible character is part of one.
-    line = " ".join(text.split())
-    return clip("".join(c for c in line if c.isprintable() or c in "\u200c\u200d"), MAX_NAME).rstrip(".,;")
+    return clip(escaped(clean(" ".join(text[: 4 * MAX_NAME].split()))), MAX_NAME).rstrip(".,;")
 
 
 def _day(date: str) -> str:

@@ -71,3 +71,7 @@ def test_no_table_is_slow_to_read_or_grows_without_bound(name: str) -> None:
     started = time.process_time()
     assert len(read(SLOW[name])) < 8 * len(SLOW[name])
     assert time.process_time() - started < 4
+
+
+def test_a_cell_forms_no_links_of_its_own() -> None:
+    assert "| !&#91;a]&#40;https://a.example) | &lt;img src=x> |" in read("a,b\n![a](https://a.example),<img src=x>\n")

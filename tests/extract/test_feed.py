@@ -118,3 +118,13 @@ def test_a_feed_without_end_is_read_in_full_only_at_its_start() -> None:
     assert text.count("**x**") == MAX_ENTRIES
     assert text.count("## t\n") == 20_000
     assert time.process_time() - started < 8
+
+
+@pytest.mark.parametrize(
+    "words", ["![a](https://a.example/?q=)", "[r]: https://a.example", "&amp;lt;img src=x&amp;gt;"]
+)
+def test_text_without_markup_forms_no_links_of_its_own(words: str) -> None:
+    text = rss(
+        f"<item><title>{words}</title><description>{words}</description></item>", f"<description>{words}</description>"
+    ).text
+    assert not any(live in text for live in ("![a](", "[r]: ", "<img"))

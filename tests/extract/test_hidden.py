@@ -13,23 +13,31 @@ HIDDEN = (
     "transform:translateX(-9999px)", "width:1px;height:1px;overflow:hidden", "max-height:0;overflow:hidden",
     "color:transparent", "color:#0000", "color:rgba(0,0,0,0)", "color:white;background:#fff",
     "color:rgb(255,255,255);background-color:#fefefe", "filter:opacity(0)", "d\\69splay:none", "display/**/:none",
+    "display:none!important;display:block", "font:0/0 a", "opacity:.01", "translate:-9999px",
+    "transform:matrix(0,0,0,0,0,0)", "color:hsl(0 0% 0% / 0)",
+    "color:hsla(0,0%,0%,0)", "color:lightyellow;background:lightyellow", "position:absolute;inset:-9999px auto auto 0",
 )  # fmt: skip
 SHOWN = (
     "display:block", "opacity:0.5", "color:#fff;background:#000", "font-size:10px", "overflow:hidden", "left:-9999px",
     "margin-left:-20px", "opacity:0;transition:opacity .3s", "color:transparent;background-clip:text", "width:0",
     "text-indent:2em", "color:#fff", "clip-path:inset(0)", "transform:scale(0.9)", "height:1px",
+    "color:white;background:url(dark.jpg) white", "font:12px/0 a", "transform:matrix(0,1,-1,0,0,0)", "opacity:.1",
+    "color:inherit;background:inherit", "color:hsl(0,0%,0%)", "color:white;background:linear-gradient(white,black)",
+    "display:none;display:block", "translate:10px -20px",
 )  # fmt: skip
 RULES = (
     ".x{display:none}", "#y{visibility:hidden}", "p.x{opacity:0}", "div>.x{font-size:0}", "div .x, .z{display:none}",
     "@media all{.x{display:none}}", "@media screen { .x { position:absolute; left:-9999px } }",
     "/* c */ .x{display:none",
-    "aside{display:none}",
+    "aside{display:none}", "p.x{DISPLAY:NONE}", "<!-- .x{display:none} -->", ":root .x{display:none}",
+    "@supports (display:grid){.x{display:none}}", ".x{display:none!important} #y{display:block}",
 )  # fmt: skip
 NO_RULES = (
     "@media print{.x{display:none}}", "@media (max-width:600px){.x{display:none}}", ".js .x{display:none}",
     ".x{display:none} .x{display:block}", ".x{display:none} @media (min-width:1px){.x{display:block}}",
     "@keyframes x{from{opacity:0}}", ".x:not(.show){display:none}", ".x::before{display:none}", "p + .x{display:none}",
     ".x{display:none} #y{display:block}",
+    "@supports not (display:grid){.x{display:none}}", ".x{display:none!important} #y{display:block!important}",
 )  # fmt: skip
 
 
@@ -63,6 +71,21 @@ def test_what_no_plain_rule_hides_stays(rule: str) -> None:
 
 def test_an_inline_style_wins_over_a_rule() -> None:
     assert "SEEN" in text('<p class=x style="display:block">SEEN words', ".x{display:none}")
+
+
+def test_an_important_rule_wins_over_an_inline_style() -> None:
+    assert "UNSEEN" not in text('<p class=x style="display:block">UNSEEN words</p>', ".x{display:none !important}")
+    assert "SEEN" in text('<p class=x style="display:block!important">SEEN words</p>', ".x{display:none!important}")
+
+
+def test_what_words_in_it_do_not_set_back_stays_hidden() -> None:
+    assert "UNSEEN" not in text('<div style="font-size:0"><b style="font-weight:bold">UNSEEN words</b></div>')
+    assert "SEEN" in text('<div style="font-size:0"><b style="FONT-SIZE:16px">SEEN words</b></div>')
+
+
+@pytest.mark.parametrize("part", ["<div popover>UNSEEN words</div>", "<noembed>UNSEEN words</noembed>"])
+def test_what_an_element_keeps_from_the_eye_is_left_out(part: str) -> None:
+    assert "UNSEEN" not in text(part)
 
 
 def test_many_parts_that_one_rule_hides_are_the_page() -> None:

@@ -87,3 +87,10 @@ def test_a_broken_drawing_gives_what_can_be_read(body: bytes) -> None:
 def test_a_drawing_loads_nothing() -> None:
     body = b'<!DOCTYPE svg [<!ENTITY a SYSTEM "file:///etc/passwd">]><svg><text>&a;</text></svg>'
     assert "root:" not in read(body, "image/svg+xml").text
+
+
+def test_words_of_a_drawing_form_no_links_of_their_own() -> None:
+    words = b"<title>![a](https://a.example)</title><desc>[r]: https://a.example</desc><text>&lt;img src=x></text>"
+    body = b"<svg>" + words + b"</svg>"
+    text = read(body, "image/svg+xml").text
+    assert not any(live in text for live in ("![a](", "[r]: ", "<img"))

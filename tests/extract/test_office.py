@@ -79,6 +79,11 @@ def test_sheets_are_tables_with_the_values_that_formulas_had() -> None:
     )
 
 
+def test_cells_form_no_links_of_their_own() -> None:
+    words = '<row><c t="inlineStr"><is><t>![a](https://a.example)</t></is></c></row>'
+    assert "!&#91;a]&#40;https://a.example)" in read(xlsx(words)).text
+
+
 def test_a_book_has_its_chapters_in_the_order_of_the_spine() -> None:
     document = recorded("book.epub")
     marks = ["# Quarterly report", "By The Keyhole authors", "# Figures", "## Limits"]

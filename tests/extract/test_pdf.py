@@ -149,6 +149,10 @@ def test_a_line_that_starts_like_a_heading_is_none() -> None:
     assert _tidied("# 1 of 2\n#hash  \n\nend") == "\\# 1 of 2\n#hash\nend"
 
 
+def test_a_line_forms_no_links_of_its_own() -> None:
+    assert _tidied("![a](https://a.example)\n<img src=x>") == "!&#91;a]&#40;https://a.example)\n&lt;img src=x>"
+
+
 @pytest.mark.parametrize(
     ("stated", "iso"),
     [

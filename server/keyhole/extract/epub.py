@@ -9,6 +9,7 @@ from urllib.parse import unquote
 from lxml import etree
 
 from keyhole.errors import Code, KeyholeError
+from keyhole.escape import escaped
 from keyhole.extract.archive import Archive
 from keyhole.extract.body import Body
 from keyhole.extract.decode import decode, tidy
@@ -31,15 +32,15 @@ def read_epub(body: Body) -> Document:
     chapters = _chapters(archive, package, posixpath.dirname(package_name))
     _refuse_locked(archive, chapters)
     metadata = _metadata(package)
-    parts = [f"# {metadata.title}\n"] if metadata.title else []
-    parts += [f"By {metadata.author}\n"] if metadata.author else []
+    parts = [f"# {escaped(metadata.title)}\n"] if metadata.title else []
+    parts += [f"By {escaped(metadata.author)}\n"] if metadata.author else []
     for name in chapters:
         try:
             text = html_fragment(decode(archive.read(name), "application/xhtml+xml"), body.url)
         except KeyholeError as error:
             if error.code is not Code.EXTRACTION_FAILED:
                 raise
-            text = f"(The chapter {one_line(name, 100)} is damaged.)"
+            text = f"(The chapter {escaped(one_line(name, 100))} is damaged.)"
         if text:
             parts.append(f"{text}\n")
     return Document(

@@ -35,19 +35,12 @@ _COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)", re.DOTALL)
 _ESCAPED = re.compile(r"\\([0-9a-fA-F]{1,6})\s?")
 _NUMBER = re.compile(r"(-?)\s*(\d*\.?\d+)(px|em|rem|ex|ch|vw|vh|pt|%|)$")
 _PIXELS: Final = {
-    "": 1.0,
-    "px": 1.0,
-    "pt": 1.33,
-    "em": 16.0,
-    "rem": 16.0,
-    "ex": 8.0,
-    "ch": 8.0,
-    "vw": 13.0,
-    "vh": 8.0,
-    "%": 5.0,
-}
+    "": 1.0, "px": 1.0, "pt": 1.33, "em": 16.0, "rem": 16.0, "ex": 8.0, "ch": 8.0, "vw": 13.0, "vh": 8.0, "%": 5.0,
+}  # fmt: skip
+_FONT = re.compile(r"(?:/.*| .*)")
+"""What follows the size in the shorthand `font`; where more stands before it, it is not read."""
 _MOVED = re.compile(r"translate(?:x|y|3d)?\(([^()]{0,60})\)")
-_SHRUNK = re.compile(r"scale(?:x|y|3d)?\(\s*0*\.?0*\s*[,)]")
+_SHRUNK = re.compile(r"scale(?:x|y|3d)?\(\s*0*\.?0*\s*[,)]|matrix\(\s*(?:0\s*,\s*){4}")
 _CLIPPED = re.compile(
     r"inset\(\s*(?:50|[6-9]\d|100)%|circle\(\s*0(?:px|%)?\s*(?:at|\))|ellipse\(\s*0|polygon\(\s*0(?:px|%)?\s+0(?:px|%)?\s*\)"
     r"|polygon\(\s*0(?:px|%)?(?:\s+0(?:px|%)?\s*,\s*0(?:px|%)?)*\s+0(?:px|%)?\s*\)"
@@ -57,7 +50,12 @@ _MOVING: Final = ("transform", "transition", "animation", "will-change")
 """Beside no opacity: how a script begins to bring words in (Framer, AOS, WOW), and not how they are hidden."""
 _FADED = re.compile(r"opacity\(\s*0*\.?0*%?\s*\)")
 _RGB = re.compile(r"rgba?\(\s*(\d{1,3})[\s,]+(\d{1,3})[\s,]+(\d{1,3})\s*(?:[,/]\s*([\d.]+%?)\s*)?\)")
-_HSL_CLEAR = re.compile(r"hsla\([^()]{0,40},\s*0*\.?0*%?\s*\)")
+_HSL_CLEAR = re.compile(r"hsla\((?:[^(),]{0,20},){3}\s*[0.]+%?\s*\)|hsla?\([^()/]{0,40}/\s*[0.]+%?\s*\)")
+_RELATIVE: Final = frozenset({"inherit", "initial", "unset", "revert", "currentcolor"})
+_OWN_WORDS: Final = frozenset(
+    {"font", "font-size", "color", "-webkit-text-fill-color", "background", "background-color", "zoom", "all"}
+)
+"""What a style says of the words themselves."""
 _NAMED: Final = {
     "white": "ffffff", "black": "000000", "red": "ff0000", "blue": "0000ff", "green": "008000",
     "gray": "808080", "grey": "808080", "silver": "c0c0c0", "yellow": "ffff00", "whitesmoke": "f5f5f5",
@@ -66,19 +64,39 @@ _NAMED: Final = {
 
 
 def declared(css: str) -> Style:
-    """The declarations of one block, names and values in lower case; of equal names the last holds."""
+    """The declarations of one block, names and values in lower case; of equal names the last holds.
+
+    An `!important` one stands under `!name` too, so that blocks can be merged before `final` lets it win.
+    """
     css = css[:MAX_STYLE]
     if "\\" in css:
         css = _ESCAPED.sub(lambda match: chr(min(int(match[1], 16), 0x10FFFF)), css)
     pairs = (part.partition(":") for part in _COMMENT.sub(" ", css).lower().split(";"))
-    return {name.strip(): " ".join(value.replace("!important", "").split()) for name, colon, value in pairs if colon}
+    style: Style = {}
+    for name, colon, value in pairs:
+        if colon:
+            plain, _, important = value.partition("!")
+            style[name.strip()] = " ".join(plain.split())
+            if important.strip() == "important":
+                style[f"!{name.strip()}"] = style[name.strip()]
+    return style
+
+
+def final(style: Style) -> Style:
+    """What holds of merged declarations: the important ones win."""
+    return style | {name[1:]: value for name, value in style.items() if name[:1] == "!"}
 
 
 @lru_cache(maxsize=2_048)
 def hidden_by(css: str) -> tuple[bool, bool]:
     """Whether the declarations of a style attribute hide its element, and whether its own words. Pages repeat them."""
-    style = declared(css)
+    style = final(declared(css))
     return hides(style), hides_words(style)
+
+
+def resets(css: str) -> bool:
+    """Whether a style attribute may show words that the element around it does not show."""
+    return bool(css) and not _OWN_WORDS.isdisjoint(declared(css))
 
 
 def hides(style: Style) -> bool:
@@ -86,13 +104,13 @@ def hides(style: Style) -> bool:
     value = style.get
     if value("display") == "none" or value("visibility") in {"hidden", "collapse"}:
         return True
-    if _is_zero(value("opacity")) and not any(name.startswith(_MOVING) for name in style):
+    if _is_faint(value("opacity")) and not any(name.startswith(_MOVING) for name in style):
         return True
     if value("content-visibility") == "hidden" or _FADED.search(value("filter", "")):
         return True
-    transform = f"{value('transform', '')} scale({value('scale', '1')})"
+    transform = f"{value('transform', '')} scale({value('scale', '1')}) translate({value('translate', '')})"
     if _SHRUNK.search(transform) or any(
-        _is_far(part) for move in _MOVED.findall(transform) for part in move.split(",")
+        _is_far(part) for move in _MOVED.findall(transform) for part in move.replace(",", " ").split()
     ):
         return True
     clip = value("clip-path") or value("-webkit-clip-path") or ""
@@ -101,17 +119,19 @@ def hides(style: Style) -> bool:
 
 def hides_words(style: Style) -> bool:
     """Whether the element's own words do not show; elements in it may say otherwise for theirs."""
-    size = _pixels(style.get("font-size"))
+    size = _pixels(style.get("font-size") or _FONT.sub("", style.get("font", "")))
     if (size is not None and 0 <= size <= 1) or _is_zero(style.get("zoom")):
         return True
     colour = style.get("-webkit-text-fill-color") or style.get("color", "")
     behind = style.get("background-color") or style.get("background", "")
     if "text" in (style.get("background-clip") or style.get("-webkit-background-clip") or ""):
         return False  # the words are a window on the background
+    if colour == behind and colour.isalpha() and colour not in _RELATIVE:
+        return True
     text = _colour(colour)
     if text is None or _is_clear(colour):
         return _is_clear(colour)
-    ground = _colour(behind)
+    ground = None if "url(" in behind or "gradient(" in behind else _colour(behind)
     return ground is not None and all(abs(a - b) <= _CLOSE for a, b in zip(text, ground, strict=True))
 
 
@@ -119,7 +139,7 @@ def _is_away(style: Style) -> bool:
     """Whether a box stands beyond the edge of the page, or is too small for its words and cuts them off."""
     value = style.get
     if value("position") in {"absolute", "fixed"} and any(
-        _is_far(value(edge)) for edge in ("left", "top", "right", "bottom", "inset-inline-start")
+        _is_far(value(edge)) for edge in ("left", "top", "right", "bottom", "inset", "inset-inline-start")
     ):
         return True
     if any(_is_far(value(name)) for name in ("text-indent", "margin-left", "margin-top", "margin-right", "margin")):
@@ -138,6 +158,12 @@ def _pixels(value: str | None) -> float | None:
 
 def _is_zero(value: str | None) -> bool:
     return value is not None and _pixels(value) == 0
+
+
+def _is_faint(opacity: str | None) -> bool:
+    """Whether nobody sees that something is there: up to 2 of 100."""
+    number = _pixels(opacity.removesuffix("%")) if opacity else None
+    return number is not None and number <= (2 if opacity and opacity[-1] == "%" else 0.02)
 
 
 def _is_far(value: str | None) -> bool:
@@ -192,7 +218,7 @@ class Rule:
 
 def rules(sheets: Iterable[str]) -> list[Rule]:
     """The rules of style sheets that could hide or show elements. One pass; what is not understood is passed over."""
-    css = _COMMENT.sub(" ", "\n".join(sheets)[:MAX_SHEETS])
+    css = _COMMENT.sub(" ", "\n".join(sheets)[:MAX_SHEETS]).replace("<!--", " ").replace("-->", " ")
     found: list[Rule] = []
     around: list[str] = []
     start = 0
@@ -213,18 +239,18 @@ def _rules(selectors: str, block: str, around: list[str]) -> list[Rule]:
         conditions and not all(part.startswith(("@media", "@layer", "@supports")) for part in around)
     ) or "print" in conditions:
         return []
-    if ":" not in block or not any(name in block for name in _SIGNS):
+    if ":" not in block or not any(name in block.lower() for name in _SIGNS):
         return []
     style = declared(block)
     plain = all(_EVERYWHERE.fullmatch(part.lower()) is not None for part in around)
     return [
         Rule(chain, style, _weight(chain), plain)
         for selector in selectors.split(",")[:50]
-        if (chain := _chain(selector.strip()))
+        if (chain := _chain(selector.strip().replace(":root", "html")))
     ]
 
 
-_EVERYWHERE = re.compile(r"@media\s*(?:only\s+)?(?:all|screen)\s*|@layer.*")
+_EVERYWHERE = re.compile(r"@media\s*(?:only\s+)?(?:all|screen)\s*|@layer.*|@supports\s*\(\s*[a-z].*")
 _SIGNS: Final = ("display", "visib", "opacity", "size", "clip", "color", "indent", "position", "transform", "overflow",
     "margin", "\\", "filter", "scale", "zoom")  # fmt: skip
 
@@ -286,6 +312,7 @@ class Sheets:
 
 
 def _hiding(style: Style) -> bool:
+    style = final(style)
     return hides(style) or hides_words(style)
 
 

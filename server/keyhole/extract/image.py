@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from keyhole.errors import Code, KeyholeError
+from keyhole.escape import escaped
 from keyhole.extract.body import Body
 from keyhole.extract.decode import tidy
 from keyhole.extract.markup import one_line
@@ -45,7 +46,7 @@ def _described(line: str, words: Words) -> Document:
     title = next((value for name, value in clean if name == "Title"), "")
     said = dict(reversed(clean))
     metadata = Metadata(title=title[:300], author=said.get("Author", "")[:200], description=said.get("Description", ""))
-    listed = "".join(f"- {name}: {value}\n" for name, value in clean)
+    listed = "".join(f"- {name}: {escaped(value)}\n" for name, value in clean)
     text = f"{line}\n\n{listed}" if listed else f"{line}\n"
     return Document(title=title[:300], text=text, media_type="", metadata=metadata)
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
+from keyhole.escape import escaped
+
 _BACKTICKS = re.compile(r"`{3,}")
 _FENCE_LINE = re.compile(r"[ \t]*(`{3,}|~{3,})")
 _HEADING_MARKS = re.compile(r"#{1,6}(?=[ \t])")
@@ -19,7 +21,7 @@ def fenced(text: str, language: str) -> str:
 
 
 def table(rows: Iterable[Sequence[str]]) -> Iterator[str]:
-    """Lines of a Markdown table; the first row is its header, widened to the widest row.
+    """Lines of a Markdown table of plain texts; the first row is its header, widened to the widest row.
 
     Short rows are not filled up: one row of a thousand cells would make every other row as long.
     """
@@ -35,7 +37,7 @@ def table(rows: Iterable[Sequence[str]]) -> Iterator[str]:
 
 
 def _cell(value: str) -> str:
-    return _CELL_BREAKS.sub("<br>", value.strip()).replace("\\|", "|").replace("|", "\\|")
+    return _CELL_BREAKS.sub("<br>", escaped(value.strip())).replace("\\|", "|").replace("|", "\\|")
 
 
 def _row(cells: Sequence[str]) -> str:
@@ -67,7 +69,7 @@ def one_line(text: str, limit: int = 300) -> str:
 def html_fragment(html: str, base_url: str) -> str:
     """A piece of HTML inside another format, as Markdown without a line break at its end."""
     if not _HAS_MARKUP.search(html):
-        return html.strip()
+        return escaped(html.strip())
     from keyhole.extract.converter import to_markdown
     from keyhole.extract.prune import prune
     from keyhole.extract.tree import parse

@@ -70,7 +70,7 @@ def read_pptx(body: Body) -> Document:
     except (*PARSER_FAULTS, pptx.exc.PythonPptxError) as error:
         raise archive.damaged("its slides cannot be read") from error
     metadata = _properties(archive)
-    head = f"# {metadata.title}\n\n" if metadata.title else ""
+    head = f"# {escaped(metadata.title)}\n\n" if metadata.title else ""
     return Document(
         title=metadata.title, text=head + tidy("\n".join(slides)), media_type="", language=metadata.language,
         metadata=metadata,
@@ -157,7 +157,7 @@ def _shapes(shapes: Any, title_id: int, budget: Iterator[int], depth: int) -> It
         if hasattr(shape, "shapes"):
             yield from _shapes(shape.shapes, title_id, budget, depth + 1)
         elif getattr(shape, "has_table", False):
-            rows = [[escaped(cell.text) for cell in row.cells] for row in shape.table.rows]
+            rows = [[cell.text for cell in row.cells] for row in shape.table.rows]
             yield "".join(f"{line}\n" for line in table(rows))
         elif getattr(shape, "has_text_frame", False):
             if shape.shape_id != title_id and (text := _paragraphs(shape)):
@@ -180,7 +180,7 @@ def _paragraphs(shape: Any) -> str:
 def _sheet(sheet: Any, rows: list[list[str]]) -> str:
     lines = "".join(f"{line}\n" for line in table(rows)) or "(an empty sheet)\n"
     hidden = "" if sheet.sheet_state == "visible" else " (hidden)"
-    return f"## {one_line(sheet.title)}{hidden}\n\n{lines}"
+    return f"## {escaped(one_line(sheet.title))}{hidden}\n\n{lines}"
 
 
 def _rows(sheet: Any, room: int) -> tuple[list[list[str]], int]:

@@ -10,6 +10,7 @@ from itertools import islice
 from typing import Any, Final
 
 from keyhole.errors import Code, KeyholeError
+from keyhole.escape import escaped
 from keyhole.extract.body import PARSER_FAULTS, Body
 from keyhole.extract.decode import tidy
 from keyhole.extract.markup import one_line
@@ -124,7 +125,7 @@ def _tidied(text: str) -> str:
     readable = _ACCENTED.sub(_composed, tidy(text.replace("\f", "\n")).translate(_LIGATURES))
     lines = (line.rstrip() for line in readable.split("\n"))
     # A line of a page is no heading of ours.
-    return _HEADING_LIKE.sub("\\\\", "\n".join(line for line in lines if line))
+    return _HEADING_LIKE.sub("\\\\", escaped("\n".join(line for line in lines if line)))
 
 
 def _composed(pair: re.Match[str]) -> str:
@@ -135,7 +136,7 @@ def _composed(pair: re.Match[str]) -> str:
 
 def _document(reader: Any, pages: list[str | None], count: int, faults: tuple[type[Exception], ...]) -> Document:
     metadata = _metadata(reader, faults)
-    parts = [f"# {metadata.title}\n"] if metadata.title else []
+    parts = [f"# {escaped(metadata.title)}\n"] if metadata.title else []
     parts += _outline(reader, faults)
     known = frozenset(word for page in pages if page for word in _WORD.findall(page))
     for number, page in enumerate(pages, 1):
@@ -177,7 +178,9 @@ def _entries(reader: Any, outline: Any, level: int) -> Iterator[str]:
                 yield from _entries(reader, entry, level + 1)
         elif title := one_line(tidy(str(entry.title)), 200):
             page = reader.get_destination_page_number(entry)
-            yield f"{'  ' * level}- {title}" + (f" (page {page + 1})" if page is not None and page >= 0 else "")
+            yield f"{'  ' * level}- {escaped(title)}" + (
+                f" (page {page + 1})" if page is not None and page >= 0 else ""
+            )
 
 
 def _metadata(reader: Any, faults: tuple[type[Exception], ...]) -> Metadata:

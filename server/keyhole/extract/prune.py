@@ -12,17 +12,19 @@ from typing import Final
 from lxml import etree
 from lxml.html import HtmlElement
 
-from keyhole.extract.hidden import MAX_STYLE, Sheets, declared, hidden_by, hides, hides_words, keys
+from keyhole.extract.hidden import MAX_STYLE, Sheets, declared, final, hidden_by, hides, hides_words, keys, resets
 
 _UNREAD: Final = (
     "style", "template", "iframe", "object", "embed", "svg", "canvas", "select", "textarea",
-    "audio", "video", "datalist",
+    "audio", "video", "datalist", "noembed",
 )  # fmt: skip
 # Never shown, and on every page, so not worth a count. The head itself is entered: parsers leave the first unknown
 # elements of a page without <body> in it.
 _METADATA: Final = ("title", "meta", "link", "base")
 
-_MAY_BE_HIDDEN = etree.XPath("descendant::*[@hidden or @style or @aria-hidden='true' or self::dialog[not(@open)]]")
+_MAY_BE_HIDDEN = etree.XPath(
+    "descendant::*[@hidden or @style or @popover or @aria-hidden='true' or self::dialog[not(@open)]]"
+)
 _SHEETS = etree.XPath(
     "descendant::style[not(ancestor::svg or ancestor::template or ancestor::noscript or contains(@media, 'print'))]"
 )
@@ -140,7 +142,7 @@ def _hidden_by_sheet(root: HtmlElement, sheets: Sheets) -> dict[HtmlElement, Non
     alike: dict[str, list[HtmlElement]] = {}
     for element in root.iter() if any(key[0] not in ".#" for key in sheets.keys) else _NAMED(root):
         if isinstance(element.tag, str) and not sheets.keys.isdisjoint(keys(element)):
-            style = sheets.style(element) | declared(element.get("style") or "")
+            style = final(sheets.style(element) | declared(element.get("style") or ""))
             if hides(style) or (hides_words(style) and _passes_on(element)):
                 alike.setdefault(next(key for key in keys(element) if key in sheets.keys), []).append(element)
     few = (group for group in alike.values() if len(group) < MIN_ALIKE or sum(map(_length, group)) < CURTAIN_MIN_CHARS)
@@ -149,7 +151,7 @@ def _hidden_by_sheet(root: HtmlElement, sheets: Sheets) -> dict[HtmlElement, Non
 
 def _passes_on(element: HtmlElement) -> bool:
     """Whether the elements in an element show their words as it shows its own."""
-    return all(not (inner.get("class") or inner.get("style")) for inner in element.iterdescendants())
+    return all(not (inner.get("class") or resets(inner.get("style") or "")) for inner in element.iterdescendants())
 
 
 def _is_bare(element: HtmlElement) -> bool:
@@ -162,7 +164,7 @@ def _is_in(element: HtmlElement, root: HtmlElement) -> bool:
 
 
 def _is_hidden(element: HtmlElement) -> bool:
-    if element.get("hidden") is not None or element.get("aria-hidden") == "true":
+    if any(element.get(name) is not None for name in ("hidden", "popover")) or element.get("aria-hidden") == "true":
         return True
     if element.tag == "dialog" and element.get("open") is None:
         return True
