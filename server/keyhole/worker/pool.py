@@ -104,7 +104,9 @@ class WorkerPool:
             async with asyncio.timeout_at(until):
                 return await self._read_in_turn(page)
         except TimeoutError as error:
-            raise OutOfTimeError("too little of the call's time was left to read it") from error
+            raise OutOfTimeError(
+                "too little of the call's time was left to read it (refresh=true tries again)"
+            ) from error
 
     async def _read_in_turn(self, page: Page) -> tuple[Document, str]:
         seconds = self._config.extract_timeout
