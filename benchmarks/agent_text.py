@@ -55,7 +55,7 @@ class InProcess:
     def warm(self) -> None:
         """Nothing to start."""
 
-    async def extract(self, page: Page) -> tuple[Document, str]:
+    async def extract(self, page: Page, until: float | None = None) -> tuple[Document, str]:  # noqa: ARG002 - the port's
         return digest(page.body, page.url, page.content_type, page.requested_url)
 
     async def aclose(self) -> None:

@@ -123,7 +123,7 @@ class InProcess:
     def warm(self) -> None:
         self.warmed += 1
 
-    async def extract(self, page: Page) -> tuple[Document, str]:
+    async def extract(self, page: Page, until: float | None = None) -> tuple[Document, str]:
         from keyhole.worker.digest import digest
 
         return await asyncio.to_thread(digest, page.body, page.url, page.content_type, page.requested_url)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+from contextlib import suppress
 
 from fakes import HANGS, BrokenStore, Clock, FakeEngine, FakeFetcher, InProcess, page
 from keyhole.config import Config
@@ -321,7 +322,7 @@ def test_a_limit_bounds_the_passages_for_a_query() -> None:
 class Salvager(InProcess):
     """Reads no page to the end."""
 
-    async def extract(self, page: Page) -> tuple[Document, str]:
+    async def extract(self, page: Page, until: float | None = None) -> tuple[Document, str]:
         from keyhole.worker.salvage import salvage
 
         return salvage(page, "reading took more than 15 s")
@@ -336,6 +337,23 @@ def test_what_was_saved_of_a_page_says_so_in_one_line_and_is_marked_partial() ->
     assert not answer.is_error
     id, offset, limit = CALL.findall(answer.text)[0]
     assert "More." in asyncio.run(product.read_artifact(id, int(offset), int(limit))).text
+
+
+class Slow(Salvager):
+    """Reads until the time that is left for it is over."""
+
+    async def extract(self, page: Page, until: float | None = None) -> tuple[Document, str]:
+        with suppress(TimeoutError):
+            async with asyncio.timeout_at(until):
+                await asyncio.Event().wait()
+        return await super().extract(page, until)
+
+
+def test_a_page_that_takes_all_the_time_of_its_call_is_still_shown_undigested() -> None:
+    answers = {URL: page(URL, "<p>All that was saved.")}
+    answer = fetch(retrieval(answers, config=Config(timeout=1), extractor=Slow()))
+    assert not answer.is_error
+    assert "All that was saved." in answer.text
 
 
 def test_a_binary_page_that_could_not_be_read_is_a_named_failure() -> None:

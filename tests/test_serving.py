@@ -117,6 +117,14 @@ def test_a_cancelled_call_closes_its_connection_within_100_ms(tmp_path: Path) ->
     assert elapsed < 0.1
 
 
+def test_a_client_that_no_longer_reads_is_no_failure_of_the_server(tmp_path: Path) -> None:
+    server = Process(tmp_path)
+    assert server._process.stdout
+    server._process.stdout.close()
+    server.request(1, "tools/list", {})
+    assert server.close() == 0
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="children are listed by Linux")
 @pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL, None])
 def test_however_the_server_ends_its_workers_end_with_it(tmp_path: Path, end: signal.Signals | None) -> None:
@@ -130,6 +138,7 @@ def test_however_the_server_ends_its_workers_end_with_it(tmp_path: Path, end: si
         assert len(workers) == 1
         if end is not None:
             server._process.send_signal(end)
+            server._process.wait(timeout=5)  # with stdin still open: who sends Ctrl-C does not close it
         server.close()
     until = time.monotonic() + 5
     while (left := [worker for worker in workers if _lives(worker)]) and time.monotonic() < until:

@@ -21,6 +21,11 @@ from keyhole.records import Artifact, Page
 from keyhole.store.base import Clock, Store, artifact_id
 from keyhole.worker.base import Extractor
 
+AFTER_READING: Final = 3.0
+"""Seconds kept of a call's deadline for what follows the reading of a page: saving the undigested text of one that
+could not be read in time, keeping it and choosing passages. It takes less than one, ten times at once a few."""
+AFTER_SHARE: Final = 1 / 5
+"""Of the deadline, where that is less."""
 _PICTURE: Final = "image/"
 _DRAWING: Final = "image/svg+xml"
 
@@ -50,12 +55,13 @@ class Pages:
                 return replace(known, fetched_at=page.fetched_at), True
             page = await self.fetcher.fetch(url, terms)  # what was asked about is gone: once more, for the text itself
         identify = partial(artifact_id, self.secret)
-        artifact, words = await alternates.read(page, self.fetcher, self._made, identify, self.config.timeout)
+        made = partial(self._made, until=terms.until - min(AFTER_READING, self.config.timeout * AFTER_SHARE))
+        artifact, words = await alternates.read(page, self.fetcher, made, identify, self.config.timeout)
         artifact = await asyncio.to_thread(follow, artifact, known)
         return artifact, await self._keep(artifact, words)
 
-    async def _made(self, page: Page) -> tuple[Artifact, str]:
-        document, words = await self.extractor.extract(page)
+    async def _made(self, page: Page, until: float) -> tuple[Artifact, str]:
+        document, words = await self.extractor.extract(page, until)
         kind = document.media_type
         if kind.startswith(_PICTURE) and kind != _DRAWING:
             # A description of a picture is no text to read in or to keep: it is why there is none.

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import logging
+import signal
 import socket
 import sys
 from collections.abc import AsyncIterator
@@ -19,6 +21,8 @@ from keyhole.retrieve import Retrieval
 from keyhole.tools import build_server
 from keyhole.worker.pool import WorkerPool
 
+log = logging.getLogger(__name__)
+
 LOOPBACK = "127.0.0.1"
 
 
@@ -32,7 +36,13 @@ def serve_stdio(config: Config) -> int:
             async with stdio_server() as (read, write):
                 await server.run(read, write, server.create_initialization_options())
 
-    anyio.run(run)
+    # As for SIGTERM, the system's own default: Python's would wait for the thread that reads stdin, which nothing
+    # but the client can wake. What is kept is kept in transactions, and workers end when their server is gone.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    try:
+        anyio.run(run)
+    except* BrokenPipeError:
+        log.info("the client went away in the middle of an answer")
     return 0
 
 

@@ -279,6 +279,17 @@ def test_it_remembers_so_many_characters_of_rules() -> None:
     asyncio.run(run())
 
 
+def test_a_file_that_does_not_come_takes_no_more_than_a_share_of_the_deadline() -> None:
+    async def run() -> float:
+        site = Site({ROBOTS: CLOSED})
+        site.gate.clear()
+        start = asyncio.get_running_loop().time()
+        assert await verdict(RobotsCache(site.ask, Clock(), deadline=0.6)) is None
+        return asyncio.get_running_loop().time() - start
+
+    assert asyncio.run(run()) < 0.5
+
+
 def test_closing_ends_a_request_that_hangs(recwarn: pytest.WarningsRecorder) -> None:
     async def run() -> None:
         site = Site({})

@@ -233,6 +233,22 @@ def test_a_light_page_that_takes_long_gets_all_the_time_there_is() -> None:
     assert elapsed > LIGHT_SECONDS + timeout
 
 
+def test_a_page_is_shown_undigested_when_its_call_has_no_more_time_whether_it_is_read_or_waits() -> None:
+    async def act(pool: WorkerPool) -> tuple[list[Document], float, Document]:
+        await pool.extract(plain("tell"))
+        start = asyncio.get_running_loop().time()
+        calls = (pool.extract(plain("regex words of the page"), start + 0.3) for _ in range(3))
+        late = [document for document, _ in await asyncio.gather(*calls)]
+        elapsed = asyncio.get_running_loop().time() - start
+        return late, elapsed, (await pool.extract(plain("the next")))[0]
+
+    late, elapsed, after = with_pool(act, size=1, express=1)
+    assert [document.text for document in late] == ["regex words of the page"] * 3
+    assert all("too little of the call's time was left" in document.notice for document in late)
+    assert elapsed < 1.5
+    assert (after.text, after.notice) == ("the next", "")
+
+
 def test_pages_wait_in_the_order_in_which_they_came() -> None:
     async def act(pool: WorkerPool) -> list[int]:
         done: list[int] = []

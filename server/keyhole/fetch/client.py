@@ -56,7 +56,7 @@ class HttpFetcher:
         self._config = config
         self._clock = clock
         self._manners = manners or Manners()
-        self._robots = RobotsCache(self._ask_robots, self._manners.now)
+        self._robots = RobotsCache(self._ask_robots, self._manners.now, config.timeout)
         self._headers = {"User-Agent": user_agent, "Accept-Encoding": ACCEPT_ENCODING, "Connection": "close"}
         engines = frozenset({parse_target(config.searxng_url).endpoint} if config.searxng_url else ())
         # What the operator opened by name is the operator's own: manners are for strangers.

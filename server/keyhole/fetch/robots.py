@@ -26,7 +26,9 @@ MAX_ROBOTS: Final = 500 * 1024
 MAX_ROBOTS_REDIRECTS: Final = 5
 """Hops; RFC 9309, section 2.3.1.2, asks for at least five."""
 ROBOTS_TIMEOUT: Final = 5.0
-"""Seconds for one robots.txt with its redirects: a sixth of a fetch's deadline, so that a page can still be read."""
+"""Seconds for one robots.txt with its redirects."""
+ROBOTS_SHARE: Final = 1 / 6
+"""Of a call's deadline, where that is less: so that a page can still be read."""
 FRESH: Final = 24 * 3_600.0
 """Seconds for which an answer holds; RFC 9309, section 2.4, asks for no more than a day."""
 ASK_AGAIN: Final = 300.0
@@ -106,8 +108,9 @@ Ask = Callable[[Target], Awaitable[bytes | Target]]
 class RobotsCache:
     """The rules of each origin, asked for once at a time and kept in memory."""
 
-    def __init__(self, ask: Ask, now: Callable[[], float]) -> None:
+    def __init__(self, ask: Ask, now: Callable[[], float], deadline: float = 30.0) -> None:
         self._ask = ask
+        self._seconds = min(ROBOTS_TIMEOUT, deadline * ROBOTS_SHARE)
         self._now = now
         self._kept: OrderedDict[tuple[str, str, int], _Entry] = OrderedDict()
         self._asking: dict[tuple[str, str, int], asyncio.Task[Rules | KeyholeError]] = {}
@@ -149,7 +152,7 @@ class RobotsCache:
         waits for any more is no unhandled exception."""
         asked = _robots_of(target)
         try:
-            async with asyncio.timeout(ROBOTS_TIMEOUT):
+            async with asyncio.timeout(self._seconds):
                 for _hop in range(MAX_ROBOTS_REDIRECTS + 1):
                     found = await self._ask(asked)
                     if isinstance(found, bytes):

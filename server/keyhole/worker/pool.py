@@ -71,10 +71,10 @@ class WorkerPool:
         if not any(worker.alive for worker in self._idle) and not self._slots.locked():
             self._put_back(_Worker(self._options))
 
-    async def extract(self, page: Page) -> tuple[Document, str]:
+    async def extract(self, page: Page, until: float | None = None) -> tuple[Document, str]:
         """Have a worker read the page; of one that cannot be read, save what can be saved."""
         try:
-            return await self._read_in_turn(page)
+            return await self._read_by(until, page)
         except UnreadError as failure:
             from keyhole.worker.salvage import salvage
 
@@ -97,6 +97,16 @@ class WorkerPool:
             self._slots.release()
         for _ in range(self._express_size):
             self._express.release()
+
+    async def _read_by(self, until: float | None, page: Page) -> tuple[Document, str]:
+        """The same, waiting for a worker and for its start included, within what is left of the call's time."""
+        try:
+            async with asyncio.timeout_at(until):
+                return await self._read_in_turn(page)
+        except TimeoutError as error:
+            raise OutOfTimeError(
+                "too little of the call's time was left to read it (refresh=true tries again)"
+            ) from error
 
     async def _read_in_turn(self, page: Page) -> tuple[Document, str]:
         seconds = self._config.extract_timeout
