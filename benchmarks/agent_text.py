@@ -26,6 +26,7 @@ from keyhole.fetch.base import ANY, Terms
 from keyhole.records import Document, Page
 from keyhole.retrieve import Retrieval
 from keyhole.store.memory import MemoryStore
+from keyhole.websearch.panel import Panel
 from keyhole.worker.digest import digest
 
 URL = "https://rows.example/page"
@@ -41,9 +42,6 @@ class One:
 
     async def fetch(self, url: str, terms: Terms = ANY) -> Page:  # noqa: ARG002 - the port has them
         return self._page
-
-    async def get_json(self, url: str) -> bytes:  # noqa: ARG002
-        return self._page.body
 
     async def aclose(self) -> None:
         """Nothing is open."""
@@ -70,7 +68,7 @@ def faults(row: dict[str, Any]) -> list[str]:
     except KeyholeError as error:
         return [f"failed: {error.code}"]
     store = MemoryStore(lambda: 0.0)
-    product = Retrieval(Config(), One(body, row["ctype"]), store, (), b"0" * 32, lambda: 0.0, InProcess())
+    product = Retrieval(Config(), One(body, row["ctype"]), store, Panel(()), b"0" * 32, lambda: 0.0, InProcess())
     answer = asyncio.run(product.web_fetch(URL)).text
     found = [
         f"{where}: {fault}" for where, text in (("text", document.text), ("result", answer)) for fault in _of(row, text)

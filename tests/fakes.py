@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, NoReturn
 
 from keyhole.errors import Code, KeyholeError
-from keyhole.fetch.base import ANY, Fetcher, Terms
+from keyhole.fetch.base import ANY, Api, ApiCall, ApiReply, Fetcher, Terms
 from keyhole.records import Artifact, ArtifactSummary, Document, Hit, Page, SearchRequest
 from keyhole.store.base import Store
 from keyhole.websearch.base import Engine
@@ -106,8 +106,9 @@ class FakeFetcher:
         assert isinstance(answer, Page)
         return answer
 
-    async def get_json(self, url: str) -> bytes:
-        return (await self.fetch(url)).body
+    async def ask(self, call: ApiCall) -> ApiReply:
+        reply = await self.fetch(call.url)
+        return ApiReply(reply.status, reply.body, reply.content_type)
 
     async def aclose(self) -> None:
         self.closed = True
@@ -135,14 +136,24 @@ class InProcess:
 class FakeEngine:
     """An engine with one answer; the requests it got are in `requests`."""
 
-    def __init__(self, answer: Sequence[Hit] | Exception | Hangs = (), name: str = "fake") -> None:
+    def __init__(
+        self,
+        answer: Sequence[Hit] | Exception | Hangs = (),
+        name: str = "fake",
+        applies: frozenset[str] = frozenset({"sites", "exclude_sites", "freshness", "language", "country", "news"}),
+    ) -> None:
         self.answer = answer
         self.requests: list[SearchRequest] = []
         self._name = name
+        self._applies = applies
 
     @property
     def name(self) -> str:
         return self._name
+
+    @property
+    def applies(self) -> frozenset[str]:
+        return self._applies
 
     async def search(self, request: SearchRequest) -> tuple[Hit, ...]:
         self.requests.append(request)
@@ -196,7 +207,8 @@ class BrokenStore:
 
 
 # The type checker compares each fake with the port that it stands for.
-_PORTS: tuple[type[Fetcher], type[Engine], type[Store], type[Extractor]] = (
+_PORTS: tuple[type[Fetcher], type[Api], type[Engine], type[Store], type[Extractor]] = (
+    FakeFetcher,
     FakeFetcher,
     FakeEngine,
     BrokenStore,

@@ -21,6 +21,7 @@ class Call:
 
     head: bytes
     connection: socket.socket
+    body: bytes = b""
 
     @property
     def path(self) -> str:
@@ -32,6 +33,11 @@ class Call:
         """The request's headers, names in lower case."""
         lines = self.head.decode("latin-1").split("\r\n")[1:]
         return {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines if line)}
+
+    @property
+    def method(self) -> str:
+        """GET or POST."""
+        return self.head.split(b" ", 1)[0].decode("ascii")
 
     def send(self, data: bytes) -> None:
         """Say these bytes."""
@@ -95,7 +101,9 @@ def serve(answers: Mapping[str, bytes] | Callable[[Site], Talk], tls: ssl.SSLCon
                 connection = tls.wrap_socket(self.request, server_side=True) if tls else self.request
                 with connection:
                     if head := _read_head(connection):
+                        head, _, body = head.partition(b"\r\n\r\n")
                         call = Call(head, connection)
+                        call.body = _read_body(connection, body, int(call.headers.get("content-length", 0)))
                         site.calls.append(call)
                         site.heard.set()
                         talk(call)
@@ -138,3 +146,9 @@ def _read_head(connection: socket.socket) -> bytes:
             return b""
         head += piece
     return head
+
+
+def _read_body(connection: socket.socket, body: bytes, size: int) -> bytes:
+    while len(body) < size and (piece := connection.recv(65_536)):
+        body += piece
+    return body

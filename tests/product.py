@@ -11,6 +11,7 @@ from keyhole.retrieve import Retrieval
 from keyhole.store.base import Store
 from keyhole.store.memory import MemoryStore
 from keyhole.websearch.base import Engine
+from keyhole.websearch.panel import Panel
 from keyhole.worker.base import Extractor
 
 SECRET = b"0" * 32
@@ -29,4 +30,4 @@ def retrieval(
     """A product that finds `answers` on the network (see FakeFetcher) and keeps artifacts in memory."""
     clock = clock or Clock()
     fetcher, store = FakeFetcher(answers), store or MemoryStore(clock)
-    return Retrieval(config or Config(), fetcher, store, engines, SECRET, clock, extractor or InProcess())
+    return Retrieval(config or Config(), fetcher, store, Panel(engines), SECRET, clock, extractor or InProcess())

@@ -14,6 +14,7 @@ from keyhole.fetch.client import HttpFetcher
 from keyhole.records import Answer
 from keyhole.retrieve import Retrieval
 from keyhole.store.memory import MemoryStore
+from keyhole.websearch.panel import Panel
 from loopback import Call, Site, Talk, response, serve
 from product import SECRET
 
@@ -53,7 +54,7 @@ def fetch(answering: Answering, html: str = HTML, timeout: float = 30, **headers
         config = Config(allow_private=frozenset({site.endpoint}), timeout=timeout)
         clock = Clock()
         async with HttpFetcher(config, "Test/1", clock) as fetcher:
-            product = Retrieval(config, fetcher, MemoryStore(clock), (), SECRET, clock, InProcess())
+            product = Retrieval(config, fetcher, MemoryStore(clock), Panel(()), SECRET, clock, InProcess())
             answer = await product.web_fetch(site.url("/valves"))
             artifact_id = answer.facts.get("artifact_id")
             if isinstance(artifact_id, str):

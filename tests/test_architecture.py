@@ -20,6 +20,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("websearch", "keeping", "header", "alternates", "worker"),
     ("permission",),
     ("pages",),
+    ("gathering",),
     ("bound", "wording"),
     ("evidence",),
     ("retrieve",),
@@ -32,7 +33,8 @@ LAYERS: tuple[tuple[str, ...], ...] = (
 DOERS = {
     "fetch/client.py", "fetch/exchange.py", "fetch/backend.py", "fetch/meter.py", "fetch/lookup.py", "fetch/tunnel.py",
     "fetch/manners.py", "fetch/robots.py", "websearch/keyless.py", "store/sqlite.py", "store/home.py",
-    "worker/pool.py", "worker/child.py", "alternates.py", "permission.py", "pages.py",
+    "worker/pool.py", "worker/child.py", "alternates.py", "permission.py", "pages.py", "gathering.py",
+    "websearch/panel.py",
     "retrieve.py", "tools.py", "cli.py", "serving.py", "demo.py", "site.py", "artifacts.py", "explain.py",
 }  # fmt: skip
 IMPURE = {

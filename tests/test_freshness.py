@@ -22,6 +22,7 @@ from keyhole.retrieve import Retrieval
 from keyhole.store.base import Store
 from keyhole.store.memory import MemoryStore
 from keyhole.store.sqlite import SqliteStore
+from keyhole.websearch.panel import Panel
 from loopback import Call, Site, Talk, response, serve
 from product import SECRET, retrieval
 
@@ -89,7 +90,7 @@ class Agent:
         async def run() -> Answer:
             config = Config(allow_private=frozenset({self.site.endpoint}))
             async with HttpFetcher(config, "Test/1", self.clock) as fetcher:
-                product = Retrieval(config, fetcher, self.store, (), SECRET, self.clock, InProcess())
+                product = Retrieval(config, fetcher, self.store, Panel(()), SECRET, self.clock, InProcess())
                 return await product.web_fetch(self.site.url(path), None, budget, refresh)
 
         return asyncio.run(run())

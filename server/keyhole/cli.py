@@ -21,6 +21,7 @@ from keyhole.config import HOME_PAGE, Config, load
 from keyhole.errors import Code, KeyholeError
 
 if TYPE_CHECKING:
+    from keyhole.fetch.base import Api
     from keyhole.records import Answer
     from keyhole.retrieve import Retrieval
     from keyhole.store.base import Store
@@ -67,13 +68,16 @@ def serve_main() -> int:
 def build(config: Config, extractor: Extractor | None = None) -> Retrieval:
     """The product with its real parts. Nothing is opened, started or connected to before a call needs it."""
     from keyhole.fetch.client import HttpFetcher
+    from keyhole.fetch.urls import parse_target
     from keyhole.retrieve import Retrieval
+    from keyhole.websearch.panel import Panel
     from keyhole.worker.pool import WorkerPool
 
-    fetcher = HttpFetcher(config, config.user_agent or f"Keyhole/{__version__} (+{HOME_PAGE})")
+    agent = config.user_agent or f"Keyhole/{__version__} (+{HOME_PAGE})"
+    fetcher = HttpFetcher(config, agent, apis=frozenset(parse_target(url).endpoint for url in config.searxng_url))
     store, secret = open_store(config)
-    engines = _engines(config, fetcher)
-    return Retrieval(config, fetcher, store, engines, secret, time.time, extractor or WorkerPool(config))
+    panel = Panel(_engines(config, fetcher))
+    return Retrieval(config, fetcher, store, panel, secret, time.time, extractor or WorkerPool(config))
 
 
 def open_store(config: Config) -> tuple[Store, bytes]:
@@ -91,13 +95,13 @@ def open_store(config: Config) -> tuple[Store, bytes]:
     return SqliteStore(folder, time.time, config.ttl_days * 86_400, config.store_max_bytes), secret
 
 
-def _engines(config: Config, fetcher: Any) -> list[Engine]:
+def _engines(config: Config, api: Api) -> list[Engine]:
     from keyhole.websearch.keyless import KeylessEngine
     from keyhole.websearch.searxng import SearxngEngine
 
     known: dict[str, Engine] = {"keyless": KeylessEngine(proxy=config.proxy)}
     if config.searxng_url:
-        known["searxng"] = SearxngEngine(config.searxng_url, fetcher)
+        known["searxng"] = SearxngEngine(config.searxng_url[0], api)
     return [known[name] for name in config.engines if name in known]
 
 
@@ -120,8 +124,9 @@ def _fetch(config: Config, arguments: argparse.Namespace) -> int:
 
 
 def _search(config: Config, arguments: argparse.Namespace) -> int:
-    names = ("query", "scope", "max_results", "max_chars", "sites", "exclude_sites", "freshness", "language")
-    return _one_call(config, "search", {name: getattr(arguments, name) for name in names}, arguments.json)
+    names = ("query", "queries", "scope", "max_results", "max_chars", "sites", "exclude_sites", "freshness")
+    more = ("language", "country", "kind", "fetch")
+    return _one_call(config, "search", {name: getattr(arguments, name) for name in (*names, *more)}, arguments.json)
 
 
 def _read(config: Config, arguments: argparse.Namespace) -> int:
@@ -193,13 +198,17 @@ def _parser() -> argparse.ArgumentParser:
 
     search = _verb(verbs, "search", _search, "what search would give an agent")
     search.add_argument("query")
-    search.add_argument("--scope", choices=("web", "stored"), default="web")
+    search.add_argument("--also", dest="queries", action="append", metavar="QUERY", help="another phrasing, up to 5")
+    search.add_argument("--scope", choices=("web", "stored", "both"), default="web")
     search.add_argument("--max-results", type=int, default=5)
     search.add_argument("--max-chars", type=int)
     search.add_argument("--site", dest="sites", action="append", metavar="SITE")
     search.add_argument("--exclude-site", dest="exclude_sites", action="append", metavar="SITE")
     search.add_argument("--freshness", choices=("day", "week", "month", "year"))
     search.add_argument("--language")
+    search.add_argument("--country")
+    search.add_argument("--kind", choices=("web", "news"), default="web")
+    search.add_argument("--no-fetch", dest="fetch", action="store_false", help="snippets only, no page is read")
 
     read = _verb(verbs, "read", _read, "what read_artifact would give an agent")
     read.add_argument("id")

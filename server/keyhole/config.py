@@ -61,7 +61,7 @@ class Config:
     known_urls: frozenset[str] = frozenset()
     user_agent: str = ""
     engines: tuple[str, ...] = ENGINES
-    searxng_url: str = ""
+    searxng_url: tuple[str, ...] = ()
     ttl_days: float = 30.0
     store_max_bytes: int = 2 * 1024**3
     log_level: str = "WARNING"
@@ -191,10 +191,13 @@ def _header_text(raw: str) -> str:
     return raw
 
 
-def _http_url(raw: str) -> str:
-    if not re.fullmatch(r"https?://[^\s/?#]+[^\s]*", raw, re.IGNORECASE):
-        raise ValueError("must be an absolute http:// or https:// URL")
-    return raw
+def _http_urls(raw: str) -> tuple[str, ...]:
+    """URLs; a comma within one is its own."""
+    found = tuple(re.split(r"[\s,]+(?=https?://)", raw.strip().rstrip(","), flags=re.IGNORECASE))
+    for url in found:
+        if not re.fullmatch(r"https?://[^\s/?#]+[^\s]*", url, re.IGNORECASE):
+            raise ValueError(f"{url!r} is not an absolute http:// or https:// URL")
+    return found
 
 
 def _level(raw: str) -> str:
@@ -284,7 +287,12 @@ SETTINGS: tuple[Setting, ...] = (
     ),
     Setting("user_agent", "text", "what sites see; by default Keyhole, its version and its home page", _header_text),
     Setting("engines", "names", "web search engines that may be asked, of: searxng, keyless", _engines),
-    Setting("searxng_url", "URL", "base address of a SearXNG instance with its JSON format enabled", _http_url),
+    Setting(
+        "searxng_url",
+        "URLs",
+        "base addresses of SearXNG instances with their JSON format enabled; the next is asked where one fails",
+        _http_urls,
+    ),
     Setting(
         "ttl_days",
         "days",

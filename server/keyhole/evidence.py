@@ -8,18 +8,18 @@ from functools import partial
 
 from keyhole import wording
 from keyhole.bound import bounded, fitting
-from keyhole.passages.across import join_spans, pack_across, rank_sources
-from keyhole.records import Answer, Artifact, Source, Window, next_gap
+from keyhole.passages.across import join_spans, pack_across
+from keyhole.records import Answer, Artifact, EngineReport, Ranked, Source, Window, next_gap
 
 
 def evidence(
-    query: str,
     sources: Sequence[Source],
+    ranked: Ranked,
     budget: int,
     *,
     keep: int,
     scope: str,
-    engines: Sequence[tuple[str, str]],
+    reports: Sequence[EngineReport],
     mark: Callable[[str], str],
     following: Callable[[Artifact, int, int], Window],
 ) -> Answer:
@@ -28,10 +28,9 @@ def evidence(
     Stored sources come in no order of relevance and are put in that of their best passage; hits of engines keep the
     engines' order. `mark` signs a boundary, `following` gives the window that reads on in an omitted stretch.
     """
-    ranked = rank_sources([_text(source) for source in sources], query)
     order = list(range(len(sources)))
     if scope == "stored":
-        order.sort(key=lambda number: -max((score for *_, score in ranked[number]), default=0.0))
+        order.sort(key=lambda number: -max((passage.score for passage in ranked[number]), default=0.0))
     kept = [(sources[number], ranked[number]) for number in order[:keep]]
     late = sum(source.not_read == "timed out" for source, _ in kept)
 
@@ -41,14 +40,14 @@ def evidence(
         shown = [
             replace(
                 source,
-                spans=tuple((start, end) for start, end, _ in spans),
-                scores=tuple(round(score, 3) for *_, score in spans),
+                spans=tuple((passage.start, passage.end) for passage in passages),
+                scores=tuple(round(passage.score, 3) for passage in passages),
             )
-            for (source, _), spans in zip(kept, packed, strict=False)
+            for (source, _), passages in zip(kept, packed, strict=False)
         ]
         return wording.results(
             shown,
-            status=wording.search_status(count, len(kept), engines, late, scope),
+            status=wording.search_status(count, len(kept), reports, late, scope),
             bodies=[_body(source, room // count) for source in shown],
             marks=[mark(source.artifact.id if source.artifact else source.url) for source in shown],
             next_windows=[_next_window(source, following) for source in shown],

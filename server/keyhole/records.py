@@ -202,7 +202,13 @@ class SearchRequest:
     sites: tuple[str, ...] = ()
     exclude_sites: tuple[str, ...] = ()
     freshness: str = ""
+    """`day`, `week`, `month` or `year`."""
     language: str = ""
+    """BCP 47."""
+    country: str = ""
+    """ISO 3166-1, two letters in lower case."""
+    kind: str = "web"
+    """`web` or `news`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,6 +219,18 @@ class Hit:
     title: str
     snippet: str
     engine: str
+    date: str = ""
+    """When it was published, as an ISO 8601 date or date and time, where the engine says so."""
+
+
+@dataclass(frozen=True, slots=True)
+class EngineReport:
+    """How asking one engine went: `fault` in a few words, "" when it is well, even if it found nothing."""
+
+    name: str
+    fault: str = ""
+    unapplied: tuple[str, ...] = ()
+    """The filters of the request that the engine cannot apply and that nobody applies after it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,6 +245,23 @@ class Source:
     not_read: str = ""
     spans: tuple[tuple[int, int], ...] = ()
     scores: tuple[float, ...] = ()
+    date: str = ""
+    """When it was published, as the page or else the engine says; ISO 8601."""
+    copies: tuple[str, ...] = ()
+    """URLs of other pages with nearly the same text, which stand behind this one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A stretch of one source's text with its score, which compares with those of other sources' passages."""
+
+    start: int
+    end: int
+    score: float
+
+
+Ranked = tuple[tuple[Passage, ...], ...]
+"""For each source of a search its matching passages, best first."""
 
 
 @dataclass(frozen=True, slots=True)

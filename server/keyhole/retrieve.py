@@ -8,7 +8,7 @@ one large page does not stop the others.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -18,29 +18,22 @@ from keyhole.bound import bounded, cut
 from keyhole.config import MAX_BUDGET, MIN_BUDGET, Config
 from keyhole.errors import Code, KeyholeError
 from keyhole.fetch.base import Fetcher, Terms
+from keyhole.gathering import Gathered, Gathering, Progress
 from keyhole.header import ROOMY, header_lines
 from keyhole.measure import serialized_size
 from keyhole.pages import Pages
-from keyhole.permission import permitted, remember_hits, wanted
-from keyhole.records import Answer, Artifact, Hit, SearchRequest, Source, Window
+from keyhole.permission import permitted
+from keyhole.records import Answer, Artifact, Ranked, SearchRequest, Window
 from keyhole.store.base import Clock, Store
-from keyhole.websearch.base import Engine, allowed_by_sites
-from keyhole.websearch.merge import merge
+from keyhole.websearch.panel import Panel
 from keyhole.worker.base import Extractor
-
-Progress = Callable[[float, float, str], Awaitable[None]]
-"""`(done, total, what)`; `done` strictly rises within a call."""
 
 READ_OVERHEAD = 1_500
 """Bytes kept free in a reading window for the longest header, both continuation calls and the facts."""
 MIN_READING = 500
 """Characters. A shorter omitted stretch is read together with what follows it."""
-ENGINE_TIMEOUT = 15.0
-"""Seconds for one engine: less than half of a search's deadline, so that pages can still be read."""
 QUOTE_CONTEXT = 300
 """Characters shown before and after a found quote."""
-FETCH_MARGIN = 0.25
-"""Of a search's deadline: kept after the last fetch for ranking and wording."""
 BRIEF_BELOW = 1_200
 """Bytes. Under such a budget title, address and advice would take more than the text."""
 NOT_STORED = "Warning store_unavailable: nothing was stored, so what is left out cannot be read on."
@@ -57,7 +50,7 @@ class Retrieval:
     config: Config
     fetcher: Fetcher
     store: Store
-    engines: Sequence[Engine]
+    panel: Panel
     secret: bytes
     clock: Clock
     extractor: Extractor
@@ -72,7 +65,7 @@ class Retrieval:
     ) -> Answer:
         """Fetch a page and answer with its whole text, the passages for `query`, or its head and tail."""
         async with self._call(self.config.timeout, max_chars) as call:
-            artifact, stored = await self._page(
+            artifact, stored = await self._pages().get(
                 await permitted(url, self.config, self.store), refresh, Terms(call.until)
             )
             call.answer = await asyncio.to_thread(self._show, artifact, stored, query, call.budget)
@@ -110,22 +103,35 @@ class Retrieval:
         exclude_sites: Sequence[str] = (),
         freshness: str | None = None,
         language: str | None = None,
+        country: str | None = None,
+        kind: str = "web",
+        queries: Sequence[str] = (),
+        fetch: bool = True,
         progress: Progress = _silent,
     ) -> Answer:
-        """From a question to numbered sources with their best passages, from the web or from the store."""
-        request = SearchRequest(query, max_results, tuple(sites), tuple(exclude_sites), freshness or "", language or "")
+        """From a question to numbered sources with their best passages, from the web or from the store.
+
+        `queries` are further phrasings of the same question.
+        """
+        from keyhole.passages.across import rank_sources
+
+        filters = (freshness or "", language or "", country or "", kind)
+        request = SearchRequest(query, max_results, tuple(sites), tuple(exclude_sites), *filters)
+        phrasings = list(dict.fromkeys([query, *queries]))
+        gathering = Gathering(self.config, self.panel, self._pages(), self.store)
         async with self._call(self.config.search_timeout, max_chars) as call:
-            find = self._stored_sources if scope == "stored" else self._web_sources
-            sources, engines = await find(request, progress)
-            show = partial(self._evidence, request, scope, sources, engines)
-            call.answer = await asyncio.to_thread(show, call.budget)
+            gathered = await gathering.sources(
+                request, phrasings, scope=scope, fetch=fetch, until=call.until, progress=progress
+            )
+            texts = [source.artifact.text if source.artifact else "" for source in gathered.sources]
+            ranked = await asyncio.to_thread(rank_sources, texts, phrasings)
+            call.answer = await asyncio.to_thread(self._evidence, gathered, ranked, max_results, scope, call.budget)
         return call.answer
 
     # From a URL to an artifact.
 
-    async def _page(self, url: str, refresh: bool, terms: Terms) -> tuple[Artifact, bool]:
-        pages = Pages(self.config, self.fetcher, self.extractor, self.store, self.secret, self.clock)
-        return await pages.get(url, refresh, terms)
+    def _pages(self) -> Pages:
+        return Pages(self.config, self.fetcher, self.extractor, self.store, self.secret, self.clock)
 
     # From an artifact to an answer.
 
@@ -186,92 +192,18 @@ class Retrieval:
         limit = until - offset if until - offset >= MIN_READING else None
         return window(artifact.text, offset, limit, _reading_room(self.config.max_chars), serialized_size)
 
-    # Search.
+    # From sources to an answer.
 
-    async def _web_sources(
-        self, request: SearchRequest, progress: Progress
-    ) -> tuple[list[Source], list[tuple[str, str]]]:
-        total = request.max_results + 2.0
-        await progress(0, total, "searching")
-        lists, engines = await self._ask_engines(request)
-        found = merge(lists)
-        hits = [hit for hit in found if wanted(hit, request, self.config)][: request.max_results]
-        if not hits:
-            elsewhere = " on the sites that may be fetched" if found else ""
-            raise KeyholeError(Code.NO_RESULTS, f"the engines are well and found nothing{elsewhere}")
-        await remember_hits(hits, self.store)
-        await progress(1, total, f"fetching {len(hits)} pages")
-        return await self._read_hits(hits, request, progress, total), engines
-
-    async def _ask_engines(self, request: SearchRequest) -> tuple[list[tuple[Hit, ...]], list[tuple[str, str]]]:
-        """Each engine's hits, and each engine's name with its fault, if any."""
-        if not self.engines:
-            raise KeyholeError(Code.ENGINE_UNAVAILABLE, "no search engine is configured")
-        answers = await asyncio.gather(*(_ask(engine, request) for engine in self.engines))
-        engines = [(engine.name, fault) for engine, (_, fault) in zip(self.engines, answers, strict=True)]
-        if all(fault for _, fault in engines):
-            faults = "; ".join(f"{name}: {fault}" for name, fault in engines)
-            raise KeyholeError(Code.ENGINE_UNAVAILABLE, faults)
-        return [hits for hits, _ in answers], engines
-
-    async def _read_hits(
-        self, hits: Sequence[Hit], request: SearchRequest, progress: Progress, total: float
-    ) -> list[Source]:
-        """Fetch all hits at once; what is not there in time is listed as not read."""
-        until = asyncio.get_running_loop().time() + self.config.search_timeout * (1 - FETCH_MARGIN)
-        terms = Terms(until, lambda url: allowed_by_sites(url, request))
-        async with asyncio.TaskGroup() as group:
-            tasks = [group.create_task(self._read_hit(hit, terms)) for hit in hits]
-            waiting = set(tasks)
-            while waiting and (left := until - asyncio.get_running_loop().time()) > 0:
-                _, waiting = await asyncio.wait(waiting, timeout=left, return_when=asyncio.FIRST_COMPLETED)
-                done = len(tasks) - len(waiting)
-                await progress(1 + done, total, f"fetched {done} of {len(tasks)}")
-            for task in waiting:
-                task.cancel()
-        return [
-            Source(hit.url, hit.title, hit.snippet, not_read="timed out") if task.cancelled() else task.result()
-            for hit, task in zip(hits, tasks, strict=True)
-        ]
-
-    async def _read_hit(self, hit: Hit, terms: Terms) -> Source:
-        try:
-            artifact, stored = await self._page(hit.url, False, terms)
-        except KeyholeError as error:
-            return Source(hit.url, hit.title, hit.snippet, not_read=str(error.code))
-        return Source(artifact.url, artifact.title or hit.title, hit.snippet, artifact, stored)
-
-    async def _stored_sources(
-        self, request: SearchRequest, progress: Progress
-    ) -> tuple[list[Source], list[tuple[str, str]]]:
-        from keyhole.passages.stems import search_terms
-
-        words = tuple(search_terms(request.query))
-        narrowed = await asyncio.to_thread(self.store.search, words, request.max_results * 8)
-        await progress(1, 2, f"ranking {len(narrowed)} artifacts")
-        found = [Source(a.url, a.title, "", a, True) for a in narrowed if allowed_by_sites(a.url, request)]
-        if not found:
-            elsewhere = f"; {len(narrowed)} that do are left out by the site filters" if narrowed else ""
-            raise KeyholeError(Code.NO_RESULTS, f"no stored artifact holds a word of the query{elsewhere}")
-        return found, []
-
-    def _evidence(
-        self,
-        request: SearchRequest,
-        scope: str,
-        sources: list[Source],
-        engines: list[tuple[str, str]],
-        budget: int,
-    ) -> Answer:
+    def _evidence(self, gathered: Gathered, ranked: Ranked, keep: int, scope: str, budget: int) -> Answer:
         from keyhole.evidence import evidence
 
         return evidence(
-            request.query,
-            sources,
+            gathered.sources,
+            ranked,
             budget,
-            keep=request.max_results,
+            keep=keep,
             scope=scope,
-            engines=engines,
+            reports=gathered.reports,
             mark=partial(wording.mark, self.secret),
             following=self._next,
         )
@@ -307,13 +239,3 @@ class _Call:
 def _reading_room(budget: int) -> int:
     """Bytes of text in a reading window. Of a small budget a fifth: its words around the text are brief."""
     return max(budget - READ_OVERHEAD, budget // 5)
-
-
-async def _ask(engine: Engine, request: SearchRequest) -> tuple[tuple[Hit, ...], str]:
-    try:
-        async with asyncio.timeout(ENGINE_TIMEOUT):
-            return await engine.search(request), ""
-    except KeyholeError as error:
-        return (), f"{error.code} ({error.message})" if error.code is Code.ENGINE_UNAVAILABLE else str(error.code)
-    except TimeoutError:
-        return (), str(Code.TIMEOUT)

@@ -46,6 +46,7 @@ def _no_bool(value: object) -> object:
     return value
 
 
+Phrasings = Annotated[list[Annotated[str, Field(min_length=1, max_length=2_000)]], BeforeValidator(_as_list)]
 Sites = Annotated[list[str], BeforeValidator(_as_list)]
 # Bounds stand inside the union: only there does pydantic publish them as `minimum` and `maximum`.
 Offset = Annotated[int, Field(ge=0), BeforeValidator(_no_bool)]
@@ -81,9 +82,12 @@ class Search(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
     query: str = Field(description="The question, in a few words.", min_length=1, max_length=2_000)
-    scope: Literal["web", "stored"] = Field(
+    queries: Phrasings | None = Field(
+        None, max_length=5, description="Up to 5 other phrasings of the same question, searched for together with it."
+    )
+    scope: Literal["web", "stored", "both"] = Field(
         "web",
-        description="'web' asks search engines; 'stored' looks through pages fetched before. Default web.",
+        description="'web' asks search engines; 'stored' looks through pages fetched before; or 'both'. Default web.",
     )
     max_results: Results = Field(5, description="Sources to read, 1 to 20. Default 5.")
     max_chars: Budget = None
@@ -96,6 +100,13 @@ class Search(BaseModel):
         None,
         pattern=r"^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})?$",
         description="Language of the pages, such as en or pt-BR.",
+    )
+    country: str | None = Field(
+        None, pattern=r"^[A-Za-z]{2}$", description="Country whose results come first, such as us or de."
+    )
+    kind: Literal["web", "news"] = Field("web", description="'web' or 'news'. Default web.")
+    fetch: bool = Field(
+        True, description="False: only titles, addresses and the engines' snippets, no page is read. Default true."
     )
 
 

@@ -18,7 +18,7 @@ from keyhole.errors import KeyholeError
 from keyhole.escape import escaped
 from keyhole.header import header_facts
 from keyhole.measure import clip
-from keyhole.records import Answer, Artifact, Quote, Selection, Source, Window
+from keyhole.records import Answer, Artifact, EngineReport, Quote, Selection, Source, Window
 
 MAX_TITLE = 160
 """Bytes of a title shown: search engines show about 60 characters; this keeps any sensible one."""
@@ -156,13 +156,13 @@ def results(
     return Answer("\n\n".join(parts), {"total": len(sources), "sources": facts})
 
 
-def search_status(shown: int, total: int, engines: Sequence[tuple[str, str]], late: int, scope: str) -> str:
+def search_status(shown: int, total: int, reports: Sequence[EngineReport], late: int, scope: str) -> str:
     """How many sources there are and what went wrong on the way, in one line."""
     where = "stored artifacts" if scope == "stored" else "the web"
     found = f"{total} source{'s' if total != 1 else ''} from {where}."
     left_out = f"{total - shown} more not shown: the budget is small." if shown < total else ""
-    failed = [f"{name}: {clip(escaped(fault), MAX_URL)}" for name, fault in engines if fault]
-    told = f"{len(engines) - len(failed)} of {len(engines)} engines; {'; '.join(failed)}." if failed else ""
+    failed = [f"{report.name}: {clip(escaped(report.fault), MAX_URL)}" for report in reports if report.fault]
+    told = f"{len(reports) - len(failed)} of {len(reports)} engines; {'; '.join(failed)}." if failed else ""
     return _join(found, left_out, told, f"{late} not read in time." if late else "")
 
 

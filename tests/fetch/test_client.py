@@ -22,6 +22,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 
 from keyhole.config import Config
 from keyhole.errors import Code, KeyholeError
+from keyhole.fetch.base import ApiCall, ApiReply
 from keyhole.fetch.client import HttpFetcher
 from keyhole.records import Page
 from loopback import PATIENCE, Call, Site, Talk, response, serve, unused_port
@@ -560,15 +561,19 @@ def _answer_once(listener: socket.socket, data: bytes) -> None:
         connection.sendall(data)
 
 
-# Engines that the operator named.
+# APIs that the operator named.
+
+
+def endpoint(site: Site) -> frozenset[str]:
+    return frozenset({site.endpoint})
 
 
 def test_an_engine_of_the_settings_may_stand_on_loopback_and_a_page_beside_it_may_not() -> None:
     with serve({"/search?q=x": response(b"{}"), "/": response(b"secret")}) as site:
 
         async def run() -> bytes:
-            async with HttpFetcher(Config(searxng_url=site.url("/")), AGENT) as fetcher:
-                answer = await fetcher.get_json(site.url("/search?q=x"))
+            async with HttpFetcher(Config(), AGENT, apis=endpoint(site)) as fetcher:
+                answer = (await fetcher.ask(ApiCall(site.url("/search?q=x")))).body
                 with pytest.raises(KeyholeError) as caught:
                     await fetcher.fetch(site.url("/"))
                 assert caught.value.code is Code.BLOCKED_ADDRESS
@@ -579,23 +584,48 @@ def test_an_engine_of_the_settings_may_stand_on_loopback_and_a_page_beside_it_ma
 
 
 @pytest.mark.parametrize(
-    ("data", "code"),
+    ("data", "reply"),
     [
-        (response(status="302 Found", Location="/elsewhere"), Code.HTTP_STATUS),
-        (response(status="403 Forbidden"), Code.HTTP_STATUS),
-        (response(status="429 Slow"), Code.RATE_LIMITED),
+        (response(status="302 Found", Location="/elsewhere"), ApiReply(302, b"")),
+        (response(b"{}", "403 Forbidden", Content_Type="a/b"), ApiReply(403, b"{}", "a/b")),
+        (response(status="429 Slow", Retry_After="7"), ApiReply(429, b"", retry_after=7)),
     ],
 )
-def test_an_engine_is_asked_once_and_its_redirects_are_not_followed(data: bytes, code: Code) -> None:
+def test_an_api_is_asked_once_and_answers_whatever_its_status(data: bytes, reply: ApiReply) -> None:
     with serve(says(data)) as site:
 
+        async def run() -> ApiReply:
+            async with HttpFetcher(Config(), AGENT, apis=endpoint(site)) as fetcher:
+                return await fetcher.ask(ApiCall(site.url("/search")))
+
+        assert asyncio.run(run()) == reply
+        assert len(site.calls) == 1
+
+
+def test_an_api_gets_a_posted_body_and_its_own_headers() -> None:
+    with serve(says(response(b"[]"))) as site:
+
+        async def run() -> ApiReply:
+            async with HttpFetcher(Config(), AGENT, apis=endpoint(site)) as fetcher:
+                return await fetcher.ask(ApiCall(site.url("/ask"), (("X-Key", "k1"),), b'{"q": 1}'))
+
+        assert asyncio.run(run()).body == b"[]"
+        (call,) = site.calls
+        assert (call.method, call.path, call.body) == ("POST", "/ask", b'{"q": 1}')
+        assert call.headers["x-key"] == "k1"
+        assert call.headers["content-type"] == "application/json"
+
+
+def test_a_post_whose_connection_breaks_is_not_sent_again() -> None:
+    with serve(says(b"")) as site:
+
         async def run() -> None:
-            async with HttpFetcher(Config(searxng_url=site.url()), AGENT) as fetcher:
-                await fetcher.get_json(site.url("/search"))
+            async with HttpFetcher(Config(), AGENT, apis=endpoint(site)) as fetcher:
+                await fetcher.ask(ApiCall(site.url("/ask"), body=b"{}"))
 
         with pytest.raises(KeyholeError) as caught:
             asyncio.run(run())
-        assert caught.value.code is code
+        assert caught.value.code is Code.PROTOCOL_ERROR
         assert len(site.calls) == 1
 
 
@@ -604,7 +634,7 @@ def test_an_engine_that_the_settings_do_not_name_is_not_asked() -> None:
 
         async def run() -> None:
             async with HttpFetcher(Config(), AGENT) as fetcher:
-                await fetcher.get_json(site.url())
+                await fetcher.ask(ApiCall(site.url()))
 
         with pytest.raises(KeyholeError) as caught:
             asyncio.run(run())

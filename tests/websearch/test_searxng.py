@@ -15,6 +15,7 @@ from fakes import FakeFetcher, page
 from keyhole.config import Config
 from keyhole.errors import Code, KeyholeError
 from keyhole.fetch.client import HttpFetcher
+from keyhole.fetch.urls import parse_target
 from keyhole.records import Hit, SearchRequest
 from keyhole.websearch.searxng import SearxngEngine, parse, search_url
 from loopback import response, serve
@@ -161,7 +162,7 @@ def search_over_loopback(data: bytes) -> tuple[tuple[Hit, ...], list[str]]:
     """The hits of a real request to an instance that answers with `data`, and the paths it was asked for."""
 
     async def run(base: str) -> tuple[Hit, ...]:
-        async with HttpFetcher(Config(searxng_url=base), "Keyhole-Test/1.0") as fetcher:
+        async with HttpFetcher(Config(), "Keyhole-Test/1.0", apis=frozenset({parse_target(base).endpoint})) as fetcher:
             return await SearxngEngine(base, fetcher).search(SearchRequest("größe now", 5))
 
     with serve(lambda _: lambda call: call.send(data)) as site:
@@ -178,7 +179,7 @@ def test_an_instance_on_loopback_is_asked_over_http() -> None:
 @pytest.mark.parametrize(
     ("data", "code"),
     [
-        (response(b"Forbidden", "403 Forbidden"), Code.HTTP_STATUS),
+        (response(b"Forbidden", "403 Forbidden"), Code.ENGINE_UNAVAILABLE),
         (response(status="429 Too Many Requests", Retry_After="5"), Code.RATE_LIMITED),
         (response(b"<html>", Content_Type="text/html"), Code.ENGINE_UNAVAILABLE),
         (b"", Code.PROTOCOL_ERROR),

@@ -18,12 +18,12 @@ import certifi
 from keyhole.config import Config
 from keyhole.errors import Code, KeyholeError
 from keyhole.extract.soft_marks import MAX_ERROR, challenge_header, challenge_in_error
-from keyhole.fetch.answers import kept_headers, location, raise_for_status
-from keyhole.fetch.base import ANY, Terms
+from keyhole.fetch.answers import MAX_HEADER, kept_headers, location, raise_for_status
+from keyhole.fetch.base import ANY, ApiCall, ApiReply, Terms
 from keyhole.fetch.decoding import ACCEPT_ENCODING
 from keyhole.fetch.domains import check_domain
 from keyhole.fetch.exchange import Exchange
-from keyhole.fetch.manners import Manners
+from keyhole.fetch.manners import Manners, retry_after
 from keyhole.fetch.robots import MAX_ROBOTS, RobotsCache
 from keyhole.fetch.urls import Target, parse_target, redirect_target
 from keyhole.fetch.validators import NOT_MODIFIED
@@ -52,18 +52,19 @@ class HttpFetcher:
         clock: Callable[[], float] = time.time,
         manners: Manners | None = None,
         own: frozenset[str] | None = None,
+        apis: frozenset[str] = frozenset(),
     ) -> None:
+        """`apis`: `host:port` of the APIs that the operator configured, which may be private."""
         self._config = config
         self._clock = clock
         self._manners = manners or Manners()
         self._robots = RobotsCache(self._ask_robots, self._manners.now, config.timeout)
         self._headers = {"User-Agent": user_agent, "Accept-Encoding": ACCEPT_ENCODING, "Connection": "close"}
-        engines = frozenset({parse_target(config.searxng_url).endpoint} if config.searxng_url else ())
         # What the operator opened by name is the operator's own: manners are for strangers.
-        self._own = config.allow_private | engines if own is None else own
+        self._own = config.allow_private | apis if own is None else own
         context = ssl.create_default_context(cafile=certifi.where())
         self._public = Exchange(config, config.allow_private, context, self._manners)
-        self._operator = Exchange(config, config.allow_private | engines, context, self._manners)
+        self._operator = Exchange(config, config.allow_private | apis, context, self._manners)
 
     async def fetch(self, url: str, terms: Terms = ANY) -> Page:
         """Follow redirects by hand, each hop checked anew; raise what the final status means."""
@@ -76,12 +77,17 @@ class HttpFetcher:
             target = found
         raise KeyholeError(Code.TOO_MANY_REDIRECTS, f"more than {self._config.max_redirects} redirects")
 
-    async def get_json(self, url: str) -> bytes:
-        """One request without redirects, to an endpoint that the operator's settings name."""
-        target, until = parse_target(url), self._until()
-        async with self._response(self._operator, target, "application/json", until) as response:
-            raise_for_status(response.status_code, response.headers, self._clock())
-            return (await self._operator.body(response, until))[0]
+    async def ask(self, call: ApiCall) -> ApiReply:
+        """One request without redirects, to an API that the operator's settings name."""
+        target, until = parse_target(call.url), self._until()
+        kind = {} if call.body is None else {"Content-Type": "application/json"}
+        headers = {**self._headers, "Accept": "application/json", **kind, **dict(call.headers)}
+        async with self._operator.response(target, headers, until, call.body) as response:
+            body, cut = await self._operator.body(response, until)
+            if cut:
+                raise KeyholeError(Code.TOO_LARGE, f"the answer of {target.host} was not whole")
+            wait = retry_after(response.headers.get("retry-after", ""), self._clock())
+            return ApiReply(response.status_code, body, response.headers.get("content-type", "")[:MAX_HEADER], wait)
 
     async def aclose(self) -> None:
         """Close all connections."""

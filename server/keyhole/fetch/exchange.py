@@ -6,7 +6,7 @@ import asyncio
 import ssl
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from typing import Final
+from typing import Final, cast
 
 import httpcore
 import httpx
@@ -42,14 +42,18 @@ class Exchange:
         await self._transport.aclose()
 
     @asynccontextmanager
-    async def response(self, target: Target, headers: Mapping[str, str], until: float) -> AsyncIterator[httpx.Response]:
-        """The head of a response that comes before `until`, in seconds of the event loop's clock.
+    async def response(
+        self, target: Target, headers: Mapping[str, str], until: float, content: bytes | None = None
+    ) -> AsyncIterator[httpx.Response]:
+        """The head of a response that comes before `until`, in seconds of the event loop's clock; with `content`, to
+        a POST of it.
 
         Raises KeyholeError: what the connection raises, timeout, protocol_error.
         """
         # The transport is asked directly: httpx's client keeps cookies, reads the environment and takes a redirect's
         # location apart even where it does not follow it, which fails for what is no URL.
-        request = httpx.Request("GET", target.url, headers=headers)
+        method = "GET" if content is None else "POST"
+        request = httpx.Request(method, target.url, headers=headers, content=content)
         # httpx would normalise the path once more; what was checked is what is sent.
         request.extensions = {**request.extensions, "target": target.path.encode("ascii")}
         try:
@@ -103,12 +107,13 @@ class Exchange:
         return bytes(out[:max_bytes])
 
     async def _sent(self, request: httpx.Request) -> httpx.Response:
-        """The head of the answer; a connection that failed or broke before it is tried once more, as GET may be."""
+        """The head of the answer. Where no connection came about, or a GET's broke before it, it is tried once more."""
         for pause in BACKOFF:
             try:
                 return await self._transport.handle_async_request(request)
             except (KeyholeError, httpcore.NetworkError, OSError) as error:
-                if isinstance(error, KeyholeError) and error.code is not Code.CONNECT_FAILURE:
+                connected = not isinstance(error, KeyholeError) or error.code is not Code.CONNECT_FAILURE
+                if connected and (isinstance(error, KeyholeError) or request.method != "GET"):
                     raise
             await self._manners.sleep(pause)
         return await self._transport.handle_async_request(request)
@@ -138,6 +143,7 @@ class _PinnedTransport(httpx.AsyncBaseTransport):
                 method=request.method,
                 url=httpcore.URL(scheme=url.raw_scheme, host=url.raw_host, port=port, target=path),
                 headers=request.headers.raw,
+                content=cast(httpx.AsyncByteStream, request.stream),
                 extensions={"timeout": request.extensions.get("timeout", {})},
             )
         )

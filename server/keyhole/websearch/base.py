@@ -17,6 +17,11 @@ class Engine(Protocol):
         """The engine's name in settings and in results."""
         ...
 
+    @property
+    def applies(self) -> frozenset[str]:
+        """The filters that it applies itself, of: sites, exclude_sites, freshness, language, country, news."""
+        ...
+
     async def search(self, request: SearchRequest) -> tuple[Hit, ...]:
         """Hits, best first; empty only when the engine is well and found nothing.
 

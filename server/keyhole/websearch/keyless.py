@@ -33,6 +33,7 @@ class KeylessEngine:
     """The public engines that ddgs can ask without an account."""
 
     name = "keyless"
+    applies = frozenset({"sites", "exclude_sites", "freshness", "language"})
 
     def __init__(
         self, command: Sequence[str] = (sys.executable, "-m", "keyhole.websearch.keyless"), proxy: str = ""

@@ -6,7 +6,7 @@ import json
 from urllib.parse import urlencode
 
 from keyhole.errors import Code, KeyholeError
-from keyhole.fetch.base import Fetcher
+from keyhole.fetch.base import Api, ApiCall
 from keyhole.records import Hit, SearchRequest
 from keyhole.websearch.base import hits_from, with_sites
 
@@ -15,14 +15,20 @@ class SearxngEngine:
     """One SearXNG instance; `search.formats` in its settings must contain `json`."""
 
     name = "searxng"
+    applies = frozenset({"sites", "exclude_sites", "freshness", "language"})
 
-    def __init__(self, base_url: str, fetcher: Fetcher) -> None:
+    def __init__(self, base_url: str, api: Api) -> None:
         self._base_url = base_url
-        self._fetcher = fetcher
+        self._api = api
 
     async def search(self, request: SearchRequest) -> tuple[Hit, ...]:
         """The instance's results in its order."""
-        return parse(await self._fetcher.get_json(search_url(self._base_url, request)))
+        reply = await self._api.ask(ApiCall(search_url(self._base_url, request)))
+        if reply.status == 429:
+            raise KeyholeError(Code.RATE_LIMITED, "SearXNG asks to slow down")
+        if reply.status != 200:
+            raise KeyholeError(Code.ENGINE_UNAVAILABLE, f"SearXNG answers HTTP {reply.status}")
+        return parse(reply.body)
 
 
 def search_url(base_url: str, request: SearchRequest) -> str:
