@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from keyhole.records import Hit, SearchRequest
 from keyhole.websearch.base import allowed_by_sites, with_sites
-from keyhole.websearch.merge import canonical, merge
+from keyhole.websearch.canonical import address, canonical
+from keyhole.websearch.merge import merge
 
 URLS = st.sampled_from(
     [f"https://{host}.example/{path}" for host in ("a", "www.a", "b") for path in ("", "x", "x/", "y?utm_source=z")]
@@ -30,67 +31,6 @@ def hits(*names: str, engine: str = "one") -> list[Hit]:
 
 def titles(merged: tuple[Hit, ...]) -> list[str]:
     return [found.title for found in merged]
-
-
-@pytest.mark.parametrize(
-    "url",
-    [
-        "https://example.org/page",
-        "http://example.org/page",
-        "https://www.example.org/page",
-        "https://EXAMPLE.org/page",
-        "https://example.org:443/page",
-        "http://example.org:80/page",
-        "https://example.org/page/",
-        "https://example.org/page#part",
-        " https://example.org/page ",
-        "https://example.org/page?utm_source=x&UTM_Medium=y",
-        "https://example.org/page?fbclid=1&gclid=2&ref_src=3",
-    ],
-)
-def test_forms_of_one_page_are_the_same(url: str) -> None:
-    assert canonical(url) == "example.org/page"
-
-
-@pytest.mark.parametrize(
-    "url",
-    [
-        "https://example.org/Page",
-        "https://example.org/page?id=1",
-        "https://example.org/page?source=x",
-        "https://example.org:8443/page",
-        "https://docs.example.org/page",
-        "https://example.org/page/x",
-        "https://example.org/",
-    ],
-)
-def test_other_pages_are_not_the_same(url: str) -> None:
-    assert canonical(url) not in {"", "example.org/page"}
-
-
-def test_the_order_of_a_query_does_not_matter_and_its_values_do() -> None:
-    assert canonical("http://a.example/?b=2&a=1") == canonical("http://a.example/?a=1&b=2&utm_campaign=z")
-    assert canonical("http://a.example/?a=1") != canonical("http://a.example/?a=2")
-    assert canonical("http://a.example/?a=") != canonical("http://a.example/?")
-    assert canonical("http://a.example/?q=%C3%A4") == canonical("http://a.example/?q=ä")
-
-
-@pytest.mark.parametrize(
-    "url",
-    [
-        "",
-        "example.org",
-        "ftp://example.org/",
-        "javascript:x",
-        "http://",
-        "http://[",
-        "http://a:99999/",
-        "http://℀/",
-        "None",
-    ],
-)
-def test_what_cannot_be_fetched_is_no_page(url: str) -> None:
-    assert canonical(url) == ""
 
 
 def test_one_list_keeps_its_order() -> None:
@@ -117,6 +57,14 @@ def test_the_first_title_and_the_longest_snippet_of_a_page_are_kept() -> None:
     assert merge([[one], [two]]) == (Hit("http://a.example/x", "First", "a longer snippet", "one"),)
 
 
+def test_the_first_date_of_a_page_and_its_address_for_readers_at_desks_are_kept() -> None:
+    one = Hit("https://m.a.example/x?fbclid=1", "T", "", "one")
+    two = Hit("https://a.example/x?id=2&utm_source=y", "T", "", "two", "2026-01-02")
+    three = Hit("https://a.example/x#part", "T", "", "three", "2025-01-02")
+    assert [found.url for found in merge([[one], [two]])] == ["https://m.a.example/x", "https://a.example/x?id=2"]
+    assert merge([[one], [three]]) == (Hit("https://a.example/x", "T", "", "one", "2025-01-02"),)
+
+
 def test_hits_that_cannot_be_fetched_are_left_out() -> None:
     assert titles(merge([[hit("javascript:x"), hit("None"), *hits("a")]])) == ["a"]
 
@@ -127,7 +75,7 @@ def test_every_page_of_the_lists_stands_once_in_the_merged_list(lists: list[list
     keys = [canonical(found.url) for found in merged]
     assert len(keys) == len(set(keys))
     assert set(keys) == {canonical(found.url) for found_by in lists for found in found_by} - {""}
-    urls = {found.url for found_by in lists for found in found_by}
+    urls = {address(found.url) for found_by in lists for found in found_by}
     assert {found.url for found in merged} <= urls
     assert merge([merged]) == merged
     assert merge(lists) == merged

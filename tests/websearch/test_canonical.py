@@ -1,0 +1,142 @@
+"""When two results are one page: variants that are, neighbours that are not, and the address that is asked for."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from keyhole.websearch.canonical import MAX_URL, address, canonical, is_variant
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://example.org/page",
+        "http://example.org/page",
+        "https://www.example.org/page",
+        "https://EXAMPLE.org/page",
+        "https://example.org:443/page",
+        "http://example.org:80/page",
+        "https://example.org/page/",
+        "https://example.org/page#part",
+        " https://example.org/page ",
+        "https://example.org/page?utm_source=x&UTM_Medium=y",
+        "https://example.org/page?fbclid=1&gclid=2&ref_src=3",
+        "https://example.org./page",
+        "https://m.example.org/page",
+        "https://amp.example.org/page",
+        "https://www2.example.org/page",
+        "https://example.org/page/amp/",
+        "https://example.org/page?amp=1",
+        "https://example.org/page?outputType=amp&utm_id=5",
+        "https://example.org/page/index.html",
+        "https://example.org/p%61ge",
+        "https://www.google.com/amp/s/example.org/page",
+        "https://example-org.cdn.ampproject.org/c/s/example.org/page?utm_source=x",
+        "https://example-org.cdn.ampproject.org/v/s/www.example.org/page/?amp=1",
+    ],
+)
+def test_forms_of_one_page_are_the_same(url: str) -> None:
+    assert canonical(url) == "example.org/page"
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://example.org/Page",
+        "https://example.org/page?id=1",
+        "https://example.org/page?source=x",
+        "https://example.org:8443/page",
+        "https://docs.example.org/page",
+        "https://example.org/page/x",
+        "https://example.org/",
+        "https://example.org/page/ample",
+        "https://example.org/page#!/inner",
+        "https://m.org/page",
+        "https://example.org/index.html/page",
+    ],
+)
+def test_other_pages_are_not_the_same(url: str) -> None:
+    assert canonical(url) not in {"", "example.org/page"}
+
+
+def test_the_order_of_a_query_does_not_matter_and_its_values_do() -> None:
+    assert canonical("http://a.example/?b=2&a=1") == canonical("http://a.example/?a=1&b=2&utm_campaign=z")
+    assert canonical("http://a.example/?a=1") != canonical("http://a.example/?a=2")
+    assert canonical("http://a.example/?a=") != canonical("http://a.example/?")
+    assert canonical("http://a.example/?q=%C3%A4") == canonical("http://a.example/?q=ä")
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "",
+        "example.org",
+        "ftp://example.org/",
+        "javascript:x",
+        "http://",
+        "http://[",
+        "http://a:99999/",
+        "http://℀/",
+        "None",
+    ],
+)
+def test_what_cannot_be_fetched_is_no_page(url: str) -> None:
+    assert canonical(url) == ""
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("https://en.m.wikipedia.org/wiki/Clock", "https://en.wikipedia.org/wiki/Clock"),
+        ("https://bücher.example/ü", "https://xn--bcher-kva.example/%C3%BC"),
+        ("https://news.example/story.amp.html", "https://news.example/story.html"),
+        ("https://app.example/#/docs/intro", "http://www.app.example/#/docs/intro"),
+        ("https://a.example/?x=1&gclid=5", "https://a.example?x=1"),
+    ],
+)
+def test_two_spellings_are_one_page(one: str, other: str) -> None:
+    assert canonical(one) == canonical(other) != ""
+
+
+@pytest.mark.parametrize(
+    ("url", "asked"),
+    [
+        ("https://a.example/x?utm_source=n&id=2&gclid=3#part", "https://a.example/x?id=2"),
+        ("https://a.example/x?gclid=3", "https://a.example/x"),
+        ("https://a.example/x?b=%20&a", "https://a.example/x?b=%20&a"),
+        ("https://a.example/#!/x", "https://a.example/#!/x"),
+        ("https://www.google.com/amp/s/a.example/x/?id=1", "https://a.example/x/?id=1"),
+        ("https://www.google.com/amplify/s/a.example/x", "https://www.google.com/amplify/s/a.example/x"),
+        ("https://m.a.example/X%c3", "https://m.a.example/X%c3"),
+        (" https://a.example ", "https://a.example"),
+    ],
+)
+def test_an_address_loses_what_says_only_how_a_reader_came(url: str, asked: str) -> None:
+    assert address(url) == asked
+
+
+@pytest.mark.parametrize(
+    ("url", "variant"),
+    [
+        ("https://m.a.example/", True),
+        ("https://en.m.wikipedia.org/wiki/X", True),
+        ("https://a.example/x/amp", True),
+        ("https://a.example/x?amp", True),
+        ("https://www.a.example/x", False),
+        ("https://mail.a.example/", False),
+        ("not a url", False),
+    ],
+)
+def test_variants_for_phones_are_told(url: str, variant: bool) -> None:
+    assert is_variant(url) is variant
+
+
+def test_an_endless_address_is_no_page() -> None:
+    assert canonical("https://a.example/" + "x" * MAX_URL) == ""
+
+
+@given(st.text(max_size=60) | st.text(max_size=40).map(lambda rest: f"https://a.example/{rest}"))
+def test_any_text_has_a_key_and_its_address_has_the_same(url: str) -> None:
+    assert canonical(address(url)) == canonical(url)
