@@ -145,19 +145,14 @@ def _one_call(config: Config, tool: str, given: dict[str, Any], as_json: bool) -
 
 
 async def _answer(config: Config, tool: str, given: dict[str, Any]) -> Answer:
+    from keyhole.bar import bar
     from keyhole.tools import answer_call
-
-    async def progress(done: float, total: float, what: str) -> None:
-        if sys.stderr.isatty():
-            print(f"\r\033[K[{done:.0f}/{total:.0f}] {what}", end="", file=sys.stderr, flush=True)
 
     retrieval = build(config)
     try:
-        await progress(0, 1, tool)
-        return await answer_call(retrieval, tool, given, progress)
+        with bar(tool) as progress:
+            return await answer_call(retrieval, tool, given, progress)
     finally:
-        if sys.stderr.isatty():
-            print("\r\033[K", end="", file=sys.stderr, flush=True)
         await retrieval.aclose()
 
 

@@ -60,6 +60,7 @@ class Config:
     url_policy: str = "any"
     known_urls: frozenset[str] = frozenset()
     user_agent: str = ""
+    fetches: int = 10
     engines: tuple[str, ...] = ENGINES
     searxng_url: tuple[str, ...] = ()
     ttl_days: float = 30.0
@@ -286,6 +287,7 @@ SETTINGS: tuple[Setting, ...] = (
         _known_urls,
     ),
     Setting("user_agent", "text", "what sites see; by default Keyhole, its version and its home page", _header_text),
+    Setting("fetches", "pages", "how many pages one search reads at once", _between(1, 50, int)),
     Setting("engines", "names", "web search engines that may be asked, of: searxng, keyless", _engines),
     Setting(
         "searxng_url",

@@ -6,26 +6,30 @@ The engines, the network and the store are ports behind the panel, the pages and
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
+from urllib.parse import urlsplit
 
 from keyhole.config import Config
 from keyhole.errors import Code, KeyholeError
 from keyhole.fetch.base import Terms
 from keyhole.pages import Pages
 from keyhole.permission import remember_hits, wanted
+from keyhole.progress import Progress
+from keyhole.readers import plan, read_best, unread
 from keyhole.records import EngineReport, Hit, SearchRequest, Source
 from keyhole.store.base import Store
 from keyhole.websearch.base import allowed_by_sites
 from keyhole.websearch.merge import merge
 from keyhole.websearch.panel import Panel
 
-Progress = Callable[[float, float, str], Awaitable[None]]
-"""`(done, total, what)`; `done` strictly rises within a call."""
-
-FETCH_MARGIN: Final = 0.25
-"""Of a search's deadline: kept after the last fetch for ranking and wording."""
+AFTER_READING: Final = 6.0
+"""Seconds kept of a search's deadline after the last page for ranking and wording: ten times what it mostly takes."""
+AFTER_SHARE: Final = 1 / 4
+"""Of the deadline, where that is less."""
+RESERVES: Final = 3
+"""Times as many hits as are wanted: so many may be tried in all before a search gives what it has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,18 +68,19 @@ class Gathering:
         self, request: SearchRequest, phrasings: Sequence[str], *, fetch: bool, until: float, progress: Progress
     ) -> Gathered:
         """The engines' best pages, read where `fetch`. Raises KeyholeError: no_results, engine_unavailable."""
-        total = request.max_results + 2.0
+        total = steps(request)
         await progress(0, total, "searching")
         found = await self.panel.ask([replace(request, query=phrasing) for phrasing in phrasings])
         merged = merge(found.lists)
-        hits = [hit for hit in merged if wanted(hit, request, self.config)][: request.max_results]
+        hits = [hit for hit in merged if wanted(hit, request, self.config)]
         if not hits:
             elsewhere = " on the sites that may be fetched" if merged else ""
             raise KeyholeError(Code.NO_RESULTS, f"the engines are well and found nothing{elsewhere}")
+        hits = hits[: RESERVES * request.max_results if fetch else request.max_results]
         await remember_hits(hits, self.store)
         if not fetch:
-            return Gathered(tuple(_unread(hit) for hit in hits), found.reports)
-        await progress(1, total, f"fetching {len(hits)} pages")
+            return Gathered(tuple(unread(hit) for hit in hits), found.reports)
+        await progress(1, total, f"fetching {min(len(hits), request.max_results)} pages")
         return Gathered(tuple(await self._read(hits, request, until, progress, total)), found.reports)
 
     async def stored(self, request: SearchRequest, phrasings: Sequence[str], progress: Progress) -> Gathered:
@@ -83,8 +88,8 @@ class Gathering:
         from keyhole.passages.stems import search_terms
 
         words = tuple(dict.fromkeys(word for phrasing in phrasings for word in search_terms(phrasing)))
+        await progress(0, steps(request), "searching the store")
         narrowed = await asyncio.to_thread(self.store.search, words, request.max_results * 8)
-        await progress(1, 2, f"ranking {len(narrowed)} artifacts")
         found = [Source(a.url, a.title, "", a, True) for a in narrowed if allowed_by_sites(a.url, request)]
         if not found:
             elsewhere = f"; {len(narrowed)} that do are left out by the site filters" if narrowed else ""
@@ -94,31 +99,29 @@ class Gathering:
     async def _read(
         self, hits: Sequence[Hit], request: SearchRequest, until: float, progress: Progress, total: float
     ) -> list[Source]:
-        """Fetch all hits at once; what is not there in time is listed as not read."""
-        until -= self.config.search_timeout * FETCH_MARGIN
+        """Read the best hits, with the others as their reserves; what is not there in time is listed as not read."""
+        seconds = self.config.search_timeout
+        until -= min(AFTER_READING, seconds * AFTER_SHARE)
         terms = Terms(until, lambda url: allowed_by_sites(url, request))
-        async with asyncio.TaskGroup() as group:
-            tasks = [group.create_task(self._read_hit(hit, terms)) for hit in hits]
-            waiting = set(tasks)
-            while waiting and (left := until - asyncio.get_running_loop().time()) > 0:
-                _, waiting = await asyncio.wait(waiting, timeout=left, return_when=asyncio.FIRST_COMPLETED)
-                done = len(tasks) - len(waiting)
-                await progress(1 + done, total, f"fetched {done} of {len(tasks)}")
-            for task in waiting:
-                task.cancel()
-        return [
-            _unread(hit, "timed out") if task.cancelled() else task.result()
-            for hit, task in zip(hits, tasks, strict=True)
-        ]
+        now = asyncio.get_running_loop().time()
+
+        async def on_read(read: int, hit: Hit) -> None:
+            if read <= request.max_results:
+                host = urlsplit(hit.url).hostname or ""
+                await progress(1 + read, total, f"fetching {read}/{request.max_results}: {host}")
+
+        schedule = plan(request.max_results, self.config.fetches, seconds, now, until)
+        return await read_best(hits, schedule, lambda hit: self._read_hit(hit, terms), on_read)
 
     async def _read_hit(self, hit: Hit, terms: Terms) -> Source:
         try:
             artifact, stored = await self.pages.get(hit.url, False, terms)
         except KeyholeError as error:
-            return _unread(hit, str(error.code))
+            return unread(hit, str(error.code))
         date = artifact.published or hit.date
         return Source(artifact.url, artifact.title or hit.title, hit.snippet, artifact, stored, date=date)
 
 
-def _unread(hit: Hit, why: str = "") -> Source:
-    return Source(hit.url, hit.title, hit.snippet, not_read=why, date=hit.date)
+def steps(request: SearchRequest) -> float:
+    """How much there is to do for a search: asking, choosing, each page, ranking."""
+    return request.max_results + 3.0

@@ -25,7 +25,7 @@ AFTER_READING: Final = 3.0
 """Seconds kept of a call's deadline for what follows the reading of a page: saving the undigested text of one that
 could not be read in time, keeping it and choosing passages. It takes less than one, ten times at once a few."""
 AFTER_SHARE: Final = 1 / 5
-"""Of the deadline, where that is less."""
+"""Of what was left of it when the page was begun, where that is less."""
 _PICTURE: Final = "image/"
 _DRAWING: Final = "image/svg+xml"
 
@@ -43,6 +43,7 @@ class Pages:
 
     async def get(self, url: str, refresh: bool, terms: Terms) -> tuple[Artifact, bool]:
         """The artifact of a URL and whether it is kept. Raises KeyholeError as fetching and reading do."""
+        after = min(AFTER_READING, (terms.until - asyncio.get_running_loop().time()) * AFTER_SHARE)
         known = await self._recent(url)
         if known and not terms.permits(known.url):
             known = None
@@ -55,7 +56,7 @@ class Pages:
                 return replace(known, fetched_at=page.fetched_at), True
             page = await self.fetcher.fetch(url, terms)  # what was asked about is gone: once more, for the text itself
         identify = partial(artifact_id, self.secret)
-        made = partial(self._made, until=terms.until - min(AFTER_READING, self.config.timeout * AFTER_SHARE))
+        made = partial(self._made, until=terms.until - after)
         artifact, words = await alternates.read(page, self.fetcher, made, identify, self.config.timeout)
         artifact = await asyncio.to_thread(follow, artifact, known)
         return artifact, await self._keep(artifact, words)

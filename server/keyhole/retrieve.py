@@ -18,11 +18,12 @@ from keyhole.bound import bounded, cut
 from keyhole.config import MAX_BUDGET, MIN_BUDGET, Config
 from keyhole.errors import Code, KeyholeError
 from keyhole.fetch.base import Fetcher, Terms
-from keyhole.gathering import Gathered, Gathering, Progress
+from keyhole.gathering import Gathered, Gathering, steps
 from keyhole.header import ROOMY, header_lines
 from keyhole.measure import serialized_size
 from keyhole.pages import Pages
 from keyhole.permission import permitted
+from keyhole.progress import Progress, rising, silent
 from keyhole.records import Answer, Artifact, Ranked, SearchRequest, Window
 from keyhole.store.base import Clock, Store
 from keyhole.websearch.panel import Panel
@@ -37,10 +38,6 @@ QUOTE_CONTEXT = 300
 BRIEF_BELOW = 1_200
 """Bytes. Under such a budget title, address and advice would take more than the text."""
 NOT_STORED = "Warning store_unavailable: nothing was stored, so what is left out cannot be read on."
-
-
-async def _silent(done: float, total: float, what: str) -> None:
-    """Nobody listens to the progress of this call."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +104,7 @@ class Retrieval:
         kind: str = "web",
         queries: Sequence[str] = (),
         fetch: bool = True,
-        progress: Progress = _silent,
+        progress: Progress = silent,
     ) -> Answer:
         """From a question to numbered sources with their best passages, from the web or from the store.
 
@@ -118,11 +115,13 @@ class Retrieval:
         filters = (freshness or "", language or "", country or "", kind)
         request = SearchRequest(query, max_results, tuple(sites), tuple(exclude_sites), *filters)
         phrasings = list(dict.fromkeys([query, *queries]))
+        progress = rising(progress)
         gathering = Gathering(self.config, self.panel, self._pages(), self.store)
         async with self._call(self.config.search_timeout, max_chars) as call:
             gathered = await gathering.sources(
                 request, phrasings, scope=scope, fetch=fetch, until=call.until, progress=progress
             )
+            await progress(steps(request) - 1, steps(request), f"ranking {len(gathered.sources)} sources")
             texts = [source.artifact.text if source.artifact else "" for source in gathered.sources]
             ranked = await asyncio.to_thread(rank_sources, texts, phrasings)
             call.answer = await asyncio.to_thread(self._evidence, gathered, ranked, max_results, scope, call.budget)

@@ -21,6 +21,7 @@ from keyhole import __version__
 from keyhole.bound import cut, result_json
 from keyhole.config import MAX_BUDGET, MIN_BUDGET
 from keyhole.errors import Code, KeyholeError
+from keyhole.progress import Progress
 from keyhole.records import Answer
 from keyhole.retrieve import Retrieval
 from keyhole.wording import failure
@@ -217,7 +218,7 @@ async def answer_call(
     retrieval: Retrieval,
     name: str,
     arguments: dict[str, Any],
-    progress: Callable[[float, float, str], Awaitable[None]],
+    progress: Progress,
 ) -> Answer:
     """Check the arguments of one call and answer it; never raises but for cancellation."""
     try:
@@ -261,7 +262,7 @@ def parse_arguments(name: str, arguments: dict[str, Any]) -> dict[str, Any]:
     return values
 
 
-def _progress(ctx: ServerRequestContext[Any]) -> Callable[[float, float, str], Awaitable[None]]:
+def _progress(ctx: ServerRequestContext[Any]) -> Progress:
     async def report(done: float, total: float, what: str) -> None:
         await ctx.session.report_progress(done, total, what)
 

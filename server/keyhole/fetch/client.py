@@ -68,7 +68,7 @@ class HttpFetcher:
 
     async def fetch(self, url: str, terms: Terms = ANY) -> Page:
         """Follow redirects by hand, each hop checked anew; raise what the final status means."""
-        target, until = parse_target(url), self._until()
+        target, until = parse_target(url), self._until(terms)
         for _hop in range(self._config.max_redirects + 1):
             await self._admit(target, terms)
             found = await self._waited(url, target, terms, until)
@@ -117,8 +117,10 @@ class HttpFetcher:
     def _check_domain(self, target: Target) -> None:
         check_domain(target.host, self._config.allow_domains, self._config.deny_domains)
 
-    def _until(self) -> float:
-        return asyncio.get_running_loop().time() + self._config.timeout * READING_SHARE
+    def _until(self, terms: Terms = ANY) -> float:
+        now = asyncio.get_running_loop().time()
+        left = min(self._config.timeout, terms.until - now) if terms.until else self._config.timeout
+        return now + left * READING_SHARE
 
     async def _waited(self, url: str, target: Target, terms: Terms, until: float) -> Page | Target:
         """One hop; where the site asks to wait and the deadline lets us, the same hop once more after that."""

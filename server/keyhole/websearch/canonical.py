@@ -23,7 +23,7 @@ _TRACKING_PREFIXES: Final = ("utm_", "pk_", "mtm_", "piwik_", "matomo_", "hsa_",
 
 _AMP_CACHE = re.compile(r"/(?:amp|[cv])/(?:s/)?(?P<rest>[^/?#]+\.[^/?#]+(?:/.*)?)", re.DOTALL)
 """The paths of AMP caches: the page's own address without its scheme follows; `s/` says https."""
-_AMP_HOSTS: Final = (".cdn.ampproject.org", "google.com", ".bing-amp.com")
+_AMP_HOSTS: Final = (".cdn.ampproject.org", ".google.com", ".bing-amp.com")
 _AMP_PATH = re.compile(r"(?:/amp|\.amp(?=\.html?$)|\.amp)(?=/*$|\.html?$)", re.IGNORECASE)
 _AMP_FIELDS: Final = frozenset({("amp", ""), ("amp", "1"), ("amp", "true"), ("outputtype", "amp")})
 _INDEX = re.compile(r"/(?:index|default)\.(?:html?|php|aspx?|jsp)$", re.IGNORECASE)
@@ -117,5 +117,5 @@ def _out_of_cache(url: str) -> str:
     if parts is None:
         return url
     host = parts[0].removeprefix("www.")
-    found = _AMP_CACHE.fullmatch(parts[2]) if host.endswith(_AMP_HOSTS) else None
+    found = _AMP_CACHE.fullmatch(parts[2]) if f".{host}".endswith(_AMP_HOSTS) else None
     return f"https://{found['rest']}" + (f"?{parts[3]}" if parts[3] else "") if found else url
