@@ -12,11 +12,11 @@ from typing import Any, Final
 
 from keyhole.records import Hit, Source
 
-LATE_SHARE: Final = 1 / 10
-"""Of a search's deadline (4 s of 40): after it a page counts as late, and a reserve is begun beside it. Most pages
-come within 2 s. A hedged request, as in Dean and Barroso, "The Tail at Scale", CACM 2013, but of another page."""
-PATIENCE_SHARE: Final = 1 / 4
-"""Of the deadline (10 s of 40): so long late pages are waited for although as many as were asked for are there.
+LATE_SHARE: Final = 1 / 20
+"""Of a search's deadline (2 s of 40): after it a page counts as late, and a reserve is begun beside it. Most pages
+come sooner. A hedged request, as in Dean and Barroso, "The Tail at Scale", CACM 2013, but of another page."""
+PATIENCE_SHARE: Final = 1 / 5
+"""Of the deadline (8 s of 40): so long late pages are waited for although as many as were asked for are there.
 They were ranked higher, and may hold the answer; a page that takes longer seldom comes at all."""
 Read = Callable[[Hit], Coroutine[Any, Any, Source]]
 """Reads one page; what fails is a source with `not_read`, never an exception."""

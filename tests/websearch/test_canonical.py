@@ -28,6 +28,7 @@ from keyhole.websearch.canonical import MAX_URL, address, canonical, is_variant
         "https://amp.example.org/page",
         "https://www2.example.org/page",
         "https://example.org/page/amp/",
+        "https://example.org/amp/page",
         "https://example.org/page?amp=1",
         "https://example.org/page?outputType=amp&utm_id=5",
         "https://example.org/page/index.html",

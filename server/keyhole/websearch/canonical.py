@@ -24,7 +24,7 @@ _TRACKING_PREFIXES: Final = ("utm_", "pk_", "mtm_", "piwik_", "matomo_", "hsa_",
 _AMP_CACHE = re.compile(r"/(?:amp|[cv])/(?:s/)?(?P<rest>[^/?#]+\.[^/?#]+(?:/.*)?)", re.DOTALL)
 """The paths of AMP caches: the page's own address without its scheme follows; `s/` says https."""
 _AMP_HOSTS: Final = (".cdn.ampproject.org", ".google.com", ".bing-amp.com")
-_AMP_PATH = re.compile(r"(?:/amp|\.amp(?=\.html?$)|\.amp)(?=/*$|\.html?$)", re.IGNORECASE)
+_AMP_PATH = re.compile(r"^/amp(?=/.)|(?:/amp|\.amp(?=\.html?$)|\.amp)(?=/*$|\.html?$)", re.IGNORECASE)
 _AMP_FIELDS: Final = frozenset({("amp", ""), ("amp", "1"), ("amp", "true"), ("outputtype", "amp")})
 _INDEX = re.compile(r"/(?:index|default)\.(?:html?|php|aspx?|jsp)$", re.IGNORECASE)
 _PLAIN_HOST = re.compile(r"^(?:www\d?|amp|m|mobile)\.(?=[^.]+\.)")
