@@ -12,6 +12,7 @@ from mcp.shared.exceptions import MCPError
 from mcp.types import CallToolResult
 
 from fakes import FakeEngine, page
+from keyhole.errors import Code, KeyholeError
 from keyhole.records import Hit
 from keyhole.retrieve import Retrieval
 from keyhole.tools import INSTRUCTIONS, Product, build_server, parse_arguments, tool_list
@@ -103,6 +104,18 @@ def test_numbers_as_text_and_a_single_string_for_a_list_are_understood() -> None
     assert parse_arguments("web_fetch", {"url": URL, "max_chars": "600"})["max_chars"] == 600
     assert parse_arguments("search", {"query": "q", "sites": "a.example"})["sites"] == ["a.example"]
     assert parse_arguments("read_artifact", {"id": "x", "offset": "2", "limit": None}) == {"id": "x", "offset": 2}
+
+
+def test_phrasings_alone_are_a_question() -> None:
+    assert parse_arguments("search", {"queries": ["one", "two"]}) == {"query": "one", "queries": ["one", "two"]}
+    assert parse_arguments("search", {"queries": "one"}) == {"query": "one", "queries": ["one"]}
+
+
+@pytest.mark.parametrize("arguments", [{}, {"queries": []}, {"queries": 5}, {"queries": [""]}, {"queries": ["a"] * 6}])
+def test_a_search_without_a_question_or_with_too_many_is_refused(arguments: dict[str, Any]) -> None:
+    with pytest.raises(KeyholeError) as caught:
+        parse_arguments("search", arguments)
+    assert caught.value.code is Code.INVALID_ARGUMENT
 
 
 def test_a_limit_beyond_the_largest_budget_means_the_largest() -> None:

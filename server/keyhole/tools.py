@@ -248,6 +248,8 @@ def parse_arguments(name: str, arguments: dict[str, Any]) -> dict[str, Any]:
     if unknown:
         accepted = ", ".join(model.model_fields)
         raise KeyholeError(Code.INVALID_ARGUMENT, f"{name} has no argument {unknown[0][:64]!r}; it takes {accepted}")
+    if name == "search" and "query" not in present and (phrasings := _as_list(present.get("queries"))):
+        present["query"] = phrasings[0] if isinstance(phrasings, list) else phrasings  # a list is a question too
     try:
         parsed = model.model_validate(present)
     except ValidationError as error:
