@@ -1,0 +1,19 @@
+"""How values of settings are read. Raises ValueError with what would be right, and never echoes a value."""
+
+from __future__ import annotations
+
+import re
+
+
+def key(raw: str) -> str:
+    """A key as it can stand in a header."""
+    if not (raw.isascii() and raw.isprintable() and " " not in raw):
+        raise ValueError("must be printable ASCII without spaces, as keys are")
+    return raw
+
+
+def http_url(raw: str) -> str:
+    """One URL that a query can be added to."""
+    if not re.fullmatch(r"https?://[^\s/?#@]+(?:/[^\s?#]*)?", raw, re.IGNORECASE):
+        raise ValueError("must be an absolute http:// or https:// URL without a query")
+    return raw
