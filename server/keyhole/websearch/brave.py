@@ -16,18 +16,20 @@ MAX_WORDS: Final = 50
 """Of a query; more is refused with 422 (api-dashboard.search.brave.com, parameter `q`)."""
 MAX_COUNT: Final = {"web": 20, "news": 50}
 
-_LANGUAGES: Final = frozenset(
-    "ar eu bn bg ca zh-hans zh-hant hr cs da nl en en-gb et fi fr gl de gu he hi hu is it jp kn ko lv lt ms ml mr nb pl "
-    "pt-br pt-pt pa ro ru sr sk sl es sv ta te th tr uk vi".split()
-)
+_LANGUAGES: Final = frozenset({
+    "ar", "eu", "bn", "bg", "ca", "zh-hans", "zh-hant", "hr", "cs", "da", "nl", "en", "en-gb", "et", "fi", "fr",
+    "gl", "de", "gu", "he", "hi", "hu", "is", "it", "jp", "kn", "ko", "lv", "lt", "ms", "ml", "mr", "nb", "pl",
+    "pt-br", "pt-pt", "pa", "ro", "ru", "sr", "sk", "sl", "es", "sv", "ta", "te", "th", "tr", "uk", "vi",
+})  # fmt: skip
 """Values of `search_lang`; any other is refused."""
 _SPELT: Final = {
     "ja": "jp", "no": "nb", "nn": "nb", "pt": "pt-br", "zh": "zh-hans", "zh-cn": "zh-hans", "zh-sg": "zh-hans",
     "zh-tw": "zh-hant", "zh-hk": "zh-hant", "zh-mo": "zh-hant",
 }  # fmt: skip
-_COUNTRIES: Final = frozenset(
-    "ar at au be br ca ch cl cn de dk es fi fr gb hk id in it jp kr mx my nl no nz ph pl pt ru sa se tr tw us za".split()
-)
+_COUNTRIES: Final = frozenset({
+    "ar", "at", "au", "be", "br", "ca", "ch", "cl", "cn", "de", "dk", "es", "fi", "fr", "gb", "hk", "id", "in",
+    "it", "jp", "kr", "mx", "my", "nl", "no", "nz", "ph", "pl", "pt", "ru", "sa", "se", "tr", "tw", "us", "za",
+})  # fmt: skip
 """Values of `country`; any other is refused, and without one Brave answers for the United States."""
 _FRESHNESS: Final = {"day": "pd", "week": "pw", "month": "pm", "year": "py"}
 
@@ -51,7 +53,7 @@ class BraveEngine:
 def api_call(base_url: str, key: str, request: SearchRequest) -> ApiCall:
     """The call for a request."""
     kind = "news" if request.kind == "news" else "web"
-    fields = {
+    fields: dict[str, str | int] = {
         "q": fitted_with_sites(request, MAX_CHARS, MAX_WORDS),
         "count": count(request, MAX_COUNT[kind]),
         "search_lang": language(request.language),

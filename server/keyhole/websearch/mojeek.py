@@ -46,7 +46,7 @@ class MojeekEngine:
 def api_call(base_url: str, key: str, request: SearchRequest, now: float | None) -> ApiCall:
     """The call for a request."""
     language = request.language.partition("-")[0].upper()
-    fields = {
+    fields: dict[str, str | int] = {
         "q": fitted(request.query),
         "fmt": "json",
         "t": count(request, MAX_COUNT),

@@ -43,7 +43,7 @@ def parse(body: bytes) -> tuple[Hit, ...]:
     """The hits of an answer. An empty answer of an instance whose engines all failed is a failure, not emptiness."""
     try:
         answer = json.loads(body)
-        hits = hits_from(answer["results"], ("url", "title", "content"), "searxng")
+        hits = hits_from(answer["results"], ("url", "title", "content"), "searxng", "publishedDate")
         failed = answer.get("unresponsive_engines")
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise KeyholeError(Code.ENGINE_UNAVAILABLE, "SearXNG's answer is not its JSON format") from error
