@@ -47,7 +47,7 @@ class BraveEngine:
 
     async def search(self, request: SearchRequest) -> tuple[Hit, ...]:
         """The results in Brave's order."""
-        return parse(await self._api.ask(api_call(self._base_url, self._key, request)), request.kind, self._key)
+        return parse(await self._api.ask(api_call(self._base_url, self._key, request)), self._key)
 
 
 def api_call(base_url: str, key: str, request: SearchRequest) -> ApiCall:
@@ -74,9 +74,10 @@ def language(tag: str) -> str:
     return next((found for name in names if (found := _SPELT.get(name, name)) in _LANGUAGES), "")
 
 
-def parse(reply: ApiReply, kind: str, key: str) -> tuple[Hit, ...]:
+def parse(reply: ApiReply, key: str) -> tuple[Hit, ...]:
     """The hits of an answer; one that found nothing has no `web` at all."""
     answer = understood(reply, "brave", key)
     with shaped("brave"):
-        rows = answer["results"] if kind == "news" else answer.get("web", {}).get("results", [])
+        found = answer if answer["type"] == "news" else answer.get("web", {"results": []})
+        rows = found["results"]
         return hits_from(rows, ("url", "title", "description"), "brave", "page_age", marked_up=True)

@@ -8,7 +8,8 @@ from urllib.parse import urlencode
 from keyhole.errors import Code, KeyholeError
 from keyhole.fetch.base import Api, ApiCall
 from keyhole.records import Hit, SearchRequest
-from keyhole.websearch.base import hits_from, with_sites
+from keyhole.websearch.asked import fitted_with_sites
+from keyhole.websearch.base import hits_from
 from keyhole.websearch.faults import understood
 
 
@@ -16,7 +17,7 @@ class SearxngEngine:
     """One SearXNG instance; `search.formats` in its settings must contain `json`."""
 
     name = "searxng"
-    applies = frozenset({"sites", "exclude_sites", "freshness", "language"})
+    applies = frozenset({"sites", "exclude_sites", "freshness", "language", "news"})
 
     def __init__(self, base_url: str, api: Api) -> None:
         self._base_url = base_url
@@ -25,18 +26,26 @@ class SearxngEngine:
     async def search(self, request: SearchRequest) -> tuple[Hit, ...]:
         """The instance's results in its order."""
         reply = await self._api.ask(ApiCall(search_url(self._base_url, request)))
-        understood(reply, "SearXNG")
+        try:
+            understood(reply, "SearXNG")
+        except KeyholeError as error:
+            if reply.status != 403 or error.code is not Code.ENGINE_UNAVAILABLE:
+                raise
+            hint = "SearXNG answers HTTP 403: is its JSON format enabled?"
+            raise KeyholeError(error.code, hint, **error.facts) from error
         return parse(reply.body)
 
 
 def search_url(base_url: str, request: SearchRequest) -> str:
     """The API call for a request."""
-    fields = {"q": with_sites(request), "format": "json", "safesearch": "0"}
+    fields = {"q": fitted_with_sites(request), "format": "json", "safesearch": "0"}
     if request.language:
         fields["language"] = request.language
     if request.freshness:
         fields["time_range"] = request.freshness
-    return f"{base_url.rstrip('/')}/search?{urlencode(fields)}"
+    if request.kind == "news":
+        fields["categories"] = "news"
+    return f"{base_url.rstrip('/')}/search?{urlencode(fields, errors='replace')}"
 
 
 def parse(body: bytes) -> tuple[Hit, ...]:
