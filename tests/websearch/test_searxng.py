@@ -67,18 +67,6 @@ def test_filters_are_passed_on() -> None:
     assert asked["language"] == ["de-AT"]
 
 
-def test_news_are_a_category_and_have_their_dates() -> None:
-    assert fields(SearchRequest("q", 5, kind="news"))["categories"] == ["news"]
-    (hit,) = parse(answer({**ROW, "publishedDate": "2024-05-01T08:00:00"}))
-    assert hit.date == "2024-05-01T08:00:00"
-
-
-def test_a_question_of_any_length_and_kind_makes_a_url_that_can_be_asked_for() -> None:
-    assert (
-        parse_target(search_url("http://searx.example", SearchRequest("\ud800数据" * 1_000, 5))).host == "searx.example"
-    )
-
-
 def test_results_become_hits_in_their_order() -> None:
     second = {"url": "https://b.example/", "title": None}
     assert parse(answer(ROW, second)) == (HIT, Hit("https://b.example/", "", "", "searxng"))

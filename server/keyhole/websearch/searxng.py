@@ -8,8 +8,7 @@ from urllib.parse import urlencode
 from keyhole.errors import Code, KeyholeError
 from keyhole.fetch.base import Api, ApiCall
 from keyhole.records import Hit, SearchRequest
-from keyhole.websearch.asked import fitted_with_sites
-from keyhole.websearch.base import hits_from
+from keyhole.websearch.base import hits_from, with_sites
 from keyhole.websearch.faults import understood
 
 
@@ -17,7 +16,7 @@ class SearxngEngine:
     """One SearXNG instance; `search.formats` in its settings must contain `json`."""
 
     name = "searxng"
-    applies = frozenset({"sites", "exclude_sites", "freshness", "language", "news"})
+    applies = frozenset({"sites", "exclude_sites", "freshness", "language"})
 
     def __init__(self, base_url: str, api: Api) -> None:
         self._base_url = base_url
@@ -38,21 +37,19 @@ class SearxngEngine:
 
 def search_url(base_url: str, request: SearchRequest) -> str:
     """The API call for a request."""
-    fields = {"q": fitted_with_sites(request), "format": "json", "safesearch": "0"}
+    fields = {"q": with_sites(request), "format": "json", "safesearch": "0"}
     if request.language:
         fields["language"] = request.language
     if request.freshness:
         fields["time_range"] = request.freshness
-    if request.kind == "news":
-        fields["categories"] = "news"
-    return f"{base_url.rstrip('/')}/search?{urlencode(fields, errors='replace')}"
+    return f"{base_url.rstrip('/')}/search?{urlencode(fields)}"
 
 
 def parse(body: bytes) -> tuple[Hit, ...]:
     """The hits of an answer. An empty answer of an instance whose engines all failed is a failure, not emptiness."""
     try:
         answer = json.loads(body)
-        hits = hits_from(answer["results"], ("url", "title", "content"), "searxng", "publishedDate")
+        hits = hits_from(answer["results"], ("url", "title", "content"), "searxng")
         failed = answer.get("unresponsive_engines")
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise KeyholeError(Code.ENGINE_UNAVAILABLE, "SearXNG's answer is not its JSON format") from error
