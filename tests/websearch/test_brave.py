@@ -56,6 +56,7 @@ def test_what_brave_would_refuse_is_not_sent() -> None:
     assert "search_lang" not in fields
     assert fields["country"] == ["ALL"]
     assert len(fields["q"][0].split()) == 50
+    assert fields["q"][0].endswith("word lang:sw loc:ke")
 
 
 @pytest.mark.parametrize(

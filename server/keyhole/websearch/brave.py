@@ -21,7 +21,7 @@ _LANGUAGES: Final = frozenset({
     "gl", "de", "gu", "he", "hi", "hu", "is", "it", "jp", "kn", "ko", "lv", "lt", "ms", "ml", "mr", "nb", "pl",
     "pt-br", "pt-pt", "pa", "ro", "ru", "sr", "sk", "sl", "es", "sv", "ta", "te", "th", "tr", "uk", "vi",
 })  # fmt: skip
-"""Values of `search_lang`; any other is refused."""
+"""Values of `search_lang`; any other is refused (api-dashboard.search.brave.com, as are the countries)."""
 _SPELT: Final = {
     "ja": "jp", "no": "nb", "nn": "nb", "pt": "pt-br", "zh": "zh-hans", "zh-cn": "zh-hans", "zh-sg": "zh-hans",
     "zh-tw": "zh-hant", "zh-hk": "zh-hant", "zh-mo": "zh-hant",
@@ -35,7 +35,7 @@ _FRESHNESS: Final = {"day": "pd", "week": "pw", "month": "pm", "year": "py"}
 
 
 class BraveEngine:
-    """Brave with a subscription token; languages and countries that it does not know are not applied."""
+    """Brave with a subscription token."""
 
     name = "brave"
     applies = frozenset({"sites", "exclude_sites", "freshness", "language", "country", "news"})
@@ -54,7 +54,7 @@ def api_call(base_url: str, key: str, request: SearchRequest) -> ApiCall:
     """The call for a request."""
     kind = "news" if request.kind == "news" else "web"
     fields: dict[str, str | int] = {
-        "q": fitted_with_sites(request, MAX_CHARS, MAX_WORDS),
+        "q": fitted_with_sites(request, MAX_CHARS, MAX_WORDS, operators(request)),
         "count": count(request, MAX_COUNT[kind]),
         "search_lang": language(request.language),
         "country": request.country.upper() if request.country.lower() in _COUNTRIES else "ALL",
@@ -64,6 +64,13 @@ def api_call(base_url: str, key: str, request: SearchRequest) -> ApiCall:
         "result_filter": "web" if kind == "web" else "",
     }
     return get(f"{base_url.rstrip('/')}/{kind}/search", fields, {"X-Subscription-Token": key})
+
+
+def operators(request: SearchRequest) -> str:
+    """What the parameters have no value for, as operators: those take any code of two letters."""
+    subtag, country = request.language.lower().partition("-")[0], request.country.lower()
+    spoken = f"lang:{subtag}" if len(subtag) == 2 and not language(request.language) else ""
+    return f"{spoken} {f'loc:{country}' if country and country not in _COUNTRIES else ''}".strip()
 
 
 def language(tag: str) -> str:
