@@ -125,7 +125,7 @@ def test_a_wait_that_a_server_asks_for_is_told() -> None:
 
 
 @ALL
-@pytest.mark.parametrize("body", [b"", b"null", b"[]", b"5", b'"results"', b"{}", b'{"results": 5}', b"\xff\xfe\x00",
+@pytest.mark.parametrize("body", [b"", b"null", b"[]", b"5", b'"results"', b"{}", b'{"results": {}}', b"\xff\xfe\x00",
                                   b'{"results": [', b"[" * 50_000, b"<html>Welcome", b"plain words"])  # fmt: skip
 def test_what_is_not_the_engines_form_is_an_unavailable_engine(engine: str, body: bytes) -> None:
     assert failure(engine, reply(body)).code is Code.ENGINE_UNAVAILABLE

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
 from fakes import FakeFetcher, page
+from keyhole.cli import main
 from keyhole.records import Hit, SearchRequest
 from keyhole.websearch.mediawiki import MediaWikiEngine, api_call, wikipedia
-from loopback import Call
+from loopback import Call, serve
 from recorded import answer, ask
 
 
@@ -101,3 +103,18 @@ def test_what_it_applies_depends_on_whose_wiki_it_is() -> None:
 
 def test_an_answer_without_articles_is_empty() -> None:
     assert ask("wikipedia", SearchRequest("q", 5), answer("wikipedia", "empty"))[0] == ()
+
+
+def test_the_command_line_asks_the_wiki_of_the_settings_on_a_private_address(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    with serve(lambda _: lambda call: call.send(answer("wikipedia", "own_wiki"))) as site:
+        settings = {"HOME": str(tmp_path), "ENGINES": "wikipedia", "MEDIAWIKI_URL": site.url("/api.php")}
+        for name, value in settings.items():
+            monkeypatch.setenv(f"KEYHOLE_{name}", value)
+        assert main(["search", "release steps", "--no-fetch"]) == 0
+    out = capsys.readouterr().out
+    assert "[1] Release steps" in out
+    assert "https://wiki.corp.example/index.php?title=Release_steps" in out
+    assert "First the tag" in out
+    assert [call.path.partition("?")[0] for call in site.calls] == ["/api.php"]

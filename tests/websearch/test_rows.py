@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from keyhole.records import Hit
 from keyhole.websearch.base import hits_from
-from keyhole.websearch.rows import MAX_SNIPPET, MAX_TITLE, MAX_URL, address, iso_date, line
+from keyhole.websearch.rows import MAX_ROWS, MAX_SNIPPET, MAX_TITLE, MAX_URL, address, iso_date, line
 
 NAMES = ("url", "title", "text")
 
@@ -26,6 +26,11 @@ def test_every_field_is_bounded() -> None:
     found = hit(title="t" * 9_000, text="word " * 9_000, date="2024-05-01")
     assert (len(found.title), found.date) == (MAX_TITLE, "2024-05-01")
     assert MAX_SNIPPET - 5 < len(found.snippet) <= MAX_SNIPPET
+
+
+def test_an_answer_without_end_gives_a_bounded_number_of_hits() -> None:
+    rows = [{"url": f"https://a.example/{number}"} for number in range(5_000)]
+    assert len(hits_from(rows, NAMES, "x")) == MAX_ROWS
 
 
 def test_controls_escapes_and_line_breaks_do_not_reach_a_hit() -> None:

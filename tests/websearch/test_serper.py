@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from keyhole.records import SearchRequest
-from recorded import KEY, answer, ask
+from recorded import KEY, answer, ask, reply
 
 
 def test_a_plain_question_is_posted_with_the_key_as_a_header() -> None:
@@ -53,3 +53,8 @@ def test_news_become_hits_with_the_dates_that_are_dates() -> None:
 
 def test_an_answer_without_results_is_empty() -> None:
     assert ask("serper", SearchRequest("q", 5), answer("serper", "empty"))[0] == ()
+
+
+def test_an_answer_with_nothing_but_its_parameters_is_empty_too() -> None:
+    body = b'{"searchParameters": {"q": "q", "type": "news"}, "credits": 1}'
+    assert ask("serper", SearchRequest("q", 5, kind="news"), reply(body))[0] == ()

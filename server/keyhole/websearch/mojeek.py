@@ -69,4 +69,4 @@ def parse(reply: ApiReply, key: str) -> tuple[Hit, ...]:
         status = found["status"]
         if status != "OK":
             raise refusal("mojeek", str(status)[:300].removeprefix("ERROR: "), reply.status)
-        return hits_from(found.get("results", []), ("url", "title", "desc"), "mojeek", marked_up=True)
+        return hits_from(found.get("results") or [], ("url", "title", "desc"), "mojeek", marked_up=True)
