@@ -21,11 +21,9 @@ from keyhole.config import HOME_PAGE, Config, load
 from keyhole.errors import Code, KeyholeError
 
 if TYPE_CHECKING:
-    from keyhole.fetch.base import Api
     from keyhole.records import Answer
     from keyhole.retrieve import Retrieval
     from keyhole.store.base import Store
-    from keyhole.websearch.base import Engine
     from keyhole.worker.base import Extractor
 
 log = logging.getLogger(__name__)
@@ -43,6 +41,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         config = load(os.environ)
         logging.basicConfig(level=config.log_level, stream=sys.stderr, format="%(name)s: %(message)s")
         logging.getLogger("pypdf").setLevel(logging.CRITICAL)  # it remarks on every fault of a damaged file
+        logging.getLogger("httpcore").setLevel(logging.INFO)  # it logs heads of answers, which may repeat a key
         code = int(arguments.run(config, arguments))
         sys.stdout.flush()
         return code
@@ -68,15 +67,16 @@ def serve_main() -> int:
 def build(config: Config, extractor: Extractor | None = None) -> Retrieval:
     """The product with its real parts. Nothing is opened, started or connected to before a call needs it."""
     from keyhole.fetch.client import HttpFetcher
-    from keyhole.fetch.urls import parse_target
     from keyhole.retrieve import Retrieval
+    from keyhole.websearch.engines import available, endpoints
     from keyhole.websearch.panel import Panel
     from keyhole.worker.pool import WorkerPool
 
     agent = config.user_agent or f"Keyhole/{__version__} (+{HOME_PAGE})"
-    fetcher = HttpFetcher(config, agent, apis=frozenset(parse_target(url).endpoint for url in config.searxng_url))
+    fetcher = HttpFetcher(config, agent, apis=endpoints(config))
     store, secret = open_store(config)
-    panel = Panel(_engines(config, fetcher))
+    engines = available(config, fetcher, time.time)
+    panel = Panel([engines[name] for name in config.engines if name in engines])
     return Retrieval(config, fetcher, store, panel, secret, time.time, extractor or WorkerPool(config))
 
 
@@ -93,16 +93,6 @@ def open_store(config: Config) -> tuple[Store, bytes]:
         log.warning("nothing can be stored in %s: %s", folder, error.strerror)
         secret = os.urandom(SECRET_BYTES)
     return SqliteStore(folder, time.time, config.ttl_days * 86_400, config.store_max_bytes), secret
-
-
-def _engines(config: Config, api: Api) -> list[Engine]:
-    from keyhole.websearch.keyless import KeylessEngine
-    from keyhole.websearch.searxng import SearxngEngine
-
-    known: dict[str, Engine] = {"keyless": KeylessEngine(proxy=config.proxy)}
-    if config.searxng_url:
-        known["searxng"] = SearxngEngine(config.searxng_url[0], api)
-    return [known[name] for name in config.engines if name in known]
 
 
 def _serve(config: Config, arguments: argparse.Namespace) -> int:

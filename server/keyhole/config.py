@@ -6,11 +6,12 @@ import difflib
 import ipaddress
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from keyhole.errors import Code, KeyholeError
+from keyhole.values import http_url, key
 
 PREFIX = "KEYHOLE_"
 
@@ -19,8 +20,9 @@ MIN_BUDGET = 500
 MAX_BUDGET = 200_000
 """Bytes. Above the largest cap of any known client (150,000 characters), so more could never arrive."""
 
-ENGINES = ("searxng", "keyless")
-"""The web search engines there are, in the order in which they are asked for."""
+KEYED = ("brave", "exa", "tavily", "serper", "mojeek")
+ENGINES = ("searxng", *KEYED, "keyless", "wikipedia")
+"""The web search engines there are, the preferred first: the operator's own, those paid for, those free to all."""
 
 WEB_PORTS = frozenset(
     {80, 443, 8008, 8080}  # http, https and http-alt in IANA's registry of ports
@@ -63,6 +65,12 @@ class Config:
     fetches: int = 10
     engines: tuple[str, ...] = ENGINES
     searxng_url: tuple[str, ...] = ()
+    mediawiki_url: str = ""
+    brave_key: str = field(default="", repr=False)
+    exa_key: str = field(default="", repr=False)
+    tavily_key: str = field(default="", repr=False)
+    serper_key: str = field(default="", repr=False)
+    mojeek_key: str = field(default="", repr=False)
     ttl_days: float = 30.0
     store_max_bytes: int = 2 * 1024**3
     log_level: str = "WARNING"
@@ -76,6 +84,7 @@ class Setting:
     unit: str
     reason: str
     parse: Callable[[str], Any]
+    secret: bool = False  # whether its value is shown nowhere
 
     @property
     def variable(self) -> str:
@@ -288,13 +297,15 @@ SETTINGS: tuple[Setting, ...] = (
     ),
     Setting("user_agent", "text", "what sites see; by default Keyhole, its version and its home page", _header_text),
     Setting("fetches", "pages", "how many pages one search reads at once", _between(1, 50, int)),
-    Setting("engines", "names", "web search engines that may be asked, of: searxng, keyless", _engines),
+    Setting("engines", "names", f"web search engines that may be asked, of: {', '.join(ENGINES)}", _engines),
     Setting(
         "searxng_url",
         "URLs",
         "base addresses of SearXNG instances with their JSON format enabled; the next is asked where one fails",
         _http_urls,
     ),
+    Setting("mediawiki_url", "URL", "api.php of the wiki that `wikipedia` asks; by default Wikipedia's", http_url),
+    *(Setting(f"{name}_key", "key", f"key of the engine {name}; unset: not asked", key, True) for name in KEYED),
     Setting(
         "ttl_days",
         "days",
@@ -330,7 +341,8 @@ def load(environment: Mapping[str, str]) -> Config:
         try:
             values[known[name].field] = known[name].parse(raw)
         except ValueError as error:
-            raise KeyholeError(Code.INVALID_ARGUMENT, f"{name}={raw!r}: {error}") from error
+            shown = "" if known[name].secret else f"={raw!r}"
+            raise KeyholeError(Code.INVALID_ARGUMENT, f"{name}{shown}: {error}") from error
     return Config(**values)
 
 

@@ -48,6 +48,7 @@ class Code(StrEnum):
     STORE_UNAVAILABLE = "store_unavailable"
     QUOTE_NOT_FOUND = "quote_not_found"
     NO_RESULTS = "no_results"
+    KEY_REFUSED = "key_refused"
     ENGINE_UNAVAILABLE = "engine_unavailable"
     INTERNAL_ERROR = "internal_error"
 
@@ -107,6 +108,9 @@ RULES: Mapping[Code, Rule] = MappingProxyType(
         Code.STORE_UNAVAILABLE: Rule(True, "Call again with the same id; if it stays, fetch the URL again."),
         Code.QUOTE_NOT_FOUND: Rule(False, "Shorten the quote, or call with query= instead of find=."),
         Code.NO_RESULTS: Rule(False, "Use fewer or more general words, or drop a filter."),
+        Code.KEY_REFUSED: Rule(
+            False, "The operator must set a valid key; other engines and web_fetch work without it."
+        ),
         Code.ENGINE_UNAVAILABLE: Rule(True, "Try later, or fetch a known URL with web_fetch."),
         Code.INTERNAL_ERROR: Rule(True, "Try once more; the server's log on stderr says more."),
     }

@@ -189,3 +189,8 @@ def test_an_instance_that_does_not_answer_as_it_should_is_named(data: bytes, cod
     with pytest.raises(KeyholeError) as caught:
         search_over_loopback(data)
     assert caught.value.code is code
+
+
+def test_an_instance_that_forbids_json_says_what_to_do() -> None:
+    with pytest.raises(KeyholeError, match="is its JSON format enabled"):
+        search_over_loopback(response(b"<title>403 Forbidden</title>", "403 Forbidden", Content_Type="text/html"))

@@ -9,6 +9,7 @@ from keyhole.errors import Code, KeyholeError
 from keyhole.fetch.base import Api, ApiCall
 from keyhole.records import Hit, SearchRequest
 from keyhole.websearch.base import hits_from, with_sites
+from keyhole.websearch.faults import understood
 
 
 class SearxngEngine:
@@ -24,10 +25,13 @@ class SearxngEngine:
     async def search(self, request: SearchRequest) -> tuple[Hit, ...]:
         """The instance's results in its order."""
         reply = await self._api.ask(ApiCall(search_url(self._base_url, request)))
-        if reply.status == 429:
-            raise KeyholeError(Code.RATE_LIMITED, "SearXNG asks to slow down")
-        if reply.status != 200:
-            raise KeyholeError(Code.ENGINE_UNAVAILABLE, f"SearXNG answers HTTP {reply.status}")
+        try:
+            understood(reply, "SearXNG")
+        except KeyholeError as error:
+            if reply.status != 403 or error.code is not Code.ENGINE_UNAVAILABLE:
+                raise
+            hint = "SearXNG answers HTTP 403: is its JSON format enabled?"
+            raise KeyholeError(error.code, hint, **error.facts) from error
         return parse(reply.body)
 
 
