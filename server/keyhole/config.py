@@ -62,7 +62,10 @@ class Config:
     url_policy: str = "any"
     known_urls: frozenset[str] = frozenset()
     user_agent: str = ""
-    engines: tuple[str, ...] = ENGINES
+    engines: tuple[str, ...] = ()
+    engines_file: Path | None = None
+    engine_count: int = 3
+    engine_timeout: float = 10.0
     searxng_url: tuple[str, ...] = ()
     mediawiki_url: str = ""
     brave_key: str = field(default="", repr=False)
@@ -108,14 +111,6 @@ def _between(low: float, high: float, kind: type[int] | type[float]) -> Callable
 
 def _names(raw: str) -> tuple[str, ...]:
     return tuple(name.strip().lower() for name in raw.split(",") if name.strip())
-
-
-def _engines(raw: str) -> tuple[str, ...]:
-    found = _names(raw)
-    for name in found:
-        if name not in ENGINES:
-            raise ValueError(f"{name!r} is none of {', '.join(ENGINES)}")
-    return found
 
 
 def _endpoints(raw: str) -> frozenset[str]:
@@ -295,7 +290,28 @@ SETTINGS: tuple[Setting, ...] = (
         _known_urls,
     ),
     Setting("user_agent", "text", "what sites see; by default Keyhole, its version and its home page", _header_text),
-    Setting("engines", "names", f"web search engines that may be asked, of: {', '.join(ENGINES)}", _engines),
+    Setting(
+        "engines",
+        "names",
+        "web search engines that may be asked, most preferred first, of those in the next setting's file and "
+        f"{', '.join(ENGINES)}; by default those that are set up, or keyless and wikipedia where none is",
+        _names,
+    ),
+    Setting(
+        "engines_file", "path", "TOML file that describes search engines of your own; see docs/engines-file.md", Path
+    ),
+    Setting(
+        "engine_count",
+        "engines",
+        "how many are asked at once; the others step in for one that fails",
+        _between(1, 20, int),
+    ),
+    Setting(
+        "engine_timeout",
+        "seconds",
+        "longest that one engine is waited for, in half of a search's time",
+        _between(0.1, 60, float),
+    ),
     Setting(
         "searxng_url",
         "URLs",

@@ -18,6 +18,7 @@ from keyhole.permission import remember_hits, wanted
 from keyhole.records import EngineReport, Hit, SearchRequest, Source
 from keyhole.store.base import Store
 from keyhole.websearch.base import allowed_by_sites
+from keyhole.websearch.emptiness import nothing_found
 from keyhole.websearch.merge import merge
 from keyhole.websearch.panel import Panel
 
@@ -66,12 +67,11 @@ class Gathering:
         """The engines' best pages, read where `fetch`. Raises KeyholeError: no_results, engine_unavailable."""
         total = request.max_results + 2.0
         await progress(0, total, "searching")
-        found = await self.panel.ask([replace(request, query=phrasing) for phrasing in phrasings])
+        found = await self.panel.ask([replace(request, query=phrasing) for phrasing in phrasings], until)
         merged = merge(found.lists)
         hits = [hit for hit in merged if wanted(hit, request, self.config)][: request.max_results]
         if not hits:
-            elsewhere = " on the sites that may be fetched" if merged else ""
-            raise KeyholeError(Code.NO_RESULTS, f"the engines are well and found nothing{elsewhere}")
+            raise KeyholeError(Code.NO_RESULTS, nothing_found(request, found.reports, elsewhere=bool(merged)))
         await remember_hits(hits, self.store)
         if not fetch:
             return Gathered(tuple(_unread(hit) for hit in hits), found.reports)

@@ -17,11 +17,11 @@ def available(config: Config, api: Api, clock: Callable[[], float] | None = None
     do not apply `freshness`.
     """
     from keyhole.websearch.keyless import KeylessEngine
-    from keyhole.websearch.searxng import SearxngEngine
+    from keyhole.websearch.searxng import instances
 
     found: dict[str, Engine] = {}
     if config.searxng_url:
-        found["searxng"] = SearxngEngine(config.searxng_url[0], api)
+        found["searxng"] = instances(config.searxng_url, api, config.engine_timeout)
     found["keyless"] = KeylessEngine(proxy=config.proxy)
     return found
 
