@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from keyhole import values
 from keyhole.errors import Code, KeyholeError
+from keyhole.values import http_url, key
 
 PREFIX = "KEYHOLE_"
 
@@ -318,10 +318,8 @@ SETTINGS: tuple[Setting, ...] = (
         "base addresses of SearXNG instances with their JSON format enabled; the next is asked where one fails",
         _http_urls,
     ),
-    Setting(
-        "mediawiki_url", "URL", "api.php of the wiki that `wikipedia` asks; by default Wikipedia's", values.http_url
-    ),
-    *(Setting(f"{name}_key", "key", f"key of the engine {name}, unset: not asked", values.key, True) for name in KEYED),
+    Setting("mediawiki_url", "URL", "api.php of the wiki that `wikipedia` asks; by default Wikipedia's", http_url),
+    *(Setting(f"{name}_key", "key", f"key of the engine {name}; unset: not asked", key, True) for name in KEYED),
     Setting(
         "ttl_days",
         "days",

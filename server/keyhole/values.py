@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import re
+from typing import Final
+
+MIN_KEY: Final = 8
+"""Characters. Real keys have 30; what is shorter could not be told from words when it is taken out of an answer."""
 
 
 def key(raw: str) -> str:
     """A key as it can stand in a header."""
-    if not (raw.isascii() and raw.isprintable() and " " not in raw):
-        raise ValueError("must be printable ASCII without spaces, as keys are")
+    if len(raw) < MIN_KEY or not (raw.isascii() and raw.isprintable() and " " not in raw):
+        raise ValueError(f"must be at least {MIN_KEY} printable ASCII characters without spaces, as keys are")
     return raw
 
 

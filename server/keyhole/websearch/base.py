@@ -7,6 +7,7 @@ from typing import Any, Protocol
 from urllib.parse import urlsplit
 
 from keyhole.records import Hit, SearchRequest
+from keyhole.websearch.rows import MAX_SNIPPET, MAX_TITLE, address, iso_date, line
 
 
 class Hits(tuple[Hit, ...]):
@@ -63,15 +64,27 @@ def allowed_by_sites(url: str, request: SearchRequest) -> bool:
     return (not request.sites or any(map(under, request.sites))) and not any(map(under, request.exclude_sites))
 
 
-def hits_from(rows: Sequence[Mapping[str, Any]], names: tuple[str, str, str], engine: str) -> tuple[Hit, ...]:
-    """The hits of an engine's rows, which have the URL, title and snippet under `names`; rows without a URL are
-    left out. Raises TypeError or AttributeError for what is not rows."""
+def hits_from(
+    rows: Sequence[Mapping[str, Any]],
+    names: tuple[str, str, str],
+    engine: str,
+    date: str = "",
+    *,
+    marked_up: bool = False,
+) -> tuple[Hit, ...]:
+    """The hits of an engine's rows, which have the URL, title and snippet under `names` and when it was published
+    under `date`, as HTML where `marked_up`; rows without a URL are left out. Every field is one bounded line.
 
-    def text(row: Mapping[str, Any], name: str) -> str:
-        return str(row.get(name) or "")
-
+    Raises TypeError or AttributeError for what is not rows.
+    """
     return tuple(
-        Hit(text(row, names[0]), text(row, names[1]), text(row, names[2]), engine)
+        Hit(
+            url,
+            line(row.get(names[1]), MAX_TITLE, marked_up=marked_up),
+            line(row.get(names[2]), MAX_SNIPPET, marked_up=marked_up),
+            engine,
+            iso_date(row.get(date)) if date else "",
+        )
         for row in rows
-        if text(row, names[0])
+        if (url := address(row.get(names[0])))
     )

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import json
+from dataclasses import replace
 from typing import Any
 from urllib.parse import quote, urljoin
 
 from keyhole.errors import Code, KeyholeError
-from keyhole.fetch.base import Api, ApiCall
+from keyhole.fetch.base import Api, ApiCall, ApiReply
 from keyhole.records import Hit, SearchRequest
 from keyhole.websearch.base import hits_from
 from keyhole.websearch.dates import iso
 from keyhole.websearch.engines_file import PLACEHOLDER, Spec
+from keyhole.websearch.faults import understood, without_key
 
 MAX_ROWS = 200
 """Rows read of one answer: ten times what the largest search shows."""
@@ -42,14 +44,7 @@ class CustomEngine:
                 reply = await self._api.ask(call(self._spec, request))
         except TimeoutError as error:
             raise KeyholeError(Code.TIMEOUT, "the engine did not answer in time") from error
-        if reply.status == 429:
-            wait = {} if reply.retry_after is None else {"retry_after": reply.retry_after}
-            raise KeyholeError(Code.RATE_LIMITED, "the engine asks to slow down", **wait)
-        if reply.status in {401, 403}:
-            raise KeyholeError(Code.KEY_REFUSED, f"the engine answers HTTP {reply.status}")
-        if reply.status != 200:
-            raise KeyholeError(Code.ENGINE_UNAVAILABLE, f"HTTP {reply.status}")
-        return read(self._spec, reply.body)
+        return read(self._spec, _answer(self._spec, reply))
 
 
 def call(spec: Spec, request: SearchRequest) -> ApiCall:
@@ -65,15 +60,23 @@ def call(spec: Spec, request: SearchRequest) -> ApiCall:
     return ApiCall(_url(spec.url, values), spec.headers, body)
 
 
-def read(spec: Spec, body: bytes) -> tuple[Hit, ...]:
+def read(spec: Spec, answer: Any) -> tuple[Hit, ...]:
     """The hits of an answer. Raises KeyholeError: engine_unavailable where it is not as described."""
     try:
-        rows = spec.results.search(json.loads(body))
+        rows = spec.results.search(answer)
         if not isinstance(rows, list):
             raise TypeError
         return tuple(hit for row in rows[:MAX_ROWS] for hit in _hits(spec, row))
     except (ValueError, TypeError, AttributeError, RecursionError) as error:
         raise KeyholeError(Code.ENGINE_UNAVAILABLE, "its answer is not as the engines file says") from error
+
+
+def _answer(spec: Spec, reply: ApiReply) -> Any:
+    """The JSON of a reply, without what the file took from the environment, should the engine say it back."""
+    body = reply.body
+    for secret in spec.secrets:
+        body = without_key(body, secret)
+    return understood(replace(reply, body=body), spec.name, spec.secrets[0] if spec.secrets else "")
 
 
 def _hits(spec: Spec, row: Any) -> tuple[Hit, ...]:

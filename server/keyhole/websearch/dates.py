@@ -4,40 +4,23 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, date, datetime
-from email.utils import parsedate_to_datetime
 from typing import Final
 
+from keyhole.websearch.rows import iso_date
+
 _PARTIAL: Final = re.compile(r"([0-9]{4})(?:-([0-9]{2}))?")
-_MAX_DATE: Final = 64
-"""Characters of the longest date that is looked at; RFC 2822 and ISO 8601 need half."""
 _SECONDS: Final = (100_000_000.0, 10_000_000_000.0)
 """Numbers between these are seconds since the epoch (1973 to 2286); a thousand times as large, milliseconds."""
 
 
 def iso(value: object) -> str:
-    """A date or date and time in ISO 8601, of text in that form or RFC 2822's, or of seconds or milliseconds since the
+    """A date or date and time in ISO 8601, of text as `iso_date` reads it, or of seconds or milliseconds since the
     epoch; "" for all else."""
-    if isinstance(value, bool) or value is None:
-        return ""
-    if isinstance(value, int | float):
-        return _of_number(value)
-    text = str(value).strip()
-    if not text or len(text) > _MAX_DATE:
-        return ""
-    if _PARTIAL.fullmatch(text):
-        return text if span(text) else ""
-    if text.isascii() and text.isdigit():
-        return _of_number(int(text))
-    try:
-        return date.fromisoformat(text).isoformat()
-    except ValueError:
-        pass
-    for read in (datetime.fromisoformat, parsedate_to_datetime):
-        try:
-            return read(text).isoformat(timespec="seconds")
-        except (ValueError, TypeError, IndexError, OverflowError):
-            continue
-    return ""
+    if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) <= len("1700000000000"):
+        value = int(value)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return iso_date(value)
+    return _of_number(value)
 
 
 def span(text: str) -> tuple[float, float] | None:

@@ -57,6 +57,8 @@ class Spec:
     freshness: Mapping[str, str]
     """The engine's words for day, week, month and year."""
     applies: frozenset[str]
+    secrets: tuple[str, ...] = field(repr=False)
+    """The values that came from the environment."""
 
 
 def parse(text: str, environment: Mapping[str, str]) -> tuple[Spec, ...]:
@@ -114,6 +116,7 @@ def _spec(row: Mapping[str, Any], environment: Mapping[str, str], taken: Sequenc
         timeout=_timeout(row.get("timeout", 10)),
         freshness=_freshness(row.get("freshness", {})),
         applies=frozenset(used & set(FILTERS)),
+        secrets=tuple(environment[name] for name in _variables(row)),
     )
 
 
@@ -182,6 +185,12 @@ def _filled(text: str, environment: Mapping[str, str], key: str, *, encode: bool
         return quote(environment[found[1]], safe="") if encode else environment[found[1]]
 
     return _VARIABLE.sub(value, text)
+
+
+def _variables(row: Mapping[str, Any]) -> list[str]:
+    """The variables named in a table, each once."""
+    named = _VARIABLE.findall(json.dumps([row["url"], row.get("headers"), row.get("body")]))
+    return list(dict.fromkeys(named))
 
 
 def _headers(table: object, environment: Mapping[str, str]) -> tuple[tuple[str, str], ...]:

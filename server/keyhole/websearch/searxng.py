@@ -13,8 +13,9 @@ from keyhole.fetch.base import Api, ApiCall
 from keyhole.measure import clip
 from keyhole.records import Hit, SearchRequest
 from keyhole.websearch.base import Engine, Hits, hits_from, with_sites
-from keyhole.websearch.dates import iso
 from keyhole.websearch.failover import Failover
+from keyhole.websearch.faults import understood
+from keyhole.websearch.rows import iso_date
 
 MAX_NAMES = 100
 """Bytes of the engines named that an instance could not ask."""
@@ -33,10 +34,7 @@ class SearxngEngine:
     async def search(self, request: SearchRequest) -> tuple[Hit, ...]:
         """The instance's results in its order."""
         reply = await self._api.ask(ApiCall(search_url(self._base_url, request)))
-        if reply.status == 429:
-            raise KeyholeError(Code.RATE_LIMITED, "SearXNG asks to slow down")
-        if reply.status != 200:
-            raise KeyholeError(Code.ENGINE_UNAVAILABLE, f"SearXNG answers HTTP {reply.status}")
+        understood(reply, "SearXNG")
         return parse(reply.body)
 
 
@@ -76,9 +74,9 @@ def parse(body: bytes) -> tuple[Hit, ...]:
 
 
 def _hits(row: Mapping[str, Any]) -> tuple[Hit, ...]:
-    """The hit of a row, if it has an address; its date is `publishedDate`, in older versions also `pubdate`."""
+    """The hit of a row, if it has an address. Its `publishedDate` is worded for readers in older versions."""
     found = hits_from([row], ("url", "title", "content"), "searxng")
-    return tuple(replace(hit, date=iso(row.get("publishedDate")) or iso(row.get("pubdate"))) for hit in found)
+    return tuple(replace(hit, date=iso_date(row.get("pubdate")) or iso_date(row.get("publishedDate"))) for hit in found)
 
 
 def _locale(request: SearchRequest) -> str:

@@ -1,0 +1,72 @@
+"""Exa's search API. Asks for short highlights of each page, never for its text or a summary."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from keyhole.fetch.base import Api, ApiCall, ApiReply
+from keyhole.records import Hit, SearchRequest
+from keyhole.websearch.asked import count, fitted, post, since
+from keyhole.websearch.base import hits_from
+from keyhole.websearch.faults import shaped, understood
+from keyhole.websearch.rows import MAX_SNIPPET
+
+BASE_URL: Final = "https://api.exa.ai"
+MAX_CHARS: Final = 2_000
+"""Of a query: as much as the tool takes, since this engine reads sentences."""
+MAX_COUNT: Final = 25
+"""Results. Up to here a search costs the same; 100 are the most with highlights."""
+
+
+class ExaEngine:
+    """Exa with an API key. It wants the date that a freshness began on, so that it needs a clock to apply one."""
+
+    name = "exa"
+
+    def __init__(self, key: str, api: Api, base_url: str = BASE_URL, clock: Callable[[], float] | None = None) -> None:
+        self._key = key
+        self._api = api
+        self._base_url = base_url
+        self._clock = clock
+
+    @property
+    def applies(self) -> frozenset[str]:
+        """As in the port."""
+        always = frozenset({"sites", "exclude_sites", "country", "news"})
+        return always | {"freshness"} if self._clock else always
+
+    async def search(self, request: SearchRequest) -> tuple[Hit, ...]:
+        """The results in Exa's order."""
+        now = self._clock() if self._clock else None
+        return parse(await self._api.ask(api_call(self._base_url, self._key, request, now)), self._key)
+
+
+def api_call(base_url: str, key: str, request: SearchRequest, now: float | None) -> ApiCall:
+    """The call for a request."""
+    start = since(request.freshness, now) if request.freshness and now is not None else None
+    fields = {
+        "query": fitted(request.query, MAX_CHARS),
+        "type": "auto",
+        "numResults": count(request, MAX_COUNT),
+        "category": "news" if request.kind == "news" else "",
+        "includeDomains": list(request.sites),
+        "excludeDomains": list(request.exclude_sites),
+        "startPublishedDate": start.strftime("%Y-%m-%dT%H:%M:%S.000Z") if start else "",
+        "userLocation": request.country.upper(),
+        "contents": {"highlights": {"maxCharacters": MAX_SNIPPET}},
+    }
+    return post(f"{base_url.rstrip('/')}/search", fields, {"x-api-key": key})
+
+
+def parse(reply: ApiReply, key: str) -> tuple[Hit, ...]:
+    """The hits of an answer."""
+    answer = understood(reply, "exa", key)
+    with shaped("exa"):
+        rows = [{**row, "snippet": _snippet(row)} for row in answer["results"]]
+        return hits_from(rows, ("url", "title", "snippet"), "exa", "publishedDate")
+
+
+def _snippet(row: Mapping[str, Any]) -> str:
+    highlights = row.get("highlights")
+    return " … ".join(part for part in highlights if isinstance(part, str)) if isinstance(highlights, list) else ""
