@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from keyhole.errors import Code, KeyholeError
-from keyhole.values import http_url, key
+from keyhole.values import header_text, http_url, key, known_urls, one_of
 
 PREFIX = "KEYHOLE_"
 
@@ -171,30 +171,6 @@ def _domain(name: str) -> str:
     return domain
 
 
-def _one_of(*choices: str) -> Callable[[str], str]:
-    def parse(raw: str) -> str:
-        if raw.lower() not in choices:
-            raise ValueError(f"must be {' or '.join(choices)}")
-        return raw.lower()
-
-    return parse
-
-
-def _known_urls(raw: str) -> frozenset[str]:
-    """URLs; a comma within one is its own. A star stands only at an end, and never within the host."""
-    found = frozenset(re.split(r"[\s,]+(?=https?://)", raw.strip().rstrip(","), flags=re.IGNORECASE))
-    for url in found:
-        if not re.fullmatch(r"https?://[^\s/?#*]+(?:/[^\s#*]*\*?)?", url, re.IGNORECASE):
-            raise ValueError(f"{url!r} is neither a URL nor the beginning of URLs, such as https://example.com/docs/*")
-    return found
-
-
-def _header_text(raw: str) -> str:
-    if not (raw.isascii() and raw.isprintable()):
-        raise ValueError("must be printable ASCII, as headers are")
-    return raw
-
-
 def _http_urls(raw: str) -> tuple[str, ...]:
     """URLs; a comma within one is its own."""
     found = tuple(re.split(r"[\s,]+(?=https?://)", raw.strip().rstrip(","), flags=re.IGNORECASE))
@@ -275,21 +251,21 @@ SETTINGS: tuple[Setting, ...] = (
         "robots",
         "on or off",
         "whether robots.txt is honoured; private endpoints that are allowed are not asked for it",
-        _one_of("on", "off"),
+        one_of("on", "off"),
     ),
     Setting(
         "url_policy",
         "any or known",
         "`known`: only URLs that a search result, a fetched page or the next setting contained are fetched",
-        _one_of("any", "known"),
+        one_of("any", "known"),
     ),
     Setting(
         "known_urls",
         "URLs",
         "URLs that may always be fetched under `known`; `https://example.com/docs/*` is all that begins so",
-        _known_urls,
+        known_urls,
     ),
-    Setting("user_agent", "text", "what sites see; by default Keyhole, its version and its home page", _header_text),
+    Setting("user_agent", "text", "what sites see; by default Keyhole, its version and its home page", header_text),
     Setting(
         "engines",
         "names",

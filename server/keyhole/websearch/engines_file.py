@@ -16,6 +16,7 @@ from urllib.parse import quote
 from keyhole.config import ENGINES
 from keyhole.errors import Code, KeyholeError
 from keyhole.fetch.urls import parse_target
+from keyhole.values import MIN_KEY
 
 KEYS: Final = (
     "name", "url", "method", "body", "headers", "results", "link", "title", "snippet", "date", "timeout", "freshness",
@@ -58,7 +59,7 @@ class Spec:
     """The engine's words for day, week, month and year."""
     applies: frozenset[str]
     secrets: tuple[str, ...] = field(repr=False)
-    """The values that came from the environment."""
+    """The values that came from the environment, without those too short to be told from words."""
 
 
 def parse(text: str, environment: Mapping[str, str]) -> tuple[Spec, ...]:
@@ -116,7 +117,7 @@ def _spec(row: Mapping[str, Any], environment: Mapping[str, str], taken: Sequenc
         timeout=_timeout(row.get("timeout", 10)),
         freshness=_freshness(row.get("freshness", {})),
         applies=frozenset(used & set(FILTERS)),
-        secrets=tuple(environment[name] for name in _variables(row)),
+        secrets=tuple(value for name in _variables(row) if len(value := environment[name]) >= MIN_KEY),
     )
 
 
