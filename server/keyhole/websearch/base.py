@@ -54,8 +54,11 @@ def with_sites(request: SearchRequest) -> str:
 
 
 def allowed_by_sites(url: str, request: SearchRequest) -> bool:
-    """Whether a hit's host passes the site filters: engines treat `site:` as a hint."""
-    host = (urlsplit(url).hostname or "").lower()
+    """Whether a hit's host passes the site filters: engines treat `site:` as a hint. What is no URL passes none."""
+    try:
+        host = (urlsplit(url).hostname or "").lower()
+    except ValueError:
+        return False
 
     def under(site: str) -> bool:
         bare = site.lower().removeprefix("www.")

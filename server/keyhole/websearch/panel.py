@@ -125,6 +125,8 @@ class _Asking:
         now = self._panel.clock()
         kept = [turn.kept(self._requests[0], now) for turn in self._turns]
         reports = tuple(report(turn, lists, self._requests[0]) for turn, lists in zip(self._turns, kept, strict=True))
+        if not reports:
+            raise KeyholeError(Code.ENGINE_UNAVAILABLE, "no time was left to ask an engine")
         if all(told.fault for told in reports):
             raise KeyholeError(Code.ENGINE_UNAVAILABLE, every_fault(reports, MAX_FAULTS))
         return Found(tuple(hits for lists in kept for hits in lists if hits), reports)
