@@ -215,8 +215,9 @@ def _path(row: Mapping[str, Any], key: str) -> Any:
         return None
     import jmespath
 
+    path = _text(row, key)
     try:
-        return jmespath.compile(_text(row, key))
+        return jmespath.compile(path)
     except ValueError as error:  # jmespath's errors are all ValueErrors
         raise ValueError(f"{key}: is not a JMESPath") from error
 
