@@ -1,6 +1,6 @@
 """The keyless engine's process: what it is told, what its answers mean, and that it never outlives a call.
 
-No test runs the real `ddgs`: the child is a script, or the real child with a `ddgs` of our own.
+The child is a script, or the real child with a `ddgs` of our own; test_keyless_ddgs.py runs the real one.
 """
 
 from __future__ import annotations
@@ -268,9 +268,10 @@ def real_child(folder: Path, text: str = "return []", *, news: str = "return []"
     """The real child, whose `ddgs.DDGS().text(query, region, timelimit, max_results)` has the body `text`."""
     package = folder / "ddgs"
     package.mkdir()
+    (package / "exceptions.py").write_text(EXCEPTIONS, encoding="utf-8")
     (package / "http_client.py").write_text(HTTP_CLIENT, encoding="utf-8")
     (package / "__init__.py").write_text(
-        f"{EXCEPTIONS}\n{before}\n"
+        f"from .exceptions import *\n{before}\n"
         "class DDGS:\n"
         "    def __init__(self, timeout): self.timeout = timeout\n"
         f"    def text(self, query, *, region, timelimit, max_results): {text}\n"

@@ -127,7 +127,7 @@ def test_an_adapter_that_fails_at_an_answer_costs_nothing_but_its_own(caplog: py
 
 
 def test_a_slow_engine_is_left_behind_after_a_grace_once_there_is_enough() -> None:
-    found = ask(Panel([FakeEngine(HANGS, "a"), well("b")], grace=SHORT, timeout=LONG))
+    found = ask(Panel([FakeEngine(HANGS, "a"), well("b")], grace=SHORT, patience=SHORT, timeout=LONG))
     assert faults(found) == {"a": "slow", "b": ""}
     assert len(found.lists) == 1
 
@@ -136,6 +136,17 @@ def test_an_engine_that_answers_within_the_grace_counts() -> None:
     done = asyncio.Event()
     found = ask(Panel([Gated("a", after=done), Gated("b", before=done)], grace=LONG))
     assert faults(found) == {"a": "", "b": ""}
+
+
+def test_the_most_preferred_engine_is_waited_for_longer_than_a_grace() -> None:
+    done = asyncio.Event()
+    panel = Panel([FakeEngine(DOWN, "a"), Gated("b", after=done), Gated("c", before=done)], grace=0.0, patience=LONG)
+    assert faults(ask(panel)) == {"a": "down (HTTP 500)", "b": "", "c": ""}
+
+
+def test_a_less_preferred_engine_has_only_the_grace() -> None:
+    panel = Panel([well("a"), FakeEngine(HANGS, "b")], grace=SHORT, patience=LONG, timeout=LONG)
+    assert faults(ask(panel)) == {"a": "", "b": "slow"}
 
 
 def test_few_hits_are_enough_once_half_of_the_engines_have_been_heard() -> None:
@@ -168,8 +179,8 @@ def test_a_call_whose_time_is_over_asks_nobody() -> None:
 
 def test_what_was_left_behind_has_ended_when_the_answer_comes() -> None:
     async def run() -> set[asyncio.Task[Any]]:
-        await Panel([FakeEngine(HANGS, "a"), well("b")], grace=0.0).ask([QUESTION])
-        return asyncio.all_tasks() - {asyncio.current_task()}  # type: ignore[arg-type]
+        await Panel([FakeEngine(HANGS, "a"), well("b")], grace=0.0, patience=0.0).ask([QUESTION])
+        return asyncio.all_tasks() - {asyncio.current_task()}
 
     assert asyncio.run(run()) == set()
 
@@ -203,7 +214,7 @@ def test_retry_after_is_how_long_an_engine_rests() -> None:
 
 def test_an_engine_that_is_always_slow_rests_so_that_it_does_not_cost_every_call_the_grace() -> None:
     a = FakeEngine(HANGS, "a")
-    panel = Panel([a, well("b")], grace=0.0, timeout=LONG, ticks=Clock(0.0))
+    panel = Panel([a, well("b")], grace=0.0, patience=0.0, timeout=LONG, ticks=Clock(0.0))
     told = [faults(ask(panel))["a"] for _ in range(4)]
     assert told == ["slow", "slow", "slow", "resting after slow answers"]
     assert len(a.requests) == 3
@@ -276,7 +287,7 @@ def test_an_engine_that_fails_at_some_phrasings_is_well_and_says_so() -> None:
 
 
 def test_a_phrasing_that_hangs_is_left_behind_and_the_others_count() -> None:
-    found = ask(Panel([Picky(name="a")], grace=SHORT, timeout=LONG), *phrasings("hang", "x"))
+    found = ask(Panel([Picky(name="a")], grace=SHORT, patience=SHORT, timeout=LONG), *phrasings("hang", "x"))
     assert found.reports == (EngineReport("a", note="slow for 1 of 2 phrasings; without google"),)
 
 
@@ -335,7 +346,7 @@ def test_any_mix_of_engines_ends_in_time_with_hits_or_every_fault(
     answers: Sequence[Any], count: int, asked: int
 ) -> None:
     engines = [FakeEngine(answer, f"engine{number}") for number, answer in enumerate(answers)]
-    panel = Panel(engines, count=count, timeout=SHORT, grace=0.01)
+    panel = Panel(engines, count=count, timeout=SHORT, grace=0.01, patience=0.02)
     started = time.monotonic()
     try:
         found = ask(panel, *phrasings(*"abc"[:asked]), seconds=0.1)

@@ -152,6 +152,7 @@ def _outcome(kind: str, message: str, heard: set[str]) -> dict[str, Any]:
 def _note_answers(heard: set[str]) -> None:
     """Have ddgs's engines note how they were answered: `page`, or the name of a failure. ddgs itself says "No results"
     both for emptiness and when every engine was refused, which an agent must be able to tell apart."""
+    from ddgs.exceptions import DDGSException
     from ddgs.http_client import HttpClient
 
     request = HttpClient.request
@@ -159,7 +160,7 @@ def _note_answers(heard: set[str]) -> None:
     def noting(self: Any, method: str, url: str, *arguments: Any, **options: Any) -> Any:
         try:
             response = request(self, method, url, *arguments, **options)
-        except Exception as error:
+        except DDGSException as error:
             heard.add(type(error).__name__)
             raise
         if not any(name in url for name in _ENCYCLOPEDIAS):

@@ -39,6 +39,9 @@ GRACE: Final = 1.5
 """Seconds that the other engines get once there is enough to read: what most APIs take at all, so that an engine in
 good health is hardly ever left behind, and one in bad health costs little. Where that enough took longer to come, the
 others get as long again: then the network is slow and not they."""
+PATIENCE: Final = 4.0
+"""Seconds that the most preferred engine gets before the others suffice without it, so that one which is preferred for
+what it finds is not always left behind by a faster one: SearXNG and keyless searches take two to four seconds."""
 AT_ONCE: Final = 12
 """Requests of one call at once."""
 ENGINE_AT_ONCE: Final = 3
@@ -65,6 +68,7 @@ class Panel:
         count: int = ENGINE_COUNT,
         timeout: float = ENGINE_TIMEOUT,
         grace: float = GRACE,
+        patience: float = PATIENCE,
         clock: Callable[[], float] = time.time,
         ticks: Callable[[], float] = time.monotonic,
     ) -> None:
@@ -73,6 +77,7 @@ class Panel:
         self.count = count
         self.timeout = timeout
         self.grace = grace
+        self.patience = patience
         self.clock = clock
         self.breakers = Breakers(ticks)
 
@@ -103,13 +108,14 @@ class _Asking:
         self._start = self._now()
         left = float("inf") if until is None else (until - self._start) * ASKING_SHARE
         self._end = self._start + min(left, TURNS * panel.timeout)
+        self._enough_at: float | None = None
 
     async def run(self) -> None:
         """Ask until all have answered, enough have and the grace is over, or the time is."""
         async with asyncio.TaskGroup() as group:
             try:
                 self._fill(group)
-                while self._tasks and (left := self._end - self._now()) > 0:
+                while self._tasks and (left := self._cutoff() - self._now()) > 0:
                     _, self._tasks = await asyncio.wait(self._tasks, timeout=left, return_when=asyncio.FIRST_COMPLETED)
                     self._settle()
                     self._fill(group)
@@ -135,10 +141,9 @@ class _Asking:
 
     def _fill(self, group: asyncio.TaskGroup) -> None:
         """Begin to ask as many engines as are wanted, in place of those that failed or rest, while that is of use."""
-        if self._enough():
-            self._end = min(self._end, self._now() + max(self._panel.grace, self._now() - self._start))
-            self._reserves.clear()
-        while self._reserves and self._now() < self._end:
+        if self._enough_at is None and self._enough():
+            self._enough_at = self._now()
+        while self._reserves and self._enough_at is None and self._now() < self._end:
             if sum(not (turn.complete and turn.fault) for turn in self._turns) >= self._panel.count:
                 break
             self._begin(self._reserves.popleft(), group)
@@ -149,6 +154,15 @@ class _Asking:
         pages = {hit.url for turn in self._turns for hits in turn.kept(self._requests[0], now) for hit in hits}
         heard = sum(turn.complete for turn in self._turns)
         return len(pages) >= self._requests[0].max_results or (bool(pages) and 2 * heard >= len(self._turns))
+
+    def _cutoff(self) -> float:
+        """When those that have not answered are left behind."""
+        if self._enough_at is None:
+            return self._end
+        grace = self._enough_at + max(self._panel.grace, self._enough_at - self._start)
+        preferred = next((turn for turn in self._turns if not (turn.complete and turn.fault)), None)
+        patience = self._start + self._panel.patience if preferred and not preferred.complete else 0.0
+        return min(self._end, max(grace, patience))
 
     def _begin(self, engine: Engine, group: asyncio.TaskGroup) -> None:
         turn = Turn(engine, [None] * len(self._requests), self._panel.breakers.resting(engine.name))
@@ -172,7 +186,7 @@ class _Asking:
             turn.answers[number] = error
         except TimeoutError:
             turn.answers[number] = _late()
-        except (ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
+        except (ValueError, TypeError, LookupError, AttributeError, OSError, RecursionError) as error:
             # A fault of ours in reading what one engine says must not cost the call what the others say.
             log.warning("%s: %s while reading its answer", turn.engine.name, type(error).__name__)
             turn.answers[number] = KeyholeError(Code.ENGINE_UNAVAILABLE, "its answer could not be read")
@@ -188,9 +202,8 @@ class _Asking:
     def _leave_behind(self) -> None:
         """Whoever has not answered by now is late where the others did not suffice, and else slow. Both count as
         failures: a slow engine would cost each call the grace."""
-        enough = self._enough()
         for turn in self._turns:
-            if not enough:
+            if self._enough_at is None:
                 turn.answers = [_late() if answer is None else answer for answer in turn.answers]
             if not turn.settled:
                 self._learn(turn)
