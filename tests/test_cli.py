@@ -13,6 +13,8 @@ import pytest
 import keyhole
 from keyhole.cli import main
 from keyhole.site import fixtures_folder, recorded_pages, serve
+from loopback import response
+from loopback import serve as answering
 
 Captured = pytest.CaptureFixture[str]
 
@@ -79,6 +81,45 @@ def test_a_wrong_setting_exits_with_2_and_suggests_the_nearest(
     monkeypatch.setenv("KEYHOLE_MAX_CHAR", "5")
     assert main(["artifacts", "list"]) == 2
     assert "did you mean KEYHOLE_MAX_CHARS?" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", [["serve"], ["search", "anything"]])
+def test_an_engine_that_there_is_none_of_exits_with_2_before_anything_is_asked(
+    site: str, command: list[str], capsys: Captured, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KEYHOLE_ENGINES", "brave,gogle")
+    assert main(command) == 2
+    assert "'gogle' is none of searxng, brave" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("text", ["[[engine]]\nname = 'x'", None])
+def test_a_wrong_file_of_engines_exits_with_2_at_the_start(
+    site: str, text: str | None, tmp_path: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if text is not None:
+        (tmp_path / "engines.toml").write_text(text, encoding="utf-8")
+    monkeypatch.setenv("KEYHOLE_ENGINES_FILE", str(tmp_path / "engines.toml"))
+    assert main(["serve"]) == 2
+    told = capsys.readouterr().err
+    assert "[[engine]] 1 (x): url: is missing" in told if text else "cannot be read" in told
+
+
+def test_an_engine_of_the_file_is_asked_on_its_private_address(
+    site: str, tmp_path: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = json.dumps({"items": [{"u": f"{site}/sqlite-wal", "t": "Write-Ahead Logging", "s": "checkpoints"}]})
+    with answering({"/find?q=checkpoint%20starvation": response(found.encode())}) as intranet:
+        (tmp_path / "engines.toml").write_text(
+            f"[[engine]]\nname = 'intranet'\nurl = '{intranet.url('/find?q={query}')}'\n"
+            "results = 'items'\nlink = 'u'\ntitle = 't'\nsnippet = 's'\n",
+            encoding="utf-8",
+        )
+        monkeypatch.setenv("KEYHOLE_ENGINES_FILE", str(tmp_path / "engines.toml"))
+        monkeypatch.setenv("KEYHOLE_ENGINES", "intranet")
+        assert main(["search", "checkpoint starvation", "--freshness", "week"]) == 0
+    out = capsys.readouterr().out
+    assert "[1] Write-Ahead Logging" in out
+    assert "freshness not applied by intranet." in out
 
 
 def test_showing_an_artifact_that_is_not_there_is_a_named_error_and_no_usage(

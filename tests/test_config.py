@@ -141,12 +141,6 @@ def test_an_unknown_log_level_is_refused_with_the_known_ones(raw: str) -> None:
     assert "DEBUG, INFO, WARNING or ERROR" in refusal({"KEYHOLE_LOG_LEVEL": raw})
 
 
-def test_an_unknown_engine_is_refused_with_the_known_ones() -> None:
-    message = refusal({"KEYHOLE_ENGINES": "searxng,gogle"})
-    assert "gogle" in message
-    assert "keyless" in message
-
-
 @pytest.mark.parametrize("raw", ["two\r\nlines", "Bücher/1.0", "nul\0"])
 def test_a_user_agent_that_no_header_can_carry_is_refused(raw: str) -> None:
     assert "KEYHOLE_USER_AGENT" in refusal({"KEYHOLE_USER_AGENT": raw})

@@ -214,7 +214,7 @@ def test_every_source_gets_its_best_passage_before_any_gets_its_second() -> None
 def test_a_failing_engine_is_named_beside_the_results_of_the_others() -> None:
     broken = FakeEngine(KeyholeError(Code.RATE_LIMITED, "slow down"), name="brave")
     answer = search(retrieval(web("a"), engines=[broken, FakeEngine(hits("a"), name="searxng")]))
-    assert "1 of 2 engines; brave: rate_limited" in answer.text
+    assert "1 of 2 engines; brave: quota" in answer.text
 
 
 def test_no_reachable_engine_is_engine_unavailable_and_never_no_results() -> None:

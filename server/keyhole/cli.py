@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from keyhole.records import Answer
     from keyhole.retrieve import Retrieval
     from keyhole.store.base import Store
+    from keyhole.websearch.engines_file import Spec
     from keyhole.worker.base import Extractor
 
 log = logging.getLogger(__name__)
@@ -68,16 +69,34 @@ def build(config: Config, extractor: Extractor | None = None) -> Retrieval:
     """The product with its real parts. Nothing is opened, started or connected to before a call needs it."""
     from keyhole.fetch.client import HttpFetcher
     from keyhole.retrieve import Retrieval
+    from keyhole.websearch.choice import chosen
+    from keyhole.websearch.custom import CustomEngine
     from keyhole.websearch.engines import available, endpoints
     from keyhole.websearch.panel import Panel
     from keyhole.worker.pool import WorkerPool
 
     agent = config.user_agent or f"Keyhole/{__version__} (+{HOME_PAGE})"
-    fetcher = HttpFetcher(config, agent, apis=endpoints(config))
+    own = own_engines(config)
+    fetcher = HttpFetcher(config, agent, apis=endpoints(config) | {spec.endpoint for spec in own})
     store, secret = open_store(config)
-    engines = available(config, fetcher, time.time)
-    panel = Panel([engines[name] for name in config.engines if name in engines])
+    engines = chosen(
+        config.engines, available(config, fetcher, time.time), [CustomEngine(spec, fetcher) for spec in own]
+    )
+    panel = Panel(engines, count=config.engine_count, timeout=config.engine_timeout)
     return Retrieval(config, fetcher, store, panel, secret, time.time, extractor or WorkerPool(config))
+
+
+def own_engines(config: Config) -> tuple[Spec, ...]:
+    """The engines of the operator's file. Raises KeyholeError (invalid_argument) for what is wrong in it."""
+    if config.engines_file is None:
+        return ()
+    from keyhole.websearch.engines_file import parse
+
+    try:
+        text = config.engines_file.expanduser().read_text(encoding="utf-8")
+    except (OSError, ValueError) as error:
+        raise KeyholeError(Code.INVALID_ARGUMENT, "the file that KEYHOLE_ENGINES_FILE names cannot be read") from error
+    return parse(text, os.environ)
 
 
 def open_store(config: Config) -> tuple[Store, bytes]:
@@ -101,6 +120,10 @@ def _serve(config: Config, arguments: argparse.Namespace) -> int:
     gc.disable()
     from keyhole.serving import serve_http, serve_stdio
 
+    if config.engines or config.engines_file:  # what is wrong in them is told now and not at the first call
+        from keyhole.websearch.choice import check_names
+
+        check_names(config.engines, [spec.name for spec in own_engines(config)])
     gc.freeze()
     gc.enable()
     if arguments.http:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from keyhole.errors import Code, KeyholeError
-from keyhole.values import http_url, key
+from keyhole.values import header_text, http_url, key, known_urls, one_of
 
 PREFIX = "KEYHOLE_"
 
@@ -63,7 +63,10 @@ class Config:
     known_urls: frozenset[str] = frozenset()
     user_agent: str = ""
     fetches: int = 10
-    engines: tuple[str, ...] = ENGINES
+    engines: tuple[str, ...] = ()
+    engines_file: Path | None = None
+    engine_count: int = 3
+    engine_timeout: float = 10.0
     searxng_url: tuple[str, ...] = ()
     mediawiki_url: str = ""
     brave_key: str = field(default="", repr=False)
@@ -109,14 +112,6 @@ def _between(low: float, high: float, kind: type[int] | type[float]) -> Callable
 
 def _names(raw: str) -> tuple[str, ...]:
     return tuple(name.strip().lower() for name in raw.split(",") if name.strip())
-
-
-def _engines(raw: str) -> tuple[str, ...]:
-    found = _names(raw)
-    for name in found:
-        if name not in ENGINES:
-            raise ValueError(f"{name!r} is none of {', '.join(ENGINES)}")
-    return found
 
 
 def _endpoints(raw: str) -> frozenset[str]:
@@ -175,30 +170,6 @@ def _domain(name: str) -> str:
     if ".." in domain or not _DOMAIN.fullmatch(domain):
         raise ValueError
     return domain
-
-
-def _one_of(*choices: str) -> Callable[[str], str]:
-    def parse(raw: str) -> str:
-        if raw.lower() not in choices:
-            raise ValueError(f"must be {' or '.join(choices)}")
-        return raw.lower()
-
-    return parse
-
-
-def _known_urls(raw: str) -> frozenset[str]:
-    """URLs; a comma within one is its own. A star stands only at an end, and never within the host."""
-    found = frozenset(re.split(r"[\s,]+(?=https?://)", raw.strip().rstrip(","), flags=re.IGNORECASE))
-    for url in found:
-        if not re.fullmatch(r"https?://[^\s/?#*]+(?:/[^\s#*]*\*?)?", url, re.IGNORECASE):
-            raise ValueError(f"{url!r} is neither a URL nor the beginning of URLs, such as https://example.com/docs/*")
-    return found
-
-
-def _header_text(raw: str) -> str:
-    if not (raw.isascii() and raw.isprintable()):
-        raise ValueError("must be printable ASCII, as headers are")
-    return raw
 
 
 def _http_urls(raw: str) -> tuple[str, ...]:
@@ -281,23 +252,44 @@ SETTINGS: tuple[Setting, ...] = (
         "robots",
         "on or off",
         "whether robots.txt is honoured; private endpoints that are allowed are not asked for it",
-        _one_of("on", "off"),
+        one_of("on", "off"),
     ),
     Setting(
         "url_policy",
         "any or known",
         "`known`: only URLs that a search result, a fetched page or the next setting contained are fetched",
-        _one_of("any", "known"),
+        one_of("any", "known"),
     ),
     Setting(
         "known_urls",
         "URLs",
         "URLs that may always be fetched under `known`; `https://example.com/docs/*` is all that begins so",
-        _known_urls,
+        known_urls,
     ),
-    Setting("user_agent", "text", "what sites see; by default Keyhole, its version and its home page", _header_text),
+    Setting("user_agent", "text", "what sites see; by default Keyhole, its version and its home page", header_text),
+    Setting(
+        "engines",
+        "names",
+        "web search engines that may be asked, most preferred first, of those in the next setting's file and "
+        f"{', '.join(ENGINES)}; by default those that are set up, or keyless and wikipedia where none is",
+        _names,
+    ),
+    Setting(
+        "engines_file", "path", "TOML file that describes search engines of your own; see docs/engines-file.md", Path
+    ),
+    Setting(
+        "engine_count",
+        "engines",
+        "how many are asked at once; the others step in for one that fails",
+        _between(1, 20, int),
+    ),
+    Setting(
+        "engine_timeout",
+        "seconds",
+        "longest that one engine is waited for, in half of a search's time",
+        _between(0.1, 60, float),
+    ),
     Setting("fetches", "pages", "how many pages one search reads at once", _between(1, 50, int)),
-    Setting("engines", "names", f"web search engines that may be asked, of: {', '.join(ENGINES)}", _engines),
     Setting(
         "searxng_url",
         "URLs",

@@ -21,6 +21,7 @@ from keyhole.readers import plan, read_best, unread
 from keyhole.records import EngineReport, Hit, SearchRequest, Source
 from keyhole.store.base import Store
 from keyhole.websearch.base import allowed_by_sites
+from keyhole.websearch.emptiness import nothing_found
 from keyhole.websearch.merge import merge
 from keyhole.websearch.panel import Panel
 
@@ -70,12 +71,11 @@ class Gathering:
         """The engines' best pages, read where `fetch`. Raises KeyholeError: no_results, engine_unavailable."""
         total = steps(request)
         await progress(0, total, "searching")
-        found = await self.panel.ask([replace(request, query=phrasing) for phrasing in phrasings])
+        found = await self.panel.ask([replace(request, query=phrasing) for phrasing in phrasings], until)
         merged = merge(found.lists)
         hits = [hit for hit in merged if wanted(hit, request, self.config)]
         if not hits:
-            elsewhere = " on the sites that may be fetched" if merged else ""
-            raise KeyholeError(Code.NO_RESULTS, f"the engines are well and found nothing{elsewhere}")
+            raise KeyholeError(Code.NO_RESULTS, nothing_found(request, found.reports, elsewhere=bool(merged)))
         hits = hits[: RESERVES * request.max_results if fetch else request.max_results]
         await remember_hits(hits, self.store)
         if not fetch:

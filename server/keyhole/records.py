@@ -231,6 +231,8 @@ class EngineReport:
     fault: str = ""
     unapplied: tuple[str, ...] = ()
     """The filters of the request that the engine cannot apply and that nobody applies after it."""
+    note: str = ""
+    """What an engine that answered left out, in a few words: phrasings that failed, engines behind it that did."""
 
 
 @dataclass(frozen=True, slots=True)

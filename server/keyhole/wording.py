@@ -161,9 +161,22 @@ def search_status(shown: int, total: int, reports: Sequence[EngineReport], late:
     where = "stored artifacts" if scope == "stored" else "the web"
     found = f"{total} source{'s' if total != 1 else ''} from {where}."
     left_out = f"{total - shown} more not shown: the budget is small." if shown < total else ""
+    return _join(found, left_out, _engines(reports), f"{late} not read in time." if late else "")
+
+
+def _engines(reports: Sequence[EngineReport]) -> str:
+    """Which engines failed, what others left out, and which filters nobody applied."""
     failed = [f"{report.name}: {clip(escaped(report.fault), MAX_URL)}" for report in reports if report.fault]
     told = f"{len(reports) - len(failed)} of {len(reports)} engines; {'; '.join(failed)}." if failed else ""
-    return _join(found, left_out, told, f"{late} not read in time." if late else "")
+    notes = [f"{report.name}: {clip(escaped(report.note), MAX_URL)}." for report in reports if report.note]
+    unapplied: dict[str, list[str]] = {}
+    for report in reports:
+        for name in report.unapplied:
+            unapplied.setdefault(name, []).append(report.name)
+    for name, engines in unapplied.items():
+        by = ", ".join(engines)
+        notes.append(f"No news by {by}: web pages instead." if name == "news" else f"{name} not applied by {by}.")
+    return _join(told, *notes)
 
 
 def failure(error: KeyholeError) -> Answer:

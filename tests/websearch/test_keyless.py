@@ -1,6 +1,6 @@
 """The keyless engine's process: what it is told, what its answers mean, and that it never outlives a call.
 
-No test runs the real `ddgs`: the child is a script, or the real child with a `ddgs` of our own.
+The child is a script, or the real child with a `ddgs` of our own; test_keyless_ddgs.py runs the real one.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 import keyhole
 from keyhole.errors import Code, KeyholeError
 from keyhole.records import Hit, SearchRequest
-from keyhole.websearch.keyless import KeylessEngine, arguments, child_environment, parse
+from keyhole.websearch.keyless import KeylessEngine, arguments, child_environment, heard_in, parse, region
 
 PATIENCE = 10.0
 REQUEST = SearchRequest("größe & 数据", 5)
@@ -54,15 +54,38 @@ def failure(engine: KeylessEngine) -> KeyholeError:
 def test_the_child_gets_the_question_with_its_filters() -> None:
     request = SearchRequest("q", 8, ("a.example",), ("b.example",), freshness="month", language="de-AT")
     assert arguments(request) == {
+        "kind": "web",
         "query": "q site:a.example -site:b.example",
-        "region": "wt-de",
+        "region": "at-de",
         "timelimit": "m",
         "max_results": 16,
     }
 
 
 def test_without_filters_the_child_asks_the_whole_world_for_a_few_results() -> None:
-    assert arguments(SearchRequest("q", 1)) == {"query": "q", "region": "wt-wt", "timelimit": None, "max_results": 10}
+    asked = arguments(SearchRequest("q", 1))
+    assert asked == {"kind": "web", "query": "q", "region": "wt-wt", "timelimit": None, "max_results": 10}
+
+
+@pytest.mark.parametrize(
+    ("language", "country", "expected"),
+    [
+        ("", "", "wt-wt"),
+        ("de", "", "wt-de"),
+        ("de-AT", "", "at-de"),
+        ("de", "ch", "ch-de"),
+        ("de-AT", "ch", "ch-de"),
+        ("zh-Hans", "", "wt-zh"),
+        ("en", "gb", "uk-en"),
+        ("", "gb", "uk-en"),
+        ("", "de", "de-de"),
+        ("", "mx", "mx-es"),
+        ("", "jp", "jp-jp"),
+        ("", "se", "se-sv"),
+    ],
+)
+def test_a_language_and_a_country_become_one_region(language: str, country: str, expected: str) -> None:
+    assert region(SearchRequest("q", 5, language=language, country=country)) == expected
 
 
 def test_the_question_reaches_the_child_on_its_stdin_in_any_script() -> None:
@@ -101,6 +124,7 @@ def test_a_result_without_a_title_has_an_empty_one() -> None:
     [
         ("RatelimitException", Code.RATE_LIMITED),
         ("TimeoutException", Code.TIMEOUT),
+        ("ChallengeException", Code.BOT_CHALLENGE),
         ("DDGSException", Code.ENGINE_UNAVAILABLE),
         ("ModuleNotFoundError", Code.ENGINE_UNAVAILABLE),
         ("", Code.ENGINE_UNAVAILABLE),
@@ -230,23 +254,28 @@ class TimeoutException(DDGSException): pass
 """
 
 
-ENGINE_BASE = """
-class BaseSearchEngine:
-    def __init__(self, name, page): self.name, self.page = name, page
-    def request(self): return self.page
+HTTP_CLIENT = """
+class Response:
+    def __init__(self, status_code, text): self.status_code, self.text = status_code, text
+class HttpClient:
+    def request(self, method, url, status, text):
+        if isinstance(status, Exception): raise status
+        return Response(status, text)
 """
 
 
-def real_child(folder: Path, text: str, *, before: str = "") -> KeylessEngine:
+def real_child(folder: Path, text: str = "return []", *, news: str = "return []", before: str = "") -> KeylessEngine:
     """The real child, whose `ddgs.DDGS().text(query, region, timelimit, max_results)` has the body `text`."""
     package = folder / "ddgs"
     package.mkdir()
-    (package / "base.py").write_text(ENGINE_BASE, encoding="utf-8")
+    (package / "exceptions.py").write_text(EXCEPTIONS, encoding="utf-8")
+    (package / "http_client.py").write_text(HTTP_CLIENT, encoding="utf-8")
     (package / "__init__.py").write_text(
-        f"{EXCEPTIONS}\n{before}\n"
+        f"from .exceptions import *\n{before}\n"
         "class DDGS:\n"
         "    def __init__(self, timeout): self.timeout = timeout\n"
-        f"    def text(self, query, *, region, timelimit, max_results): {text}\n",
+        f"    def text(self, query, *, region, timelimit, max_results): {text}\n"
+        f"    def news(self, query, *, region, timelimit, max_results): {news}\n",
         encoding="utf-8",
     )
     return KeylessEngine((sys.executable, "-c", CHILD, str(folder)))
@@ -272,21 +301,57 @@ def test_the_child_passes_failures_on_by_kind(tmp_path: Path, kind: str, code: C
 
 
 @pytest.mark.parametrize(
-    ("engines", "code"),
+    ("heard", "code"),
     [
-        ("('bing', '<html>')", None),
-        ("('wikipedia', '[]'), ('bing', '<html>')", None),
-        ("('bing', None)", Code.ENGINE_UNAVAILABLE),
-        ("('wikipedia', '[]'), ('bing', None)", Code.ENGINE_UNAVAILABLE),
+        ("('bing.com', 200, '<html>')", None),
+        ("('en.wikipedia.org', 200, '[]'), ('bing.com', 200, '<html>')", None),
+        ("('bing.com', 429, ''), ('mojeek.com', 200, '<html>')", None),
+        ("('bing.com', 500, '')", Code.ENGINE_UNAVAILABLE),
+        ("('bing.com', 200, '')", Code.ENGINE_UNAVAILABLE),
+        ("('en.wikipedia.org', 200, '[]'), ('bing.com', 500, '')", Code.ENGINE_UNAVAILABLE),
+        ("('bing.com', 429, 'later'), ('duckduckgo.com', 202, '<html>')", Code.RATE_LIMITED),
+        ("('en.wikipedia.org', 200, '[]'), ('duckduckgo.com', 202, '<html>')", Code.BOT_CHALLENGE),
+        ("('google.com', 403, ''), ('bing.com', TimeoutException('timed out'), '')", Code.BOT_CHALLENGE),
+        ("('google.com', 500, ''), ('bing.com', TimeoutException('timed out'), '')", Code.TIMEOUT),
     ],
 )
-def test_nothing_found_is_emptiness_only_if_an_engine_answered(tmp_path: Path, engines: str, code: Code | None) -> None:
-    ask = f"from ddgs.base import BaseSearchEngine; [BaseSearchEngine(*e).request() for e in ({engines},)]; "
-    child = real_child(tmp_path, ask + "raise DDGSException('No results found.')")
+def test_nothing_found_is_emptiness_only_if_an_engine_answered_and_else_what_they_heard(
+    tmp_path: Path, heard: str, code: Code | None
+) -> None:
+    ask = f"""
+        from ddgs.http_client import HttpClient
+        for host, status, text in ({heard},):
+            try: HttpClient().request('GET', f'https://{{host}}/', status, text)
+            except DDGSException: pass
+        raise DDGSException('No results found.')"""
+    child = real_child(tmp_path, ask)
     if code is None:
         assert search(child) == ()
     else:
         assert failure(child).code is code
+
+
+@pytest.mark.parametrize(
+    ("status", "text", "expected"),
+    [
+        (200, "<html>results", "page"),
+        (200, " ", ""),
+        (200, '<script src="/cdn-cgi/challenge-platform/h/b/orchestrate/chl_page/v1"></script>', "ChallengeException"),
+        (202, "<html>", "ChallengeException"),
+        (429, "<html>", "RatelimitException"),
+        (500, "<html>", ""),
+    ],
+)
+def test_a_response_is_a_page_a_refusal_or_a_fault(status: int, text: str, expected: str) -> None:
+    assert heard_in(status, text) == expected
+
+
+def test_news_are_asked_for_as_such_and_have_dates(tmp_path: Path) -> None:
+    row = "{'date': '2026-11-20T08:30:00+00:00', 'title': query, 'body': 'b', 'url': 'https://a.example/', 'image': ''}"
+    engine = real_child(tmp_path, "raise ValueError", news=f"return [{row}, {{**{row}, 'date': '3 days ago'}}]")
+    dated, undated = search(engine, SearchRequest("q", 5, kind="news"))
+    assert dated == Hit("https://a.example/", "q", "b", "keyless", "2026-11-20T08:30:00+00:00")
+    assert undated.date == ""
 
 
 def test_a_ddgs_that_cannot_be_imported_is_an_unavailable_engine(tmp_path: Path) -> None:

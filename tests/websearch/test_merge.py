@@ -122,8 +122,9 @@ def test_a_hit_passes_a_site_filter_by_its_host(url: str, allowed: bool) -> None
     assert allowed_by_sites(url, SearchRequest("q", 5, exclude_sites=("example.org",))) is not allowed
 
 
-def test_without_filters_every_hit_passes() -> None:
+def test_without_filters_every_hit_passes_that_has_an_address() -> None:
     assert allowed_by_sites("https://anything.example/", SearchRequest("q", 5))
+    assert not allowed_by_sites("http://[", SearchRequest("q", 5))
 
 
 def test_an_excluded_part_of_a_wanted_site_is_left_out() -> None:

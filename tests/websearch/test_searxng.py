@@ -17,8 +17,9 @@ from keyhole.errors import Code, KeyholeError
 from keyhole.fetch.client import HttpFetcher
 from keyhole.fetch.urls import parse_target
 from keyhole.records import Hit, SearchRequest
-from keyhole.websearch.searxng import SearxngEngine, parse, search_url
-from loopback import response, serve
+from keyhole.websearch.base import Hits
+from keyhole.websearch.searxng import SearxngEngine, instances, parse, search_url
+from loopback import response, serve, unused_port
 
 ROW = {"url": "https://a.example/", "title": "A", "content": "about a", "engine": "x", "score": 1.5}
 HIT = Hit("https://a.example/", "A", "about a", "searxng")
@@ -67,6 +68,46 @@ def test_filters_are_passed_on() -> None:
     assert asked["language"] == ["de-AT"]
 
 
+@pytest.mark.parametrize(
+    ("language", "country", "expected"),
+    [
+        ("de", "", "de"),
+        ("de", "at", "de-AT"),
+        ("DE-at", "", "de-AT"),
+        ("pt-BR", "pt", "pt-PT"),
+        ("zh-Hant-TW", "", "zh-TW"),
+        ("zh-Hant", "", "zh"),
+    ],
+)
+def test_language_and_country_are_one_locale(language: str, country: str, expected: str) -> None:
+    assert fields(SearchRequest("q", 5, language=language, country=country))["language"] == [expected]
+
+
+def test_a_country_alone_is_not_asked_for() -> None:
+    assert "language" not in fields(SearchRequest("q", 5, country="at"))
+    assert "country" not in SearxngEngine.applies
+
+
+def test_news_are_a_category() -> None:
+    assert fields(SearchRequest("q", 5, kind="news"))["categories"] == ["news"]
+
+
+@pytest.mark.parametrize(
+    ("dates", "expected"),
+    [
+        ({"publishedDate": "2026-11-20T08:30:00"}, "2026-11-20T08:30:00"),
+        ({"publishedDate": None, "pubdate": None}, ""),
+        (
+            {"publishedDate": "2 hour(s), 3 minute(s) ago", "pubdate": "2026-11-20 08:30:00+0000"},
+            "2026-11-20T08:30:00+00:00",
+        ),
+    ],
+)
+def test_a_result_has_its_date_as_old_and_new_versions_give_it(dates: dict[str, Any], expected: str) -> None:
+    (hit,) = parse(answer({**ROW, **dates}))
+    assert hit.date == expected
+
+
 def test_results_become_hits_in_their_order() -> None:
     second = {"url": "https://b.example/", "title": None}
     assert parse(answer(ROW, second)) == (HIT, Hit("https://b.example/", "", "", "searxng"))
@@ -90,7 +131,10 @@ def test_an_empty_answer_with_engines_that_failed_is_a_failure_that_names_them()
 
 
 def test_results_count_although_some_engines_failed() -> None:
-    assert parse(answer(ROW, unresponsive_engines=[["google", "CAPTCHA"]])) == (HIT,)
+    found = parse(answer(ROW, unresponsive_engines=[["google", "CAPTCHA"], ["bing", "timeout"], ["google", "x"]]))
+    assert found == (HIT,)
+    assert isinstance(found, Hits)
+    assert found.note == "without bing, google"
 
 
 @pytest.mark.parametrize("odd", [5, True, "google", {"google": 1}, [[]], [None], [["google"]], [1.5]])
@@ -194,3 +238,24 @@ def test_an_instance_that_does_not_answer_as_it_should_is_named(data: bytes, cod
 def test_an_instance_that_forbids_json_says_what_to_do() -> None:
     with pytest.raises(KeyholeError, match="is its JSON format enabled"):
         search_over_loopback(response(b"<title>403 Forbidden</title>", "403 Forbidden", Content_Type="text/html"))
+
+
+def test_an_instance_that_is_down_is_stood_in_for_by_the_next_over_http() -> None:
+    async def run(urls: list[str]) -> tuple[tuple[Hit, ...], str]:
+        apis = frozenset(parse_target(url).endpoint for url in urls)
+        async with HttpFetcher(Config(), "Keyhole-Test/1.0", apis=apis) as fetcher:
+            found = await instances(urls, fetcher, 10.0).search(SearchRequest("q", 5))
+            return found, getattr(found, "note", "")
+
+    with serve(lambda _: lambda call: call.send(response(b"no", "500 Oops"))) as broken:
+        with serve(lambda _: lambda call: call.send(response(answer(ROW), Content_Type="application/json"))) as site:
+            down = f"http://127.0.0.1:{unused_port()}/searx/"
+            found, note = asyncio.run(run([down, broken.url(), site.url()]))
+    assert found == (HIT,)
+    assert note.startswith(
+        f"{down.removeprefix('http://').rstrip('/')} down (connect failure), {broken.endpoint} down ("
+    )
+
+
+def test_one_instance_is_an_engine_of_its_own() -> None:
+    assert isinstance(instances(["http://searx.example"], FakeFetcher(), 10.0), SearxngEngine)

@@ -2,12 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol
 from urllib.parse import urlsplit
 
 from keyhole.records import Hit, SearchRequest
 from keyhole.websearch.rows import MAX_ROWS, MAX_SNIPPET, MAX_TITLE, address, iso_date, line
+
+
+class Hits(tuple[Hit, ...]):
+    """Hits with a remark on how they were found, such as which parts of a metasearch failed."""
+
+    note: str = ""
+
+    @classmethod
+    def noted(cls, hits: Iterable[Hit], note: str) -> Hits:
+        """Hits with a remark of ours in a few words."""
+        found = cls(hits)
+        found.note = note
+        return found
 
 
 class Engine(Protocol):
@@ -20,11 +33,12 @@ class Engine(Protocol):
 
     @property
     def applies(self) -> frozenset[str]:
-        """The filters that it applies itself, of: sites, exclude_sites, freshness, language, country, news."""
+        """The filters that it applies itself, of: sites, exclude_sites, freshness, language, country, news; `locale`
+        where it applies a country only together with a language."""
         ...
 
     async def search(self, request: SearchRequest) -> tuple[Hit, ...]:
-        """Hits, best first; empty only when the engine is well and found nothing.
+        """Hits, best first, as `Hits` where there is a remark; empty only when the engine is well and found nothing.
 
         Raises KeyholeError: engine_unavailable, rate_limited, timeout and what fetching raises.
         """
@@ -40,8 +54,11 @@ def with_sites(request: SearchRequest) -> str:
 
 
 def allowed_by_sites(url: str, request: SearchRequest) -> bool:
-    """Whether a hit's host passes the site filters: engines treat `site:` as a hint."""
-    host = (urlsplit(url).hostname or "").lower()
+    """Whether a hit's host passes the site filters: engines treat `site:` as a hint. What is no URL passes none."""
+    try:
+        host = (urlsplit(url).hostname or "").lower()
+    except ValueError:
+        return False
 
     def under(site: str) -> bool:
         bare = site.lower().removeprefix("www.")

@@ -21,12 +21,12 @@ def available(config: Config, api: Api, clock: Callable[[], float] | None = None
     from keyhole.websearch.keyless import KeylessEngine
     from keyhole.websearch.mediawiki import MediaWikiEngine
     from keyhole.websearch.mojeek import MojeekEngine
-    from keyhole.websearch.searxng import SearxngEngine
+    from keyhole.websearch.searxng import instances
     from keyhole.websearch.serper import SerperEngine
     from keyhole.websearch.tavily import TavilyEngine
 
     found: tuple[Engine | None, ...] = (
-        SearxngEngine(config.searxng_url[0], api) if config.searxng_url else None,
+        instances(config.searxng_url, api, config.engine_timeout) if config.searxng_url else None,
         BraveEngine(config.brave_key, api) if config.brave_key else None,
         ExaEngine(config.exa_key, api, clock=clock) if config.exa_key else None,
         TavilyEngine(config.tavily_key, api) if config.tavily_key else None,

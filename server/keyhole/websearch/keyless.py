@@ -22,18 +22,29 @@ ENGINE_TIMEOUT = 12
 
 _FAILURES = {
     "RatelimitException": (Code.RATE_LIMITED, "the keyless engines ask to slow down"),
+    "ChallengeException": (Code.BOT_CHALLENGE, "the keyless engines let only browsers in"),
     "TimeoutException": (Code.TIMEOUT, "the keyless engines did not answer in time"),
 }
-_NOTHING = "No results found"
 # ddgs asks these first, whatever the question; their silence says nothing about the web.
-_ENCYCLOPEDIAS = frozenset({"wikipedia", "grokipedia"})
+_ENCYCLOPEDIAS = ("wikipedia.org", "grokipedia.com")
+_CHALLENGES = frozenset({202, 403, 503})
+"""Statuses of engines that take the child for a robot: DuckDuckGo's is 202."""
+
+_REGIONS = {
+    "at": "at-de", "be": "be-nl", "br": "br-pt", "ch": "ch-de", "cn": "cn-zh", "cz": "cz-cs", "dk": "dk-da",
+    "ee": "ee-et", "gb": "uk-en", "gr": "gr-el", "hk": "hk-tzh", "il": "il-he", "jp": "jp-jp", "kr": "kr-kr",
+    "se": "se-sv", "tw": "tw-tzh", "ua": "ua-uk", "uk": "uk-en", "vn": "vn-vi",
+    **dict.fromkeys(["ar", "cl", "co", "mx", "pe", "es", "ve"], "{}-es"),
+    **dict.fromkeys(["au", "ca", "ie", "in", "nz", "ph", "sg", "us", "za"], "{}-en"),
+}  # fmt: skip
+"""ddgs's regions, country first, where only a country is asked for and its language is not named as it is."""
 
 
 class KeylessEngine:
     """The public engines that ddgs can ask without an account."""
 
     name = "keyless"
-    applies = frozenset({"sites", "exclude_sites", "freshness", "language"})
+    applies = frozenset({"sites", "exclude_sites", "freshness", "language", "country", "news"})
 
     def __init__(
         self, command: Sequence[str] = (sys.executable, "-m", "keyhole.websearch.keyless"), proxy: str = ""
@@ -66,14 +77,24 @@ class KeylessEngine:
 
 
 def arguments(request: SearchRequest) -> dict[str, Any]:
-    """What `DDGS().text` is called with."""
-    language = request.language.lower().partition("-")[0]
+    """What `DDGS().text` or `DDGS().news`, by `kind`, is called with."""
     return {
+        "kind": request.kind,
         "query": with_sites(request),
-        "region": f"wt-{language}" if language else "wt-wt",
+        "region": region(request),
         "timelimit": request.freshness[:1] or None,
         "max_results": max(10, request.max_results * 2),
     }
+
+
+def region(request: SearchRequest) -> str:
+    """ddgs's name for a country and a language, `wt` and `wt` where not asked for."""
+    language, *more = request.language.lower().split("-")
+    country = request.country or (more[-1] if more and len(more[-1]) == 2 else "")
+    if language or not country:
+        known = {"gb": "uk"}.get(country, country) or "wt"
+        return f"{known}-{language or 'wt'}"
+    return _REGIONS.get(country, "{0}-{0}").format(country)
 
 
 def child_environment(environment: Mapping[str, str], proxy: str) -> dict[str, str]:
@@ -88,7 +109,7 @@ def parse(out: bytes) -> tuple[Hit, ...]:
         answer = json.loads(out)
         if (kind := answer.get("error")) is not None:
             raise _failure(str(kind), str(answer.get("message", "")))
-        return hits_from(answer["results"], ("href", "title", "body"), "keyless")
+        return hits_from(answer["results"], ("href", "title", "body"), "keyless", "date")
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise KeyholeError(Code.ENGINE_UNAVAILABLE, "the keyless search process failed") from error
 
@@ -104,32 +125,60 @@ def child() -> None:
     # The answer has the pipe for itself: what ddgs or its parts print goes to stderr.
     with os.fdopen(os.dup(1), "w", encoding="utf-8") as pipe:
         os.dup2(2, 1)
-        answered: set[str] = set()
+        heard: set[str] = set()
         try:
             from ddgs import DDGS
 
-            _note_answers(answered)
-            answer: dict[str, Any] = {"results": DDGS(timeout=5).text(call.pop("query"), **call)}
+            _note_answers(heard)
+            kind, query = call.pop("kind"), call.pop("query")
+            search = DDGS(timeout=5).news if kind == "news" else DDGS(timeout=5).text
+            rows = [{**row, "href": row.get("href") or row.get("url")} for row in search(query, **call)]
+            answer: dict[str, Any] = {"results": rows}
         except Exception as error:  # noqa: BLE001 - whatever ddgs or its engines raise crosses a process border as data
-            nothing = str(error).startswith(_NOTHING) and bool(answered - _ENCYCLOPEDIAS)
-            answer = {"results": []} if nothing else {"error": type(error).__name__, "message": str(error)}
+            answer = _outcome(type(error).__name__, str(error), heard)
         json.dump(answer, pipe)
 
 
-def _note_answers(answered: set[str]) -> None:
-    """Have ddgs's engines note that they were answered with a page. ddgs itself says "No results" both for
-    emptiness and when every engine was refused (any status but 200), which an agent must be able to tell apart."""
-    from ddgs.base import BaseSearchEngine
+def _outcome(kind: str, message: str, heard: set[str]) -> dict[str, Any]:
+    """What it means that ddgs raised: one engine that answered with a page proves that there is nothing, since ddgs
+    raises only where none had results; and it names no refusals, which are told by what its engines heard."""
+    if kind.endswith("Exception"):
+        if "page" in heard:
+            return {"results": []}
+        kind = next((name for name in _FAILURES if name in heard), kind)
+    return {"error": kind, "message": message}
 
-    request = BaseSearchEngine.request
 
-    def noting(self: Any, *arguments: Any, **options: Any) -> Any:
-        text = request(self, *arguments, **options)
-        if text:
-            answered.add(str(self.name))
-        return text
+def _note_answers(heard: set[str]) -> None:
+    """Have ddgs's engines note how they were answered: `page`, or the name of a failure. ddgs itself says "No results"
+    both for emptiness and when every engine was refused, which an agent must be able to tell apart."""
+    from ddgs.exceptions import DDGSException
+    from ddgs.http_client import HttpClient
 
-    BaseSearchEngine.request = noting  # type: ignore[method-assign]
+    request = HttpClient.request
+
+    def noting(self: Any, method: str, url: str, *arguments: Any, **options: Any) -> Any:
+        try:
+            response = request(self, method, url, *arguments, **options)
+        except DDGSException as error:
+            heard.add(type(error).__name__)
+            raise
+        if not any(name in url for name in _ENCYCLOPEDIAS):
+            heard.add(heard_in(int(response.status_code), str(response.text)))
+        return response
+
+    HttpClient.request = noting  # type: ignore[method-assign]
+
+
+def heard_in(status: int, text: str) -> str:
+    """What an engine's response is: `page`, the name of a failure, or `` for a fault of its own."""
+    from keyhole.extract.soft_marks import challenge_in_error
+
+    if status == 429:
+        return "RatelimitException"
+    if status in _CHALLENGES or challenge_in_error(text.encode("utf-8", "replace")):
+        return "ChallengeException"
+    return "page" if status == 200 and text.strip() else ""
 
 
 if __name__ == "__main__":

@@ -3,20 +3,29 @@
 from __future__ import annotations
 
 import json
-from urllib.parse import urlencode
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+from urllib.parse import urlencode, urlsplit
 
 from keyhole.errors import Code, KeyholeError
 from keyhole.fetch.base import Api, ApiCall
+from keyhole.measure import clip
 from keyhole.records import Hit, SearchRequest
-from keyhole.websearch.base import hits_from, with_sites
+from keyhole.websearch.base import Engine, Hits, hits_from, with_sites
+from keyhole.websearch.failover import Failover
 from keyhole.websearch.faults import understood
+from keyhole.websearch.rows import iso_date
+
+MAX_NAMES = 100
+"""Bytes of the engines named that an instance could not ask."""
 
 
 class SearxngEngine:
     """One SearXNG instance; `search.formats` in its settings must contain `json`."""
 
     name = "searxng"
-    applies = frozenset({"sites", "exclude_sites", "freshness", "language"})
+    applies = frozenset({"sites", "exclude_sites", "freshness", "language", "locale", "news"})
 
     def __init__(self, base_url: str, api: Api) -> None:
         self._base_url = base_url
@@ -38,23 +47,53 @@ class SearxngEngine:
 def search_url(base_url: str, request: SearchRequest) -> str:
     """The API call for a request."""
     fields = {"q": with_sites(request), "format": "json", "safesearch": "0"}
+    if request.kind == "news":
+        fields["categories"] = "news"
     if request.language:
-        fields["language"] = request.language
+        fields["language"] = _locale(request)
     if request.freshness:
         fields["time_range"] = request.freshness
     return f"{base_url.rstrip('/')}/search?{urlencode(fields)}"
+
+
+def instances(urls: Sequence[str], api: Api, timeout: float) -> Engine:
+    """One or several instances as one engine. `timeout`: seconds for all of them."""
+    engines = [(_label(url), SearxngEngine(url, api)) for url in urls]
+    return engines[0][1] if len(engines) == 1 else Failover("searxng", engines, timeout)
 
 
 def parse(body: bytes) -> tuple[Hit, ...]:
     """The hits of an answer. An empty answer of an instance whose engines all failed is a failure, not emptiness."""
     try:
         answer = json.loads(body)
-        hits = hits_from(answer["results"], ("url", "title", "content"), "searxng")
+        hits = tuple(hit for row in answer["results"] for hit in _hits(row))
         failed = answer.get("unresponsive_engines")
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise KeyholeError(Code.ENGINE_UNAVAILABLE, "SearXNG's answer is not its JSON format") from error
-    if not hits and failed:
-        rows = failed if isinstance(failed, list) else [failed]
-        names = ", ".join(sorted(str(row[0] if isinstance(row, list) and row else row) for row in rows))[:200]
+    if not failed:
+        return hits
+    rows = failed if isinstance(failed, list) else [failed]
+    names = clip(", ".join(sorted({str(row[0] if isinstance(row, list) and row else row) for row in rows})), MAX_NAMES)
+    if not hits:
         raise KeyholeError(Code.ENGINE_UNAVAILABLE, f"SearXNG's engines failed: {names}")
-    return hits
+    return Hits.noted(hits, f"without {names}")
+
+
+def _hits(row: Mapping[str, Any]) -> tuple[Hit, ...]:
+    """The hit of a row, if it has an address. Its `publishedDate` is worded for readers in older versions."""
+    found = hits_from([row], ("url", "title", "content"), "searxng")
+    return tuple(replace(hit, date=iso_date(row.get("pubdate")) or iso_date(row.get("publishedDate"))) for hit in found)
+
+
+def _locale(request: SearchRequest) -> str:
+    """SearXNG's `language`, which has a country only together with a language, as in de-AT."""
+    language, *more = request.language.split("-")
+    region = more[-1] if more and len(more[-1]) == 2 else ""
+    country = request.country or region
+    return f"{language.lower()}-{country.upper()}" if country else language.lower()
+
+
+def _label(url: str) -> str:
+    """Host, port and path of an instance: what tells it from the others, without a user name."""
+    parts = urlsplit(url)
+    return (parts.netloc.rpartition("@")[2] + parts.path).rstrip("/")

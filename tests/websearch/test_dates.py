@@ -1,0 +1,60 @@
+"""Dates of engines: what is one, in which form it is kept, and how long it lasts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from keyhole.websearch.dates import iso, span
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        ("2026-11-20", "2026-11-20"),
+        ("2026-11-20T08:30:00Z", "2026-11-20T08:30:00+00:00"),
+        ("Fri, 20 Nov 2026 08:30:00 GMT", "2026-11-20T08:30:00+00:00"),
+        (1_700_000_000, "2023-11-14T22:13:20+00:00"),
+        (1_700_000_000.9, "2023-11-14T22:13:20+00:00"),
+        (1_700_000_000_000, "2023-11-14T22:13:20+00:00"),
+        ("1700000000", "2023-11-14T22:13:20+00:00"),
+    ],
+)
+def test_a_stated_moment_is_iso_8601(value: Any, expected: str) -> None:
+    assert iso(value) == expected
+
+
+@pytest.mark.parametrize(
+    "value", [None, True, "", "3 days ago", "2026-13-01", 5, -1, 1e300, float("nan"), [], {}, "20261120", "9" * 5_000]
+)
+def test_what_is_no_moment_is_none(value: Any) -> None:
+    assert iso(value) == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "days"), [("2026", 365), ("2024", 366), ("2026-02", 28), ("2026-12", 31), ("2026-11-20", 1)]
+)
+def test_a_date_lasts_as_long_as_it_says(text: str, days: int) -> None:
+    found = span(text)
+    assert found is not None
+    assert found[1] - found[0] == days * 86_400
+
+
+def test_a_moment_has_no_length_and_its_zone_counts() -> None:
+    assert span("2023-11-14T22:13:20+00:00") == span("2023-11-14T23:13:20+01:00") == (1.7e9, 1.7e9)
+    assert span("2023-11-14T22:13:20") == (1.7e9, 1.7e9)
+
+
+@pytest.mark.parametrize("text", ["", "soon", "0000", "9999-99", "2026-02-30"])
+def test_what_is_no_date_lasts_no_time(text: str) -> None:
+    assert span(text) is None
+
+
+@given(st.text(max_size=70) | st.floats() | st.integers() | st.datetimes().map(str) | st.dates().map(str))
+def test_any_value_is_a_date_that_can_be_read_back_or_none(value: Any) -> None:
+    if kept := iso(value):
+        assert iso(kept)
+        assert span(kept) is not None

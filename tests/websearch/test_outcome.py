@@ -1,0 +1,53 @@
+"""What a failure is called: a few words, bounded, none hidden."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from keyhole.errors import Code, KeyholeError
+from keyhole.measure import serialized_size
+from keyhole.records import EngineReport
+from keyhole.websearch.outcome import MAX_REASON, every_fault, fault, retry_after
+
+
+@pytest.mark.parametrize(
+    ("code", "message", "told"),
+    [
+        (Code.RATE_LIMITED, "Brave asks to slow down", "quota"),
+        (Code.KEY_REFUSED, "m", "bad key"),
+        (Code.BOT_CHALLENGE, "m", "challenge"),
+        (Code.TIMEOUT, "m", "timeout"),
+        (Code.ENGINE_UNAVAILABLE, "SearXNG answers HTTP 500.", "down (SearXNG answers HTTP 500)"),
+        (Code.ENGINE_UNAVAILABLE, "", "down"),
+        (Code.CONNECT_FAILURE, "10.0.0.1 refused", "down (connect failure)"),
+    ],
+)
+def test_a_failure_is_a_few_words(code: Code, message: str, told: str) -> None:
+    assert fault(KeyholeError(code, message)) == told
+
+
+@given(st.sampled_from(Code), st.text(max_size=400))
+def test_any_failure_is_one_short_line(code: Code, message: str) -> None:
+    told = fault(KeyholeError(code, message))
+    assert told
+    assert "\n" not in told
+    assert serialized_size(told) <= MAX_REASON + len("down ()")
+
+
+def test_retry_after_is_read_where_it_is_there() -> None:
+    assert retry_after(KeyholeError(Code.RATE_LIMITED, "m", retry_after=30)) == 30.0
+    assert retry_after(KeyholeError(Code.RATE_LIMITED, "m")) is None
+    assert retry_after(KeyholeError(Code.RATE_LIMITED, "m", retry_after=-1)) is None
+    assert retry_after(KeyholeError(Code.RATE_LIMITED, "m", retry_after="soon")) is None
+
+
+def test_where_reasons_have_no_room_every_engine_still_has_its_fault() -> None:
+    reports = [EngineReport(f"engine{n}", "down (the server says a great deal about it)") for n in range(12)]
+    told = every_fault(reports, 300)
+    assert serialized_size(told) <= 300
+    assert all(f"engine{n}: down" in told for n in range(12))
+    assert "(" not in told
+    assert every_fault(reports[:1], 300) == "engine0: down (the server says a great deal about it)"
+    assert every_fault([EngineReport("well"), EngineReport("brave", "quota")], 300) == "brave: quota"

@@ -1,0 +1,374 @@
+"""Asking many engines: preference and reserves, time and grace, rests, phrasings, and what is reported of each."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fakes import HANGS, Clock, FakeEngine
+from keyhole import wording
+from keyhole.errors import Code, KeyholeError
+from keyhole.records import EngineReport, Hit, SearchRequest
+from keyhole.websearch.base import Hits
+from keyhole.websearch.panel import AT_ONCE, ENGINE_AT_ONCE, Found, Panel
+
+QUESTION = SearchRequest("q", 3)
+SHORT, LONG = 0.03, 20.0
+"""Seconds: of a time that is to run out, and of one that never does."""
+QUOTA = KeyholeError(Code.RATE_LIMITED, "slow down")
+DOWN = KeyholeError(Code.ENGINE_UNAVAILABLE, "HTTP 500")
+NO_NEWS = frozenset({"sites", "exclude_sites", "freshness", "language", "country"})
+
+
+def hits(engine: str, count: int = 3) -> list[Hit]:
+    return [Hit(f"https://{engine}{number}.example/", engine, "", engine) for number in range(count)]
+
+
+def well(name: str, count: int = 3) -> FakeEngine:
+    return FakeEngine(hits(name, count), name)
+
+
+def ask(panel: Panel, *requests: SearchRequest, seconds: float | None = None) -> Found:
+    async def run() -> Found:
+        until = None if seconds is None else asyncio.get_running_loop().time() + seconds
+        return await panel.ask(requests or [QUESTION], until)
+
+    return asyncio.run(run())
+
+
+def failure(panel: Panel, *requests: SearchRequest, seconds: float | None = None) -> str:
+    with pytest.raises(KeyholeError) as caught:
+        ask(panel, *requests, seconds=seconds)
+    assert caught.value.code is Code.ENGINE_UNAVAILABLE
+    return caught.value.message
+
+
+def faults(found: Found) -> dict[str, str]:
+    return {report.name: report.fault for report in found.reports}
+
+
+class Gated(FakeEngine):
+    """Answers once `after` is set, and sets `before`, if any, when it does. Counts how many of it run at once."""
+
+    def __init__(self, name: str, after: asyncio.Event | None = None, before: asyncio.Event | None = None) -> None:
+        super().__init__(hits(name), name)
+        self.after, self.before = after, before
+        self.running = self.most = 0
+
+    async def search(self, request: SearchRequest) -> tuple[Hit, ...]:
+        self.running += 1
+        self.most = max(self.most, self.running)
+        if self.after:
+            await self.after.wait()
+        if self.before:
+            self.before.set()
+        await asyncio.sleep(0)
+        self.running -= 1
+        return await super().search(request)
+
+
+# Preference and reserves.
+
+
+def test_lists_come_in_the_order_of_preference_whichever_engine_was_first() -> None:
+    done = asyncio.Event()
+    panel = Panel([Gated("a", after=done), Gated("b", before=done)])
+    assert [found[0].engine for found in ask(panel).lists] == ["a", "b"]
+
+
+def test_only_as_many_engines_are_asked_as_are_wanted() -> None:
+    engines = [well(name) for name in "abcd"]
+    found = ask(Panel(engines, count=2))
+    assert [len(engine.requests) for engine in engines] == [1, 1, 0, 0]
+    assert faults(found) == {"a": "", "b": ""}
+
+
+def test_a_reserve_steps_in_for_an_engine_that_fails_and_no_further_one() -> None:
+    engines = [FakeEngine(QUOTA, "a"), FakeEngine(DOWN, "b"), well("c"), well("d")]
+    found = ask(Panel(engines, count=1))
+    assert faults(found) == {"a": "quota", "b": "down (HTTP 500)", "c": ""}
+    assert [len(engine.requests) for engine in engines] == [1, 1, 1, 0]
+
+
+def test_an_engine_that_finds_nothing_is_well_and_no_reserve_is_asked() -> None:
+    engines = [FakeEngine((), "a"), well("b")]
+    assert ask(Panel(engines, count=1)) == Found((), (EngineReport("a"),))
+    assert engines[1].requests == []
+
+
+def test_all_engines_failing_is_engine_unavailable_with_every_fault() -> None:
+    engines = [
+        FakeEngine(QUOTA, "a"),
+        FakeEngine(KeyholeError(Code.KEY_REFUSED, "m"), "b"),
+        FakeEngine(KeyholeError(Code.BOT_CHALLENGE, "m"), "c"),
+        FakeEngine(KeyholeError(Code.DNS_FAILURE, "m"), "d"),
+    ]
+    assert failure(Panel(engines)) == "a: quota; b: bad key; c: challenge; d: down (dns failure)"
+
+
+def test_without_engines_there_is_nobody_to_ask() -> None:
+    assert failure(Panel([])) == "no search engine is set up"
+
+
+def test_an_adapter_that_fails_at_an_answer_costs_nothing_but_its_own(caplog: pytest.LogCaptureFixture) -> None:
+    found = ask(Panel([FakeEngine(KeyError("secret"), "a"), well("b")]))
+    assert faults(found) == {"a": "down (its answer could not be read)", "b": ""}
+    assert "a: KeyError" in caplog.text
+    assert "secret" not in caplog.text
+
+
+# Time and grace.
+
+
+def test_a_slow_engine_is_left_behind_after_a_grace_once_there_is_enough() -> None:
+    found = ask(Panel([FakeEngine(HANGS, "a"), well("b")], grace=SHORT, patience=SHORT, timeout=LONG))
+    assert faults(found) == {"a": "slow", "b": ""}
+    assert len(found.lists) == 1
+
+
+def test_an_engine_that_answers_within_the_grace_counts() -> None:
+    done = asyncio.Event()
+    found = ask(Panel([Gated("a", after=done), Gated("b", before=done)], grace=LONG))
+    assert faults(found) == {"a": "", "b": ""}
+
+
+def test_the_most_preferred_engine_is_waited_for_longer_than_a_grace() -> None:
+    done = asyncio.Event()
+    panel = Panel([FakeEngine(DOWN, "a"), Gated("b", after=done), Gated("c", before=done)], grace=0.0, patience=LONG)
+    assert faults(ask(panel)) == {"a": "down (HTTP 500)", "b": "", "c": ""}
+
+
+def test_a_less_preferred_engine_has_only_the_grace() -> None:
+    panel = Panel([well("a"), FakeEngine(HANGS, "b")], grace=SHORT, patience=LONG, timeout=LONG)
+    assert faults(ask(panel)) == {"a": "", "b": "slow"}
+
+
+def test_few_hits_are_enough_once_half_of_the_engines_have_been_heard() -> None:
+    found = ask(Panel([well("a", 1), FakeEngine(DOWN, "b"), FakeEngine(HANGS, "c")], grace=SHORT, timeout=LONG))
+    assert faults(found) == {"a": "", "b": "down (HTTP 500)", "c": "slow"}
+
+
+def test_empty_answers_are_not_enough_to_leave_an_engine_behind() -> None:
+    found = ask(Panel([FakeEngine((), "a"), FakeEngine((), "b"), FakeEngine(HANGS, "c")], grace=0.0, timeout=SHORT))
+    assert faults(found) == {"a": "", "b": "", "c": "timeout"}
+
+
+def test_an_engine_that_does_not_answer_in_time_is_a_timeout_and_its_reserve_is_asked() -> None:
+    found = ask(Panel([FakeEngine(HANGS, "a"), well("b")], count=1, timeout=SHORT))
+    assert faults(found) == {"a": "timeout", "b": ""}
+
+
+def test_a_short_call_leaves_time_for_the_reserve_and_for_pages() -> None:
+    started = time.monotonic()
+    found = ask(Panel([FakeEngine(HANGS, "a"), well("b")], count=1), seconds=0.4)
+    assert faults(found) == {"a": "timeout", "b": ""}
+    assert time.monotonic() - started < 0.2 + 0.1
+
+
+def test_a_call_whose_time_is_over_asks_nobody() -> None:
+    engine = well("a")
+    assert failure(Panel([engine]), seconds=-1.0) == "no time was left to ask an engine"
+    assert engine.requests == []
+
+
+def test_what_was_left_behind_has_ended_when_the_answer_comes() -> None:
+    async def run() -> set[asyncio.Task[Any]]:
+        await Panel([FakeEngine(HANGS, "a"), well("b")], grace=0.0, patience=0.0).ask([QUESTION])
+        return asyncio.all_tasks() - {asyncio.current_task()}
+
+    assert asyncio.run(run()) == set()
+
+
+# Rests.
+
+
+def test_a_refusal_rests_an_engine_and_its_reserve_steps_in_without_asking_it() -> None:
+    clock = Clock(0.0)
+    a = FakeEngine(QUOTA, "a")
+    panel = Panel([a, well("b")], count=1, ticks=clock)
+    ask(panel)
+    assert faults(ask(panel)) == {"a": "resting after quota", "b": ""}
+    assert len(a.requests) == 1
+    clock.advance(61.0)
+    a.answer = hits("a")
+    assert faults(ask(panel)) == {"a": ""}
+    assert faults(ask(panel)) == {"a": ""}
+
+
+def test_retry_after_is_how_long_an_engine_rests() -> None:
+    clock = Clock(0.0)
+    a = FakeEngine(KeyholeError(Code.RATE_LIMITED, "m", retry_after=300), "a")
+    panel = Panel([a], ticks=clock)
+    assert failure(panel) == "a: quota"
+    clock.advance(299.0)
+    assert failure(panel) == "a: resting after quota"
+    clock.advance(1.0)
+    assert failure(panel) == "a: quota"
+
+
+def test_an_engine_that_is_always_slow_rests_so_that_it_does_not_cost_every_call_the_grace() -> None:
+    a = FakeEngine(HANGS, "a")
+    panel = Panel([a, well("b")], grace=0.0, patience=0.0, timeout=LONG, ticks=Clock(0.0))
+    told = [faults(ask(panel))["a"] for _ in range(4)]
+    assert told == ["slow", "slow", "slow", "resting after slow answers"]
+    assert len(a.requests) == 3
+
+
+def test_one_call_tries_an_engine_after_its_rest_and_those_beside_it_do_not() -> None:
+    clock = Clock(0.0)
+    a = FakeEngine(QUOTA, "a")
+    panel = Panel([a, well("b")], count=1, ticks=clock)
+    ask(panel)
+    clock.advance(61.0)
+
+    async def run() -> list[Found]:
+        return await asyncio.gather(*(panel.ask([QUESTION]) for _ in range(3)))
+
+    told = [faults(found)["a"] for found in asyncio.run(run())]
+    assert told == ["quota", "resting after quota", "resting after quota"]
+
+
+def test_a_cancelled_call_leaves_the_trial_to_the_next() -> None:
+    clock = Clock(0.0)
+    a = FakeEngine(QUOTA, "a")
+    panel = Panel([a], ticks=clock)
+    failure(panel)
+    clock.advance(61.0)
+    a.answer = HANGS
+
+    async def run() -> None:
+        task = asyncio.create_task(panel.ask([QUESTION]))
+        for _ in range(10):  # turns of the loop until it hangs in the engine
+            await asyncio.sleep(0)
+        assert len(a.requests) == 2
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    asyncio.run(run())
+    a.answer = hits("a")
+    assert faults(ask(panel)) == {"a": ""}
+
+
+# Phrasings.
+
+
+class Picky(FakeEngine):
+    """Answers some phrasings and not others."""
+
+    async def search(self, request: SearchRequest) -> tuple[Hit, ...]:
+        self.requests.append(request)
+        if request.query in {"bad", "worse"}:
+            raise QUOTA
+        if request.query == "hang":
+            await asyncio.Event().wait()
+        return Hits.noted(hits(request.query), "without google")
+
+
+def phrasings(*queries: str) -> list[SearchRequest]:
+    return [SearchRequest(query, 3) for query in queries]
+
+
+def test_every_engine_is_asked_every_phrasing_and_gives_a_list_for_each() -> None:
+    found = ask(Panel([Picky(name="a"), Picky(name="b")]), *phrasings("x", "y"))
+    assert [found_by[0].title for found_by in found.lists] == ["x", "y", "x", "y"]
+
+
+def test_an_engine_that_fails_at_some_phrasings_is_well_and_says_so() -> None:
+    found = ask(Panel([Picky(name="a")]), *phrasings("x", "bad", "worse"))
+    assert found.reports == (EngineReport("a", note="quota for 2 of 3 phrasings; without google"),)
+    assert len(found.lists) == 1
+
+
+def test_a_phrasing_that_hangs_is_left_behind_and_the_others_count() -> None:
+    found = ask(Panel([Picky(name="a")], grace=SHORT, patience=SHORT, timeout=LONG), *phrasings("hang", "x"))
+    assert found.reports == (EngineReport("a", note="slow for 1 of 2 phrasings; without google"),)
+
+
+def test_requests_at_once_are_bounded_for_an_engine_and_for_all() -> None:
+    engines = [Gated(name) for name in "abcdef"]
+    running: list[int] = []
+
+    class Counting(Gated):
+        async def search(self, request: SearchRequest) -> tuple[Hit, ...]:
+            running.append(1 + sum(engine.running for engine in engines))
+            return await super().search(request)
+
+    engines = [Counting(name) for name in "abcdef"]
+    found = ask(Panel(engines, count=6), *phrasings(*"123456"))
+    assert len(found.lists) == 36
+    assert max(engine.most for engine in engines) == ENGINE_AT_ONCE
+    assert max(running) <= AT_ONCE
+
+
+# Filters.
+
+
+def test_for_news_engines_without_are_not_asked() -> None:
+    a = FakeEngine(hits("a"), "a", NO_NEWS)
+    found = ask(Panel([a, well("b")]), SearchRequest("q", 3, kind="news"))
+    assert found.reports == (EngineReport("b"),)
+    assert a.requests == []
+
+
+def test_where_no_engine_has_news_pages_are_found_and_that_is_said() -> None:
+    a = FakeEngine(hits("a"), "a", NO_NEWS)
+    found = ask(Panel([a]), SearchRequest("q", 3, kind="news"))
+    assert found.reports == (EngineReport("a", unapplied=("news",)),)
+    assert [request.kind for request in a.requests] == ["web"]
+
+
+def test_hits_that_the_filters_exclude_are_in_no_list_and_do_not_count_as_enough() -> None:
+    a = FakeEngine([Hit("https://x.example/", "x", "", "a", "2001-01-01")] * 9, "a", frozenset())
+    panel = Panel([a, FakeEngine(HANGS, "b")], grace=0.0, timeout=SHORT, clock=Clock())
+    found = ask(panel, SearchRequest("q", 3, freshness="week"))
+    assert found.lists == ()
+    assert faults(found) == {"a": "", "b": "timeout"}
+
+
+# The whole.
+
+ANSWERS = st.sampled_from([
+    HANGS, QUOTA, DOWN, KeyholeError(Code.TIMEOUT, "m"), ValueError("x"), (), hits("x", 1), hits("y", 9),
+    [Hit("", "", "", "")], [Hit("http://[", "\x00", "", "e", "not a date")],
+])  # fmt: skip
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(ANSWERS, min_size=1, max_size=6), st.integers(1, 4), st.integers(1, 3))
+def test_any_mix_of_engines_ends_in_time_with_hits_or_every_fault(
+    answers: Sequence[Any], count: int, asked: int
+) -> None:
+    engines = [FakeEngine(answer, f"engine{number}") for number, answer in enumerate(answers)]
+    panel = Panel(engines, count=count, timeout=SHORT, grace=0.01, patience=0.02)
+    started = time.monotonic()
+    try:
+        found = ask(panel, *phrasings(*"abc"[:asked]), seconds=0.1)
+    except KeyholeError as error:
+        assert error.code is Code.ENGINE_UNAVAILABLE
+        assert all(f"engine{n}" in error.message for n, engine in enumerate(engines) if engine.requests)
+    else:
+        assert {report.name for report in found.reports} >= {engine.name for engine in engines if engine.requests}
+        assert all(len(found_by) <= 6 for found_by in found.lists)
+    assert time.monotonic() - started < 0.1 / 2 + 0.25
+
+
+def test_the_status_line_says_who_failed_what_is_missing_and_which_filter_nobody_applied() -> None:
+    reports = [
+        EngineReport("searxng", note="without google"),
+        EngineReport("brave", "quota"),
+        EngineReport("mojeek", unapplied=("freshness", "country")),
+        EngineReport("wikipedia", unapplied=("freshness", "news")),
+    ]
+    assert wording.search_status(5, 5, reports, 0, "web") == (
+        "5 sources from the web. 3 of 4 engines; brave: quota. searxng: without google. "
+        "freshness not applied by mojeek, wikipedia. country not applied by mojeek. "
+        "No news by wikipedia: web pages instead."
+    )
+    assert wording.search_status(1, 1, [EngineReport("a")], 0, "web") == "1 source from the web."
