@@ -140,7 +140,7 @@ class _Shown:
 
     def _plan(self, room: int) -> tuple[Packed, _Named]:
         """Passages first, with room kept for naming the sources that show none; what that does not need is theirs."""
-        reserve = room // LIST_SHARE if any(self._ranked) else room
+        reserve = (0 if self._brief else room // LIST_SHARE) if any(self._ranked) else room
         named = self._named(range(len(self._sources)), reserve)
         for _ in range(2):
             packed = self._packing.pack(room - named.cost, self._openings)

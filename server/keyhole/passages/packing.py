@@ -21,6 +21,8 @@ SHARE_CAP: Final = 2
 """No text takes more than twice its even share while others still have something to show."""
 GOOD_SHARE: Final = 0.6
 """A text whose best passage has less than this share of the best score of all is shown last, if room is left."""
+FLOOR: Final = 0.15
+"""A passage with less than this share of the best score of all is not shown, however much room there is."""
 REPEATED: Final = 0.8
 """A passage is shown already when this share of its runs of words is: an edited word breaks four runs of fifty."""
 SMALLEST: Final = 80
@@ -55,6 +57,7 @@ class Packing:
         self._gaps = [serialized_size("\n" + gap_line(len(text), len(text))) for text in texts]
         best = max((passages[0].score for passages in ranked if passages), default=0.0)
         self._good = [bool(passages) and passages[0].score >= GOOD_SHARE * best for passages in ranked]
+        self._least = FLOOR * best if best > 0 else float("-inf")
         # No ratio tells good from bad where a scorer gives negative scores: then all are good.
         self._good = self._good if best > 0 else [bool(passages) for passages in ranked]
 
@@ -72,7 +75,12 @@ class Packing:
         return Packed(chosen, tuple(tuple(taken.repeats) for taken in turn.taken))
 
     def _by_score(self, numbers: Sequence[int]) -> Iterator[tuple[int, int]]:
-        places = [(number, place) for number in numbers for place in range(len(self._ranked[number]))]
+        places = [
+            (number, place)
+            for number in numbers
+            for place, passage in enumerate(self._ranked[number])
+            if passage.score >= self._least
+        ]
         return iter(sorted(places, key=lambda at: (-self.passage(at).score, at[0])))
 
     def passage(self, at: tuple[int, int]) -> Passage:
