@@ -1,15 +1,42 @@
-"""The sources of a search within a budget: ranked together, their passages packed breadth first. Pure."""
+"""The sources of a search within a budget: copies collapsed, put in order, their passages packed. Pure.
+
+Words take room too: the lines around a source that shows passages are charged to it, so that at a small budget few
+sources show much instead of many showing nothing, and the others are named in one line each.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
+from typing import Final
 
-from keyhole import wording
-from keyhole.bound import bounded, fitting
-from keyhole.passages.across import join_spans, pack_across
-from keyhole.records import Answer, Artifact, EngineReport, Ranked, Source, Window, next_gap
+from keyhole import citing
+from keyhole.bound import cut, fitting
+from keyhole.citing import Cited, Listed
+from keyhole.measure import serialized_size
+from keyhole.passages import WEAK_BELOW
+from keyhole.passages.across import join_spans
+from keyhole.passages.copies import Sketch, groups, sketch
+from keyhole.passages.packing import Packed, Packing
+from keyhole.records import Answer, Artifact, EngineReport, Passage, Ranked, Source, Window, next_gap
+from keyhole.wording import search_status
+
+LIST_SHARE: Final = 6
+"""One part in so many of a budget is for naming sources that show no passage: they are the less likely ones."""
+BRIEF_BELOW: Final = 1_200
+"""Bytes. Under such a budget titles and facts would take more than the text."""
+RANK_CONSTANT: Final = 60
+"""As in merge.py, for the engines' order and that of the evidence."""
+LAST_NUMBER: Final = 99
+"""No source has a longer number: at most 20 are read."""
+MIN_SNIPPET: Final = 60
+"""Bytes. A shorter one says nothing that a title does not."""
+LIST_WORDS, BLOCK_WORDS, SNIPPET_WORDS, REPEATS = 14, 60, 8, 0
+"""Bytes of the words around the list, around the block of snippets, and before each of them."""
+
+Mark = Callable[[str], str]
+Following = Callable[[Artifact, int, int], Window]
 
 
 def evidence(
@@ -20,55 +47,149 @@ def evidence(
     keep: int,
     scope: str,
     reports: Sequence[EngineReport],
-    mark: Callable[[str], str],
-    following: Callable[[Artifact, int, int], Window],
+    mark: Mark,
+    following: Following,
+    sketches: Sequence[Sketch] | None = None,
 ) -> Answer:
-    """At most `keep` sources with their best passages; a source that does not fit is left out whole, and said to be.
+    """At most `keep` sources with their best passages; what does not fit is left out whole, and said to be.
 
-    Stored sources come in no order of relevance and are put in that of their best passage; hits of engines keep the
-    engines' order. `mark` signs a boundary, `following` gives the window that reads on in an omitted stretch.
+    `mark` signs a boundary, `following` gives the window that reads on in an omitted stretch. `sketches` of the
+    sources' texts, where someone has made them already.
     """
-    order = list(range(len(sources)))
-    if scope == "stored":
-        order.sort(key=lambda number: -max((passage.score for passage in ranked[number]), default=0.0))
-    kept = [(sources[number], ranked[number]) for number in order[:keep]]
+    order = ordered(sources, ranked, scope)
+    kept = collapsed([(sources[number], ranked[number]) for number in order], _picked(sketches, order))[:keep]
     late = sum(source.not_read == "timed out" for source, _ in kept)
+    status = partial(search_status, total=len(kept), reports=reports, late=late, scope=scope)
+    render = partial(_Shown(kept, budget, mark, following).render, status)
+    return fitting(budget, render) or cut(render(0), budget)
 
-    def render(count: int, room: int) -> Answer:
-        texts = [_text(source) for source, _ in kept[:count]]
-        packed = pack_across(texts, [passages for _, passages in kept[:count]], room)
-        shown = [
-            replace(
-                source,
-                spans=tuple((passage.start, passage.end) for passage in passages),
-                scores=tuple(round(passage.score, 3) for passage in passages),
-            )
-            for (source, _), passages in zip(kept, packed, strict=False)
-        ]
-        return wording.results(
-            shown,
-            status=wording.search_status(count, len(kept), reports, late, scope),
-            bodies=[_body(source, room // count) for source in shown],
-            marks=[mark(source.artifact.id if source.artifact else source.url) for source in shown],
-            next_windows=[_next_window(source, following) for source in shown],
+
+def ordered(sources: Sequence[Source], ranked: Ranked, scope: str) -> list[int]:
+    """The sources' numbers, best first: the engines' order and that of the best passages, fused by reciprocal rank.
+
+    Stored sources come in no order of relevance. Sources that were not read come after those that were.
+    """
+    numbers = range(len(sources))
+    by_passage = sorted(numbers, key=lambda number: -max((p.score for p in ranked[number]), default=0.0))
+    place = {number: rank for rank, number in enumerate(by_passage)}
+
+    def worth(number: int) -> float:
+        engine = 0.0 if scope == "stored" else 1 / (RANK_CONSTANT + number)
+        return engine + 1 / (RANK_CONSTANT + place[number])
+
+    return sorted(numbers, key=lambda number: (sources[number].artifact is None, -worth(number), place[number]))
+
+
+def collapsed(
+    kept: Sequence[tuple[Source, tuple[Passage, ...]]], sketches: Sequence[Sketch]
+) -> list[tuple[Source, tuple[Passage, ...]]]:
+    """Of pages with nearly the same text the first, which lists where the others are."""
+    read = [place for place, (source, _) in enumerate(kept) if source.artifact]
+    known = sketches or [sketch(_text(source)) for source, _ in kept]
+    copies = {read[group[0]]: group[1:] for group in groups([known[place] for place in read])}
+    result = []
+    for place, (source, passages) in enumerate(kept):
+        if source.artifact is None:
+            result.append((source, passages))
+        elif place in copies:
+            others = [kept[read[other]][0] for other in copies[place]]
+            urls = [url for other in others for url in (other.url, *other.copies)]
+            result.append((replace(source, copies=(*source.copies, *urls)), passages))
+    return result
+
+
+@dataclass(frozen=True, slots=True)
+class _Named:
+    """Sources that show no passage, by number, with what engines say of them; and what all of it costs."""
+
+    snippets: dict[int, str]
+    cost: int
+
+
+class _Shown:
+    """The kept sources in order, rendered into one room after another."""
+
+    def __init__(
+        self, kept: Sequence[tuple[Source, tuple[Passage, ...]]], budget: int, mark: Mark, following: Following
+    ) -> None:
+        self._sources = [source for source, _ in kept]
+        self._ranked = tuple(passages for _, passages in kept)
+        self._mark = mark
+        self._following = following
+        self._brief = budget < BRIEF_BELOW
+        self._packing = Packing([_text(source) for source in self._sources], self._ranked)
+        self._openings = [self._opening(source) for source in self._sources]
+        strongest = max((passage.held for passages in self._ranked for passage in passages), default=0.0)
+        self._weak = strongest < WEAK_BELOW and any(source.artifact for source in self._sources)
+        self._weak_line = ([citing.WEAK] if strongest else [citing.NOTHING]) if self._weak else []
+
+    def render(self, status: Callable[[int], str], room: int) -> Answer:
+        """As much as the room holds; `status` words how many sources are shown."""
+        packed, named = self._plan(room)
+        opened = [number for number, passages in enumerate(packed.chosen) if passages]
+        shown_as = {number: place for place, number in enumerate(opened, start=1)}
+        repeats = [tuple(shown_as[other] for other in others if other in shown_as) for others in packed.repeats]
+        cited = [self._cited(number, packed.chosen[number], repeats[number]) for number in opened]
+        listed = [Listed(self._sources[number], said, repeats[number]) for number, said in named.snippets.items()]
+        lines = [status(len(cited) + len(listed)), *self._weak_line]
+        sign = self._mark("\n".join(each.source.url for each in listed))
+        return Answer(
+            citing.results(lines, cited, listed, sign, brief=self._brief),
+            citing.facts(cited, listed, weak=self._weak),
         )
 
-    for count in range(len(kept), 1, -1):
-        if answer := fitting(budget, partial(render, count)):
-            return answer
-    return bounded(budget, partial(render, 1))
+    def _plan(self, room: int) -> tuple[Packed, _Named]:
+        """Passages first, with room kept for naming the sources that show none; what that does not need is theirs."""
+        reserve = (0 if self._brief else room // LIST_SHARE) if any(self._ranked) else room
+        named = self._named(range(len(self._sources)), reserve)
+        for _ in range(2):
+            packed = self._packing.pack(room - named.cost, self._openings)
+            without = [number for number, passages in enumerate(packed.chosen) if not passages]
+            named = self._named(without, min(reserve, named.cost) if named.cost else reserve)
+        return packed, named
+
+    def _named(self, numbers: Iterable[int], room: int) -> _Named:
+        """As many sources as the room names, a line each; then their snippets, in equal shares of what is left."""
+        left = room - LIST_WORDS
+        named: dict[int, str] = {}
+        for number in numbers:
+            line = citing.listed_line(Listed(self._sources[number]), LAST_NUMBER, brief=self._brief)
+            if (cost := serialized_size(f"\n{line}") + REPEATS) <= left:
+                named[number] = ""
+                left -= cost
+        silent = [number for number in named if not self._ranked[number] and self._sources[number].snippet]
+        share = min(citing.MAX_SNIPPET, (left - BLOCK_WORDS) // max(1, len(silent)) - SNIPPET_WORDS)
+        if silent and share >= MIN_SNIPPET:
+            left -= BLOCK_WORDS
+            for number in silent:
+                named[number] = citing.snippet(self._sources[number].snippet, share)
+                left -= serialized_size(named[number]) + SNIPPET_WORDS
+        return _Named(named, room - left if named else 0)
+
+    def _cited(self, number: int, passages: Sequence[Passage], repeats: tuple[int, ...]) -> Cited:
+        source, text = self._sources[number], _text(self._sources[number])
+        spans = tuple((passage.start, passage.end) for passage in passages)
+        scores = tuple(round(passage.score, 3) for passage in passages)
+        body = join_spans(text, spans, [passage.label for passage in passages])
+        gap = next_gap(len(text), spans, scores.index(max(scores)))
+        following = self._following(source.artifact, *gap) if source.artifact and gap else None
+        shown = replace(source, spans=spans, scores=scores)
+        return Cited(shown, body, self._mark(_mark_of(source)), following, repeats)
+
+    def _opening(self, source: Source) -> int:
+        """What the words around a source's passages cost at most."""
+        total = len(_text(source))
+        cited = Cited(source, "", self._mark(_mark_of(source)), Window(total, 2 * total, total))
+        return serialized_size("\n\n" + citing.cited_text(cited, LAST_NUMBER, brief=self._brief))
+
+
+def _picked(sketches: Sequence[Sketch] | None, order: Sequence[int]) -> list[Sketch]:
+    return [sketches[number] for number in order] if sketches else []
 
 
 def _text(source: Source) -> str:
     return source.artifact.text if source.artifact else ""
 
 
-def _body(source: Source, share: int) -> str:
-    """A source's passages, or the engine's snippet where no passage stands for it."""
-    return join_spans(_text(source), source.spans) if source.spans else wording.snippet(source.snippet, share)
-
-
-def _next_window(source: Source, following: Callable[[Artifact, int, int], Window]) -> Window | None:
-    best = max(range(len(source.scores)), key=lambda number: source.scores[number], default=None)
-    gap = next_gap(len(_text(source)), source.spans, best)
-    return following(source.artifact, *gap) if source.artifact and gap else None
+def _mark_of(source: Source) -> str:
+    return source.artifact.id if source.artifact else source.url

@@ -49,13 +49,22 @@ def header_facts(artifact: Artifact) -> dict[str, object]:
     return facts
 
 
+def site_and_day(artifact: Artifact, date: str) -> list[str]:
+    """A source's site, where its title and address do not say it, and the day of a date."""
+    return [fact for fact in (_site(artifact), day_of(date)) if fact]
+
+
+def _site(artifact: Artifact) -> str:
+    site = _name(artifact.site)
+    told = _squashed(f"{artifact.title} {artifact.url.split('?')[0]}")
+    return "" if _squashed(site) in told else site
+
+
 def _byline(artifact: Artifact) -> str:
     """Empty where the title and the address say it already; a site alone is not worth a line."""
-    author, site = _name(artifact.author), _name(artifact.site)
-    told = _squashed(f"{artifact.title} {artifact.url.split('?')[0]}")
-    if _squashed(site) in told or _squashed(site) == _squashed(author):
-        site = ""
-    published, modified = _day(artifact.published), _day(artifact.modified)
+    author, site = _name(artifact.author), _site(artifact)
+    site = "" if _squashed(site) == _squashed(author) else site
+    published, modified = day_of(artifact.published), day_of(artifact.modified)
     if not (author or published or modified):
         return ""
     parts = [
@@ -86,7 +95,8 @@ def _name(text: str) -> str:
     return clip(escaped(clean(" ".join(text[: 4 * MAX_NAME].split()))), MAX_NAME).rstrip(".,;")
 
 
-def _day(date: str) -> str:
+def day_of(date: str) -> str:
+    """The day, or month or year, of an ISO 8601 date; "" for anything else."""
     found = _DAY.match(date)
     return found[0] if found else ""
 

@@ -260,6 +260,10 @@ class Passage:
     start: int
     end: int
     score: float
+    label: str = ""
+    """What stands above it and is not shown with it: a heading, a table's header row; as on a gap line."""
+    held: float = 1.0
+    """The share of the question's weight, from 0 to 1 or a little more, that it holds with what is around it."""
 
 
 Ranked = tuple[tuple[Passage, ...], ...]

@@ -18,7 +18,7 @@ from keyhole.errors import KeyholeError
 from keyhole.escape import escaped
 from keyhole.header import header_facts
 from keyhole.measure import clip
-from keyhole.records import Answer, Artifact, EngineReport, Quote, Selection, Source, Window
+from keyhole.records import Answer, Artifact, EngineReport, Quote, Selection, Window
 
 MAX_TITLE = 160
 """Bytes of a title shown: search engines show about 60 characters; this keeps any sensible one."""
@@ -70,7 +70,7 @@ def page(
     kept = f'id="{artifact.id}"' if not warning else ""
     status = _join(_shown(selection, asked), kept)
     terms = _terms(selection) if asked else ""
-    head = [*_source_lines(artifact), *extras, status, *([terms] if terms else []), *_notes(artifact, warning)]
+    head = [*_source_lines(artifact), *extras, status, *([terms] if terms else []), *notes(artifact, warning)]
     head += [left_out] if (left_out := _left_out(artifact)) else []
     if brief:
         head = [_join(_shown_briefly(selection, asked), *_brief_notes(artifact), warning)]
@@ -97,7 +97,7 @@ def reading(artifact: Artifact, window: Window, *, mark: str, next_window: Windo
         status = f"Nothing there: the text has {window.total} characters."
     elif next_window is None:
         status += " End of text."
-    head = [*_source_lines(artifact), _join(status, f'id="{artifact.id}"'), *_notes(artifact, "")]
+    head = [*_source_lines(artifact), _join(status, f'id="{artifact.id}"'), *notes(artifact, "")]
     if brief:
         head = [_join(status, *_brief_notes(artifact))]
     return Answer(
@@ -135,27 +135,6 @@ def quotation(
     )
 
 
-def results(
-    sources: Sequence[Source],
-    *,
-    status: str,
-    bodies: Sequence[str],
-    marks: Sequence[str],
-    next_windows: Sequence[Window | None],
-) -> Answer:
-    """The numbered sources of a search; a body is a source's passages or snippet, possibly empty."""
-    parts = [status]
-    facts = []
-    rows = zip(sources, bodies, marks, next_windows, strict=True)
-    for number, (source, body, sign, following) in enumerate(rows, start=1):
-        lines = [f"[{number}] {_title(source.title) or 'Untitled'}", clip(source.url, MAX_URL)]
-        lines.append(_source_status(source, following))
-        text = "\n".join(line for line in lines if line)
-        parts.append(text + ("\n" + _boundary(body, sign) if body else ""))
-        facts.append(_source_facts(source))
-    return Answer("\n\n".join(parts), {"total": len(sources), "sources": facts})
-
-
 def search_status(shown: int, total: int, reports: Sequence[EngineReport], late: int, scope: str) -> str:
     """How many sources there are and what went wrong on the way, in one line."""
     where = "stored artifacts" if scope == "stored" else "the web"
@@ -189,11 +168,6 @@ def failure(error: KeyholeError) -> Answer:
     retry = " The same call may succeed later." if rule.retry else ""
     text = f"{error.code}: {message}{stop} {step}{retry}"
     return Answer(text, {"code": str(error.code), "retryable": rule.retry, **error.facts}, is_error=True)
-
-
-def snippet(text: str, room: int) -> str:
-    """An engine's own words for a page, on one line."""
-    return clip(escaped(clean(text[: 4 * room])), room)
 
 
 def _call(id: str, window: Window | None) -> str:
@@ -233,11 +207,11 @@ def _terms(selection: Selection) -> str:
 
 def _source_lines(artifact: Artifact) -> list[str]:
     # Named, so that no title stands at the beginning of a line, where it could pass for one of ours.
-    title = _title(artifact.title)
+    title = title_line(artifact.title)
     return [*([f"Title: {title}"] if title else []), clip(artifact.url, MAX_URL)]
 
 
-def _title(title: str) -> str:
+def title_line(title: str) -> str:
     """A page's title as one line that forms no Markdown of its own."""
     return clip(escaped(clean(title[: 4 * MAX_TITLE])), MAX_TITLE)
 
@@ -250,41 +224,25 @@ def _left_out(artifact: Artifact) -> str:
     return f"Left out: {told}." if told else ""
 
 
-def _notes(artifact: Artifact, warning: str) -> list[str]:
+def notes(artifact: Artifact, warning: str) -> list[str]:
+    """What the text is not: whole, or the page itself."""
     cut = "Partial: the rest of the page was never received or could not be read." if artifact.cut else ""
     return [note for note in (cut, NOTICES.get(artifact.notice, artifact.notice), warning) if note]
 
 
 def _brief_notes(artifact: Artifact) -> list[str]:
     """Each note up to its first colon or semicolon."""
-    return [re.split("[:;]", note)[0].rstrip(".") + "." for note in _notes(artifact, "")]
+    return [re.split("[:;]", note)[0].rstrip(".") + "." for note in notes(artifact, "")]
 
 
 def _framed(head: Sequence[str], body: str, sign: str, call: str) -> str:
-    lines = [*head, *([f"Next: {call}"] if call else []), _boundary(body, sign)]
+    lines = [*head, *([f"Next: {call}"] if call else []), boundary(body, sign)]
     return "\n".join([*lines, *([f"Next: {call}"] if call else [])])
 
 
-def _boundary(body: str, sign: str) -> str:
+def boundary(body: str, sign: str) -> str:
+    """A page's text between two lines that it cannot forge."""
     return f"--- untrusted text {sign} ---\n{body}\n--- end {sign} ---"
-
-
-def _source_status(source: Source, following: Window | None) -> str:
-    if source.artifact is None:
-        return f"Not read: {source.not_read}." if source.not_read else ""
-    total = len(source.artifact.text)
-    shown = sum(end - start for start, end in source.spans)
-    call = f" Read on: {_call(source.artifact.id, following)}" if source.stored and following else ""
-    return _join(f"{shown:,} of {total:,} characters shown.", *_notes(source.artifact, "")) + call
-
-
-def _source_facts(source: Source) -> dict[str, object]:
-    artifact = source.artifact
-    return {
-        "url": source.url,
-        "artifact_id": artifact.id if artifact and source.stored else None,
-        "spans": [[*span, score] for span, score in zip(source.spans, source.scores, strict=True)],
-    }
 
 
 def _facts(artifact: Artifact, *, stored: bool) -> dict[str, object]:

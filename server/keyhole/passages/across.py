@@ -1,80 +1,92 @@
-"""Passages of several texts under one room, breadth first. Ranks and fits; words nothing."""
+"""Passages of several texts: ranked so that their scores compare, and fitted into one room. Words nothing."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
-from keyhole.measure import serialized_size
-from keyhole.passages import index_of
+from keyhole.passages.corpus import scored_together
+from keyhole.passages.find import Index
+from keyhole.passages.labels import label
 from keyhole.passages.pack import gap_line
-from keyhole.passages.stems import stems
+from keyhole.passages.packing import Packing
+from keyhole.passages.rank import Scored
 from keyhole.records import Passage, Ranked
 
-SHARE_CAP = 2
-"""No source takes more than twice its even share, so that one long page cannot crowd out the others."""
+SHORT_CHARS: Final = 60
+"""A window shorter than this is shown with what follows it: a lone heading, a lead-in, "Read more"."""
+LABELLED: Final = 30
+"""Passages of a text that name what stands above them: more than these of one text are seldom shown, and a label costs
+a look back."""
 
 
 def rank_sources(texts: Sequence[str], queries: Sequence[str]) -> Ranked:
-    """For each text its matching passages, best first, comparable across texts: BM25 with the statistics of all
-    passages of all texts (Robertson and Zaragoza, 2009; rank-bm25's BM25Plus, whose weights are never negative,
-    which matters where the few pages of a search all hold the query's words). `queries`: phrasings of one question."""
-    from rank_bm25 import BM25Plus  # brings numpy, which nothing else needs
+    """For each text its matching passages, best first, comparable across texts: a score is the share of the question
+    that a passage and what is around it hold, weighed by how rare the words are in all texts together.
 
-    wanted = list(dict.fromkeys(term for query in queries for term in stems(query)))
-    places = [(number, window) for number, text in enumerate(texts) if text for window in range(index_of(text).size)]
-    held = [stems(_window_text(texts[number], window)) for number, window in places]
-    ranked: list[list[Passage]] = [[] for _ in texts]
-    if any(held):
-        for (number, window), own, score in zip(places, held, BM25Plus(held).get_scores(wanted), strict=True):
-            # BM25Plus gives every passage a floor; one without any term is no match all the same.
-            if not set(wanted).isdisjoint(own):
-                index = index_of(texts[number])
-                ranked[number].append(Passage(index.starts[window], index.end(window), float(score)))
-    return tuple(tuple(sorted(found, key=lambda passage: (-passage.score, passage.start))) for found in ranked)
+    `queries`: phrasings of one question. A passage has the mean of their scores, as agreement says more than one
+    phrasing's favourite (Fox and Shaw, "Combination of multiple searches", TREC 1994), and holds what the best holds.
+    """
+    numbers = [number for number, text in enumerate(texts) if text]
+    indexes = [Index(texts[number]) for number in numbers]
+    by_query = [scored_together(indexes, query) for query in queries]
+    ranked: list[tuple[Passage, ...]] = [()] * len(texts)
+    for place, number in enumerate(numbers):
+        ranked[number] = _ranked(indexes[place], [scored[place] for scored in by_query])
+    return tuple(ranked)
 
 
-def pack_across(texts: Sequence[str], ranked: Sequence[Sequence[Passage]], room: int) -> list[list[Passage]]:
-    """Each text's chosen passages in reading order: every text its best before any its second."""
-    chosen: list[list[Passage]] = [[] for _ in texts]
-    cap = SHARE_CAP * room // max(1, len(texts))
-    spent = [0] * len(texts)
-    left = room
-    for turn in range(max((len(passages) for passages in ranked), default=0)):
-        for number, passages in enumerate(ranked):
-            if turn >= len(passages) or passages[turn].end - passages[turn].start > left:
-                continue
-            start, end = passages[turn].start, passages[turn].end
-            gaps = 2 * serialized_size("\n" + gap_line(len(texts[number]), len(texts[number])))
-            size = serialized_size(texts[number][start:end]) + gaps
-            if size <= left and spent[number] + size <= cap:
-                chosen[number].append(passages[turn])
-                spent[number] += size
-                left -= size
-    return [_joined(sorted(passages, key=lambda passage: passage.start)) for passages in chosen]
+def pack_across(texts: Sequence[str], ranked: Ranked, room: int) -> list[list[Passage]]:
+    """Each text's chosen passages in reading order: every good text its best before any its second."""
+    return [list(passages) for passages in Packing(texts, ranked).pack(room).chosen]
 
 
-def join_spans(text: str, spans: Sequence[tuple[int, int]]) -> str:
-    """The verbatim spans and, on lines of their own, the gaps around them."""
+def join_spans(text: str, spans: Sequence[tuple[int, int]], labels: Sequence[str] = ()) -> str:
+    """The verbatim spans and, on lines of their own, the gaps around them; a label says what stands above its span,
+    unless that was just shown or said."""
     parts: list[str] = []
     position = 0
-    for start, end in [*spans, (len(text), len(text))]:
+    said = ""
+    for number, (start, end) in enumerate([*spans, (len(text), len(text))]):
         if start > position:
-            parts.append(("" if not parts or parts[-1].endswith("\n") else "\n") + gap_line(position, start))
+            above = labels[number] if number < len(labels) else ""
+            new = above if above != said and not (parts and above.strip() in parts[-1]) else ""
+            parts.append(("" if not parts or parts[-1].endswith("\n") else "\n") + gap_line(position, start, new))
+            said = above
         parts.append(text[start:end])
         position = end
     return "".join(parts)
 
 
-def _window_text(text: str, window: int) -> str:
-    index = index_of(text)
-    return text[index.starts[window] : index.end(window)]
+def _ranked(index: Index, scored: Sequence[Scored]) -> tuple[Passage, ...]:
+    """The passages of one text that hold anything of a query, scores of different queries made comparable."""
+    scores, held = [0.0] * index.size, [0.0] * index.size
+    for each in scored:
+        for window, value in enumerate(each.scores):
+            scores[window] += value / each.mass / len(scored)
+        for window, value in enumerate(dict(each.stages).get("context", ())):
+            held[window] = max(held[window], value / each.mass)
+    found = [
+        (max(scores[first:last]), first, last, share)
+        for first, last in _units(index)
+        if (share := max(held[first:last])) > 0
+    ]
+    found.sort(key=lambda unit: (-unit[0], unit[1]))
+    return tuple(
+        Passage(index.starts[first], index.end(last - 1), score, label(index, first) if place < LABELLED else "", share)
+        for place, (score, first, last, share) in enumerate(found)
+    )
 
 
-def _joined(passages: list[Passage]) -> list[Passage]:
-    joined: list[Passage] = []
-    for passage in passages:
-        if joined and joined[-1].end == passage.start:
-            joined[-1] = Passage(joined[-1].start, passage.end, max(passage.score, joined[-1].score))
-        else:
-            joined.append(passage)
-    return joined
+def _units(index: Index) -> list[tuple[int, int]]:
+    """The windows, a short one together with those after it up to the first that is not, the last with those before."""
+    units: list[tuple[int, int]] = []
+    first = 0
+    for window in range(index.size):
+        last = window + 1
+        if len(index.text[index.starts[first] : index.end(window)].strip()) >= SHORT_CHARS:
+            units.append((first, last))
+            first = last
+    if first < index.size:
+        units.append((units.pop()[0] if units else first, index.size))
+    return units

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from keyhole.passages.find import Hits, Index, find
-from keyhole.passages.query import Query, parse
+from keyhole.passages.query import Query, Term, parse
 
 SATURATION: Final = 0.5
 """BM25's k1. Low: in 300 characters a second mention adds little, a second term much."""
@@ -117,10 +118,20 @@ def by_score(scores: list[float]) -> list[int]:
 
 def score(index: Index, text: str) -> Scored:
     """Score the windows for a query. Nothing found leaves no stages, hence no scores."""
+    query, hits = looked_up(index, text)
+    return weighed(index, query, hits, [len(each.windows) for each in hits], index.size)
+
+
+def looked_up(index: Index, text: str) -> tuple[Query, list[Hits]]:
+    """A query's terms, and where each of them is."""
     query = parse(text, *index.sample)
-    hits = [find(index, term, query.language, query.folded) for term in query.terms]
-    idf = [_idf(each, index.size) for each in hits]
-    mass = sum(weight or _rarity(0, index.size) * each.term.weight for weight, each in zip(idf, hits, strict=True))
+    return query, [find(index, term, query.language, query.folded) for term in query.terms]
+
+
+def weighed(index: Index, query: Query, hits: list[Hits], found: Sequence[int], windows: int) -> Scored:
+    """The windows scored where each term was `found` in so many of so many `windows`: this page's, or more pages'."""
+    idf = [_idf(each.term, count, windows) for each, count in zip(hits, found, strict=True)]
+    mass = sum(weight or _idf(each.term, 0, windows, absent=1.0) for weight, each in zip(idf, hits, strict=True))
     scored = Scored(index, query, hits, idf, mass, [])
     if any(each.count for each in hits):
         _score_words(scored)
@@ -129,10 +140,9 @@ def score(index: Index, text: str) -> Scored:
     return scored
 
 
-def _idf(hits: Hits, windows: int) -> float:
-    """Weight of a term by its rarity; 0 for an absent one, which tells windows not apart."""
-    found = len(hits.windows)
-    return _rarity(found, windows) * hits.term.weight if found else 0.0
+def _idf(term: Term, found: int, windows: int, absent: float = 0.0) -> float:
+    """Weight of a term by its rarity; by default 0 for an absent one, which tells windows not apart."""
+    return _rarity(found, windows) * term.weight * (1.0 if found else absent)
 
 
 def _rarity(found: int, windows: int) -> float:

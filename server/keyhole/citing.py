@@ -1,0 +1,143 @@
+"""The numbered sources of a search as text and facts. Chooses nothing: what is shown of each was decided before.
+
+A source that shows passages has lines of its own and its text inside a boundary. The others stand in one list at the
+end, a line each, and what engines say of them in one block after it, a line each too, so that no text of a page or of
+an engine ever begins a line outside a boundary, or can pass for another source within one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+from urllib.parse import urlsplit
+
+from keyhole.clean import clean
+from keyhole.escape import escaped
+from keyhole.header import day_of, site_and_day
+from keyhole.measure import clip
+from keyhole.records import Source, Window
+from keyhole.wording import MAX_URL, boundary, notes, read_call, title_line
+
+MAX_COPIES: Final = 3
+"""Sites named that have the same text; the rest are counted, and `_meta` has their URLs."""
+MAX_HOST: Final = 60
+"""Bytes of such a site's name."""
+MAX_SNIPPET: Final = 300
+"""Bytes of what an engine says of a page: engines give some 150 to 300 characters."""
+WEAK: Final = "Weak match: these pages may not contain the answer."
+NOTHING: Final = "Nothing matches: no page that was read holds a word of the query."
+
+
+@dataclass(frozen=True, slots=True)
+class Cited:
+    """A source that shows passages: its text with gap lines, where reading goes on, whose text it repeats."""
+
+    source: Source
+    body: str
+    mark: str
+    following: Window | None
+    repeats: tuple[int, ...] = ()
+    """Numbers of sources that show what is left out of this one because it is the same."""
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A source that shows none; `snippet` is "" where there is no room for it."""
+
+    source: Source
+    snippet: str = ""
+    repeats: tuple[int, ...] = ()
+
+
+def results(status: Sequence[str], cited: Sequence[Cited], listed: Sequence[Listed], mark: str, *, brief: bool) -> str:
+    """The whole result. `brief`: without titles and facts, for budgets that have no room for them."""
+    parts = ["\n".join(status)]
+    parts += [cited_text(each, number, brief=brief) for number, each in enumerate(cited, start=1)]
+    if listed:
+        rows = list(enumerate(listed, start=len(cited) + 1))
+        lines = ["Also found:"] if cited else []
+        lines += [listed_line(each, number, brief=brief) for number, each in rows]
+        snippets = [f"[{number}] {each.snippet}" for number, each in rows if each.snippet]
+        parts.append("\n".join([*lines, *([boundary("\n".join(snippets), mark)] if snippets else [])]))
+    return "\n\n".join(parts)
+
+
+def cited_text(cited: Cited, number: int, *, brief: bool) -> str:
+    """A source with its passages."""
+    source, url = cited.source, clip(cited.source.url, MAX_URL)
+    following = source.stored and cited.following
+    facts = "" if brief else _facts_line(cited)
+    head = [f"[{number}] {url}"] if brief else [f"[{number}] {title_line(source.title) or 'Untitled'}", url]
+    call = f"Next: {_call(source, cited.following)}" if following else ""
+    return "\n".join(line for line in (*head, facts, boundary(cited.body, cited.mark), call) if line)
+
+
+def listed_line(listed: Listed, number: int, *, brief: bool) -> str:
+    """A source without passages."""
+    source, artifact = listed.source, listed.source.artifact
+    why = f"not read: {source.not_read}" if source.not_read else ""
+    about = ", ".join(fact for fact in (why, "" if brief else day_of(source.date), _same_as(listed.repeats)) if fact)
+    id = f' id="{artifact.id}"' if artifact and source.stored else ""
+    title = "" if brief else title_line(source.title)
+    line = f"[{number}] {clip(source.url, MAX_URL)}" + (f" ({about})" if about else "") + id
+    return f"{line} {title}" if title else line
+
+
+def snippet(text: str, room: int) -> str:
+    """An engine's own words for a page, on one line."""
+    return clip(escaped(clean(text[: 4 * room])), room)
+
+
+def facts(cited: Sequence[Cited], listed: Sequence[Listed], *, weak: bool) -> dict[str, object]:
+    """The same for programs: what is not known of a source is left out."""
+    sources = [*(each.source for each in cited), *(each.source for each in listed)]
+    rows = [_source_facts(source) for source in sources]
+    return {"total": len(rows), "weak": weak, "sources": rows}
+
+
+def _facts_line(cited: Cited) -> str:
+    source, artifact = cited.source, cited.source.artifact
+    if artifact is None:
+        return ""
+    told = [*site_and_day(artifact, source.date), f"{len(artifact.text):,} characters"]
+    if source.stored and not cited.following:
+        told.append(f'id="{artifact.id}"')
+    same = _same_as(cited.repeats)
+    sentences = [
+        ", ".join(told) + ".",
+        *notes(artifact, ""),
+        _also_at(source.copies),
+        f"{same[:1].upper()}{same[1:]}, left out here." if same else "",
+    ]
+    return " ".join(sentence for sentence in sentences if sentence)
+
+
+def _also_at(copies: Sequence[str]) -> str:
+    hosts = list(dict.fromkeys(clip((urlsplit(url).hostname or url).removeprefix("www."), MAX_HOST) for url in copies))
+    more = f" and {len(hosts) - MAX_COPIES} more" if len(hosts) > MAX_COPIES else ""
+    return f"Also at: {', '.join(hosts[:MAX_COPIES])}{more}." if hosts else ""
+
+
+def _same_as(numbers: Sequence[int]) -> str:
+    return f"same text as {', '.join(f'[{number}]' for number in sorted(numbers))}" if numbers else ""
+
+
+def _call(source: Source, following: Window | None) -> str:
+    if source.artifact is None or following is None:
+        return ""
+    return read_call(source.artifact.id, following.start, following.end - following.start)
+
+
+def _source_facts(source: Source) -> dict[str, object]:
+    artifact = source.artifact
+    known = {
+        "url": source.url,
+        "title": title_line(source.title),
+        "artifact_id": artifact.id if artifact and source.stored else "",
+        "date": day_of(source.date),
+        "spans": [[*span, score] for span, score in zip(source.spans, source.scores, strict=True)],
+        "copies": list(source.copies),
+        "not_read": source.not_read,
+    }
+    return {name: value for name, value in known.items() if value}
