@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from keyhole.fetch.base import Api
     from keyhole.records import Answer
     from keyhole.retrieve import Retrieval
+    from keyhole.scorers.second import SecondOpinion
     from keyhole.store.base import Store
     from keyhole.websearch.base import Engine
     from keyhole.worker.base import Extractor
@@ -74,10 +75,11 @@ def build(config: Config, extractor: Extractor | None = None) -> Retrieval:
     from keyhole.worker.pool import WorkerPool
 
     agent = config.user_agent or f"Keyhole/{__version__} (+{HOME_PAGE})"
-    fetcher = HttpFetcher(config, agent, apis=frozenset(parse_target(url).endpoint for url in config.searxng_url))
+    fetcher = HttpFetcher(config, agent, apis=frozenset(parse_target(url).endpoint for url in _api_urls(config)))
     store, secret = open_store(config)
     panel = Panel(_engines(config, fetcher))
-    return Retrieval(config, fetcher, store, panel, secret, time.time, extractor or WorkerPool(config))
+    second = _second_opinion(config, fetcher, store)
+    return Retrieval(config, fetcher, store, panel, secret, time.time, extractor or WorkerPool(config), second)
 
 
 def open_store(config: Config) -> tuple[Store, bytes]:
@@ -103,6 +105,24 @@ def _engines(config: Config, api: Api) -> list[Engine]:
     if config.searxng_url:
         known["searxng"] = SearxngEngine(config.searxng_url[0], api)
     return [known[name] for name in config.engines if name in known]
+
+
+def _api_urls(config: Config) -> list[str]:
+    """Addresses of the APIs that the settings name, which may be private."""
+    return [url for url in (*config.searxng_url, config.rerank_url, config.embed_url) if url]
+
+
+def _second_opinion(config: Config, api: Api, store: Store) -> SecondOpinion | None:
+    """The scorers that the settings name, embeddings before the reranker; without any, nothing is imported."""
+    if not (config.rerank_url or config.embed_url):
+        return None
+    from keyhole.scorers.embed import Embedder
+    from keyhole.scorers.rerank import Reranker
+    from keyhole.scorers.second import SecondOpinion
+
+    embedder = [Embedder(config, api, store)] if config.embed_url else []
+    reranker = [Reranker(config, api)] if config.rerank_url else []
+    return SecondOpinion([*embedder, *reranker])
 
 
 def _serve(config: Config, arguments: argparse.Namespace) -> int:

@@ -6,7 +6,7 @@ import difflib
 import ipaddress
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -62,6 +62,21 @@ class Config:
     user_agent: str = ""
     engines: tuple[str, ...] = ENGINES
     searxng_url: tuple[str, ...] = ()
+    rerank_url: str = ""
+    rerank_model: str = ""
+    rerank_key: str = field(default="", repr=False)
+    rerank_max_docs: int = 20
+    rerank_max_chars_per_doc: int = 500
+    rerank_threshold: float | None = None
+    rerank_timeout: float = 10.0
+    embed_url: str = ""
+    embed_model: str = ""
+    embed_key: str = field(default="", repr=False)
+    embed_max_docs: int = 600
+    embed_batch: int = 300
+    embed_query_prefix: str = ""
+    embed_text_prefix: str = ""
+    embed_timeout: float = 10.0
     ttl_days: float = 30.0
     store_max_bytes: int = 2 * 1024**3
     log_level: str = "WARNING"
@@ -200,6 +215,25 @@ def _http_urls(raw: str) -> tuple[str, ...]:
     return found
 
 
+def _endpoint(raw: str) -> str:
+    """The one address of an API, as it is asked."""
+    found = _http_urls(raw)
+    if len(found) != 1:
+        raise ValueError("must be one address")
+    return found[0]
+
+
+def _secret(variable: str) -> Callable[[str], str]:
+    """A key that travels in a header. What is wrong with it is told without it."""
+
+    def parse(raw: str) -> str:
+        if not (raw.isascii() and raw.isprintable()):
+            raise KeyholeError(Code.INVALID_ARGUMENT, f"{variable} must be printable ASCII; its value is not shown")
+        return raw
+
+    return parse
+
+
 def _level(raw: str) -> str:
     if raw.upper() not in {"DEBUG", "INFO", "WARNING", "ERROR"}:
         raise ValueError("must be DEBUG, INFO, WARNING or ERROR")
@@ -292,6 +326,45 @@ SETTINGS: tuple[Setting, ...] = (
         "URLs",
         "base addresses of SearXNG instances with their JSON format enabled; the next is asked where one fails",
         _http_urls,
+    ),
+    Setting(
+        "rerank_url",
+        "URL",
+        "address of a /rerank API that may reorder the best passages; none is asked by default",
+        _endpoint,
+    ),
+    Setting("rerank_model", "name", "model that the reranker is asked for; some servers have only one", str),
+    Setting("rerank_key", "text", "sent as a bearer token; shown nowhere", _secret("KEYHOLE_RERANK_KEY")),
+    Setting("rerank_max_docs", "passages", "the best by lexical score that are sent", _between(1, 1_000, int)),
+    Setting(
+        "rerank_max_chars_per_doc",
+        "characters",
+        "of a passage that are sent; what is shown is whole",
+        _between(50, 100_000, int),
+    ),
+    Setting(
+        "rerank_threshold",
+        "score",
+        "passages that the reranker scores lower come after all others; none by default, for scales differ",
+        _between(-1e9, 1e9, float),
+    ),
+    Setting(
+        "rerank_timeout", "seconds", "longest wait for the reranker, within the call's own", _between(0.1, 60, float)
+    ),
+    Setting(
+        "embed_url",
+        "URL",
+        "address of a /v1/embeddings API whose order is fused in; none is asked by default",
+        _endpoint,
+    ),
+    Setting("embed_model", "name", "model that embeds; some servers have only one", str),
+    Setting("embed_key", "text", "sent as a bearer token; shown nowhere", _secret("KEYHOLE_EMBED_KEY")),
+    Setting("embed_max_docs", "passages", "the best by lexical score that are embedded", _between(1, 100_000, int)),
+    Setting("embed_batch", "texts", "texts in one request; some servers take fewer", _between(1, 10_000, int)),
+    Setting("embed_query_prefix", "text", "what the model wants before a query, such as `query:`", str),
+    Setting("embed_text_prefix", "text", "what the model wants before a passage, such as `passage:`", str),
+    Setting(
+        "embed_timeout", "seconds", "longest wait for all embeddings, within the call's own", _between(0.1, 60, float)
     ),
     Setting(
         "ttl_days",

@@ -22,11 +22,13 @@ def evidence(
     reports: Sequence[EngineReport],
     mark: Callable[[str], str],
     following: Callable[[Artifact, int, int], Window],
+    opinions: str = "",
 ) -> Answer:
     """At most `keep` sources with their best passages; a source that does not fit is left out whole, and said to be.
 
     Stored sources come in no order of relevance and are put in that of their best passage; hits of engines keep the
     engines' order. `mark` signs a boundary, `following` gives the window that reads on in an omitted stretch.
+    `opinions` says what went wrong with second opinions on the order.
     """
     order = list(range(len(sources)))
     if scope == "stored":
@@ -47,7 +49,7 @@ def evidence(
         ]
         return wording.results(
             shown,
-            status=wording.search_status(count, len(kept), reports, late, scope),
+            status=wording.search_status(count, len(kept), reports, late, scope, opinions),
             bodies=[_body(source, room // count) for source in shown],
             marks=[mark(source.artifact.id if source.artifact else source.url) for source in shown],
             next_windows=[_next_window(source, following) for source in shown],
