@@ -11,8 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from keyhole.errors import Code, KeyholeError
-
-PREFIX = "KEYHOLE_"
+from keyhole.scorer_settings import SCORER_SETTINGS
+from keyhole.setting import PREFIX as PREFIX
+from keyhole.setting import Setting as Setting
+from keyhole.setting import between as _between
 
 MIN_BUDGET = 500
 """Bytes. Below it header, continuation and markers leave no room for text."""
@@ -80,36 +82,6 @@ class Config:
     ttl_days: float = 30.0
     store_max_bytes: int = 2 * 1024**3
     log_level: str = "WARNING"
-
-
-@dataclass(frozen=True, slots=True)
-class Setting:
-    """One row of the settings table: the variable is `KEYHOLE_` and the upper-cased field name."""
-
-    field: str
-    unit: str
-    reason: str
-    parse: Callable[[str], Any]
-
-    @property
-    def variable(self) -> str:
-        """The environment variable's name."""
-        return PREFIX + self.field.upper()
-
-
-def _between(low: float, high: float, kind: type[int] | type[float]) -> Callable[[str], float]:
-    def parse(raw: str) -> float:
-        try:
-            # 9,000 as in the README, but not 1,5: that comma may be a decimal one.
-            plain = raw.replace(",", "") if re.fullmatch(r"[0-9]{1,3}(,[0-9]{3})+", raw) else raw
-            value = kind(plain.replace("_", ""))
-        except ValueError as error:
-            raise ValueError("must be a whole number" if kind is int else "must be a number") from error
-        if not low <= value <= high:
-            raise ValueError(f"must be from {low:,} to {high:,}")
-        return value
-
-    return parse
 
 
 def _names(raw: str) -> tuple[str, ...]:
@@ -215,25 +187,6 @@ def _http_urls(raw: str) -> tuple[str, ...]:
     return found
 
 
-def _endpoint(raw: str) -> str:
-    """The one address of an API, as it is asked."""
-    found = _http_urls(raw)
-    if len(found) != 1:
-        raise ValueError("must be one address")
-    return found[0]
-
-
-def _secret(variable: str) -> Callable[[str], str]:
-    """A key that travels in a header. What is wrong with it is told without it."""
-
-    def parse(raw: str) -> str:
-        if not (raw.isascii() and raw.isprintable()):
-            raise KeyholeError(Code.INVALID_ARGUMENT, f"{variable} must be printable ASCII; its value is not shown")
-        return raw
-
-    return parse
-
-
 def _level(raw: str) -> str:
     if raw.upper() not in {"DEBUG", "INFO", "WARNING", "ERROR"}:
         raise ValueError("must be DEBUG, INFO, WARNING or ERROR")
@@ -327,45 +280,7 @@ SETTINGS: tuple[Setting, ...] = (
         "base addresses of SearXNG instances with their JSON format enabled; the next is asked where one fails",
         _http_urls,
     ),
-    Setting(
-        "rerank_url",
-        "URL",
-        "address of a /rerank API that may reorder the best passages; none is asked by default",
-        _endpoint,
-    ),
-    Setting("rerank_model", "name", "model that the reranker is asked for; some servers have only one", str),
-    Setting("rerank_key", "text", "sent as a bearer token; shown nowhere", _secret("KEYHOLE_RERANK_KEY")),
-    Setting("rerank_max_docs", "passages", "the best by lexical score that are sent", _between(1, 1_000, int)),
-    Setting(
-        "rerank_max_chars_per_doc",
-        "characters",
-        "of a passage that are sent; what is shown is whole",
-        _between(50, 100_000, int),
-    ),
-    Setting(
-        "rerank_threshold",
-        "score",
-        "passages that the reranker scores lower come after all others; none by default, for scales differ",
-        _between(-1e9, 1e9, float),
-    ),
-    Setting(
-        "rerank_timeout", "seconds", "longest wait for the reranker, within the call's own", _between(0.1, 60, float)
-    ),
-    Setting(
-        "embed_url",
-        "URL",
-        "address of a /v1/embeddings API whose order is fused in; none is asked by default",
-        _endpoint,
-    ),
-    Setting("embed_model", "name", "model that embeds; some servers have only one", str),
-    Setting("embed_key", "text", "sent as a bearer token; shown nowhere", _secret("KEYHOLE_EMBED_KEY")),
-    Setting("embed_max_docs", "passages", "the best by lexical score that are embedded", _between(1, 100_000, int)),
-    Setting("embed_batch", "texts", "texts in one request; some servers take fewer", _between(1, 10_000, int)),
-    Setting("embed_query_prefix", "text", "what the model wants before a query, such as `query:`", str),
-    Setting("embed_text_prefix", "text", "what the model wants before a passage, such as `passage:`", str),
-    Setting(
-        "embed_timeout", "seconds", "longest wait for all embeddings, within the call's own", _between(0.1, 60, float)
-    ),
+    *SCORER_SETTINGS,
     Setting(
         "ttl_days",
         "days",
