@@ -75,7 +75,7 @@ def build(config: Config, extractor: Extractor | None = None) -> Retrieval:
     from keyhole.worker.pool import WorkerPool
 
     agent = config.user_agent or f"Keyhole/{__version__} (+{HOME_PAGE})"
-    fetcher = HttpFetcher(config, agent, apis=frozenset(parse_target(url).endpoint for url in _api_urls(config)))
+    fetcher = HttpFetcher(config, agent, apis=frozenset(parse_target(url).endpoint for url in api_urls(config)))
     store, secret = open_store(config)
     panel = Panel(_engines(config, fetcher))
     second = _second_opinion(config, fetcher, store)
@@ -107,7 +107,7 @@ def _engines(config: Config, api: Api) -> list[Engine]:
     return [known[name] for name in config.engines if name in known]
 
 
-def _api_urls(config: Config) -> list[str]:
+def api_urls(config: Config) -> list[str]:
     """Addresses of the APIs that the settings name, which may be private."""
     return [url for url in (*config.searxng_url, config.rerank_url, config.embed_url) if url]
 

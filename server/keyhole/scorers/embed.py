@@ -57,7 +57,7 @@ class Embedder:
         config = self._config
         asked = _prefixed(config.embed_query_prefix, query[:MAX_QUERY])
         wanted = [_prefixed(config.embed_text_prefix, text[:MAX_CHARS]) for text in texts]
-        model = f"{config.embed_url} {config.embed_model}"
+        model = config.embed_model or config.embed_url  # two servers that name no model may have two
         keys = {text: vector_key(model, text) for text in (asked, *wanted)}
         kept = await asyncio.to_thread(self._kept, list(keys.values()))
         vectors = {text: kept[key] for text, key in keys.items() if key in kept}
