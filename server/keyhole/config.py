@@ -74,7 +74,7 @@ class Config:
     embed_url: str = ""
     embed_model: str = ""
     embed_key: str = field(default="", repr=False)
-    embed_max_docs: int = 200
+    embed_max_docs: int = 100
     embed_batch: int = 300
     embed_query_prefix: str = ""
     embed_text_prefix: str = ""

@@ -109,6 +109,15 @@ def test_the_pause_is_as_long_as_the_server_asks(server: Server) -> None:
     assert naps.seconds == [7.0]
 
 
+def test_a_pause_that_does_not_fit_is_not_begun(server: Server) -> None:
+    naps = Naps()
+    known = MemoryStore(Clock())
+    opinion(embedding(server), ["warm"], store=known)
+    found = opinion(embedding(server, "busy", server.session()), ["new"], store=known, naps=naps, seconds=5.0)
+    assert found.fault == "HTTP 429"
+    assert naps.seconds == []
+
+
 @pytest.mark.parametrize(("fault", "tries"), [("500", 3), ("503", 3), ("400", 1), ("401", 1), ("404", 1)])
 def test_what_will_not_pass_is_not_tried_again(server: Server, fault: str, tries: int) -> None:
     session = server.session()

@@ -93,10 +93,11 @@ class Embedder:
 
     async def _batch(self, texts: Sequence[str], slots: asyncio.Semaphore, until: float) -> list[bytes] | str:
         """The vectors of one batch after at most three tries, or its fault."""
-        from tenacity import AsyncRetrying, retry_if_exception, stop_after_attempt
+        from tenacity import AsyncRetrying, retry_if_exception, stop_after_attempt, stop_before_delay
 
+        left = until - asyncio.get_running_loop().time()
         tries = AsyncRetrying(
-            stop=stop_after_attempt(TRIES),
+            stop=stop_after_attempt(TRIES) | stop_before_delay(left),  # a pause that does not fit is not begun
             wait=_pause,
             retry=retry_if_exception(_may_pass),
             sleep=self._sleep,
