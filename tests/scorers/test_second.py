@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import subprocess
+import sys
 from collections.abc import Sequence
 
 import pytest
@@ -150,7 +152,13 @@ def test_nobody_is_asked_about_nothing() -> None:
     assert asyncio.run(second.windows("A text about other things.", QUERY, 0.0)) == ((), ())
 
 
-def test_without_the_settings_there_is_no_second_opinion() -> None:
+def test_without_the_settings_nothing_of_it_is_loaded() -> None:
+    code = "import sys, keyhole.cli as c; c.build(c.Config()); print([m for m in sys.modules if 'scorers' in m])"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
+    assert run.stdout.strip() == "[]"
+
+
+def test_each_address_that_is_set_makes_a_second_opinion() -> None:
     assert build(Config()).second is None
     assert build(config(rerank_url="http://127.0.0.1:9/rerank")).second is not None
     assert build(config(embed_url="http://127.0.0.1:9/v1/embeddings")).second is not None

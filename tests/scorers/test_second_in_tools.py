@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import os
+import subprocess
+import sys
 import time
+from pathlib import Path
 
 import pytest
 
@@ -15,8 +20,10 @@ from keyhole.records import Answer, Hit
 from keyhole.retrieve import Retrieval
 from keyhole.scorers.rerank import Reranker
 from keyhole.scorers.second import SecondOpinion
+from loopback import response, serve
 from product import retrieval
 from scorers.asked import Server, config, with_api
+from scorers.server import KEY
 
 URL = "https://pumps.example/manual"
 OTHER = "https://other.example/seals"
@@ -163,3 +170,27 @@ def test_a_whole_call_is_cancelled_with_its_scorer(server: Server) -> None:
                 await product(settings, api).web_fetch(URL, QUERY, 3_000)
 
     with_api(settings, use)
+
+
+def test_the_command_line_asks_the_scorers_of_the_environment(server: Server, tmp_path: Path) -> None:
+    session = server.session()
+    with serve({"/manual": response(TEXT.encode(), Content_Type="text/markdown")}) as site:
+        environment = {
+            "KEYHOLE_HOME": str(tmp_path),
+            "KEYHOLE_ALLOW_PRIVATE": site.endpoint,
+            "KEYHOLE_EMBED_URL": server.url("v1/embeddings", "key", session),
+            "KEYHOLE_EMBED_MODEL": "words",
+            "KEYHOLE_EMBED_KEY": KEY,
+            "KEYHOLE_RERANK_URL": server.url("v1/rerank", "key", session),
+            "KEYHOLE_RERANK_KEY": "an0ther",
+            "KEYHOLE_LOG_LEVEL": "DEBUG",
+        }
+        command = [sys.executable, "-m", "keyhole", "fetch", site.url("/manual"), "--query", QUERY, "--json"]
+        run = subprocess.run(
+            command, env={**os.environ, **environment}, capture_output=True, text=True, check=True, timeout=60
+        )
+    assert "Reranker: the key is refused (HTTP 401); order of the embeddings." in run.stdout
+    assert ANSWER in json.loads(run.stdout)["text"]
+    assert len(server.asked(session)) == 3, "the query, a batch, the reranker"
+    assert KEY not in run.stdout + run.stderr
+    assert "an0ther" not in run.stdout + run.stderr
