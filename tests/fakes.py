@@ -201,6 +201,12 @@ class BrokenStore:
     def remembers(self, key: bytes) -> bool:
         self._fail("remembers")
 
+    def keep_vectors(self, vectors: Mapping[bytes, bytes]) -> None:
+        self._fail("keep_vectors")
+
+    def vectors(self, keys: Sequence[bytes]) -> Mapping[bytes, bytes]:
+        self._fail("vectors")
+
     def _fail(self, call: str) -> NoReturn:
         self.calls.append(call)
         raise KeyholeError(Code.STORE_UNAVAILABLE, "the fake medium failed")

@@ -8,6 +8,7 @@ from typing import Any
 from fakes import Clock, FakeFetcher, InProcess
 from keyhole.config import Config
 from keyhole.retrieve import Retrieval
+from keyhole.scorers.second import SecondOpinion
 from keyhole.store.base import Store
 from keyhole.store.memory import MemoryStore
 from keyhole.websearch.base import Engine
@@ -26,8 +27,11 @@ def retrieval(
     engines: Sequence[Engine] = (),
     clock: Clock | None = None,
     extractor: Extractor | None = None,
+    second: SecondOpinion | None = None,
 ) -> Retrieval:
     """A product that finds `answers` on the network (see FakeFetcher) and keeps artifacts in memory."""
     clock = clock or Clock()
     fetcher, store = FakeFetcher(answers), store or MemoryStore(clock)
-    return Retrieval(config or Config(), fetcher, store, Panel(engines), SECRET, clock, extractor or InProcess())
+    return Retrieval(
+        config or Config(), fetcher, store, Panel(engines), SECRET, clock, extractor or InProcess(), second
+    )

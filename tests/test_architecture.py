@@ -15,9 +15,9 @@ FILES = sorted(PACKAGE.rglob("*.py"))
 # From the bottom up. A file may import from its own layer and from those above it in this list.
 LAYERS: tuple[tuple[str, ...], ...] = (
     ("records", "errors", "measure", "clean", "escape", "progress", "values"),
-    ("config", "markdown", "changes"),
+    ("config", "setting", "scorer_settings", "markdown", "changes"),
     ("fetch", "extract", "passages", "store"),
-    ("websearch", "keeping", "header", "alternates", "worker"),
+    ("websearch", "keeping", "header", "alternates", "worker", "scorers"),
     ("permission",),
     ("pages", "readers"),
     ("gathering",),
@@ -35,6 +35,7 @@ DOERS = {
     "fetch/manners.py", "fetch/robots.py", "websearch/keyless.py", "store/sqlite.py", "store/home.py",
     "worker/pool.py", "worker/child.py", "alternates.py", "permission.py", "pages.py", "gathering.py", "readers.py",
     "websearch/panel.py", "websearch/failover.py", "websearch/custom.py",
+    "scorers/rerank.py", "scorers/embed.py", "scorers/second.py",
     "retrieve.py", "tools.py", "cli.py", "serving.py", "demo.py", "site.py", "artifacts.py", "explain.py",
 }  # fmt: skip
 IMPURE = {
@@ -116,7 +117,7 @@ def test_starting_the_server_loads_no_parser_no_network_client_and_no_stemmer() 
 
     heavy = [
         "httpx", "bs4", "lxml", "markdownify", "pypdf", "mammoth", "pptx", "openpyxl", "snowballstemmer",
-        "rank_bm25", "ddgs", "sqlite_utils", "zstandard", "chardet", "rich", "jmespath",
+        "rank_bm25", "ddgs", "sqlite_utils", "zstandard", "chardet", "rich", "jmespath", "tenacity", "keyhole.scorers",
     ]  # fmt: skip
     code = f"import sys, keyhole.serving; print([m for m in {heavy} if m in sys.modules])"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)

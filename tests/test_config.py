@@ -62,6 +62,21 @@ def test_a_setting_that_is_empty_or_blank_keeps_its_default() -> None:
         ("SEARXNG_URL", "http://127.0.0.1:8888", "searxng_url", ("http://127.0.0.1:8888",)),
         ("SEARXNG_URL", "http://a.example/x,y, https://b.example/", "searxng_url",
          ("http://a.example/x,y", "https://b.example/")),
+        ("RERANK_URL", "http://127.0.0.1:8080/v1/rerank", "rerank_url", "http://127.0.0.1:8080/v1/rerank"),
+        ("RERANK_MODEL", "BAAI/bge-reranker-v2-m3", "rerank_model", "BAAI/bge-reranker-v2-m3"),
+        ("RERANK_KEY", " k3y ", "rerank_key", "k3y"),
+        ("RERANK_MAX_DOCS", "50", "rerank_max_docs", 50),
+        ("RERANK_MAX_CHARS_PER_DOC", "2,000", "rerank_max_chars_per_doc", 2_000),
+        ("RERANK_THRESHOLD", "-1.5", "rerank_threshold", -1.5),
+        ("RERANK_TIMEOUT", "3", "rerank_timeout", 3.0),
+        ("EMBED_URL", "https://api.example/v1/embeddings", "embed_url", "https://api.example/v1/embeddings"),
+        ("EMBED_MODEL", "nomic-embed-text", "embed_model", "nomic-embed-text"),
+        ("EMBED_KEY", "k3y", "embed_key", "k3y"),
+        ("EMBED_MAX_DOCS", "100", "embed_max_docs", 100),
+        ("EMBED_BATCH", "32", "embed_batch", 32),
+        ("EMBED_QUERY_PREFIX", "search_query:", "embed_query_prefix", "search_query:"),
+        ("EMBED_TEXT_PREFIX", "search_document:", "embed_text_prefix", "search_document:"),
+        ("EMBED_TIMEOUT", "4.5", "embed_timeout", 4.5),
         ("TTL_DAYS", "0.5", "ttl_days", 0.5),
         ("STORE_MAX_BYTES", "1_000_000", "store_max_bytes", 1_000_000),
         ("LOG_LEVEL", "debug", "log_level", "DEBUG"),
@@ -208,3 +223,18 @@ def test_what_is_no_url_and_no_beginning_of_urls_is_refused(raw: str) -> None:
 def test_a_choice_that_there_is_not_names_those_there_are(name: str, raw: str) -> None:
     with pytest.raises(KeyholeError, match=r"must be \w+ or \w+"):
         load({PREFIX + name: raw})
+
+
+@pytest.mark.parametrize("name", ["RERANK_KEY", "EMBED_KEY"])
+def test_a_key_is_shown_neither_where_it_is_wrong_nor_with_the_settings(name: str) -> None:
+    message = refusal({PREFIX + name: "s3cret\r\nHost: evil"})
+    assert PREFIX + name in message
+    assert "s3cret" not in message
+    assert "s3cret" not in repr(load({PREFIX + name: "s3cret"}))
+
+
+@pytest.mark.parametrize(
+    "url", ["127.0.0.1:8080", "ftp://a.example/", "http://a.example/, http://b.example/", "http://"]
+)
+def test_the_address_of_a_scorer_is_one_url(url: str) -> None:
+    assert "URL" in refusal({PREFIX + "RERANK_URL": url})

@@ -21,8 +21,10 @@ from keyhole.config import HOME_PAGE, Config, load
 from keyhole.errors import Code, KeyholeError
 
 if TYPE_CHECKING:
+    from keyhole.fetch.base import Api
     from keyhole.records import Answer
     from keyhole.retrieve import Retrieval
+    from keyhole.scorers.second import SecondOpinion
     from keyhole.store.base import Store
     from keyhole.websearch.engines_file import Spec
     from keyhole.worker.base import Extractor
@@ -83,7 +85,8 @@ def build(config: Config, extractor: Extractor | None = None) -> Retrieval:
         config.engines, available(config, fetcher, time.time), [CustomEngine(spec, fetcher) for spec in own]
     )
     panel = Panel(engines, count=config.engine_count, timeout=config.engine_timeout)
-    return Retrieval(config, fetcher, store, panel, secret, time.time, extractor or WorkerPool(config))
+    second = _second_opinion(config, fetcher, store)
+    return Retrieval(config, fetcher, store, panel, secret, time.time, extractor or WorkerPool(config), second)
 
 
 def own_engines(config: Config) -> tuple[Spec, ...]:
@@ -112,6 +115,19 @@ def open_store(config: Config) -> tuple[Store, bytes]:
         log.warning("nothing can be stored in %s: %s", folder, error.strerror)
         secret = os.urandom(SECRET_BYTES)
     return SqliteStore(folder, time.time, config.ttl_days * 86_400, config.store_max_bytes), secret
+
+
+def _second_opinion(config: Config, api: Api, store: Store) -> SecondOpinion | None:
+    """The scorers that the settings name, embeddings before the reranker; without any, nothing is imported."""
+    if not (config.rerank_url or config.embed_url):
+        return None
+    from keyhole.scorers.embed import Embedder
+    from keyhole.scorers.rerank import Reranker
+    from keyhole.scorers.second import SecondOpinion
+
+    embedder = [Embedder(config, api, store)] if config.embed_url else []
+    reranker = [Reranker(config, api)] if config.rerank_url else []
+    return SecondOpinion([*embedder, *reranker])
 
 
 def _serve(config: Config, arguments: argparse.Namespace) -> int:

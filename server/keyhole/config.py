@@ -5,15 +5,17 @@ from __future__ import annotations
 import difflib
 import ipaddress
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from keyhole.errors import Code, KeyholeError
+from keyhole.scorer_settings import SCORER_SETTINGS
+from keyhole.setting import PREFIX as PREFIX
+from keyhole.setting import Setting as Setting
+from keyhole.setting import between as _between
 from keyhole.values import header_text, http_url, key, known_urls, one_of
-
-PREFIX = "KEYHOLE_"
 
 MIN_BUDGET = 500
 """Bytes. Below it header, continuation and markers leave no room for text."""
@@ -74,40 +76,24 @@ class Config:
     tavily_key: str = field(default="", repr=False)
     serper_key: str = field(default="", repr=False)
     mojeek_key: str = field(default="", repr=False)
+    rerank_url: str = ""
+    rerank_model: str = ""
+    rerank_key: str = field(default="", repr=False)
+    rerank_max_docs: int = 20
+    rerank_max_chars_per_doc: int = 500
+    rerank_threshold: float | None = None
+    rerank_timeout: float = 10.0
+    embed_url: str = ""
+    embed_model: str = ""
+    embed_key: str = field(default="", repr=False)
+    embed_max_docs: int = 100
+    embed_batch: int = 300
+    embed_query_prefix: str = ""
+    embed_text_prefix: str = ""
+    embed_timeout: float = 10.0
     ttl_days: float = 30.0
     store_max_bytes: int = 2 * 1024**3
     log_level: str = "WARNING"
-
-
-@dataclass(frozen=True, slots=True)
-class Setting:
-    """One row of the settings table: the variable is `KEYHOLE_` and the upper-cased field name."""
-
-    field: str
-    unit: str
-    reason: str
-    parse: Callable[[str], Any]
-    secret: bool = False  # whether its value is shown nowhere
-
-    @property
-    def variable(self) -> str:
-        """The environment variable's name."""
-        return PREFIX + self.field.upper()
-
-
-def _between(low: float, high: float, kind: type[int] | type[float]) -> Callable[[str], float]:
-    def parse(raw: str) -> float:
-        try:
-            # 9,000 as in the README, but not 1,5: that comma may be a decimal one.
-            plain = raw.replace(",", "") if re.fullmatch(r"[0-9]{1,3}(,[0-9]{3})+", raw) else raw
-            value = kind(plain.replace("_", ""))
-        except ValueError as error:
-            raise ValueError("must be a whole number" if kind is int else "must be a number") from error
-        if not low <= value <= high:
-            raise ValueError(f"must be from {low:,} to {high:,}")
-        return value
-
-    return parse
 
 
 def _names(raw: str) -> tuple[str, ...]:
@@ -298,6 +284,7 @@ SETTINGS: tuple[Setting, ...] = (
     ),
     Setting("mediawiki_url", "URL", "api.php of the wiki that `wikipedia` asks; by default Wikipedia's", http_url),
     *(Setting(f"{name}_key", "key", f"key of the engine {name}; unset: not asked", key, True) for name in KEYED),
+    *SCORER_SETTINGS,
     Setting(
         "ttl_days",
         "days",

@@ -50,16 +50,17 @@ def evidence(
     mark: Mark,
     following: Following,
     sketches: Sequence[Sketch] | None = None,
+    opinions: str = "",
 ) -> Answer:
     """At most `keep` sources with their best passages; what does not fit is left out whole, and said to be.
 
     `mark` signs a boundary, `following` gives the window that reads on in an omitted stretch. `sketches` of the
-    sources' texts, where someone has made them already.
+    sources' texts, where someone has made them already; `opinions` says what went wrong with second opinions.
     """
     order = ordered(sources, ranked, scope)
     kept = collapsed([(sources[number], ranked[number]) for number in order], _picked(sketches, order))[:keep]
     late = sum(source.not_read == "timed out" for source, _ in kept)
-    status = partial(search_status, total=len(kept), reports=reports, late=late, scope=scope)
+    status = partial(search_status, total=len(kept), reports=reports, late=late, scope=scope, opinions=opinions)
     render = partial(_Shown(kept, budget, mark, following).render, status)
     return fitting(budget, render) or cut(render(0), budget)
 

@@ -12,6 +12,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
+from typing import TYPE_CHECKING
 
 from keyhole import wording
 from keyhole.bound import bounded, cut
@@ -28,6 +29,9 @@ from keyhole.records import Answer, Artifact, Ranked, SearchRequest, Window
 from keyhole.store.base import Clock, Store
 from keyhole.websearch.panel import Panel
 from keyhole.worker.base import Extractor
+
+if TYPE_CHECKING:
+    from keyhole.scorers.second import SecondOpinion
 
 READ_OVERHEAD = 1_500
 """Bytes kept free in a reading window for the longest header, both continuation calls and the facts."""
@@ -51,6 +55,8 @@ class Retrieval:
     secret: bytes
     clock: Clock
     extractor: Extractor
+    second: SecondOpinion | None = None
+    """Who else is asked about the order of passages; nobody by default."""
 
     async def aclose(self) -> None:
         """Close what the ports hold open."""
@@ -65,7 +71,7 @@ class Retrieval:
             artifact, stored = await self._pages().get(
                 await permitted(url, self.config, self.store), refresh, Terms(call.until)
             )
-            call.answer = await asyncio.to_thread(self._show, artifact, stored, query, call.budget)
+            call.answer = await self._page(artifact, stored, query, call)
         return call.answer
 
     async def read_artifact(
@@ -82,12 +88,11 @@ class Retrieval:
         async with self._call(self.config.timeout, asked) as call:
             artifact = await asyncio.to_thread(self.store.get, id)
             if find:
-                render = partial(self._quote, artifact, find)
+                call.answer = await asyncio.to_thread(self._quote, artifact, find, call.budget)
             elif query:
-                render = partial(self._show, artifact, True, query)
+                call.answer = await self._page(artifact, True, query, call)
             else:
-                render = partial(self._read, artifact, offset, limit)
-            call.answer = await asyncio.to_thread(render, call.budget)
+                call.answer = await asyncio.to_thread(self._read, artifact, offset, limit, call.budget)
         return call.answer
 
     async def search(
@@ -124,7 +129,13 @@ class Retrieval:
             await progress(steps(request) - 1, steps(request), f"ranking {len(gathered.sources)} sources")
             texts = [source.artifact.text if source.artifact else "" for source in gathered.sources]
             ranked = await asyncio.to_thread(rank_sources, texts, phrasings)
-            call.answer = await asyncio.to_thread(self._evidence, gathered, ranked, max_results, scope, call.budget)
+            note = ""
+            if self.second:
+                ranked, faults = await self.second.passages(texts, ranked, query, call.until)
+                note = wording.second_opinion(faults)
+            call.answer = await asyncio.to_thread(
+                self._evidence, gathered, ranked, max_results, scope, note, call.budget
+            )
         return call.answer
 
     # From a URL to an artifact.
@@ -134,11 +145,22 @@ class Retrieval:
 
     # From an artifact to an answer.
 
-    def _show(self, artifact: Artifact, stored: bool, query: str | None, budget: int) -> Answer:
+    async def _page(self, artifact: Artifact, stored: bool, query: str | None, call: _Call) -> Answer:
+        preferred: tuple[int, ...] = ()
+        note = ""
+        # Of a text that is shown whole no order is asked.
+        if self.second and query and serialized_size(artifact.text) > call.budget:
+            preferred, faults = await self.second.windows(artifact.text, query, call.until)
+            note = wording.second_opinion(faults)
+        return await asyncio.to_thread(self._show, artifact, stored, query, call.budget, preferred, note)
+
+    def _show(
+        self, artifact: Artifact, stored: bool, query: str | None, budget: int, preferred: tuple[int, ...], note: str
+    ) -> Answer:
         from keyhole.passages import select
 
         def render(room: int) -> Answer:
-            selection = select(artifact.text, query, room, measure=serialized_size)
+            selection = select(artifact.text, query, room, measure=serialized_size, preferred=preferred)
             gap = selection.next_gap if stored else None
             return wording.page(
                 artifact,
@@ -148,7 +170,7 @@ class Retrieval:
                 asked=bool(query),
                 warning="" if stored else NOT_STORED,
                 brief=budget < BRIEF_BELOW,
-                extras=header_lines(artifact) if budget >= ROOMY else (),
+                extras=[*(header_lines(artifact) if budget >= ROOMY else ()), *([note] if note else [])],
             )
 
         return bounded(budget, render)
@@ -193,7 +215,9 @@ class Retrieval:
 
     # From sources to an answer.
 
-    def _evidence(self, gathered: Gathered, ranked: Ranked, keep: int, scope: str, budget: int) -> Answer:
+    def _evidence(
+        self, gathered: Gathered, ranked: Ranked, keep: int, scope: str, opinions: str, budget: int
+    ) -> Answer:
         from keyhole.evidence import evidence
 
         return evidence(
@@ -205,6 +229,7 @@ class Retrieval:
             reports=gathered.reports,
             mark=partial(wording.mark, self.secret),
             following=self._next,
+            opinions=opinions,
         )
 
     # Around every call.

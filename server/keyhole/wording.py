@@ -12,6 +12,7 @@ import hashlib
 import hmac
 import re
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from keyhole.clean import clean
 from keyhole.errors import KeyholeError
@@ -19,6 +20,9 @@ from keyhole.escape import escaped
 from keyhole.header import header_facts
 from keyhole.measure import clip
 from keyhole.records import Answer, Artifact, EngineReport, Quote, Selection, Window
+
+if TYPE_CHECKING:
+    from keyhole.scorers.base import Fault
 
 MAX_TITLE = 160
 """Bytes of a title shown: search engines show about 60 characters; this keeps any sensible one."""
@@ -73,7 +77,7 @@ def page(
     head = [*_source_lines(artifact), *extras, status, *([terms] if terms else []), *notes(artifact, warning)]
     head += [left_out] if (left_out := _left_out(artifact)) else []
     if brief:
-        head = [_join(_shown_briefly(selection, asked), *_brief_notes(artifact), warning)]
+        head = [_join(_shown_briefly(selection, asked), *_brief_notes(artifact), *extras, warning)]
     return Answer(
         _framed(head, selection.text, mark, call),
         {
@@ -135,12 +139,14 @@ def quotation(
     )
 
 
-def search_status(shown: int, total: int, reports: Sequence[EngineReport], late: int, scope: str) -> str:
+def search_status(
+    shown: int, total: int, reports: Sequence[EngineReport], late: int, scope: str, opinions: str = ""
+) -> str:
     """How many sources there are and what went wrong on the way, in one line."""
     where = "stored artifacts" if scope == "stored" else "the web"
     found = f"{total} source{'s' if total != 1 else ''} from {where}."
     left_out = f"{total - shown} more not shown: the budget is small." if shown < total else ""
-    return _join(found, left_out, _engines(reports), f"{late} not read in time." if late else "")
+    return _join(found, left_out, _engines(reports), f"{late} not read in time." if late else "", opinions)
 
 
 def _engines(reports: Sequence[EngineReport]) -> str:
@@ -156,6 +162,16 @@ def _engines(reports: Sequence[EngineReport]) -> str:
         by = ", ".join(engines)
         notes.append(f"No news by {by}: web pages instead." if name == "news" else f"{name} not applied by {by}.")
     return _join(told, *notes)
+
+
+def second_opinion(faults: Sequence[Fault]) -> str:
+    """What went wrong with a second opinion, and which order stands instead; nothing where all is well."""
+    told = []
+    for fault in faults:
+        some = fault.missing < fault.asked
+        where = f" for {fault.missing} of {fault.asked} passages" if some else ""
+        told.append(f"{fault.scorer}: {fault.what}{where}; {fault.instead}{' for these' if some else ''}.")
+    return _join(*told)
 
 
 def failure(error: KeyholeError) -> Answer:

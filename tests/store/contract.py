@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import replace
@@ -301,3 +302,26 @@ class StoreContract(ABC):
         clock.advance(TTL + 1)
         store.collect()
         assert [store.remembers(key) for key in (b"one", b"two", b"three", b"four", b"")] == [True] * 3 + [False] * 2
+
+    # Vectors of passages.
+
+    def test_vectors_are_given_back_by_their_keys_and_outlive_pages(self, store: Store, clock: Clock) -> None:
+        assert store.vectors([b"one"]) == {}
+        store.keep_vectors({b"one": b"\x00\xff'", b"two": b""})
+        store.keep_vectors({})
+        store.keep_vectors({b"two": b"newer"})
+        clock.advance(TTL + 1)
+        store.collect()
+        assert store.vectors([b"two", b"one", b"three", b"one"]) == {b"one": b"\x00\xff'", b"two": b"newer"}
+        assert store.vectors([]) == {}
+
+    def test_more_vectors_than_one_statement_takes_come_back(self, store: Store) -> None:
+        vectors = {number.to_bytes(16, "big"): number.to_bytes(4, "little") for number in range(2_001)}
+        store.keep_vectors(vectors)
+        assert store.vectors([*vectors, b"other"]) == vectors
+
+    def test_of_too_many_vectors_the_last_kept_stay(self, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(sys.modules[type(store).__module__], "MAX_VECTORS", 3)
+        for name in (b"a", b"b", b"c", b"a", b"d"):
+            store.keep_vectors({name: name})
+        assert set(store.vectors([b"a", b"b", b"c", b"d"])) == {b"a", b"c", b"d"}

@@ -202,6 +202,23 @@ def test_of_more_urls_than_are_kept_the_longest_unseen_are_forgotten(
     assert [store.remembers(key) for key in (b"a", b"b", b"c", b"d")] == [True, False, True, True]
 
 
+# Vectors of passages.
+
+
+def test_vectors_are_known_after_a_restart_and_to_a_file_from_before_they_were_kept(
+    open_store: Open, folder: Path
+) -> None:
+    open_store().put(artifact(), "x")
+    with closing(sqlite3.connect(folder / "artifacts.db")) as older:
+        older.executescript("DROP TABLE vectors;")
+    first = open_store()
+    assert first.vectors([b"key"]) == {}
+    first.keep_vectors({b"key": b"vector"})
+    first.close()
+    assert open_store().vectors([b"key"]) == {b"key": b"vector"}
+    assert open_store().get(artifact().id) == artifact()
+
+
 # The disk.
 
 

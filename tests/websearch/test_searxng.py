@@ -247,10 +247,13 @@ def test_an_instance_that_is_down_is_stood_in_for_by_the_next_over_http() -> Non
             found = await instances(urls, fetcher, 10.0).search(SearchRequest("q", 5))
             return found, getattr(found, "note", "")
 
-    with serve(lambda _: lambda call: call.send(response(b"no", "500 Oops"))) as broken:
-        with serve(lambda _: lambda call: call.send(response(answer(ROW), Content_Type="application/json"))) as site:
-            down = f"http://127.0.0.1:{unused_port()}/searx/"
-            found, note = asyncio.run(run([down, broken.url(), site.url()]))
+    down = f"http://127.0.0.1:{unused_port()}/searx/"
+    good = response(answer(ROW), Content_Type="application/json")
+    with (
+        serve(lambda _: lambda call: call.send(response(b"no", "500 Oops"))) as broken,
+        serve(lambda _: lambda call: call.send(good)) as site,
+    ):
+        found, note = asyncio.run(run([down, broken.url(), site.url()]))
     assert found == (HIT,)
     assert note.startswith(
         f"{down.removeprefix('http://').rstrip('/')} down (connect failure), {broken.endpoint} down ("

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
+from itertools import chain
 
 from keyhole.measure import Measure
 from keyhole.passages.baselines import baseline
@@ -26,7 +27,13 @@ An index takes some six bytes a character, so this is 240 MB for the largest pag
 
 
 def select(
-    text: str, query: str | None, max_chars: int, *, measure: Measure = len, strategy: str = "passages"
+    text: str,
+    query: str | None,
+    max_chars: int,
+    *,
+    measure: Measure = len,
+    strategy: str = "passages",
+    preferred: Sequence[int] = (),
 ) -> Selection:
     """The part of `text` that answers `query`, within `max_chars` as `measure` counts them.
 
@@ -35,6 +42,7 @@ def select(
     heading above what follows, and they count. Equal arguments give equal results, and a larger budget shows
     everything that a smaller one shows. Never raises for any text, query or budget.
 
+    `preferred` windows, best first, come before the others where anything of the query is found.
     `strategy` may name a baseline instead: `tf_cosine`, `bm25` or `head_tail` (see baselines.py).
     """
     index = index_of(text)
@@ -42,7 +50,7 @@ def select(
         return _baseline(index, query or "", max_chars, measure, strategy)
     scored = ranked(text, query) if query and query.strip() and text else None
     found = scored is not None and bool(scored.stages)
-    order: Iterable[int] = with_lede(index, ordered(scored)) if scored and found else head_tail(index)
+    order: Iterable[int] = with_lede(index, chain(preferred, ordered(scored))) if scored and found else head_tail(index)
     spans = pack_spans(index, order, max_chars, measure) if max_chars > 0 else []
     spans, rendered = _rendered(index, spans, max_chars, measure)
     best = [_best_window(scored, span) for span in spans] if scored and found else []

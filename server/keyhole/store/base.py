@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import hmac
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Protocol
 
 from keyhole.records import Artifact, ArtifactSummary
@@ -17,6 +17,10 @@ ID_BYTES = 10
 
 MAX_KNOWN_URLS = 1_000_000
 """Keys of URLs remembered, about 40 MB: the links of some ten thousand pages. The longest unseen go first."""
+
+MAX_VECTORS = 50_000
+"""Vectors of passages kept: 200 MB at 1,024 dimensions, the passages of some 400 long pages. One costs a fraction of a
+second to make again, so that more are not worth the disk; the longest made go first."""
 
 REFRESH_AFTER = 3_600.0
 """Seconds. A read moves the last access only when it is older than this: one write an hour, not one a read."""
@@ -79,4 +83,12 @@ class Store(Protocol):
 
     def remembers(self, key: bytes) -> bool:
         """Whether a key was kept."""
+        ...
+
+    def keep_vectors(self, vectors: Mapping[bytes, bytes]) -> None:
+        """Keep the vectors of passages under their keys, the most recent MAX_VECTORS of all."""
+        ...
+
+    def vectors(self, keys: Sequence[bytes]) -> Mapping[bytes, bytes]:
+        """Those of the keys under which a vector was kept."""
         ...

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from threading import Lock
 
 from keyhole.errors import Code, KeyholeError
 from keyhole.records import Artifact, ArtifactSummary
-from keyhole.store.base import MAX_KNOWN_URLS, Clock
+from keyhole.store.base import MAX_KNOWN_URLS, MAX_VECTORS, Clock
 
 MAX_ARTIFACTS = 64
 TTL = 3_600.0
@@ -26,6 +26,7 @@ class MemoryStore:
         self._kept: OrderedDict[str, tuple[Artifact, frozenset[str], float]] = OrderedDict()
         self._dropped: OrderedDict[str, str] = OrderedDict()
         self._known: OrderedDict[bytes, None] = OrderedDict()
+        self._vectors: OrderedDict[bytes, bytes] = OrderedDict()
         self._lock = Lock()
 
     def put(self, artifact: Artifact, words: str) -> None:
@@ -104,3 +105,15 @@ class MemoryStore:
     def remembers(self, key: bytes) -> bool:
         with self._lock:
             return key in self._known
+
+    def keep_vectors(self, vectors: Mapping[bytes, bytes]) -> None:
+        with self._lock:
+            for key, vector in vectors.items():
+                self._vectors[key] = vector
+                self._vectors.move_to_end(key)
+            while len(self._vectors) > MAX_VECTORS:
+                self._vectors.popitem(last=False)
+
+    def vectors(self, keys: Sequence[bytes]) -> Mapping[bytes, bytes]:
+        with self._lock:
+            return {key: self._vectors[key] for key in keys if key in self._vectors}

@@ -6,7 +6,7 @@ import json
 import os
 import sqlite3
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from threading import Lock
@@ -16,7 +16,7 @@ import sqlite_utils
 
 from keyhole.errors import Code, KeyholeError
 from keyhole.records import Artifact, ArtifactSummary
-from keyhole.store.base import MAX_KNOWN_URLS, REFRESH_AFTER, Clock
+from keyhole.store.base import MAX_KNOWN_URLS, MAX_VECTORS, REFRESH_AFTER, Clock
 
 BUSY_TIMEOUT = 5.0
 """Seconds a writer waits for another process: writes take milliseconds, so this is a stuck disk."""
@@ -68,6 +68,11 @@ _OF_THE_TEXT = frozenset({"id", "url", "text", "chars", "size"})
 
 # Beside the versioned tables: no other table refers to it, and a file without it gets it when it is opened.
 _KNOWN_URLS = "CREATE TABLE IF NOT EXISTS known_urls (number INTEGER PRIMARY KEY, key BLOB NOT NULL UNIQUE)"
+_VECTORS = (
+    "CREATE TABLE IF NOT EXISTS vectors (number INTEGER PRIMARY KEY, key BLOB NOT NULL UNIQUE, vector BLOB NOT NULL)"
+)
+_KEYS_AT_ONCE = 500
+"""Parameters of one statement; the lowest limit of an SQLite in use is 999."""
 
 
 class SqliteStore:
@@ -200,6 +205,22 @@ class SqliteStore:
         with self._transaction(write=False) as db:
             return next(db.query("SELECT 1 FROM known_urls WHERE key = ?", [key]), None) is not None
 
+    def keep_vectors(self, vectors: Mapping[bytes, bytes]) -> None:
+        with self._transaction() as db:
+            rows = sorted(vectors.items())
+            db.conn.executemany("INSERT OR REPLACE INTO vectors (key, vector) VALUES (?, ?)", rows)
+            db.execute("DELETE FROM vectors WHERE number <= (SELECT max(number) FROM vectors) - ?", [MAX_VECTORS])
+
+    def vectors(self, keys: Sequence[bytes]) -> Mapping[bytes, bytes]:
+        found: dict[bytes, bytes] = {}
+        with self._transaction(write=False) as db:
+            for at in range(0, len(keys), _KEYS_AT_ONCE):
+                some = list(keys[at : at + _KEYS_AT_ONCE])
+                marks = ", ".join("?" * len(some))
+                sql = f"SELECT key, vector FROM vectors WHERE key IN ({marks})"  # noqa: S608 - question marks
+                found |= {bytes(key): bytes(vector) for key, vector in db.execute(sql, some)}
+        return found
+
     def _has_expired(self, db: sqlite_utils.Database, now: float) -> bool:
         oldest = next(db.query("SELECT min(last_access) AS oldest FROM artifacts"))["oldest"]
         return oldest is not None and oldest + self._ttl < now
@@ -264,6 +285,7 @@ def _open(path: Path) -> sqlite_utils.Database:
                 connection.execute(statement)
             connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
         connection.execute(_KNOWN_URLS)
+        connection.execute(_VECTORS)
         connection.execute("COMMIT")
         undo.pop_all()
     return sqlite_utils.Database(connection, execute_plugins=False)

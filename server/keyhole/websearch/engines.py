@@ -40,5 +40,5 @@ def available(config: Config, api: Api, clock: Callable[[], float] | None = None
 
 def endpoints(config: Config) -> frozenset[str]:
     """`host:port` of the APIs whose addresses the operator gave, which may be private."""
-    given = (*config.searxng_url, config.mediawiki_url)
+    given = (*config.searxng_url, config.mediawiki_url, config.rerank_url, config.embed_url)
     return frozenset(parse_target(url).endpoint for url in given if url)
