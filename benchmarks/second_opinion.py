@@ -26,7 +26,7 @@ from keyhole.scorers.embed import Embedder
 from keyhole.scorers.second import SecondOpinion
 from keyhole.store.sqlite import SqliteStore
 
-ENGLISH = ("squad2", "xquad-en", "nqp", "nq", "policyqa", "hotpot", "covidqa", "cuad")
+ENGLISH = ("squad2", "xquad-en", "nqp", "policyqa", "hotpot", "covidqa", "cuad")
 """Datasets in the model's language whose documents are few enough for a model without a graphics card."""
 PATIENCE = 3_600.0
 """Seconds: what is measured here is the order, not whether it comes in time."""
