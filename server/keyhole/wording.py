@@ -138,11 +138,11 @@ def quotation(
 def search_status(shown: int, total: int, reports: Sequence[EngineReport], late: int, scope: str) -> str:
     """How many sources there are and what went wrong on the way, in one line."""
     where = "stored artifacts" if scope == "stored" else "the web"
-    found = f"{total} source{'s' if total != 1 else ''} from {where}."
-    left_out = f"{total - shown} more not shown: the budget is small." if shown < total else ""
+    left_out = f", {total - shown} not shown: the budget is small" if shown < total else ""
+    found = f"{total} source{'s' if total != 1 else ''} from {where}{left_out}."
     failed = [f"{report.name}: {clip(escaped(report.fault), MAX_URL)}" for report in reports if report.fault]
     told = f"{len(reports) - len(failed)} of {len(reports)} engines; {'; '.join(failed)}." if failed else ""
-    return _join(found, left_out, told, f"{late} not read in time." if late else "")
+    return _join(found, told, f"{late} not read in time." if late else "")
 
 
 def failure(error: KeyholeError) -> Answer:
