@@ -21,7 +21,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("permission",),
     ("pages", "readers"),
     ("gathering",),
-    ("bound", "wording"),
+    ("bound", "wording", "citing"),
     ("evidence",),
     ("retrieve",),
     ("tools", "site", "artifacts", "explain", "bar"),

@@ -230,7 +230,7 @@ def test_a_healthy_engine_without_hits_is_no_results() -> None:
 
 def test_a_page_that_cannot_be_read_keeps_its_snippet_and_says_why() -> None:
     answer = search(retrieval(web("a"), engines=[FakeEngine(hits("a", "gone"))]))
-    assert "Not read: dns_failure." in answer.text
+    assert "https://gone.example/ (not read: dns_failure) Title gone" in answer.text
     assert "Snippet of gone." in answer.text
 
 
@@ -239,7 +239,7 @@ def test_a_slow_page_never_delays_the_answer_past_the_deadline() -> None:
     product = retrieval(answers, engines=[FakeEngine(hits("a", "slow"))], config=Config(search_timeout=0.4))
     answer = search(product)
     assert "1 not read in time" in answer.text
-    assert "Not read: timed out." in answer.text
+    assert "https://slow.example/ (not read: timed out)" in answer.text
     assert "The a valve opens" in answer.text
 
 
@@ -288,11 +288,11 @@ def test_a_search_with_a_small_budget_leaves_sources_out_whole_and_says_so() -> 
     product = retrieval(web("a", "b", "c"), engines=[FakeEngine(hits("a", "b", "c"))])
     for budget in range(500, 3_000, 50):
         text = search(product, max_chars=budget).text
-        assert text.startswith("3 sources from the web."), budget
+        assert text.startswith("3 sources from the web"), budget
         assert "[1] " in text
         assert text.count("--- untrusted text") == text.count("--- end "), budget
         assert not text.endswith("…"), budget
-    assert "more not shown: the budget is small." in search(product, max_chars=600).text
+    assert ", 2 not shown: the budget is small." in search(product, max_chars=600).text
 
 
 def test_reading_on_after_a_quote_begins_where_the_shown_text_ends() -> None:

@@ -253,6 +253,7 @@ SETTINGS: tuple[Setting, ...] = (
         known_urls,
     ),
     Setting("user_agent", "text", "what sites see; by default Keyhole, its version and its home page", header_text),
+    Setting("fetches", "pages", "how many pages one search reads at once", _between(1, 50, int)),
     Setting(
         "engines",
         "names",
@@ -275,7 +276,6 @@ SETTINGS: tuple[Setting, ...] = (
         "longest that one engine is waited for, in half of a search's time",
         _between(0.1, 60, float),
     ),
-    Setting("fetches", "pages", "how many pages one search reads at once", _between(1, 50, int)),
     Setting(
         "searxng_url",
         "URLs",

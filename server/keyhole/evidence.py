@@ -32,8 +32,10 @@ LAST_NUMBER: Final = 99
 """No source has a longer number: at most 20 are read."""
 MIN_SNIPPET: Final = 60
 """Bytes. A shorter one says nothing that a title does not."""
-LIST_WORDS, BLOCK_WORDS, SNIPPET_WORDS, REPEATS = 14, 60, 8, 0
-"""Bytes of the words around the list, around the block of snippets, and before each of them."""
+LIST_WORDS: Final = 16
+BLOCK_WORDS: Final = 64
+SNIPPET_WORDS: Final = 8
+"""Bytes around the list of sources without passages, around the block of snippets, and before each of them."""
 
 Mark = Callable[[str], str]
 Following = Callable[[Artifact, int, int], Window]
@@ -134,20 +136,17 @@ class _Shown:
         listed = [Listed(self._sources[number], said, repeats[number]) for number, said in named.snippets.items()]
         lines = [status(len(cited) + len(listed)), *self._weak_line]
         sign = self._mark("\n".join(each.source.url for each in listed))
-        return Answer(
-            citing.results(lines, cited, listed, sign, brief=self._brief),
-            citing.facts(cited, listed, weak=self._weak),
-        )
+        facts = {} if self._brief else citing.facts(cited, listed, weak=self._weak)
+        return Answer(citing.results(lines, cited, listed, sign, brief=self._brief), facts)
 
     def _plan(self, room: int) -> tuple[Packed, _Named]:
         """Passages first, with room kept for naming the sources that show none; what that does not need is theirs."""
         reserve = (0 if self._brief else room // LIST_SHARE) if any(self._ranked) else room
-        named = self._named(range(len(self._sources)), reserve)
+        without: Iterable[int] = range(len(self._sources))
         for _ in range(2):
-            packed = self._packing.pack(room - named.cost, self._openings)
+            packed = self._packing.pack(room - self._named(without, reserve).cost, self._openings)
             without = [number for number, passages in enumerate(packed.chosen) if not passages]
-            named = self._named(without, min(reserve, named.cost) if named.cost else reserve)
-        return packed, named
+        return packed, self._named(without, room - packed.spent)
 
     def _named(self, numbers: Iterable[int], room: int) -> _Named:
         """As many sources as the room names, a line each; then their snippets, in equal shares of what is left."""
@@ -155,7 +154,7 @@ class _Shown:
         named: dict[int, str] = {}
         for number in numbers:
             line = citing.listed_line(Listed(self._sources[number]), LAST_NUMBER, brief=self._brief)
-            if (cost := serialized_size(f"\n{line}") + REPEATS) <= left:
+            if (cost := serialized_size(f"\n{line}")) <= left:
                 named[number] = ""
                 left -= cost
         silent = [number for number in named if not self._ranked[number] and self._sources[number].snippet]

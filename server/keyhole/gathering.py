@@ -15,7 +15,7 @@ from keyhole.config import Config
 from keyhole.errors import Code, KeyholeError
 from keyhole.fetch.base import Terms
 from keyhole.pages import Pages
-from keyhole.permission import remember_hits, wanted
+from keyhole.permission import remember_urls, wanted
 from keyhole.progress import Progress
 from keyhole.readers import plan, read_best, unread
 from keyhole.records import EngineReport, Hit, SearchRequest, Source
@@ -77,11 +77,13 @@ class Gathering:
         if not hits:
             raise KeyholeError(Code.NO_RESULTS, nothing_found(request, found.reports, elsewhere=bool(merged)))
         hits = hits[: RESERVES * request.max_results if fetch else request.max_results]
-        await remember_hits(hits, self.store)
-        if not fetch:
-            return Gathered(tuple(unread(hit) for hit in hits), found.reports)
-        await progress(1, total, f"fetching {min(len(hits), request.max_results)} pages")
-        return Gathered(tuple(await self._read(hits, request, until, progress, total)), found.reports)
+        if fetch:
+            await progress(1, total, f"fetching {min(len(hits), request.max_results)} pages")
+            sources = await self._read(hits, request, until, progress, total)
+        else:
+            sources = [unread(hit) for hit in hits]
+        await remember_urls((source.url for source in sources), self.store)
+        return Gathered(tuple(sources), found.reports)
 
     async def stored(self, request: SearchRequest, phrasings: Sequence[str], progress: Progress) -> Gathered:
         """Stored artifacts that hold the words, in no order of relevance. Raises KeyholeError: no_results."""

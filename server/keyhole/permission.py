@@ -41,10 +41,10 @@ async def remember_links(artifact: Artifact, store: Store) -> None:
         await asyncio.to_thread(store.remember, found)
 
 
-async def remember_hits(hits: Iterable[Hit], store: Store) -> None:
+async def remember_urls(urls: Iterable[str], store: Store) -> None:
     """Make search results known."""
     with suppress(KeyholeError):
-        await asyncio.to_thread(store.remember, keys(hit.url for hit in hits))
+        await asyncio.to_thread(store.remember, keys(urls))
 
 
 def wanted(hit: Hit, request: SearchRequest, config: Config) -> bool:

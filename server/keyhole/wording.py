@@ -144,9 +144,9 @@ def search_status(
 ) -> str:
     """How many sources there are and what went wrong on the way, in one line."""
     where = "stored artifacts" if scope == "stored" else "the web"
-    found = f"{total} source{'s' if total != 1 else ''} from {where}."
-    left_out = f"{total - shown} more not shown: the budget is small." if shown < total else ""
-    return _join(found, left_out, _engines(reports), f"{late} not read in time." if late else "", opinions)
+    left_out = f", {total - shown} not shown: the budget is small" if shown < total else ""
+    found = f"{total} source{'s' if total != 1 else ''} from {where}{left_out}."
+    return _join(found, _engines(reports), f"{late} not read in time." if late else "", opinions)
 
 
 def _engines(reports: Sequence[EngineReport]) -> str:

@@ -27,7 +27,7 @@ def test_with_every_setting_every_engine_can_run_in_the_order_of_preference() ->
     engines = available(load(EVERY), FakeFetcher(), Clock())
     assert tuple(engines) == ENGINES
     assert all(engine.name == name for name, engine in engines.items())
-    assert all(engine.applies <= set(FILTERS) for engine in engines.values())
+    assert all(engine.applies <= {*FILTERS, "locale"} for engine in engines.values())
 
 
 @pytest.mark.parametrize("name", KEYED)

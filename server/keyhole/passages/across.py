@@ -21,8 +21,8 @@ a look back."""
 
 
 def rank_sources(texts: Sequence[str], queries: Sequence[str]) -> Ranked:
-    """For each text its matching passages, best first, comparable across texts: a score is the share of the question
-    that a passage and what is around it hold, weighed by how rare the words are in all texts together.
+    """For each text its matching passages, best first, comparable across texts: a score is what a passage and its
+    surroundings hold of the question, by how rare the words are in all texts together, to the question's whole weight.
 
     `queries`: phrasings of one question. A passage has the mean of their scores, as agreement says more than one
     phrasing's favourite (Fox and Shaw, "Combination of multiple searches", TREC 1994), and holds what the best holds.

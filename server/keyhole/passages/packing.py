@@ -35,6 +35,8 @@ class Packed:
 
     chosen: tuple[tuple[Passage, ...], ...]
     repeats: tuple[tuple[int, ...], ...]
+    spent: int
+    """Of the room."""
 
 
 @dataclass(slots=True)
@@ -72,7 +74,7 @@ class Packing:
         poor = [number for number, passages in enumerate(self._ranked) if passages and not self._good[number]]
         turn.take_all(self._by_score(poor), room)
         chosen = tuple(_joined(taken.passages) for taken in turn.taken)
-        return Packed(chosen, tuple(tuple(taken.repeats) for taken in turn.taken))
+        return Packed(chosen, tuple(tuple(taken.repeats) for taken in turn.taken), room - turn.left)
 
     def _by_score(self, numbers: Sequence[int]) -> Iterator[tuple[int, int]]:
         places = [
@@ -119,7 +121,7 @@ class _Turn:
     def __init__(self, packing: Packing, room: int, opening: Sequence[int]) -> None:
         self._packing = packing
         self._opening = opening
-        self._left = room
+        self.left = room
         self._seen: dict[str, int] = {}
         self._done: set[tuple[int, int]] = set()
         self.taken = [_Taken() for _ in opening]
@@ -130,14 +132,14 @@ class _Turn:
             if passage.score < GOOD_SHARE * self._packing.passage((number, 0)).score:
                 return
             if not self._is_repeated((number, place)):
-                self._take((number, place), self._left)
+                self._take((number, place), self.left)
                 return
 
     def take_all(self, places: Iterator[tuple[int, int]], cap: int) -> list[tuple[int, int]]:
         """Passages one after the other while they fit; returns those that only their text's cap kept out."""
         waiting = []
         for at in places:
-            if self._left < SMALLEST:
+            if self.left < SMALLEST:
                 break
             if at in self._done or self._is_repeated(at):
                 continue
@@ -149,7 +151,7 @@ class _Turn:
 
     def _take(self, at: tuple[int, int], room: int) -> None:
         """The passage, or its first sentences where it does not fit."""
-        room, cost, passage = min(room, self._left), self._cost(at), self._packing.passage(at)
+        room, cost, passage = min(room, self.left), self._cost(at), self._packing.passage(at)
         if cost > room:
             around = cost - self._packing.size(at)
             end = self._first_sentences(at, room - around)
@@ -160,7 +162,7 @@ class _Turn:
         taken = self.taken[at[0]]
         taken.passages.append(passage)
         taken.spent += cost
-        self._left -= cost
+        self.left -= cost
         self._done.add(at)
         for run in self._packing.runs(at):
             self._seen.setdefault(run, at[0])

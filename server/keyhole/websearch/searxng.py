@@ -15,7 +15,7 @@ from keyhole.records import Hit, SearchRequest
 from keyhole.websearch.base import Engine, Hits, hits_from, with_sites
 from keyhole.websearch.failover import Failover
 from keyhole.websearch.faults import understood
-from keyhole.websearch.rows import iso_date
+from keyhole.websearch.rows import iso_date, rows_of
 
 MAX_NAMES = 100
 """Bytes of the engines named that an instance could not ask."""
@@ -66,7 +66,7 @@ def parse(body: bytes) -> tuple[Hit, ...]:
     """The hits of an answer. An empty answer of an instance whose engines all failed is a failure, not emptiness."""
     try:
         answer = json.loads(body)
-        hits = tuple(hit for row in answer["results"] for hit in _hits(row))
+        hits = tuple(hit for row in rows_of(answer["results"]) for hit in _hits(row))
         failed = answer.get("unresponsive_engines")
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise KeyholeError(Code.ENGINE_UNAVAILABLE, "SearXNG's answer is not its JSON format") from error
