@@ -1,0 +1,86 @@
+"""Which of many artifacts hold most of a question's words, worked out from lists of keys. Pure; no SQL and no text.
+
+A word counts by its rarity, as in BM25, and once more than half as much in an artifact that is about it. The lists of
+the rarest words are read first; the long lists of words that nearly every artifact holds are read only where nothing
+rarer found enough, as reading them costs most and tells least.
+"""
+
+from __future__ import annotations
+
+import math
+import unicodedata
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from keyhole.store.base import TOPIC, Word
+
+TOPIC_SHARE: Final = 0.6
+"""What it adds that an artifact is about a word: a word said often enough counts up to 2.2 times in BM25, in a text of
+common length some 1.6 times."""
+COMMON_SHARE: Final = 0.2
+"""Of all artifacts: a word that more of them hold is read last, if at all."""
+MAX_WORDS: Final = 48
+"""The rarest ones of a question; a longer one is a pasted text, and these say enough. As the ranker's own limit."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sought:
+    """One list of artifacts to read."""
+
+    word: int
+    """The number of the word that they hold."""
+    terms: tuple[str, ...]
+    weight: float
+    held: int
+    """The most artifacts there can be in the list."""
+    common: bool = False
+
+
+def searchable(words: Iterable[str]) -> list[str]:
+    """The words that the index can hold: FTS5 ends a token at every space, control and unassigned character."""
+    return [word for word in words if word and not any(unicodedata.category(c)[0] in "CZ" for c in word)]
+
+
+def forms_of(words: Iterable[Word]) -> list[tuple[str, ...]]:
+    """Each word's forms that an index can hold, those words that have any."""
+    given = ((word,) if isinstance(word, str) else word for word in words)
+    return [forms for each in given if (forms := tuple(dict.fromkeys(searchable(each))))]
+
+
+def with_topics(words: Iterable[tuple[str, ...]]) -> list[str]:
+    """Every term whose count a plan needs."""
+    return list(dict.fromkeys(mark + form for forms in words for form in forms for mark in ("", TOPIC)))
+
+
+def plan(words: Sequence[tuple[str, ...]], held: Mapping[str, int], total: int) -> tuple[Sought, ...]:
+    """The lists to read for words of which `held` artifacts of `total` hold each term: rarest first."""
+    lists = []
+    for number, forms in enumerate(words):
+        count = min(total, sum(held.get(form, 0) for form in forms))
+        weight = math.log(1 + (total - count + 0.5) / (count + 0.5))
+        for mark, share in (("", 1.0), (TOPIC, TOPIC_SHARE)):
+            terms = tuple(mark + form for form in forms if held.get(mark + form))
+            size = min(total, sum(held[term] for term in terms))
+            if terms:
+                lists.append(Sought(number, terms, weight * share, size, size > COMMON_SHARE * total))
+    rarest = sorted(lists, key=lambda each: (each.held, each.terms))
+    kept = set(list(dict.fromkeys(each.word for each in rarest))[:MAX_WORDS])
+    return tuple(each for each in rarest if each.word in kept)
+
+
+def match_of(sought: Sought) -> str:
+    """A list as FTS5's query language names it."""
+    return " OR ".join('"' + term.replace('"', '""') + '"' for term in sought.terms)
+
+
+def add(scores: dict[int, float], keys: Collection[int], weight: float) -> None:
+    """Count a word for the artifacts that hold it."""
+    known = scores.get
+    for key in keys:
+        scores[key] = known(key, 0.0) + weight
+
+
+def best_first(scores: Mapping[int, float]) -> list[int]:
+    """The artifacts, those with the most of the question first; ties to the latest."""
+    return sorted(scores, key=lambda key: (-scores[key], -key))
