@@ -1,4 +1,4 @@
-"""Artifacts in any number, made of real sentences in many languages by a seeded shuffle, for stored.py. Measures nothing.
+"""Artifacts in any number, of real sentences in many languages by a seeded shuffle: for stored.py. Measures nothing.
 
 Each artifact is about one to three real documents of one language: its sentences are theirs, a quarter of them with a
 name that no other artifact has, as real pages have; its length is from 2 to 20 KB, short ones more often.
@@ -61,8 +61,8 @@ class Made:
 def books(data: Path | None) -> dict[str, list[Book]]:
     """The recorded and reference pages, and the documents of a folder of answers.py, by language."""
     texts = [extract(p.body, url=p.url, content_type=p.content_type).text for p in recorded_pages().values()]
-    for page in sorted((fixtures_folder() / "reference").glob("*.html")):
-        texts.append(extract(page.read_bytes(), url="https://example.org/", content_type="text/html").text)
+    pages = sorted((fixtures_folder() / "reference").glob("*.html"))
+    texts += [extract(page.read_bytes(), url="https://example.org/", content_type="text/html").text for page in pages]
     if data:
         for split in ("dev", "test"):
             with gzip.open(data / f"{split}.docs.jsonl.gz", "rt", encoding="utf-8") as lines:
@@ -100,7 +100,9 @@ def _stemmed(language: str) -> str:
 def artifacts(library: dict[str, list[Book]], count: int, now: float, seed: int = 1) -> Iterator[Made]:
     """`count` artifacts, the same for the same seed."""
     languages = list(library)
-    weights = [ENGLISH_SHARE if name == "en" else (1 - ENGLISH_SHARE) / max(1, len(languages) - 1) for name in languages]
+    weights = [
+        ENGLISH_SHARE if name == "en" else (1 - ENGLISH_SHARE) / max(1, len(languages) - 1) for name in languages
+    ]
     for number in range(count):
         random = Random(f"{seed}:{number}")
         (language,) = random.choices(languages, weights)
@@ -145,8 +147,8 @@ def _artifact(number: int, language: str, sources: list[Book], random: Random, n
         media_type="text/html", language=language,
         fetched_at=now - random.random() * 20 * 86_400, published=published,
     )  # fmt: skip
-    words = " ".join([*counts, *topics(title_terms, Counter({t: c for t, c in counts.items() if c}))])
-    return Made(artifact, words, tuple(shown))
+    kept = " ".join([*counts, *topics(title_terms, Counter({t: c for t, c in counts.items() if c}))])
+    return Made(artifact, kept, tuple(shown))
 
 
 def _name(random: Random, pool: list[Sentence]) -> str:

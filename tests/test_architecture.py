@@ -18,7 +18,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("config", "markdown", "changes"),
     ("fetch", "extract", "passages", "store"),
     ("websearch", "keeping", "header", "alternates", "worker"),
-    ("permission",),
+    ("permission", "stored"),
     ("pages",),
     ("gathering",),
     ("bound", "wording"),
@@ -32,7 +32,8 @@ LAYERS: tuple[tuple[str, ...], ...] = (
 # Files that do I/O. Every other file is pure: it decides and touches nothing.
 DOERS = {
     "fetch/client.py", "fetch/exchange.py", "fetch/backend.py", "fetch/meter.py", "fetch/lookup.py", "fetch/tunnel.py",
-    "fetch/manners.py", "fetch/robots.py", "websearch/keyless.py", "store/sqlite.py", "store/sqlite_search.py", "store/home.py",
+    "fetch/manners.py", "fetch/robots.py", "websearch/keyless.py", "store/sqlite.py", "store/home.py",
+    "store/sqlite_search.py",
     "worker/pool.py", "worker/child.py", "alternates.py", "permission.py", "pages.py", "gathering.py",
     "websearch/panel.py",
     "retrieve.py", "tools.py", "cli.py", "serving.py", "demo.py", "site.py", "artifacts.py", "explain.py",

@@ -17,6 +17,8 @@ from keyhole.pages import Pages
 from keyhole.permission import remember_hits, wanted
 from keyhole.records import EngineReport, Hit, SearchRequest, Source
 from keyhole.store.base import Store
+from keyhole.store.filters import Filters
+from keyhole.stored import each_once, joined, nothing_stored
 from keyhole.websearch.base import allowed_by_sites
 from keyhole.websearch.merge import merge
 from keyhole.websearch.panel import Panel
@@ -26,6 +28,9 @@ Progress = Callable[[float, float, str], Awaitable[None]]
 
 FETCH_MARGIN: Final = 0.25
 """Of a search's deadline: kept after the last fetch for ranking and wording."""
+
+NARROWED: Final = 2
+"""Stored artifacts ranked for each that is shown: ranking them takes most of the time; see docs/stored.md."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +63,8 @@ class Gathering:
         """From the engines (`web`), the store (`stored`) or `both`. Raises KeyholeError as these do."""
         if scope == "stored":
             return await self.stored(request, phrasings, progress)
+        if scope == "both":
+            return await self.both(request, phrasings, fetch=fetch, until=until, progress=progress)
         return await self.web(request, phrasings, fetch=fetch, until=until, progress=progress)
 
     async def web(
@@ -79,17 +86,36 @@ class Gathering:
         return Gathered(tuple(await self._read(hits, request, until, progress, total)), found.reports)
 
     async def stored(self, request: SearchRequest, phrasings: Sequence[str], progress: Progress) -> Gathered:
-        """Stored artifacts that hold the words, in no order of relevance. Raises KeyholeError: no_results."""
-        from keyhole.passages.stems import search_terms
+        """Stored artifacts that hold most of the words, each page once. Raises KeyholeError: no_results."""
+        from keyhole.passages.stems import query_words
 
-        words = tuple(dict.fromkeys(word for phrasing in phrasings for word in search_terms(phrasing)))
-        narrowed = await asyncio.to_thread(self.store.search, words, request.max_results * 8)
+        words = tuple(dict.fromkeys(word for phrasing in phrasings for word in query_words(phrasing)))
+        filters = Filters(request.sites, request.exclude_sites, request.freshness, request.language)
+        narrowed = await asyncio.to_thread(self.store.search, words, request.max_results * NARROWED, filters)
         await progress(1, 2, f"ranking {len(narrowed)} artifacts")
-        found = [Source(a.url, a.title, "", a, True) for a in narrowed if allowed_by_sites(a.url, request)]
-        if not found:
-            elsewhere = f"; {len(narrowed)} that do are left out by the site filters" if narrowed else ""
-            raise KeyholeError(Code.NO_RESULTS, f"no stored artifact holds a word of the query{elsewhere}")
-        return Gathered(tuple(found))
+        if not narrowed:
+            held = await asyncio.to_thread(self.store.held, words)
+            raise nothing_stored(words, held)
+        sources = [Source(a.url, a.title, "", a, True, date=a.published, from_store=True) for a in narrowed]
+        return Gathered(each_once(sources))
+
+    async def both(
+        self, request: SearchRequest, phrasings: Sequence[str], *, fetch: bool, until: float, progress: Progress
+    ) -> Gathered:
+        """The web and the store at the same time. Where only one of them answers, its answer stands.
+
+        Raises KeyholeError as the web does where neither answers.
+        """
+        found, kept = await asyncio.gather(
+            _tried(self.web(request, phrasings, fetch=fetch, until=until, progress=progress)),
+            _tried(self.stored(request, phrasings, _unheard)),
+        )
+        if isinstance(found, KeyholeError):
+            if isinstance(kept, KeyholeError):
+                raise KeyholeError(found.code, f"{found.message}; {kept.message}", **found.facts)
+            reports = () if found.code is Code.NO_RESULTS else (EngineReport("web", str(found.message)),)
+            return Gathered(kept.sources, reports)
+        return found if isinstance(kept, KeyholeError) else replace(found, sources=joined(found.sources, kept.sources))
 
     async def _read(
         self, hits: Sequence[Hit], request: SearchRequest, until: float, progress: Progress, total: float
@@ -118,6 +144,17 @@ class Gathering:
             return _unread(hit, str(error.code))
         date = artifact.published or hit.date
         return Source(artifact.url, artifact.title or hit.title, hit.snippet, artifact, stored, date=date)
+
+
+async def _tried(gathering: Awaitable[Gathered]) -> Gathered | KeyholeError:
+    try:
+        return await gathering
+    except KeyholeError as error:
+        return error
+
+
+async def _unheard(done: float, total: float, what: str) -> None:
+    """The progress of one of two things that go on at once: only the other's is told."""
 
 
 def _unread(hit: Hit, why: str = "") -> Source:

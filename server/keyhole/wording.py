@@ -156,10 +156,14 @@ def results(
     return Answer("\n\n".join(parts), {"total": len(sources), "sources": facts})
 
 
-def search_status(shown: int, total: int, reports: Sequence[EngineReport], late: int, scope: str) -> str:
-    """How many sources there are and what went wrong on the way, in one line."""
+def search_status(
+    shown: int, total: int, reports: Sequence[EngineReport], late: int, scope: str, stored: int = 0
+) -> str:
+    """How many sources there are, how many of them the store gave, and what went wrong on the way, in one line."""
     where = "stored artifacts" if scope == "stored" else "the web"
     found = f"{total} source{'s' if total != 1 else ''} from {where}."
+    if scope == "both":
+        found = f"{stored} of {total} source{'s' if total != 1 else ''} from the store."
     left_out = f"{total - shown} more not shown: the budget is small." if shown < total else ""
     failed = [f"{report.name}: {clip(escaped(report.fault), MAX_URL)}" for report in reports if report.fault]
     told = f"{len(reports) - len(failed)} of {len(reports)} engines; {'; '.join(failed)}." if failed else ""

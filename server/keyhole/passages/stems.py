@@ -24,7 +24,10 @@ MAX_QUERY_CHARS: Final = 2_000
 """Read of a question: what is longer is a pasted text, and costs time for nothing."""
 
 _STEMMED: Final = (
-    (re.compile("[a-z]"), ("de", "fr", "es", "it", "pt", "nl", "sv", "da", "ro", "tr", "pl", "fi", "no", "hu", "cs", "id")),
+    (
+        re.compile("[a-z]"),
+        ("de", "fr", "es", "it", "pt", "nl", "sv", "da", "ro", "tr", "pl", "fi", "no", "hu", "cs", "id"),
+    ),
     (re.compile("[а-я]"), ("ru",)),
     (re.compile("[α-ω]"), ("el",)),
     (re.compile("[\u0600-\u06ff]"), ("ar", "fa")),

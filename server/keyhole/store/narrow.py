@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import unicodedata
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -20,6 +20,11 @@ TOPIC_SHARE: Final = 0.6
 common length some 1.6 times."""
 COMMON_SHARE: Final = 0.2
 """Of all artifacts: a word that more of them hold is read last, if at all."""
+SATURATION: Final = 1.2
+LENGTH_SHARE: Final = 0.75
+"""BM25's k1 and b, at the values that most who use it have kept (Robertson and Zaragoza, 2009)."""
+MAX_ROWS: Final = 100_000
+"""Read of the lists: some 20 ms. Beyond are only the commonest words of a long question."""
 MAX_WORDS: Final = 48
 """The rarest ones of a question; a longer one is a pasted text, and these say enough. As the ranker's own limit."""
 
@@ -74,13 +79,17 @@ def match_of(sought: Sought) -> str:
     return " OR ".join('"' + term.replace('"', '""') + '"' for term in sought.terms)
 
 
-def add(scores: dict[int, float], keys: Collection[int], weight: float) -> None:
-    """Count a word for the artifacts that hold it."""
-    known = scores.get
-    for key in keys:
-        scores[key] = known(key, 0.0) + weight
+def affordable(lists: Iterable[Sought], rows: int) -> list[Sought]:
+    """The rarest lists that have so many rows together, and always the first."""
+    kept: list[Sought] = []
+    for each in lists:
+        rows -= each.held
+        if kept and rows < 0:
+            break
+        kept.append(each)
+    return kept
 
 
-def best_first(scores: Mapping[int, float]) -> list[int]:
-    """The artifacts, those with the most of the question first; ties to the latest."""
-    return sorted(scores, key=lambda key: (-scores[key], -key))
+def shortened(score: float, chars: int, usual: float) -> float:
+    """A score for a text of a length, as in BM25: a long text holds more words by chance."""
+    return score / (1 + SATURATION * (1 - LENGTH_SHARE + LENGTH_SHARE * chars / usual))

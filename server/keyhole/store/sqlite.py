@@ -1,4 +1,4 @@
-"""Artifacts in one SQLite file, shared by every client on the machine. With sqlite_search.py the only file that knows its tables."""
+"""Artifacts in one SQLite file, shared by every client on the machine. Only sqlite_search.py knows its tables too."""
 
 from __future__ import annotations
 
@@ -72,6 +72,8 @@ _OF_THE_TEXT = frozenset({"id", "url", "text", "chars", "size"})
 
 # Beside the versioned tables: no other table refers to it, and a file without it gets it when it is opened.
 _KNOWN_URLS = "CREATE TABLE IF NOT EXISTS known_urls (number INTEGER PRIMARY KEY, key BLOB NOT NULL UNIQUE)"
+
+_OF_KEYS = "SELECT artifacts.* FROM json_each(?) AS wanted CROSS JOIN artifacts ON artifacts.key = wanted.value"
 
 
 class SqliteStore:
@@ -151,7 +153,7 @@ class SqliteStore:
         now = self._clock()
         with self._transaction(write=False) as db:
             keys = narrowed(db.conn, words, limit, Asked(filters, now, now - self._ttl))
-            rows = {row["key"]: row for row in db.query(f"SELECT * FROM artifacts WHERE key IN ({','.join('?' * len(keys))})", keys)}
+            rows = {row["key"]: row for row in db.query(_OF_KEYS, [json.dumps(keys)])}
         return tuple(_artifact(rows[key]) for key in keys)
 
     def held(self, words: Sequence[Word]) -> tuple[bool, ...]:
