@@ -10,7 +10,7 @@ import gzip
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
@@ -97,13 +97,13 @@ def _stemmed(language: str) -> str:
     return "en" if language in ("th", "ja", "zh") else language
 
 
-def artifacts(library: dict[str, list[Book]], count: int, now: float, seed: int = 1) -> Iterator[Made]:
-    """`count` artifacts, the same for the same seed."""
+def artifacts(library: dict[str, list[Book]], numbers: Iterable[int], now: float, seed: int = 1) -> Iterator[Made]:
+    """The artifacts of these numbers, each the same for the same seed."""
     languages = list(library)
     weights = [
         ENGLISH_SHARE if name == "en" else (1 - ENGLISH_SHARE) / max(1, len(languages) - 1) for name in languages
     ]
-    for number in range(count):
+    for number in numbers:
         random = Random(f"{seed}:{number}")
         (language,) = random.choices(languages, weights)
         yield _artifact(number, language, random.choices(library[language], k=random.randint(1, 3)), random, now)

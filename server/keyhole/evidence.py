@@ -25,17 +25,14 @@ def evidence(
 ) -> Answer:
     """At most `keep` sources with their best passages; a source that does not fit is left out whole, and said to be.
 
-    Where the store was searched, the sources that were read are put in the order of their best passage; all others keep
-    the engines' order. `mark` signs a boundary, `following` gives the window that reads on in an omitted stretch.
+    Stored sources come in no order of relevance and are put in that of their best passage; hits of engines keep the
+    engines' order. `mark` signs a boundary, `following` gives the window that reads on in an omitted stretch.
     """
     order = list(range(len(sources)))
-    if scope != "web":
-        readable = [number for number in order if sources[number].artifact]
-        best = sorted(readable, key=lambda number: -max((passage.score for passage in ranked[number]), default=0.0))
-        for place, number in zip(readable, best, strict=True):
-            order[place] = number
+    if scope == "stored":
+        order.sort(key=lambda number: -max((passage.score for passage in ranked[number]), default=0.0))
     kept = [(sources[number], ranked[number]) for number in order[:keep]]
-    stored = sum(source.from_store for source, _ in kept)
+    from_store = sum(source.from_store for source, _ in kept)
     late = sum(source.not_read == "timed out" for source, _ in kept)
 
     def render(count: int, room: int) -> Answer:
@@ -51,7 +48,7 @@ def evidence(
         ]
         return wording.results(
             shown,
-            status=wording.search_status(count, len(kept), reports, late, scope, stored),
+            status=wording.search_status(count, len(kept), reports, late, scope, from_store),
             bodies=[_body(source, room // count) for source in shown],
             marks=[mark(source.artifact.id if source.artifact else source.url) for source in shown],
             next_windows=[_next_window(source, following) for source in shown],

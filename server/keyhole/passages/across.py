@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from keyhole.measure import serialized_size
 from keyhole.passages import index_of
 from keyhole.passages.pack import gap_line
-from keyhole.passages.stems import stems
+from keyhole.passages.stems import query_stems, stems
 from keyhole.records import Passage, Ranked
 
 SHARE_CAP = 2
@@ -20,7 +20,7 @@ def rank_sources(texts: Sequence[str], queries: Sequence[str]) -> Ranked:
     which matters where the few pages of a search all hold the query's words). `queries`: phrasings of one question."""
     from rank_bm25 import BM25Plus  # brings numpy, which nothing else needs
 
-    wanted = list(dict.fromkeys(term for query in queries for term in stems(query)))
+    wanted = list(dict.fromkeys(term for query in queries for term in query_stems(query)))
     places = [(number, window) for number, text in enumerate(texts) if text for window in range(index_of(text).size)]
     held = [stems(_window_text(texts[number], window)) for number, window in places]
     ranked: list[list[Passage]] = [[] for _ in texts]

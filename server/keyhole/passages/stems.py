@@ -91,7 +91,7 @@ def _known(language: str) -> str:
 
 def query_words(text: str) -> list[tuple[str, ...]]:
     """The distinct words of a question, each as the forms that find it in an index: its stem in the question's
-    language, or where that is not known in every language of its script, and the word itself. Without function words,
+    language, or where that is not known in every language of its script, and last the word itself. Without function words,
     unless there is nothing else; each pair of characters in scripts without spaces is a word of its own."""
     words = WORD.findall(lower(text[:MAX_QUERY_CHARS]))
     language = language_of(words)
@@ -112,7 +112,8 @@ def _forms(word: str, language: str) -> Iterator[tuple[str, ...]]:
     script = next((languages for kind, languages in _STEMMED if kind.search(word)), ())
     spoken = (language,) if language != UNKNOWN else ("en", *script)
     stemmed, *pairs = zip(*(terms_of(word, each) for each in spoken), strict=True)
-    yield tuple(dict.fromkeys([*stemmed, fold_word(word)]))
+    own = fold_word(word)
+    yield (*dict.fromkeys(stem for stem in stemmed if stem != own), own)
     yield from ((pair[0],) for pair in pairs)
 
 

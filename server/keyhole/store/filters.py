@@ -67,7 +67,10 @@ def _is_recent(facets: Facets, since: float) -> bool:
 def _is_on_sites(url: str, filters: Filters) -> bool:
     if not (filters.sites or filters.exclude_sites):
         return True
-    host = (urlsplit(url).hostname or "").lower()
+    try:
+        host = (urlsplit(url).hostname or "").lower()
+    except ValueError:
+        host = ""
 
     def under(site: str) -> bool:
         bare = site.lower().removeprefix("www.")

@@ -10,11 +10,11 @@ import json
 import sqlite3
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from keyhole.store.base import Word
 from keyhole.store.filters import Facets, Filters, passes
-from keyhole.store.narrow import MAX_ROWS, Sought, affordable, forms_of, match_of, plan, shortened, with_topics
+from keyhole.store.narrow import Sought, affordable, best_first, forms_of, match_of, plan, shortened, with_topics
 
 BATCH: Final = 200
 """Artifacts whose facets are read at a time: about a millisecond."""
@@ -35,43 +35,38 @@ class Asked:
 def narrowed(db: sqlite3.Connection, words: Sequence[Word], limit: int, asked: Asked) -> list[int]:
     """The keys of the artifacts that hold most of the words, best first."""
     forms = forms_of(words)
-    # Apart: only alone does each of them take no time.
-    (total,), (last,) = (next(db.execute(f"SELECT {what} FROM artifacts")) for what in ("count(*)", "max(key)"))
+    (total,) = next(db.execute("SELECT count(*) FROM artifacts"))
     lists = plan(forms, _counts(db, with_topics(forms)), total)
     found: list[int] = []
-    for common in (False, True):
-        unread = affordable((each for each in lists if common or not each.common), MAX_ROWS)
-        if unread and len(found) < limit and any(each.common is common for each in unread):
-            found = _best(db, _scores(db, unread, last), limit, asked)
+    for readable in dict.fromkeys(affordable(lists)):
+        if len(found) < limit:
+            found = _best(db, _scores(db, readable), limit, asked)
     return found
 
 
-def _scores(db: sqlite3.Connection, lists: Sequence[Sought], last: int) -> Any:
-    """For every key the sum of the weights of the lists that it is on, as an array."""
-    import numpy
-
-    scores = numpy.zeros(last + 1)
+def _scores(db: sqlite3.Connection, lists: Sequence[Sought]) -> dict[int, float]:
+    """For every key the sum of the weights of the lists that it is on."""
+    scores: dict[int, float] = {}
+    known = scores.get
     for each in lists:
         # As one text: a row for each key would take three times as long.
         (keys,) = next(db.execute("SELECT group_concat(rowid) FROM words WHERE words MATCH ?", [match_of(each)]))
-        if keys:
-            scores[numpy.fromstring(keys, dtype=numpy.int64, sep=",")] += each.weight
+        for key in map(int, keys.split(",") if keys else ()):
+            scores[key] = known(key, 0.0) + each.weight
     return scores
 
 
-def _best(db: sqlite3.Connection, scores: Any, limit: int, asked: Asked) -> list[int]:
+def _best(db: sqlite3.Connection, scores: dict[int, float], limit: int, asked: Asked) -> list[int]:
     """The best keys whose artifacts are there and pass the filters; the best few of them by their length as well."""
-    import numpy
-
-    (keys,) = scores.nonzero()
-    order = keys[numpy.lexsort((-keys, -scores[keys]))].tolist()
     found: list[tuple[int, float, int]] = []
-    for start in range(0, len(order), BATCH):
+    order = best_first(scores, BATCH)
+    for start in range(0, len(scores), BATCH):
+        order = order if start < len(order) else best_first(scores, len(scores))
         batch = order[start : start + BATCH]
-        rows = {key: (facets, chars) for key, chars, facets in _facets(db, batch, asked)}
-        for key in batch:
-            if key in rows and passes(rows[key][0], asked.filters, asked.now):
-                found.append((key, float(scores[key]), rows[key][1]))
+        lengths = {
+            key: chars for key, chars, facets in _facets(db, batch, asked) if passes(facets, asked.filters, asked.now)
+        }
+        found += [(key, scores[key], lengths[key]) for key in batch if key in lengths]
         if len(found) >= limit * WEIGHED:
             break
     usual = sum(chars for *_, chars in found) / len(found) if found else 1.0
@@ -97,8 +92,8 @@ def _counts(db: sqlite3.Connection, terms: list[str]) -> dict[str, int]:
 
 def _facets(db: sqlite3.Connection, keys: Sequence[int], asked: Asked) -> Iterator[tuple[int, int, Facets]]:
     sql = (
-        "SELECT a.key, chars, url, published, fetched_at, language FROM json_each(?) AS wanted CROSS JOIN artifacts AS a "
-        "INDEXED BY artifacts_by_key ON a.key = wanted.value WHERE last_access >= ?"
+        "SELECT a.key, chars, url, published, fetched_at, language FROM json_each(?) AS wanted "
+        "CROSS JOIN artifacts AS a INDEXED BY artifacts_by_key ON a.key = wanted.value WHERE last_access >= ?"
     )
     for key, chars, *facets in db.execute(sql, [json.dumps(keys), asked.accessed_since]):
         yield key, chars, Facets(*facets)
