@@ -91,8 +91,8 @@ def _known(language: str) -> str:
 
 def query_words(text: str) -> list[tuple[str, ...]]:
     """The distinct words of a question, each as the forms that find it in an index: its stem in the question's
-    language, or where that is not known in every language of its script, and last the word itself. Without function words,
-    unless there is nothing else; each pair of characters in scripts without spaces is a word of its own."""
+    language, or where that is not known in every language of its script, and last the word itself. Function words are
+    left out, unless there is nothing else; each pair of characters in scripts without spaces is a word of its own."""
     words = WORD.findall(lower(text[:MAX_QUERY_CHARS]))
     language = language_of(words)
     skipped = FUNCTION_WORDS.get(language, frozenset())
