@@ -18,8 +18,8 @@ from typing import Any
 
 from keyhole.config import Config
 from keyhole.errors import Code, KeyholeError
-from keyhole.permission import permitted, remember_hits, remember_links
-from keyhole.records import Artifact, Hit
+from keyhole.permission import permitted, remember_links, remember_urls
+from keyhole.records import Artifact
 from keyhole.store.sqlite import SqliteStore
 
 WAYS = ("search result", "Markdown link", "bare in text")
@@ -29,7 +29,7 @@ PAGE = "https://page-that-was-read.example/"
 async def seen(store: SqliteStore, url: str, way: str) -> None:
     """Let the store see a URL in one way."""
     if way == "search result":
-        return await remember_hits([Hit(url, "", "", "")], store)
+        return await remember_urls([url], store)
     text = f"Before [words]({url}) after." if way == "Markdown link" else f"Before {url}, after."
     return await remember_links(Artifact("id", PAGE, PAGE, "", text, "text/html", "", 0.0), store)
 

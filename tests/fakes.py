@@ -9,7 +9,8 @@ from typing import Final, NoReturn
 from keyhole.errors import Code, KeyholeError
 from keyhole.fetch.base import ANY, Api, ApiCall, ApiReply, Fetcher, Terms
 from keyhole.records import Artifact, ArtifactSummary, Document, Hit, Page, SearchRequest
-from keyhole.store.base import Store
+from keyhole.store.base import Store, Word
+from keyhole.store.filters import NONE, Filters
 from keyhole.websearch.base import Engine
 from keyhole.worker.base import Extractor
 
@@ -183,8 +184,11 @@ class BrokenStore:
     def renew(self, id: str, fetched_at: float) -> bool:
         self._fail("renew")
 
-    def search(self, words: tuple[str, ...], limit: int) -> tuple[Artifact, ...]:
+    def search(self, words: Sequence[Word], limit: int, filters: Filters = NONE) -> tuple[Artifact, ...]:
         self._fail("search")
+
+    def held(self, words: Sequence[Word]) -> tuple[bool, ...]:
+        self._fail("held")
 
     def list(self, limit: int) -> tuple[ArtifactSummary, ...]:
         self._fail("list")

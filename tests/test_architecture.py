@@ -18,7 +18,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("config", "setting", "scorer_settings", "markdown", "changes"),
     ("fetch", "extract", "passages", "store"),
     ("websearch", "keeping", "header", "alternates", "worker", "scorers"),
-    ("permission",),
+    ("permission", "stored"),
     ("pages", "readers"),
     ("gathering",),
     ("bound", "wording", "citing"),
@@ -33,6 +33,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
 DOERS = {
     "fetch/client.py", "fetch/exchange.py", "fetch/backend.py", "fetch/meter.py", "fetch/lookup.py", "fetch/tunnel.py",
     "fetch/manners.py", "fetch/robots.py", "websearch/keyless.py", "store/sqlite.py", "store/home.py",
+    "store/sqlite_search.py",
     "worker/pool.py", "worker/child.py", "alternates.py", "permission.py", "pages.py", "gathering.py", "readers.py",
     "websearch/panel.py", "websearch/failover.py", "websearch/custom.py",
     "scorers/rerank.py", "scorers/embed.py", "scorers/second.py",

@@ -61,8 +61,11 @@ def evidence(
     """
     order = ordered(sources, ranked, scope)
     kept = collapsed([(sources[number], ranked[number]) for number in order], _picked(sketches, order))[:keep]
+    from_store = sum(source.from_store for source, _ in kept)
     late = sum(source.not_read == "timed out" for source, _ in kept)
-    status = partial(search_status, total=len(kept), reports=reports, late=late, scope=scope, opinions=opinions)
+    status = partial(
+        search_status, total=len(kept), reports=reports, late=late, scope=scope, stored=from_store, opinions=opinions
+    )
     render = partial(_Shown(kept, budget, mark, following).render, status)
     return fitting(budget, render) or cut(render(0), budget)
 

@@ -6,7 +6,7 @@ The engines, the network and the store are ports behind the panel, the pages and
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Awaitable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 from urllib.parse import urlsplit
@@ -16,10 +16,12 @@ from keyhole.errors import Code, KeyholeError
 from keyhole.fetch.base import Terms
 from keyhole.pages import Pages
 from keyhole.permission import remember_urls, wanted
-from keyhole.progress import Progress
+from keyhole.progress import Progress, silent
 from keyhole.readers import plan, read_best, unread
 from keyhole.records import EngineReport, Hit, SearchRequest, Source
 from keyhole.store.base import Store
+from keyhole.store.filters import Filters
+from keyhole.stored import each_once, joined, nothing_stored
 from keyhole.websearch.base import allowed_by_sites
 from keyhole.websearch.emptiness import nothing_found
 from keyhole.websearch.merge import merge
@@ -31,6 +33,9 @@ AFTER_SHARE: Final = 1 / 4
 """Of the deadline, where that is less."""
 RESERVES: Final = 3
 """Times as many hits as are wanted: so many may be tried in all before a search gives what it has."""
+
+NARROWED: Final = 2
+"""Stored artifacts ranked for each that is shown: ranking them takes most of the time; see docs/stored.md."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +68,8 @@ class Gathering:
         """From the engines (`web`), the store (`stored`) or `both`. Raises KeyholeError as these do."""
         if scope == "stored":
             return await self.stored(request, phrasings, progress)
+        if scope == "both":
+            return await self.both(request, phrasings, fetch=fetch, until=until, progress=progress)
         return await self.web(request, phrasings, fetch=fetch, until=until, progress=progress)
 
     async def web(
@@ -86,17 +93,36 @@ class Gathering:
         return Gathered(tuple(sources), found.reports)
 
     async def stored(self, request: SearchRequest, phrasings: Sequence[str], progress: Progress) -> Gathered:
-        """Stored artifacts that hold the words, in no order of relevance. Raises KeyholeError: no_results."""
-        from keyhole.passages.stems import search_terms
+        """Stored artifacts that hold most of the words, each page once. Raises KeyholeError: no_results."""
+        from keyhole.passages.stems import query_words
 
-        words = tuple(dict.fromkeys(word for phrasing in phrasings for word in search_terms(phrasing)))
+        words = tuple(dict.fromkeys(word for phrasing in phrasings for word in query_words(phrasing)))
+        filters = Filters(request.sites, request.exclude_sites, request.freshness, request.language)
         await progress(0, steps(request), "searching the store")
-        narrowed = await asyncio.to_thread(self.store.search, words, request.max_results * 8)
-        found = [Source(a.url, a.title, "", a, True) for a in narrowed if allowed_by_sites(a.url, request)]
-        if not found:
-            elsewhere = f"; {len(narrowed)} that do are left out by the site filters" if narrowed else ""
-            raise KeyholeError(Code.NO_RESULTS, f"no stored artifact holds a word of the query{elsewhere}")
-        return Gathered(tuple(found))
+        narrowed = await asyncio.to_thread(self.store.search, words, request.max_results * NARROWED, filters)
+        if not narrowed:
+            held = await asyncio.to_thread(self.store.held, words)
+            raise nothing_stored(words, held)
+        sources = [Source(a.url, a.title, "", a, True, date=a.published, from_store=True) for a in narrowed]
+        return Gathered(each_once(sources))
+
+    async def both(
+        self, request: SearchRequest, phrasings: Sequence[str], *, fetch: bool, until: float, progress: Progress
+    ) -> Gathered:
+        """The web and the store at the same time. Where only one of them answers, its answer stands.
+
+        Raises KeyholeError as the web does where neither answers.
+        """
+        found, kept = await asyncio.gather(
+            _tried(self.web(request, phrasings, fetch=fetch, until=until, progress=progress)),
+            _tried(self.stored(request, phrasings, silent)),
+        )
+        if isinstance(found, KeyholeError):
+            if isinstance(kept, KeyholeError):
+                raise KeyholeError(found.code, f"{found.message}; {kept.message}", **found.facts)
+            reports = () if found.code is Code.NO_RESULTS else (EngineReport("web", str(found.message)),)
+            return Gathered(kept.sources, reports)
+        return found if isinstance(kept, KeyholeError) else replace(found, sources=joined(found.sources, kept.sources))
 
     async def _read(
         self, hits: Sequence[Hit], request: SearchRequest, until: float, progress: Progress, total: float
@@ -127,3 +153,10 @@ class Gathering:
 def steps(request: SearchRequest) -> float:
     """How much there is to do for a search: asking, choosing, each page, ranking."""
     return request.max_results + 3.0
+
+
+async def _tried(gathering: Awaitable[Gathered]) -> Gathered | KeyholeError:
+    try:
+        return await gathering
+    except KeyholeError as error:
+        return error

@@ -251,6 +251,8 @@ class Source:
     """When it was published, as the page or else the engine says; ISO 8601."""
     copies: tuple[str, ...] = ()
     """URLs of other pages with nearly the same text, which stand behind this one."""
+    from_store: bool = False
+    """Whether a search of the store found it, and not an engine."""
 
 
 @dataclass(frozen=True, slots=True)

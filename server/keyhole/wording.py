@@ -140,13 +140,14 @@ def quotation(
 
 
 def search_status(
-    shown: int, total: int, reports: Sequence[EngineReport], late: int, scope: str, opinions: str = ""
+    shown: int, total: int, reports: Sequence[EngineReport], late: int, scope: str, stored: int = 0, opinions: str = ""
 ) -> str:
-    """How many sources there are and what went wrong on the way, in one line."""
+    """How many sources there are, how many of them the store gave, and what went wrong on the way, in one line."""
     where = "stored artifacts" if scope == "stored" else "the web"
     left_out = f", {total - shown} not shown: the budget is small" if shown < total else ""
-    found = f"{total} source{'s' if total != 1 else ''} from {where}{left_out}."
-    return _join(found, _engines(reports), f"{late} not read in time." if late else "", opinions)
+    sources = f"{total} source{'s' if total != 1 else ''}"
+    found = f"{stored} of {sources} from the store" if scope == "both" else f"{sources} from {where}"
+    return _join(f"{found}{left_out}.", _engines(reports), f"{late} not read in time." if late else "", opinions)
 
 
 def _engines(reports: Sequence[EngineReport]) -> str:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from keyhole.passages.stems import search_terms, stems
+from keyhole.passages.stems import TOPIC_COUNT, TOPICS, index_terms, query_stems, query_words, search_terms, stems
+from keyhole.store.base import TOPIC
 
 
 @pytest.mark.parametrize(
@@ -19,6 +20,48 @@ from keyhole.passages.stems import search_terms, stems
 )
 def test_a_query_shares_a_term_with_the_text_that_has_its_words(text: str, query: str) -> None:
     assert set(search_terms(text)) & set(search_terms(query))
+
+
+INFLECTED = [
+    ("The towns surrendered in the end and that was it", "surrendering town"),
+    ("Die Häuser waren in der Stadt und das ist gut so", "Hauses Städte"),
+    ("Стоимость новых насосов была высокой, и это не удивило их", "насосами стоимости"),
+    ("وصل المعلمون إلى المدرسة في الصباح من كل مدينة", "معلمين مدارس المدينة"),
+    ("यह किताबें लड़कों के लिए हैं और वे इसे पढ़ते हैं", "किताब लड़का"),
+    ("서울에서 회의를 열었다", "서울은 회의가"),
+    ("데이터베이스를 정리하는 방법", "데이터베이스는"),
+    ("東京で会議が開かれました。", "会議を開く"),
+    ("蒙特利尔的总督投降了", "总督为什么投降"),
+    ("เมืองยอมจำนนในที่สุด", "การยอมจำนน"),
+    ("La ciudad de Bogotá es grande y las casas son viejas", "bogota casa"),
+    ("Les maisons étaient grandes et il y avait des chevaux", "maison"),
+]
+
+
+@pytest.mark.parametrize(("text", "query"), INFLECTED)
+def test_a_short_question_finds_a_text_that_has_its_words_in_other_inflections(text: str, query: str) -> None:
+    held = set(index_terms("", text))
+    found = [word for word in query_words(query) if not held.isdisjoint(word)]
+    assert len(found) >= len(query_words(query)) / 4
+    assert not set(stems(text)).isdisjoint(query_stems(query)), "the ranker has passages for what the store gives"
+
+
+def test_a_word_of_a_question_has_its_stem_and_itself_last_and_function_words_are_none() -> None:
+    assert query_words("Where do the pumps run?") == [("pump", "pumps"), ("run",)]
+    assert query_words("the of") == [("the",), ("of",)]
+    assert query_words("") == query_words("\ud800 ...") == []
+
+
+def test_only_the_beginning_of_a_pasted_text_is_a_question() -> None:
+    assert len(query_words(" ".join(f"w{n}" for n in range(10_000)))) < 500
+
+
+def test_what_a_text_is_about_are_the_words_of_its_title_and_those_it_says_most() -> None:
+    terms = index_terms("A manual of pumps", "Valves, valve and valves; the nut.")
+    assert [term for term in terms if term.startswith(TOPIC)] == [f"{TOPIC}manual", f"{TOPIC}pump", f"{TOPIC}valv"]
+    assert {"manual", "pump", "pumps", "valv", "valves", "nut"} <= set(terms)
+    many = index_terms("", " ".join(f"word{n}x " * TOPIC_COUNT for n in range(100)))
+    assert sum(term.startswith(TOPIC) for term in many) == TOPICS
 
 
 def test_terms_stand_in_the_order_of_the_text_with_repetition() -> None:

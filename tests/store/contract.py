@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 
 from fakes import Clock, artifact
 from keyhole.errors import Code, KeyholeError
-from keyhole.store.base import Store
+from keyhole.store.base import TOPIC, Store
+from keyhole.store.filters import Filters
 
 DAY = 86_400.0
 TTL = 30 * DAY
@@ -235,6 +236,49 @@ class StoreContract(ABC):
     def test_many_words_may_be_searched_for_at_once(self, store: Store) -> None:
         store.put(artifact(), "w1999")
         assert store.search(tuple(f"w{n}" for n in range(2_000)), 10) == (artifact(),)
+
+    def test_any_form_of_a_word_finds_it_and_counts_once(self, store: Store) -> None:
+        mice, mouse, cat = (artifact(name, text=name) for name in ("mice", "mouse", "cat"))
+        store.put(mice, "mice")
+        store.put(mouse, "mouse cat")
+        store.put(cat, "cat dog bird")
+        assert set(store.search((("mouse", "mice"),), 10)) == {mice, mouse}
+        assert store.search((("mouse", "mice"), "cat"), 1) == (mouse,)
+
+    def test_what_is_about_a_word_stands_before_what_only_holds_it(self, store: Store) -> None:
+        for name in ("b", "a", "c"):
+            store.put(artifact(name, text=name), "fish water" + (f" {TOPIC}fish" if name == "a" else ""))
+        assert store.search(("fish",), 1)[0].id == "a"
+        assert len(store.search(("fish",), 10)) == 3
+
+    def test_a_search_keeps_to_sites_age_and_language(self, store: Store, clock: Clock) -> None:
+        old, new = (replace(artifact(name, url=f"https://{name}.example.org/"), language="") for name in ("old", "new"))
+        store.put(replace(old, published="2001-02-03", language="de"), "fish")
+        store.put(replace(new, fetched_at=clock.now), "fish")
+
+        def found(filters: Filters) -> set[str]:
+            return {each.id for each in store.search(("fish",), 10, filters)}
+
+        assert found(Filters()) == found(Filters(sites=("example.org",))) == {"old", "new"}
+        assert (
+            found(Filters(sites=("old.example.org",))) == found(Filters(exclude_sites=("new.example.org",))) == {"old"}
+        )
+        assert found(Filters(age="year")) == found(Filters(language="fr")) == {"new"}
+        assert found(Filters(sites=("else.example",))) == set()
+
+    def test_filters_look_beyond_the_best_artifacts(self, store: Store) -> None:
+        for n in range(60):
+            store.put(artifact(f"n{n}", url="https://many.example/"), "fish water")
+        store.put(artifact("one", url="https://one.example/"), "fish and much more in a long text")
+        assert [each.id for each in store.search(("fish", "water"), 1, Filters(("one.example",)))] == ["one"]
+
+    def test_a_store_says_which_words_it_holds(self, store: Store) -> None:
+        store.put(artifact(), "fish water größe")
+        assert (
+            store.held(("fish", "bird", ("birds", "water"), "größe", "", "a b"))
+            == (True, False, True, True) + (False,) * 2
+        )
+        assert store.held(()) == ()
 
     # The latest of a URL.
 

@@ -18,7 +18,8 @@ import keyhole
 from fakes import Clock, artifact
 from keyhole.errors import Code, KeyholeError
 from keyhole.store.base import Store
-from keyhole.store.sqlite import SCHEMA_VERSION, SqliteStore, doomed_rows
+from keyhole.store.filters import Filters
+from keyhole.store.sqlite import _MIGRATIONS, SCHEMA_VERSION, SqliteStore, doomed_rows
 from store.contract import DAY, TTL, StoreContract, code_of
 
 SOURCE = str(Path(keyhole.__file__).parents[1])
@@ -230,6 +231,7 @@ def test_a_folder_that_is_not_there_makes_every_call_fail_by_name_until_it_is(op
         lambda: store.get("id"),
         lambda: store.recent("url", 0),
         lambda: store.search(("x",), 1),
+        lambda: store.held(("x",)),
         lambda: store.list(1),
         lambda: store.remove("id"),
         lambda: store.collect(),
@@ -320,6 +322,9 @@ PRAGMA user_version = 1;
 FIRST_COLUMNS = "id, url, requested_url, title, text, chars, size, media_type, language, cut, fetched_at, last_access"
 INSERT_FIRST = "INSERT INTO artifacts VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 
+COLUMNS_OF_OTHER = FIRST_COLUMNS.replace("id", "'b'", 1)
+INSERT_OTHER = f"INSERT INTO artifacts ({FIRST_COLUMNS}) SELECT {COLUMNS_OF_OTHER} FROM artifacts"  # noqa: S608
+
 
 def write_first_schema(folder: Path) -> None:
     """A file as Keyhole 0.1.0 wrote it, with one artifact."""
@@ -380,6 +385,30 @@ def test_a_new_file_and_one_that_was_brought_up_have_the_same_tables(open_store:
     (folder / "artifacts.db").unlink()
     write_first_schema(folder)
     assert tables() == new
+
+
+def test_files_of_every_older_schema_are_searched_as_before(open_store: Open, folder: Path) -> None:
+    found = []
+    for version in range(1, SCHEMA_VERSION + 1):
+        write_first_schema(folder)
+        with closing(sqlite3.connect(folder / "artifacts.db")) as file, file:
+            file.executescript(";\n".join([*_MIGRATIONS[1:version], f"PRAGMA user_version = {version}"]))
+            file.execute("INSERT INTO words (rowid, stems) VALUES (2, 'word other')")
+            file.execute(INSERT_OTHER)
+        store = open_store()
+        found.append([each.id for each in store.search(("other", "word"), 10, Filters(("example.org",)))])
+        store.close()
+        (folder / "artifacts.db").unlink()
+    assert found == [["b", artifact().id]] * SCHEMA_VERSION
+
+
+def test_a_search_reads_lists_and_not_the_words_of_every_artifact(open_store: Open, folder: Path) -> None:
+    store = open_store()
+    for n in range(30):
+        store.put(artifact(f"n{n}"), "word" if n else "word rare")
+    with closing(sqlite3.connect(folder / "artifacts.db")) as other, other:
+        other.execute("UPDATE words_content SET c0 = 'something else'")
+    assert store.search(("rare", "word"), 1)[0].id == "n0"
 
 
 def test_a_file_that_another_process_holds_locked_is_waited_for_and_then_named(

@@ -6,11 +6,18 @@ import base64
 import hashlib
 import hmac
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Protocol
+from typing import Final, Protocol
 
 from keyhole.records import Artifact, ArtifactSummary
+from keyhole.store.filters import NONE, Filters
 
 Clock = Callable[[], float]
+
+Word = str | tuple[str, ...]
+"""A word of a question, or the forms of one, any of which will do."""
+
+TOPIC: Final = "*"
+"""Stands before a search term that an artifact is about. No word holds it, so none is mistaken for one."""
 
 ID_BYTES = 10
 """80 bits: nobody guesses one, and in base32 it is 16 characters that survive copying by a model."""
@@ -43,7 +50,8 @@ class Store(Protocol):
     """
 
     def put(self, artifact: Artifact, words: str) -> None:
-        """Keep an artifact, or renew the one with the same id. `words`: its search terms, space-separated."""
+        """Keep an artifact, or renew the one with the same id. `words`: its search terms, space-separated, and those
+        that it is about once more behind `TOPIC`."""
         ...
 
     def get(self, id: str) -> Artifact:
@@ -61,8 +69,12 @@ class Store(Protocol):
         """Note that the site still served this text at `fetched_at`; False when the artifact is not there."""
         ...
 
-    def search(self, words: tuple[str, ...], limit: int) -> tuple[Artifact, ...]:
+    def search(self, words: Sequence[Word], limit: int, filters: Filters = NONE) -> tuple[Artifact, ...]:
         """Artifacts that hold any of the words, those that hold the rarest and the most first."""
+        ...
+
+    def held(self, words: Sequence[Word]) -> tuple[bool, ...]:
+        """For each word whether any artifact holds it."""
         ...
 
     def list(self, limit: int) -> tuple[ArtifactSummary, ...]:

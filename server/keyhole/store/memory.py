@@ -9,7 +9,9 @@ from threading import Lock
 
 from keyhole.errors import Code, KeyholeError
 from keyhole.records import Artifact, ArtifactSummary
-from keyhole.store.base import MAX_KNOWN_URLS, MAX_VECTORS, Clock
+from keyhole.store.base import MAX_KNOWN_URLS, MAX_VECTORS, Clock, Word
+from keyhole.store.filters import NONE, Facets, Filters, passes
+from keyhole.store.narrow import forms_of, plan, with_topics
 
 MAX_ARTIFACTS = 64
 TTL = 3_600.0
@@ -64,12 +66,26 @@ class MemoryStore:
             self._kept.move_to_end(id)
             return True
 
-    def search(self, words: tuple[str, ...], limit: int) -> tuple[Artifact, ...]:
+    def search(self, words: Sequence[Word], limit: int, filters: Filters = NONE) -> tuple[Artifact, ...]:
         self.collect()
         with self._lock:
-            found = [(sum(w in kept for w in words), a) for a, kept, _ in self._kept.values()]
-        found.sort(key=lambda pair: (-pair[0], pair[1].id))
-        return tuple(artifact for count, artifact in found if count)[:limit]
+            kept = [(artifact, held) for artifact, held, _ in self._kept.values()]
+        forms, now = forms_of(words), self._clock()
+        counts = {term: sum(term in held for _, held in kept) for term in with_topics(forms)}
+        lists = plan(forms, counts, len(kept))
+        found = []
+        for artifact, held in kept:
+            score = sum(each.weight for each in lists if not held.isdisjoint(each.terms))
+            facets = Facets(artifact.url, artifact.published, artifact.fetched_at, artifact.language)
+            if score and passes(facets, filters, now):
+                found.append((-score, artifact.id, artifact))
+        return tuple(artifact for *_, artifact in sorted(found, key=lambda row: row[:2]))[:limit]
+
+    def held(self, words: Sequence[Word]) -> tuple[bool, ...]:
+        self.collect()
+        with self._lock:
+            every = frozenset[str]().union(*(held for _, held, _ in self._kept.values()))
+        return tuple(not every.isdisjoint((word,) if isinstance(word, str) else word) for word in words)
 
     def list(self, limit: int) -> tuple[ArtifactSummary, ...]:
         self.collect()

@@ -1,11 +1,10 @@
-"""Artifacts in one SQLite file, shared by every client on the machine. The only file that knows its tables."""
+"""Artifacts in one SQLite file, shared by every client on the machine. Only sqlite_search.py knows its tables too."""
 
 from __future__ import annotations
 
 import json
 import os
 import sqlite3
-import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
@@ -16,7 +15,10 @@ import sqlite_utils
 
 from keyhole.errors import Code, KeyholeError
 from keyhole.records import Artifact, ArtifactSummary
-from keyhole.store.base import MAX_KNOWN_URLS, MAX_VECTORS, REFRESH_AFTER, Clock
+from keyhole.store.base import MAX_KNOWN_URLS, MAX_VECTORS, REFRESH_AFTER, Clock, Word
+from keyhole.store.filters import NONE, Filters
+from keyhole.store.narrow import searchable
+from keyhole.store.sqlite_search import Asked, held_by_any, narrowed
 
 BUSY_TIMEOUT = 5.0
 """Seconds a writer waits for another process: writes take milliseconds, so this is a stuck disk."""
@@ -58,6 +60,8 @@ ALTER TABLE artifacts ADD COLUMN modified TEXT NOT NULL DEFAULT '';
 ALTER TABLE artifacts ADD COLUMN site TEXT NOT NULL DEFAULT '';
 ALTER TABLE artifacts ADD COLUMN replaces TEXT NOT NULL DEFAULT '';
 ALTER TABLE artifacts ADD COLUMN notes TEXT NOT NULL DEFAULT '{}'""",
+    # What a search filters by, apart from the texts, which SQLite reads through to reach the columns after them.
+    "CREATE INDEX artifacts_by_key ON artifacts (key, last_access, fetched_at, published, language, chars, url)",
 )
 """What leads from each version of the schema to the next, the first from an empty file. A released one never changes;
 a file is brought up in one transaction, and an older Keyhole that has it open still writes: columns have defaults."""
@@ -73,6 +77,8 @@ _VECTORS = (
 )
 _KEYS_AT_ONCE = 500
 """Parameters of one statement; the lowest limit of an SQLite in use is 999."""
+
+_OF_KEYS = "SELECT artifacts.* FROM json_each(?) AS wanted CROSS JOIN artifacts ON artifacts.key = wanted.value"
 
 
 class SqliteStore:
@@ -148,16 +154,16 @@ class SqliteStore:
             sql = "UPDATE artifacts SET fetched_at = ?, last_access = ? WHERE id = ? AND last_access >= ?"
             return bool(db.execute(sql, [fetched_at, now, _plain(id), now - self._ttl]).rowcount)
 
-    def search(self, words: tuple[str, ...], limit: int) -> tuple[Artifact, ...]:
-        match = " OR ".join('"' + word.replace('"', '""') + '"' for word in searchable(words))
-        if not match:
-            return ()
-        sql = (
-            "SELECT artifacts.* FROM words JOIN artifacts ON artifacts.key = words.rowid "
-            "WHERE words MATCH ? AND last_access >= ? ORDER BY bm25(words), id LIMIT ?"
-        )
+    def search(self, words: Sequence[Word], limit: int, filters: Filters = NONE) -> tuple[Artifact, ...]:
+        now = self._clock()
         with self._transaction(write=False) as db:
-            return tuple(_artifact(row) for row in db.query(sql, [match, self._clock() - self._ttl, limit]))
+            keys = narrowed(db.conn, words, limit, Asked(filters, now, now - self._ttl))
+            rows = {row["key"]: row for row in db.query(_OF_KEYS, [json.dumps(keys)])}
+        return tuple(_artifact(rows[key]) for key in keys)
+
+    def held(self, words: Sequence[Word]) -> tuple[bool, ...]:
+        with self._transaction(write=False) as db:
+            return held_by_any(db.conn, words)
 
     def list(self, limit: int) -> tuple[ArtifactSummary, ...]:
         sql = (
@@ -296,11 +302,6 @@ def _check_version(connection: sqlite3.Connection) -> int:
     if version > SCHEMA_VERSION:
         raise KeyholeError(Code.STORE_UNAVAILABLE, "the artifact store was written by a newer Keyhole")
     return version
-
-
-def searchable(words: Iterable[str]) -> list[str]:
-    """The words that the index can hold: FTS5 ends a token at every space, control and unassigned character."""
-    return [word for word in words if word and not any(unicodedata.category(c)[0] in "CZ" for c in word)]
 
 
 def _plain(text: str) -> str:

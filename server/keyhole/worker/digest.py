@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 
 from keyhole.extract import extract
-from keyhole.passages.stems import search_terms
+from keyhole.passages.stems import index_terms
 from keyhole.records import Document
 
 
@@ -13,5 +13,5 @@ def digest(body: bytes, url: str, content_type: str, requested_url: str = "") ->
     """The document and its words for the store's index. Blocks are left out: nothing that is kept needs them, and
     `keyhole.markdown.blocks` gives them for any text."""
     document = extract(body, url=url, content_type=content_type, requested_url=requested_url)
-    words = " ".join(search_terms(f"{document.title}\n{document.text}"))
+    words = " ".join(index_terms(document.title, document.text))
     return dataclasses.replace(document, blocks=()), words

@@ -1,0 +1,98 @@
+"""The SQL of searching artifacts: counts of terms, lists of who holds one, and what the filters look at. Plans nothing.
+
+An FTS5 table without positions gives a term's list of keys fast, but its bm25() reads the words of every artifact on a
+list again. So the lists alone are read, and narrow.py weighs them.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from keyhole.store.base import Word
+from keyhole.store.filters import Facets, Filters, passes
+from keyhole.store.narrow import Sought, affordable, best_first, forms_of, match_of, plan, shortened, with_topics
+
+WEIGHED: Final = 10
+"""Artifacts weighed by their length for each that is given."""
+ENOUGH: Final = 2
+"""Of these, as many for each that is given must pass the filters."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What of the artifacts may be found."""
+
+    filters: Filters
+    now: float
+    accessed_since: float
+    """Those that were last read before this have expired."""
+
+
+def narrowed(db: sqlite3.Connection, words: Sequence[Word], limit: int, asked: Asked) -> list[int]:
+    """The keys of the artifacts that hold most of the words, best first."""
+    forms = forms_of(words)
+    (total,) = next(db.execute("SELECT count(*) FROM artifacts"))
+    lists = plan(forms, _counts(db, with_topics(forms)), total)
+    found: list[int] = []
+    for readable in dict.fromkeys(affordable(lists)):
+        if len(found) < limit:
+            found = _best(db, _scores(db, readable), limit, asked)
+    return found
+
+
+def _scores(db: sqlite3.Connection, lists: Sequence[Sought]) -> dict[int, float]:
+    """For every key the sum of the weights of the lists that it is on."""
+    scores: dict[int, float] = {}
+    known = scores.get
+    for each in lists:
+        # As one text: a row for each key would take three times as long.
+        (keys,) = next(db.execute("SELECT group_concat(rowid) FROM words WHERE words MATCH ?", [match_of(each)]))
+        for key in map(int, keys.split(",") if keys else ()):
+            scores[key] = known(key, 0.0) + each.weight
+    return scores
+
+
+def _best(db: sqlite3.Connection, scores: dict[int, float], limit: int, asked: Asked) -> list[int]:
+    """The best keys whose artifacts are there and pass the filters, by their length as well.
+
+    The filters are first tried on the best few alone, and on all where they leave too little of these.
+    """
+    lengths = _passing(db, best_first(scores, limit * WEIGHED), asked)
+    if len(lengths) < limit * ENOUGH and limit * WEIGHED < len(scores):
+        lengths = _passing(db, list(scores), asked)
+    found = best_first({key: scores[key] for key in lengths}, limit * WEIGHED)
+    usual = sum(lengths.values()) / max(1, len(lengths))
+    return sorted(found, key=lambda key: (-shortened(scores[key], lengths[key], usual), -key))[:limit]
+
+
+def _passing(db: sqlite3.Connection, keys: Sequence[int], asked: Asked) -> dict[int, int]:
+    """The keys whose artifacts are there and pass the filters, with the lengths of their texts."""
+    sites = [site.lower().removeprefix("www.") for site in asked.filters.sites]
+    # Most that is on no wanted site is left out here: SQLite is ten times as fast at it.
+    near = f" AND ({' OR '.join(['instr(lower(url), ?)'] * len(sites))})" if sites else ""
+    sql = (
+        "SELECT a.key, chars, url, published, fetched_at, language FROM json_each(?) AS wanted "
+        "CROSS JOIN artifacts AS a INDEXED BY artifacts_by_key ON a.key = wanted.value WHERE last_access >= ?"
+    )
+    rows = db.execute(sql + near, [json.dumps(keys), asked.accessed_since, *sites])
+    return {key: chars for key, chars, *facets in rows if passes(Facets(*facets), asked.filters, asked.now)}
+
+
+def held_by_any(db: sqlite3.Connection, words: Sequence[Word]) -> tuple[bool, ...]:
+    """For each word whether any artifact holds it."""
+    counts = _counts(db, [term for forms in forms_of(words) for term in forms])
+    return tuple(any(counts.get(form) for form in ((word,) if isinstance(word, str) else word)) for word in words)
+
+
+def _counts(db: sqlite3.Connection, terms: list[str]) -> dict[str, int]:
+    """How many artifacts hold each term; those that none holds are left out."""
+    db.execute("CREATE VIRTUAL TABLE IF NOT EXISTS temp.terms USING fts5vocab('main', 'words', 'row')")
+    counts = {}
+    for term in terms:
+        for (count,) in db.execute("SELECT doc FROM temp.terms WHERE term = ?", [term]):
+            counts[term] = count
+    return counts
