@@ -20,10 +20,10 @@ import time
 import urllib.request
 from collections.abc import Sequence
 from typing import Final
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote
 
 import keyhole as product
-from web.calls import Outcome, ask, ask_all
+from web.calls import Outcome, ask, ask_all, places_of
 from web.corpus import Question, load_pages, load_questions
 from web.running import RunningWeb, engine, keyhole, served_web
 from web.sites import places
@@ -42,7 +42,7 @@ SHORT: Final = 3.0
 GRACE: Final = 0.5
 """Seconds by which a deadline may be passed."""
 DEADLINE_CALLS: Final = 100
-AT_ONCE: Final = 6
+AT_ONCE: Final = 8
 """Calls at a time where the time is spent waiting."""
 MANY: Final = 30
 """Sources of the comparison with a pipeline that has no bound."""
@@ -87,35 +87,39 @@ class Bench:
         """All of them; whether a bound was broken."""
         chosen = questions[::5] if self.quick else questions
         print(f"{len(chosen)} questions over {len(self.table)} addresses; engine: {behind}.\n")
-        with tempfile.TemporaryDirectory() as home:
-            ceiling = self.ceiling(chosen)
-            normal = await self.calls(chosen, home, 1)
-            rows = [("normal", DEFAULT, normal)]
-            for budget in () if self.quick else BUDGETS:
-                outcomes = await self.calls(chosen, home, 2, budget, KEYHOLE_FRESHNESS="3600")
-                rows.append(("normal", budget, outcomes))
+        ceiling, engine_seconds = await asyncio.to_thread(self.ceiling, chosen)
+        rows = await self.normal(chosen)
         self.web.set_mode("slow")
-        slow = await self.calls(
-            chosen[:: 3 if self.quick else 2], "", AT_ONCE, KEYHOLE_SEARCH_TIMEOUT=str(SLOW_TIMEOUT)
-        )
-        rows.append(("slow", DEFAULT, slow))
+        slow = await self.calls(chosen[::3], "", AT_ONCE, KEYHOLE_SEARCH_TIMEOUT=str(SLOW_TIMEOUT))
         hurried = [chosen[n % len(chosen)] for n in range(16 if self.quick else DEADLINE_CALLS)]
         late = await self.calls(hurried, "", AT_ONCE, KEYHOLE_SEARCH_TIMEOUT=str(SHORT))
         self.web.set_mode("normal")
+        normal = rows[0][1]
+        rows.append(("slow, every third", slow))
         print(answers(rows, ceiling))
         print(times(normal, slow, self.answering))
+        print(f"Of a call, the engine alone takes {engine_seconds:.2f} s (p50).\n")
         over = [outcome.seconds for outcome in late if outcome.seconds > SHORT + GRACE]
         longest = max(outcome.seconds for outcome in late)
         print(
             f"Deadline of {SHORT:g} s, a third of the pages slow: {len(late) - len(over)} of {len(late)} calls within "
             f"{SHORT + GRACE:g} s, the longest {longest:.2f} s, {sum(o.answered for o in late)} with the answer.\n"
         )
-        harmed = sum(outcome.harmed for _, _, outcomes in rows for outcome in outcomes)
+        harmed = sum(outcome.harmed for _, outcomes in rows for outcome in outcomes)
         print(f"Results that show hidden text or a forged frame: {harmed}. Over their budget: {self.breaches}.\n")
         if not self.quick:
             print(await self.unbounded(chosen[0]))
         print(f"\nAll in {time.perf_counter() - self.started:.0f} s.")
         return int(bool(over or harmed or self.breaches))
+
+    async def normal(self, questions: Sequence[Question]) -> list[tuple[str, list[Outcome]]]:
+        """One call after the other, each page asked for anew; then other budgets, over the pages that were stored."""
+        with tempfile.TemporaryDirectory() as home:
+            rows = [(f"{DEFAULT:,}", await self.calls(questions, home, 1))]
+            for budget in () if self.quick else BUDGETS:
+                outcomes = await self.calls(questions, home, 2, budget, KEYHOLE_FRESHNESS="3600")
+                rows.append((f"{budget:,}", outcomes))
+        return rows
 
     async def calls(
         self, questions: Sequence[Question], home: str, at_once: int, budget: int = DEFAULT, **others: str
@@ -140,16 +144,18 @@ class Bench:
                 )
         return outcomes
 
-    def ceiling(self, questions: Sequence[Question]) -> dict[str, int]:
-        """At which place among the engine's hits the last page of each answer stands; 0 when one is not there."""
-        ranks = {}
+    def ceiling(self, questions: Sequence[Question]) -> tuple[dict[str, int], float]:
+        """At which place among the engine's hits the last page of each answer stands, 0 when one is not there; and
+        the median of the seconds that the engine takes."""
+        ranks, seconds = {}, []
         for question in questions:
-            hosts = [urlsplit(row["url"]) for row in self.listed(question.text)]
-            pages = [getattr(self.table.get(f"{part.hostname}{part.path}"), "page", None) for part in hosts]
-            ids = [page.id if page else "" for page in pages]
+            started = time.perf_counter()
+            places = places_of(self.listed(question.text), self.table)
+            seconds.append(time.perf_counter() - started)
+            ids = [place.page.id if place else "" for place in places]
             needed = [ids.index(page) + 1 if page in ids else 0 for page, _ in question.answers]
             ranks[question.id] = max(needed) if all(needed) else 0
-        return ranks
+        return ranks, statistics.median(seconds)
 
     def listed(self, query: str) -> list[dict[str, str]]:
         """What the engine lists."""
@@ -160,14 +166,7 @@ class Bench:
 
     async def unbounded(self, question: Question) -> str:
         """The comparison: every page of the first hits as Markdown, joined, beside one search of ours."""
-        total = count = 0
-        for row in self.listed(question.text)[:MANY]:
-            part = urlsplit(row["url"])
-            if f"{part.hostname}{part.path}" in self.table:
-                with urllib.request.urlopen(row["url"], timeout=20) as answer:  # noqa: S310  (loopback, our own)
-                    document = product.extract(answer.read(), url=row["url"], content_type="text/html; charset=utf-8")
-                total += len(document.text.encode())
-            count += 1
+        count, total = await asyncio.to_thread(self.everything, question)
         with tempfile.TemporaryDirectory() as home:
             async with keyhole(self.web, self.base, home) as client:
                 ours = await ask(client, self.table, question, max_results=20)
@@ -177,17 +176,28 @@ class Bench:
             f"Keyhole {ours.size:,}, {total / ours.size:.0f} times less."
         )
 
+    def everything(self, question: Question) -> tuple[int, int]:
+        """How many sources the engine lists, and the bytes of all their pages as Markdown."""
+        rows = self.listed(question.text)[:MANY]
+        total = 0
+        for row, place in zip(rows, places_of(rows, self.table), strict=True):
+            if place:
+                with urllib.request.urlopen(row["url"], timeout=20) as answer:  # noqa: S310  (loopback, our own)
+                    document = product.extract(answer.read(), url=row["url"], content_type="text/html; charset=utf-8")
+                total += len(document.text.encode())
+        return len(rows), total
 
-def answers(rows: Sequence[tuple[str, int, list[Outcome]]], ceiling: dict[str, int]) -> str:
+
+def answers(rows: Sequence[tuple[str, list[Outcome]]], ceiling: dict[str, int]) -> str:
     """Shares of questions with their answer, as Markdown."""
     lines = [
         "| questions | listed | listed in the first five | "
-        + " | ".join(f"{mode}, {budget:,}" for mode, budget, _ in rows)
+        + " | ".join(name for name, _ in rows)
         + " | its page read |",
         "|---" + "|---:" * (3 + len(rows)) + "|",
     ]
     for name, languages in {**GROUPS, "all": sum(GROUPS.values(), ())}.items():
-        groups = [[o for o in outcomes if o.question.language in languages] for _, _, outcomes in rows]
+        groups = [[o for o in outcomes if o.question.language in languages] for _, outcomes in rows]
         if not groups[0]:
             continue
         ranks = [ceiling[outcome.question.id] for outcome in groups[0]]

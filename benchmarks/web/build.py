@@ -21,16 +21,42 @@ from bs4 import BeautifulSoup
 OUT: Final = Path(__file__).with_name("pages.jsonl.xz")
 DOC: Final = Path("usr/share/doc")
 
-POSTGRESQL: Final = ["transaction-iso", "explicit-locking", "indexes-types", "indexes-multicolumn", "indexes-partial", "indexes-expressional", "textsearch-controls", "textsearch-dictionaries", "datatype-numeric", "datatype-datetime", "datatype-character", "datatype-json", "functions-string", "functions-datetime", "functions-aggregate", "functions-json", "functions-window", "queries-with", "queries-table-expressions", "ddl-partitioning", "ddl-constraints", "ddl-rowsecurity", "ddl-generated-columns", "ddl-schemas", "sql-createtable", "sql-insert", "sql-copy", "sql-createindex", "sql-vacuum", "sql-merge", "sql-select", "continuous-archiving", "warm-standby", "hot-standby", "logical-replication-conflicts", "runtime-config-resource", "runtime-config-wal", "runtime-config-client", "kernel-resources", "auth-pg-hba-conf", "auth-password", "client-authentication-problems", "app-pgdump", "app-psql", "pgupgrade", "pgbench", "libpq-connect", "plpgsql-control-structures", "pgcrypto", "pgtrgm", "limits", "storage-toast", "wal-configuration", "using-explain"]
-SQLITE: Final = ["wal", "lang_createtable", "lang_select", "lang_insert", "lang_upsert", "limits", "pragma", "datatype3", "fts5", "json1", "isolation", "lockingv3", "faq", "whentouse", "fileformat2", "withoutrowid", "autoinc", "foreignkeys", "rtree", "lang_vacuum", "lang_datefunc", "backup", "howtocorrupt", "atomiccommit", "tempfiles", "queryplanner", "optoverview", "partialindex", "expridx", "gencol", "stricttables", "windowfunctions", "lang_with", "uri", "cli", "mmap", "inmemorydb", "threadsafe", "quirks", "testing", "selfcontained", "sharedcache", "eqp", "dbstat", "csv", "rescode", "lang_conflict", "lang_returning"]
-PYTHON: Final = ["library/asyncio-task", "library/sqlite3", "library/pathlib", "library/datetime", "library/json", "library/re", "library/subprocess", "library/logging", "library/logging.handlers", "library/argparse", "library/collections", "library/itertools", "library/functools", "library/dataclasses", "library/unittest", "library/unittest.mock", "library/threading", "library/multiprocessing", "library/concurrent.futures", "library/ssl", "library/urllib.parse", "library/urllib.request", "library/csv", "library/zipfile", "library/tarfile", "library/tempfile", "library/shutil", "library/pickle", "library/random", "library/secrets", "library/hashlib", "library/statistics", "library/decimal", "library/heapq", "library/bisect", "library/contextlib", "library/enum", "library/configparser", "library/tomllib", "library/struct", "library/textwrap", "howto/unicode", "howto/sorting", "howto/regex", "howto/ipaddress", "tutorial/floatingpoint", "tutorial/venv", "tutorial/controlflow", "faq/programming", "faq/design", "whatsnew/3.11"]
+POSTGRESQL: Final = """
+    transaction-iso explicit-locking indexes-types indexes-multicolumn indexes-partial indexes-expressional
+    textsearch-controls textsearch-dictionaries datatype-numeric datatype-datetime datatype-character datatype-json
+    functions-string functions-datetime functions-aggregate functions-json functions-window queries-with
+    queries-table-expressions ddl-partitioning ddl-constraints ddl-rowsecurity ddl-generated-columns ddl-schemas
+    sql-createtable sql-insert sql-copy sql-createindex sql-vacuum sql-merge sql-select continuous-archiving
+    warm-standby hot-standby logical-replication-conflicts runtime-config-resource runtime-config-wal
+    runtime-config-client kernel-resources auth-pg-hba-conf auth-password client-authentication-problems app-pgdump
+    app-psql pgupgrade pgbench libpq-connect plpgsql-control-structures pgcrypto pgtrgm limits storage-toast
+    wal-configuration using-explain
+"""
+SQLITE: Final = """
+    wal lang_createtable lang_select lang_insert lang_upsert limits pragma datatype3 fts5 json1 isolation lockingv3
+    faq whentouse fileformat2 withoutrowid autoinc foreignkeys rtree lang_vacuum lang_datefunc backup howtocorrupt
+    atomiccommit tempfiles queryplanner optoverview partialindex expridx gencol stricttables windowfunctions
+    lang_with uri cli mmap inmemorydb threadsafe quirks testing selfcontained sharedcache eqp dbstat csv rescode
+    lang_conflict lang_returning
+"""
+PYTHON: Final = """
+    library/asyncio-task library/sqlite3 library/pathlib library/datetime library/json library/re library/subprocess
+    library/logging library/logging.handlers library/argparse library/collections library/itertools
+    library/functools library/dataclasses library/unittest library/unittest.mock library/threading
+    library/multiprocessing library/concurrent.futures library/ssl library/urllib.parse library/urllib.request
+    library/csv library/zipfile library/tarfile library/tempfile library/shutil library/pickle library/random
+    library/secrets library/hashlib library/statistics library/decimal library/heapq library/bisect
+    library/contextlib library/enum library/configparser library/tomllib library/struct library/textwrap
+    howto/unicode howto/sorting howto/regex howto/ipaddress tutorial/floatingpoint tutorial/venv
+    tutorial/controlflow faq/programming faq/design whatsnew/3.11
+"""
 HANDBOOK: Final = {
     "en": """virtualization selinux firewall-packet-filtering release-lifecycle backup kernel-compilation
         apparmor ldap-directory dhcp ipv6 quotas nfs-file-server hotplug power-management quality-of-service
         x509-cert dealing-with-compromised-machine setup-apt-package-repository""",
     "de": """apt-get network-config user-group-databases remote-login http-web-server task-scheduling-cron-atd backup
-        kernel-compilation virtual-private-network automated-installation syslog package-authentication config-bootloader
-        firewall-packet-filtering""",
+        kernel-compilation virtual-private-network automated-installation syslog package-authentication
+        config-bootloader firewall-packet-filtering""",
     "fr": """virtualization selinux release-lifecycle remote-login ldap-directory nfs-file-server quotas
         windows-file-server-with-samba dist-upgrade manipulating-packages-with-dpkg foundation-documents supervision
         hotplug apt-frontends""",
@@ -58,13 +84,13 @@ HANDBOOK_FOLDERS: Final = {
 def rows(folder: Path) -> Iterator[dict[str, str]]:
     """Every page: its id, language, title and content."""
     postgresql = folder / DOC / "postgresql-doc-15" / "html"
-    for name in POSTGRESQL:
+    for name in POSTGRESQL.split():
         yield row(f"postgresql/{name}", "en", postgresql / f"{name}.html", ".navheader, .navfooter", "body")
-    for name in SQLITE:
+    for name in SQLITE.split():
         drop = ".nosearch:not(:has(.fancy_title)), script, style"
         yield row(f"sqlite/{name}", "en", folder / DOC / "sqlite3" / f"{name}.html", drop, "body")
     python = folder / DOC / "python3.11" / "html"
-    for name in PYTHON:
+    for name in PYTHON.split():
         yield row(f"python/{name}", "en", python / f"{name}.html", "script", "div[role=main]")
     handbook = folder / DOC / "debian-handbook" / "html"
     for language, names in HANDBOOK.items():

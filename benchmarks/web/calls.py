@@ -6,7 +6,7 @@ import asyncio
 import json
 import re
 import time
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import urlsplit
@@ -75,16 +75,15 @@ async def ask(client: Client, table: dict[str, Place], question: Question, **arg
         json.dumps(result.model_dump(mode="json", by_alias=True, exclude_none=True), ensure_ascii=False).encode()
     )
     sources = ((result.meta or {}).get("keyhole") or {}).get("sources") or []
-    shown = places_of((source for source in sources if source.get("spans")), table)
-    read = places_of((source for source in sources if source.get("artifact_id")), table)
-    return Outcome(question, text, size, seconds, bool(result.is_error), shown, read)
+    shown = filter(None, places_of([source for source in sources if source.get("spans")], table))
+    read = filter(None, places_of([source for source in sources if source.get("artifact_id")], table))
+    return Outcome(question, text, size, seconds, bool(result.is_error), tuple(shown), tuple(read))
 
 
-def places_of(sources: Iterable[dict[str, Any]], table: dict[str, Place]) -> tuple[Place, ...]:
-    """The pages of ours among sources."""
-    parts = (urlsplit(str(source["url"])) for source in sources)
-    keys = (f"{part.hostname}{part.path}" for part in parts)
-    return tuple(table[key] for key in keys if key in table)
+def places_of(rows: Sequence[dict[str, Any]], table: dict[str, Place]) -> list[Place | None]:
+    """What stands at the `url` of each row; None for an address that serves no page of the corpus."""
+    parts = (urlsplit(str(row["url"])) for row in rows)
+    return [table.get(f"{part.hostname}{part.path}") for part in parts]
 
 
 async def ask_all(
