@@ -1,4 +1,4 @@
-"""The loopback web is sound: answers stand in their pages, licences are named, every run has the same sites. No server."""
+"""The loopback web is sound: answers stand in their pages, licences are named, every run has the same sites."""
 
 from __future__ import annotations
 
