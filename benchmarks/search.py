@@ -42,8 +42,10 @@ SHORT: Final = 3.0
 GRACE: Final = 0.5
 """Seconds by which a deadline may be passed."""
 DEADLINE_CALLS: Final = 100
-AT_ONCE: Final = 8
-"""Calls at a time where the time is spent waiting."""
+AT_ONCE: Final = 4
+"""Calls at a time in slow mode, where most of the time is spent waiting: more would wait for the processor."""
+CROWD: Final = 8
+"""Calls at a time in the deadline run: more than two processors can serve, so that the deadline has to hold."""
 MANY: Final = 30
 """Sources of the comparison with a pipeline that has no bound."""
 
@@ -92,7 +94,7 @@ class Bench:
         self.web.set_mode("slow")
         slow = await self.calls(chosen[::3], "", AT_ONCE, KEYHOLE_SEARCH_TIMEOUT=str(SLOW_TIMEOUT))
         hurried = [chosen[n % len(chosen)] for n in range(16 if self.quick else DEADLINE_CALLS)]
-        late = await self.calls(hurried, "", AT_ONCE, KEYHOLE_SEARCH_TIMEOUT=str(SHORT))
+        late = await self.calls(hurried, "", CROWD, KEYHOLE_SEARCH_TIMEOUT=str(SHORT))
         self.web.set_mode("normal")
         normal = rows[0][1]
         rows.append(("slow, every third", slow))
@@ -102,8 +104,8 @@ class Bench:
         over = [outcome.seconds for outcome in late if outcome.seconds > SHORT + GRACE]
         longest = max(outcome.seconds for outcome in late)
         print(
-            f"Deadline of {SHORT:g} s, a third of the pages slow: {len(late) - len(over)} of {len(late)} calls within "
-            f"{SHORT + GRACE:g} s, the longest {longest:.2f} s, {sum(o.answered for o in late)} with the answer.\n"
+            f"Deadline of {SHORT:g} s, a third of the pages slow, {CROWD} calls at once: {len(late) - len(over)} of "
+            f"{len(late)} calls within {SHORT + GRACE:g} s, the longest {longest:.2f} s, {sum(o.answered for o in late)} with the answer.\n"
         )
         harmed = sum(outcome.harmed for _, outcomes in rows for outcome in outcomes)
         print(f"Results that show hidden text or a forged frame: {harmed}. Over their budget: {self.breaches}.\n")
@@ -209,13 +211,13 @@ def answers(rows: Sequence[tuple[str, list[Outcome]]], ceiling: dict[str, int]) 
 
 
 def times(normal: list[Outcome], slow: list[Outcome], answering: frozenset[str]) -> str:
-    """How long calls take beside the slowest page that they show."""
+    """How long calls take beside the slowest page that they read."""
     lines = [
-        "| mode | call p50, s | p95, s | slowest shown page p50, s | call / page, p50 | within 1.3 × page + 150 ms |",
+        "| mode | call p50, s | p95, s | slowest page read p50, s | call / page, p50 | within 1.3 × page + 150 ms |",
         "|---|---:|---:|---:|---:|---:|",
     ]
     for name, outcomes, pages in (("normal", normal, None), ("slow", slow, answering)):
-        good = [(outcome.seconds, outcome.slowest(pages)) for outcome in outcomes if outcome.shown]
+        good = [(outcome.seconds, outcome.slowest(pages)) for outcome in outcomes if outcome.read]
         if not good:
             continue
         took, needed = [call for call, _ in good], [page for _, page in good]

@@ -33,8 +33,6 @@ class Outcome:
     """Bytes of the result as JSON."""
     seconds: float
     is_error: bool
-    shown: tuple[Place, ...] = ()
-    """The pages that its passages are from."""
     read: tuple[Place, ...] = ()
     """The pages that were read."""
 
@@ -56,10 +54,10 @@ class Outcome:
         return CANARY in self.text or FORGED in outside or "The real answer" in outside
 
     def slowest(self, answering: frozenset[str] | None) -> float:
-        """Seconds of the slowest page shown; `answering` as for `pace` in slow mode, None in the normal one."""
+        """Seconds of the slowest page that was read: what is best is known only then. `answering` as for `pace` in slow
+        mode, None in the normal one."""
         delays = (
-            place.slow_delay if answering is not None and pace(place, answering) else place.delay
-            for place in self.shown
+            place.slow_delay if answering is not None and pace(place, answering) else place.delay for place in self.read
         )
         return max(delays, default=0.0)
 
@@ -75,9 +73,8 @@ async def ask(client: Client, table: dict[str, Place], question: Question, **arg
         json.dumps(result.model_dump(mode="json", by_alias=True, exclude_none=True), ensure_ascii=False).encode()
     )
     sources = ((result.meta or {}).get("keyhole") or {}).get("sources") or []
-    shown = filter(None, places_of([source for source in sources if source.get("spans")], table))
     read = filter(None, places_of([source for source in sources if source.get("artifact_id")], table))
-    return Outcome(question, text, size, seconds, bool(result.is_error), tuple(shown), tuple(read))
+    return Outcome(question, text, size, seconds, bool(result.is_error), tuple(read))
 
 
 def places_of(rows: Sequence[dict[str, Any]], table: dict[str, Place]) -> list[Place | None]:
