@@ -101,18 +101,13 @@ class Bench:
         print(answers(rows, ceiling))
         print(times(normal, slow, self.answering))
         print(f"Of a call, the engine alone takes {engine_seconds:.2f} s (p50).\n")
-        over = [outcome.seconds for outcome in late if outcome.seconds > SHORT + GRACE]
-        longest = max(outcome.seconds for outcome in late)
-        print(
-            f"Deadline of {SHORT:g} s, a third of the pages slow, {CROWD} calls at once: {len(late) - len(over)} of "
-            f"{len(late)} calls within {SHORT + GRACE:g} s, the longest {longest:.2f} s, {sum(o.answered for o in late)} with the answer.\n"
-        )
+        print(deadline(late))
         harmed = sum(outcome.harmed for _, outcomes in rows for outcome in outcomes)
         print(f"Results that show hidden text or a forged frame: {harmed}. Over their budget: {self.breaches}.\n")
         if not self.quick:
             print(await self.unbounded(chosen[0]))
         print(f"\nAll in {time.perf_counter() - self.started:.0f} s.")
-        return int(bool(over or harmed or self.breaches))
+        return int(bool(harmed or self.breaches or any(outcome.seconds > SHORT + GRACE for outcome in late)))
 
     async def normal(self, questions: Sequence[Question]) -> list[tuple[str, list[Outcome]]]:
         """One call after the other, each page asked for anew; then other budgets, over the pages that were stored."""
@@ -227,6 +222,16 @@ def times(normal: list[Outcome], slow: list[Outcome], answering: frozenset[str])
         medians = f"{statistics.median(took):.2f} | {p95:.2f} | {statistics.median(needed):.2f}"
         lines.append(f"| {name} | {medians} | {ratio:.2f} | {within} |")
     return "\n".join(lines) + "\n"
+
+
+def deadline(outcomes: list[Outcome]) -> str:
+    """How many calls kept their deadline, in a sentence."""
+    kept = sum(outcome.seconds <= SHORT + GRACE for outcome in outcomes)
+    longest = max(outcome.seconds for outcome in outcomes)
+    return (
+        f"Deadline of {SHORT:g} s, a third of the pages slow, {CROWD} calls at once: {kept} of {len(outcomes)} calls "
+        f"within {SHORT + GRACE:g} s, the longest {longest:.2f} s, {sum(o.answered for o in outcomes)} with the answer.\n"
+    )
 
 
 def share(flags: Sequence[bool]) -> str:
