@@ -228,9 +228,10 @@ def deadline(outcomes: list[Outcome]) -> str:
     """How many calls kept their deadline, in a sentence."""
     kept = sum(outcome.seconds <= SHORT + GRACE for outcome in outcomes)
     longest = max(outcome.seconds for outcome in outcomes)
+    answered = sum(outcome.answered for outcome in outcomes)
     return (
         f"Deadline of {SHORT:g} s, a third of the pages slow, {CROWD} calls at once: {kept} of {len(outcomes)} calls "
-        f"within {SHORT + GRACE:g} s, the longest {longest:.2f} s, {sum(o.answered for o in outcomes)} with the answer.\n"
+        f"within {SHORT + GRACE:g} s, the longest {longest:.2f} s, {answered} with the answer.\n"
     )
 
 
