@@ -40,7 +40,8 @@ class Outcome:
     def answered(self) -> bool:
         """Whether every part of the answer stands in it."""
         text = plain(self.text)
-        return not self.is_error and all(plain(words) in text for _, words in self.question.answers)
+        parts = [words for _, words in self.question.answers]
+        return not self.is_error and all(any(plain(one) in text for one in words) for words in parts)
 
     @property
     def found(self) -> bool:

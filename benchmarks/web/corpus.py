@@ -44,8 +44,9 @@ class Question:
     id: str
     text: str
     language: str
-    answers: tuple[tuple[str, str], ...]
-    """`(page id, words)`; more than one where the answer needs two places."""
+    answers: tuple[tuple[str, tuple[str, ...]], ...]
+    """`(page id, words)`; more than one where the answer needs two places. The first words stand in the page, others
+    say the same there or elsewhere."""
 
     @property
     def split(self) -> str:
@@ -60,12 +61,13 @@ def load_pages() -> tuple[CorpusPage, ...]:
 
 
 def load_questions() -> tuple[Question, ...]:
-    """Every question, in the file's order: `language | question | page id | words [| page id | words]`."""
+    """Every question, in the file's order: `language | question | page id | words [~ others] [| …]`."""
     questions: list[Question] = []
     lines = (HERE / "questions.txt").read_text(encoding="utf-8").splitlines()
     for line in (line for line in lines if line and not line.startswith("#")):
         language, text, *rest = (part.strip() for part in line.split(" | "))
-        answers = tuple(zip(rest[::2], rest[1::2], strict=True))
+        words = (tuple(part.split(" ~ ")) for part in rest[1::2])
+        answers = tuple(zip(rest[::2], words, strict=True))
         questions.append(Question(f"q{len(questions) + 1:03}", text, language, answers))
     return tuple(questions)
 
