@@ -78,7 +78,8 @@ def running(api: str) -> Iterator[str]:
         path.write_text(json.dumps(settings(port, api)), encoding="utf-8")  # JSON is YAML
         environment = {"PATH": os.defpath, "HOME": folder, "SEARX_SETTINGS_PATH": str(path), "LC_ALL": "C.UTF-8"}
         process = subprocess.Popen(
-            [str(PYTHON), "-P", "-m", "searx.webapp"],
+            # util-linux, which every Debian has: whatever becomes of this process, the instance ends with it.
+            ["/usr/bin/setpriv", "--pdeathsig", "TERM", str(PYTHON), "-P", "-m", "searx.webapp"],
             env=environment, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
         )  # fmt: skip
         try:
