@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
-from urllib.parse import urlsplit
 
 from keyhole.clean import clean
 from keyhole.escape import escaped
@@ -114,9 +113,14 @@ def _facts_line(cited: Cited) -> str:
 
 
 def _also_at(copies: Sequence[str]) -> str:
-    hosts = list(dict.fromkeys(clip((urlsplit(url).hostname or url).removeprefix("www."), MAX_HOST) for url in copies))
+    hosts = list(dict.fromkeys(clip(_host(url), MAX_HOST) for url in copies))
     more = f" and {len(hosts) - MAX_COPIES} more" if len(hosts) > MAX_COPIES else ""
     return f"Also at: {', '.join(hosts[:MAX_COPIES])}{more}." if hosts else ""
+
+
+def _host(url: str) -> str:
+    # By hand, as urllib refuses some hosts that a page's URL may have.
+    return url.partition("://")[2].split("/")[0].rpartition("@")[2].removeprefix("www.") or url
 
 
 def _same_as(numbers: Sequence[int]) -> str:
