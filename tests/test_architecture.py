@@ -34,7 +34,7 @@ DOERS = {
     "fetch/client.py", "fetch/exchange.py", "fetch/backend.py", "fetch/meter.py", "fetch/lookup.py", "fetch/tunnel.py",
     "fetch/manners.py", "fetch/robots.py", "websearch/keyless.py", "store/sqlite.py", "store/home.py",
     "worker/pool.py", "worker/child.py", "alternates.py", "permission.py", "pages.py", "gathering.py",
-    "websearch/panel.py", "websearch/failover.py", "websearch/custom.py",
+    "websearch/panel.py", "websearch/failover.py", "websearch/searxng.py", "websearch/custom.py",
     "retrieve.py", "tools.py", "cli.py", "serving.py", "demo.py", "site.py", "artifacts.py", "explain.py",
 }  # fmt: skip
 IMPURE = {

@@ -42,6 +42,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         config = load(os.environ)
         logging.basicConfig(level=config.log_level, stream=sys.stderr, format="%(name)s: %(message)s")
         logging.getLogger("pypdf").setLevel(logging.CRITICAL)  # it remarks on every fault of a damaged file
+        logging.getLogger("httpcore").setLevel(logging.INFO)  # it logs heads of answers, which may repeat a key
         code = int(arguments.run(config, arguments))
         sys.stdout.flush()
         return code

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 from urllib.parse import quote, urlencode
@@ -32,12 +33,10 @@ def fitted(query: str, chars: int = MAX_QUERY, words: int = MAX_QUERY) -> str:
     return cut if len(cut) <= chars else cut[: chars + 1].rpartition(" ")[0][:chars] or cut[:chars]
 
 
-def fitted_with_sites(request: SearchRequest, chars: int = MAX_QUERY, words: int = MAX_QUERY) -> str:
-    """The query with its `site:` operators: the query is cut to fit. Operators that leave it no half of the room are
-    left out, as the hits are filtered once more."""
-    from dataclasses import replace
-
-    operators = with_sites(replace(request, query=""))
+def fitted_with_sites(request: SearchRequest, chars: int = MAX_QUERY, words: int = MAX_QUERY, more: str = "") -> str:
+    """The query with its `site:` operators and `more` of them: the query is cut to fit. Operators that leave it no half
+    of the room are left out, as the hits are filtered once more."""
+    operators = f"{with_sites(replace(request, query=''))} {more}".strip()
     room, left = chars - len(operators) - 1, words - len(operators.split())
     if not operators or room < chars // 2 or left < words // 2:
         return fitted(request.query, chars, words)

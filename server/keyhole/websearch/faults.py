@@ -33,8 +33,9 @@ _QUOTA = re.compile(
 )
 _HASTE = re.compile(r"rate.?limit|too many requests|too busy|throttl|excessive requests|slow down|maxlag")
 _KEY = re.compile(
-    r"unauthori[sz]ed|access denied|^forbidden|(?:api.?key|subscription|access token).{0,40}(?:invalid|missing|not found"
-    r"|incorrect|expired|revoked|disabled)|(?:invalid|missing|incorrect|expired|wrong|unknown).{0,40}(?:api.?key|access token)"
+    r"unauthori[sz]ed|access denied|^forbidden"
+    r"|(?:api.?key|subscription|access token).{0,40}(?:invalid|missing|not found|incorrect|expired|revoked|disabled)"
+    r"|(?:invalid|missing|incorrect|expired|wrong|unknown).{0,40}(?:api.?key|access token)"
 )
 _SECRET_LIKE = re.compile(r"[\w+/=%.~-]{16,}")
 """Long runs without a space: keys, ids and addresses of others, none of which an agent needs."""

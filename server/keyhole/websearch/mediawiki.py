@@ -60,7 +60,7 @@ def wikipedia(language: str) -> str:
 
 def api_call(api_url: str, request: SearchRequest) -> ApiCall:
     """The call for a request; the wiki is also asked where its articles are, as only it knows."""
-    fields = {
+    fields: dict[str, str | int] = {
         "action": "query",
         "format": "json",
         "formatversion": 2,
@@ -86,4 +86,5 @@ def parse(reply: ApiReply, api_url: str) -> tuple[Hit, ...]:
 def article(general: Mapping[str, Any], api_url: str, title: str) -> str:
     """The address of an article, as MediaWiki writes it: https for a wiki that is asked over it."""
     name = quote(title.replace(" ", "_"), safe=";@$!*(),/~:-._")
-    return urljoin(urljoin(api_url, general["server"]), general["articlepath"].replace("$1", name))
+    place = str(general["articlepath"]).replace("$1", name)
+    return urljoin(urljoin(api_url, str(general["server"])), place)

@@ -46,7 +46,7 @@ class MojeekEngine:
 def api_call(base_url: str, key: str, request: SearchRequest, now: float | None) -> ApiCall:
     """The call for a request."""
     language = request.language.partition("-")[0].upper()
-    fields = {
+    fields: dict[str, str | int] = {
         "q": fitted(request.query),
         "fmt": "json",
         "t": count(request, MAX_COUNT),
@@ -69,4 +69,4 @@ def parse(reply: ApiReply, key: str) -> tuple[Hit, ...]:
         status = found["status"]
         if status != "OK":
             raise refusal("mojeek", str(status)[:300].removeprefix("ERROR: "), reply.status)
-        return hits_from(found.get("results", []), ("url", "title", "desc"), "mojeek", marked_up=True)
+        return hits_from(found.get("results") or [], ("url", "title", "desc"), "mojeek", marked_up=True)

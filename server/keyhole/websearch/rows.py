@@ -9,6 +9,8 @@ from typing import Any, Final
 
 from keyhole.clean import clean
 
+MAX_ROWS: Final = 100
+"""Of one answer. No engine is asked for more, and one that sends more must not keep the others waiting."""
 MAX_URL: Final = 2_000
 """Characters. Longer ones break in browsers and proxies, and cannot be cut: their row is left out."""
 MAX_TITLE: Final = 300

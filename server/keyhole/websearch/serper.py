@@ -49,8 +49,10 @@ def api_call(base_url: str, key: str, request: SearchRequest) -> ApiCall:
 
 
 def parse(reply: ApiReply, kind: str, key: str) -> tuple[Hit, ...]:
-    """The hits of an answer; most dates of news are relative and left out."""
+    """The hits of an answer, which repeats its parameters even where it found nothing; most dates of news are
+    relative and left out."""
     answer = understood(reply, "serper", key)
     with shaped("serper"):
-        rows = answer["news" if kind == "news" else "organic"]
+        place = "news" if kind == "news" else "organic"
+        rows = answer.get(place, []) if "searchParameters" in answer else answer[place]
         return hits_from(rows, ("link", "title", "snippet"), "serper", "date")

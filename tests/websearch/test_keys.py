@@ -1,0 +1,111 @@
+"""A key is told to its engine and to nobody else, even by a server that repeats all it hears."""
+
+from __future__ import annotations
+
+import base64
+import json
+import logging
+import os
+import subprocess
+import sys
+from urllib.parse import quote, quote_plus
+
+import pytest
+
+from fakes import FakeFetcher
+from keyhole.config import Config, load
+from keyhole.errors import KeyholeError
+from keyhole.fetch.base import ApiCall
+from keyhole.records import SearchRequest
+from keyhole.websearch.engines import available
+from loopback import Call
+from recorded import KEY, KEYED, ask, reply
+
+SPELLINGS = [KEY, quote(KEY, safe=""), quote_plus(KEY), KEY[:12], KEY[-12:], base64.b64encode(KEY.encode()).decode()]
+STATUSES = [200, 302, 400, 401, 402, 403, 422, 429, 432, 500, 503, 504]
+REQUEST = SearchRequest("a question", 5)
+ALL = pytest.mark.parametrize("engine", KEYED)
+
+
+def heard(call: Call) -> str:
+    """All that a server heard, with what it could make of it."""
+    secret = base64.b64encode(KEY.encode()).decode()
+    return f"{call.head.decode('latin-1')} {call.body.decode()} {secret}"
+
+
+def as_words(call: Call) -> str:
+    """A complaint that is JSON in every form that engines use."""
+    said = heard(call)
+    return json.dumps(
+        {"message": said, "error": {"code": said, "detail": said}, "response": {"status": said}, "results": said}
+    )
+
+
+def as_a_hit(call: Call) -> str:
+    """An answer that is well and full of what was heard."""
+    said = heard(call).replace("\r\n", " ")
+    row = {"title": said, "description": said, "content": said, "snippet": said, "desc": said, "highlights": [said]}
+    url = "https://a.example/?" + (call.headers.get("x-api-key") or call.path.partition("?")[2])
+    rows = [{**row, "url": url, "link": url}]
+    return json.dumps(
+        {"type": "search", "results": rows, "web": {"results": rows}, "organic": rows,
+         "response": {"status": "OK", "results": rows}}
+    )  # fmt: skip
+
+
+def told(engine: str, form: str, status: int) -> str:
+    """All that comes of a search at a server that repeats, in its head as well."""
+
+    def answer(call: Call) -> bytes:
+        assert KEY in heard(call) or quote(KEY, safe="") in heard(call)
+        body = {"words": as_words, "hit": as_a_hit, "text": heard}[form](call)
+        head = call.head.decode("latin-1").replace("\r\n", " ")
+        return reply(body.encode(), status, X_Heard=head, Content_Type="application/json")
+
+    try:
+        return repr(ask(engine, REQUEST, answer)[0])
+    except KeyholeError as error:
+        return f"{error!r} {error.message} {error.facts} {error.__cause__!r}"
+
+
+@ALL
+@pytest.mark.parametrize("form", ["words", "text"])
+@pytest.mark.parametrize("status", STATUSES)
+def test_no_failure_repeats_a_key(engine: str, form: str, status: int, caplog: pytest.LogCaptureFixture) -> None:
+    # As the command line sets the logs up: httpcore writes the heads of answers there.
+    caplog.set_level(logging.DEBUG)
+    caplog.set_level(logging.INFO, logger="httpcore")
+    said = told(engine, form, status) + caplog.text
+    assert not [spelling for spelling in SPELLINGS if spelling in said]
+
+
+@ALL
+def test_no_result_repeats_a_key(engine: str) -> None:
+    said = told(engine, "hit", 200)
+    assert said.startswith("(Hit(")
+    assert not [spelling for spelling in SPELLINGS[:3] if spelling in said]
+
+
+def test_neither_settings_nor_calls_nor_engines_show_a_key() -> None:
+    config = load({f"KEYHOLE_{name.upper()}_KEY": KEY for name in KEYED})
+    assert config.brave_key == config.exa_key == KEY
+    shown = [config, ApiCall(f"https://a.example/?api_key={KEY}", (("X-Key", KEY),)), *vars(Config).values()]
+    shown += available(config, FakeFetcher()).values()
+    assert KEY not in repr(shown)
+
+
+@ALL
+def test_a_key_that_cannot_be_one_is_refused_without_repeating_it(engine: str) -> None:
+    for raw in ("s3cret with spaces", "s3cr\xe9t-and-more", "s3cret", "s3cret-\r\nX-Other: 1"):
+        with pytest.raises(KeyholeError) as caught:
+            load({f"KEYHOLE_{engine.upper()}_KEY": raw})
+        assert caught.value.message.startswith(f"KEYHOLE_{engine.upper()}_KEY: must be ")
+        assert "s3cr" not in f"{caught.value!r} {caught.value.message} {caught.value.__cause__!r}"
+
+
+def test_the_command_line_silences_the_log_that_would_repeat_a_key() -> None:
+    code = "import logging, keyhole.cli as c; c.main(['select', '/dev/null', '-q', 'x'])"
+    code += "; print(logging.getLogger().level, logging.getLogger('httpcore.http11').isEnabledFor(logging.DEBUG))"
+    environment = {**os.environ, "KEYHOLE_LOG_LEVEL": "DEBUG"}
+    run = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=60)
+    assert run.stdout.splitlines()[-1] == "10 False"
