@@ -122,7 +122,7 @@ def test_members_of_filters_that_are_not_asked_for_are_left_out() -> None:
     assert json.loads(body or b"") == {"size": 10, "query": {"match": "all of q"}, "sort": ["score"]}
 
 
-@given(st.text(max_size=40), st.text(max_size=5), st.sampled_from([BY_GET, BY_POST]))
+@given(st.text(min_size=1, max_size=40), st.text(max_size=5), st.sampled_from([BY_GET, BY_POST]))
 def test_any_question_makes_one_request_of_the_described_form(query: str, language: str, text: str) -> None:
     asked = call(spec(text), SearchRequest(query, 5, language=language))
     target = parse_target(asked.url)
