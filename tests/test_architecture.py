@@ -35,7 +35,7 @@ DOERS = {
     "fetch/manners.py", "fetch/robots.py", "websearch/keyless.py", "store/sqlite.py", "store/home.py",
     "store/sqlite_search.py",
     "worker/pool.py", "worker/child.py", "alternates.py", "permission.py", "pages.py", "gathering.py", "readers.py",
-    "websearch/panel.py", "websearch/failover.py", "websearch/custom.py",
+    "websearch/panel.py", "websearch/failover.py", "websearch/searxng.py", "websearch/custom.py",
     "scorers/rerank.py", "scorers/embed.py", "scorers/second.py",
     "retrieve.py", "tools.py", "cli.py", "serving.py", "demo.py", "site.py", "artifacts.py", "explain.py",
 }  # fmt: skip

@@ -6,6 +6,7 @@ import asyncio
 import json
 import logging
 from typing import Any
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from hypothesis import given
@@ -14,9 +15,11 @@ from hypothesis import strategies as st
 from keyhole.config import Config
 from keyhole.errors import Code, KeyholeError
 from keyhole.fetch.client import HttpFetcher
+from keyhole.fetch.urls import parse_target
 from keyhole.records import Hit, SearchRequest
-from keyhole.websearch.custom import MAX_ROWS, CustomEngine, call, read
+from keyhole.websearch.custom import CustomEngine, call, read
 from keyhole.websearch.engines_file import Spec, parse
+from keyhole.websearch.rows import MAX_ROWS
 from loopback import Call, Site, response, serve
 
 KEY = "s3cret-key-of-the-team"
@@ -72,7 +75,7 @@ ITEMS = {
     "data": {
         "items": [
             {"links": {"web": "/pages/7"}, "name": "Pumps", "changed": 1_700_000_000_000,
-             "highlights": [{"text": "a pump"}, {"text": "two pumps"}]},
+             "highlights": [{"text": "a <em>pump</em> &amp; a hose"}, {"text": "two pumps"}]},
             {"links": {"web": "https://b.example/x"}, "name": None, "changed": "yesterday"},
             {"links": {"web": "https://c.example/"}, "hidden": True},
             {"links": {}},
@@ -92,7 +95,7 @@ def test_a_get_is_made_of_its_template_and_its_answer_is_read_by_its_paths() -> 
     assert asked.headers["x-key"] == KEY
     (first, second) = found
     assert first.url.endswith("/pages/7")
-    assert (first.title, first.snippet, first.engine) == ("Pumps", "a pump … two pumps", "wiki")
+    assert (first.title, first.snippet, first.engine) == ("Pumps", "a pump & a hose … two pumps", "wiki")
     assert first.date == "2023-11-14T22:13:20+00:00"
     assert second == Hit("https://b.example/x", "", "", "wiki")
 
@@ -117,6 +120,23 @@ def test_a_post_has_its_values_within_json() -> None:
 def test_members_of_filters_that_are_not_asked_for_are_left_out() -> None:
     body = call(spec(BY_POST), SearchRequest("q", 5)).body
     assert json.loads(body or b"") == {"size": 10, "query": {"match": "all of q"}, "sort": ["score"]}
+
+
+@given(st.text(min_size=1, max_size=40), st.text(max_size=5), st.sampled_from([BY_GET, BY_POST]))
+def test_any_question_makes_one_request_of_the_described_form(query: str, language: str, text: str) -> None:
+    asked = call(spec(text), SearchRequest(query, 5, language=language))
+    target = parse_target(asked.url)
+    assert target.endpoint == "127.0.0.1:80"
+    assert asked.url.count("?") == 1
+    if asked.body is None:
+        assert parse_qs(urlsplit(asked.url).query, keep_blank_values=True)["q"] == [query]
+    else:
+        assert json.loads(asked.body)["query"]["match"] == f"all of {query}"
+
+
+def test_what_utf_8_cannot_write_is_replaced_and_asked_for_all_the_same() -> None:
+    assert "q=%3F" in call(spec(), SearchRequest("\ud800", 5)).url
+    assert json.loads(call(spec(BY_POST), SearchRequest("\ud800", 5)).body or b"")["query"]["match"] == "all of ?"
 
 
 def test_an_engine_applies_the_filters_it_has_placeholders_for() -> None:

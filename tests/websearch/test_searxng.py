@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fakes import FakeFetcher, page
+from fakes import Clock, FakeFetcher, page
 from keyhole.config import Config
 from keyhole.errors import Code, KeyholeError
 from keyhole.fetch.client import HttpFetcher
@@ -235,11 +235,6 @@ def test_an_instance_that_does_not_answer_as_it_should_is_named(data: bytes, cod
     assert caught.value.code is code
 
 
-def test_an_instance_that_forbids_json_says_what_to_do() -> None:
-    with pytest.raises(KeyholeError, match="is its JSON format enabled"):
-        search_over_loopback(response(b"<title>403 Forbidden</title>", "403 Forbidden", Content_Type="text/html"))
-
-
 def test_an_instance_that_is_down_is_stood_in_for_by_the_next_over_http() -> None:
     async def run(urls: list[str]) -> tuple[tuple[Hit, ...], str]:
         apis = frozenset(parse_target(url).endpoint for url in urls)
@@ -247,12 +242,12 @@ def test_an_instance_that_is_down_is_stood_in_for_by_the_next_over_http() -> Non
             found = await instances(urls, fetcher, 10.0).search(SearchRequest("q", 5))
             return found, getattr(found, "note", "")
 
-    down = f"http://127.0.0.1:{unused_port()}/searx/"
-    good = response(answer(ROW), Content_Type="application/json")
+    found_it = response(answer(ROW), Content_Type="application/json")
     with (
         serve(lambda _: lambda call: call.send(response(b"no", "500 Oops"))) as broken,
-        serve(lambda _: lambda call: call.send(good)) as site,
+        serve(lambda _: lambda call: call.send(found_it)) as site,
     ):
+        down = f"http://127.0.0.1:{unused_port()}/searx/"
         found, note = asyncio.run(run([down, broken.url(), site.url()]))
     assert found == (HIT,)
     assert note.startswith(
@@ -262,3 +257,30 @@ def test_an_instance_that_is_down_is_stood_in_for_by_the_next_over_http() -> Non
 
 def test_one_instance_is_an_engine_of_its_own() -> None:
     assert isinstance(instances(["http://searx.example"], FakeFetcher(), 10.0), SearxngEngine)
+
+
+def test_an_instance_that_forbids_json_says_what_to_do() -> None:
+    with pytest.raises(KeyholeError, match="is its JSON format enabled"):
+        search_over_loopback(response(b"<title>403 Forbidden</title>", "403 Forbidden", Content_Type="text/html"))
+
+
+def test_an_empty_answer_soon_after_a_failure_is_a_failure_too() -> None:
+    failed, well, empty = answer(unresponsive_engines=[["google", "blocked"]]), answer(ROW), answer()
+    clock = Clock(1_000.0)
+
+    def told(*bodies: bytes) -> list[str]:
+        url = search_url("http://searx.example", SearchRequest("q", 5))
+        fetcher = FakeFetcher()
+        engine = SearxngEngine("http://searx.example", fetcher, clock)
+        said = []
+        for body in bodies:
+            fetcher.answers[url] = page(url, body, "application/json")
+            try:
+                said.append(f"{len(asyncio.run(engine.search(SearchRequest('q', 5))))} hits")
+            except KeyholeError as error:
+                said.append(str(error.code))
+            clock.advance(60.0)
+        return said
+
+    assert told(empty, failed, empty, empty) == ["0 hits", "engine_unavailable", "engine_unavailable", "0 hits"]
+    assert told(failed, well, empty) == ["engine_unavailable", "1 hits", "0 hits"]

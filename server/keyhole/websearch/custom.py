@@ -15,9 +15,7 @@ from keyhole.websearch.base import hits_from
 from keyhole.websearch.dates import iso
 from keyhole.websearch.engines_file import PLACEHOLDER, Spec
 from keyhole.websearch.faults import understood, without_key
-
-MAX_ROWS = 200
-"""Rows read of one answer: ten times what the largest search shows."""
+from keyhole.websearch.rows import MAX_ROWS
 
 
 class CustomEngine:
@@ -56,7 +54,11 @@ def call(spec: Spec, request: SearchRequest) -> ApiCall:
         "country": request.country,
         "freshness": spec.freshness.get(request.freshness, request.freshness),
     }
-    body = None if spec.body is None else json.dumps(_filled(spec.body, values), ensure_ascii=False).encode()
+    body = (
+        None
+        if spec.body is None
+        else json.dumps(_filled(spec.body, values), ensure_ascii=False).encode("utf-8", "replace")
+    )
     return ApiCall(_url(spec.url, values), spec.headers, body)
 
 
@@ -85,14 +87,12 @@ def _hits(spec: Spec, row: Any) -> tuple[Hit, ...]:
         return ()
     cells = {
         # An address may be relative to the engine's own, as in a wiki's answers.
-        "link": urljoin(
-            f"{spec.url.partition('://')[0]}://{spec.url.partition('://')[2].partition('/')[0]}/", link.strip()
-        ),
+        "link": urljoin(spec.base, link.strip()),
         "title": _text(spec.title, row),
         "snippet": _text(spec.snippet, row),
     }
     date = iso(spec.date.search(row)) if spec.date else ""
-    found = hits_from([cells], ("link", "title", "snippet"), spec.name)
+    found = hits_from([cells], ("link", "title", "snippet"), spec.name, marked_up=True)
     return tuple(Hit(hit.url, hit.title, hit.snippet, hit.engine, date) for hit in found)
 
 
@@ -106,14 +106,12 @@ def _text(path: Any, row: Any) -> str:
 def _url(template: str, values: dict[str, str]) -> str:
     head, mark, query = template.partition("?")
     fields = [field for field in query.split("&") if not _unused(field, values)]
-    return _put(head, values) + (mark + _put("&".join(fields), values) if fields != [""] else "")
+    encoded = {name: quote(value, safe="", errors="replace") for name, value in values.items()}
+    return _put(head, encoded) + (mark + _put("&".join(fields), encoded) if any(fields) else "")
 
 
-def _put(template: str, values: dict[str, str], safe: str | None = "") -> str:
-    """`safe` None: as it is, not percent-encoded."""
-    return PLACEHOLDER.sub(
-        lambda found: quote(values[found[1]], safe=safe) if safe is not None else values[found[1]], template
-    )
+def _put(template: str, values: dict[str, str]) -> str:
+    return PLACEHOLDER.sub(lambda found: values[found[1]], template)
 
 
 def _unused(template: str, values: dict[str, str]) -> bool:
@@ -129,7 +127,7 @@ def _filled(value: Any, values: dict[str, str]) -> Any:
         return [_filled(inner, values) for inner in value if not _drops(inner, values)]
     if not isinstance(value, str):
         return value
-    return int(values["count"]) if value == "{count}" else _put(value, values, None)
+    return int(values["count"]) if value == "{count}" else _put(value, values)
 
 
 def _drops(value: Any, values: dict[str, str]) -> bool:

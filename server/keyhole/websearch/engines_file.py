@@ -15,7 +15,7 @@ from urllib.parse import quote
 
 from keyhole.config import ENGINES
 from keyhole.errors import Code, KeyholeError
-from keyhole.fetch.urls import parse_target
+from keyhole.fetch.urls import Target, parse_target
 from keyhole.values import MIN_KEY
 
 KEYS: Final = (
@@ -44,6 +44,8 @@ class Spec:
     name: str
     endpoint: str
     """`host:port`, which may be private."""
+    base: str
+    """What relative links are relative to."""
     url: str = field(repr=False)
     body: Any = field(repr=False)
     """The JSON to send, its placeholders unfilled; None for a GET."""
@@ -98,14 +100,15 @@ def _spec(row: Mapping[str, Any], environment: Mapping[str, str], taken: Sequenc
     for key in REQUIRED:
         if key not in row:
             raise ValueError(f"{key}: is missing")
-    url, endpoint = _url(_text(row, "url"), environment)
+    url, target = _url(_text(row, "url"), environment)
     body = _body(row, environment)
     used = set(PLACEHOLDER.findall(url)) | set(PLACEHOLDER.findall(json.dumps(body)))
     if "query" not in used:
         raise ValueError("url: neither it nor the body has {query}")
     return Spec(
         name=_name(_text(row, "name"), taken),
-        endpoint=endpoint,
+        endpoint=target.endpoint,
+        base=f"{target.scheme}://{target.netloc}/",
         url=url,
         body=body,
         headers=_headers(row.get("headers", {}), environment),
@@ -136,8 +139,8 @@ def _name(name: str, taken: Sequence[str]) -> str:
     return name
 
 
-def _url(template: str, environment: Mapping[str, str]) -> tuple[str, str]:
-    """The template with the environment filled in, and its endpoint."""
+def _url(template: str, environment: Mapping[str, str]) -> tuple[str, Target]:
+    """The template with the environment filled in, and where it leads."""
     scheme, _, rest = template.partition("://")
     if re.match(r"[^/?#]*[{$]", rest):
         raise ValueError("url: scheme, host and port must stand there as they are")
@@ -145,7 +148,7 @@ def _url(template: str, environment: Mapping[str, str]) -> tuple[str, str]:
         raise ValueError(f"url: {unknown[:40]} is none of {{query}}, {{count}}, {{{'}, {'.join(FILTERS)}}}")
     url = _filled(f"{scheme}://{rest}", environment, "url", encode=True)
     try:
-        return url, parse_target(PLACEHOLDER.sub("x", url)).endpoint
+        return url, parse_target(PLACEHOLDER.sub("x", url))
     except KeyholeError as error:
         raise ValueError(f"url: {error.message}") from error
 

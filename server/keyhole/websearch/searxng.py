@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 from urllib.parse import urlencode, urlsplit
@@ -19,6 +20,9 @@ from keyhole.websearch.rows import iso_date, rows_of
 
 MAX_NAMES = 100
 """Bytes of the engines named that an instance could not ask."""
+MAX_BAN = 120.0
+"""Seconds for which an instance lets an engine rest after failures, by its default `max_ban_time_on_fail`. searx 1.1
+names such an engine nowhere, so that its answers look like those to a question that nothing answers."""
 
 
 class SearxngEngine:
@@ -27,9 +31,12 @@ class SearxngEngine:
     name = "searxng"
     applies = frozenset({"sites", "exclude_sites", "freshness", "language", "locale", "news"})
 
-    def __init__(self, base_url: str, api: Api) -> None:
+    def __init__(self, base_url: str, api: Api, ticks: Callable[[], float] = time.monotonic) -> None:
+        """`ticks`: seconds of a clock that never goes back."""
         self._base_url = base_url
         self._api = api
+        self._ticks = ticks
+        self._failed_at: float | None = None
 
     async def search(self, request: SearchRequest) -> tuple[Hit, ...]:
         """The instance's results in its order."""
@@ -41,7 +48,20 @@ class SearxngEngine:
                 raise
             hint = "SearXNG answers HTTP 403: is its JSON format enabled?"
             raise KeyholeError(error.code, hint, **error.facts) from error
-        return parse(reply.body)
+        return self._remembered(reply.body)
+
+    def _remembered(self, body: bytes) -> tuple[Hit, ...]:
+        """The hits of an answer, where an empty one just after a failure is doubted."""
+        try:
+            hits = parse(body)
+        except KeyholeError:
+            self._failed_at = self._ticks()
+            raise
+        if hits:
+            self._failed_at = None
+        elif self._failed_at is not None and self._ticks() - self._failed_at < MAX_BAN:
+            raise KeyholeError(Code.ENGINE_UNAVAILABLE, "SearXNG's engines failed and may be resting")
+        return hits
 
 
 def search_url(base_url: str, request: SearchRequest) -> str:
@@ -72,8 +92,8 @@ def parse(body: bytes) -> tuple[Hit, ...]:
         raise KeyholeError(Code.ENGINE_UNAVAILABLE, "SearXNG's answer is not its JSON format") from error
     if not failed:
         return hits
-    rows = failed if isinstance(failed, list) else [failed]
-    names = clip(", ".join(sorted({str(row[0] if isinstance(row, list) and row else row) for row in rows})), MAX_NAMES)
+    lost = failed if isinstance(failed, list) else [failed]
+    names = clip(", ".join(sorted({str(row[0] if isinstance(row, list) and row else row) for row in lost})), MAX_NAMES)
     if not hits:
         raise KeyholeError(Code.ENGINE_UNAVAILABLE, f"SearXNG's engines failed: {names}")
     return Hits.noted(hits, f"without {names}")
