@@ -5,7 +5,8 @@ other pages of the same data set, in an order drawn with a fixed seed; the answe
 makes of them. A data set of fewer than ten pages is cut into as many, so that the others are in its language and of
 its kind. Prints, as Markdown, the strict share (every needed sentence returned verbatim) by budget in bytes of the
 result, macro averaged over groups; then the same by group. `--against bm25` ranks with rank-bm25 alone; `--engine`
-draws the rank of the right page as an engine would, near the top; `--speed` times ranking and packing.
+draws the rank of the right page as an engine would, near the top; `--speed` times ranking and packing. With
+`--templates` DATA is a folder of HTML pages, and the most that any of them has of another is printed.
 """
 
 from __future__ import annotations
@@ -17,16 +18,17 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import combinations
 from pathlib import Path
 from statistics import mean, median
 
 from answers import Example, group_of, load, squash, strict
-from keyhole import wording
+from keyhole import extract, wording
 from keyhole.evidence import evidence
 from keyhole.measure import serialized_size
 from keyhole.passages import index_of
 from keyhole.passages.across import rank_sources
-from keyhole.passages.copies import Sketch, groups, sketch
+from keyhole.passages.copies import Sketch, groups, runs, sketch
 from keyhole.passages.reading import window
 from keyhole.passages.stems import stems
 from keyhole.records import Artifact, Passage, Ranked, Source
@@ -38,6 +40,7 @@ PER_DATASET = 40
 PAGES = 10
 READ_WINDOW = 7_500
 """Bytes of text that a continuation call gives by default."""
+LEAST_RUNS = 100
 ENGINE_DECAY = 0.6
 """With `--engine`, the right page is at each rank this many times as likely as at the one before it."""
 
@@ -56,6 +59,9 @@ class Trial:
 def main() -> int:
     """Measure, and print the tables."""
     arguments = _arguments()
+    if arguments.templates:
+        _print_templates(arguments.data)
+        return 0
     if arguments.speed:
         _print_speed(arguments.data, arguments.split)
         return 0
@@ -222,6 +228,19 @@ def _print_speed(data: Path, split: str) -> None:
         print(f"sketched and grouped in {sketching:.0f} ms; packed in {packing:.0f} ms")
 
 
+def _print_templates(folder: Path) -> None:
+    """The pairs of different pages that share most, as the share of the shorter one's runs of words."""
+    pages: dict[str, set[str]] = {}
+    for path in sorted(folder.rglob("*.html")):
+        text = extract(path.read_bytes(), url="https://example.org/", content_type="text/html").text
+        if len(found := set(runs(text))) >= LEAST_RUNS:
+            pages[path.name] = found
+    pairs = [(len(a & b) / min(len(a), len(b)), x, y) for (x, a), (y, b) in combinations(pages.items(), 2)]
+    print(f"{len(pages)} pages; of the shorter one stands in the other:")
+    for share, one, other in sorted(pairs, reverse=True)[:5]:
+        print(f"{100 * share:.0f} % ({one}, {other})")
+
+
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="Is the answer in a search's result?")
     parser.add_argument("data", type=Path, help="folder with SPLIT.docs.jsonl.gz and SPLIT.qa.jsonl.gz")
@@ -230,6 +249,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--engine", action="store_true", help="the right page stands near the top")
     parser.add_argument("--questions", type=int, default=PER_DATASET, help="of each data set, at most")
     parser.add_argument("--speed", action="store_true", help="instead: time ten pages of 50,000 characters")
+    parser.add_argument("--templates", action="store_true", help="instead: what the pages of a folder share")
     return parser.parse_args()
 
 

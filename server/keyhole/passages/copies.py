@@ -20,7 +20,7 @@ KEPT_HASHES: Final = 400
 """Runs kept of a text, about: the share of one text in another is then off by some two in a hundred."""
 CONTAINED: Final = 0.75
 """Of the shorter text, the share that must stand in the longer: a syndicated article is cut and retitled by its sites,
-yet pages of one template about different things share under a fifth (measured, see benchmarks/README.md)."""
+yet different pages of one site share a fifth at most (benchmarks/README.md)."""
 LONGER: Final = 2.0
 """And the longer may have this many times the runs. Furniture that extraction left doubles a short article at the most;
 a text in one much longer is a quotation, and what is around it may be the answer."""
