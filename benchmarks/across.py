@@ -28,10 +28,10 @@ from keyhole.evidence import evidence
 from keyhole.measure import serialized_size
 from keyhole.passages import index_of
 from keyhole.passages.across import rank_sources
-from keyhole.passages.copies import Sketch, groups, runs, sketch
+from keyhole.passages.copies import groups, runs, sketch
 from keyhole.passages.reading import window
 from keyhole.passages.stems import stems
-from keyhole.records import Artifact, Passage, Ranked, Source
+from keyhole.records import Artifact, Passage, Ranked, Sketch, Source
 
 BUDGETS = (1_000, 2_000, 4_000, 9_000, 20_000)
 COUNTS = (5, 10)
@@ -164,7 +164,6 @@ def result(texts: Sequence[str], ranked: Ranked, budget: int) -> str:
         following=lambda artifact, start, end: window(
             artifact.text, start, end - start, min(READ_WINDOW, end - start), serialized_size
         ),
-        sketches=[_sketch(text) for text in texts],
     )
     return answer.text
 
@@ -175,7 +174,7 @@ def source(text: str, number: int) -> Source:
     title = f"A title of some forty to sixty letters, no. {number}"
     artifact = Artifact(f"{number:a>16}", url, url, title, text, "text/html", "", 0.0, published="2024-05-01")
     snippet = "What an engine says of the page in a line or two, which may name the words of the query. " * 2
-    return Source(url, title, snippet, artifact, True, date="2024-05-01")
+    return Source(url, title, snippet, artifact, True, date="2024-05-01", sketch=_sketch(text))
 
 
 def only_bm25(texts: Sequence[str], queries: Sequence[str]) -> Ranked:

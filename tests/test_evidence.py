@@ -266,4 +266,4 @@ def test_scores_of_another_scorer_may_be_negative(score: float) -> None:
 
 def test_collapsing_leaves_unread_sources_and_unlike_pages_alone() -> None:
     kept = [(one, ()) for one in (source(1, None), source(2, None), source(3, "Zebras."), source(4, "Quaggas."))]
-    assert collapsed(kept, ()) == kept
+    assert collapsed(kept) == kept

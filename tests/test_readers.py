@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fakes import artifact
+from keyhole.passages.copies import sketch
 from keyhole.readers import Plan, Standing, finished, look_again, plan, read_best, to_begin, unread
 from keyhole.records import Hit, Source
 
@@ -59,7 +60,9 @@ class Web:
         if fate.startswith("after "):
             await self.events.setdefault(fate.removeprefix("after "), asyncio.Event()).wait()
         id = fate.removeprefix("is ") if fate.startswith("is ") else hit.title
-        return Source(hit.url, hit.title, artifact=artifact(id), stored=True)
+        return Source(
+            hit.url, hit.title, artifact=artifact(id), stored=True, sketch=sketch(f"all there is of {id} here")
+        )
 
 
 def read(

@@ -17,7 +17,7 @@ from keyhole.citing import Cited, Listed
 from keyhole.measure import serialized_size
 from keyhole.passages import WEAK_BELOW
 from keyhole.passages.across import join_spans
-from keyhole.passages.copies import Sketch, groups, sketch
+from keyhole.passages.copies import groups, sketch
 from keyhole.passages.packing import Packed, Packing
 from keyhole.records import Answer, Artifact, EngineReport, Passage, Ranked, Source, Window, next_gap
 from keyhole.wording import search_status
@@ -51,16 +51,17 @@ def evidence(
     reports: Sequence[EngineReport],
     mark: Mark,
     following: Following,
-    sketches: Sequence[Sketch] | None = None,
     opinions: str = "",
 ) -> Answer:
     """At most `keep` sources with their best passages; what does not fit is left out whole, and said to be.
 
-    `mark` signs a boundary, `following` gives the window that reads on in an omitted stretch. `sketches` of the
-    sources' texts, where someone has made them already; `opinions` says what went wrong with second opinions.
+    `mark` signs a boundary, `following` gives the window that reads on in an omitted stretch, `opinions`
+    says what went wrong with second opinions.
     """
     order = ordered(sources, ranked, scope)
-    kept = collapsed([(sources[number], ranked[number]) for number in order], _picked(sketches, order))[:keep]
+    found = collapsed([(sources[number], ranked[number]) for number in order])
+    read = [each for each in found if each[0].artifact][:keep]
+    kept = [*read, *[each for each in found if not each[0].artifact][:keep]]
     from_store = sum(source.from_store for source, _ in kept)
     late = sum(source.not_read == "timed out" for source, _ in kept)
     status = partial(
@@ -87,12 +88,12 @@ def ordered(sources: Sequence[Source], ranked: Ranked, scope: str) -> list[int]:
 
 
 def collapsed(
-    kept: Sequence[tuple[Source, tuple[Passage, ...]]], sketches: Sequence[Sketch]
+    kept: Sequence[tuple[Source, tuple[Passage, ...]]],
 ) -> list[tuple[Source, tuple[Passage, ...]]]:
     """Of pages with nearly the same text the first, which lists where the others are."""
     read = [place for place, (source, _) in enumerate(kept) if source.artifact]
-    known = sketches or [sketch(_text(source)) for source, _ in kept]
-    copies = {read[group[0]]: group[1:] for group in groups([known[place] for place in read])}
+    sketches = [kept[place][0].sketch or sketch(_text(kept[place][0])) for place in read]
+    copies = {read[group[0]]: group[1:] for group in groups(sketches)}
     result = []
     for place, (source, passages) in enumerate(kept):
         if source.artifact is None:
@@ -184,10 +185,6 @@ class _Shown:
         total = len(_text(source))
         cited = Cited(source, "", self._mark(_mark_of(source)), Window(total, 2 * total, total))
         return serialized_size("\n\n" + citing.cited_text(cited, LAST_NUMBER, brief=self._brief))
-
-
-def _picked(sketches: Sequence[Sketch] | None, order: Sequence[int]) -> list[Sketch]:
-    return [sketches[number] for number in order] if sketches else []
 
 
 def _text(source: Source) -> str:

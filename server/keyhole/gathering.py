@@ -142,12 +142,14 @@ class Gathering:
         return await read_best(hits, schedule, lambda hit: self._read_hit(hit, terms), on_read)
 
     async def _read_hit(self, hit: Hit, terms: Terms) -> Source:
+        from keyhole.passages.copies import sketch
+
         try:
             artifact, stored = await self.pages.get(hit.url, False, terms)
         except KeyholeError as error:
             return unread(hit, str(error.code))
-        date = artifact.published or hit.date
-        return Source(artifact.url, artifact.title or hit.title, hit.snippet, artifact, stored, date=date)
+        date, own = artifact.published or hit.date, await asyncio.to_thread(sketch, artifact.text)
+        return Source(artifact.url, artifact.title or hit.title, hit.snippet, artifact, stored, date=date, sketch=own)
 
 
 def steps(request: SearchRequest) -> float:

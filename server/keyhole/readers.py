@@ -15,8 +15,8 @@ from keyhole.records import Hit, Source
 LATE_SHARE: Final = 1 / 20
 """Of a search's deadline (2 s of 40): after it a page counts as late, and a reserve is begun beside it. Most pages
 come sooner. A hedged request, as in Dean and Barroso, "The Tail at Scale", CACM 2013, but of another page."""
-PATIENCE_SHARE: Final = 1 / 5
-"""Of the deadline (8 s of 40): so long late pages are waited for although as many as were asked for are there.
+PATIENCE_SHARE: Final = 1 / 8
+"""Of the deadline (5 s of 40): so long late pages are waited for although as many as were asked for are there.
 They were ranked higher, and may hold the answer; a page that takes longer seldom comes at all."""
 Read = Callable[[Hit], Coroutine[Any, Any, Source]]
 """Reads one page; what fails is a source with `not_read`, never an exception."""
@@ -38,7 +38,7 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """How far it is: distinct pages read, hits not yet begun, and when each page that is being read was begun."""
+    """How far it is: different pages read, hits not yet begun, and when each page that is being read was begun."""
 
     now: float
     read: int
@@ -77,29 +77,30 @@ def look_again(plan: Plan, standing: Standing) -> float:
 async def read_best(hits: Sequence[Hit], plan: Plan, read: Read, on_read: OnRead) -> list[Source]:
     """The sources of all hits that were begun, in the order of the hits; what did not come in time says so.
 
-    Two hits that lead to one text are one source.
+    Pages with nearly the same text count as one; of those that are one text only the first is a source.
     """
     now = asyncio.get_running_loop().time
     sources: dict[int, Source] = {}
     running: dict[asyncio.Task[Source], tuple[int, float]] = {}
-    begun = 0
+    begun = told = 0
+
+    def standing() -> Standing:
+        read, left = _distinct(sources.values()), len(hits) - begun
+        return Standing(now(), read, left, tuple(at for _, at in running.values()))
+
     async with asyncio.TaskGroup() as group:
-        while True:
-            standing = Standing(now(), _distinct(sources), len(hits) - begun, tuple(at for _, at in running.values()))
-            if finished(plan, standing):
-                break
-            for hit in hits[begun : begun + to_begin(plan, standing)]:
-                running[group.create_task(read(hit))] = begun, standing.now
+        while not finished(plan, stands := standing()):
+            for hit in hits[begun : begun + to_begin(plan, stands)]:
+                running[group.create_task(read(hit))] = begun, stands.now
                 begun += 1
-            standing = Standing(standing.now, standing.read, len(hits) - begun, tuple(at for _, at in running.values()))
-            wait = max(0.0, look_again(plan, standing) - now())
+            wait = max(0.0, look_again(plan, standing()) - now())
             done, _ = await asyncio.wait(running, timeout=wait, return_when=asyncio.FIRST_COMPLETED)
             for task in sorted(done, key=lambda task: running[task]):
                 number, _ = running.pop(task)
-                before = _distinct(sources)
                 sources[number] = task.result()
-                if _distinct(sources) > before:
-                    await on_read(before + 1, hits[number])
+                if (count := _distinct(sources.values())) > told:
+                    told = count
+                    await on_read(count, hits[number])
         for task, (number, _) in running.items():
             task.cancel()
             sources[number] = unread(hits[number], "timed out")
@@ -111,8 +112,11 @@ def unread(hit: Hit, why: str = "") -> Source:
     return Source(hit.url, hit.title, hit.snippet, not_read=why, date=hit.date)
 
 
-def _distinct(sources: dict[int, Source]) -> int:
-    return len({source.artifact.id for source in sources.values() if source.artifact})
+def _distinct(sources: Iterable[Source]) -> int:
+    """How many of the texts that were read are not nearly the same as another."""
+    from keyhole.passages.copies import groups
+
+    return len(groups([source.sketch for source in sources if source.sketch]))
 
 
 def _once(sources: Iterable[Source]) -> list[Source]:

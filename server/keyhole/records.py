@@ -236,6 +236,16 @@ class EngineReport:
 
 
 @dataclass(frozen=True, slots=True)
+class Sketch:
+    """What stands for a text in comparisons: some hashes of its runs of words, by which level they were chosen, and
+    how many different runs it has."""
+
+    kept: frozenset[int]
+    level: int
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
 class Source:
     """One numbered source of a search: its artifact and what is shown of it, or why it was not read."""
 
@@ -253,6 +263,8 @@ class Source:
     """URLs of other pages with nearly the same text, which stand behind this one."""
     from_store: bool = False
     """Whether a search of the store found it, and not an engine."""
+    sketch: Sketch | None = None
+    """Of the artifact's text, where someone has made it already."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,11 +8,11 @@ resemblance and containment of documents", 1997; the bound by fraction as in Fra
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Final
 from zlib import crc32
 
 from keyhole.passages.words import UNSPACED, WORD, lower
+from keyhole.records import Sketch
 
 RUN: Final = 4
 """Words of a run: three are shared by chance in texts on one subject, five break at every second edited word."""
@@ -26,15 +26,7 @@ LONGER: Final = 2.0
 a text in one much longer is a quotation, and what is around it may be the answer."""
 
 _HASHES: Final = 1 << 32
-
-
-@dataclass(frozen=True, slots=True)
-class Sketch:
-    """The kept hashes of a text: those below `_HASHES >> level`, and how many different runs it has."""
-
-    kept: frozenset[int]
-    level: int
-    size: int
+"""A sketch of level n keeps the hashes below this, shifted right by n."""
 
 
 def sketch(text: str) -> Sketch:
