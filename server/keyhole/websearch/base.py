@@ -7,7 +7,7 @@ from typing import Any, Protocol
 from urllib.parse import urlsplit
 
 from keyhole.records import Hit, SearchRequest
-from keyhole.websearch.rows import MAX_ROWS, MAX_SNIPPET, MAX_TITLE, address, iso_date, line
+from keyhole.websearch.rows import MAX_SNIPPET, MAX_TITLE, address, iso_date, line, rows_of
 
 
 class Hits(tuple[Hit, ...]):
@@ -80,8 +80,6 @@ def hits_from(
 
     Raises TypeError or AttributeError for what is not rows.
     """
-    if not isinstance(rows, list | tuple):
-        raise TypeError("no list of rows")  # an empty object or text would pass for no results
     return tuple(
         Hit(
             url,
@@ -90,6 +88,6 @@ def hits_from(
             engine,
             iso_date(row.get(date)) if date else "",
         )
-        for row in rows[:MAX_ROWS]
+        for row in rows_of(rows)
         if (url := address(row.get(names[0])))
     )

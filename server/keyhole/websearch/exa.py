@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any, Final
+from collections.abc import Callable
+from typing import Final
 
 from keyhole.fetch.base import Api, ApiCall, ApiReply
 from keyhole.records import Hit, SearchRequest
@@ -63,10 +63,4 @@ def parse(reply: ApiReply, key: str) -> tuple[Hit, ...]:
     """The hits of an answer."""
     answer = understood(reply, "exa", key)
     with shaped("exa"):
-        rows = [{**row, "snippet": _snippet(row)} for row in answer["results"]]
-        return hits_from(rows, ("url", "title", "snippet"), "exa", "publishedDate")
-
-
-def _snippet(row: Mapping[str, Any]) -> str:
-    highlights = row.get("highlights")
-    return " … ".join(part for part in highlights if isinstance(part, str)) if isinstance(highlights, list) else ""
+        return hits_from(answer["results"], ("url", "title", "highlights"), "exa", "publishedDate")

@@ -12,6 +12,7 @@ from keyhole.records import Hit, SearchRequest
 from keyhole.websearch.asked import count, fitted, get
 from keyhole.websearch.base import allowed_by_sites, hits_from
 from keyhole.websearch.faults import shaped, understood
+from keyhole.websearch.rows import rows_of
 
 MAX_CHARS: Final = 300
 """Of a query; CirrusSearch, which Wikipedia runs, refuses more."""
@@ -79,7 +80,7 @@ def parse(reply: ApiReply, api_url: str) -> tuple[Hit, ...]:
     query = understood(reply, "wikipedia")
     with shaped("wikipedia"):
         general, rows = query["query"]["general"], query["query"]["search"]
-        placed = [{**row, "url": article(general, api_url, row["title"])} for row in rows]
+        placed = [{**row, "url": article(general, api_url, row["title"])} for row in rows_of(rows)]
         return hits_from(placed, ("url", "title", "snippet"), "wikipedia", marked_up=True)
 
 

@@ -35,8 +35,18 @@ def address(value: Any) -> str:
     return "" if len(url) > MAX_URL or any(sign.isspace() for sign in url) or clean(url) != url else url
 
 
+def rows_of(value: Any) -> list[Any]:
+    """The rows of an answer. Raises TypeError for none: an empty object or text would pass for no results."""
+    if not isinstance(value, list | tuple):
+        raise TypeError("no list of rows")
+    return list(value[:MAX_ROWS])
+
+
 def line(value: Any, limit: int, *, marked_up: bool = False) -> str:
-    """A row's text as one line of at most `limit` characters; `marked_up` where the engine gives HTML."""
+    """A row's text, or its several excerpts, as one line of at most `limit` characters; `marked_up` where the engine
+    gives HTML."""
+    if isinstance(value, list):
+        value = " … ".join(part for part in value[:limit] if isinstance(part, str))
     text = value[: MARKUP * limit] if isinstance(value, str) else ""
     if marked_up:
         text = html.unescape(_INLINE.sub("", text))
