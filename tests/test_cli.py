@@ -123,8 +123,9 @@ def test_an_engine_of_the_file_is_asked_on_its_private_address(
 
 
 def test_showing_an_artifact_that_is_not_there_is_a_named_error_and_no_usage(
-    capsys: pytest.CaptureFixture[str],
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setenv("KEYHOLE_HOME", str(tmp_path))
     assert main(["artifacts", "show", "zzz"]) == 1
     assert capsys.readouterr().err.startswith("unknown_artifact: ")
 

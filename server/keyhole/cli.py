@@ -71,7 +71,7 @@ def build(config: Config, extractor: Extractor | None = None) -> Retrieval:
     """The product with its real parts. Nothing is opened, started or connected to before a call needs it."""
     from keyhole.fetch.client import HttpFetcher
     from keyhole.retrieve import Retrieval
-    from keyhole.websearch.choice import chosen
+    from keyhole.websearch.choice import at_once, chosen, needs
     from keyhole.websearch.custom import CustomEngine
     from keyhole.websearch.engines import available, endpoints
     from keyhole.websearch.panel import Panel
@@ -84,7 +84,10 @@ def build(config: Config, extractor: Extractor | None = None) -> Retrieval:
     engines = chosen(
         config.engines, available(config, fetcher, time.time), [CustomEngine(spec, fetcher) for spec in own]
     )
-    panel = Panel(engines, count=config.engine_count, timeout=config.engine_timeout)
+    for name in {*config.engines} - {engine.name for engine in engines}:
+        log.warning("an engine is left out: %s", needs(name))
+    count = at_once(config.engines, engines, config.engine_count)
+    panel = Panel(engines, count=count, timeout=config.engine_timeout)
     second = _second_opinion(config, fetcher, store)
     return Retrieval(config, fetcher, store, panel, secret, time.time, extractor or WorkerPool(config), second)
 

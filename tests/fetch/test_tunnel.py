@@ -49,7 +49,7 @@ def test_a_site_is_asked_through_the_proxy_at_its_checked_address_with_its_own_h
         page = fetch(f"http://{HOST}/a?b", proxy=f"http://{proxy.endpoint}", resolver={HOST: [PUBLIC]})
         assert page.body == b"far"
         (asked,), (got,) = proxy.calls, site.calls
-    assert asked.head == f"CONNECT {PUBLIC}:80 HTTP/1.1\r\nHost: {PUBLIC}:80\r\n\r\n".encode()
+    assert asked.head == f"CONNECT {PUBLIC}:80 HTTP/1.1\r\nHost: {PUBLIC}:80".encode()
     assert got.path == "/a?b"
     assert got.headers["host"] == HOST
 

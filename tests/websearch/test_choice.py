@@ -9,7 +9,7 @@ import pytest
 from fakes import FakeEngine
 from keyhole.errors import Code, KeyholeError
 from keyhole.websearch.base import Engine
-from keyhole.websearch.choice import chosen
+from keyhole.websearch.choice import at_once, chosen
 
 
 def names(wanted: Sequence[str], available: Sequence[str], own: Sequence[str] = ()) -> list[str]:
@@ -36,7 +36,20 @@ def test_the_setting_is_the_order_of_preference() -> None:
 
 def test_an_engine_that_is_not_set_up_is_left_out() -> None:
     assert names(["tavily", "keyless"], ["keyless", "wikipedia"]) == ["keyless"]
-    assert names(["searxng"], ["keyless", "wikipedia"]) == []
+
+
+def test_where_none_of_those_named_is_set_up_the_settings_that_are_missing_are_named() -> None:
+    with pytest.raises(KeyholeError) as caught:
+        names(["searxng", "brave"], ["keyless", "wikipedia"])
+    assert caught.value.code is Code.INVALID_ARGUMENT
+    assert caught.value.message == ("KEYHOLE_ENGINES: searxng needs KEYHOLE_SEARXNG_URL, brave needs KEYHOLE_BRAVE_KEY")
+
+
+def test_of_the_engines_that_nobody_asked_for_one_is_asked_at_once() -> None:
+    keyless, wikipedia = FakeEngine(name="keyless"), FakeEngine(name="wikipedia")
+    assert at_once((), [keyless, wikipedia], 3) == 1
+    assert at_once(("keyless", "wikipedia"), [keyless, wikipedia], 3) == 3
+    assert at_once((), [FakeEngine(name="brave")], 3) == 3
 
 
 def test_an_unknown_engine_is_refused_with_the_known_ones_and_the_nearest() -> None:
