@@ -84,10 +84,11 @@ def build(config: Config, extractor: Extractor | None = None) -> Retrieval:
     engines = chosen(
         config.engines, available(config, fetcher, time.time), [CustomEngine(spec, fetcher) for spec in own]
     )
-    for name in {*config.engines} - {engine.name for engine in engines}:
-        log.warning("an engine is left out: %s", needs(name))
+    missing = [needs(name) for name in config.engines if name not in {engine.name for engine in engines}]
+    if missing:
+        log.warning("engines are left out: %s", ", ".join(missing))
     count = at_once(config.engines, engines, config.engine_count)
-    panel = Panel(engines, count=count, timeout=config.engine_timeout)
+    panel = Panel(engines, count=count, timeout=config.engine_timeout, missing=missing)
     second = _second_opinion(config, fetcher, store)
     return Retrieval(config, fetcher, store, panel, secret, time.time, extractor or WorkerPool(config), second)
 

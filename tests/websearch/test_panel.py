@@ -116,6 +116,8 @@ def test_all_engines_failing_is_engine_unavailable_with_every_fault() -> None:
 
 def test_without_engines_there_is_nobody_to_ask() -> None:
     assert failure(Panel([])) == "no search engine is set up"
+    missing = Panel([], missing=["brave needs KEYHOLE_BRAVE_KEY"])
+    assert failure(missing) == "no search engine is set up: brave needs KEYHOLE_BRAVE_KEY"
 
 
 def test_an_adapter_that_fails_at_an_answer_costs_nothing_but_its_own(caplog: pytest.LogCaptureFixture) -> None:

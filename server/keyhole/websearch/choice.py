@@ -18,18 +18,14 @@ engines did not say that its questions may go to others. The second steps in whe
 def chosen(wanted: Sequence[str], available: Mapping[str, Engine], own: Sequence[Engine]) -> list[Engine]:
     """The engines in the order of `wanted`, the setting; without it those that were set up, the operator's `own` first.
 
-    A name that is known but not set up is left out. Raises KeyholeError (invalid_argument) for one that is not known,
-    and where none of those named is set up.
+    A name that is known but not set up is left out. Raises KeyholeError (invalid_argument) for one that is not known.
     """
     engines = {**{engine.name: engine for engine in own}, **available}
     if not wanted:
         set_up = [name for name in engines if name not in UNASKED_FOR]
         return [engines[name] for name in set_up or UNASKED_FOR if name in engines]
     check_names(wanted, [engine.name for engine in own])
-    found = [engines[name] for name in dict.fromkeys(wanted) if name in engines]
-    if not found:
-        raise KeyholeError(Code.INVALID_ARGUMENT, f"KEYHOLE_ENGINES: {', '.join(map(needs, wanted))}")
-    return found
+    return [engines[name] for name in dict.fromkeys(wanted) if name in engines]
 
 
 def needs(name: str) -> str:

@@ -71,8 +71,9 @@ class Panel:
         patience: float = PATIENCE,
         clock: Callable[[], float] = time.time,
         ticks: Callable[[], float] = time.monotonic,
+        missing: Sequence[str] = (),
     ) -> None:
-        """`clock`: seconds since the epoch, to judge dates by. `ticks`: never goes back, to rest engines by."""
+        """`missing`: what the settings would need for engines that they name. `clock`: seconds since the epoch, to judge dates by. `ticks`: never goes back, to rest engines by."""
         self.engines = tuple(engines)
         self.count = count
         self.timeout = timeout
@@ -80,6 +81,7 @@ class Panel:
         self.patience = patience
         self.clock = clock
         self.breakers = Breakers(ticks)
+        self.missing = tuple(missing)
 
     async def ask(self, requests: Sequence[SearchRequest], until: float | None = None) -> Found:
         """What the engines find for the phrasings of one question, which share their filters.
@@ -88,7 +90,8 @@ class Panel:
         every fault, when no engine gave an answer.
         """
         if not self.engines:
-            raise KeyholeError(Code.ENGINE_UNAVAILABLE, "no search engine is set up")
+            needs = f": {', '.join(self.missing)}" if self.missing else ""
+            raise KeyholeError(Code.ENGINE_UNAVAILABLE, f"no search engine is set up{needs}")
         asking = _Asking(self, requests, until)
         await asking.run()
         return asking.outcome()
