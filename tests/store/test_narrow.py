@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from keyhole.store import narrow
-from keyhole.store.narrow import affordable, best_first, forms_of, match_of, plan, shortened, with_topics
+from keyhole.store.narrow import affordable, best_first, forms_of, match_of, plan, shortened
 
 HELD = {"rare": 3, "*rare": 1, "usual": 900, "*usual": 40, "the": 9_000, "mice": 5, "mouse": 50}
 
@@ -54,7 +54,6 @@ def test_of_a_pasted_text_the_rarest_words_are_looked_for() -> None:
 
 def test_what_the_index_cannot_hold_is_no_form_and_quotes_are_doubled() -> None:
     assert forms_of(["", "a b", ("x\x00", "y"), 'q"']) == [("y",), ('q"',)]
-    assert with_topics([("y",), ('q"',), ("y",)]) == ["y", "*y", 'q"', '*q"']
     assert match_of(narrow.Sought(0, ('q"',), 1.0, 1)) == '"q"""'
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Final
 from urllib.parse import urlsplit
@@ -61,7 +62,12 @@ def _is_recent(facets: Facets, since: float) -> bool:
     if not facets.published:
         return facets.fetched_at >= since
     # Compared by day and as text: a page that states only its year is as old as that year's first day can be.
-    return facets.published[:10] >= datetime.fromtimestamp(since, UTC).date().isoformat()
+    return facets.published[:10] >= _day(since)
+
+
+@lru_cache(maxsize=8)
+def _day(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, UTC).date().isoformat()
 
 
 def _is_on_sites(url: str, filters: Filters) -> bool:

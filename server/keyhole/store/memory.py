@@ -9,9 +9,9 @@ from threading import Lock
 
 from keyhole.errors import Code, KeyholeError
 from keyhole.records import Artifact, ArtifactSummary
-from keyhole.store.base import MAX_KNOWN_URLS, MAX_VECTORS, Clock, Word
+from keyhole.store.base import MAX_KNOWN_URLS, MAX_VECTORS, TOPIC, Clock, Word
 from keyhole.store.filters import NONE, Facets, Filters, passes
-from keyhole.store.narrow import forms_of, plan, with_topics
+from keyhole.store.narrow import forms_of, plan
 
 MAX_ARTIFACTS = 64
 TTL = 3_600.0
@@ -71,7 +71,8 @@ class MemoryStore:
         with self._lock:
             kept = [(artifact, held) for artifact, held, _ in self._kept.values()]
         forms, now = forms_of(words), self._clock()
-        counts = {term: sum(term in held for _, held in kept) for term in with_topics(forms)}
+        terms = [mark + form for each in forms for form in each for mark in ("", TOPIC)]
+        counts = {term: sum(term in held for _, held in kept) for term in terms}
         lists = plan(forms, counts, len(kept))
         found = []
         for artifact, held in kept:

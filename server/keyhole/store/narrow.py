@@ -54,11 +54,6 @@ def forms_of(words: Iterable[Word]) -> list[tuple[str, ...]]:
     return [forms for each in given if (forms := tuple(dict.fromkeys(searchable(each))))]
 
 
-def with_topics(words: Iterable[tuple[str, ...]]) -> list[str]:
-    """Every term whose count a plan needs."""
-    return list(dict.fromkeys(mark + form for forms in words for form in forms for mark in ("", TOPIC)))
-
-
 def plan(words: Sequence[tuple[str, ...]], held: Mapping[str, int], total: int) -> tuple[Sought, ...]:
     """The lists to read for words of which `held` artifacts of `total` hold each term: rarest first."""
     lists = []

@@ -8,18 +8,16 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from keyhole.store.base import Word
+from keyhole.store.base import TOPIC, Word
 from keyhole.store.filters import Facets, Filters, passes
-from keyhole.store.narrow import Sought, affordable, best_first, forms_of, match_of, plan, shortened, with_topics
+from keyhole.store.narrow import Sought, affordable, best_first, forms_of, match_of, plan, shortened
 
 WEIGHED: Final = 10
 """Artifacts weighed by their length for each that is given."""
-ENOUGH: Final = 2
-"""Of these, as many for each that is given must pass the filters."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +34,9 @@ def narrowed(db: sqlite3.Connection, words: Sequence[Word], limit: int, asked: A
     """The keys of the artifacts that hold most of the words, best first."""
     forms = forms_of(words)
     (total,) = next(db.execute("SELECT count(*) FROM artifacts"))
-    lists = plan(forms, _counts(db, with_topics(forms)), total)
+    held = _counts(db, dict.fromkeys(form for each in forms for form in each))
+    held |= _counts(db, [TOPIC + form for form in held])
+    lists = plan(forms, held, total)
     found: list[int] = []
     for readable in dict.fromkeys(affordable(lists)):
         if len(found) < limit:
@@ -62,7 +62,7 @@ def _best(db: sqlite3.Connection, scores: dict[int, float], limit: int, asked: A
     The filters are first tried on the best few alone, and on all where they leave too little of these.
     """
     lengths = _passing(db, best_first(scores, limit * WEIGHED), asked)
-    if len(lengths) < limit * ENOUGH and limit * WEIGHED < len(scores):
+    if len(lengths) < limit and limit * WEIGHED < len(scores):
         lengths = _passing(db, list(scores), asked)
     found = best_first({key: scores[key] for key in lengths}, limit * WEIGHED)
     usual = sum(lengths.values()) / max(1, len(lengths))
@@ -88,7 +88,7 @@ def held_by_any(db: sqlite3.Connection, words: Sequence[Word]) -> tuple[bool, ..
     return tuple(any(counts.get(form) for form in ((word,) if isinstance(word, str) else word)) for word in words)
 
 
-def _counts(db: sqlite3.Connection, terms: list[str]) -> dict[str, int]:
+def _counts(db: sqlite3.Connection, terms: Iterable[str]) -> dict[str, int]:
     """How many artifacts hold each term; those that none holds are left out."""
     db.execute("CREATE VIRTUAL TABLE IF NOT EXISTS temp.terms USING fts5vocab('main', 'words', 'row')")
     counts = {}

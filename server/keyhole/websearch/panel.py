@@ -73,7 +73,8 @@ class Panel:
         ticks: Callable[[], float] = time.monotonic,
         missing: Sequence[str] = (),
     ) -> None:
-        """`missing`: what the settings would need for engines that they name. `clock`: seconds since the epoch, to judge dates by. `ticks`: never goes back, to rest engines by."""
+        """`missing`: what the settings would need for engines that they name. `clock`: seconds since the epoch, to
+        judge dates by. `ticks`: never goes back, to rest engines by."""
         self.engines = tuple(engines)
         self.count = count
         self.timeout = timeout
