@@ -62,7 +62,7 @@ def test_where_the_engines_fail_the_store_answers_and_the_line_says_so() -> None
     answer = search(product)
     assert not answer.is_error
     assert "1 of 1 source from the store." in answer.text.splitlines()[0]
-    assert "brave: rate_limited" in answer.text.splitlines()[0]
+    assert "web search failed: brave: quota." in answer.text.splitlines()[0]
     assert "The c valve opens" in answer.text
 
 

@@ -120,7 +120,7 @@ class Gathering:
         if isinstance(found, KeyholeError):
             if isinstance(kept, KeyholeError):
                 raise KeyholeError(found.code, f"{found.message}; {kept.message}", **found.facts)
-            reports = () if found.code is Code.NO_RESULTS else (EngineReport("web", str(found.message)),)
+            reports = () if found.code is Code.NO_RESULTS else (EngineReport("web search failed", note=found.message),)
             return Gathered(kept.sources, reports)
         return found if isinstance(kept, KeyholeError) else replace(found, sources=joined(found.sources, kept.sources))
 

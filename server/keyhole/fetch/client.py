@@ -118,9 +118,8 @@ class HttpFetcher:
         check_domain(target.host, self._config.allow_domains, self._config.deny_domains)
 
     def _until(self, terms: Terms = ANY) -> float:
-        now = asyncio.get_running_loop().time()
-        left = min(self._config.timeout, terms.until - now) if terms.until else self._config.timeout
-        return now + left * READING_SHARE
+        left = min(self._config.timeout, terms.until - self._manners.now()) if terms.until else self._config.timeout
+        return asyncio.get_running_loop().time() + left * READING_SHARE
 
     async def _waited(self, url: str, target: Target, terms: Terms, until: float) -> Page | Target:
         """One hop; where the site asks to wait and the deadline lets us, the same hop once more after that."""
