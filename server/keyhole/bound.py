@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from keyhole.measure import clip
@@ -71,12 +71,25 @@ def cut(answer: Answer, budget: int) -> Answer:
 
 def _lean(answer: Answer, budget: int) -> Answer:
     """Facts within their share: without what a page says of itself, the spans, and all but the id and next call."""
-    facts = answer.facts
-    for dropped in ((), ("about", "changed"), ("spans", "sources"), ("url", "media_type", "strategy", "weak")):
-        facts = {name: value for name, value in facts.items() if name not in dropped}
+    facts: Any = answer.facts
+    for dropped in (
+        (),
+        ("about", "changed", "title", "date", "copies"),
+        ("spans",),
+        ("sources",),
+        ("url", "media_type", "strategy", "weak"),
+    ):
+        facts = _without(facts, dropped)
         if _size(facts) <= budget // FACTS_SHARE:
             return Answer(answer.text, facts, answer.is_error)
     return Answer(answer.text, {}, answer.is_error)
+
+
+def _without(facts: Any, names: Sequence[str]) -> Any:
+    """The facts without these names, at every depth."""
+    if isinstance(facts, dict):
+        return {name: _without(value, names) for name, value in facts.items() if name not in names}
+    return [_without(fact, names) for fact in facts] if isinstance(facts, list) else facts
 
 
 def _size(value: object) -> int:

@@ -1,4 +1,4 @@
-"""Reads the best pages of a list at once, with reserves for those that fail or are late. No engine and no ranking.
+"""Reads the best pages of a list at once, with more for those that fail, repeat or are late. No engine, no ranking.
 
 What to begin and when to stop is decided by pure functions of a `Standing`; the loop only does it.
 """
@@ -6,12 +6,15 @@ What to begin and when to stop is decided by pure functions of a `Standing`; the
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 from keyhole.records import Hit, Source
 
+SPARES: Final = 2
+"""Pages begun beyond as many as are wanted. Of five results one or two as a rule cannot be read or repeat another, and
+to find that out first and then read the next would double the wait."""
 LATE_SHARE: Final = 1 / 20
 """Of a search's deadline (2 s of 40): after it a page counts as late, and a reserve is begun beside it. Most pages
 come sooner. A hedged request, as in Dean and Barroso, "The Tail at Scale", CACM 2013, but of another page."""
@@ -38,12 +41,15 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """How far it is: different pages read, hits not yet begun, and when each page that is being read was begun."""
+    """How far it is: different pages read, hits begun and not yet begun, and when each page that is being read was
+    begun. `better`: how many of these were ranked above the last of the wanted pages that are there."""
 
     now: float
     read: int
+    begun: int
     left: int
     running: tuple[float, ...]
+    better: int
 
 
 def plan(wanted: int, at_once: int, deadline: float, now: float, until: float) -> Plan:
@@ -55,13 +61,15 @@ def finished(plan: Plan, standing: Standing) -> bool:
     """Whether there is nothing to wait for any more."""
     if standing.now >= plan.until or not (standing.running or standing.left):
         return True
-    return standing.read >= plan.wanted and (not standing.running or standing.now >= plan.patience)
+    return standing.read >= plan.wanted and (not standing.better or standing.now >= plan.patience)
 
 
 def to_begin(plan: Plan, standing: Standing) -> int:
-    """How many further pages to begin now: one for each that is missing, failed or late."""
+    """How many further pages to begin now: the spares, and one for each that is missing, failed or late."""
+    if standing.read >= plan.wanted:
+        return 0
     in_time = sum(standing.now - begun < plan.late_after for begun in standing.running)
-    missing = plan.wanted - standing.read - in_time
+    missing = max(plan.wanted + SPARES - standing.begun, plan.wanted - standing.read - in_time)
     # Late ones hardly use their connection, but there must be an end of them.
     room = min(plan.at_once - in_time, 2 * plan.at_once - len(standing.running))
     return max(0, min(missing, room, standing.left))
@@ -85,8 +93,11 @@ async def read_best(hits: Sequence[Hit], plan: Plan, read: Read, on_read: OnRead
     begun = told = 0
 
     def standing() -> Standing:
-        read, left = _distinct(sources.values()), len(hits) - begun
-        return Standing(now(), read, left, tuple(at for _, at in running.values()))
+        read = _different(sources)
+        last = read[plan.wanted - 1] if len(read) >= plan.wanted else len(hits)
+        better = sum(number < last for number, _ in running.values())
+        since = tuple(at for _, at in running.values())
+        return Standing(now(), len(read), begun, len(hits) - begun, since, better)
 
     async with asyncio.TaskGroup() as group:
         while not finished(plan, stands := standing()):
@@ -98,7 +109,7 @@ async def read_best(hits: Sequence[Hit], plan: Plan, read: Read, on_read: OnRead
             for task in sorted(done, key=lambda task: running[task]):
                 number, _ = running.pop(task)
                 sources[number] = task.result()
-                if (count := _distinct(sources.values())) > told:
+                if (count := len(_different(sources))) > told:
                     told = count
                     await on_read(count, hits[number])
         for task, (number, _) in running.items():
@@ -112,11 +123,12 @@ def unread(hit: Hit, why: str = "") -> Source:
     return Source(hit.url, hit.title, hit.snippet, not_read=why, date=hit.date)
 
 
-def _distinct(sources: Iterable[Source]) -> int:
-    """How many of the texts that were read are not nearly the same as another."""
+def _different(sources: Mapping[int, Source]) -> list[int]:
+    """The numbers of the pages that were read, of those with nearly the same text the first."""
     from keyhole.passages.copies import groups
 
-    return len(groups([source.sketch for source in sources if source.sketch]))
+    read = [(number, source.sketch) for number, source in sorted(sources.items()) if source.sketch]
+    return [read[group[0]][0] for group in groups([sketch for _, sketch in read])]
 
 
 def _once(sources: Iterable[Source]) -> list[Source]:
