@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from keyhole.cli import build
-from keyhole.config import Config, load
+from keyhole.config import load
 from keyhole.records import Answer
 
 sys.path.append(str(Path(__file__).resolve().parents[2] / "benchmarks"))
@@ -89,7 +89,6 @@ def test_an_instance_that_is_down_is_told(web: RunningWeb, tmp_path: Path) -> No
     assert "connect" in answer.text
 
 
-@pytest.mark.skipif(not isinstance(Config().searxng_url, tuple), reason="one instance at a time so far")
 def test_a_second_instance_stands_in_for_one_that_is_down(web: RunningWeb, tmp_path: Path) -> None:
     with searx.running(web.api + "/search") as alive:
         answer = search(web, tmp_path, f"http://{CLOSED}:{web.port},{alive}")
@@ -97,7 +96,6 @@ def test_a_second_instance_stands_in_for_one_that_is_down(web: RunningWeb, tmp_p
     assert "implements only stored generated columns" in answer.text
 
 
-@pytest.mark.skipif(not isinstance(Config().searxng_url, tuple), reason="one instance at a time so far")
 def test_a_second_instance_stands_in_for_one_whose_engine_fails(web: RunningWeb, tmp_path: Path) -> None:
     with searx.running(web.api + "/fails") as failing, searx.running(web.api + "/search") as alive:
         answer = search(web, tmp_path, f"{failing},{alive}")
