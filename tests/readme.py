@@ -54,7 +54,7 @@ def settings() -> str:
 
 def _default(value: object) -> str:
     if isinstance(value, tuple):
-        return f"`{','.join(value)}`"
+        return f"`{','.join(value)}`" if value else ""
     if isinstance(value, frozenset):
         return f"`{','.join(map(str, sorted(value)))}`" if value else ""
     if isinstance(value, int | float):

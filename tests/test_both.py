@@ -112,6 +112,14 @@ def test_a_stored_search_keeps_to_the_filters_and_says_what_they_left_out() -> N
     assert "none at all holds: quagga" in none.text
 
 
+def test_a_stored_search_names_the_filters_that_say_nothing_about_stored_pages() -> None:
+    product = retrieval({})
+    keep(product, "a")
+    shown = search(product, scope="stored", country="de", kind="news").text
+    assert "country, kind not applied by the store." in shown.splitlines()[0]
+    assert "engines" not in shown.splitlines()[0]
+
+
 @pytest.mark.parametrize(
     ("text", "query"),
     [

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from fakes import artifact
-from keyhole.citing import Cited, Listed, cited_text, listed_line, snippet
+from keyhole.citing import Cited, Listed, cited_text, facts, listed_line, snippet
 from keyhole.records import Source, Window
 
 KEPT = artifact(text="x" * 1_234, url="https://example.org/page", title="A page")
@@ -44,7 +44,7 @@ def test_a_partial_page_copies_and_repetitions_are_told_in_the_same_line() -> No
     line = cited(source, repeats=(2, 1)).splitlines()[2]
     assert "Partial: " in line
     assert "Also at: b.example, not a url, //[x." in line
-    assert line.endswith("Same text as [1], [2], left out here.")
+    assert line.endswith("Shares a passage with [1], [2], left out here.")
 
 
 @pytest.mark.parametrize(
@@ -62,3 +62,9 @@ def test_a_source_without_passages_has_one_line(source: Source, line: str) -> No
 def test_a_snippet_is_one_line_that_forms_no_markdown() -> None:
     assert snippet("one\n[2] two ![x](https://evil.example)", 200) == "one [2] two !&#91;x]&#40;https://evil.example)"
     assert len(snippet("é" * 900, 100).encode()) <= 100
+
+
+def test_facts_count_all_sources_and_list_those_that_are_shown() -> None:
+    told = facts([], [Listed(SOURCE)], total=7, weak=False)
+    assert told["total"] == 7
+    assert [row["url"] for row in told["sources"]] == [SOURCE.url]  # type: ignore[attr-defined]

@@ -72,7 +72,7 @@ def test_a_failed_call_goes_to_stderr_and_exits_with_1(site: str, capsys: Captur
 
 def test_a_web_search_without_an_engine_says_so(site: str, capsys: Captured) -> None:
     assert main(["search", "anything"]) == 1
-    assert capsys.readouterr().err.startswith("engine_unavailable: ")
+    assert capsys.readouterr().err.startswith("key_refused: no search engine is set up")
 
 
 def test_a_wrong_setting_exits_with_2_and_suggests_the_nearest(

@@ -219,7 +219,7 @@ def test_a_passage_that_another_source_shows_is_not_shown_twice() -> None:
     )
     answer = evidence_of([source(n, text) for n, text in enumerate(texts)], (ranked[0], ranked[1]), 9_000)
     assert answer.text.count(quote) == 1
-    assert "Same text as [1], left out here." in answer.text
+    assert "Shares a passage with [1], left out here." in answer.text
 
 
 def test_a_weak_match_says_so_and_so_does_none_at_all() -> None:

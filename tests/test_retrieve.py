@@ -217,11 +217,10 @@ def test_a_failing_engine_is_named_beside_the_results_of_the_others() -> None:
     assert "1 of 2 engines; brave: quota" in answer.text
 
 
-def test_no_reachable_engine_is_engine_unavailable_and_never_no_results() -> None:
+def test_no_reachable_engine_is_a_failure_of_its_own_and_never_no_results() -> None:
     broken = FakeEngine(KeyholeError(Code.ENGINE_UNAVAILABLE, "challenge page"))
-    for engines in ([broken], []):
-        answer = search(retrieval(engines=engines))
-        assert answer.text.startswith("engine_unavailable: ")
+    assert search(retrieval(engines=[broken])).text.startswith("engine_unavailable: ")
+    assert search(retrieval(engines=[])).text.startswith("key_refused: no search engine is set up. The operator must")
 
 
 def test_a_healthy_engine_without_hits_is_no_results() -> None:

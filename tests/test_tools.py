@@ -111,7 +111,40 @@ def test_phrasings_alone_are_a_question() -> None:
     assert parse_arguments("search", {"queries": "one"}) == {"query": "one", "queries": ["one"]}
 
 
-@pytest.mark.parametrize("arguments", [{}, {"queries": []}, {"queries": 5}, {"queries": [""]}, {"queries": ["a"] * 6}])
+@pytest.mark.parametrize(
+    "site", ["docs.example", "https://docs.example/", "*.Docs.example", "docs.example:8000", " site:docs.example"]
+)
+def test_a_site_is_its_host_however_it_is_written(site: str) -> None:
+    assert parse_arguments("search", {"query": "q", "sites": site})["sites"] == ["docs.example"]
+
+
+@pytest.mark.parametrize(
+    ("argument", "value", "told"),
+    [
+        ("sites", "https://docs.example/3/library", "sites are hosts; give docs.example"),
+        ("exclude_sites", ["two words"], "exclude_sites: 'two words' is no site; give hosts such as"),
+        ("language", "english", "language: not one: Language of the pages, such as en or pt-BR."),
+        ("country", "usa", "country: not one: Country whose results come first, such as us or de."),
+    ],
+)
+def test_what_a_filter_takes_is_told_by_example(argument: str, value: object, told: str) -> None:
+    with pytest.raises(KeyholeError) as caught:
+        parse_arguments("search", {"query": "q", argument: value})
+    assert told in caught.value.message
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {},
+        {"query": " "},
+        {"queries": []},
+        {"queries": 5},
+        {"queries": [""]},
+        {"queries": [" "]},
+        {"queries": ["a"] * 6},
+    ],
+)
 def test_a_search_without_a_question_or_with_too_many_is_refused(arguments: dict[str, Any]) -> None:
     with pytest.raises(KeyholeError) as caught:
         parse_arguments("search", arguments)

@@ -76,7 +76,9 @@ def listed_line(listed: Listed, number: int, *, brief: bool) -> str:
     """A source without passages."""
     source, artifact = listed.source, listed.source.artifact
     why = f"not read: {source.not_read}" if source.not_read else ""
-    about = ", ".join(fact for fact in (why, "" if brief else day_of(source.date), _same_as(listed.repeats)) if fact)
+    about = ", ".join(
+        fact for fact in (why, "" if brief else day_of(source.date), _shares_with(listed.repeats)) if fact
+    )
     id = f' id="{artifact.id}"' if artifact and source.stored else ""
     title = "" if brief else title_line(source.title)
     line = f"[{number}] {clip(source.url, MAX_URL)}" + (f" ({about})" if about else "") + id
@@ -88,11 +90,10 @@ def snippet(text: str, room: int) -> str:
     return clip(escaped(clean(text[: 4 * room])), room)
 
 
-def facts(cited: Sequence[Cited], listed: Sequence[Listed], *, weak: bool) -> dict[str, object]:
-    """The same for programs: what is not known of a source is left out."""
+def facts(cited: Sequence[Cited], listed: Sequence[Listed], *, total: int, weak: bool) -> dict[str, object]:
+    """The same for programs: what is not known of a source is left out. `total`: sources, also those not shown."""
     sources = [*(each.source for each in cited), *(each.source for each in listed)]
-    rows = [_source_facts(source) for source in sources]
-    return {"total": len(rows), "weak": weak, "sources": rows}
+    return {"total": total, "weak": weak, "sources": [_source_facts(source) for source in sources]}
 
 
 def _facts_line(cited: Cited) -> str:
@@ -102,7 +103,7 @@ def _facts_line(cited: Cited) -> str:
     told = [*site_and_day(artifact, source.date), f"{len(artifact.text):,} characters"]
     if source.stored and not cited.following:
         told.append(f'id="{artifact.id}"')
-    same = _same_as(cited.repeats)
+    same = _shares_with(cited.repeats)
     sentences = [
         ", ".join(told) + ".",
         *notes(artifact, ""),
@@ -123,8 +124,8 @@ def _host(url: str) -> str:
     return url.partition("://")[2].split("/")[0].rpartition("@")[2].removeprefix("www.") or url
 
 
-def _same_as(numbers: Sequence[int]) -> str:
-    return f"same text as {', '.join(f'[{number}]' for number in sorted(numbers))}" if numbers else ""
+def _shares_with(numbers: Sequence[int]) -> str:
+    return f"shares a passage with {', '.join(f'[{number}]' for number in sorted(numbers))}" if numbers else ""
 
 
 def _call(source: Source, following: Window | None) -> str:

@@ -109,7 +109,7 @@ RULES: Mapping[Code, Rule] = MappingProxyType(
         Code.QUOTE_NOT_FOUND: Rule(False, "Shorten the quote, or call with query= instead of find=."),
         Code.NO_RESULTS: Rule(False, "Use fewer or more general words, or drop a filter."),
         Code.KEY_REFUSED: Rule(
-            False, "The operator must set a valid key; other engines and web_fetch work without it."
+            False, "The operator must put the setting right; other engines and web_fetch work without it."
         ),
         Code.ENGINE_UNAVAILABLE: Rule(True, "Try later, or fetch a known URL with web_fetch."),
         Code.INTERNAL_ERROR: Rule(True, "Try once more; the server's log on stderr says more."),

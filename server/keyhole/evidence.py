@@ -140,7 +140,7 @@ class _Shown:
         listed = [Listed(self._sources[number], said, repeats[number]) for number, said in named.snippets.items()]
         lines = [status(len(cited) + len(listed)), *self._weak_line]
         sign = self._mark("\n".join(each.source.url for each in listed))
-        facts = {} if self._brief else citing.facts(cited, listed, weak=self._weak)
+        facts = {} if self._brief else citing.facts(cited, listed, total=len(self._sources), weak=self._weak)
         return Answer(citing.results(lines, cited, listed, sign, brief=self._brief), facts)
 
     def _plan(self, room: int) -> tuple[Packed, _Named]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -24,6 +25,7 @@ from keyhole.store.filters import Filters
 from keyhole.stored import each_once, joined, nothing_stored
 from keyhole.websearch.base import allowed_by_sites
 from keyhole.websearch.emptiness import nothing_found
+from keyhole.websearch.filters import in_force
 from keyhole.websearch.merge import merge
 from keyhole.websearch.panel import Panel
 
@@ -34,6 +36,8 @@ AFTER_SHARE: Final = 1 / 4
 RESERVES: Final = 3
 """Times as many hits as are wanted: so many may be tried in all before a search gives what it has."""
 
+NOT_STORED: Final = MappingProxyType({"country": "country", "news": "kind"})
+"""Filters that say nothing about stored artifacts, and the arguments that ask for them."""
 NARROWED: Final = 2
 """Stored artifacts ranked for each that is shown: ranking them takes most of the time; see docs/stored.md."""
 
@@ -104,7 +108,8 @@ class Gathering:
             held = await asyncio.to_thread(self.store.held, words)
             raise nothing_stored(words, held)
         sources = [Source(a.url, a.title, "", a, True, date=a.published, from_store=True) for a in narrowed]
-        return Gathered(each_once(sources))
+        unapplied = tuple(NOT_STORED[name] for name in in_force(request) if name in NOT_STORED)
+        return Gathered(each_once(sources), (EngineReport("the store", unapplied=unapplied),))
 
     async def both(
         self, request: SearchRequest, phrasings: Sequence[str], *, fetch: bool, until: float, progress: Progress

@@ -83,7 +83,8 @@ def look_again(plan: Plan, standing: Standing) -> float:
 
 
 async def read_best(hits: Sequence[Hit], plan: Plan, read: Read, on_read: OnRead) -> list[Source]:
-    """The sources of all hits that were begun, in the order of the hits; what did not come in time says so.
+    """The sources of the hits that were begun, in the order of the hits; what did not come in time says so. A page that
+    nobody waits for, since it ranks below as many as are wanted, was only a spare and is no source.
 
     Pages with nearly the same text count as one; of those that are one text only the first is a source.
     """
@@ -94,7 +95,7 @@ async def read_best(hits: Sequence[Hit], plan: Plan, read: Read, on_read: OnRead
 
     def standing() -> Standing:
         read = _different(sources)
-        last = read[plan.wanted - 1] if len(read) >= plan.wanted else len(hits)
+        last = _last(read, plan.wanted)
         better = sum(number < last for number, _ in running.values())
         since = tuple(at for _, at in running.values())
         return Standing(now(), len(read), begun, len(hits) - begun, since, better)
@@ -112,9 +113,11 @@ async def read_best(hits: Sequence[Hit], plan: Plan, read: Read, on_read: OnRead
                 if (count := len(_different(sources))) > told:
                     told = count
                     await on_read(count, hits[number])
+        last = _last(_different(sources), plan.wanted)
         for task, (number, _) in running.items():
             task.cancel()
-            sources[number] = unread(hits[number], "timed out")
+            if number < last:
+                sources[number] = unread(hits[number], "timed out")
     return _once(source for _, source in sorted(sources.items()))
 
 
@@ -129,6 +132,11 @@ def _different(sources: Mapping[int, Source]) -> list[int]:
 
     read = [(number, source.sketch) for number, source in sorted(sources.items()) if source.sketch]
     return [read[group[0]][0] for group in groups([sketch for _, sketch in read])]
+
+
+def _last(read: Sequence[int], wanted: int) -> float:
+    """The number of the last wanted page that was read; pages above it are of use, all are while one is missing."""
+    return read[wanted - 1] if len(read) >= wanted else float("inf")
 
 
 def _once(sources: Iterable[Source]) -> list[Source]:

@@ -8,14 +8,15 @@ show instead of the text.
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Awaitable, Callable
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal
 
 import mcp_types as types
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
 from mcp.shared.exceptions import MCPError
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from keyhole import __version__
 from keyhole.bound import cut, result_json
@@ -37,8 +38,23 @@ INSTRUCTIONS = (
 )
 
 
+_SITE: Final = re.compile(r"(?:site:)?(?:https?://)?(?:\*\.)?([\w-]+(?:\.[\w-]+)*)\.?(?::\d+)?(/\S*)?", re.IGNORECASE)
+
+
 def _as_list(value: object) -> object:
     return [value] if isinstance(value, str) else value
+
+
+def _host(site: str) -> str:
+    """The host of a site, however it is written. One with a path is refused, since it would let in all of its host."""
+    found = _SITE.fullmatch(site.strip())
+    if found is None:
+        raise ValueError(f"{site[:64]!r} is no site; give hosts such as docs.python.org")
+    if (found[2] or "/") != "/":
+        raise ValueError(
+            f"{site[:64]!r} has a path and sites are hosts; give {found[1]}, and words of the path in the query"
+        )
+    return found[1].lower()
 
 
 def _no_bool(value: object) -> object:
@@ -48,7 +64,7 @@ def _no_bool(value: object) -> object:
 
 
 Phrasings = Annotated[list[Annotated[str, Field(min_length=1, max_length=2_000)]], BeforeValidator(_as_list)]
-Sites = Annotated[list[str], BeforeValidator(_as_list)]
+Sites = Annotated[list[Annotated[str, AfterValidator(_host)]], BeforeValidator(_as_list)]
 # Bounds stand inside the union: only there does pydantic publish them as `minimum` and `maximum`.
 Offset = Annotated[int, Field(ge=0), BeforeValidator(_no_bool)]
 Count = Annotated[int, Field(ge=1), BeforeValidator(_no_bool)]
@@ -64,7 +80,7 @@ Budget = Annotated[
 class WebFetch(BaseModel):
     """Arguments of web_fetch."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", str_strip_whitespace=True)
     url: str = Field(description="Absolute http:// or https:// URL of the page.", min_length=1)
     query: str | None = Field(
         None,
@@ -81,7 +97,7 @@ class WebFetch(BaseModel):
 class Search(BaseModel):
     """Arguments of search."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", str_strip_whitespace=True)
     query: str = Field(description="The question, in a few words.", min_length=1, max_length=2_000)
     queries: Phrasings | None = Field(
         None, max_length=5, description="Up to 5 other phrasings of the same question, searched for together with it."
@@ -149,8 +165,8 @@ _FACES: dict[str, tuple[str, str, bool]] = {
         "Search the web or stored pages",
         "Search the web, read the best pages and return numbered sources with the passages that answer `query`, "
         "within a hard budget. Use it when you have a question and no URL. With scope='stored' it searches the pages "
-        "fetched before, without the network. Each source names the read_artifact call that reads on. An engine that "
-        "fails is reported as such and never as an empty result.",
+        "fetched before, without the network. Each source names the read_artifact call that reads on, or its id. An "
+        "engine that fails is reported as such and never as an empty result.",
         True,
     ),
     "read_artifact": (
@@ -255,13 +271,20 @@ def parse_arguments(name: str, arguments: dict[str, Any]) -> dict[str, Any]:
     except ValidationError as error:
         first = error.errors(include_url=False, include_context=False, include_input=False)[0]
         where = str(first["loc"][0]) if first["loc"] else name
-        raise KeyholeError(Code.INVALID_ARGUMENT, f"{where}: {first['msg']}", argument=where) from error
+        raise KeyholeError(Code.INVALID_ARGUMENT, f"{where}: {_wrong(model, where, first)}", argument=where) from error
     values = parsed.model_dump(exclude_unset=True)
     if values.get("query") and values.get("find"):
         raise KeyholeError(Code.INVALID_ARGUMENT, "find: give query or find, not both", argument="find")
     if isinstance(values.get("limit"), int):
         values["limit"] = min(values["limit"], MAX_BUDGET)
     return values
+
+
+def _wrong(model: type[BaseModel], where: str, error: Any) -> str:
+    """What is wrong with an argument, for a model: not as a pattern and without pydantic's own words."""
+    if error["type"] == "string_pattern_mismatch":
+        return f"not one: {model.model_fields[where].description}"
+    return str(error["msg"]).removeprefix("Value error, ")
 
 
 def _progress(ctx: ServerRequestContext[Any]) -> Progress:

@@ -159,9 +159,12 @@ def _engines(reports: Sequence[EngineReport]) -> str:
     for report in reports:
         for name in report.unapplied:
             unapplied.setdefault(name, []).append(report.name)
+    newsless = ", ".join(unapplied.pop("news", []))
+    together: dict[str, list[str]] = {}
     for name, engines in unapplied.items():
-        by = ", ".join(engines)
-        notes.append(f"No news by {by}: web pages instead." if name == "news" else f"{name} not applied by {by}.")
+        together.setdefault(", ".join(engines), []).append(name)
+    notes += [f"{', '.join(names)} not applied by {by}." for by, names in together.items()]
+    notes += [f"No news by {newsless}: web pages instead."] if newsless else []
     return _join(told, *notes)
 
 

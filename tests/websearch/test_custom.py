@@ -157,6 +157,7 @@ def test_an_engine_applies_the_filters_it_has_placeholders_for() -> None:
         (response(b"<html>Log in", Content_Type="text/html"), Code.ENGINE_UNAVAILABLE),
         (ok({"items": []}), Code.ENGINE_UNAVAILABLE),
         (ok({"data": {"items": {"a": 1}}}), Code.ENGINE_UNAVAILABLE),
+        (ok({"data": {"items": [{"href": "https://a.example/"}]}}), Code.ENGINE_UNAVAILABLE),
         (b"", Code.PROTOCOL_ERROR),
     ],
 )

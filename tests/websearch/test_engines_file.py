@@ -49,9 +49,10 @@ def test_the_guides_example_is_a_file() -> None:
     assert sorted(re.findall(r"`([a-z]+)`", " ".join(rows))) == sorted(KEYS)
 
 
-def test_an_empty_file_has_no_engines() -> None:
-    assert parse("", {}) == ()
-    assert parse("# none yet", {}) == ()
+@pytest.mark.parametrize("text", ["", "# none yet", "engine = []"])
+def test_a_file_without_engines_is_refused(text: str) -> None:
+    with pytest.raises(KeyholeError, match="engines file: it has no"):
+        parse(text, {})
 
 
 def test_what_came_from_the_environment_is_shown_nowhere() -> None:

@@ -373,3 +373,9 @@ def test_the_child_takes_no_proxy_from_the_environment_but_the_one_of_the_settin
     environment = {"PATH": "/bin", "HTTP_PROXY": "a", "https_proxy": "b", "ALL_PROXY": "c", "DDGS_PROXY": "d"}
     assert child_environment(environment, "") == {"PATH": "/bin"}
     assert child_environment(environment, "http://proxy:3128") == {"PATH": "/bin", "DDGS_PROXY": "http://proxy:3128"}
+
+
+def test_a_failure_is_named_without_the_librarys_own_detail() -> None:
+    out = json.dumps({"error": "DDGSException", "message": "DNSError: DNSError('error sending request for url (h…)')"})
+    with pytest.raises(KeyholeError, match=r"the keyless engines failed: DNSError'"):
+        parse(out.encode())

@@ -47,7 +47,7 @@ def ask(panel: Panel, *requests: SearchRequest, seconds: float | None = None) ->
 def failure(panel: Panel, *requests: SearchRequest, seconds: float | None = None) -> str:
     with pytest.raises(KeyholeError) as caught:
         ask(panel, *requests, seconds=seconds)
-    assert caught.value.code is Code.ENGINE_UNAVAILABLE
+    assert caught.value.code in {Code.ENGINE_UNAVAILABLE, Code.KEY_REFUSED}
     return caught.value.message
 
 
@@ -118,6 +118,20 @@ def test_without_engines_there_is_nobody_to_ask() -> None:
     assert failure(Panel([])) == "no search engine is set up"
     missing = Panel([], missing=["brave needs KEYHOLE_BRAVE_KEY"])
     assert failure(missing) == "no search engine is set up: brave needs KEYHOLE_BRAVE_KEY"
+
+
+@pytest.mark.parametrize(
+    ("engines", "code"),
+    [
+        ([], Code.KEY_REFUSED),
+        ([FakeEngine(KeyholeError(Code.KEY_REFUSED, "m"), "a")], Code.KEY_REFUSED),
+        ([FakeEngine(KeyholeError(Code.KEY_REFUSED, "m"), "a"), FakeEngine(QUOTA, "b")], Code.ENGINE_UNAVAILABLE),
+    ],
+)
+def test_trying_again_is_advised_only_where_it_may_help(engines: list[FakeEngine], code: Code) -> None:
+    with pytest.raises(KeyholeError) as caught:
+        ask(Panel(engines))
+    assert caught.value.code is code
 
 
 def test_an_adapter_that_fails_at_an_answer_costs_nothing_but_its_own(caplog: pytest.LogCaptureFixture) -> None:

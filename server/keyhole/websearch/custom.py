@@ -68,9 +68,12 @@ def read(spec: Spec, answer: Any) -> tuple[Hit, ...]:
         rows = spec.results.search(answer)
         if not isinstance(rows, list):
             raise TypeError
-        return tuple(hit for row in rows[:MAX_ROWS] for hit in _hits(spec, row))
+        hits = tuple(hit for row in rows[:MAX_ROWS] for hit in _hits(spec, row))
     except (ValueError, TypeError, AttributeError, RecursionError) as error:
         raise KeyholeError(Code.ENGINE_UNAVAILABLE, "its answer is not as the engines file says") from error
+    if rows and not hits:  # a wrong path, and not an engine that found nothing
+        raise KeyholeError(Code.ENGINE_UNAVAILABLE, "no row of its answer has a link where the engines file says")
+    return hits
 
 
 def _answer(spec: Spec, reply: ApiReply) -> Any:

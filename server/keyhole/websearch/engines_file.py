@@ -81,6 +81,8 @@ def parse(text: str, environment: Mapping[str, str]) -> tuple[Spec, ...]:
     rows = tables.get("engine", [])
     if not isinstance(rows, list) or len(rows) > MAX_ENGINES or not all(isinstance(row, dict) for row in rows):
         raise _refusal("engine", f"must be at most {MAX_ENGINES} tables, each begun by [[engine]]")
+    if not rows:  # whoever names a file means its engines to be asked, and not the public ones
+        raise _refusal("", "it has no [[engine]] table")
     found: list[Spec] = []
     for number, row in enumerate(rows, start=1):
         place = f"[[engine]] {number}" + (f" ({row['name']})" if isinstance(row.get("name"), str) else "")

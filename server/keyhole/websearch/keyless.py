@@ -115,8 +115,13 @@ def parse(out: bytes) -> tuple[Hit, ...]:
 
 
 def _failure(kind: str, message: str) -> KeyholeError:
-    code, text = _FAILURES.get(kind, (Code.ENGINE_UNAVAILABLE, f"the keyless engines failed: {message[:160]}"))
+    code, text = _FAILURES.get(kind, (Code.ENGINE_UNAVAILABLE, f"the keyless engines failed: {_named(message)}"))
     return KeyholeError(code, text)
+
+
+def _named(message: str) -> str:
+    """A failure without its detail, which is a library's own (`DNSError: DNSError('error sending …')`)."""
+    return message.partition(":")[0][:60]
 
 
 def child() -> None:

@@ -88,11 +88,12 @@ class Panel:
         """What the engines find for the phrasings of one question, which share their filters.
 
         `until`: the call's deadline in seconds of the event loop's clock. Raises KeyholeError: engine_unavailable, with
-        every fault, when no engine gave an answer.
+        every fault, when no engine gave an answer; key_refused where all keys are bad or no engine is set up, as then
+        trying again cannot help.
         """
         if not self.engines:
             needs = f": {', '.join(self.missing)}" if self.missing else ""
-            raise KeyholeError(Code.ENGINE_UNAVAILABLE, f"no search engine is set up{needs}")
+            raise KeyholeError(Code.KEY_REFUSED, f"no search engine is set up{needs}")
         asking = _Asking(self, requests, until)
         await asking.run()
         return asking.outcome()
@@ -138,7 +139,10 @@ class _Asking:
         if not reports:
             raise KeyholeError(Code.ENGINE_UNAVAILABLE, "no time was left to ask an engine")
         if all(told.fault for told in reports):
-            raise KeyholeError(Code.ENGINE_UNAVAILABLE, every_fault(reports, MAX_FAULTS))
+            unkeyed = all("bad key" in told.fault for told in reports)  # then no later call goes better
+            raise KeyholeError(
+                Code.KEY_REFUSED if unkeyed else Code.ENGINE_UNAVAILABLE, every_fault(reports, MAX_FAULTS)
+            )
         return Found(tuple(hits for lists in kept for hits in lists if hits), reports)
 
     # Which engines are asked.
