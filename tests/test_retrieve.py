@@ -228,8 +228,10 @@ def test_a_healthy_engine_without_hits_is_no_results() -> None:
 
 
 def test_a_page_that_cannot_be_read_keeps_its_snippet_and_says_why() -> None:
-    answer = search(retrieval(web("a"), engines=[FakeEngine(hits("a", "gone"))]))
+    missing = {"https://missing.example/": KeyholeError(Code.HTTP_STATUS, "HTTP 404", status=404)}
+    answer = search(retrieval({**web("a"), **missing}, engines=[FakeEngine(hits("a", "gone", "missing"))]))
     assert "https://gone.example/ (not read: dns_failure) Title gone" in answer.text
+    assert "https://missing.example/ (not read: http_status 404) Title missing" in answer.text
     assert "Snippet of gone." in answer.text
 
 

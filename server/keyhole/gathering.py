@@ -152,7 +152,8 @@ class Gathering:
         try:
             artifact, stored = await self.pages.get(hit.url, False, terms)
         except KeyholeError as error:
-            return unread(hit, str(error.code))
+            status = error.facts.get("status", "") if error.code is Code.HTTP_STATUS else ""
+            return unread(hit, f"{error.code} {status}".strip())
         date, own = artifact.published or hit.date, await asyncio.to_thread(sketch, artifact.text)
         return Source(artifact.url, artifact.title or hit.title, hit.snippet, artifact, stored, date=date, sketch=own)
 
