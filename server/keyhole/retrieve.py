@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from keyhole import wording
 from keyhole.bound import bounded, cut
-from keyhole.config import MAX_BUDGET, MIN_BUDGET, Config
+from keyhole.config import Config
 from keyhole.errors import Code, KeyholeError
 from keyhole.fetch.base import Fetcher, Terms
 from keyhole.gathering import Gathered, Gathering, steps
@@ -26,6 +26,7 @@ from keyhole.pages import Pages
 from keyhole.permission import permitted
 from keyhole.progress import Progress, rising, silent
 from keyhole.records import Answer, Artifact, Ranked, SearchRequest, Window
+from keyhole.settings import MAX_BUDGET, MIN_BUDGET
 from keyhole.store.base import Clock, Store
 from keyhole.websearch.panel import Panel
 from keyhole.worker.base import Extractor

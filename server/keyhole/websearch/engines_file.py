@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 from urllib.parse import quote
 
-from keyhole.config import ENGINES
 from keyhole.errors import Code, KeyholeError
 from keyhole.fetch.urls import Target, parse_target
+from keyhole.settings import ENGINES
 from keyhole.values import MIN_KEY
 
 KEYS: Final = (
