@@ -14,7 +14,7 @@ FILES = sorted(PACKAGE.rglob("*.py"))
 
 # From the bottom up. A file may import from its own layer and from those above it in this list.
 LAYERS: tuple[tuple[str, ...], ...] = (
-    ("records", "errors", "measure", "clean", "escape", "progress", "values"),
+    ("records", "errors", "measure", "clean", "escape", "progress", "values", "narrowing"),
     ("config", "settings", "markdown", "changes"),
     ("fetch", "extract", "passages", "store"),
     ("websearch", "keeping", "header", "alternates", "worker", "scorers"),

@@ -13,9 +13,9 @@ import pytest
 from fakes import page
 from keyhole.config import Config
 from keyhole.records import Artifact, Selection, Window
-from keyhole.retrieve import BRIEF_BELOW, Retrieval
+from keyhole.retrieve import Retrieval
 from keyhole.settings import MIN_BUDGET
-from keyhole.wording import NOTICES, WEAK_BRIEFLY, reading
+from keyhole.wording import BRIEF_BELOW, NOTICES, WEAK_BRIEFLY, reading
 from keyhole.wording import page as worded
 from product import retrieval
 

@@ -11,8 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from keyhole.clean import clean
-from keyhole.escape import escaped
+from keyhole.escape import plain_line
 from keyhole.header import day_of, site_and_day
 from keyhole.measure import clip
 from keyhole.records import Source, Window
@@ -85,7 +84,7 @@ def listed_line(listed: Listed, number: int, *, brief: bool) -> str:
 
 def snippet(text: str, room: int) -> str:
     """An engine's own words for a page, on one line."""
-    return clip(escaped(clean(text[: 4 * room])), room)
+    return plain_line(text, room)
 
 
 def facts(cited: Sequence[Cited], listed: Sequence[Listed], *, weak: bool) -> dict[str, object]:

@@ -14,9 +14,8 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from keyhole.clean import clean
 from keyhole.errors import KeyholeError
-from keyhole.escape import escaped
+from keyhole.escape import plain_line
 from keyhole.header import header_facts
 from keyhole.measure import clip
 from keyhole.records import Answer, Artifact, EngineReport, Quote, Selection, Window
@@ -32,6 +31,8 @@ MAX_MESSAGE = 300
 """Bytes of what happened, in an error: servers and names have a say in some."""
 MAX_TERMS = 12
 """Terms named at most, of the found and of the absent."""
+BRIEF_BELOW = 1_200
+"""Bytes. Under such a budget title, address, facts and advice would take more than the text."""
 WEAK = "Weak match: the page may not contain the answer."
 WEAK_BRIEFLY = "Weak match."
 
@@ -152,9 +153,9 @@ def search_status(
 
 def _engines(reports: Sequence[EngineReport]) -> str:
     """Which engines failed, what others left out, and which filters nobody applied."""
-    failed = [f"{report.name}: {clip(escaped(report.fault), MAX_URL)}" for report in reports if report.fault]
+    failed = [f"{report.name}: {plain_line(report.fault, MAX_URL)}" for report in reports if report.fault]
     told = f"{len(reports) - len(failed)} of {len(reports)} engines; {'; '.join(failed)}." if failed else ""
-    notes = [f"{report.name}: {clip(escaped(report.note), MAX_URL)}." for report in reports if report.note]
+    notes = [f"{report.name}: {plain_line(report.note, MAX_URL)}." for report in reports if report.note]
     unapplied: dict[str, list[str]] = {}
     for report in reports:
         for name in report.unapplied:
@@ -179,7 +180,7 @@ def failure(error: KeyholeError) -> Answer:
     """A named failure: the code first, what happened, the next step, and whether a retry helps."""
     rule = error.rule
     url = error.facts.get("url")
-    message = clip(escaped(error.message[:MAX_MESSAGE]), MAX_MESSAGE).rstrip(".")
+    message = plain_line(error.message, MAX_MESSAGE).rstrip(".")
     stop = "" if message.endswith("?") else "."
     step = f'Fetch again: web_fetch(url="{clip(str(url), MAX_URL)}").' if url else rule.next_step
     retry = " The same call may succeed later." if rule.retry else ""
@@ -230,7 +231,7 @@ def _source_lines(artifact: Artifact) -> list[str]:
 
 def title_line(title: str) -> str:
     """A page's title as one line that forms no Markdown of its own."""
-    return clip(escaped(clean(title[: 4 * MAX_TITLE])), MAX_TITLE)
+    return plain_line(title, MAX_TITLE)
 
 
 def _left_out(artifact: Artifact) -> str:

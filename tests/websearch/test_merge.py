@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from keyhole.narrowing import allowed_by_sites
 from keyhole.records import Hit, SearchRequest
-from keyhole.websearch.base import allowed_by_sites, with_sites
+from keyhole.websearch.base import with_sites
 from keyhole.websearch.canonical import address, canonical
 from keyhole.websearch.merge import merge
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol
-from urllib.parse import urlsplit
 
 from keyhole.records import Hit, SearchRequest
 from keyhole.websearch.rows import MAX_SNIPPET, MAX_TITLE, address, iso_date, line, rows_of
@@ -51,20 +50,6 @@ def with_sites(request: SearchRequest) -> str:
     excluded = " ".join(f"-site:{site}" for site in request.exclude_sites)
     grouped = f"({sites})" if len(request.sites) > 1 else sites
     return " ".join(part for part in (request.query, grouped, excluded) if part)
-
-
-def allowed_by_sites(url: str, request: SearchRequest) -> bool:
-    """Whether a hit's host passes the site filters: engines treat `site:` as a hint. What is no URL passes none."""
-    try:
-        host = (urlsplit(url).hostname or "").lower()
-    except ValueError:
-        return False
-
-    def under(site: str) -> bool:
-        bare = site.lower().removeprefix("www.")
-        return host == bare or host.endswith("." + bare)
-
-    return (not request.sites or any(map(under, request.sites))) and not any(map(under, request.exclude_sites))
 
 
 def hits_from(
