@@ -6,7 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
 from keyhole.records import Hit, SearchRequest
-from keyhole.websearch.rows import MAX_SNIPPET, MAX_TITLE, address, iso_date, line, rows_of
+from keyhole.websearch.dates import iso
+from keyhole.websearch.rows import MAX_SNIPPET, MAX_TITLE, address, line, rows_of
 
 
 class Hits(tuple[Hit, ...]):
@@ -71,7 +72,7 @@ def hits_from(
             line(row.get(names[1]), MAX_TITLE, marked_up=marked_up),
             line(row.get(names[2]), MAX_SNIPPET, marked_up=marked_up),
             engine,
-            iso_date(row.get(date)) if date else "",
+            iso(row.get(date)) if date else "",
         )
         for row in rows_of(rows)
         if (url := address(row.get(names[0])))
