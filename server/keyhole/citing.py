@@ -64,11 +64,12 @@ def results(status: Sequence[str], cited: Sequence[Cited], listed: Sequence[List
 def cited_text(cited: Cited, number: int, *, brief: bool) -> str:
     """A source with its passages."""
     source, url = cited.source, clip(cited.source.url, MAX_URL)
-    following = source.stored and cited.following
+    call = read_call(source.artifact.id, cited.following) if source.artifact and source.stored else ""
     facts = "" if brief else _facts_line(cited)
     head = [f"[{number}] {url}"] if brief else [f"[{number}] {title_line(source.title) or 'Untitled'}", url]
-    call = f"Next: {_call(source, cited.following)}" if following else ""
-    return "\n".join(line for line in (*head, facts, boundary(cited.body, cited.mark), call) if line)
+    return "\n".join(
+        line for line in (*head, facts, boundary(cited.body, cited.mark), call and f"Next: {call}") if line
+    )
 
 
 def listed_line(listed: Listed, number: int, *, brief: bool) -> str:
@@ -124,12 +125,6 @@ def _host(url: str) -> str:
 
 def _same_as(numbers: Sequence[int]) -> str:
     return f"same text as {', '.join(f'[{number}]' for number in sorted(numbers))}" if numbers else ""
-
-
-def _call(source: Source, following: Window | None) -> str:
-    if source.artifact is None or following is None:
-        return ""
-    return read_call(source.artifact.id, following.start, following.end - following.start)
 
 
 def _source_facts(source: Source) -> dict[str, object]:

@@ -51,9 +51,9 @@ def mark(secret: bytes, id: str) -> str:
     return base64.b32encode(digest[:5]).decode("ascii").lower()
 
 
-def read_call(id: str, offset: int, limit: int) -> str:
-    """The exact call that reads on."""
-    return f'read_artifact(id="{id}", offset={offset}, limit={limit})'
+def read_call(id: str, window: Window | None) -> str:
+    """The exact call that reads on, or "" where nothing is left out."""
+    return f'read_artifact(id="{id}", offset={window.start}, limit={window.end - window.start})' if window else ""
 
 
 def page(
@@ -71,7 +71,7 @@ def page(
 
     What the text is not (whole, or the page itself, or an answer) is told within any budget.
     """
-    call = _call(artifact.id, next_window)
+    call = read_call(artifact.id, next_window)
     kept = f'id="{artifact.id}"' if not warning else ""
     status = _join(_shown(selection, asked), kept)
     terms = _terms(selection) if asked else ""
@@ -96,7 +96,7 @@ def page(
 
 def reading(artifact: Artifact, window: Window, *, mark: str, next_window: Window | None, brief: bool) -> Answer:
     """A range of a stored text."""
-    call = _call(artifact.id, next_window)
+    call = read_call(artifact.id, next_window)
     status = f"Characters {window.start}:{window.end} of {window.total}."
     if window.start == window.end:
         status = f"Nothing there: the text has {window.total} characters."
@@ -125,7 +125,7 @@ def quotation(
     how = "exactly" if quote.exact else "apart from spaces, case and punctuation"
     status = f"The quote stands {how} at {quote.start}:{quote.end}; shown are characters {window.start}:{window.end}."
     head = [status] if brief else [*_source_lines(artifact), _join(status, f'id="{artifact.id}"')]
-    call = _call(artifact.id, next_window)
+    call = read_call(artifact.id, next_window)
     return Answer(
         _framed(head, artifact.text[window.start : window.end], mark, call),
         {
@@ -186,10 +186,6 @@ def failure(error: KeyholeError) -> Answer:
     retry = " The same call may succeed later." if rule.retry else ""
     text = f"{error.code}: {message}{stop} {step}{retry}"
     return Answer(text, {"code": str(error.code), "retryable": rule.retry, **error.facts}, is_error=True)
-
-
-def _call(id: str, window: Window | None) -> str:
-    return read_call(id, window.start, window.end - window.start) if window else ""
 
 
 def _shown(selection: Selection, asked: bool) -> str:
