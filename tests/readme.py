@@ -6,8 +6,9 @@ import asyncio
 from pathlib import Path
 
 from fakes import page
-from keyhole.config import SETTINGS, Config
+from keyhole.config import Config
 from keyhole.errors import RULES
+from keyhole.settings import SETTINGS
 from keyhole.site import recorded_pages
 from keyhole.tools import tool_list
 from product import retrieval

@@ -14,8 +14,8 @@ FILES = sorted(PACKAGE.rglob("*.py"))
 
 # From the bottom up. A file may import from its own layer and from those above it in this list.
 LAYERS: tuple[tuple[str, ...], ...] = (
-    ("records", "errors", "measure", "clean", "escape", "progress", "values"),
-    ("config", "setting", "scorer_settings", "markdown", "changes"),
+    ("records", "errors", "measure", "clean", "escape", "progress", "values", "narrowing"),
+    ("config", "settings", "markdown", "changes"),
     ("fetch", "extract", "passages", "store"),
     ("websearch", "keeping", "header", "alternates", "worker", "scorers"),
     ("permission", "stored"),
@@ -46,6 +46,7 @@ IMPURE = {
 ALLOWED_IN_PURE = {
     ("store/memory.py", "threading"): "a lock around a dictionary",
     ("config.py", "pathlib"): "a path is a value; nothing is opened",
+    ("settings.py", "pathlib"): "the same",
 }
 
 
@@ -123,6 +124,18 @@ def test_starting_the_server_loads_no_parser_no_network_client_and_no_stemmer() 
     code = f"import sys, keyhole.serving; print([m for m in {heavy} if m in sys.modules])"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
     assert run.stdout.strip() == "[]"
+
+
+def test_a_name_is_imported_from_where_it_is_defined() -> None:
+    passed_on = [
+        f"{name_of(path)}: {alias.name}"
+        for path in FILES
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+        if alias.name == alias.asname
+    ]
+    assert not passed_on
 
 
 def test_the_package_has_few_broad_excepts() -> None:

@@ -11,10 +11,11 @@ from pathlib import Path
 import pytest
 
 from fakes import page
-from keyhole.config import MIN_BUDGET, Config
+from keyhole.config import Config
 from keyhole.records import Artifact, Selection, Window
-from keyhole.retrieve import BRIEF_BELOW, Retrieval
-from keyhole.wording import NOTICES, WEAK_BRIEFLY, reading
+from keyhole.retrieve import Retrieval
+from keyhole.settings import MIN_BUDGET
+from keyhole.wording import BRIEF_BELOW, NOTICES, WEAK_BRIEFLY, reading
 from keyhole.wording import page as worded
 from product import retrieval
 

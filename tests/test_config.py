@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keyhole.config import MAX_BUDGET, MIN_BUDGET, PREFIX, SETTINGS, WEB_PORTS, Config, load
+from keyhole.config import WEB_PORTS, Config, load
 from keyhole.errors import Code, KeyholeError
+from keyhole.settings import MAX_BUDGET, MIN_BUDGET, PREFIX, SETTINGS
 
 
 def refusal(environment: dict[str, str]) -> str:
@@ -230,7 +231,14 @@ def test_a_key_is_shown_neither_where_it_is_wrong_nor_with_the_settings(name: st
     message = refusal({PREFIX + name: "s3cret\r\nHost: evil"})
     assert PREFIX + name in message
     assert "s3cret" not in message
+    assert "printable ASCII" in message
     assert "s3cret" not in repr(load({PREFIX + name: "s3cret"}))
+
+
+def test_what_the_table_calls_secret_is_what_the_config_does_not_show() -> None:
+    hidden = {field.name for field in dataclasses.fields(Config) if not field.repr}
+    assert {setting.field for setting in SETTINGS if setting.secret} == hidden
+    assert {"rerank_key", "embed_key", "brave_key"} <= hidden
 
 
 @pytest.mark.parametrize(

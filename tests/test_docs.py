@@ -7,6 +7,8 @@ import os
 import re
 import sys
 import tomllib
+from fractions import Fraction
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -64,3 +66,17 @@ def test_a_registration_block_starts_the_server(client: str, tmp_path: Path) -> 
             return [tool.name for tool in (await session.list_tools()).tools]
 
     assert anyio.run(names) == ["web_fetch", "search", "read_artifact"]
+
+
+def test_the_constants_of_the_search_are_those_of_the_code() -> None:
+    text = (ROOT / "docs" / "search.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| `([a-z_.]+)\.([A-Z_]+)` \| ([0-9./]+) \|", text, re.MULTILINE)
+    assert len(rows) > 15
+    for module, name, value in rows:
+        assert getattr(import_module(f"keyhole.{module}"), name) == float(Fraction(value)), name
+
+
+@pytest.mark.parametrize("path", [README, *sorted((ROOT / "docs").glob("*.md"))], ids=lambda path: path.name)
+def test_every_link_to_a_file_leads_to_one(path: Path) -> None:
+    for link in re.findall(r"\]\(((?!https?:|#)[\w./-]+)[)#]", path.read_text(encoding="utf-8")):
+        assert (path.parent / link).exists(), link

@@ -9,8 +9,12 @@ from lxml import html as lxml_html
 from markdown_it import MarkdownIt
 
 from keyhole.clean import clean
-from keyhole.escape import escaped
+from keyhole.errors import Code, KeyholeError
+from keyhole.escape import escaped, plain_line
 from keyhole.extract.html import html_to_markdown
+from keyhole.measure import serialized_size
+from keyhole.records import EngineReport
+from keyhole.wording import failure, search_status, title_line
 
 PARSER = MarkdownIt("commonmark").enable("table")
 PIECES = (
@@ -85,3 +89,25 @@ def test_words_of_a_link_do_not_end_it() -> None:
         for part in token.children or []
     ]
     assert [token.attrGet("href") for token in tokens if token.type == "link_open"] == ["https://example.org/x"]
+
+
+@given(WORDS, st.integers(0, 80))
+def test_foreign_words_on_a_line_of_ours_are_words_within_their_room(text: str, room: int) -> None:
+    line = plain_line(text, room)
+    assert serialized_size(line) <= room
+    assert "\n" not in line
+    kinds, _ = rendered(f"We said: {line}.")
+    assert kinds.isdisjoint({"link_open", "image", "html_inline", "code_inline"}), line
+
+
+@pytest.mark.parametrize(
+    "text", ["see [docs]\u200b(https://evil.example)", "!\u2060[x](https://evil.example)", "<\u200bb>x"]
+)
+def test_a_sign_that_nobody_sees_keeps_no_link_alive(text: str) -> None:
+    for answer in (
+        failure(KeyholeError(Code.ENGINE_UNAVAILABLE, text)).text,
+        search_status(1, 1, [EngineReport("x", fault=text, note=text)], 0, "web"),
+        title_line(text),
+    ):
+        kinds, _ = rendered(answer)
+        assert kinds.isdisjoint({"link_open", "image", "html_inline"}), answer

@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 from fakes import artifact
 from keyhole import wording
 from keyhole.bound import answer_size
-from keyhole.config import MIN_BUDGET
 from keyhole.evidence import collapsed, evidence, ordered
 from keyhole.measure import serialized_size
 from keyhole.passages.across import rank_sources
 from keyhole.passages.reading import window
 from keyhole.records import Answer, Artifact, EngineReport, Passage, Ranked, Source, Window
+from keyhole.settings import MIN_BUDGET
 
 BLOCK = re.compile(r"\n--- untrusted text (\w{8}) ---\n(.*?)\n--- end \1 ---", re.DOTALL)
 CALL = re.compile(r'^Next: read_artifact\(id="(\w{16})", offset=(\d+), limit=(\d+)\)$', re.MULTILINE)

@@ -15,11 +15,12 @@ from hypothesis import strategies as st
 
 from fakes import Clock, FakeFetcher, InProcess, page
 from keyhole.bound import answer_size
-from keyhole.config import MIN_BUDGET, Config
+from keyhole.config import Config
 from keyhole.extract.soft_marks import CHALLENGE_MARKS
 from keyhole.fetch.client import HttpFetcher
 from keyhole.records import Answer
 from keyhole.retrieve import Retrieval
+from keyhole.settings import MIN_BUDGET
 from keyhole.store.base import Store
 from keyhole.store.memory import MemoryStore
 from keyhole.store.sqlite import SqliteStore

@@ -15,8 +15,9 @@ from hypothesis import strategies as st
 
 from fakes import HANGS, BrokenStore, page
 from keyhole.bound import result_json
-from keyhole.config import MAX_BUDGET, MIN_BUDGET, Config
+from keyhole.config import Config
 from keyhole.records import Answer
+from keyhole.settings import MAX_BUDGET, MIN_BUDGET
 from product import retrieval
 
 URL = "https://example.org/page"

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from keyhole.clean import clean
-from keyhole.measure import Measure, clip, fit_backward, fit_forward, serialized_size
+from keyhole.measure import Measure, clip, fit_forward, serialized_size
 
 AWKWARD = st.sampled_from(list('aé中😀"\\/\n\t\b\x00\x1f\x7f\x80\u2028\u202e\ufeff\ud800\udfff'))
 TEXTS = st.text(AWKWARD | st.characters(), max_size=60)
@@ -50,15 +50,6 @@ def test_forward_gives_the_furthest_end_that_fits(text: str, start: int, room: i
     assert start <= end <= len(text)
     assert measure(text[start:end]) <= max(0, room)
     assert end == len(text) or measure(text[start : end + 1]) > room
-
-
-@given(TEXTS, st.integers(0, 60), st.integers(-5, 400), MEASURES)
-def test_backward_gives_the_earliest_start_that_fits(text: str, end: int, room: int, measure: Measure) -> None:
-    end = min(end, len(text))
-    start = fit_backward(text, end, room, measure)
-    assert 0 <= start <= end
-    assert measure(text[start:end]) <= max(0, room)
-    assert start == 0 or measure(text[start - 1 : end]) > room
 
 
 @given(TEXTS, st.integers(0, 80))

@@ -9,7 +9,7 @@ import pytest
 
 from fakes import BrokenStore, Clock, FakeEngine, FakeFetcher, page
 from keyhole.config import Config
-from keyhole.readers import SPARES
+from keyhole.gathering import RESERVES
 from keyhole.records import Answer, Hit
 from keyhole.retrieve import Retrieval
 from keyhole.store.base import Store
@@ -72,9 +72,9 @@ def test_a_known_url_is_asked_for_in_its_one_spelling_so_that_the_spelling_carri
     assert asked(product) == [START, LINKED]
 
 
-def test_a_result_of_a_search_is_known() -> None:
-    spares = [Hit(f"https://spare{number}.example/", "Pumps", "", "fake") for number in range(SPARES)]
-    engine = FakeEngine([Hit(HIT, "Pumps", "", "fake"), *spares, Hit(LINKED, "Not asked for", "", "fake")])
+def test_a_result_of_a_search_is_known_and_a_hit_that_it_had_no_use_for_is_not() -> None:
+    spares = [Hit(f"https://spare.example/{number}", "", "", "fake") for number in range(RESERVES - 1)]
+    engine = FakeEngine([Hit(HIT, "Pumps", "", "fake"), *spares, Hit(LINKED, "Not read", "", "fake")])
     product = retrieval(PAGES, config=KNOWN, engines=[engine])
     assert code(asyncio.run(product.search("pumps", max_results=1))) == ""
     assert fetch(product, HIT) == ""

@@ -11,8 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from keyhole.clean import clean
-from keyhole.escape import escaped
+from keyhole.escape import plain_line
 from keyhole.header import day_of, site_and_day
 from keyhole.measure import clip
 from keyhole.records import Source, Window
@@ -65,11 +64,12 @@ def results(status: Sequence[str], cited: Sequence[Cited], listed: Sequence[List
 def cited_text(cited: Cited, number: int, *, brief: bool) -> str:
     """A source with its passages."""
     source, url = cited.source, clip(cited.source.url, MAX_URL)
-    following = source.stored and cited.following
+    call = read_call(source.artifact.id, cited.following) if source.artifact and source.stored else ""
     facts = "" if brief else _facts_line(cited)
     head = [f"[{number}] {url}"] if brief else [f"[{number}] {title_line(source.title) or 'Untitled'}", url]
-    call = f"Next: {_call(source, cited.following)}" if following else ""
-    return "\n".join(line for line in (*head, facts, boundary(cited.body, cited.mark), call) if line)
+    return "\n".join(
+        line for line in (*head, facts, boundary(cited.body, cited.mark), call and f"Next: {call}") if line
+    )
 
 
 def listed_line(listed: Listed, number: int, *, brief: bool) -> str:
@@ -87,7 +87,7 @@ def listed_line(listed: Listed, number: int, *, brief: bool) -> str:
 
 def snippet(text: str, room: int) -> str:
     """An engine's own words for a page, on one line."""
-    return clip(escaped(clean(text[: 4 * room])), room)
+    return plain_line(text, room)
 
 
 def facts(cited: Sequence[Cited], listed: Sequence[Listed], *, total: int, weak: bool) -> dict[str, object]:
@@ -126,12 +126,6 @@ def _host(url: str) -> str:
 
 def _shares_with(numbers: Sequence[int]) -> str:
     return f"shares a passage with {', '.join(f'[{number}]' for number in sorted(numbers))}" if numbers else ""
-
-
-def _call(source: Source, following: Window | None) -> str:
-    if source.artifact is None or following is None:
-        return ""
-    return read_call(source.artifact.id, following.start, following.end - following.start)
 
 
 def _source_facts(source: Source) -> dict[str, object]:

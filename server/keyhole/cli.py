@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 from keyhole import __version__
 from keyhole.config import HOME_PAGE, Config, load
 from keyhole.errors import Code, KeyholeError
+from keyhole.narrowing import AGES
 
 if TYPE_CHECKING:
     from keyhole.fetch.base import Api
@@ -232,7 +233,7 @@ def _parser() -> argparse.ArgumentParser:
     search.add_argument("--max-chars", type=int, help="bytes of the result, default KEYHOLE_MAX_CHARS")
     search.add_argument("--site", dest="sites", action="append", metavar="SITE", help="only this host; may be repeated")
     search.add_argument("--exclude-site", dest="exclude_sites", action="append", metavar="SITE", help="not this one")
-    search.add_argument("--freshness", choices=("day", "week", "month", "year"))
+    search.add_argument("--freshness", choices=tuple(AGES))
     search.add_argument("--language", help="such as en or pt-BR")
     search.add_argument("--country", help="such as us or de")
     search.add_argument("--kind", choices=("web", "news"), default="web")

@@ -20,14 +20,11 @@ from keyhole.passages.across import join_spans
 from keyhole.passages.copies import groups, sketch
 from keyhole.passages.packing import Packed, Packing
 from keyhole.records import Answer, Artifact, EngineReport, Passage, Ranked, Source, Window, next_gap
-from keyhole.wording import search_status
+from keyhole.websearch.merge import RANK_CONSTANT
+from keyhole.wording import BRIEF_BELOW, search_status
 
 LIST_SHARE: Final = 6
 """One part in so many of a budget is for naming sources that show no passage: they are the less likely ones."""
-BRIEF_BELOW: Final = 1_200
-"""Bytes. Under such a budget titles and facts would take more than the text."""
-RANK_CONSTANT: Final = 60
-"""As in merge.py, for the engines' order and that of the evidence."""
 LAST_NUMBER: Final = 99
 """No source has a longer number: at most 20 are read."""
 MIN_SNIPPET: Final = 60

@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 from keyhole.config import Config
 from keyhole.errors import Code, KeyholeError
 from keyhole.fetch.base import Terms
+from keyhole.narrowing import allowed_by_sites
 from keyhole.pages import Pages
 from keyhole.permission import remember_urls, wanted
 from keyhole.progress import Progress, silent
@@ -23,7 +24,6 @@ from keyhole.records import EngineReport, Hit, SearchRequest, Source
 from keyhole.store.base import Store
 from keyhole.store.filters import Filters
 from keyhole.stored import each_once, joined, nothing_stored
-from keyhole.websearch.base import allowed_by_sites
 from keyhole.websearch.emptiness import nothing_found
 from keyhole.websearch.filters import in_force
 from keyhole.websearch.merge import merge

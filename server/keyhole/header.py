@@ -10,10 +10,8 @@ import re
 from typing import Final
 
 from keyhole.changes import from_note
-from keyhole.clean import clean
-from keyhole.escape import escaped
+from keyhole.escape import plain_line
 from keyhole.keeping import CHANGED, MARKDOWN
-from keyhole.measure import clip
 from keyhole.records import Artifact
 
 ROOMY: Final = 2_000
@@ -92,7 +90,7 @@ def _changes(artifact: Artifact) -> str:
 
 
 def _name(text: str) -> str:
-    return clip(escaped(clean(" ".join(text[: 4 * MAX_NAME].split()))), MAX_NAME).rstrip(".,;")
+    return plain_line(text, MAX_NAME).rstrip(".,;")
 
 
 def day_of(date: str) -> str:

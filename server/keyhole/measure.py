@@ -29,18 +29,6 @@ def fit_forward(text: str, start: int, room: int, measure: Measure) -> int:
     return low
 
 
-def fit_backward(text: str, end: int, room: int, measure: Measure) -> int:
-    """The earliest `start` for which `text[start:end]` measures at most `room`."""
-    low, high = max(0, end - max(0, room)), end
-    while low < high:
-        middle = (low + high) // 2
-        if measure(text[middle:end]) <= room:
-            high = middle
-        else:
-            low = middle + 1
-    return low
-
-
 def clip(text: str, room: int, measure: Measure = serialized_size) -> str:
     """`text` on one line as a reader sees it, cut with an ellipsis where it measures more than `room`. Looks only at
     what may show."""

@@ -10,9 +10,9 @@ from keyhole.config import Config
 from keyhole.errors import Code, KeyholeError
 from keyhole.fetch.domains import url_allowed
 from keyhole.fetch.known import canonical, configured, key, keys, keys_of
+from keyhole.narrowing import allowed_by_sites
 from keyhole.records import Artifact, Hit, SearchRequest
 from keyhole.store.base import Store
-from keyhole.websearch.base import allowed_by_sites
 
 
 async def permitted(url: str, config: Config, store: Store) -> str:

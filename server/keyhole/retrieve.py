@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from keyhole import wording
 from keyhole.bound import bounded, cut
-from keyhole.config import MAX_BUDGET, MIN_BUDGET, Config
+from keyhole.config import Config
 from keyhole.errors import Code, KeyholeError
 from keyhole.fetch.base import Fetcher, Terms
 from keyhole.gathering import Gathered, Gathering, steps
@@ -26,6 +26,7 @@ from keyhole.pages import Pages
 from keyhole.permission import permitted
 from keyhole.progress import Progress, rising, silent
 from keyhole.records import Answer, Artifact, Ranked, SearchRequest, Window
+from keyhole.settings import MAX_BUDGET, MIN_BUDGET
 from keyhole.store.base import Clock, Store
 from keyhole.websearch.panel import Panel
 from keyhole.worker.base import Extractor
@@ -39,8 +40,6 @@ MIN_READING = 500
 """Characters. A shorter omitted stretch is read together with what follows it."""
 QUOTE_CONTEXT = 300
 """Characters shown before and after a found quote."""
-BRIEF_BELOW = 1_200
-"""Bytes. Under such a budget title, address and advice would take more than the text."""
 NOT_STORED = "Warning store_unavailable: nothing was stored, so what is left out cannot be read on."
 
 
@@ -169,7 +168,7 @@ class Retrieval:
                 next_window=None if gap is None else self._next(artifact, *gap),
                 asked=bool(query),
                 warning="" if stored else NOT_STORED,
-                brief=budget < BRIEF_BELOW,
+                brief=budget < wording.BRIEF_BELOW,
                 extras=[*(header_lines(artifact) if budget >= ROOMY else ()), *([note] if note else [])],
             )
 
@@ -181,7 +180,7 @@ class Retrieval:
         def render(room: int) -> Answer:
             shown = window(artifact.text, offset, limit, min(room, _reading_room(budget)), serialized_size)
             following = self._following(artifact, shown)
-            sign, brief = wording.mark(self.secret, artifact.id), budget < BRIEF_BELOW
+            sign, brief = wording.mark(self.secret, artifact.id), budget < wording.BRIEF_BELOW
             return wording.reading(artifact, shown, mark=sign, next_window=following, brief=brief)
 
         return bounded(budget, render)
@@ -196,7 +195,7 @@ class Retrieval:
         def render(room: int) -> Answer:
             start = max(0, found.start - QUOTE_CONTEXT)
             shown = window(artifact.text, start, found.end + QUOTE_CONTEXT - start, max(1, room), serialized_size)
-            sign, brief = wording.mark(self.secret, artifact.id), budget < BRIEF_BELOW
+            sign, brief = wording.mark(self.secret, artifact.id), budget < wording.BRIEF_BELOW
             following = self._following(artifact, shown)
             return wording.quotation(artifact, found, shown, mark=sign, next_window=following, brief=brief)
 

@@ -10,7 +10,7 @@ from typing import Final
 from keyhole.errors import Code, KeyholeError
 from keyhole.records import Source
 from keyhole.store.base import Word
-from keyhole.websearch.canonical import canonical
+from keyhole.websearch.canonical import page_key
 
 MAX_NAMED: Final = 12
 """Words that an error names: of a long question the first say enough."""
@@ -20,7 +20,7 @@ def each_once(sources: Iterable[Source]) -> tuple[Source, ...]:
     """One source for each page, where its first stood: the one with the fresher text, or with any text at all."""
     pages: dict[str, Source] = {}
     for source in sources:
-        page = canonical(source.url) or source.url
+        page = page_key(source.url) or source.url
         pages[page] = _fresher(pages[page], source) if page in pages else source
     return tuple(pages.values())
 

@@ -20,11 +20,11 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from keyhole import __version__
 from keyhole.bound import cut, result_json
-from keyhole.config import MAX_BUDGET, MIN_BUDGET
 from keyhole.errors import Code, KeyholeError
 from keyhole.progress import Progress
 from keyhole.records import Answer
 from keyhole.retrieve import Retrieval
+from keyhole.settings import MAX_BUDGET, MIN_BUDGET
 from keyhole.wording import failure
 
 log = logging.getLogger(__name__)

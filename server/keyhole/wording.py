@@ -14,9 +14,8 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from keyhole.clean import clean
 from keyhole.errors import KeyholeError
-from keyhole.escape import escaped
+from keyhole.escape import plain_line
 from keyhole.header import header_facts
 from keyhole.measure import clip
 from keyhole.records import Answer, Artifact, EngineReport, Quote, Selection, Window
@@ -32,6 +31,8 @@ MAX_MESSAGE = 300
 """Bytes of what happened, in an error: servers and names have a say in some."""
 MAX_TERMS = 12
 """Terms named at most, of the found and of the absent."""
+BRIEF_BELOW = 1_200
+"""Bytes. Under such a budget title, address, facts and advice would take more than the text."""
 WEAK = "Weak match: the page may not contain the answer."
 WEAK_BRIEFLY = "Weak match."
 
@@ -50,9 +51,9 @@ def mark(secret: bytes, id: str) -> str:
     return base64.b32encode(digest[:5]).decode("ascii").lower()
 
 
-def read_call(id: str, offset: int, limit: int) -> str:
-    """The exact call that reads on."""
-    return f'read_artifact(id="{id}", offset={offset}, limit={limit})'
+def read_call(id: str, window: Window | None) -> str:
+    """The exact call that reads on, or "" where nothing is left out."""
+    return f'read_artifact(id="{id}", offset={window.start}, limit={window.end - window.start})' if window else ""
 
 
 def page(
@@ -70,7 +71,7 @@ def page(
 
     What the text is not (whole, or the page itself, or an answer) is told within any budget.
     """
-    call = _call(artifact.id, next_window)
+    call = read_call(artifact.id, next_window)
     kept = f'id="{artifact.id}"' if not warning else ""
     status = _join(_shown(selection, asked), kept)
     terms = _terms(selection) if asked else ""
@@ -95,7 +96,7 @@ def page(
 
 def reading(artifact: Artifact, window: Window, *, mark: str, next_window: Window | None, brief: bool) -> Answer:
     """A range of a stored text."""
-    call = _call(artifact.id, next_window)
+    call = read_call(artifact.id, next_window)
     status = f"Characters {window.start}:{window.end} of {window.total}."
     if window.start == window.end:
         status = f"Nothing there: the text has {window.total} characters."
@@ -124,7 +125,7 @@ def quotation(
     how = "exactly" if quote.exact else "apart from spaces, case and punctuation"
     status = f"The quote stands {how} at {quote.start}:{quote.end}; shown are characters {window.start}:{window.end}."
     head = [status] if brief else [*_source_lines(artifact), _join(status, f'id="{artifact.id}"')]
-    call = _call(artifact.id, next_window)
+    call = read_call(artifact.id, next_window)
     return Answer(
         _framed(head, artifact.text[window.start : window.end], mark, call),
         {
@@ -152,9 +153,9 @@ def search_status(
 
 def _engines(reports: Sequence[EngineReport]) -> str:
     """Which engines failed, what others left out, and which filters nobody applied."""
-    failed = [f"{report.name}: {clip(escaped(report.fault), MAX_URL)}" for report in reports if report.fault]
+    failed = [f"{report.name}: {plain_line(report.fault, MAX_URL)}" for report in reports if report.fault]
     told = f"{len(reports) - len(failed)} of {len(reports)} engines; {'; '.join(failed)}." if failed else ""
-    notes = [f"{report.name}: {clip(escaped(report.note), MAX_URL)}." for report in reports if report.note]
+    notes = [f"{report.name}: {plain_line(report.note, MAX_URL)}." for report in reports if report.note]
     unapplied: dict[str, list[str]] = {}
     for report in reports:
         for name in report.unapplied:
@@ -182,16 +183,12 @@ def failure(error: KeyholeError) -> Answer:
     """A named failure: the code first, what happened, the next step, and whether a retry helps."""
     rule = error.rule
     url = error.facts.get("url")
-    message = clip(escaped(error.message[:MAX_MESSAGE]), MAX_MESSAGE).rstrip(".")
+    message = plain_line(error.message, MAX_MESSAGE).rstrip(".")
     stop = "" if message.endswith("?") else "."
     step = f'Fetch again: web_fetch(url="{clip(str(url), MAX_URL)}").' if url else rule.next_step
     retry = " The same call may succeed later." if rule.retry else ""
     text = f"{error.code}: {message}{stop} {step}{retry}"
     return Answer(text, {"code": str(error.code), "retryable": rule.retry, **error.facts}, is_error=True)
-
-
-def _call(id: str, window: Window | None) -> str:
-    return read_call(id, window.start, window.end - window.start) if window else ""
 
 
 def _shown(selection: Selection, asked: bool) -> str:
@@ -233,7 +230,7 @@ def _source_lines(artifact: Artifact) -> list[str]:
 
 def title_line(title: str) -> str:
     """A page's title as one line that forms no Markdown of its own."""
-    return clip(escaped(clean(title[: 4 * MAX_TITLE])), MAX_TITLE)
+    return plain_line(title, MAX_TITLE)
 
 
 def _left_out(artifact: Artifact) -> str:

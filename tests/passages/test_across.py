@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 
 from keyhole.measure import serialized_size
 from keyhole.passages import index_of
-from keyhole.passages.across import SHORT_CHARS, join_spans, pack_across, rank_sources
+from keyhole.passages.across import SHORT_CHARS, join_spans, rank_sources
 from keyhole.passages.pack import gap_line
+from keyhole.passages.packing import Packing
 from keyhole.records import Passage
 
 PLAIN = "The committee met in the long hall and spoke about the price of grain, roads and bridges for the county. " * 3
 TEXTS = [f"{PLAIN}\n\nThe zebra number {n} came through the gate.\n\n" * 8 for n in range(4)]
 
 
-def cost(text: str, passages: list[Passage]) -> int:
+def cost(text: str, passages: Sequence[Passage]) -> int:
     return serialized_size(join_spans(text, [(p.start, p.end) for p in passages]))
 
 
@@ -39,7 +42,7 @@ def test_a_word_that_every_passage_has_still_finds_them() -> None:
 
 @pytest.mark.parametrize("room", [0, 100, 1_000, 3_000, 10_000, 10**6])
 def test_what_is_chosen_is_within_the_room(room: int) -> None:
-    chosen = pack_across(TEXTS, rank_sources(TEXTS, ["zebra gate committee"]), room)
+    chosen = Packing(TEXTS, rank_sources(TEXTS, ["zebra gate committee"])).pack(room).chosen
     assert sum(cost(text, passages) for text, passages in zip(TEXTS, chosen, strict=True) if passages) <= room
 
 
@@ -65,7 +68,7 @@ def test_a_passage_names_the_heading_above_it_and_what_it_holds_of_the_question(
 
 def test_chosen_passages_are_in_reading_order_and_joined_where_they_touch() -> None:
     text = "0123456789"
-    ((one, two),) = pack_across([text], ((Passage(2, 4, 3.0), Passage(4, 5, 2.0), Passage(6, 8, 1.0)),), 1_000)
+    ((one, two),) = Packing([text], ((Passage(2, 4, 3.0), Passage(4, 5, 2.0), Passage(6, 8, 1.0)),)).pack(1_000).chosen
     assert one == Passage(2, 5, 3.0)
     assert two == Passage(6, 8, 1.0)
 

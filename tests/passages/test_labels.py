@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from keyhole.passages.find import Index
-from keyhole.passages.labels import MAX_HEADING_CHARS, MAX_ROW_CHARS, heading_path, label
+from keyhole.passages.labels import MAX_HEADING_CHARS, MAX_ROW_CHARS, label
 
 PLAIN = "The committee met in the long hall and spoke about the price of grain, roads and bridges for the county. " * 12
 TABLE = "| town | souls |\n|---|---|\n" + "".join(
@@ -17,15 +17,6 @@ def labelled(text: str, words: str) -> str:
     """The label of the window after the one in which the words stand."""
     index = Index(text)
     return label(index, index.window_at(text.index(words)) + 1)
-
-
-def test_the_path_is_of_the_headings_above_outermost_first() -> None:
-    text = f"# A\n\n{PLAIN}\n\n## B\n\n{PLAIN}\n\n### C\n\n{PLAIN}\n\n## D\n\n{PLAIN}"
-    index = Index(text)
-    assert heading_path(index, len(text) - 1) == ("A", "D")
-    assert heading_path(index, text.index("## D") - 9) == ("A", "B", "C")
-    assert heading_path(index, text.index("## B")) == ("A",)
-    assert heading_path(index, 0) == ()
 
 
 def test_a_passage_is_labelled_with_the_nearest_heading() -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from keyhole.store.filters import DAY, NONE, Facets, Filters, passes
+from keyhole.narrowing import DAY
+from keyhole.store.filters import NONE, Facets, Filters, passes
 
 NOW = 1_700_000_000.0  # 2023-11-14
 PAGE = Facets("https://docs.python.org/3/", "", NOW - 3 * DAY, "en-GB")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any
 
 import pytest
@@ -58,3 +59,43 @@ def test_any_value_is_a_date_that_can_be_read_back_or_none(value: Any) -> None:
     if kept := iso(value):
         assert iso(kept)
         assert span(kept) is not None
+
+
+@pytest.mark.parametrize(
+    ("stated", "expected"),
+    [
+        ("2024-05-01", "2024-05-01"),
+        ("2024-05-01T00:00:00", "2024-05-01"),
+        ("2024-05-01T10:30:00", "2024-05-01T10:30:00"),
+        ("2024-05-01 10:30", "2024-05-01T10:30:00"),
+        ("2024-05-01T10:30:00.123Z", "2024-05-01T10:30:00+00:00"),
+        ("2024-05-01T10:30:00+0200", "2024-05-01T10:30:00+02:00"),
+        ("Thu, 14 Nov 2024 10:05:00 GMT", "2024-11-14T10:05:00+00:00"),
+        ("Mon, 01 Jan 2024 00:00:00 +0000", "2024-01-01T00:00:00+00:00"),
+        ("May 7, 2023", "2023-05-07"),
+        ("September 30, 2023", "2023-09-30"),
+        ("Sept. 3, 2023", "2023-09-03"),
+        ("12 Mar 2024", "2024-03-12"),
+        ("3 days ago", ""),
+        ("yesterday", ""),
+        ("Feb 30, 2024", ""),
+        ("2024-13-01", ""),
+        ("2024", ""),
+        ("99 Foo 2024", ""),
+        ("Thu, 99 Nov 2024 10:05:00 GMT", ""),
+        ("2024-05-01" * 10, ""),
+        (None, ""),
+    ],
+)
+def test_dates_are_iso_8601_or_left_out(stated: Any, expected: str) -> None:
+    assert iso(stated) == expected
+
+
+DATES = st.from_regex(r"\d{1,4}-\d\d-\d\d(T\d\d:\d\d:\d\d(Z|[+-]\d\d:\d\d)?)?", fullmatch=True)
+MAIL_DATES = st.from_regex(r"([A-Z][a-z]{2}, )?\d{1,2} [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d [+-]\d{4}", fullmatch=True)
+
+
+@given(st.text(max_size=40) | DATES | MAIL_DATES)
+def test_any_text_gives_a_date_that_can_be_read_or_none(stated: str) -> None:
+    if found := iso(stated):
+        datetime.fromisoformat(found)

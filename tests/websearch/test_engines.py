@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from fakes import Clock, FakeFetcher
-from keyhole.config import ENGINES, KEYED, Config, load
+from keyhole.config import Config, load
 from keyhole.errors import KeyholeError
+from keyhole.settings import ENGINES, KEYED
 from keyhole.websearch.engines import available, endpoints
 
 DOCS = Path(__file__).resolve().parents[2] / "docs" / "engines.md"

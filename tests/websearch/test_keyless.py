@@ -234,7 +234,7 @@ def test_cancelling_a_search_kills_its_child_within_100_milliseconds() -> None:
 
 
 def test_a_child_that_takes_too_long_is_killed_and_the_search_is_a_timeout(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("keyhole.websearch.keyless.ENGINE_TIMEOUT", 0.5)
+    monkeypatch.setattr("keyhole.websearch.keyless.PROCESS_TIMEOUT", 0.5)
 
     async def wait(task: asyncio.Task[tuple[Hit, ...]]) -> None:
         with pytest.raises(KeyholeError) as caught:

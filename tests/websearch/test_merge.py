@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from keyhole.narrowing import allowed_by_sites
 from keyhole.records import Hit, SearchRequest
-from keyhole.websearch.base import allowed_by_sites, with_sites
-from keyhole.websearch.canonical import address, canonical
+from keyhole.websearch.base import with_sites
+from keyhole.websearch.canonical import address, page_key
 from keyhole.websearch.merge import merge
 
 URLS = st.sampled_from(
@@ -72,9 +73,9 @@ def test_hits_that_cannot_be_fetched_are_left_out() -> None:
 @given(LISTS)
 def test_every_page_of_the_lists_stands_once_in_the_merged_list(lists: list[list[Hit]]) -> None:
     merged = merge(lists)
-    keys = [canonical(found.url) for found in merged]
+    keys = [page_key(found.url) for found in merged]
     assert len(keys) == len(set(keys))
-    assert set(keys) == {canonical(found.url) for found_by in lists for found in found_by} - {""}
+    assert set(keys) == {page_key(found.url) for found_by in lists for found in found_by} - {""}
     urls = {address(found.url) for found_by in lists for found in found_by}
     assert {found.url for found in merged} <= urls
     assert merge([merged]) == merged

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from fakes import HANGS, Clock, FakeEngine
 from keyhole import wording
+from keyhole.config import Config
 from keyhole.errors import Code, KeyholeError
 from keyhole.records import EngineReport, Hit, SearchRequest
 from keyhole.websearch.base import Hits
@@ -390,3 +391,8 @@ def test_the_status_line_says_who_failed_what_is_missing_and_which_filter_nobody
         "No news by wikipedia: web pages instead."
     )
     assert wording.search_status(1, 1, [EngineReport("a")], 0, "web") == "1 source from the web."
+
+
+def test_a_panel_without_settings_is_as_the_settings_default() -> None:
+    panel, config = Panel([]), Config()
+    assert (panel.count, panel.timeout) == (config.engine_count, config.engine_timeout)

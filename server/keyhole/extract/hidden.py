@@ -201,8 +201,6 @@ _BRACE = re.compile(r"[{}]")
 _COMPOUND = re.compile(r"([a-z][\w-]*|\*)?((?:[.#][\w-]+)*)$", re.IGNORECASE)
 _PART = re.compile(r"[.#][\w-]+")
 _COMBINED = re.compile(r"\s*(>)\s*|\s+")
-_READ: Final = ("display", "visibility", "opacity", "font-size", "color")
-"""Properties that later or closer rules may set back."""
 
 
 @dataclass(frozen=True, slots=True)

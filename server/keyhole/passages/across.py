@@ -9,7 +9,6 @@ from keyhole.passages.corpus import scored_together
 from keyhole.passages.find import Index
 from keyhole.passages.labels import label
 from keyhole.passages.pack import gap_line
-from keyhole.passages.packing import Packing
 from keyhole.passages.rank import Scored
 from keyhole.records import Passage, Ranked
 
@@ -34,11 +33,6 @@ def rank_sources(texts: Sequence[str], queries: Sequence[str]) -> Ranked:
     for place, number in enumerate(numbers):
         ranked[number] = _ranked(indexes[place], [scored[place] for scored in by_query])
     return tuple(ranked)
-
-
-def pack_across(texts: Sequence[str], ranked: Ranked, room: int) -> list[list[Passage]]:
-    """Each text's chosen passages in reading order: every good text its best before any its second."""
-    return [list(passages) for passages in Packing(texts, ranked).pack(room).chosen]
 
 
 def join_spans(text: str, spans: Sequence[tuple[int, int]], labels: Sequence[str] = ()) -> str:

@@ -28,11 +28,6 @@ _NOT_A_ROW = re.compile(r"\n(?![ \t]*\|)")
 _RULE = re.compile(r"\s*\|[\s:|-]+\|?\s*")
 
 
-def heading_path(index: Index, offset: int) -> tuple[str, ...]:
-    """The headings above an offset, outermost first, without the one that stands at it."""
-    return tuple(_plain(index, heading) for heading in _headings_above(index, offset))
-
-
 def _headings_above(index: Index, offset: int) -> list[Heading]:
     path: list[Heading] = []
     number = bisect_right(index.headings_at, offset) - 1

@@ -5,7 +5,7 @@ A larger room takes more of the same order, so it shows everything that a smalle
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from keyhole.measure import Measure, fit_forward
@@ -22,8 +22,6 @@ HEAD_PARTS = 3
 
 Span = tuple[int, int]
 """Start and end of a verbatim passage."""
-Label = Callable[[int], str]
-"""What the gap line before a window says beside its offsets."""
 
 
 def gap_line(start: int, end: int, label: str = "") -> str:

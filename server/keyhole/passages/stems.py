@@ -9,6 +9,7 @@ from typing import Final
 
 from keyhole.passages.languages import FUNCTION_WORDS, UNKNOWN, guess_language, snowball_stem
 from keyhole.passages.languages import count_languages as _count
+from keyhole.passages.query import MAX_QUERY_CHARS
 from keyhole.passages.words import HANGUL, UNSPACED, WORD, fold_word, lower
 from keyhole.store.base import TOPIC
 
@@ -20,8 +21,6 @@ TOPICS: Final = 24
 """Terms that a text is about, beside those of its title: the most frequent. A page of 8 KB has some 500 terms."""
 TOPIC_COUNT: Final = 3
 """How often a text must say a term to be about it."""
-MAX_QUERY_CHARS: Final = 2_000
-"""Read of a question: what is longer is a pasted text, and costs time for nothing."""
 
 _STEMMED: Final = (
     (
@@ -69,13 +68,6 @@ def topics(title: Iterable[str], counts: Counter[str]) -> list[str]:
     return [TOPIC + term for term in dict.fromkeys([*title, *frequent])]
 
 
-def search_terms(text: str) -> list[str]:
-    """The distinct terms of a text: each word's stem, and the word itself where that differs, so that a query whose
-    language was guessed differently still finds it."""
-    words = WORD.findall(lower(text))
-    return _with_words(stems_in(words, _known(language_of(words))), words)
-
-
 def _with_words(terms: Iterable[str], words: Iterable[str]) -> list[str]:
     found = dict.fromkeys(terms)
     for word in words:
@@ -98,11 +90,6 @@ def query_words(text: str) -> list[tuple[str, ...]]:
     skipped = FUNCTION_WORDS.get(language, frozenset())
     kept = [word for word in words if word not in skipped] or words
     return list(dict.fromkeys(forms for word in kept for forms in _forms(word, language)))
-
-
-def query_stems(text: str) -> list[str]:
-    """The forms of all words of a question, for a ranker that has the stems of each passage's own language."""
-    return list(dict.fromkeys(form for forms in query_words(text) for form in forms))
 
 
 def _forms(word: str, language: str) -> Iterator[tuple[str, ...]]:

@@ -5,13 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
-from types import MappingProxyType
 from typing import Final
-from urllib.parse import urlsplit
 
-DAY: Final = 86_400.0
-AGES: Final = MappingProxyType({"day": DAY, "week": 7 * DAY, "month": 31 * DAY, "year": 366 * DAY})
-"""Seconds of each word for an age: the longest month and the longest year, so that none of their pages is missed."""
+from keyhole.narrowing import AGES, allowed_by_sites
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +45,7 @@ def passes(facets: Facets, filters: Filters, now: float) -> bool:
     return (
         (not filters.language or not facets.language or primary(facets.language) == primary(filters.language))
         and (not filters.age or _is_recent(facets, now - AGES[filters.age]))
-        and _is_on_sites(facets.url, filters)
+        and allowed_by_sites(facets.url, filters)
     )
 
 
@@ -68,18 +64,3 @@ def _is_recent(facets: Facets, since: float) -> bool:
 @lru_cache(maxsize=8)
 def _day(seconds: float) -> str:
     return datetime.fromtimestamp(seconds, UTC).date().isoformat()
-
-
-def _is_on_sites(url: str, filters: Filters) -> bool:
-    if not (filters.sites or filters.exclude_sites):
-        return True
-    try:
-        host = (urlsplit(url).hostname or "").lower()
-    except ValueError:
-        host = ""
-
-    def under(site: str) -> bool:
-        bare = site.lower().removeprefix("www.")
-        return host == bare or host.endswith("." + bare)
-
-    return (not filters.sites or any(map(under, filters.sites))) and not any(map(under, filters.exclude_sites))

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol
-from urllib.parse import urlsplit
 
 from keyhole.records import Hit, SearchRequest
-from keyhole.websearch.rows import MAX_SNIPPET, MAX_TITLE, address, iso_date, line, rows_of
+from keyhole.websearch.dates import iso
+from keyhole.websearch.rows import MAX_SNIPPET, MAX_TITLE, address, line, rows_of
 
 
 class Hits(tuple[Hit, ...]):
@@ -53,20 +53,6 @@ def with_sites(request: SearchRequest) -> str:
     return " ".join(part for part in (request.query, grouped, excluded) if part)
 
 
-def allowed_by_sites(url: str, request: SearchRequest) -> bool:
-    """Whether a hit's host passes the site filters: engines treat `site:` as a hint. What is no URL passes none."""
-    try:
-        host = (urlsplit(url).hostname or "").lower()
-    except ValueError:
-        return False
-
-    def under(site: str) -> bool:
-        bare = site.lower().removeprefix("www.")
-        return host == bare or host.endswith("." + bare)
-
-    return (not request.sites or any(map(under, request.sites))) and not any(map(under, request.exclude_sites))
-
-
 def hits_from(
     rows: Sequence[Mapping[str, Any]],
     names: tuple[str, str, str],
@@ -86,7 +72,7 @@ def hits_from(
             line(row.get(names[1]), MAX_TITLE, marked_up=marked_up),
             line(row.get(names[2]), MAX_SNIPPET, marked_up=marked_up),
             engine,
-            iso_date(row.get(date)) if date else "",
+            iso(row.get(date)) if date else "",
         )
         for row in rows_of(rows)
         if (url := address(row.get(names[0])))

@@ -35,7 +35,7 @@ _ROUTE: Final = ("!", "/")
 """A fragment that begins so is an address within a page of scripts, and no place in a text."""
 
 
-def canonical(url: str) -> str:
+def page_key(url: str) -> str:
     """The key by which two URLs are the same page, or "" for what is no web address.
 
     Without scheme, `www.`, phone and AMP variants, default port, default document, fragment, tracking parameters and

@@ -6,8 +6,8 @@ import difflib
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from keyhole.config import ENGINES
 from keyhole.errors import Code, KeyholeError
+from keyhole.settings import ENGINES
 from keyhole.websearch.base import Engine
 
 UNASKED_FOR: Final = ("keyless", "wikipedia")

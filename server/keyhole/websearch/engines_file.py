@@ -13,9 +13,10 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 from urllib.parse import quote
 
-from keyhole.config import ENGINES
 from keyhole.errors import Code, KeyholeError
 from keyhole.fetch.urls import Target, parse_target
+from keyhole.narrowing import AGES
+from keyhole.settings import ENGINES
 from keyhole.values import MIN_KEY
 
 KEYS: Final = (
@@ -26,7 +27,6 @@ REQUIRED: Final = ("name", "url", "results", "link", "title")
 FILTERS: Final = ("language", "country", "freshness")
 """Placeholders that are filters: an engine applies those that its templates hold."""
 PLACEHOLDER: Final = re.compile(r"\{(query|count|language|country|freshness)\}")
-AGES: Final = ("day", "week", "month", "year")
 MAX_ENGINES: Final = 50
 """Engines in one file: far more than a team has, and few enough for their names in one error."""
 

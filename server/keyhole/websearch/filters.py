@@ -7,14 +7,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
+from keyhole.narrowing import AGES, allowed_by_sites
 from keyhole.records import Hit, SearchRequest
-from keyhole.websearch.base import allowed_by_sites
 from keyhole.websearch.dates import span
 
-AGES: Final = {"day": 1, "week": 7, "month": 31, "year": 366}
-"""Days that each freshness reaches back, of the longest month and year: a hit on the border is kept."""
-DAY: Final = 86_400.0
-"""Seconds."""
 HITS_PER_RESULT: Final = 2
 """Hits kept of one engine's answer for each result wanted: enough to replace pages that fail or double, and few
 enough that one engine's long tail, or its news, does not flood what the engines agree on."""
@@ -66,4 +62,4 @@ def unapplied(hits: Sequence[Hit], request: SearchRequest, applies: frozenset[st
 def _too_old(hit: Hit, freshness: str, now: float) -> bool:
     """Whether even the end of the hit's date lies before what was asked for."""
     when = span(hit.date)
-    return when is not None and when[1] < now - AGES[freshness] * DAY
+    return when is not None and when[1] < now - AGES[freshness]

@@ -17,7 +17,7 @@ from keyhole.errors import Code, KeyholeError
 from keyhole.records import Hit, SearchRequest
 from keyhole.websearch.base import hits_from, with_sites
 
-ENGINE_TIMEOUT = 12
+PROCESS_TIMEOUT = 12
 """Seconds for all of ddgs's backends: it tries several, each may take 5 s."""
 
 _FAILURES = {
@@ -65,7 +65,7 @@ class KeylessEngine:
         except OSError as error:
             raise KeyholeError(Code.ENGINE_UNAVAILABLE, "the keyless search process cannot be started") from error
         try:
-            async with asyncio.timeout(ENGINE_TIMEOUT):
+            async with asyncio.timeout(PROCESS_TIMEOUT):
                 out, _ = await process.communicate(json.dumps(arguments(request)).encode())
         except TimeoutError as error:
             raise KeyholeError(Code.TIMEOUT, "the keyless engines did not answer in time") from error

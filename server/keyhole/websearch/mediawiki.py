@@ -8,9 +8,10 @@ from typing import Any, Final
 from urllib.parse import quote, urljoin
 
 from keyhole.fetch.base import Api, ApiCall, ApiReply
+from keyhole.narrowing import allowed_by_sites
 from keyhole.records import Hit, SearchRequest
 from keyhole.websearch.asked import count, fitted, get
-from keyhole.websearch.base import allowed_by_sites, hits_from
+from keyhole.websearch.base import hits_from
 from keyhole.websearch.faults import shaped, understood
 from keyhole.websearch.rows import rows_of
 

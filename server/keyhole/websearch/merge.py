@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Final
 
 from keyhole.records import Hit
-from keyhole.websearch.canonical import address, canonical, is_variant
+from keyhole.websearch.canonical import address, is_variant, page_key
 
 RANK_CONSTANT: Final = 60
 """Damps the first ranks so that agreement of engines counts more than one engine's favourite. Cormack, Clarke
@@ -25,7 +25,7 @@ def merge(lists: Sequence[Sequence[Hit]]) -> tuple[Hit, ...]:
     for hits in lists:
         seen: set[str] = set()
         for hit in hits:
-            key = canonical(hit.url)
+            key = page_key(hit.url)
             if not key or key in seen:
                 continue
             seen.add(key)  # so that its size is the rank among distinct pages

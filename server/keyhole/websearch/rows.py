@@ -1,10 +1,9 @@
-"""From what an engine writes in its rows to plain, bounded text and ISO dates. Pure; knows no engine."""
+"""From what an engine writes in its rows to plain, bounded text. Pure; knows no engine."""
 
 from __future__ import annotations
 
 import html
 import re
-from datetime import date, datetime
 from typing import Any, Final
 
 from keyhole.clean import clean
@@ -22,11 +21,6 @@ MARKUP: Final = 4
 
 _INLINE = re.compile(r"</?(?:strong|b|em|i|mark|span|u|br|wbr|sub|sup|small|code|font)\b[^<>]{0,200}>", re.IGNORECASE)
 """What engines mark found words with. Other tags are left: an engine that fails to escape `List<int>` means a text."""
-_ISO = re.compile(r"(\d{4}-\d\d-\d\d)(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:?\d\d)?)?")
-_RFC_2822 = re.compile(r"(?:[A-Z][a-z]{2}, )?\d{1,2} [A-Z][a-z]{2} \d{4} \d\d:\d\d(?::\d\d)? (?:[A-Z]{1,5}|[+-]\d{4})")
-_ENGLISH = re.compile(r"(?P<m>[A-Z][a-z]{2})[a-z]{0,6}\.? (?P<d>\d{1,2}), (?P<y>\d{4})")
-_BRITISH = re.compile(r"(?P<d>\d{1,2}) (?P<m>[A-Z][a-z]{2})[a-z]{0,6}\.? (?P<y>\d{4})")
-_MONTHS: Final = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 
 
 def address(value: Any) -> str:
@@ -51,24 +45,3 @@ def line(value: Any, limit: int, *, marked_up: bool = False) -> str:
     if marked_up:
         text = html.unescape(_INLINE.sub("", text))
     return " ".join(clean(text).split())[:limit].rstrip()
-
-
-def iso_date(value: Any) -> str:
-    """A stated moment as an ISO 8601 date or date and time, or "": "3 days ago" means nothing without a clock."""
-    stated = value.strip() if isinstance(value, str) and len(value) < 64 else ""
-    try:
-        if _ISO.fullmatch(stated):
-            moment = datetime.fromisoformat(stated)
-        elif _RFC_2822.fullmatch(stated):
-            from email.utils import parsedate_to_datetime
-
-            moment = parsedate_to_datetime(stated)
-        elif named := _ENGLISH.fullmatch(stated) or _BRITISH.fullmatch(stated):
-            return date(int(named["y"]), _MONTHS.index(named["m"]) + 1, int(named["d"])).isoformat()
-        else:
-            return ""
-    except ValueError:
-        return ""
-    # Midnight in no zone is how engines write a day.
-    bare = moment.tzinfo is None and moment.time() == datetime.min.time()
-    return moment.date().isoformat() if bare else moment.isoformat(timespec="seconds")

@@ -14,9 +14,10 @@ from keyhole.fetch.base import Api, ApiCall
 from keyhole.measure import clip
 from keyhole.records import Hit, SearchRequest
 from keyhole.websearch.base import Engine, Hits, hits_from, with_sites
+from keyhole.websearch.dates import iso
 from keyhole.websearch.failover import Failover
 from keyhole.websearch.faults import understood
-from keyhole.websearch.rows import iso_date, rows_of
+from keyhole.websearch.rows import rows_of
 
 MAX_NAMES = 100
 """Bytes of the engines named that an instance could not ask."""
@@ -102,7 +103,7 @@ def parse(body: bytes) -> tuple[Hit, ...]:
 def _hits(row: Mapping[str, Any]) -> tuple[Hit, ...]:
     """The hit of a row, if it has an address. Its `publishedDate` is worded for readers in older versions."""
     found = hits_from([row], ("url", "title", "content"), "searxng")
-    return tuple(replace(hit, date=iso_date(row.get("pubdate")) or iso_date(row.get("publishedDate"))) for hit in found)
+    return tuple(replace(hit, date=iso(row.get("pubdate")) or iso(row.get("publishedDate"))) for hit in found)
 
 
 def _locale(request: SearchRequest) -> str:
