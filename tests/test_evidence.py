@@ -267,3 +267,14 @@ def test_scores_of_another_scorer_may_be_negative(score: float) -> None:
 def test_collapsing_leaves_unread_sources_and_unlike_pages_alone() -> None:
     kept = [(one, ()) for one in (source(1, None), source(2, None), source(3, "Zebras."), source(4, "Quaggas."))]
     assert collapsed(kept) == kept
+
+
+@pytest.mark.parametrize("budget", [700, 1_000])
+def test_failing_engines_leave_room_for_the_evidence_in_a_small_budget(budget: int) -> None:
+    fault = "down (the engine answers HTTP 502: upstream went away and nobody knows why)"
+    reports = [*(EngineReport(f"engine{number}", fault) for number in range(4)), EngineReport("well", note="x" * 300)]
+    read = artifact(text="The zebra has stripes. " + FILLER * 9)
+    answer = shown([Source(read.url, "Zebras", "", read, True)], budget=budget, reports=reports)
+    assert "The zebra has stripes." in answer.text
+    assert "1 of 5 engines; engine0: down; engine1: down; engine2: down; engine3: down." in answer.text
+    assert answer_size(answer) <= budget

@@ -65,7 +65,14 @@ def evidence(
     from_store = sum(source.from_store for source, _ in kept)
     late = sum(source.not_read == "timed out" for source, _ in kept)
     status = partial(
-        search_status, total=len(kept), reports=reports, late=late, scope=scope, stored=from_store, opinions=opinions
+        search_status,
+        total=len(kept),
+        reports=reports,
+        late=late,
+        scope=scope,
+        stored=from_store,
+        opinions=opinions,
+        brief=budget < BRIEF_BELOW,
     )
     render = partial(_Shown(kept, budget, mark, following).render, status)
     return fitting(budget, render) or cut(render(0), budget)

@@ -12,6 +12,7 @@ import hashlib
 import hmac
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from keyhole.clean import clean
@@ -140,13 +141,25 @@ def quotation(
 
 
 def search_status(
-    shown: int, total: int, reports: Sequence[EngineReport], late: int, scope: str, stored: int = 0, opinions: str = ""
+    shown: int,
+    total: int,
+    reports: Sequence[EngineReport],
+    late: int,
+    scope: str,
+    stored: int = 0,
+    opinions: str = "",
+    brief: bool = False,
 ) -> str:
-    """How many sources there are, how many of them the store gave, and what went wrong on the way, in one line."""
+    """How many sources there are, how many of them the store gave, and what went wrong on the way, in one line.
+
+    `brief`: without the reasons and remarks of engines, which could leave no room for the evidence.
+    """
     where = "stored artifacts" if scope == "stored" else "the web"
     left_out = f", {total - shown} not shown: the budget is small" if shown < total else ""
     sources = f"{total} source{'s' if total != 1 else ''}"
     found = f"{stored} of {sources} from the store" if scope == "both" else f"{sources} from {where}"
+    if brief:
+        reports = [replace(report, fault=report.fault.partition(" (")[0], note="") for report in reports]
     return _join(f"{found}{left_out}.", _engines(reports), f"{late} not read in time." if late else "", opinions)
 
 
