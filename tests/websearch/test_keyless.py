@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 import keyhole
 from keyhole.errors import Code, KeyholeError
 from keyhole.records import Hit, SearchRequest
+from keyhole.websearch.asked import MAX_QUERY
 from keyhole.websearch.keyless import KeylessEngine, arguments, child_environment, heard_in, parse, region
 
 PATIENCE = 10.0
@@ -373,3 +374,9 @@ def test_the_child_takes_no_proxy_from_the_environment_but_the_one_of_the_settin
     environment = {"PATH": "/bin", "HTTP_PROXY": "a", "https_proxy": "b", "ALL_PROXY": "c", "DDGS_PROXY": "d"}
     assert child_environment(environment, "") == {"PATH": "/bin"}
     assert child_environment(environment, "http://proxy:3128") == {"PATH": "/bin", "DDGS_PROXY": "http://proxy:3128"}
+
+
+def test_of_a_pasted_text_the_child_gets_the_beginning() -> None:
+    asked = arguments(SearchRequest("数据库" * 600, 5, ("a.example",)))["query"]
+    assert len(asked) <= MAX_QUERY
+    assert asked.endswith(" site:a.example")
