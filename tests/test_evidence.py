@@ -78,6 +78,8 @@ def outside(text: str) -> str:
 def drawn(rows: list[tuple[int, str, str, str, str | None, str, list[str], str]]) -> list[Source]:
     made = []
     for place, (number, url, title, snippet, text, site, copies, why) in enumerate(rows):
+        # No row of an engine and no fetched page has lone surrogates in its address.
+        url, *copies = (each.encode("utf-8", "replace").decode() for each in (url, *copies))
         one = source(100 * place + number % 100, text, title, "https://" + url, snippet=snippet, copies=tuple(copies))
         one = replace(one, artifact=replace(one.artifact, site=site), date="2024-05-01") if one.artifact else one
         made.append(one if one.artifact else replace(one, not_read=why))

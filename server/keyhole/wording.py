@@ -47,7 +47,7 @@ NOTICES = {
 
 def mark(secret: bytes, id: str) -> str:
     """Eight characters that only this installation can make for this text."""
-    digest = hmac.new(secret, b"boundary:" + id.encode(), hashlib.sha256).digest()
+    digest = hmac.new(secret, b"boundary:" + id.encode("utf-8", "surrogatepass"), hashlib.sha256).digest()
     return base64.b32encode(digest[:5]).decode("ascii").lower()
 
 
