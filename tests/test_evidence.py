@@ -57,7 +57,7 @@ def shown(
     return evidence_of(sources, ranked, budget, **more)
 
 
-def evidence_of(sources: Sequence[Source], ranked: Ranked, budget: int, **more: object) -> Answer:
+def evidence_of(sources: Sequence[Source], ranked: Ranked | None, budget: int, **more: object) -> Answer:
     options: dict[str, object] = {"keep": 20, "scope": "web", "reports": (EngineReport("searxng"),), **more}
     sign = lambda id: wording.mark(b"0" * 32, id)  # noqa: E731
     return evidence(sources, ranked, budget, mark=sign, following=following, **options)  # type: ignore[arg-type]
@@ -78,6 +78,8 @@ def outside(text: str) -> str:
 def drawn(rows: list[tuple[int, str, str, str, str | None, str, list[str], str]]) -> list[Source]:
     made = []
     for place, (number, url, title, snippet, text, site, copies, why) in enumerate(rows):
+        # No row of an engine and no fetched page has lone surrogates in its address.
+        url, *copies = (each.encode("utf-8", "replace").decode() for each in (url, *copies))
         one = source(100 * place + number % 100, text, title, "https://" + url, snippet=snippet, copies=tuple(copies))
         one = replace(one, artifact=replace(one.artifact, site=site), date="2024-05-01") if one.artifact else one
         made.append(one if one.artifact else replace(one, not_read=why))
@@ -264,6 +266,25 @@ def test_scores_of_another_scorer_may_be_negative(score: float) -> None:
     assert evidence_of(sources, ranked, 9_000).text.count("--- untrusted text") >= 1
 
 
+def test_sources_that_nobody_could_rank_are_named_with_ids_and_snippets_and_not_called_weak() -> None:
+    answer = evidence_of(pages(3), None, 9_000, opinions=wording.UNRANKED)
+    assert answer.text.startswith(f"3 sources from the web. {wording.UNRANKED}\n")
+    assert answer.text.count('id="') == 3
+    assert "Snippet of 1." in answer.text
+    assert "query" not in answer.text.partition("\n")[2]
+
+
 def test_collapsing_leaves_unread_sources_and_unlike_pages_alone() -> None:
     kept = [(one, ()) for one in (source(1, None), source(2, None), source(3, "Zebras."), source(4, "Quaggas."))]
     assert collapsed(kept) == kept
+
+
+@pytest.mark.parametrize("budget", [700, 1_000])
+def test_failing_engines_leave_room_for_the_evidence_in_a_small_budget(budget: int) -> None:
+    fault = "down (the engine answers HTTP 502: upstream went away and nobody knows why)"
+    reports = [*(EngineReport(f"engine{number}", fault) for number in range(4)), EngineReport("well", note="x" * 300)]
+    read = artifact(text="The zebra has stripes. " + FILLER * 9)
+    answer = shown([Source(read.url, "Zebras", "", read, True)], budget=budget, reports=reports)
+    assert "The zebra has stripes." in answer.text
+    assert "1 of 5 engines; engine0: down; engine1: down; engine2: down; engine3: down." in answer.text
+    assert answer_size(answer) <= budget

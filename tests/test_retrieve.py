@@ -6,12 +6,14 @@ import asyncio
 import re
 from contextlib import suppress
 
-from fakes import HANGS, BrokenStore, Clock, FakeEngine, FakeFetcher, InProcess, page
+from fakes import HANGS, BrokenStore, Clock, FakeEngine, FakeFetcher, InProcess, artifact, page
 from keyhole.config import Config
 from keyhole.errors import Code, KeyholeError
-from keyhole.records import Answer, Document, Hit, Page
+from keyhole.gathering import Gathered
+from keyhole.records import Answer, Document, Hit, Page, Source
 from keyhole.retrieve import Retrieval
 from keyhole.site import recorded_pages
+from keyhole.wording import UNRANKED
 from product import retrieval
 
 URL = "https://pumps.example/manual"
@@ -242,6 +244,15 @@ def test_a_slow_page_never_delays_the_answer_past_the_deadline() -> None:
     assert "1 not read in time" in answer.text
     assert "https://slow.example/ (not read: timed out)" in answer.text
     assert "The a valve opens" in answer.text
+
+
+def test_a_ranking_that_has_no_time_left_is_given_up_and_told() -> None:
+    found = Gathered((Source("https://a.example/", "A", artifact=artifact(text="A valve. " * 10_000), stored=True),))
+
+    async def run() -> tuple[object, str]:
+        return await retrieval()._ranked(found, ["valve"], asyncio.get_running_loop().time())
+
+    assert asyncio.run(run()) == (None, UNRANKED)
 
 
 def test_site_filters_hold_even_if_the_engine_ignores_them() -> None:

@@ -40,7 +40,7 @@ Following = Callable[[Artifact, int, int], Window]
 
 def evidence(
     sources: Sequence[Source],
-    ranked: Ranked,
+    ranked: Ranked | None,
     budget: int,
     *,
     keep: int,
@@ -52,9 +52,11 @@ def evidence(
 ) -> Answer:
     """At most `keep` sources with their best passages; what does not fit is left out whole, and said to be.
 
-    `mark` signs a boundary, `following` gives the window that reads on in an omitted stretch, `opinions`
-    says what went wrong with second opinions.
+    `ranked` is None where the passages could not be ranked. `mark` signs a boundary, `following` gives the window that
+    reads on in an omitted stretch, `opinions` says what went wrong with the ranking.
     """
+    judged = ranked is not None
+    ranked = ranked or tuple(() for _ in sources)
     order = ordered(sources, ranked, scope)
     found = collapsed([(sources[number], ranked[number]) for number in order])
     read = [each for each in found if each[0].artifact][:keep]
@@ -62,9 +64,16 @@ def evidence(
     from_store = sum(source.from_store for source, _ in kept)
     late = sum(source.not_read == "timed out" for source, _ in kept)
     status = partial(
-        search_status, total=len(kept), reports=reports, late=late, scope=scope, stored=from_store, opinions=opinions
+        search_status,
+        total=len(kept),
+        reports=reports,
+        late=late,
+        scope=scope,
+        stored=from_store,
+        opinions=opinions,
+        brief=budget < BRIEF_BELOW,
     )
-    render = partial(_Shown(kept, budget, mark, following).render, status)
+    render = partial(_Shown(kept, budget, mark, following, judged=judged).render, status)
     return fitting(budget, render) or cut(render(0), budget)
 
 
@@ -114,7 +123,13 @@ class _Shown:
     """The kept sources in order, rendered into one room after another."""
 
     def __init__(
-        self, kept: Sequence[tuple[Source, tuple[Passage, ...]]], budget: int, mark: Mark, following: Following
+        self,
+        kept: Sequence[tuple[Source, tuple[Passage, ...]]],
+        budget: int,
+        mark: Mark,
+        following: Following,
+        *,
+        judged: bool,
     ) -> None:
         self._sources = [source for source, _ in kept]
         self._ranked = tuple(passages for _, passages in kept)
@@ -124,7 +139,7 @@ class _Shown:
         self._packing = Packing([_text(source) for source in self._sources], self._ranked)
         self._openings = [self._opening(source) for source in self._sources]
         strongest = max((passage.held for passages in self._ranked for passage in passages), default=0.0)
-        self._weak = strongest < WEAK_BELOW and any(source.artifact for source in self._sources)
+        self._weak = judged and strongest < WEAK_BELOW and any(source.artifact for source in self._sources)
         self._weak_line = ([citing.WEAK] if strongest else [citing.NOTHING]) if self._weak else []
 
     def render(self, status: Callable[[int], str], room: int) -> Answer:

@@ -238,7 +238,7 @@ class EngineReport:
 @dataclass(frozen=True, slots=True)
 class Sketch:
     """What stands for a text in comparisons: some hashes of its runs of words, by which level they were chosen, and
-    how many different runs it has."""
+    how many different runs it has, of a long text about."""
 
     kept: frozenset[int]
     level: int

@@ -38,6 +38,9 @@ READ_OVERHEAD = 1_500
 """Bytes kept free in a reading window for the longest header, both continuation calls and the facts."""
 MIN_READING = 500
 """Characters. A shorter omitted stretch is read together with what follows it."""
+WORDING_SHARE = 1 / 20
+"""Of a search's deadline: what must be left of it when the ranking ends. Beside a ranking that goes on in its thread,
+naming the sources takes several times what it takes alone."""
 QUOTE_CONTEXT = 300
 """Characters shown before and after a found quote."""
 NOT_STORED = "Warning store_unavailable: nothing was stored, so what is left out cannot be read on."
@@ -114,8 +117,6 @@ class Retrieval:
 
         `queries` are further phrasings of the same question.
         """
-        from keyhole.passages.across import rank_sources
-
         filters = (freshness or "", language or "", country or "", kind)
         request = SearchRequest(query, max_results, tuple(sites), tuple(exclude_sites), *filters)
         phrasings = list(dict.fromkeys([query, *queries]))
@@ -126,12 +127,7 @@ class Retrieval:
                 request, phrasings, scope=scope, fetch=fetch, until=call.until, progress=progress
             )
             await progress(steps(request) - 1, steps(request), f"ranking {len(gathered.sources)} sources")
-            texts = [source.artifact.text if source.artifact else "" for source in gathered.sources]
-            ranked = await asyncio.to_thread(rank_sources, texts, phrasings)
-            note = ""
-            if self.second:
-                ranked, faults = await self.second.passages(texts, ranked, query, call.until)
-                note = wording.second_opinion(faults)
+            ranked, note = await self._ranked(gathered, phrasings, call.until)
             call.answer = await asyncio.to_thread(
                 self._evidence, gathered, ranked, max_results, scope, note, call.budget
             )
@@ -214,8 +210,23 @@ class Retrieval:
 
     # From sources to an answer.
 
+    async def _ranked(self, gathered: Gathered, phrasings: Sequence[str], until: float) -> tuple[Ranked | None, str]:
+        """The passages of all sources, and what went wrong. What cannot be ranked in time is named without passages."""
+        from keyhole.passages.across import rank_sources
+
+        texts = [source.artifact.text if source.artifact else "" for source in gathered.sources]
+        try:
+            async with asyncio.timeout_at(until - self.config.search_timeout * WORDING_SHARE):
+                ranked = await asyncio.to_thread(rank_sources, texts, phrasings)
+        except TimeoutError:
+            return None, wording.UNRANKED
+        if not self.second:
+            return ranked, ""
+        ranked, faults = await self.second.passages(texts, ranked, phrasings[0], until)
+        return ranked, wording.second_opinion(faults)
+
     def _evidence(
-        self, gathered: Gathered, ranked: Ranked, keep: int, scope: str, opinions: str, budget: int
+        self, gathered: Gathered, ranked: Ranked | None, keep: int, scope: str, opinions: str, budget: int
     ) -> Answer:
         from keyhole.evidence import evidence
 

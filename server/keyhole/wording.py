@@ -12,6 +12,7 @@ import hashlib
 import hmac
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from keyhole.errors import KeyholeError
@@ -35,6 +36,7 @@ BRIEF_BELOW = 1_200
 """Bytes. Under such a budget title, address, facts and advice would take more than the text."""
 WEAK = "Weak match: the page may not contain the answer."
 WEAK_BRIEFLY = "Weak match."
+UNRANKED = "The pages are too long to rank in time: read them by their ids, with a query."
 
 NOTICES = {
     "paywalled": "Only a preview: the page says that the rest is for subscribers.",
@@ -47,7 +49,7 @@ NOTICES = {
 
 def mark(secret: bytes, id: str) -> str:
     """Eight characters that only this installation can make for this text."""
-    digest = hmac.new(secret, b"boundary:" + id.encode(), hashlib.sha256).digest()
+    digest = hmac.new(secret, b"boundary:" + id.encode("utf-8", "surrogatepass"), hashlib.sha256).digest()
     return base64.b32encode(digest[:5]).decode("ascii").lower()
 
 
@@ -141,13 +143,25 @@ def quotation(
 
 
 def search_status(
-    shown: int, total: int, reports: Sequence[EngineReport], late: int, scope: str, stored: int = 0, opinions: str = ""
+    shown: int,
+    total: int,
+    reports: Sequence[EngineReport],
+    late: int,
+    scope: str,
+    stored: int = 0,
+    opinions: str = "",
+    brief: bool = False,
 ) -> str:
-    """How many sources there are, how many of them the store gave, and what went wrong on the way, in one line."""
+    """How many sources there are, how many of them the store gave, and what went wrong on the way, in one line.
+
+    `brief`: without the reasons and remarks of engines, which could leave no room for the evidence.
+    """
     where = "stored artifacts" if scope == "stored" else "the web"
     left_out = f", {total - shown} not shown: the budget is small" if shown < total else ""
     sources = f"{total} source{'s' if total != 1 else ''}"
     found = f"{stored} of {sources} from the store" if scope == "both" else f"{sources} from {where}"
+    if brief:
+        reports = [replace(report, fault=report.fault.partition(" (")[0], note="") for report in reports]
     return _join(f"{found}{left_out}.", _engines(reports), f"{late} not read in time." if late else "", opinions)
 
 

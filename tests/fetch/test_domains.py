@@ -54,4 +54,5 @@ def test_a_url_is_judged_by_its_host_as_it_will_be_asked_for() -> None:
     deny = frozenset({"xn--bcher-kva.example"})
     assert not url_allowed("https://BÜCHER.example./x", NONE, deny)
     assert not url_allowed("https://xn--bcher-kva.example:8443/x", NONE, deny)
-    assert url_allowed("no url", NONE, deny), "the fetch says what is wrong with it"
+    for url in ("no url", "https://b%C3%BCcher.example/", "https://ok.example\\@xn--bcher-kva.example/"):
+        assert not url_allowed(url, NONE, deny), "a browser may ask what we refuse to"

@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from keyhole.passages.copies import KEPT_HASHES, groups, runs, sketch
+from keyhole.passages.copies import KEPT_HASHES, MAX_SKETCHED, groups, runs, sketch
 
 CHANCE = random.Random(5)
 VOCABULARY = [f"word{n}" for n in range(3_000)]
@@ -83,3 +83,11 @@ def test_texts_of_unlike_length_are_compared_at_the_coarser_level() -> None:
     one, other = sketch(article), sketch(article + " " + prose(600, 2))
     assert one.level <= other.level
     assert groups([one, other]) == ((0, 1),)
+
+
+def test_of_a_long_text_the_beginning_is_compared_and_the_size_counts() -> None:
+    book = prose(MAX_SKETCHED // 6, 1)
+    assert len(book) >= MAX_SKETCHED
+    assert grouped(book, f"{book} {prose(3_000, 2)}") == ((0, 1),)
+    assert grouped(book, f"{book} {prose(MAX_SKETCHED // 4, 2)}") == ((0,), (1,)), "of a book its first part is no copy"
+    assert sketch(f"{book} {book}").kept == sketch(book).kept

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from keyhole.measure import serialized_size
+from keyhole.passages import copies, packing
 from keyhole.passages.across import join_spans
-from keyhole.passages.packing import FLOOR, GOOD_SHARE, SHARE_CAP, Packed, Packing
+from keyhole.passages.packing import FLOOR, GOOD_SHARE, LOOKED_AT, SHARE_CAP, Packed, Packing
 from keyhole.records import Passage, Ranked
 
 PLACES = 8
@@ -100,3 +101,22 @@ def test_passages_that_touch_are_joined_and_keep_the_best_of_both() -> None:
 
 def test_negative_scores_make_no_text_poor() -> None:
     assert all(packed((passages(-1.0), passages(-9.0)), 5_000).chosen)
+
+
+def test_of_a_huge_text_only_as_much_is_looked_at_as_the_room_may_hold(monkeypatch: pytest.MonkeyPatch) -> None:
+    looked: list[str] = []
+
+    def counted(text: str) -> list[str]:
+        looked.append(text)
+        return real(text)
+
+    real = copies.runs
+    monkeypatch.setattr(packing, "runs", counted)
+    huge = "".join(
+        f"{f'Row {place} of the book: sack{place} and sill{place}. ' * 3:{WIDTH - 1}.{WIDTH - 1}}\n"
+        for place in range(20_000)
+    )
+    ranked = tuple(Passage(place * WIDTH, (place + 1) * WIDTH, 1.0) for place in range(0, 20_000, 2))
+    room = 2_000
+    assert Packing([huge], (ranked,)).pack(room).chosen[0]
+    assert len(looked) <= room // LOOKED_AT

@@ -76,6 +76,8 @@ def test_the_order_of_a_query_does_not_matter_and_its_values_do() -> None:
         "example.org",
         "ftp://example.org/",
         "javascript:x",
+        "https://user:word@example.org/",
+        "https://example.org\\@evil.example/",
         "http://",
         "http://[",
         "http://a:99999/",

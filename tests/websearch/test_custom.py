@@ -232,3 +232,8 @@ def test_any_json_gives_hits_or_an_unavailable_engine(value: Any) -> None:
 def test_only_so_many_rows_are_read() -> None:
     rows = [{"links": {"web": f"https://a.example/{n}"}} for n in range(1_000)]
     assert len(read(spec(), {"data": {"items": rows}})) == MAX_ROWS
+
+
+def test_a_pasted_text_for_a_question_makes_a_url_that_servers_take() -> None:
+    asked = call(spec(), SearchRequest("数据库" * 600, 5))
+    assert parse_target(asked.url).path

@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 import keyhole
 from keyhole.errors import Code, KeyholeError
 from keyhole.records import Hit, SearchRequest
+from keyhole.websearch.asked import MAX_QUERY
 from keyhole.websearch.keyless import KeylessEngine, arguments, child_environment, heard_in, parse, region
 
 PATIENCE = 10.0
@@ -379,3 +380,9 @@ def test_a_failure_is_named_without_the_librarys_own_detail() -> None:
     out = json.dumps({"error": "DDGSException", "message": "DNSError: DNSError('error sending request for url (h…)')"})
     with pytest.raises(KeyholeError, match=r"the keyless engines failed: DNSError'"):
         parse(out.encode())
+
+
+def test_of_a_pasted_text_the_child_gets_the_beginning() -> None:
+    asked = arguments(SearchRequest("数据库" * 600, 5, ("a.example",)))["query"]
+    assert len(asked) <= MAX_QUERY
+    assert asked.endswith(" site:a.example")

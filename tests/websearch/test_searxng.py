@@ -284,3 +284,9 @@ def test_an_empty_answer_soon_after_a_failure_is_a_failure_too() -> None:
 
     assert told(empty, failed, empty, empty) == ["0 hits", "engine_unavailable", "engine_unavailable", "0 hits"]
     assert told(failed, well, empty) == ["engine_unavailable", "1 hits", "0 hits"]
+
+
+@pytest.mark.parametrize("query", ["数据库" * 600, "😀" * 2_000, "a\ud800b"])
+def test_whatever_is_asked_makes_a_url_that_servers_take(query: str) -> None:
+    request = SearchRequest(query, 5, tuple(f"a-rather-long-name-{number}.example" for number in range(20)))
+    assert parse_target(search_url("http://searx.example", request)).path

@@ -23,11 +23,12 @@ def check_domain(host: str, allow: frozenset[str], deny: frozenset[str]) -> None
 
 
 def url_allowed(url: str, allow: frozenset[str], deny: frozenset[str]) -> bool:
-    """Whether the lists let a URL's host be asked; what is no URL is for the fetch to name."""
+    """Whether the lists let a URL's host be asked; what is no URL is never asked for, whatever another reader of URLs
+    may take its host for."""
     try:
         return domain_allowed(parse_target(url).host, allow, deny)
     except KeyholeError:
-        return True
+        return False
 
 
 def domain_allowed(host: str, allow: frozenset[str], deny: frozenset[str]) -> bool:

@@ -24,6 +24,9 @@ yet different pages of one site share a fifth at most (benchmarks/README.md)."""
 LONGER: Final = 2.0
 """And the longer may have this many times the runs. Furniture that extraction left doubles a short article at the most;
 a text in one much longer is a quotation, and what is around it may be the answer."""
+MAX_SKETCHED: Final = 300_000
+"""Characters of a text that are compared, the first; those after count for its size alone. Copies of a text are alike
+from the beginning, and of forty stored books each would take half a second."""
 
 _HASHES: Final = 1 << 32
 """A sketch of level n keeps the hashes below this, shifted right by n."""
@@ -31,9 +34,9 @@ _HASHES: Final = 1 << 32
 
 def sketch(text: str) -> Sketch:
     """A small value that stands for the text in comparisons."""
-    hashes = {crc32(run.encode("utf-8", "surrogatepass")) for run in runs(text)}
+    hashes = {crc32(run.encode("utf-8", "surrogatepass")) for run in runs(text[:MAX_SKETCHED])}
     level = max(0, (len(hashes) // KEPT_HASHES).bit_length())
-    return Sketch(_below(hashes, level), level, len(hashes))
+    return Sketch(_below(hashes, level), level, len(hashes) * max(len(text), MAX_SKETCHED) // MAX_SKETCHED)
 
 
 def groups(sketches: Sequence[Sketch]) -> tuple[tuple[int, ...], ...]:

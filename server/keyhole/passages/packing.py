@@ -25,6 +25,9 @@ FLOOR: Final = 0.15
 """A passage with less than this share of the best score of all is not shown, however much room there is."""
 REPEATED: Final = 0.8
 """A passage is shown already when this share of its runs of words is: an edited word breaks four runs of fifty."""
+LOOKED_AT: Final = 40
+"""Bytes of room for each passage of a text that is looked at: passages take 60 or more (see across.py), and some repeat
+others. Of a page of megabytes thousands hold a word of the question, and each look costs as much as a taken one."""
 SMALLEST: Final = 80
 """Bytes. Less room than this is not filled with the beginning of a passage: half a sentence answers nothing."""
 
@@ -69,18 +72,18 @@ class Packing:
         good = [number for number, is_good in enumerate(self._good) if is_good]
         for number in good:
             turn.take_first(number)
-        waiting = turn.take_all(self._by_score(good), SHARE_CAP * room // max(1, len(good)))
+        waiting = turn.take_all(self._by_score(good, room), SHARE_CAP * room // max(1, len(good)))
         turn.take_all(iter(waiting), room)
         poor = [number for number, passages in enumerate(self._ranked) if passages and not self._good[number]]
-        turn.take_all(self._by_score(poor), room)
+        turn.take_all(self._by_score(poor, room), room)
         chosen = tuple(_joined(taken.passages) for taken in turn.taken)
         return Packed(chosen, tuple(tuple(taken.repeats) for taken in turn.taken), room - turn.left)
 
-    def _by_score(self, numbers: Sequence[int]) -> Iterator[tuple[int, int]]:
+    def _by_score(self, numbers: Sequence[int], room: int) -> Iterator[tuple[int, int]]:
         places = [
             (number, place)
             for number in numbers
-            for place, passage in enumerate(self._ranked[number])
+            for place, passage in enumerate(self._ranked[number][: max(0, room) // LOOKED_AT])
             if passage.score >= self._least
         ]
         return iter(sorted(places, key=lambda at: (-self.passage(at).score, at[0])))
@@ -128,7 +131,7 @@ class _Turn:
 
     def take_first(self, number: int) -> None:
         """A good text's best passage that is not shown already, if it is good itself."""
-        for place, passage in enumerate(self._packing._ranked[number]):
+        for place, passage in enumerate(self._packing._ranked[number][: max(0, self.left) // LOOKED_AT]):
             if passage.score < GOOD_SHARE * self._packing.passage((number, 0)).score:
                 return
             if not self._is_repeated((number, place)):

@@ -88,7 +88,8 @@ def _parts(url: str) -> tuple[str, str, str, str, str] | None:
         port = f":{parts.port}" if parts.port not in {None, 80, 443} else ""
     except ValueError:  # idna's errors are of this kind
         return None
-    if parts.scheme not in {"http", "https"} or not host:
+    # An address with a user name is never asked for, and must not stand for the same one without.
+    if parts.scheme not in {"http", "https"} or not host or "@" in parts.netloc:
         return None
     return host, port, parts.path, parts.query, parts.fragment
 

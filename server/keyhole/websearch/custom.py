@@ -11,6 +11,7 @@ from urllib.parse import quote, urljoin
 from keyhole.errors import Code, KeyholeError
 from keyhole.fetch.base import Api, ApiCall, ApiReply
 from keyhole.records import Hit, SearchRequest
+from keyhole.websearch.asked import MAX_QUERY
 from keyhole.websearch.base import hits_from
 from keyhole.websearch.dates import iso
 from keyhole.websearch.engines_file import PLACEHOLDER, Spec
@@ -48,7 +49,7 @@ class CustomEngine:
 def call(spec: Spec, request: SearchRequest) -> ApiCall:
     """The request for a question. A filter that is not asked for leaves its parameter or member out."""
     values = {
-        "query": request.query,
+        "query": request.query[:MAX_QUERY],
         "count": str(max(10, 2 * request.max_results)),
         "language": request.language,
         "country": request.country,

@@ -15,7 +15,8 @@ from typing import Any
 
 from keyhole.errors import Code, KeyholeError
 from keyhole.records import Hit, SearchRequest
-from keyhole.websearch.base import hits_from, with_sites
+from keyhole.websearch.asked import fitted_with_sites
+from keyhole.websearch.base import hits_from
 
 PROCESS_TIMEOUT = 12
 """Seconds for all of ddgs's backends: it tries several, each may take 5 s."""
@@ -80,7 +81,7 @@ def arguments(request: SearchRequest) -> dict[str, Any]:
     """What `DDGS().text` or `DDGS().news`, by `kind`, is called with."""
     return {
         "kind": request.kind,
-        "query": with_sites(request),
+        "query": fitted_with_sites(request),
         "region": region(request),
         "timelimit": request.freshness[:1] or None,
         "max_results": max(10, request.max_results * 2),

@@ -13,12 +13,15 @@ from keyhole.errors import Code, KeyholeError
 from keyhole.fetch.base import Api, ApiCall
 from keyhole.measure import clip
 from keyhole.records import Hit, SearchRequest
-from keyhole.websearch.base import Engine, Hits, hits_from, with_sites
+from keyhole.websearch.asked import fitted_with_sites
+from keyhole.websearch.base import Engine, Hits, hits_from
 from keyhole.websearch.dates import iso
 from keyhole.websearch.failover import Failover
 from keyhole.websearch.faults import understood
 from keyhole.websearch.rows import rows_of
 
+MAX_CHARS = 600
+"""Of a query with its operators. In a URL a character takes up to twelve bytes, and servers take 8 KB."""
 MAX_NAMES = 100
 """Bytes of the engines named that an instance could not ask."""
 MAX_BAN = 120.0
@@ -67,14 +70,14 @@ class SearxngEngine:
 
 def search_url(base_url: str, request: SearchRequest) -> str:
     """The API call for a request."""
-    fields = {"q": with_sites(request), "format": "json", "safesearch": "0"}
+    fields = {"q": fitted_with_sites(request, MAX_CHARS), "format": "json", "safesearch": "0"}
     if request.kind == "news":
         fields["categories"] = "news"
     if request.language:
         fields["language"] = _locale(request)
     if request.freshness:
         fields["time_range"] = request.freshness
-    return f"{base_url.rstrip('/')}/search?{urlencode(fields)}"
+    return f"{base_url.rstrip('/')}/search?{urlencode(fields, errors='replace')}"
 
 
 def instances(urls: Sequence[str], api: Api, timeout: float) -> Engine:
