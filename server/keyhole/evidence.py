@@ -23,8 +23,9 @@ from keyhole.records import Answer, Artifact, EngineReport, Passage, Ranked, Sou
 from keyhole.websearch.merge import RANK_CONSTANT
 from keyhole.wording import BRIEF_BELOW, search_status
 
-LIST_SHARE: Final = 6
-"""One part in so many of a budget is for naming sources that show no passage: they are the less likely ones."""
+LIST_SHARE: Final = 24
+"""One part in so many of a budget is for naming sources that show no passage: they are the less likely ones. With a
+sixth for them, one answer in fourteen was lost at 4,000 bytes (benchmarks/search.py, development half)."""
 LAST_NUMBER: Final = 99
 """No source has a longer number: at most 20 are read."""
 MIN_SNIPPET: Final = 60

@@ -21,7 +21,7 @@ SHARE_CAP: Final = 2
 """No text takes more than twice its even share while others still have something to show."""
 GOOD_SHARE: Final = 0.6
 """A text whose best passage has less than this share of the best score of all is shown last, if room is left."""
-FLOOR: Final = 0.15
+FLOOR: Final = 0.05
 """A passage with less than this share of the best score of all is not shown, however much room there is."""
 REPEATED: Final = 0.8
 """A passage is shown already when this share of its runs of words is: an edited word breaks four runs of fifty."""
