@@ -193,7 +193,7 @@ def test_at_a_small_budget_few_sources_show_much_and_the_others_are_named() -> N
 def test_a_source_far_below_the_best_gets_one_line_where_the_others_fill_the_room() -> None:
     weak = source(2, filler(2, 60) + "One zebra.")
     strong = "The zebra met a quagga at the ford. " * 9 + "\n\n" + filler(1, 90)
-    text = shown([source(1, strong), weak], ["zebra quagga ford"], 1_400).text
+    text = shown([source(1, strong), weak], ["zebra quagga ford"], 3_000).text
     assert text.count("\n--- untrusted text") == 1
     assert '\n[2] https://site2.example/page id="aaaaaaaaaaaaaaa2" Title 2' in text
 
