@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from fakes import artifact
 from keyhole import wording
 from keyhole.bound import answer_size
-from keyhole.evidence import collapsed, evidence, ordered
+from keyhole.evidence import collapsed, different, evidence, ordered
 from keyhole.measure import serialized_size
 from keyhole.passages.across import rank_sources
 from keyhole.passages.reading import window
@@ -271,6 +271,15 @@ def test_sources_that_nobody_could_rank_are_named_with_ids_and_snippets_and_not_
     assert answer.text.count('id="') == 3
     assert "Snippet of 1." in answer.text
     assert "query" not in answer.text.partition("\n")[2]
+
+
+def test_of_sources_without_a_sketch_no_more_are_looked_at_than_are_kept() -> None:
+    texts = ["Zebras. " * 40, "Zebras. " * 40, "Quaggas run far. " * 40, "Gnus stand still. " * 40]
+    unsketched = [(source(number, text), ()) for number, text in enumerate(texts)]
+    assert different(unsketched, 2) == collapsed(unsketched)[:2]
+    assert [one.copies for one, _ in different(unsketched, 2)] == [("https://site1.example/page",), ()]
+    assert different(unsketched, 9) == collapsed(unsketched)
+    assert different([], 5) == []
 
 
 def test_collapsing_leaves_unread_sources_and_unlike_pages_alone() -> None:

@@ -59,8 +59,8 @@ def evidence(
     judged = ranked is not None
     ranked = ranked or tuple(() for _ in sources)
     order = ordered(sources, ranked, scope)
-    found = collapsed([(sources[number], ranked[number]) for number in order])
-    read = [each for each in found if each[0].artifact][:keep]
+    found = [(sources[number], ranked[number]) for number in order]
+    read = different([each for each in found if each[0].artifact], keep)
     kept = [*read, *[each for each in found if not each[0].artifact][:keep]]
     from_store = sum(source.from_store for source, _ in kept)
     late = sum(source.not_read == "timed out" for source, _ in kept)
@@ -92,6 +92,17 @@ def ordered(sources: Sequence[Source], ranked: Ranked, scope: str) -> list[int]:
         return engine + 1 / (RANK_CONSTANT + place[number])
 
     return sorted(numbers, key=lambda number: (sources[number].artifact is None, -worth(number), place[number]))
+
+
+def different(
+    read: Sequence[tuple[Source, tuple[Passage, ...]]], keep: int
+) -> list[tuple[Source, tuple[Passage, ...]]]:
+    """The first `keep` of the sources that were read, copies collapsed. To sketch a text takes as long as to rank it:
+    of stored ones, which have no sketch yet, no more are looked at than it takes."""
+    count = len(read) if all(source.sketch for source, _ in read) else keep
+    while len(found := collapsed(read[:count])) < keep and count < len(read):
+        count += keep - len(found)
+    return found[:keep]
 
 
 def collapsed(
