@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import sys
 from pathlib import Path
 
@@ -105,6 +106,10 @@ def test_pure_files_touch_nothing(path: Path) -> None:
 
 def test_httpx_is_imported_in_one_file() -> None:
     assert [name_of(path) for path in FILES if "httpx" in imports(path)] == ["fetch/exchange.py"]
+    # Not for its types either: then a swap of the library is a swap of one file.
+    assert [name_of(path) for path in FILES if re.search(r"^\s*(?:import|from) httpx\b", path.read_text(), re.M)] == [
+        "fetch/exchange.py"
+    ]
 
 
 @pytest.mark.parametrize("path", FILES, ids=name_of)

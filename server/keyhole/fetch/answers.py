@@ -9,7 +9,7 @@ from keyhole.errors import Code, KeyholeError
 from keyhole.fetch.manners import retry_after
 
 if TYPE_CHECKING:
-    import httpx
+    from keyhole.fetch.exchange import Headers, Response
 
 REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
 PARTIAL_CONTENT: Final = 206
@@ -34,7 +34,7 @@ def raise_for_status(status: int, headers: Mapping[str, str], now: float) -> Non
     raise KeyholeError(Code.HTTP_STATUS, f"HTTP {status}", status=status)
 
 
-def location(response: httpx.Response) -> str:
+def location(response: Response) -> str:
     """Where a redirect leads, or nothing. Two places are an attempt to have two readers go two ways."""
     if response.status_code not in REDIRECTS:
         return ""
@@ -44,7 +44,7 @@ def location(response: httpx.Response) -> str:
     return places.pop() if places else ""
 
 
-def kept_headers(headers: httpx.Headers) -> dict[str, str]:
+def kept_headers(headers: Headers) -> dict[str, str]:
     """The headers that a page keeps, by the names of its fields."""
     return {
         # The last of several, as the Fetch standard takes a Content-Type.

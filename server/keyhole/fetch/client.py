@@ -30,7 +30,7 @@ from keyhole.fetch.validators import NOT_MODIFIED
 from keyhole.records import Page
 
 if TYPE_CHECKING:
-    import httpx
+    from keyhole.fetch.exchange import Response
 
 ACCEPT: Final = "text/markdown, text/html;q=0.9, application/xhtml+xml;q=0.9, text/plain;q=0.8, */*;q=0.5"
 READING_SHARE: Final = 2 / 3
@@ -168,14 +168,14 @@ class HttpFetcher:
         accept: str,
         until: float,
         conditions: Mapping[str, str] = MappingProxyType({}),
-    ) -> AsyncIterator[httpx.Response]:
+    ) -> AsyncIterator[Response]:
         """A response, one of few at a time from the same host."""
         headers = {**self._headers, "Accept": accept, **conditions}
         slot = nullcontext() if target.endpoint in self._own else self._manners.slot(target.host)
         async with slot, exchange.response(target, headers, until) as response:
             yield response
 
-    async def _refuse_challenge(self, response: httpx.Response) -> None:
+    async def _refuse_challenge(self, response: Response) -> None:
         """Name a challenge that a header tells of, or the body of an error: its status alone would mislead."""
         system = challenge_header(response.headers)
         if not system and response.status_code in MAY_CHALLENGE:
@@ -184,7 +184,7 @@ class HttpFetcher:
             message = f"HTTP {response.status_code}; the site's protection ({system}) let no program through"
             raise KeyholeError(Code.BOT_CHALLENGE, message, status=response.status_code)
 
-    def _page(self, url: str, target: Target, response: httpx.Response, body: bytes, cut: bool) -> Page:
+    def _page(self, url: str, target: Target, response: Response, body: bytes, cut: bool) -> Page:
         return Page(
             requested_url=url,
             url=target.url,

@@ -20,6 +20,10 @@ from keyhole.fetch.manners import BACKOFF, Manners
 from keyhole.fetch.meter import MeteredBackend
 from keyhole.fetch.urls import DEFAULT_PORTS, Target
 
+Response = httpx.Response
+Headers = httpx.Headers
+"""The answer as the rest of fetch/ knows it: another HTTP library would change this file alone."""
+
 MAX_CONNECTIONS: Final = 64
 """Open connections of one server: a search fetches 10 at once, several clients may share a host, and a few sites
 that never end must not keep the others waiting."""
@@ -44,7 +48,7 @@ class Exchange:
     @asynccontextmanager
     async def response(
         self, target: Target, headers: Mapping[str, str], until: float, content: bytes | None = None
-    ) -> AsyncIterator[httpx.Response]:
+    ) -> AsyncIterator[Response]:
         """The head of a response that comes before `until`, in seconds of the event loop's clock; with `content`, to
         a POST of it.
 
@@ -69,7 +73,7 @@ class Exchange:
         finally:
             await response.aclose()
 
-    async def body(self, response: httpx.Response, until: float, max_bytes: int = 0) -> tuple[bytes, bool]:
+    async def body(self, response: Response, until: float, max_bytes: int = 0) -> tuple[bytes, bool]:
         """The decoded body and whether it was cut: at the byte cap, by damage, a broken connection or the deadline."""
         decoder = Decoder(response.headers.get("content-encoding", ""), self._config.max_decoded_bytes)
         received, out, max_bytes = 0, bytearray(), max_bytes or self._config.max_bytes
@@ -91,7 +95,7 @@ class Exchange:
         out += decoder.close()
         return bytes(out), response.status_code == PARTIAL_CONTENT or (bool(out) and not decoder.finished)
 
-    async def beginning(self, response: httpx.Response, seconds: float, max_bytes: int) -> bytes:
+    async def beginning(self, response: Response, seconds: float, max_bytes: int) -> bytes:
         """What of an error's body comes soon, bounded; b"" for one that cannot be read."""
         out = bytearray()
         try:
@@ -106,7 +110,7 @@ class Exchange:
             pass
         return bytes(out[:max_bytes])
 
-    async def _sent(self, request: httpx.Request) -> httpx.Response:
+    async def _sent(self, request: httpx.Request) -> Response:
         """The head of the answer. Where no connection came about, or a GET's broke before it, it is tried once more."""
         for pause in BACKOFF:
             try:
@@ -134,7 +138,7 @@ class _PinnedTransport(httpx.AsyncBaseTransport):
             network_backend=MeteredBackend(checked),
         )
 
-    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+    async def handle_async_request(self, request: httpx.Request) -> Response:
         url = request.url
         path = request.extensions["target"]
         port = url.port or DEFAULT_PORTS[url.scheme]
