@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Final
 
-from keyhole.fetch.base import Api, ApiCall, ApiReply
+from keyhole.fetch.base import ApiCall, ApiReply
 from keyhole.records import Hit, SearchRequest
 from keyhole.websearch.asked import count, fitted_with_sites, get
 from keyhole.websearch.base import hits_from
 from keyhole.websearch.faults import shaped, understood
+from keyhole.websearch.keyed import KeyedEngine
 
-BASE_URL: Final = "https://api.search.brave.com/res/v1"
 MAX_CHARS: Final = 400
 MAX_WORDS: Final = 50
 """Of a query; more is refused with 422 (api-dashboard.search.brave.com, parameter `q`)."""
@@ -34,16 +34,12 @@ _COUNTRIES: Final = frozenset({
 _FRESHNESS: Final = {"day": "pd", "week": "pw", "month": "pm", "year": "py"}
 
 
-class BraveEngine:
+class BraveEngine(KeyedEngine):
     """Brave with a subscription token."""
 
     name = "brave"
+    home = "https://api.search.brave.com/res/v1"
     applies = frozenset({"sites", "exclude_sites", "freshness", "language", "country", "news"})
-
-    def __init__(self, key: str, api: Api, base_url: str = BASE_URL) -> None:
-        self._key = key
-        self._api = api
-        self._base_url = base_url
 
     async def search(self, request: SearchRequest) -> tuple[Hit, ...]:
         """The results in Brave's order."""

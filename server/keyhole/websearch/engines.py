@@ -25,17 +25,14 @@ def available(config: Config, api: Api, clock: Callable[[], float] | None = None
     from keyhole.websearch.serper import SerperEngine
     from keyhole.websearch.tavily import TavilyEngine
 
-    found: tuple[Engine | None, ...] = (
-        instances(config.searxng_url, api, config.engine_timeout) if config.searxng_url else None,
-        BraveEngine(config.brave_key, api) if config.brave_key else None,
-        ExaEngine(config.exa_key, api, clock=clock) if config.exa_key else None,
-        TavilyEngine(config.tavily_key, api) if config.tavily_key else None,
-        SerperEngine(config.serper_key, api) if config.serper_key else None,
-        MojeekEngine(config.mojeek_key, api, clock=clock) if config.mojeek_key else None,
+    keyed = (BraveEngine, ExaEngine, TavilyEngine, SerperEngine, MojeekEngine)
+    found: list[Engine] = [
+        *([instances(config.searxng_url, api, config.engine_timeout)] if config.searxng_url else []),
+        *(make(key, api, clock=clock) for make in keyed if (key := getattr(config, f"{make.name}_key"))),
         KeylessEngine(proxy=config.proxy),
         MediaWikiEngine(api, config.mediawiki_url),
-    )
-    return {engine.name: engine for engine in found if engine}
+    ]
+    return {engine.name: engine for engine in found}
 
 
 def endpoints(config: Config) -> frozenset[str]:

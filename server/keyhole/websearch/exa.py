@@ -2,33 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Final
 
-from keyhole.fetch.base import Api, ApiCall, ApiReply
+from keyhole.fetch.base import ApiCall, ApiReply
 from keyhole.records import Hit, SearchRequest
 from keyhole.websearch.asked import count, fitted, post, since
 from keyhole.websearch.base import hits_from
 from keyhole.websearch.faults import shaped, understood
+from keyhole.websearch.keyed import KeyedEngine
 from keyhole.websearch.rows import MAX_SNIPPET
 
-BASE_URL: Final = "https://api.exa.ai"
 MAX_CHARS: Final = 2_000
 """Of a query: as much as the tool takes, since this engine reads sentences."""
 MAX_COUNT: Final = 25
 """Results. Up to here a search costs the same; 100 are the most with highlights."""
 
 
-class ExaEngine:
+class ExaEngine(KeyedEngine):
     """Exa with an API key. It wants the date that a freshness began on, so that it needs a clock to apply one."""
 
     name = "exa"
-
-    def __init__(self, key: str, api: Api, base_url: str = BASE_URL, clock: Callable[[], float] | None = None) -> None:
-        self._key = key
-        self._api = api
-        self._base_url = base_url
-        self._clock = clock
+    home = "https://api.exa.ai"
 
     @property
     def applies(self) -> frozenset[str]:
@@ -38,8 +32,7 @@ class ExaEngine:
 
     async def search(self, request: SearchRequest) -> tuple[Hit, ...]:
         """The results in Exa's order."""
-        now = self._clock() if self._clock else None
-        return parse(await self._api.ask(api_call(self._base_url, self._key, request, now)), self._key)
+        return parse(await self._api.ask(api_call(self._base_url, self._key, request, self._now())), self._key)
 
 
 def api_call(base_url: str, key: str, request: SearchRequest, now: float | None) -> ApiCall:

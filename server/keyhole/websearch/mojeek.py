@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Final
 
-from keyhole.fetch.base import Api, ApiCall, ApiReply
+from keyhole.fetch.base import ApiCall, ApiReply
 from keyhole.records import Hit, SearchRequest
 from keyhole.websearch.asked import count, fitted, get, since
 from keyhole.websearch.base import hits_from
 from keyhole.websearch.faults import refusal, shaped, understood
+from keyhole.websearch.keyed import KeyedEngine
 
-BASE_URL: Final = "https://api.mojeek.com"
 MAX_COUNT: Final = 20
 """Results. The documentation names no bound, plans do; a page of 20 is within all of them."""
 REGION_BOOST: Final = 10
@@ -20,17 +19,12 @@ LANGUAGE_BOOST: Final = 50
 """Of 100. A language matters more than a region, and must not drown relevance."""
 
 
-class MojeekEngine:
+class MojeekEngine(KeyedEngine):
     """Mojeek with an API key. A week is a date to it, so that it needs a clock to apply a freshness; it restricts to
     one site at most, leaves none out, and leans towards a language without keeping to it."""
 
     name = "mojeek"
-
-    def __init__(self, key: str, api: Api, base_url: str = BASE_URL, clock: Callable[[], float] | None = None) -> None:
-        self._key = key
-        self._api = api
-        self._base_url = base_url
-        self._clock = clock
+    home = "https://api.mojeek.com"
 
     @property
     def applies(self) -> frozenset[str]:
@@ -39,8 +33,7 @@ class MojeekEngine:
 
     async def search(self, request: SearchRequest) -> tuple[Hit, ...]:
         """The results in Mojeek's order."""
-        now = self._clock() if self._clock else None
-        return parse(await self._api.ask(api_call(self._base_url, self._key, request, now)), self._key)
+        return parse(await self._api.ask(api_call(self._base_url, self._key, request, self._now())), self._key)
 
 
 def api_call(base_url: str, key: str, request: SearchRequest, now: float | None) -> ApiCall:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Final
 
-from keyhole.fetch.base import Api, ApiCall, ApiReply
+from keyhole.fetch.base import ApiCall, ApiReply
 from keyhole.records import Hit, SearchRequest
 from keyhole.websearch.asked import MAX_QUERY, count, fitted_with_sites, post
 from keyhole.websearch.base import hits_from
 from keyhole.websearch.faults import shaped, understood
+from keyhole.websearch.keyed import KeyedEngine
 
-BASE_URL: Final = "https://google.serper.dev"
 MAX_WORDS: Final = 32
 """Of a query: Google reads no further, and site operators must not stand beyond."""
 MAX_COUNT: Final = 100
@@ -19,16 +19,12 @@ MAX_COUNT: Final = 100
 _FRESHNESS: Final = {"day": "qdr:d", "week": "qdr:w", "month": "qdr:m", "year": "qdr:y"}
 
 
-class SerperEngine:
+class SerperEngine(KeyedEngine):
     """Serper with an API key. A language is the interface's, which only leans the results: it is not applied."""
 
     name = "serper"
+    home = "https://google.serper.dev"
     applies = frozenset({"sites", "exclude_sites", "freshness", "country", "news"})
-
-    def __init__(self, key: str, api: Api, base_url: str = BASE_URL) -> None:
-        self._key = key
-        self._api = api
-        self._base_url = base_url
 
     async def search(self, request: SearchRequest) -> tuple[Hit, ...]:
         """The results in Google's order."""

@@ -4,29 +4,25 @@ from __future__ import annotations
 
 from typing import Final
 
-from keyhole.fetch.base import Api, ApiCall, ApiReply
+from keyhole.fetch.base import ApiCall, ApiReply
 from keyhole.records import Hit, SearchRequest
 from keyhole.websearch.asked import count, fitted, post
 from keyhole.websearch.base import hits_from
 from keyhole.websearch.countries import COUNTRIES
 from keyhole.websearch.faults import shaped, understood
+from keyhole.websearch.keyed import KeyedEngine
 
-BASE_URL: Final = "https://api.tavily.com"
 MAX_CHARS: Final = 400
 """Of a query; more is refused with 400."""
 MAX_COUNT: Final = 20
 
 
-class TavilyEngine:
+class TavilyEngine(KeyedEngine):
     """Tavily with an API key. It prefers a country's pages for `web` only, and knows no languages."""
 
     name = "tavily"
+    home = "https://api.tavily.com"
     applies = frozenset({"sites", "exclude_sites", "freshness", "country", "news"})
-
-    def __init__(self, key: str, api: Api, base_url: str = BASE_URL) -> None:
-        self._key = key
-        self._api = api
-        self._base_url = base_url
 
     async def search(self, request: SearchRequest) -> tuple[Hit, ...]:
         """The results in Tavily's order."""
