@@ -32,7 +32,8 @@ LAYERS: tuple[tuple[str, ...], ...] = (
 
 # Files that do I/O. Every other file is pure: it decides and touches nothing.
 DOERS = {
-    "fetch/client.py", "fetch/exchange.py", "fetch/backend.py", "fetch/meter.py", "fetch/lookup.py", "fetch/tunnel.py",
+    "fetch/client.py", "fetch/exchange.py", "fetch/backend.py", "fetch/meter.py", "fetch/streams.py", "fetch/lookup.py",
+    "fetch/tunnel.py",
     "fetch/manners.py", "fetch/robots.py", "websearch/keyless.py", "store/sqlite.py", "store/home.py",
     "store/sqlite_search.py",
     "worker/pool.py", "worker/child.py", "alternates.py", "permission.py", "pages.py", "gathering.py", "readers.py",

@@ -21,6 +21,7 @@ from keyhole.errors import Code, KeyholeError
 from keyhole.fetch.addresses import refusal
 from keyhole.fetch.endpoints import name_refusal, port_refusal
 from keyhole.fetch.lookup import look_up
+from keyhole.fetch.streams import PassingStream
 from keyhole.fetch.tunnel import connect_through
 
 MAX_ADDRESSES = 4
@@ -91,20 +92,8 @@ class CheckedBackend(httpcore.AsyncNetworkBackend):
         return addresses
 
 
-class _Stream(httpcore.AsyncNetworkStream):
+class _Stream(PassingStream):
     """A stream that names a failed TLS handshake as what it is; all else is passed on."""
-
-    def __init__(self, stream: httpcore.AsyncNetworkStream) -> None:
-        self._stream = stream
-
-    async def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
-        return await self._stream.read(max_bytes, timeout)
-
-    async def write(self, buffer: bytes, timeout: float | None = None) -> None:
-        await self._stream.write(buffer, timeout)
-
-    async def aclose(self) -> None:
-        await self._stream.aclose()
 
     async def start_tls(
         self, ssl_context: ssl.SSLContext, server_hostname: str | None = None, timeout: float | None = None
@@ -115,9 +104,6 @@ class _Stream(httpcore.AsyncNetworkStream):
             cause = error.__cause__
             reason = getattr(cause, "verify_message", "") or "the TLS handshake failed"
             raise KeyholeError(Code.TLS_FAILURE, f"{server_hostname}: {reason}") from error
-
-    def get_extra_info(self, info: str) -> Any:
-        return self._stream.get_extra_info(info)
 
 
 async def _resolve(host: str, port: int) -> list[str]:

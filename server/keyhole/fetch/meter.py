@@ -12,16 +12,18 @@ from typing import Any, Final
 
 import httpcore
 
+from keyhole.fetch.streams import PassingStream
+
 MAX_HEAD: Final = 400_000
 """Bytes until the final response's headers are over. One response may have 100 KB of them (httpcore's bound) and the
 last piece read brings up to 64 KB of body; the rest is for interim responses (RFC 9110, section 15.2)."""
 
 
-class Meter(httpcore.AsyncNetworkStream):
+class Meter(PassingStream):
     """A stream that breaks once it has delivered more than it may: `MAX_HEAD` bytes until `allow` is called."""
 
     def __init__(self, stream: httpcore.AsyncNetworkStream, left: int = MAX_HEAD) -> None:
-        self._stream = stream
+        super().__init__(stream)
         self._left = left
 
     def allow(self, more: int) -> None:
@@ -35,12 +37,6 @@ class Meter(httpcore.AsyncNetworkStream):
             raise httpcore.RemoteProtocolError("more headers and framing than content")
         return data
 
-    async def write(self, buffer: bytes, timeout: float | None = None) -> None:
-        await self._stream.write(buffer, timeout)
-
-    async def aclose(self) -> None:
-        await self._stream.aclose()
-
     async def start_tls(
         self, ssl_context: ssl.SSLContext, server_hostname: str | None = None, timeout: float | None = None
     ) -> httpcore.AsyncNetworkStream:
@@ -52,9 +48,6 @@ class Meter(httpcore.AsyncNetworkStream):
             if secured is None:
                 await self._stream.aclose()
         return Meter(secured, self._left)
-
-    def get_extra_info(self, info: str) -> Any:
-        return self._stream.get_extra_info(info)
 
 
 class MeteredBackend(httpcore.AsyncNetworkBackend):
