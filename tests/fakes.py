@@ -8,7 +8,17 @@ from typing import Final, NoReturn
 
 from keyhole.errors import Code, KeyholeError
 from keyhole.fetch.base import ANY, Api, ApiCall, ApiReply, Fetcher, Terms
-from keyhole.records import Artifact, ArtifactSummary, Document, Hit, Page, SearchRequest
+from keyhole.records import (
+    Artifact,
+    ArtifactSummary,
+    Document,
+    Hit,
+    Page,
+    Part,
+    SearchRequest,
+    StoreStats,
+    Verification,
+)
 from keyhole.store.base import Store, Word
 from keyhole.store.filters import NONE, Filters
 from keyhole.websearch.base import Engine
@@ -178,6 +188,9 @@ class BrokenStore:
     def get(self, id: str) -> Artifact:
         self._fail("get")
 
+    def part(self, id: str, start: int, end: int) -> Part:
+        self._fail("part")
+
     def recent(self, url: str, since: float) -> Artifact | None:
         self._fail("recent")
 
@@ -198,6 +211,18 @@ class BrokenStore:
 
     def collect(self) -> int:
         self._fail("collect")
+
+    def stats(self) -> StoreStats:
+        self._fail("stats")
+
+    def verify(self) -> Verification:
+        self._fail("verify")
+
+    def warning(self) -> str:
+        return ""
+
+    def close(self) -> None:
+        pass
 
     def remember(self, keys: Iterable[bytes]) -> None:
         self._fail("remember")

@@ -15,7 +15,7 @@ FILES = sorted(PACKAGE.rglob("*.py"))
 
 # From the bottom up. A file may import from its own layer and from those above it in this list.
 LAYERS: tuple[tuple[str, ...], ...] = (
-    ("records", "errors", "measure", "clean", "escape", "progress", "values", "narrowing"),
+    ("records", "errors", "measure", "clean", "escape", "progress", "values", "narrowing", "observe"),
     ("config", "settings", "markdown", "changes"),
     ("fetch", "extract", "passages", "store"),
     ("websearch", "keeping", "header", "alternates", "worker", "scorers"),
@@ -25,7 +25,9 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("bound", "wording", "citing"),
     ("evidence",),
     ("retrieve",),
+    ("stores", "tenants"),
     ("tools", "site", "artifacts", "explain", "bar"),
+    ("hosting",),
     ("cli", "serving", "demo"),
     ("__main__",),
 )
@@ -39,6 +41,7 @@ DOERS = {
     "worker/pool.py", "worker/child.py", "alternates.py", "permission.py", "pages.py", "gathering.py", "readers.py",
     "websearch/panel.py", "websearch/failover.py", "websearch/searxng.py", "websearch/custom.py",
     "scorers/rerank.py", "scorers/embed.py", "scorers/second.py",
+    "stores.py", "tenants.py", "hosting/app.py",
     "retrieve.py", "tools.py", "cli.py", "serving.py", "demo.py", "site.py", "artifacts.py", "explain.py",
 }  # fmt: skip
 IMPURE = {

@@ -373,12 +373,8 @@ def test_a_binary_page_that_could_not_be_read_is_a_named_failure() -> None:
     assert answer.text.startswith("extraction_failed: reading took more than 15 s. ")
 
 
-def test_extraction_is_told_of_a_page_before_the_network_answers_and_closed_with_it() -> None:
+def test_extraction_is_told_of_a_page_before_the_network_answers() -> None:
     extractor = InProcess()
     product = retrieval({URL: HANGS}, config=Config(timeout=0.1), extractor=extractor)
     fetch(product)
     assert extractor.warmed == 1
-    asyncio.run(product.aclose())
-    assert extractor.closed
-    assert isinstance(product.fetcher, FakeFetcher)
-    assert product.fetcher.closed

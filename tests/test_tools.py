@@ -28,7 +28,7 @@ STANDARD = {
 
 
 def ready(product: Retrieval) -> Product:
-    async def get() -> Retrieval:
+    async def get(_tenant: str) -> Retrieval:
         return product
 
     return get

@@ -20,19 +20,18 @@ from keyhole import __version__
 from keyhole.config import HOME_PAGE, Config, load
 from keyhole.errors import Code, KeyholeError
 from keyhole.narrowing import AGES
+from keyhole.store.base import LOCAL
 
 if TYPE_CHECKING:
-    from keyhole.fetch.base import Api
     from keyhole.records import Answer
-    from keyhole.retrieve import Retrieval
-    from keyhole.scorers.second import SecondOpinion
-    from keyhole.store.base import Store
+    from keyhole.tenants import Tenants
     from keyhole.websearch.engines_file import Spec
     from keyhole.worker.base import Extractor
 
 log = logging.getLogger(__name__)
 
 OK, FAILED, USAGE, STOPPED = 0, 1, 2, 130
+LOOPBACK = "127.0.0.1"
 DEFAULT_PORT = 8765
 DEFAULT_SELECT_CHARS = 8_000
 STRATEGIES = ("passages", "tf_cosine", "bm25", "head_tail")
@@ -68,10 +67,12 @@ def serve_main() -> int:
     return main(["serve", *sys.argv[1:]])
 
 
-def build(config: Config, extractor: Extractor | None = None) -> Retrieval:
-    """The product with its real parts. Nothing is opened, started or connected to before a call needs it."""
+def build(config: Config, extractor: Extractor | None = None) -> Tenants:
+    """The product with its real parts, for each of its tenants. Nothing is opened, started or connected to before a
+    call needs it."""
     from keyhole.fetch.client import HttpFetcher
-    from keyhole.retrieve import Retrieval
+    from keyhole.stores import open_stores
+    from keyhole.tenants import Tenants
     from keyhole.websearch.choice import at_once, chosen, needs
     from keyhole.websearch.custom import CustomEngine
     from keyhole.websearch.engines import available, endpoints
@@ -81,7 +82,6 @@ def build(config: Config, extractor: Extractor | None = None) -> Retrieval:
     agent = config.user_agent or f"Keyhole/{__version__} (+{HOME_PAGE})"
     own = own_engines(config)
     fetcher = HttpFetcher(config, agent, apis=endpoints(config) | {spec.endpoint for spec in own})
-    store, secret = open_store(config)
     engines = chosen(
         config.engines, available(config, fetcher, time.time), [CustomEngine(spec, fetcher) for spec in own]
     )
@@ -90,8 +90,7 @@ def build(config: Config, extractor: Extractor | None = None) -> Retrieval:
         log.warning("engines are left out: %s", ", ".join(missing))
     count = at_once(config.engines, engines, config.engine_count)
     panel = Panel(engines, count=count, timeout=config.engine_timeout, missing=missing)
-    second = _second_opinion(config, fetcher, store)
-    return Retrieval(config, fetcher, store, panel, secret, time.time, extractor or WorkerPool(config), second)
+    return Tenants(config, fetcher, open_stores(config), panel, time.time, extractor or WorkerPool(config))
 
 
 def own_engines(config: Config) -> tuple[Spec, ...]:
@@ -107,34 +106,6 @@ def own_engines(config: Config) -> tuple[Spec, ...]:
     return parse(text, os.environ)
 
 
-def open_store(config: Config) -> tuple[Store, bytes]:
-    """The store on disk and the installation's secret. A folder that cannot be used is told on stderr: calls
-    still answer, without a recovery offer, and ids last as long as the process."""
-    from keyhole.store.home import SECRET_BYTES, home_folder, open_home
-    from keyhole.store.sqlite import SqliteStore
-
-    folder = home_folder(config.home)
-    try:
-        secret = open_home(folder)
-    except OSError as error:
-        log.warning("nothing can be stored in %s: %s", folder, error.strerror)
-        secret = os.urandom(SECRET_BYTES)
-    return SqliteStore(folder, time.time, config.ttl_days * 86_400, config.store_max_bytes), secret
-
-
-def _second_opinion(config: Config, api: Api, store: Store) -> SecondOpinion | None:
-    """The scorers that the settings name, embeddings before the reranker; without any, nothing is imported."""
-    if not (config.rerank_url or config.embed_url):
-        return None
-    from keyhole.scorers.embed import Embedder
-    from keyhole.scorers.rerank import Reranker
-    from keyhole.scorers.second import SecondOpinion
-
-    embedder = [Embedder(config, api, store)] if config.embed_url else []
-    reranker = [Reranker(config, api)] if config.rerank_url else []
-    return SecondOpinion([*embedder, *reranker])
-
-
 def _serve(config: Config, arguments: argparse.Namespace) -> int:
     # Loading the protocol's types allocates half a million objects that live as long as the process: collecting
     # while they come, or going through them again at each later collection, costs a tenth of the start.
@@ -148,7 +119,7 @@ def _serve(config: Config, arguments: argparse.Namespace) -> int:
     gc.freeze()
     gc.enable()
     if arguments.http:
-        return serve_http(config, arguments.port)
+        return serve_http(config, arguments.host, arguments.port)
     return serve_stdio(config)
 
 
@@ -182,12 +153,12 @@ async def _answer(config: Config, tool: str, given: dict[str, Any]) -> Answer:
     from keyhole.bar import bar
     from keyhole.tools import answer_call
 
-    retrieval = build(config)
+    tenants = build(config)
     try:
         with bar(tool) as progress:
-            return await answer_call(retrieval, tool, given, progress)
+            return await answer_call(tenants.of(LOCAL), tool, given, progress)
     finally:
-        await retrieval.aclose()
+        await tenants.aclose()
 
 
 def _select(_config: Config, arguments: argparse.Namespace) -> int:
@@ -198,8 +169,9 @@ def _select(_config: Config, arguments: argparse.Namespace) -> int:
 
 def _artifacts(config: Config, arguments: argparse.Namespace) -> int:
     from keyhole.artifacts import run
+    from keyhole.stores import open_stores
 
-    store, _ = open_store(config)
+    store, _ = open_stores(config).of(LOCAL)
     return run(store, arguments)
 
 
@@ -216,6 +188,7 @@ def _parser() -> argparse.ArgumentParser:
 
     serve = verbs.add_parser("serve", help="serve MCP over stdio, or over HTTP on loopback")
     serve.add_argument("--http", action="store_true", help="streamable HTTP at http://127.0.0.1:PORT/mcp")
+    serve.add_argument("--host", default=LOOPBACK, help=f"address to listen on, default {LOOPBACK}")
     serve.add_argument("--port", type=int, default=DEFAULT_PORT, help=f"default {DEFAULT_PORT}")
     serve.set_defaults(run=_serve)
 

@@ -75,6 +75,25 @@ class Config:
     embed_timeout: float = 10.0
     ttl_days: float = 30.0
     store_max_bytes: int = 2 * 1024**3
+    store: str = ""
+    store_connections: int = 8
+    allowed_hosts: tuple[str, ...] = ()
+    allowed_origins: tuple[str, ...] = ()
+    tokens_file: Path | None = None
+    public_url: str = ""
+    oauth_issuer: str = ""
+    oauth_audience: str = ""
+    oauth_jwks_url: str = ""
+    oauth_scopes: tuple[str, ...] = ()
+    oauth_tenant: str = "sub"
+    stateless: bool = False
+    calls_per_minute: int = 120
+    calls_at_once: int = 8
+    max_calls: int = 64
+    max_request_bytes: int = 1_000_000
+    drain_seconds: float = 30.0
+    metrics_token: str = field(default="", repr=False)
+    log_format: str = "text"
     log_level: str = "WARNING"
 
 

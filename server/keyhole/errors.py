@@ -45,6 +45,7 @@ class Code(StrEnum):
     EXTRACTION_FAILED = "extraction_failed"
     UNKNOWN_ARTIFACT = "unknown_artifact"
     EXPIRED_ARTIFACT = "expired_artifact"
+    DAMAGED_ARTIFACT = "damaged_artifact"
     STORE_UNAVAILABLE = "store_unavailable"
     QUOTE_NOT_FOUND = "quote_not_found"
     NO_RESULTS = "no_results"
@@ -105,6 +106,7 @@ RULES: Mapping[Code, Rule] = MappingProxyType(
         Code.EXTRACTION_FAILED: Rule(False, "Use another source for the same content."),
         Code.UNKNOWN_ARTIFACT: Rule(False, "Copy the id from a web_fetch or search result, or fetch the URL."),
         Code.EXPIRED_ARTIFACT: Rule(False, "Fetch the URL again with web_fetch."),
+        Code.DAMAGED_ARTIFACT: Rule(False, "Fetch the URL again with web_fetch."),
         Code.STORE_UNAVAILABLE: Rule(True, "Call again with the same id; if it stays, fetch the URL again."),
         Code.QUOTE_NOT_FOUND: Rule(False, "Shorten the quote, or call with query= instead of find=."),
         Code.NO_RESULTS: Rule(False, "Use fewer or more general words, or drop a filter."),

@@ -124,6 +124,47 @@ class ArtifactSummary:
 
 
 @dataclass(frozen=True, slots=True)
+class Part:
+    """A stretch of a stored text without the rest: `artifact.text` is only what stands from `start` on, of `total`
+    characters."""
+
+    artifact: Artifact
+    start: int
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
+class StoreStats:
+    """How much a store holds."""
+
+    kind: str
+    """`sqlite`, `postgresql` or `memory`."""
+    artifacts: int
+    contents: int
+    """Different texts: equal ones are kept once."""
+    text_bytes: int
+    """Of the artifacts' texts in UTF-8, each counted as often as it is an artifact."""
+    stored_bytes: int
+    """What the store takes of its medium."""
+    max_bytes: int
+    """What it may take."""
+    tombstones: int
+    damaged: int
+    """Artifacts that were set aside because their text was not what had been kept."""
+    oldest_fetch: float | None
+    newest_fetch: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """What a check of every stored text found; the damaged are set aside by it."""
+
+    checked: int
+    damaged: tuple[str, ...]
+    """Ids."""
+
+
+@dataclass(frozen=True, slots=True)
 class TermCount:
     """How often one term of the query stands in the whole text."""
 

@@ -60,11 +60,6 @@ class Retrieval:
     second: SecondOpinion | None = None
     """Who else is asked about the order of passages; nobody by default."""
 
-    async def aclose(self) -> None:
-        """Close what the ports hold open."""
-        await self.extractor.aclose()
-        await self.fetcher.aclose()
-
     async def web_fetch(
         self, url: str, query: str | None = None, max_chars: int | None = None, refresh: bool = False
     ) -> Answer:

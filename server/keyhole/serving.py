@@ -18,12 +18,11 @@ from keyhole.cli import build
 from keyhole.config import Config
 from keyhole.errors import Code, KeyholeError
 from keyhole.retrieve import Retrieval
+from keyhole.tenants import Tenants
 from keyhole.tools import build_server
 from keyhole.worker.pool import WorkerPool
 
 log = logging.getLogger(__name__)
-
-LOOPBACK = "127.0.0.1"
 
 
 def serve_stdio(config: Config) -> int:
@@ -46,23 +45,25 @@ def serve_stdio(config: Config) -> int:
     return 0
 
 
-def serve_http(config: Config, port: int) -> int:
+def serve_http(config: Config, host: str, port: int) -> int:
     """Serve many clients on loopback until stopped. Host and Origin are checked by the SDK."""
     import uvicorn
 
+    from keyhole.hosting.app import application
+
     async def run(listener: socket.socket) -> None:
         async with _product(config) as product:
-            app = build_server(product.get, product.start).streamable_http_app(host=LOOPBACK)
+            app = application(config, build_server(product.get, product.start), host=host)
             settings = uvicorn.Config(app, log_level=config.log_level.lower(), lifespan="on")
             await uvicorn.Server(settings).serve(sockets=[listener])
 
     with socket.socket() as listener:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
-            listener.bind((LOOPBACK, port))
+            listener.bind((host, port))
         except OSError as error:
             raise KeyholeError(Code.INVALID_ARGUMENT, f"port {port} cannot be used: {error.strerror}") from error
-        print(f"keyhole: serving MCP at http://{LOOPBACK}:{listener.getsockname()[1]}/mcp", file=sys.stderr, flush=True)
+        print(f"keyhole: serving MCP at http://{host}:{listener.getsockname()[1]}/mcp", file=sys.stderr, flush=True)
         anyio.run(run, listener)
     return 0
 
@@ -74,7 +75,7 @@ class _Maker:
     def __init__(self, config: Config) -> None:
         self._config = config
         self._pool = WorkerPool(config)
-        self._making: asyncio.Task[Retrieval] | None = None
+        self._making: asyncio.Task[Tenants] | None = None
 
     def start(self) -> None:
         """Begin, unless that was done."""
@@ -82,12 +83,12 @@ class _Maker:
             self._pool.warm()  # its parsers load while the rest does
             self._making = asyncio.get_running_loop().create_task(asyncio.to_thread(self._make))
 
-    async def get(self) -> Retrieval:
-        """The Retrieval, when it is made."""
+    async def get(self, tenant: str) -> Retrieval:
+        """A tenant's Retrieval, when it is made."""
         self.start()
         assert self._making  # noqa: S101 - for the type checker; start() made it
         # Shielded: one cancelled call must not take the product from all others.
-        return await asyncio.shield(self._making)
+        return (await asyncio.shield(self._making)).of(tenant)
 
     async def close(self) -> None:
         """Close what was made."""
@@ -95,7 +96,7 @@ class _Maker:
             await self._pool.aclose()  # also where nothing could be made around it
             await (await self._making).aclose()
 
-    def _make(self) -> Retrieval:
+    def _make(self) -> Tenants:
         product = build(self._config, self._pool)
         # What nearly every call needs, loaded while nobody waits: stemmers and the database's driver.
         for module in ("keyhole.passages", "sqlite_utils"):

@@ -207,5 +207,60 @@ SETTINGS: tuple[Setting, ...] = (
         "size of the store; beyond it the least recently read artifacts go first",
         between(100_000, 2**50, int),
     ),
+    Setting(
+        "store",
+        "address",
+        "where artifacts are kept instead of a file in the home folder: `memory`, or `postgresql://…` for many servers",
+        values.store_address,
+        True,
+    ),
+    Setting(
+        "store_connections",
+        "connections",
+        "most that one server holds to PostgreSQL at once",
+        between(1, 1_000, int),
+    ),
+    Setting(
+        "allowed_hosts",
+        "host:port,…",
+        "what the Host header of HTTP requests may say; only loopback by default, and needed on any other address",
+        values.names,
+    ),
+    Setting(
+        "allowed_origins",
+        "origins",
+        "what the Origin header of HTTP requests may say where a browser sends one; only loopback by default",
+        values.names,
+    ),
+    Setting("tokens_file", "path", "file of hashed bearer tokens, each a tenant's; see `keyhole tokens`", Path),
+    Setting(
+        "public_url", "URL", "address under which clients reach the server's /mcp, for OAuth metadata", values.http_url
+    ),
+    Setting("oauth_issuer", "URL", "OAuth 2.1 authorization server whose access tokens are taken", values.http_url),
+    Setting("oauth_audience", "text", "the audience that tokens must name; by default the public URL", str),
+    Setting("oauth_jwks_url", "URL", "where its keys are; by default as its metadata says", values.http_url),
+    Setting("oauth_scopes", "names", "scopes that a token must have", values.names),
+    Setting("oauth_tenant", "claim", "the claim of a token that names the tenant", str),
+    Setting(
+        "stateless",
+        "on or off",
+        "whether HTTP sessions are kept nowhere, so that any of many servers may answer any request",
+        values.switch,
+    ),
+    Setting("calls_per_minute", "calls", "that one tenant may begin; more are refused", between(1, 1_000_000, int)),
+    Setting("calls_at_once", "calls", "that one tenant may have under way; more are refused", between(1, 10_000, int)),
+    Setting(
+        "max_calls", "calls", "that the whole server has under way; more are refused at once", between(1, 10_000, int)
+    ),
+    Setting("max_request_bytes", "bytes", "of one HTTP request's body", between(10_000, 100_000_000, int)),
+    Setting("drain_seconds", "seconds", "for calls under way when the server is told to stop", between(0, 600, float)),
+    Setting(
+        "metrics_token",
+        "text",
+        "bearer token that /metrics asks for; without it, /metrics is there only on loopback",
+        values.key,
+        True,
+    ),
+    Setting("log_format", "text or json", "how lines are logged to stderr", one_of("text", "json")),
     Setting("log_level", "name", "what is logged to stderr", one_of("DEBUG", "INFO", "WARNING", "ERROR")),
 )

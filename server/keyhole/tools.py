@@ -25,6 +25,7 @@ from keyhole.progress import Progress
 from keyhole.records import Answer
 from keyhole.retrieve import Retrieval
 from keyhole.settings import MAX_BUDGET, MIN_BUDGET
+from keyhole.store.base import LOCAL
 from keyhole.wording import failure
 
 log = logging.getLogger(__name__)
@@ -199,8 +200,8 @@ def tool_list() -> list[types.Tool]:
     ]
 
 
-Product = Callable[[], Awaitable[Retrieval]]
-"""Gives the one Retrieval of the process; the first who asks has it made, all wait for the same."""
+Product = Callable[[str], Awaitable[Retrieval]]
+"""Gives a tenant's Retrieval; the first who asks has what all share made, all wait for the same."""
 
 
 def build_server(product: Product, on_listed: Callable[[], None] = lambda: None) -> Server[Any]:
@@ -218,7 +219,7 @@ def build_server(product: Product, on_listed: Callable[[], None] = lambda: None)
         if params.name not in ARGUMENTS:
             known = ", ".join(ARGUMENTS)
             raise MCPError(types.INVALID_PARAMS, f"Unknown tool: {params.name[:64]!r}. The tools are {known}.")
-        answer = await answer_call(await product(), params.name, params.arguments or {}, _progress(ctx))
+        answer = await answer_call(await product(_tenant(ctx)), params.name, params.arguments or {}, _progress(ctx))
         return types.CallToolResult.model_validate(result_json(answer))
 
     return Server(
@@ -228,6 +229,12 @@ def build_server(product: Product, on_listed: Callable[[], None] = lambda: None)
         on_list_tools=list_tools,
         on_call_tool=call_tool,
     )
+
+
+def _tenant(ctx: ServerRequestContext[Any]) -> str:
+    """Who calls, by the name that authentication gave; over stdio and without authentication it is the one user."""
+    user = ctx.request.scope.get("user") if ctx.request is not None else None
+    return str(user.access_token.client_id) if user and hasattr(user, "access_token") else LOCAL
 
 
 async def answer_call(

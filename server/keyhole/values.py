@@ -157,3 +157,15 @@ def known_urls(raw: str) -> frozenset[str]:
 def _urls(raw: str) -> tuple[str, ...]:
     """What stands between commas or spaces that a URL follows."""
     return tuple(re.split(r"[\s,]+(?=https?://)", raw.strip().rstrip(","), flags=re.IGNORECASE))
+
+
+def switch(raw: str) -> bool:
+    """`on` or `off`."""
+    return one_of("on", "off")(raw) == "on"
+
+
+def store_address(raw: str) -> str:
+    """`memory`, or the address of a PostgreSQL database, which may hold a password."""
+    if raw.lower() != "memory" and not re.match(r"postgres(ql)?://", raw):
+        raise ValueError("must be `memory` or an address that begins with postgresql://")
+    return raw

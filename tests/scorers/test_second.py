@@ -6,6 +6,8 @@ import asyncio
 import subprocess
 import sys
 from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,6 +19,7 @@ from keyhole.records import Passage, Ranked
 from keyhole.scorers.base import Fault, Opinion, Scorer
 from keyhole.scorers.rerank import Reranker
 from keyhole.scorers.second import MARGIN, Reordered, SecondOpinion
+from keyhole.store.base import LOCAL
 from keyhole.store.memory import MemoryStore
 from keyhole.wording import second_opinion
 from scorers.asked import Server, config, embedder, with_api
@@ -158,7 +161,10 @@ def test_without_the_settings_nothing_of_it_is_loaded() -> None:
     assert run.stdout.strip() == "[]"
 
 
-def test_each_address_that_is_set_makes_a_second_opinion() -> None:
-    assert build(Config()).second is None
-    assert build(config(rerank_url="http://127.0.0.1:9/rerank")).second is not None
-    assert build(config(embed_url="http://127.0.0.1:9/v1/embeddings")).second is not None
+def test_each_address_that_is_set_makes_a_second_opinion(tmp_path: Path) -> None:
+    def second(**settings: Any) -> SecondOpinion | None:
+        return build(config(home=tmp_path, **settings)).of(LOCAL).second
+
+    assert second() is None
+    assert second(rerank_url="http://127.0.0.1:9/rerank") is not None
+    assert second(embed_url="http://127.0.0.1:9/v1/embeddings") is not None

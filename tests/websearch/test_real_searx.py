@@ -13,6 +13,7 @@ import pytest
 from keyhole.cli import build
 from keyhole.config import load
 from keyhole.records import Answer
+from keyhole.store.base import LOCAL
 
 sys.path.append(str(Path(__file__).resolve().parents[2] / "benchmarks"))
 
@@ -44,7 +45,7 @@ def search(web: RunningWeb, home: Path, instances: str, seconds: int = 20) -> An
     async def run() -> Answer:
         product = build(load(settings))
         try:
-            return await product.search(QUESTION)
+            return await product.of(LOCAL).search(QUESTION)
         finally:
             await product.aclose()
 

@@ -8,7 +8,7 @@ import hmac
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final, Protocol
 
-from keyhole.records import Artifact, ArtifactSummary
+from keyhole.records import Artifact, ArtifactSummary, Part, StoreStats, Verification
 from keyhole.store.filters import NONE, Filters
 
 Clock = Callable[[], float]
@@ -57,7 +57,16 @@ class Store(Protocol):
     def get(self, id: str) -> Artifact:
         """The artifact, its last access renewed.
 
-        Raises KeyholeError: unknown_artifact, or expired_artifact (with `url`) for one that was dropped.
+        Raises KeyholeError: unknown_artifact, or expired_artifact (with `url`) for one that was dropped, or
+        damaged_artifact (with `url`) for one whose text is no longer what was kept.
+        """
+        ...
+
+    def part(self, id: str, start: int, end: int) -> Part:
+        """The characters `[start, end)` of an artifact's text, as far as it has them, its last access renewed. What
+        it costs depends on the stretch and not on the text.
+
+        Raises KeyholeError as `get` does.
         """
         ...
 
@@ -89,6 +98,23 @@ class Store(Protocol):
         """Drop what has expired and what exceeds the size cap; how many were dropped."""
         ...
 
+    def stats(self) -> StoreStats:
+        """How much is kept."""
+        ...
+
+    def verify(self) -> Verification:
+        """Compare every text with its checksum, and set aside what is damaged."""
+        ...
+
+    def warning(self) -> str:
+        """The stable code of what is wrong with the medium now, "" when it is well: `kept_in_memory`, or
+        `store_replaced`."""
+        ...
+
+    def close(self) -> None:
+        """Let go of the medium. The next use takes it up again."""
+        ...
+
     def remember(self, keys: Iterable[bytes]) -> None:
         """Keep the keys of URLs that a search result or a page contained, for longer than the page itself."""
         ...
@@ -103,4 +129,27 @@ class Store(Protocol):
 
     def vectors(self, keys: Sequence[bytes]) -> Mapping[bytes, bytes]:
         """Those of the keys under which a vector was kept."""
+        ...
+
+
+LOCAL: Final = ""
+"""The one user of a server that knows no others: over stdio, or over HTTP without authentication."""
+
+
+class Stores(Protocol):
+    """The stores of all who use a server. A tenant is a name that authentication gave."""
+
+    def of(self, tenant: str) -> tuple[Store, bytes]:
+        """A tenant's own store, and the secret of the ids in it. Neither can be reached through another's.
+
+        Nothing is opened before the store is used.
+        """
+        ...
+
+    def warning(self) -> str:
+        """As of a store: what is wrong with the medium that all share."""
+        ...
+
+    def close(self) -> None:
+        """Close every store that was opened."""
         ...

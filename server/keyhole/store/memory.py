@@ -8,7 +8,7 @@ from dataclasses import replace
 from threading import Lock
 
 from keyhole.errors import Code, KeyholeError
-from keyhole.records import Artifact, ArtifactSummary
+from keyhole.records import Artifact, ArtifactSummary, Part, StoreStats, Verification
 from keyhole.store.base import MAX_KNOWN_URLS, MAX_VECTORS, TOPIC, Clock, Word
 from keyhole.store.filters import NONE, Facets, Filters, passes
 from keyhole.store.narrow import forms_of, plan
@@ -49,6 +49,11 @@ class MemoryStore:
             if id in self._dropped:
                 raise KeyholeError(Code.EXPIRED_ARTIFACT, f"artifact {id} was dropped", url=self._dropped[id])
         raise KeyholeError(Code.UNKNOWN_ARTIFACT, "no artifact has this id")
+
+    def part(self, id: str, start: int, end: int) -> Part:
+        artifact = self.get(id)
+        start = min(max(0, start), len(artifact.text))
+        return Part(replace(artifact, text=artifact.text[start : max(start, end)]), start, len(artifact.text))
 
     def recent(self, url: str, since: float) -> Artifact | None:
         self.collect()
@@ -110,6 +115,27 @@ class MemoryStore:
             while len(self._dropped) > self._max:
                 self._dropped.popitem(last=False)
             return len(old) + len(excess)
+
+    def stats(self) -> StoreStats:
+        self.collect()
+        with self._lock:
+            texts = [artifact.text.encode("utf-8", "surrogatepass") for artifact, *_ in self._kept.values()]
+            fetched = [artifact.fetched_at for artifact, *_ in self._kept.values()]
+            gone = len(self._dropped)
+        size = sum(map(len, texts))
+        oldest, newest = (min(fetched), max(fetched)) if fetched else (None, None)
+        return StoreStats("memory", len(texts), len(set(texts)), size, size, 0, gone, 0, oldest, newest)
+
+    def verify(self) -> Verification:
+        self.collect()
+        with self._lock:
+            return Verification(len(self._kept), ())
+
+    def warning(self) -> str:
+        return ""
+
+    def close(self) -> None:
+        pass
 
     def remember(self, keys: Iterable[bytes]) -> None:
         with self._lock:

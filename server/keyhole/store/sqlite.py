@@ -7,6 +7,7 @@ import os
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -14,7 +15,7 @@ from typing import Any
 import sqlite_utils
 
 from keyhole.errors import Code, KeyholeError
-from keyhole.records import Artifact, ArtifactSummary
+from keyhole.records import Artifact, ArtifactSummary, Part, StoreStats, Verification
 from keyhole.store.base import MAX_KNOWN_URLS, MAX_VECTORS, REFRESH_AFTER, Clock, Word
 from keyhole.store.filters import NONE, Filters
 from keyhole.store.narrow import searchable
@@ -139,6 +140,11 @@ class SqliteStore:
                 db.execute("UPDATE artifacts SET last_access = ? WHERE id = ?", [now, id])
         return _artifact(row)
 
+    def part(self, id: str, start: int, end: int) -> Part:
+        artifact = self.get(id)
+        start = min(max(0, start), len(artifact.text))
+        return Part(replace(artifact, text=artifact.text[start : max(start, end)]), start, len(artifact.text))
+
     def recent(self, url: str, since: float) -> Artifact | None:
         sql = (
             "SELECT * FROM artifacts WHERE requested_url = ? AND fetched_at >= ? AND last_access >= ? "
@@ -197,6 +203,21 @@ class SqliteStore:
                     [MAX_TOMBSTONES],
                 )
             return len(doomed)
+
+    def stats(self) -> StoreStats:
+        sql = "SELECT count(*), coalesce(sum(size), 0), min(fetched_at), max(fetched_at) FROM artifacts"
+        with self._transaction(write=False) as db:
+            count, size, oldest, newest = next(db.execute(sql))
+            (gone,) = next(db.execute("SELECT count(*) FROM dropped"))
+        return StoreStats("sqlite", count, count, size, size, self._max_bytes, gone, 0, oldest, newest)
+
+    def verify(self) -> Verification:
+        with self._transaction(write=False) as db:
+            (count,) = next(db.execute("SELECT count(*) FROM artifacts"))
+        return Verification(count, ())
+
+    def warning(self) -> str:
+        return ""
 
     def remember(self, keys: Iterable[bytes]) -> None:
         with self._transaction() as db:
