@@ -175,6 +175,12 @@ def _artifacts(config: Config, arguments: argparse.Namespace) -> int:
     return run(store, arguments)
 
 
+def _tokens(config: Config, arguments: argparse.Namespace) -> int:
+    from keyhole.hosting.issuing import run
+
+    return run(config, arguments)
+
+
 def _demo(_config: Config, arguments: argparse.Namespace) -> int:
     from keyhole.demo import run
 
@@ -186,9 +192,11 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"keyhole {__version__}")
     verbs = parser.add_subparsers(required=True, metavar="COMMAND")
 
-    serve = verbs.add_parser("serve", help="serve MCP over stdio, or over HTTP on loopback")
+    serve = verbs.add_parser("serve", help="serve MCP over stdio, or over HTTP")
     serve.add_argument("--http", action="store_true", help="streamable HTTP at http://127.0.0.1:PORT/mcp")
-    serve.add_argument("--host", default=LOOPBACK, help=f"address to listen on, default {LOOPBACK}")
+    serve.add_argument(
+        "--host", default=LOOPBACK, help=f"address to listen on, default {LOOPBACK}; others need settings"
+    )
     serve.add_argument("--port", type=int, default=DEFAULT_PORT, help=f"default {DEFAULT_PORT}")
     serve.set_defaults(run=_serve)
 
@@ -230,6 +238,13 @@ def _parser() -> argparse.ArgumentParser:
     artifacts.add_argument("action", choices=("list", "show", "rm", "gc"))
     artifacts.add_argument("ids", nargs="*", metavar="ID")
     artifacts.add_argument("--limit", type=int, default=50, help="rows of list, default 50")
+
+    tokens = _verb(verbs, "tokens", _tokens, "bearer tokens of the HTTP server: new TENANT, list, revoke ID")
+    tokens.add_argument("action", choices=("new", "list", "revoke"))
+    tokens.add_argument("name", nargs="?", metavar="TENANT|ID")
+    tokens.add_argument("--file", help="default KEYHOLE_TOKENS_FILE")
+    tokens.add_argument("--days", type=int, help="until the token expires; it never does by default")
+    tokens.add_argument("--label", default="", help="a note for the list, such as whose laptop it is")
 
     _verb(verbs, "demo", _demo, "a real client, server and web site on this machine, start to end")
     return parser

@@ -1,4 +1,4 @@
-"""The server on its transports: stdio, and streamable HTTP on loopback. No tools here."""
+"""The server on its transports: stdio, and streamable HTTP. No tools here."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ from mcp.server.stdio import stdio_server
 
 from keyhole.cli import build
 from keyhole.config import Config
-from keyhole.errors import Code, KeyholeError
 from keyhole.retrieve import Retrieval
 from keyhole.tenants import Tenants
 from keyhole.tools import build_server
@@ -46,24 +45,23 @@ def serve_stdio(config: Config) -> int:
 
 
 def serve_http(config: Config, host: str, port: int) -> int:
-    """Serve many clients on loopback until stopped. Host and Origin are checked by the SDK."""
+    """Serve many clients until stopped. Raises KeyholeError for settings that are not safe for this host."""
     import uvicorn
 
-    from keyhole.hosting.app import application
+    from keyhole.hosting.app import PATH, application
+    from keyhole.hosting.listening import listening, url_of
 
     async def run(listener: socket.socket) -> None:
         async with _product(config) as product:
             app = application(config, build_server(product.get, product.start), host=host)
-            settings = uvicorn.Config(app, log_level=config.log_level.lower(), lifespan="on")
+            # No access log: it repeats the query of a URL, where somebody may have put a token.
+            settings = uvicorn.Config(
+                app, log_level=config.log_level.lower(), lifespan="on", ws="none", access_log=False, server_header=False
+            )
             await uvicorn.Server(settings).serve(sockets=[listener])
 
-    with socket.socket() as listener:
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            listener.bind((host, port))
-        except OSError as error:
-            raise KeyholeError(Code.INVALID_ARGUMENT, f"port {port} cannot be used: {error.strerror}") from error
-        print(f"keyhole: serving MCP at http://{host}:{listener.getsockname()[1]}/mcp", file=sys.stderr, flush=True)
+    with listening(config, host, port) as listener:
+        print(f"keyhole: serving MCP at {url_of(listener, PATH)}", file=sys.stderr, flush=True)
         anyio.run(run, listener)
     return 0
 

@@ -239,7 +239,7 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("oauth_issuer", "URL", "OAuth 2.1 authorization server whose access tokens are taken", values.http_url),
     Setting("oauth_audience", "text", "the audience that tokens must name; by default the public URL", str),
     Setting("oauth_jwks_url", "URL", "where its keys are; by default as its metadata says", values.http_url),
-    Setting("oauth_scopes", "names", "scopes that a token must have", values.names),
+    Setting("oauth_scopes", "names", "scopes that a token must have", values.scopes),
     Setting("oauth_tenant", "claim", "the claim of a token that names the tenant", str),
     Setting(
         "stateless",

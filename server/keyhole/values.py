@@ -63,6 +63,11 @@ def names(raw: str) -> tuple[str, ...]:
     return tuple(name.strip().lower() for name in raw.split(",") if name.strip())
 
 
+def scopes(raw: str) -> tuple[str, ...]:
+    """Names as they are written, for OAuth tells them apart by their case, between commas or spaces."""
+    return tuple(raw.replace(",", " ").split())
+
+
 def endpoints(raw: str) -> frozenset[str]:
     """`host:port` pairs; a port must be named, so that one allowed service does not open a whole host."""
     found = set()
