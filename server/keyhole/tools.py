@@ -219,8 +219,11 @@ def build_server(product: Product, on_listed: Callable[[], None] = lambda: None)
         if params.name not in ARGUMENTS:
             known = ", ".join(ARGUMENTS)
             raise MCPError(types.INVALID_PARAMS, f"Unknown tool: {params.name[:64]!r}. The tools are {known}.")
-        answer = await answer_call(await product(_tenant(ctx)), params.name, params.arguments or {}, _progress(ctx))
-        return types.CallToolResult.model_validate(result_json(answer))
+
+        async def asked() -> Answer:
+            return await _called(await product(_tenant(ctx)), params.name, params.arguments or {}, _progress(ctx))
+
+        return types.CallToolResult.model_validate(result_json(await _netted(params.name, asked())))
 
     return Server(
         "keyhole",
@@ -244,6 +247,10 @@ async def answer_call(
     progress: Progress,
 ) -> Answer:
     """Check the arguments of one call and answer it; never raises but for cancellation."""
+    return await _netted(name, _called(retrieval, name, arguments, progress))
+
+
+async def _called(retrieval: Retrieval, name: str, arguments: dict[str, Any], progress: Progress) -> Answer:
     try:
         given = parse_arguments(name, arguments)
         if name == "web_fetch":
@@ -253,6 +260,13 @@ async def answer_call(
         return await retrieval.read_artifact(**given)
     except KeyholeError as error:
         return cut(failure(error), retrieval.config.max_chars)
+
+
+async def _netted(name: str, answering: Awaitable[Answer]) -> Answer:
+    try:
+        return await answering
+    except KeyholeError as error:
+        return failure(error)  # of making the product, which has no budget yet
     except Exception:
         # The one net under everything: a fault of ours is logged in full and named to the model, never masked
         # as a protocol error and never a traceback in its context.

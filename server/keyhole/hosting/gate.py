@@ -55,7 +55,12 @@ class Rules:
     """Empty: loopback."""
     origins: tuple[OriginRule, ...]
     """Empty: loopback, with the server's own port."""
-    methods: tuple[str, ...]
+    sessions: bool = True
+
+    @property
+    def methods(self) -> tuple[str, ...]:
+        """Without sessions there is nothing to listen to with GET and nothing to end with DELETE."""
+        return ("POST", "GET", "DELETE") if self.sessions else ("POST",)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,8 +95,7 @@ def rules(config: Config) -> Rules:
         origins = tuple(origin_rule(entry) for entry in config.allowed_origins)
     except ValueError as error:
         raise KeyholeError(Code.INVALID_ARGUMENT, f"KEYHOLE_ALLOWED_ORIGINS: {error}") from error
-    # Without sessions there is nothing to listen to with GET and nothing to end with DELETE.
-    return Rules(hosts, origins, ("POST",) if config.stateless else ("POST", "GET", "DELETE"))
+    return Rules(hosts, origins, sessions=not config.stateless)
 
 
 def refusal(head: Head, allowed: Rules) -> Refusal | None:
@@ -128,8 +132,14 @@ def _call_refusal(head: Head, given: dict[str, str], allowed: Rules) -> Refusal 
         return _wrong_method(allowed.methods)
     if head.method == "POST" and not _is_json(given.get("content-type", "")):
         return Refusal(415, "unsupported_media_type", "the Content-Type must be application/json, in UTF-8")
-    if "mcp-session-id" in given and not _SESSION.fullmatch(given["mcp-session-id"]):
+    return _session_refusal(given["mcp-session-id"], allowed) if "mcp-session-id" in given else None
+
+
+def _session_refusal(session: str, allowed: Rules) -> Refusal | None:
+    if not _SESSION.fullmatch(session):
         return Refusal(400, "invalid_session", "Mcp-Session-Id is not an id that this server gave")
+    if not allowed.sessions:  # 404 makes a client begin anew, and then without one
+        return Refusal(404, "session_not_found", "no sessions are kept here: initialize again")
     return None
 
 

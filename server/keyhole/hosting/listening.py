@@ -24,6 +24,7 @@ def listening(config: Config, host: str, port: int) -> Iterator[socket.socket]:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             listener.bind(address)
+            listener.listen()  # so that a client that comes while the rest is loaded waits and is not refused
         except OSError as error:
             raise KeyholeError(Code.INVALID_ARGUMENT, f"port {port} cannot be used: {error.strerror}") from error
         yield listener
