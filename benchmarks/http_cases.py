@@ -331,7 +331,7 @@ def oauth_tokens(server: Issuer) -> tuple[dict[str, str], dict[str, str]]:
         "valid": server.token(),
         "expired": server.token(exp=int(time.time()) - 3_600),
         "wrong-audience": server.token(aud="https://other.example/mcp"),
-        "alg-none": jwt.encode(server.claims(), None, "none", {"kid": "first"}),
+        "alg-none": jwt.encode(server.claims(), "", "none", {"kid": "first"}),
         "other-issuer": server.token(iss="https://evil.example", key=private_key("RS256", "evil")),
     }
     settings = {"KEYHOLE_OAUTH_ISSUER": server.url, "KEYHOLE_PUBLIC_URL": AUDIENCE, "KEYHOLE_STATELESS": "on"}

@@ -49,17 +49,20 @@ def serve_http(config: Config, host: str, port: int) -> int:
     import uvicorn
 
     from keyhole.hosting.app import PATH, application
+    from keyhole.hosting.connections import PatientProtocol, allow_many
     from keyhole.hosting.listening import listening, url_of
 
     async def run(listener: socket.socket) -> None:
         async with _product(config) as product:
             app = application(config, build_server(product.get, product.start), host=host)
             # No access log: it repeats the query of a URL, where somebody may have put a token.
+            level = config.log_level.lower()
             settings = uvicorn.Config(
-                app, log_level=config.log_level.lower(), lifespan="on", ws="none", access_log=False, server_header=False
+                app, http=PatientProtocol, ws="none", lifespan="on", log_level=level, access_log=False
             )
             await uvicorn.Server(settings).serve(sockets=[listener])
 
+    allow_many()
     with listening(config, host, port) as listener:
         print(f"keyhole: serving MCP at {url_of(listener, PATH)}", file=sys.stderr, flush=True)
         anyio.run(run, listener)
