@@ -21,9 +21,8 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from threading import Thread
 from typing import Any, Final
@@ -33,9 +32,9 @@ sys.path.append(str(Path(__file__).resolve().parents[1] / "tests"))
 import jwt
 
 from hosting.issuer import AUDIENCE, Issuer, issuer, private_key
+from hosting.running import KEYHOLE, Server, send, started
 from keyhole.hosting.tokens import Grant, digest_of, line_of, new_token
 
-KEYHOLE: Final = (sys.executable, "-m", "keyhole")
 CLIENT: Final = {"name": "cases", "version": "1"}
 LEGACY: Final = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": CLIENT}
 MODERN: Final = "2026-07-28"
@@ -55,77 +54,6 @@ def broken(self):
 serving._Maker._make = broken
 sys.exit(cli.main(["serve", "--http", "--port", "0"]))
 """
-
-
-@dataclass
-class Server:
-    """A running server and the tokens it takes or refuses."""
-
-    profile: str
-    process: subprocess.Popen[bytes]
-    log: Path
-    port: int
-    tokens: dict[str, str] = field(default_factory=dict)
-
-    @property
-    def memory(self) -> int:
-        """Kilobytes."""
-        status = Path(f"/proc/{self.process.pid}/status").read_text()
-        return int(re.findall(r"VmRSS:\s+(\d+)", status)[0])
-
-
-@dataclass(frozen=True)
-class Reply:
-    """A status, 0 where the connection just ended, and everything after the first line."""
-
-    status: int
-    text: str
-
-
-@contextmanager
-def started(profile: str, environment: dict[str, str], command: tuple[str, ...] = ()) -> Iterator[Server]:
-    """A server on a free port, its log in a file."""
-    with tempfile.TemporaryDirectory() as folder:
-        log = Path(folder, "log")
-        given = {"KEYHOLE_HOME": folder, "KEYHOLE_LOG_LEVEL": "DEBUG", **environment}
-        with log.open("wb") as stderr:
-            arguments = command or (*KEYHOLE, "serve", "--http", "--port", "0")
-            process = subprocess.Popen(arguments, stderr=stderr, env={"PATH": os.environ["PATH"], **given})
-        try:
-            yield Server(profile, process, log, _port(log))
-        finally:
-            process.terminate()
-            process.wait(timeout=20)
-
-
-def _port(log: Path) -> int:
-    until = time.monotonic() + 20
-    while time.monotonic() < until:
-        if found := re.search(rb"serving MCP at http://\S+:(\d+)/mcp", log.read_bytes()):
-            return int(found[1])
-        time.sleep(0.05)
-    raise RuntimeError(log.read_text())
-
-
-def send(port: int, request: bytes) -> Reply:
-    """One request and its answer, up to the end of the first event or the connection."""
-    with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
-        with suppress(OSError):  # the server may have answered and not want the rest
-            connection.sendall(request)
-        answer = b""
-        with suppress(OSError):
-            while not _whole(answer) and (piece := connection.recv(65_536)):
-                answer += piece
-    head, _, rest = answer.partition(b"\r\n\r\n")
-    words = head.split(b" ", 2)
-    return Reply(int(words[1]) if len(words) > 1 else 0, (head + b"\n" + rest).decode("utf-8", "replace"))
-
-
-def _whole(answer: bytes) -> bool:
-    head, separator, body = answer.partition(b"\r\n\r\n")
-    if length := re.search(rb"(?i)\r\ncontent-length: *(\d+)", head):
-        return bool(separator) and len(body) >= int(length[1])
-    return b"\r\n\r\n0\r\n\r\n" in answer or (b"data: {" in body and body.rstrip(b"\r\n").endswith(b"}"))
 
 
 def encoded(server: Server, row: dict[str, Any], session: str = "") -> bytes:
@@ -218,7 +146,7 @@ def session_of(server: Server) -> str:
     return found[1] if found else ""
 
 
-def wrong(server: Server, row: dict[str, Any]) -> str:
+def wrong(server: Server, profile: str, row: dict[str, Any]) -> str:
     """What is wrong with the answer to a row, or nothing."""
     case, expect = row["case"], row["expect"]
     session = session_of(server) if "rpc" in case else ""
@@ -229,22 +157,28 @@ def wrong(server: Server, row: dict[str, Any]) -> str:
         return f"no JSON-RPC error: {reply.text[-300:]}"
     if case["name"] == "no auth (hosted)" and "www-authenticate: bearer" not in reply.text.lower():
         return "no WWW-Authenticate"
-    if server.profile == "oauth" and reply.status == 401 and "resource_metadata=" not in reply.text:
+    if profile == "oauth" and reply.status == 401 and "resource_metadata=" not in reply.text:
         return "WWW-Authenticate without resource_metadata"
     return ""
 
 
-def run_rows(server: Server, rows: list[dict[str, Any]]) -> int:
+def memory(server: Server) -> int:
+    """Kilobytes of a server."""
+    status = Path(f"/proc/{server.process.pid}/status").read_text()
+    return int(re.findall(r"VmRSS:\s+(\d+)", status)[0])
+
+
+def run_rows(server: Server, profile: str, rows: Sequence[dict[str, Any]]) -> int:
     """Send every row; how many were answered wrongly."""
-    failed, before = 0, server.memory
+    failed, before = 0, memory(server)
     for row in rows:
-        if "check" in row["case"] or (server.profile == "plain" and "profile" in row["case"]):
+        if "check" in row["case"] or (profile == "plain" and "profile" in row["case"]):
             continue
         start = time.perf_counter()
         beside: list[float] = []
         other = Thread(target=lambda taken=beside: taken.append(listed(server)))
         other.start()
-        fault = wrong(server, row)
+        fault = wrong(server, profile, row)
         other.join()
         slow = "" if beside and beside[0] < 1 else f"tools/list took {beside} s meanwhile"
         if fault or slow:
@@ -252,9 +186,9 @@ def run_rows(server: Server, rows: list[dict[str, Any]]) -> int:
             print(f"  {row.get('id', 'own')} {row['case']['name']}: {fault or slow}")
         if time.perf_counter() - start > 5:
             print(f"  {row['case']['name']}: {time.perf_counter() - start:.1f} s")
-    growth = server.memory - before
+    growth = memory(server) - before
     leaked = [name for name, token in server.tokens.items() if token in server.log.read_text(errors="replace")]
-    print(f"{server.profile}: {failed} wrong, {growth / 1_000:.1f} MB more, tokens in the log: {leaked or 'none'}")
+    print(f"{profile}: {failed} wrong, {growth / 1_000:.1f} MB more, tokens in the log: {leaked or 'none'}")
     return failed + (growth > MAX_GROWTH) + len(leaked)
 
 
@@ -290,7 +224,7 @@ def check_refusal() -> str:
 def check_forced() -> str:
     """An exception inside, in both eras."""
     call = {"name": "read_artifact", "arguments": {"id": "none"}}
-    with started("plain", {}, (sys.executable, "-c", FORCED)) as server:
+    with started({}, (sys.executable, "-c", FORCED)) as server:
         headers = {"Mcp-Protocol-Version": MODERN, "Mcp-Method": "tools/call", "Mcp-Name": "read_artifact"}
         modern = {"headers": headers, "body": message("tools/call", {**call, "_meta": META}).decode()}
         legacy = {"body": message("tools/call", call).decode()}
@@ -357,9 +291,9 @@ def main() -> int:
         profiles = {"plain": ({}, {}), "tokens": file_tokens(folder), "oauth": oauth_tokens(real)}
         for profile, (settings, tokens) in profiles.items():
             environment = {**settings, **(hosted if tokens else {})}
-            with started(profile, environment) as server:
+            with started(environment) as server:
                 server.tokens = tokens
-                failed += run_rows(server, rows)
+                failed += run_rows(server, profile, rows)
                 if profile == "plain":
                     checks = {
                         "default address": check_default_address(server),

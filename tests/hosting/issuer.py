@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
+from urllib.parse import parse_qsl
 
 import jwt
 from cryptography.hazmat.primitives.asymmetric.ec import SECP256R1, SECP384R1
@@ -22,6 +23,7 @@ from loopback import Call, Site, Talk, response, serve
 AUDIENCE = "https://keyhole.example/mcp"
 METADATA = "/.well-known/oauth-authorization-server"
 KEYS = "/keys"
+TOKENS = "/token"
 
 
 @cache
@@ -58,15 +60,28 @@ class Issuer:
 
     def answer(self, call: Call) -> bytes:
         """What it says at a path."""
-        documents = {
-            METADATA: {"issuer": self.url, "jwks_uri": self.url + KEYS, **self.metadata},
-            KEYS: {"keys": self.keys},
+        metadata = {
+            "issuer": self.url,
+            "jwks_uri": self.url + KEYS,
+            "authorization_endpoint": self.url + "/authorize",
+            "token_endpoint": self.url + TOKENS,
+            "response_types_supported": ["code"],
         }
+        documents: dict[str, Any] = {METADATA: {**metadata, **self.metadata}, KEYS: {"keys": self.keys}}
+        if call.path == TOKENS:
+            return self._granted(call)
         if self.status != 200:
-            return response(b"down", f"{self.status} Down")
+            return response(b"down", f"{self.status} Down", Connection="close")
         if call.path not in documents:
-            return response(b"", "404 Not Found")
-        return response(json.dumps(documents[call.path]).encode(), Content_Type="application/json")
+            return response(b"", "404 Not Found", Connection="close")
+        return _json(documents[call.path])
+
+    def _granted(self, call: Call) -> bytes:
+        """A token for whoever asks, made out to the resource that is named."""
+        form = dict(parse_qsl(call.body.decode()))
+        token = self.token(sub="the client", aud=form.get("resource"))
+        granted = {"access_token": token, "token_type": "Bearer", "expires_in": 300}
+        return _json(granted)
 
     def claims(self, **changed: Any) -> dict[str, Any]:
         """Those of a good token, changed; None leaves one out."""
@@ -78,6 +93,11 @@ class Issuer:
         """A token with these claims, signed with the key of that name or the one that is given."""
         signing = private_key(algorithm, kid) if key is None else key
         return jwt.encode(self.claims(**changed), signing, algorithm, {"kid": kid})
+
+
+def _json(document: Any) -> bytes:
+    """One answer a connection, and the client is told so."""
+    return response(json.dumps(document).encode(), Content_Type="application/json", Connection="close")
 
 
 @contextmanager

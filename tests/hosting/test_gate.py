@@ -141,7 +141,10 @@ def through(scope: Scope) -> list[Message]:
     async def send(message: Message) -> None:
         sent.append(message)
 
-    asyncio.run(gated(app, Config())(scope, receive, send))
+    async def run() -> None:
+        await gated(app, Config())(scope, receive, send)
+
+    asyncio.run(run())
     return sent
 
 

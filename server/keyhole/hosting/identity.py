@@ -14,7 +14,7 @@ from mcp.server.auth.middleware.auth_context import AuthContextMiddleware
 from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser, BearerAuthBackend, RequireAuthMiddleware
 from mcp.server.auth.provider import AccessToken
 from mcp.server.auth.routes import build_resource_metadata_url, create_protected_resource_routes
-from pydantic import AnyHttpUrl
+from pydantic import AnyHttpUrl, ConfigDict, TypeAdapter
 from starlette.authentication import AuthCredentials, AuthenticationError
 from starlette.middleware.authentication import AuthenticationMiddleware
 from starlette.requests import HTTPConnection
@@ -36,6 +36,9 @@ MAX_JWKS: Final = 1_000_000
 """Bytes of an issuer's metadata or keys; real ones have ten thousand."""
 RETRY_AFTER: Final = "5"
 """Seconds after which a client may ask again where nobody can be known; keys are not asked for sooner."""
+
+_URL: Final = TypeAdapter(AnyHttpUrl, config=ConfigDict(url_preserve_empty_path=True))
+"""A URL as the operator wrote it: clients compare the issuer's letter for letter, and pydantic would add a slash."""
 
 
 class Verifier(Protocol):
@@ -103,10 +106,9 @@ def authenticated(app: App, config: Config, known: Verifier | None) -> App:
     scopes = list(config.oauth_scopes)
     place, public = None, Router()
     if config.oauth_issuer:
-        resource = AnyHttpUrl(config.public_url)
+        resource, issuer = _URL.validate_python(config.public_url), _URL.validate_python(config.oauth_issuer)
         place = build_resource_metadata_url(resource)
-        issuers = [AnyHttpUrl(config.oauth_issuer)]
-        public = Router(create_protected_resource_routes(resource, issuers, scopes or None, "Keyhole"))
+        public = Router(create_protected_resource_routes(resource, [issuer], scopes or None, "Keyhole"))
     required = RequireAuthMiddleware(AuthContextMiddleware(app), scopes, place)
     private = AuthenticationMiddleware(required, _Backend(known), on_error=_unavailable)
 
