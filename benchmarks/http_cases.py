@@ -22,7 +22,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from threading import Thread
 from typing import Any, Final
@@ -45,6 +45,8 @@ META: Final = {
 }
 MAX_GROWTH: Final = 60_000
 """Kilobytes of memory that all rows together may cost the server."""
+MAX_CROWD: Final = 100_000
+"""Kilobytes that 200 large bodies at once may cost: each connection's buffers have 300 before ours are asked."""
 INSIDE: Final = "/srv/private/path of the server"
 FORCED: Final = f"""
 import sys
@@ -246,6 +248,21 @@ def check_idle(server: Server, count: int) -> str:
     return "" if p95 < 1 else f"p95 {p95:.2f} s"
 
 
+def check_many_bodies(server: Server, count: int) -> str:
+    """Memory and other calls while many large bodies come and stop short of their ends."""
+    before = memory(server)
+    head = encoded(server, {"body": ""}).replace(b"Content-Length: 0", b"Content-Length: 900000")
+    with ExitStack() as stack:
+        for _ in range(count):
+            connection = stack.enter_context(socket.create_connection(("127.0.0.1", server.port), timeout=10))
+            with suppress(OSError):  # a full server has answered
+                connection.sendall(head + b"{" + b" " * 890_000)
+        times = sorted(listed(server) for _ in range(20))
+        growth = memory(server) - before
+    print(f"{count} bodies of 0.9 MB that never end: {growth / 1_000:.0f} MB more, tools/list {times[-1] * 1e3:.0f} ms")
+    return "" if growth < MAX_CROWD and times[-1] < 1 else f"{growth} KB more, tools/list {times[-1]:.2f} s"
+
+
 def file_tokens(folder: Path) -> tuple[dict[str, str], dict[str, str]]:
     """The settings of a server with a file of tokens, and tokens to call it with."""
     from datetime import UTC, datetime, timedelta
@@ -298,6 +315,7 @@ def main() -> int:
                     checks = {
                         "default address": check_default_address(server),
                         "idle connections": check_idle(server, arguments.idle),
+                        "many bodies": check_many_bodies(server, arguments.idle // 5),
                         "refusal to start": check_refusal(),
                         "forced exception": check_forced(),
                     }

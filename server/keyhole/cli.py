@@ -45,6 +45,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         logging.basicConfig(level=config.log_level, stream=sys.stderr, format="%(name)s: %(message)s")
         logging.getLogger("pypdf").setLevel(logging.CRITICAL)  # it remarks on every fault of a damaged file
         logging.getLogger("httpcore").setLevel(logging.INFO)  # it logs heads of answers, which may repeat a key
+        logging.getLogger("sse_starlette").setLevel(logging.INFO)  # it logs whole results, text of pages and all
+        logging.getLogger("mcp.server.streamable_http_manager").setLevel(logging.WARNING)  # it logs sessions' ids
         code = int(arguments.run(config, arguments))
         sys.stdout.flush()
         return code

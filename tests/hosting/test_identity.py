@@ -78,6 +78,7 @@ def test_a_tenant_sees_its_own_pages_and_no_others(
             log = server.log.read_text(errors="replace")
     assert alice not in log
     assert bob not in log
+    assert "dry-run" not in log  # nor what pages say
 
 
 def test_a_session_is_its_tenants_alone(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -86,6 +87,7 @@ def test_a_session_is_its_tenants_alone(file: Path, capsys: pytest.CaptureFixtur
         session = post(server, alice).text.partition("mcp-session-id: ")[2].split("\r\n")[0]
         more = f"Mcp-Session-Id: {session}\r\n"
         assert post(server, alice, "tools/list", more=more).status == 200
+        assert session not in server.log.read_text(errors="replace")
         assert post(server, bob, "tools/list", more=more).status == 404
 
 

@@ -22,8 +22,9 @@ MAX_DEPTH: Final = 64
 with an error that its callers expect."""
 BODY_SECONDS: Final = 20.0
 """For a whole body: a megabyte over a line of 0.4 Mbit/s. One that drips keeps a connection no longer."""
-MAX_HELD: Final = 64_000_000
-"""Bytes of bodies of all requests under way: as many calls as the server takes at once, each of a megabyte."""
+MAX_HELD: Final = 16_000_000
+"""Bytes of bodies of all requests under way. A call has one kilobyte, so this is sixteen thousand of them, or sixteen
+of the largest."""
 LINGER_SECONDS: Final = 2.0
 """How long a refused body is read and dropped: closing at once would reset the connection, and the client would see
 that instead of our answer (RFC 9112, section 9.6)."""
@@ -44,9 +45,16 @@ class _Reading:
     """A body as far as it has come."""
 
     body: bytearray = field(default_factory=bytearray)
+    held: int = 0
+    """Bytes that it counts for, until the request is answered."""
     finished: bool = False
     gone: bool = False
     """The client went away, so that there is nobody to answer."""
+
+    def whole(self) -> bytes:
+        """The body, which is then held once."""
+        body, self.body = bytes(self.body), bytearray()
+        return body
 
 
 def head_refusal(headers: Mapping[bytes, bytes], max_bytes: int) -> Refusal | None:
@@ -100,9 +108,9 @@ class Bounded:
             if wrong is not None:
                 await _end(wrong, reading, receive, send)
             elif not reading.gone:
-                await self._app(scope, _replay(bytes(reading.body), receive), send)
+                await self._app(scope, _replay(reading.whole(), receive), send)
         finally:
-            self._held -= len(reading.body)
+            self._held -= reading.held
 
     async def _read(self, scope: Scope, receive: Receive, reading: _Reading) -> Refusal | None:
         if wrong := head_refusal(dict(scope["headers"]), self._max_bytes):
@@ -126,6 +134,7 @@ class Bounded:
         if self._held + len(piece) > self._max_held:
             return _FULL
         reading.body += piece
+        reading.held += len(piece)
         self._held += len(piece)
         return None
 

@@ -148,10 +148,11 @@ class TokenFile:
                 log.error("the file of tokens: %s", line)
         except OSError as error:
             # An operator who takes the file away means to let nobody in, so what was read before counts no more.
+            message = f"the file of tokens cannot be read: {error.strerror}"
+            if self._seen:
+                log.error(message)  # once, however many call
             self._seen, self._grants = (), {}
-            raise KeyholeError(
-                Code.STORE_UNAVAILABLE, f"the file of tokens cannot be read: {error.strerror}"
-            ) from error
+            raise KeyholeError(Code.STORE_UNAVAILABLE, message) from error
         return holder(self._grants, token, datetime.fromtimestamp(self._now(), UTC))
 
     def _state(self) -> tuple[int, ...]:
