@@ -27,7 +27,7 @@ class Hasty(PatientProtocol):
 async def app(scope: Scope, receive: Receive, send: Send) -> None:
     """Answers when the body is whole."""
     if scope["type"] == "http":
-        while (await receive()).get("more_body"):
+        while scope["path"] != "/refused" and (await receive()).get("more_body"):
             pass
         await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"0")]})
         await send({"type": "http.response.body", "body": b""})
@@ -79,6 +79,20 @@ def test_a_head_that_drips_ends_the_connection_after_an_answer_too() -> None:
 
 def test_every_request_of_a_kept_connection_is_answered() -> None:
     assert heard(GET, GET, GET[:3] + b"\x00", wait_between=False).count(b"200 OK") == 2
+
+
+def test_the_body_of_a_request_that_is_answered_is_not_waited_for_without_end() -> None:
+    async def run() -> bytes:
+        async with serving() as (host, port):
+            reader, writer = await asyncio.open_connection(host, port)
+            writer.write(b"POST /refused HTTP/1.1\r\nHost: a\r\nContent-Length: 1000000\r\n\r\n")
+            said = await reader.readuntil(b"\r\n\r\n")
+            writer.write(b"a drop")
+            said += await asyncio.wait_for(reader.read(), 10)
+            writer.close()
+            return said
+
+    assert b"200 OK" in asyncio.run(run())
 
 
 def test_a_body_may_take_longer_than_a_head() -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from keyhole.config import Config
 from keyhole.errors import Code, KeyholeError
-from keyhole.hosting.exposure import check, is_loopback
+from keyhole.hosting.exposure import check, concern, is_loopback
 
 HOSTS = ("keyhole.example",)
 TOKENS = Path("tokens")
@@ -66,3 +66,9 @@ def test_with_both_it_is_served(config: Config) -> None:
 def test_settings_that_contradict_each_other_are_refused_on_loopback_too(config: Config, said: str) -> None:
     with pytest.raises(KeyholeError, match=said):
         check(config, "127.0.0.1")
+
+
+def test_a_proxy_that_may_bring_strangers_is_warned_of() -> None:
+    assert "proxy" in concern(Config(allowed_hosts=HOSTS))
+    assert concern(Config(allowed_hosts=HOSTS, tokens_file=TOKENS)) == ""
+    assert concern(Config(allowed_hosts=("localhost:*",))) == concern(Config()) == ""

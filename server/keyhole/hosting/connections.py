@@ -14,17 +14,18 @@ import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 HEAD_SECONDS: Final = 20.0
-"""For the whole head of a request, and for the first after a connection: as long as for a body (bodies.py)."""
+"""For the whole head of a request, and for the rest of a body that nobody reads: as long as for one (bodies.py)."""
 
 MAX_OPEN: Final = 65_536
 """Files and connections: far more than are served at once, so that idle ones keep nobody out."""
 
 
 class PatientProtocol(H11Protocol):
-    """HTTP/1.1 by h11, which refuses what faster parsers let through, and with an end to waiting for a head."""
+    """HTTP/1.1 by h11, which refuses what faster parsers let through, and with an end to waiting for a client."""
 
     head_seconds = HEAD_SECONDS
-    _head_timer: asyncio.TimerHandle | None = None
+    _waits_for = ""
+    _timer: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
@@ -34,25 +35,37 @@ class PatientProtocol(H11Protocol):
         super().data_received(data)
         self._watch()
 
+    def on_response_complete(self) -> None:
+        super().on_response_complete()
+        self._watch()
+
     def connection_lost(self, exc: Exception | None) -> None:
-        self._unwatch()
+        self._stop()
         super().connection_lost(exc)
 
     def _watch(self) -> None:
-        """Keep the clock running while a head is waited for: more bytes of it do not start it again."""
-        if self.conn.their_state is not h11.IDLE:
-            self._unwatch()
-        elif self._head_timer is None:
-            self._head_timer = self.loop.call_later(self.head_seconds, self._give_up)
+        """Keep one clock running for each thing that is waited for: more bytes of it do not start it again."""
+        waits_for = self._missing()
+        if waits_for != self._waits_for:
+            self._stop()
+            self._waits_for = waits_for
+            if waits_for:
+                self._timer = self.loop.call_later(self.head_seconds, self._give_up)
 
-    def _unwatch(self) -> None:
-        if self._head_timer is not None:
-            self._head_timer.cancel()
-            self._head_timer = None
+    def _missing(self) -> str:
+        """What only the client can bring: a head, or the rest of a body although its request is answered."""
+        if self.conn.their_state is h11.IDLE:
+            return "head"
+        answered = self.conn.our_state in {h11.DONE, h11.MUST_CLOSE}
+        return "rest" if answered and self.conn.their_state is h11.SEND_BODY else ""
+
+    def _stop(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
 
     def _give_up(self) -> None:
-        self._head_timer = None
-        if not self.transport.is_closing() and self.conn.their_state is h11.IDLE:
+        if not self.transport.is_closing():
             self.transport.close()
 
 

@@ -7,6 +7,7 @@ from typing import Final
 
 from keyhole.config import Config
 from keyhole.errors import Code, KeyholeError
+from keyhole.hosting.authority import LOOPBACK
 from keyhole.hosting.gate import rules
 from keyhole.hosting.jwks import is_private
 
@@ -22,6 +23,14 @@ def check(config: Config, address: str) -> None:
     rules(config)
     if wrong := _auth_fault(config) or _exposure_fault(config, address):
         raise KeyholeError(Code.INVALID_ARGUMENT, wrong)
+
+
+def concern(config: Config) -> str:
+    """What the operator should know though it is served, or nothing: a proxy may let others in."""
+    known = config.tokens_file is not None or config.oauth_issuer
+    if known or all(rule.host in LOOPBACK for rule in rules(config).hosts):
+        return ""
+    return "callers are not known, and KEYHOLE_ALLOWED_HOSTS lets a proxy bring others here: it must know them itself"
 
 
 def is_loopback(address: str) -> bool:

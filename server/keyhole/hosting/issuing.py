@@ -138,7 +138,7 @@ def _replace(path: Path, text: str) -> None:
             file.write(text)
             file.flush()
             os.fsync(file.fileno())
-        with suppress(FileNotFoundError, PermissionError):
+        with suppress(FileNotFoundError, PermissionError, AttributeError):  # Windows has no owners of this kind
             shutil.copymode(path, name)
             shutil.chown(name, path.stat().st_uid, path.stat().st_gid)
         Path(name).replace(path)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,7 +10,9 @@ from typing import Any
 
 from keyhole.config import Config
 from keyhole.errors import Code, KeyholeError
-from keyhole.hosting.exposure import check
+from keyhole.hosting.exposure import check, concern
+
+log = logging.getLogger(__name__)
 
 
 @contextmanager
@@ -20,6 +23,8 @@ def listening(config: Config, host: str, port: int) -> Iterator[socket.socket]:
     """
     family, address = _resolved(host, port)
     check(config, str(address[0]))
+    if said := concern(config):
+        log.warning(said)
     with socket.socket(family) as listener:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import logging
+import os
 import re
 import secrets
 import stat
@@ -115,7 +116,8 @@ def holder(grants: Mapping[bytes, Grant], token: str, now: datetime) -> Grant | 
 
 def mode_fault(mode: int) -> str:
     """Why nobody must be let in by a file with these permissions, or nothing."""
-    return "others may write it, and so let themselves in" if mode & (stat.S_IWGRP | stat.S_IWOTH) else ""
+    shared = os.name == "posix" and mode & (stat.S_IWGRP | stat.S_IWOTH)  # Windows has no such bits, and shows them set
+    return "others may write it, and so let themselves in" if shared else ""
 
 
 class TokenFile:
@@ -136,7 +138,7 @@ class TokenFile:
             raise KeyholeError(Code.INVALID_ARGUMENT, f"KEYHOLE_TOKENS_FILE: {error.strerror}") from error
         if wrong:
             raise KeyholeError(Code.INVALID_ARGUMENT, f"KEYHOLE_TOKENS_FILE: {wrong[0]}")
-        if others:
+        if others and os.name == "posix":
             log.warning("other users may read the file of tokens; only its owner need: chmod 600")
         if not self._grants:
             log.warning("the file of tokens has none yet: nobody is let in before `keyhole tokens new TENANT`")
