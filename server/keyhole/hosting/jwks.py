@@ -55,6 +55,8 @@ class Keys:
         self._api = api
         self._now = now
         self._keys: tuple[dict[str, Any], ...] = ()
+        self._made: dict[tuple[str | None, str], PyJWK] = {}
+        """What `choose` made of them, which takes longer than checking a signature."""
         self._got = self._tried = float("-inf")
         self._lock = asyncio.Lock()
 
@@ -75,7 +77,11 @@ class Keys:
         return found
 
     def _chosen(self, kid: str | None, algorithm: str) -> PyJWK | None:
-        return choose(self._keys, kid, algorithm) if self._now() - self._got < KEPT else None
+        if self._now() - self._got >= KEPT:
+            return None
+        if (kid, algorithm) not in self._made and (key := choose(self._keys, kid, algorithm)) is not None:
+            self._made[kid, algorithm] = key
+        return self._made.get((kid, algorithm))
 
     def _may_ask(self, kid: str | None, algorithm: str) -> bool:
         """Whether it is time; another caller may just have asked."""
@@ -88,6 +94,7 @@ class Keys:
         try:
             async with asyncio.timeout(WAIT):
                 self._keys = usable(await self._json(self._jwks_url or await self._place()))
+            self._made.clear()
             self._got = self._tried
         except TimeoutError:
             log.warning("the keys of %s did not come within %d seconds", self._issuer, WAIT)
