@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keyhole.hosting.bodies import MAX_DEPTH, Bounded, body_refusal, depth, head_refusal
+from keyhole.hosting.bodies import MAX_DEPTH, MAX_OPENERS, Bounded, body_refusal, depth, head_refusal
 from keyhole.hosting.layer import Message, Receive, Scope, Send
 
 MESSAGE = b'{"jsonrpc":"2.0","id":1,"method":"tools/list"}'
@@ -150,13 +150,17 @@ def test_a_body_nests_as_deep_as_allowed_and_no_deeper() -> None:
     assert body_refusal(b'{"a":' + b"[" * 50_000) is not None
 
 
+def test_a_body_of_nothing_but_arrays_is_refused() -> None:
+    assert body_refusal(b'{"a":[' + b"[]," * MAX_OPENERS + b"0]}") is not None
+
+
 def test_brackets_in_strings_and_beside_each_other_do_not_nest() -> None:
-    assert body_refusal(json.dumps({"a": "[{" * 10_000, 'b\\"[': [[] for _ in range(1_000)]}).encode()) is None
+    assert body_refusal(json.dumps({"a": "[{" * 9_000, 'b\\"[': [[] for _ in range(1_000)]}).encode()) is None
 
 
 def test_a_string_that_never_ends_hides_no_brackets_from_a_parser() -> None:
     # What stands in it is not parsed either: the parser fails at the string.
-    assert body_refusal(b'{"a":"' + b"[" * 50_000) is None
+    assert body_refusal(b'{"a":"' + b"[" * 15_000) is None
 
 
 json_values = st.recursive(

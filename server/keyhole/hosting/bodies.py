@@ -20,6 +20,9 @@ from keyhole.hosting.layer import App, Message, Receive, Scope, Send, refuse
 MAX_DEPTH: Final = 64
 """Arrays and objects within each other. A call has four; Python's own parser gives up at about a thousand, and not
 with an error that its callers expect."""
+MAX_OPENERS: Final = 20_000
+"""Arrays and objects in a body, those in strings counted. A call has ten, and no argument is longer than 4,000
+characters; a megabyte of them becomes twenty in the parser."""
 BODY_SECONDS: Final = 20.0
 """For a whole body: a megabyte over a line of 0.4 Mbit/s. One that drips keeps a connection no longer."""
 MAX_HELD: Final = 16_000_000
@@ -73,6 +76,8 @@ def body_refusal(body: bytes) -> Refusal | None:
         return Refusal(
             400, "invalid_request", "the body must be one JSON-RPC message, an object; batches are not taken"
         )
+    if body.count(b"[") + body.count(b"{") > MAX_OPENERS:
+        return Refusal(400, "invalid_request", f"the body has more than {MAX_OPENERS:,} arrays and objects")
     if depth(body) > MAX_DEPTH:
         return Refusal(400, "invalid_request", f"the body nests deeper than {MAX_DEPTH} levels")
     return None
