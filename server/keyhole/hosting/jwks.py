@@ -49,11 +49,14 @@ _PRIVATE: Final = frozenset({"d", "p", "q", "dp", "dq", "qi", "oth", "k"})
 class Keys:
     """The keys of one issuer."""
 
-    def __init__(self, issuer: str, jwks_url: str, api: Api, now: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self, issuer: str, jwks_url: str, api: Api, now: Callable[[], float] = time.monotonic, wait: float = WAIT
+    ) -> None:
         self._issuer = issuer
         self._jwks_url = jwks_url
         self._api = api
         self._now = now
+        self._wait = wait
         self._keys: tuple[dict[str, Any], ...] = ()
         self._made: dict[tuple[str | None, str], PyJWK] = {}
         """What `choose` made of them, which takes longer than checking a signature."""
@@ -92,12 +95,12 @@ class Keys:
     async def _ask(self) -> None:
         self._tried = self._now()
         try:
-            async with asyncio.timeout(WAIT):
+            async with asyncio.timeout(self._wait):
                 self._keys = usable(await self._json(self._jwks_url or await self._place()))
             self._made.clear()
             self._got = self._tried
         except TimeoutError:
-            log.warning("the keys of %s did not come within %d seconds", self._issuer, WAIT)
+            log.warning("the keys of %s did not come within %g seconds", self._issuer, self._wait)
         except (KeyholeError, ValueError) as error:
             log.warning("the keys of %s cannot be had: %s", self._issuer, getattr(error, "message", error))
 
