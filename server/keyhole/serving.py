@@ -55,6 +55,7 @@ def serve_http(config: Config, host: str, port: int) -> int:
     async def run(listener: socket.socket) -> None:
         async with _product(config) as product:
             app = application(config, build_server(product.get, product.start), host=host)
+            print(f"keyhole: serving MCP at {url_of(listener, PATH)}", file=sys.stderr, flush=True)
             # No access log: it repeats the query of a URL, where somebody may have put a token.
             level = config.log_level.lower()
             settings = uvicorn.Config(
@@ -64,7 +65,6 @@ def serve_http(config: Config, host: str, port: int) -> int:
 
     allow_many()
     with listening(config, host, port) as listener:
-        print(f"keyhole: serving MCP at {url_of(listener, PATH)}", file=sys.stderr, flush=True)
         anyio.run(run, listener)
     return 0
 

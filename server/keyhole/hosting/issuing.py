@@ -16,7 +16,17 @@ from typing import Final
 
 from keyhole.config import Config
 from keyhole.errors import Code, KeyholeError
-from keyhole.hosting.tokens import Grant, checked_tenant, digest_of, grant_of, line_of, mode_fault, new_token, parse
+from keyhole.hosting.tokens import (
+    Grant,
+    checked_tenant,
+    digest_of,
+    grant_of,
+    line_of,
+    mode_fault,
+    new_token,
+    parse,
+    plain,
+)
 
 HEADING: Final = "# sha256:HASH TENANT CREATED EXPIRES LABEL; made by `keyhole tokens`\n"
 MAX_DAYS: Final = 3_650
@@ -62,8 +72,7 @@ def _made(arguments: argparse.Namespace) -> tuple[str, Grant]:
         raise KeyholeError(Code.INVALID_ARGUMENT, str(error)) from error
     token, created = new_token(), datetime.now(UTC)
     expires = created + timedelta(days=arguments.days) if arguments.days else None
-    label = " ".join("".join(c if c.isprintable() else " " for c in arguments.label).split())[:100]
-    return token, Grant(digest_of(token), tenant, created, expires, label)
+    return token, Grant(digest_of(token), tenant, created, expires, plain(arguments.label))
 
 
 def _list(path: Path, as_json: bool) -> int:

@@ -32,6 +32,8 @@ MAX_TOKEN: Final = 8_000
 """Characters of a token that are looked at; ours have 46, signed ones of large issuers 3,000."""
 ID_DIGITS: Final = 12
 """Of a hash, to name a token by: 48 bits, unique among 60,000 but once in 100,000 files."""
+MAX_LABEL: Final = 100
+"""Characters."""
 NEVER: Final = "never"
 
 _TENANT: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@-]{0,63}")
@@ -88,8 +90,13 @@ def grant_of(line: str) -> Grant | None:
     if digest is None:
         raise ValueError("the first word is not sha256: and 64 hexadecimal digits")
     expires = None if words[3] == NEVER else _read_time(words[3])
-    label = words[4].strip() if len(words) > 4 else ""
+    label = plain(words[4]) if len(words) > 4 else ""
     return Grant(bytes.fromhex(digest[1]), checked_tenant(words[1]), _read_time(words[2]), expires, label)
+
+
+def plain(label: str) -> str:
+    """A note as a terminal may show it, on one line."""
+    return " ".join("".join(c if c.isprintable() else " " for c in label).split())[:MAX_LABEL]
 
 
 def parse(text: str) -> tuple[dict[bytes, Grant], list[str]]:
