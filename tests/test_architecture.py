@@ -18,7 +18,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("records", "errors", "measure", "clean", "escape", "progress", "values", "narrowing", "observe"),
     ("config", "settings", "markdown", "changes"),
     ("fetch", "extract", "passages", "store"),
-    ("websearch", "keeping", "header", "alternates", "worker", "scorers"),
+    ("websearch", "keeping", "header", "alternates", "worker", "scorers", "replicas"),
     ("permission", "stored"),
     ("pages", "readers"),
     ("gathering",),
@@ -41,12 +41,13 @@ DOERS = {
     "worker/pool.py", "worker/child.py", "alternates.py", "permission.py", "pages.py", "gathering.py", "readers.py",
     "websearch/panel.py", "websearch/failover.py", "websearch/searxng.py", "websearch/custom.py",
     "scorers/rerank.py", "scorers/embed.py", "scorers/second.py",
-    "stores.py", "tenants.py", "hosting/app.py",
+    "stores.py", "tenants.py", "hosting/app.py", "hosting/admission.py", "replicas/link.py", "replicas/calls.py",
+    "replicas/hosts.py",
     "retrieve.py", "tools.py", "cli.py", "serving.py", "demo.py", "site.py", "artifacts.py", "explain.py",
 }  # fmt: skip
 IMPURE = {
     "asyncio", "socket", "ssl", "os", "time", "random", "secrets", "sqlite3", "sqlite_utils", "subprocess",
-    "httpx", "httpcore", "mcp", "mcp_types", "pathlib", "threading", "logging", "tempfile",
+    "psycopg", "psycopg_pool", "httpx", "httpcore", "mcp", "mcp_types", "pathlib", "threading", "logging", "tempfile",
 }  # fmt: skip
 ALLOWED_IN_PURE = {
     ("store/memory.py", "threading"): "a lock around a dictionary",
