@@ -49,6 +49,7 @@ class Link:
         self._away = False
         self._swept_at = time.monotonic()
         self._tasks: set[asyncio.Task[Any]] = set()
+        self._finding: asyncio.Task[Any] | None = None
 
     async def ask(self, statement: str, values: Values, undo: tuple[str, Values] | None = None) -> Rows | None:
         """The rows of a statement, or None where the database is away. `undo` is told where nobody waits any more for
@@ -84,6 +85,8 @@ class Link:
     async def aclose(self) -> None:
         """Let what is under way end, soon, and close the connections."""
         self._away = True
+        if self._finding is not None:
+            self._finding.cancel()
         if self._tasks:
             _, late = await asyncio.wait(self._tasks, timeout=GOODBYE)
             for task in late:
@@ -128,7 +131,7 @@ class Link:
             return
         log.warning("limits are this server's own for now: PostgreSQL: %s", why.strip().partition("\n")[0])
         self._away, self._made = True, False
-        self._start(self._find())
+        self._finding = self._start(self._find())
 
     async def _find(self) -> None:
         while True:
