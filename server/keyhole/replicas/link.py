@@ -6,6 +6,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Coroutine, Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
 from keyhole.replicas import tables
@@ -32,6 +33,10 @@ MAX_TOLD: Final = 1_000
 """Statements under way in the background; more are dropped, and leases run out by themselves."""
 GOODBYE: Final = 1.0
 """Seconds that closing leaves for what is still to be told."""
+
+OPTIONS: Final[Mapping[str, Any]] = MappingProxyType(
+    {"autocommit": True, "connect_timeout": 2, "application_name": "keyhole limits"}
+)
 
 Values = Mapping[str, object]
 Rows = Sequence[tuple[Any, ...]]
@@ -108,7 +113,7 @@ class Link:
             self._pool = AsyncConnectionPool(
                 self._address,
                 connection_class=AsyncConnection,
-                kwargs={"autocommit": True, "connect_timeout": 2, "application_name": "keyhole limits"},
+                kwargs=dict(OPTIONS),
                 min_size=1,
                 max_size=CONNECTIONS,
                 configure=self._prepare,
@@ -131,19 +136,26 @@ class Link:
             return
         log.warning("limits are this server's own for now: PostgreSQL: %s", why.strip().partition("\n")[0])
         self._away, self._made = True, False
+        # The pool would look for it at ever longer intervals.
+        pool, self._pool = self._pool, None
+        if pool is not None:
+            self._start(pool.close(GOODBYE))
         self._finding = self._start(self._find())
 
     async def _find(self) -> None:
+        from psycopg import AsyncConnection, Error
+
         while True:
             await asyncio.sleep(self._again)
-            # On its own task: one that hangs must not keep the next from being tried.
-            task = self._start(self._run(tables.CREATE[0], {"lock": tables.LOCK}))
-            done, _ = await asyncio.wait({task}, timeout=self._answer)
-            if done and not task.cancelled() and task.exception() is None:
-                self._away = False
-                log.warning("limits are shared again")
-                return
-            task.cancel()
+            try:
+                connection = await AsyncConnection.connect(self._address, **OPTIONS)
+            except Error as error:
+                log.debug("PostgreSQL: %s", error)
+                continue
+            await connection.close()
+            self._away = False
+            log.warning("limits are shared again")
+            return
 
     def _sweep_in_time(self) -> None:
         now = time.monotonic()
