@@ -111,6 +111,14 @@ class Served:
 
         await until(so_many)
 
+    async def asked(self, calls: int) -> None:
+        """Wait until so many calls have come to the network."""
+
+        async def so_many() -> bool:
+            return len(self.fetcher.calls) >= calls
+
+        await until(so_many)
+
 
 async def read(reader: asyncio.StreamReader) -> Reply:
     """A response to its end, or of a stream of events to the first answer."""

@@ -150,10 +150,11 @@ def test_in_a_session_a_lost_connection_holds_its_place_until_the_work_ends() ->
         async with served(calls_at_once=1, timeout=0.7) as server:
             headers = await session(server)
             _, writer = await server.open(call(NEVER), headers)
-            await until(_asked(server, 1))
+            await server.asked(1)
             writer.close()
             refused(await server.ask(call(), headers), 429, "calls_at_once")
-            await server.settled(0)  # by the call's own deadline
+            await server.settled(0)
+            assert server.fetcher.cancelled == [NEVER]  # by the call's own deadline
             assert (await server.ask(call(), headers)).status == 200
 
     run(main())
@@ -164,7 +165,7 @@ def test_a_call_that_its_client_cancels_frees_its_place() -> None:
         async with served(calls_at_once=1) as server:
             headers = await session(server)
             _, writer = await server.open(call(NEVER, 7), headers)
-            await until(_asked(server, 1))
+            await server.asked(1)
             cancel = rpc("notifications/cancelled", {"requestId": 7}, None)
             assert (await server.ask(cancel, headers)).status == 202
             await server.settled(0)
@@ -178,7 +179,7 @@ def test_a_session_that_is_ended_frees_the_places_of_its_calls() -> None:
         async with served(calls_at_once=1) as server:
             headers = await session(server)
             _, writer = await server.open(call(NEVER), headers)
-            await until(_asked(server, 1))
+            await server.asked(1)
             assert (await server.ask(b"", headers, "DELETE")).status == 200
             await server.settled(0)
             writer.close()
@@ -193,7 +194,7 @@ def test_a_lost_connection_outside_a_session_ends_the_call_and_frees_its_place(s
             requests = [modern(NEVER)] + ([(call(NEVER), {})] if stateless else [])
             for number, (body, headers) in enumerate(requests, 1):
                 _, writer = await server.open(body, headers)
-                await until(_asked(server, number))
+                await server.asked(number)
                 writer.transport.abort()
                 await server.settled(0)
                 assert len(server.fetcher.cancelled) == number
@@ -214,6 +215,12 @@ def test_many_connections_that_are_lost_at_once_leave_no_place_taken() -> None:
             for _ in range(40):
                 _, writer = await server.open(body, own)
                 writer.transport.abort()
+            await server.settled(0)
+            held = [await server.open(body, own) for _ in range(8)]
+            await server.settled(8)
+            assert server.refused.count("server_full") == 0
+            for _, writer in held:
+                writer.close()
             await server.settled(0)
             assert server.admission._requests.taken == server.admission._streams.taken == 0
 
@@ -325,10 +332,3 @@ def test_a_body_that_comes_in_pieces_arrives_whole() -> None:
             writer.close()
 
     run(main())
-
-
-def _asked(server: Served, calls: int) -> Any:
-    async def so_many() -> bool:
-        return len(server.fetcher.calls) >= calls
-
-    return so_many
