@@ -195,6 +195,20 @@ def test_without_a_database_calls_are_let_through_and_only_the_first_waits(caplo
     assert "limits are this server's own for now" in caplog.text
 
 
+@pytest.mark.parametrize(
+    "address", ["u:secret@[::1/x", "u:secret@h:secret/x", "u:secret@h/x?secret=secret", "%s:secret"]
+)
+def test_an_address_that_is_none_is_told_without_its_password(address: str, caplog: pytest.LogCaptureFixture) -> None:
+    async def main() -> None:
+        async with a_link(f"postgresql://{address}") as link:
+            assert await SharedCalls(link, 60, 1, 30.0).begin("a") == Verdict()
+
+    with caplog.at_level("DEBUG"):
+        asyncio.run(main())
+    assert "limits are this server's own for now" in caplog.text
+    assert "secret" not in caplog.text
+
+
 def test_a_database_that_hangs_is_not_waited_for(database: Cluster) -> None:
     async def main() -> None:
         async with a_link(database.url) as link:

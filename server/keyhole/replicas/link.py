@@ -6,7 +6,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Coroutine, Mapping, Sequence
-from types import MappingProxyType
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
 from keyhole.replicas import tables
@@ -21,8 +21,12 @@ log = logging.getLogger(__name__)
 CONNECTIONS: Final = 2
 """Of one link: a statement takes well under a millisecond, so that two serve over a thousand calls a second."""
 ANSWER: Final = 0.5
-"""Seconds that a statement is waited for, the first connection included: a hundred times what it takes, and short
-enough not to be noticed in a call that fetches."""
+"""Seconds that a statement is waited for: hundreds of times what it takes, and too short to be noticed in a call that
+fetches."""
+FIRST: Final = 2.0
+"""Seconds that the first connection is waited for, once: a server that began without it would not share its limits."""
+LOOK: Final = 10.0
+"""Seconds of one try to connect and to make the tables, while nobody waits."""
 AGAIN: Final = 2.0
 """Seconds between tries to reach a database that is away; nobody waits for them."""
 SWEEP_EVERY: Final = 300.0
@@ -33,10 +37,6 @@ MAX_TOLD: Final = 1_000
 """Statements under way in the background; more are dropped, and leases run out by themselves."""
 GOODBYE: Final = 1.0
 """Seconds that closing leaves for what is still to be told."""
-
-OPTIONS: Final[Mapping[str, Any]] = MappingProxyType(
-    {"autocommit": True, "connect_timeout": 2, "application_name": "keyhole limits"}
-)
 
 Values = Mapping[str, object]
 Rows = Sequence[tuple[Any, ...]]
@@ -50,19 +50,30 @@ class Link:
         self._answer = answer
         self._again = again
         self._pool: AsyncConnectionPool[AsyncConnection[TupleRow]] | None = None
-        self._made = False
-        self._away = False
+        """None while the database is away."""
+        self._looking: asyncio.Task[Any] | None = None
+        self._tried = asyncio.Event()
         self._swept_at = time.monotonic()
         self._tasks: set[asyncio.Task[Any]] = set()
-        self._finding: asyncio.Task[Any] | None = None
+        self._closed = False
+
+    async def open(self) -> None:
+        """Connect, if that was not tried yet. A database that does not answer is looked for while nobody waits."""
+        if self._looking is None:
+            self._looking = self._start(self._look(0.0))
+        if not self._tried.is_set():
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._tried.wait(), FIRST)
+            self._tried.set()
 
     async def ask(self, statement: str, values: Values, undo: tuple[str, Values] | None = None) -> Rows | None:
         """The rows of a statement, or None where the database is away. `undo` is told where nobody waits any more for
         what the statement did: the call was cancelled, or it took too long."""
-        if self._away:
+        await self.open()
+        if self._pool is None or self._closed:
             return None
         self._sweep_in_time()
-        task = self._start(self._run(statement, values))
+        task = self._start(self._run(self._pool, statement, values))
         left = True
         try:
             done, _ = await asyncio.wait({task}, timeout=self._answer)
@@ -72,26 +83,26 @@ class Link:
                 task.add_done_callback(lambda _: self.tell(*undo))
         if not done:
             task.cancel()
-            self._lose("did not answer in time")
+            self._lose(TimeoutError("it did not answer in time"))
             return None
         if task.cancelled():  # by closing
             return None
         if error := task.exception():
-            self._lose(str(error))
+            self._lose(error)
             return None
         rows: Rows = task.result()
         return rows
 
     def tell(self, statement: str, values: Values) -> None:
         """Run a statement in the background; where it fails, nothing is told of it."""
-        if not self._away and len(self._tasks) < MAX_TOLD:
-            self._start(self._quietly(self._run(statement, values)))
+        if self._pool is not None and not self._closed and len(self._tasks) < MAX_TOLD:
+            self._start(self._run(self._pool, statement, values))
 
     async def aclose(self) -> None:
         """Let what is under way end, soon, and close the connections."""
-        self._away = True
-        if self._finding is not None:
-            self._finding.cancel()
+        self._closed = True
+        if self._looking is not None:
+            self._looking.cancel()
         if self._tasks:
             _, late = await asyncio.wait(self._tasks, timeout=GOODBYE)
             for task in late:
@@ -99,63 +110,63 @@ class Link:
         if self._pool is not None:
             await self._pool.close(GOODBYE)
 
-    async def _run(self, statement: str, values: Values) -> Rows:
-        pool = await self._opened()
+    async def _run(self, pool: AsyncConnectionPool[AsyncConnection[TupleRow]], statement: str, values: Values) -> Rows:
         async with pool.connection(timeout=self._answer) as connection:
             cursor = await connection.execute(statement.encode(), values)
             return await cursor.fetchall() if cursor.description else ()
 
-    async def _opened(self) -> AsyncConnectionPool[AsyncConnection[TupleRow]]:
-        if self._pool is None:
-            from psycopg import AsyncConnection
-            from psycopg_pool import AsyncConnectionPool
+    def _lose(self, why: BaseException) -> None:
+        """Leave the database alone, and look for it in the background."""
+        if self._pool is None or self._closed:
+            return
+        log.warning("limits are this server's own for now: PostgreSQL: %s", _line(why))
+        # A pool looks for a lost database by itself, but at ever longer intervals.
+        self._start(self._pool.close(GOODBYE))
+        self._pool = None
+        self._looking = self._start(self._look(self._again))
 
-            self._pool = AsyncConnectionPool(
+    async def _look(self, pause: float) -> None:
+        """Try until the database answers."""
+        from psycopg import Error
+
+        while self._pool is None:
+            await asyncio.sleep(pause)
+            try:
+                self._pool = await self._connected()
+            except (Error, TimeoutError) as error:
+                # Told the first time of all; later it is only what was told when it was lost.
+                told = logging.DEBUG if self._tried.is_set() else logging.WARNING
+                log.log(told, "limits are this server's own for now: PostgreSQL: %s", _line(error))
+            else:
+                log.log(logging.WARNING if self._tried.is_set() else logging.INFO, "limits are shared")
+            self._tried.set()
+            pause = self._again
+
+    async def _connected(self) -> AsyncConnectionPool[AsyncConnection[TupleRow]]:
+        """A pool with a connection in it, the tables being there."""
+        from psycopg import AsyncConnection
+        from psycopg_pool import AsyncConnectionPool
+
+        options: dict[str, Any] = {"autocommit": True, "connect_timeout": 2, "application_name": "keyhole limits"}
+        async with asyncio.timeout(LOOK):
+            # By itself first: a pool does not say why it has no connection.
+            async with await AsyncConnection.connect(self._address, **options) as connection, connection.transaction():
+                for statement in tables.CREATE:
+                    await connection.execute(statement.encode(), {"lock": tables.LOCK})
+            pool = AsyncConnectionPool(
                 self._address,
                 connection_class=AsyncConnection,
-                kwargs=dict(OPTIONS),
+                kwargs=options,
                 min_size=1,
                 max_size=CONNECTIONS,
-                configure=self._prepare,
                 open=False,
             )
-        await self._pool.open()  # nothing where it is open
-        return self._pool
-
-    async def _prepare(self, connection: AsyncConnection[TupleRow]) -> None:
-        if self._made:
-            return
-        async with connection.transaction():
-            for statement in tables.CREATE:
-                await connection.execute(statement.encode(), {"lock": tables.LOCK})
-        self._made = True
-
-    def _lose(self, why: str) -> None:
-        """Leave the database alone, and look for it in the background."""
-        if self._away:
-            return
-        log.warning("limits are this server's own for now: PostgreSQL: %s", why.strip().partition("\n")[0])
-        self._away, self._made = True, False
-        # The pool would look for it at ever longer intervals.
-        pool, self._pool = self._pool, None
-        if pool is not None:
-            self._start(pool.close(GOODBYE))
-        self._finding = self._start(self._find())
-
-    async def _find(self) -> None:
-        from psycopg import AsyncConnection, Error
-
-        while True:
-            await asyncio.sleep(self._again)
             try:
-                connection = await AsyncConnection.connect(self._address, **OPTIONS)
-            except Error as error:
-                log.debug("PostgreSQL: %s", error)
-                continue
-            await connection.close()
-            self._away = False
-            log.warning("limits are shared again")
-            return
+                await pool.open(wait=True, timeout=LOOK)
+            except BaseException:
+                await pool.close(0)
+                raise
+            return pool
 
     def _sweep_in_time(self) -> None:
         now = time.monotonic()
@@ -171,13 +182,14 @@ class Link:
 
     def _ended(self, task: asyncio.Task[Any]) -> None:
         self._tasks.discard(task)
-        if not task.cancelled():
-            task.exception()  # looked at, so that nobody is told of one that nobody waited for
+        if not task.cancelled() and (error := task.exception()):  # looked at: nobody else may have waited for it
+            log.debug("PostgreSQL: %s", _line(error))
 
-    async def _quietly(self, work: Coroutine[Any, Any, Rows]) -> None:
-        from psycopg import Error
 
-        try:
-            await work
-        except Error as error:
-            log.debug("PostgreSQL: %s", error)
+def _line(error: BaseException) -> str:
+    """What the driver says, in one line, without the password: it says back an address that it cannot take apart."""
+    from psycopg import ProgrammingError
+
+    if isinstance(error, ProgrammingError) and error.sqlstate is None:
+        return "its address cannot be read"
+    return str(error).strip().partition("\n")[0] or type(error).__name__
