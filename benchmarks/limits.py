@@ -210,7 +210,7 @@ async def flood(seconds: float, connections: int, pause: float) -> None:
 
 async def shared(seconds: float, replicas: int) -> None:
     """Several servers, one database, tenants that ask all servers for one host's pages."""
-    per_minute = 300
+    per_minute = 60
     with cluster() as database:
         async with site() as web:
             settings = {"store": database.url, "calls_per_minute": per_minute, "calls_at_once": 8}
@@ -225,7 +225,7 @@ async def shared(seconds: float, replicas: int) -> None:
                 await during(
                     seconds,
                     *(
-                        start(calls(servers, f"tenant{n}", POLITE_HOST, web.port, outcomes, 0.0))
+                        start(calls(servers, f"tenant{n}", POLITE_HOST, web.port, outcomes, 0.05))
                         for n, outcomes in enumerate(tenants)
                         for _ in range(10)
                     ),
@@ -297,7 +297,7 @@ def main() -> int:
     parser.add_argument("part", nargs="?", choices=("flood", "shared", "cost"), help="default: all")
     parser.add_argument("--seconds", type=float, default=30.0, help="of a flood; default 30")
     parser.add_argument("--pause", type=float, default=0.05, help="seconds between its calls on each; default 0.05")
-    parser.add_argument("--connections", type=int, default=16, help="of the greedy tenant; default 16")
+    parser.add_argument("--connections", type=int, default=8, help="of the greedy tenant; default 8")
     options = parser.parse_args()
     if options.part in (None, "flood"):
         asyncio.run(flood(options.seconds, options.connections, options.pause))

@@ -20,9 +20,9 @@ log = logging.getLogger(__name__)
 
 CONNECTIONS: Final = 2
 """Of one link: a statement takes well under a millisecond, so that two serve over a thousand calls a second."""
-ANSWER: Final = 0.5
-"""Seconds that a statement is waited for: hundreds of times what it takes, and too short to be noticed in a call that
-fetches."""
+ANSWER: Final = 1.0
+"""Seconds that a statement is waited for: a thousand times what it takes, for a busy machine, and little beside what a
+call may take. Only those who wait at the moment when the database falls silent wait so long."""
 FIRST: Final = 2.0
 """Seconds that the first connection is waited for, once: a server that began without it would not share its limits."""
 LOOK: Final = 10.0
