@@ -12,7 +12,7 @@ from mcp import Client, MCPError
 
 from fakes import Clock
 from hosting.served import INITIALIZE, NEVER, PAGE, Reply, Served, as_tenant, call, modern, rpc, served
-from keyhole.hosting.admission import REQUESTS_AT_ONCE, STREAMS_AT_ONCE
+from keyhole.hosting.admission import FEWEST_REQUESTS, REQUESTS_AT_ONCE, STREAMS_AT_ONCE
 from keyhole.hosting.sessions import EACH, IDLE
 from waiting import until
 
@@ -92,12 +92,15 @@ def test_a_clients_user_reads_why_and_when_to_call_again(era: Any) -> None:
 
 def test_what_is_no_call_has_a_bound_of_its_own() -> None:
     async def main() -> None:
-        async with served(now=Clock(), calls_per_minute=2) as server:
+        clock = Clock()
+        async with served(now=clock, calls_per_minute=1) as server:
             headers = await session(server)
-            for _ in range(18):
+            for _ in range(8):
                 assert (await server.ask(rpc("tools/list"), headers)).status == 200
+            for _ in range(FEWEST_REQUESTS - 10):
+                assert not server.admission._request_rate.take("a", clock())
             reply = await server.ask(rpc("tools/list"), headers)
-            assert refused(reply, 429, "requests_per_minute", None) == 3
+            assert refused(reply, 429, "requests_per_minute", None) == 1
             assert (await server.ask(rpc("tools/list"), as_tenant("b"), "DELETE")).status != 429
 
     run(main())

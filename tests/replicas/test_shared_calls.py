@@ -13,7 +13,7 @@ import pytest
 
 from keyhole.replicas import tables
 from keyhole.replicas.calls import SharedCalls, Verdict
-from keyhole.replicas.link import Link
+from keyhole.replicas.link import SWEEP_EVERY, Link
 from loopback import unused_port
 from postgresql import Cluster
 from waiting import until
@@ -164,6 +164,23 @@ def test_what_says_nothing_any_more_is_swept_and_the_rest_stays(database: Cluste
         connection.execute(tables.SWEEP.encode(), {"batch": 20})
     assert database.ask(counts) == [(1, 1)]
     assert database.ask("SELECT count(*) FROM keyhole_waits") == [(0,)]
+
+
+def test_a_server_sweeps_by_itself_now_and_then(database: Cluster) -> None:
+    async def work(one: SharedCalls, two: SharedCalls) -> None:
+        await one.begin("a")
+        await asyncio.to_thread(database.ask, "INSERT INTO keyhole_waits VALUES ('old.example', now()) RETURNING 1")
+        await one.begin("a")
+
+        async def gone() -> bool:
+            return not await asyncio.to_thread(database.ask, "SELECT 1 FROM keyhole_waits")
+
+        assert not await gone()
+        one._link._swept_at -= SWEEP_EVERY
+        await one.begin("a")
+        await until(gone)
+
+    servers(database, work)
 
 
 # The database is away.

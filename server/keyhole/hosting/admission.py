@@ -23,6 +23,8 @@ from keyhole.tools import PLACE
 
 REQUESTS_PER_CALL: Final = 10
 """Requests a minute for each call that is permitted: a client sends four to begin and one or two around a call."""
+FEWEST_REQUESTS: Final = 600
+"""Requests a minute that everybody has, however few calls are permitted: some ten clients that begin at once."""
 REQUESTS_AT_ONCE: Final = 64
 """Requests of one tenant that are being read, or answered and no call: these take milliseconds, so that more are only
 ever slow bodies."""
@@ -71,7 +73,7 @@ class Admission:
         self._streams = Places(STREAMS_AT_ONCE, ALL_STREAMS)
         self._sessions = Sessions(now)
         self._call_rate = Buckets(Rate(config.calls_per_minute))
-        self._request_rate = Buckets(Rate(config.calls_per_minute * REQUESTS_PER_CALL))
+        self._request_rate = Buckets(Rate(max(FEWEST_REQUESTS, config.calls_per_minute * REQUESTS_PER_CALL)))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let a request through to the application, or refuse it."""
