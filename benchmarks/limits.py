@@ -20,7 +20,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import ExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -168,6 +168,12 @@ async def calls(servers: list[int], tenant: str, host: str, port: int, outcomes:
         await asyncio.sleep(pause)
 
 
+async def warm(servers: list[int], port: int) -> None:
+    """Let every server load what its first call loads."""
+    for server in servers:
+        await ask(server, "warm", POLITE_HOST, port, Outcomes())
+
+
 async def during(seconds: float, *work: asyncio.Task[None]) -> None:
     """Let tasks run for so long."""
     await asyncio.wait(work, timeout=seconds, return_when=asyncio.FIRST_EXCEPTION)
@@ -182,6 +188,7 @@ async def flood(seconds: float, connections: int, pause: float) -> None:
     """One greedy tenant beside four polite ones."""
     async with site() as web:
         with served(web.port) as (server, pid):
+            await warm([server], web.port)
             rows, memory = [], [resident(pid)]
             for name, greedy in (("alone", 0), ("beside the flood", connections), ("after it", 0)):
                 polite, rude = Outcomes(), Outcomes()
@@ -208,18 +215,16 @@ async def flood(seconds: float, connections: int, pause: float) -> None:
     print(f"\nMemory of the server, MB: {' → '.join(f'{each:.0f}' for each in memory)} (begin, alone, flood, after).")
 
 
-async def shared(seconds: float, replicas: int) -> None:
-    """Several servers, one database, tenants that ask all servers for one host's pages."""
+async def shared(seconds: float, replicas: int) -> tuple[int, list[float]]:
+    """Several servers, one database, tenants that ask all servers for one host's pages: the most connections to it at
+    once, and the share of the permitted calls that each tenant began."""
     per_minute = 60
     with cluster() as database:
         async with site() as web:
             settings = {"store": database.url, "calls_per_minute": per_minute, "calls_at_once": 8}
-            with (
-                served(web.port, **settings) as (one, _),
-                served(web.port, **settings) as (two, _),
-                served(web.port, **settings) as (three, _),
-            ):
-                servers = [one, two, three][:replicas]
+            with ExitStack() as stack:
+                servers = [stack.enter_context(served(web.port, **settings))[0] for _ in range(replicas)]
+                await warm(servers, web.port)
                 tenants = [Outcomes() for _ in range(3)]
                 began = time.monotonic()
                 await during(
@@ -245,6 +250,7 @@ async def shared(seconds: float, replicas: int) -> None:
         print(f"| {n} | {done} | {limit:.0f} | {100 * done / limit:.0f} % | {len(times)} | {late} | {failed} |")
         for name in list(outcomes.failed)[:3]:
             print(f"  failed: {name}")
+    return web.most[POLITE_HOST], [len(outcomes.answered) / limit for outcomes in tenants]
 
 
 async def cost(count: int) -> None:

@@ -163,7 +163,10 @@ def as_tenant(name: str, headers: Mapping[str, str] | None = None) -> dict[str, 
 
 @asynccontextmanager
 async def served(
-    others: Others | None = None, now: Callable[[], float] = time.monotonic, **settings: Any
+    others: Others | None = None,
+    now: Callable[[], float] = time.monotonic,
+    reading: float = PATIENCE,
+    **settings: Any,
 ) -> AsyncIterator[Served]:
     """Serve until the block ends."""
     config = Config(**settings)
@@ -174,7 +177,7 @@ async def served(
 
     refused: list[str] = []
     app = build_server(of).streamable_http_app(stateless_http=config.stateless)
-    admission = Admission(app, config, others, refused.append, now)
+    admission = Admission(app, config, others, refused.append, now, reading)
     outer = AuthenticationMiddleware(admission, backend=BearerAuthBackend(Tokens()))
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))

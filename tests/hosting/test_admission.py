@@ -11,7 +11,7 @@ import pytest
 from mcp import Client, MCPError
 
 from fakes import Clock
-from hosting.served import INITIALIZE, NEVER, PAGE, Reply, Served, as_tenant, call, modern, rpc, served
+from hosting.served import INITIALIZE, NEVER, PAGE, Reply, Served, as_tenant, call, modern, read, rpc, served
 from keyhole.hosting.admission import FEWEST_REQUESTS, REQUESTS_AT_ONCE, STREAMS_AT_ONCE
 from keyhole.hosting.sessions import EACH, IDLE
 from waiting import until
@@ -318,6 +318,17 @@ def test_a_body_that_does_not_come_takes_no_calls_place_and_a_bounded_number_of_
 
             await until(none_open)
             assert server.refused == ["open_requests"]
+
+    run(main())
+
+
+def test_a_body_that_comes_too_slowly_is_not_waited_for() -> None:
+    async def main() -> None:
+        async with served(reading=0.05) as server:
+            reader, writer = await server.open(b"{", {"Connection": "close"}, length=1_000)
+            reply = await read(reader)
+            refused(reply, 408, "slow_request", None)
+            writer.close()
 
     run(main())
 

@@ -7,6 +7,7 @@ and nothing more.
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Callable
 from typing import Final, Protocol
@@ -31,6 +32,8 @@ ever slow bodies."""
 ALL_REQUESTS: Final = 512
 """Of these, of all tenants: with bodies of a megabyte, the most memory that requests not yet judged take is half a
 gigabyte, if that many tenants conspire."""
+READING: Final = 20.0
+"""Seconds for a request's body to come: a megabyte at the speed of a bad telephone line."""
 STREAMS_AT_ONCE: Final = 100
 """Streams that one tenant holds open: every session of a client has one."""
 ALL_STREAMS: Final = 800
@@ -63,11 +66,13 @@ class Admission:
         others: Others | None = None,
         refused: Callable[[str], None] = lambda _: None,
         now: Callable[[], float] = time.monotonic,
+        reading: float = READING,
     ) -> None:
         self._app = app
         self._others = others
         self._refused = refused
         self._now = now
+        self._reading = reading
         self._calls = Places(config.calls_at_once, config.max_calls)
         self._requests = Places(REQUESTS_AT_ONCE, ALL_REQUESTS)
         self._streams = Places(STREAMS_AT_ONCE, ALL_STREAMS)
@@ -93,7 +98,12 @@ class Admission:
         with self._requests.hold(tenant):
             request = Asked()
             if scope["method"] == "POST":
-                body = await _body(receive)
+                try:
+                    async with asyncio.timeout(self._reading):
+                        body = await _body(receive)
+                except TimeoutError:
+                    await self._refuse(send, refusal("slow_request"), UNREAD)
+                    return
                 if body is None:
                     return  # the client has gone
                 request, receive = asked(body), _again(body, receive)

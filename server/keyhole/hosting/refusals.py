@@ -19,6 +19,7 @@ Reason = Literal[
     "calls_per_minute",
     "server_full",
     "open_requests",
+    "slow_request",
     "requests_per_minute",
     "open_streams",
     "open_sessions",
@@ -35,13 +36,14 @@ _SENTENCES: Final = MappingProxyType(
         "calls_per_minute": "as many calls as one user may begin in a minute were begun",
         "server_full": "the server has as many calls under way as it can take",
         "open_requests": "too many requests are open at once",
+        "slow_request": "the request's body came too slowly",
         "requests_per_minute": "too many requests came in a minute",
         "open_streams": "too many streams are held open",
         "open_sessions": "too many sessions are open; end one, or use one again",
     }
 )
-_BUSY: Final = frozenset({"server_full", "open_requests"})
-"""No fault of the tenant's, or not surely: 503, all others 429."""
+_STATUS: Final = MappingProxyType({"server_full": 503, "open_requests": 503, "slow_request": 408})
+"""Of what is no fault of the tenant's, or not surely; all others are 429."""
 _LATER: Final = MappingProxyType({"open_streams": 60.0, "open_sessions": 60.0})
 """Seconds, where nothing says when there will be room: of what is held for long. Everything else lasts seconds."""
 
@@ -56,7 +58,7 @@ class Refusal:
     @property
     def status(self) -> int:
         """429 for what the tenant did, 503 for what all did together."""
-        return 503 if self.reason in _BUSY else 429
+        return _STATUS.get(self.reason, 429)
 
     @property
     def message(self) -> str:

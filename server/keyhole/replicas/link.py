@@ -23,6 +23,8 @@ CONNECTIONS: Final = 2
 ANSWER: Final = 1.0
 """Seconds that a statement is waited for: a thousand times what it takes, for a busy machine, and little beside what a
 call may take. Only those who wait at the moment when the database falls silent wait so long."""
+PARTS: Final = 4
+"""Of that wait."""
 FIRST: Final = 2.0
 """Seconds that the first connection is waited for, once: a server that began without it would not share its limits."""
 LOOK: Final = 10.0
@@ -76,7 +78,11 @@ class Link:
         task = self._start(self._run(self._pool, statement, values))
         left = True
         try:
-            done, _ = await asyncio.wait({task}, timeout=self._answer)
+            # In parts: a moment in which this server itself was too busy to listen takes one of them, not all.
+            for _ in range(PARTS):
+                done, _rest = await asyncio.wait({task}, timeout=self._answer / PARTS)
+                if done:
+                    break
             left = not done
         finally:
             if left and undo is not None:
