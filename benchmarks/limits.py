@@ -20,13 +20,14 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import AsyncIterator, Iterator
-from contextlib import ExitStack, asynccontextmanager, contextmanager
+from contextlib import ExitStack, asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from keyhole.fetch.manners import PER_HOST
 from keyhole.replicas.calls import SharedCalls
 from keyhole.replicas.hosts import SharedHosts
+from keyhole.replicas.leases import Leases
 from keyhole.replicas.link import Link
 
 sys.path.append(str(Path(__file__).resolve().parents[1] / "tests"))
@@ -88,36 +89,34 @@ async def site() -> AsyncIterator[Site]:
 
 
 @contextmanager
-def served(port: int, **settings: object) -> Iterator[tuple[int, int]]:
-    """A server process: its port and its process id."""
+def served(port: int, count: int, **settings: object) -> Iterator[tuple[list[int], int]]:
+    """Server processes for a site at this port: their ports, and the process id of the first."""
     allowed = f"{POLITE_HOST}:{port},{GREEDY_HOST}:{port}"
     named = {f"KEYHOLE_{name.upper()}": str(value) for name, value in settings.items()}
-    with tempfile.TemporaryDirectory() as home:
-        process = subprocess.Popen(
-            [sys.executable, str(SERVER)],
-            stdout=subprocess.PIPE,
-            env={
-                "PATH": os.environ["PATH"],
-                "PYTHONPATH": os.pathsep.join(sys.path),
-                "KEYHOLE_HOME": home,
-                "KEYHOLE_ALLOW_PRIVATE": allowed,
-                "KEYHOLE_PORTS": str(port),
-                "KEYHOLE_ROBOTS": "off",
-                **named,
-            },
-        )
+    with tempfile.TemporaryDirectory() as home, ExitStack() as stack:
+        environment = {
+            "PATH": os.environ["PATH"],
+            "PYTHONPATH": os.pathsep.join(sys.path),
+            "KEYHOLE_HOME": home,
+            "KEYHOLE_ALLOW_PRIVATE": allowed,
+            "KEYHOLE_PORTS": str(port),
+            "KEYHOLE_ROBOTS": "off",
+            **named,
+        }
+        processes = []
+        for _ in range(count):
+            process = subprocess.Popen([sys.executable, str(SERVER)], stdout=subprocess.PIPE, env=environment)
+            processes.append(stack.enter_context(process))
+            stack.callback(process.kill)  # where it has not ended by itself, below
+        ports = [int(process.stdout.readline()) for process in processes if process.stdout]
         try:
-            assert process.stdout
-            yield int(process.stdout.readline()), process.pid
+            yield ports, processes[0].pid
         finally:
-            process.terminate()
-            try:
-                process.wait(timeout=15)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
-            assert process.stdout
-            process.stdout.close()
+            for process in processes:
+                process.terminate()
+            for process in processes:
+                with suppress(subprocess.TimeoutExpired):
+                    process.wait(timeout=15)
 
 
 @dataclass(slots=True)
@@ -170,8 +169,7 @@ async def calls(servers: list[int], tenant: str, host: str, port: int, outcomes:
 
 async def warm(servers: list[int], port: int) -> None:
     """Let every server load what its first call loads."""
-    for server in servers:
-        await ask(server, "warm", POLITE_HOST, port, Outcomes())
+    await asyncio.gather(*(ask(server, "warm", POLITE_HOST, port, Outcomes()) for server in servers))
 
 
 async def during(seconds: float, *work: asyncio.Task[None]) -> None:
@@ -187,7 +185,7 @@ async def during(seconds: float, *work: asyncio.Task[None]) -> None:
 async def flood(seconds: float, connections: int, pause: float) -> None:
     """One greedy tenant beside four polite ones."""
     async with site() as web:
-        with served(web.port) as (server, pid):
+        with served(web.port, 1) as ((server,), pid):
             await warm([server], web.port)
             rows, memory = [], [resident(pid)]
             for name, greedy in (("alone", 0), ("beside the flood", connections), ("after it", 0)):
@@ -222,8 +220,7 @@ async def shared(seconds: float, replicas: int) -> tuple[int, list[float]]:
     with cluster() as database:
         async with site() as web:
             settings = {"store": database.url, "calls_per_minute": per_minute, "calls_at_once": 8}
-            with ExitStack() as stack:
-                servers = [stack.enter_context(served(web.port, **settings))[0] for _ in range(replicas)]
+            with served(web.port, replicas, **settings) as (servers, _):
                 await warm(servers, web.port)
                 tenants = [Outcomes() for _ in range(3)]
                 began = time.monotonic()
@@ -256,8 +253,8 @@ async def shared(seconds: float, replicas: int) -> tuple[int, list[float]]:
 async def cost(count: int) -> None:
     """What one call and one fetch wait for the database, one after the other."""
     with cluster() as database:
-        shared_calls = SharedCalls(Link(database.url), 1_000_000, 64, 30.0)
-        hosts = SharedHosts(Link(database.url))
+        shared_calls = SharedCalls(Leases(Link(database.url)), 1_000_000, 64)
+        hosts = SharedHosts(Leases(Link(database.url)))
         times: dict[str, list[float]] = {"a call": [], "a fetch": []}
         for number in range(count):
             began = time.perf_counter()
@@ -266,7 +263,7 @@ async def cost(count: int) -> None:
             shared_calls.end(f"tenant{number % 10}", verdict.lease)
             began = time.perf_counter()
             await hosts.left(f"host{number % 10}.example")
-            lease = await hosts.take(f"host{number % 10}.example", PER_HOST, 30.0)
+            lease = await hosts.take(f"host{number % 10}.example", PER_HOST)
             times["a fetch"].append(1_000 * (time.perf_counter() - began))
             assert verdict.lease
             assert lease

@@ -42,7 +42,7 @@ DOERS = {
     "websearch/panel.py", "websearch/failover.py", "websearch/searxng.py", "websearch/custom.py",
     "scorers/rerank.py", "scorers/embed.py", "scorers/second.py",
     "stores.py", "tenants.py", "hosting/app.py", "hosting/admission.py", "replicas/link.py", "replicas/calls.py",
-    "replicas/hosts.py",
+    "replicas/hosts.py", "replicas/leases.py",
     "retrieve.py", "tools.py", "cli.py", "serving.py", "demo.py", "site.py", "artifacts.py", "explain.py",
 }  # fmt: skip
 IMPURE = {

@@ -13,6 +13,7 @@ import pytest
 
 from keyhole.replicas import tables
 from keyhole.replicas.calls import SharedCalls, Verdict
+from keyhole.replicas.leases import Leases
 from keyhole.replicas.link import SWEEP_EVERY, Link
 from loopback import unused_port
 from postgresql import Cluster
@@ -28,12 +29,13 @@ def servers(
     *,
     per_minute: int = 6_000,
     at_once: int = 3,
-    longest: float = 30.0,
+    seconds: float = 30.0,
 ) -> Any:
     """Do something with two servers."""
 
     async def main() -> Any:
-        one, two = (SharedCalls(Link(database.url, 5.0, 0.05), per_minute, at_once, longest) for _ in range(2))
+        links = [Link(database.url, 5.0, 0.05) for _ in range(2)]
+        one, two = (SharedCalls(Leases(link, seconds, seconds / 4), per_minute, at_once) for link in links)
         try:
             return await work(one, two)
         finally:
@@ -97,18 +99,23 @@ def test_a_call_that_the_rate_refuses_holds_no_place(database: Cluster) -> None:
     servers(database, work, per_minute=1, at_once=10)
 
 
-def test_places_of_a_server_that_died_come_back(database: Cluster) -> None:
+def test_places_of_a_server_that_lives_are_kept_and_of_one_that_died_come_back(database: Cluster) -> None:
     async def work(one: SharedCalls, two: SharedCalls) -> None:
-        await one.begin("a")
-        assert (await two.begin("a")).refused == "calls_at_once"
-        # As if the lease's time had passed.
-        await asyncio.to_thread(
-            database.ask,
-            "UPDATE keyhole_leases SET untils = ARRAY[untils[1] - interval '46 seconds'] RETURNING 1",
-        )
-        assert (await two.begin("a")).refused == ""
+        kept = [await one.begin("a"), await one.begin("b"), await two.begin("a")]
+        assert {verdict.refused for verdict in kept} == {""}
+        began = time.monotonic()
+        while time.monotonic() < began + 1.5 * 0.8:
+            assert (await two.begin("a")).refused == "calls_at_once"
+            await asyncio.sleep(0.05)
+        one._leases._held.clear()  # as dead as a server is that renews nothing
 
-    servers(database, work, at_once=1)
+        async def free() -> bool:
+            return not (await two.begin("a")).refused
+
+        await until(free)
+        assert (await two.begin("a")).refused == "calls_at_once"  # for two itself lives
+
+    servers(database, work, at_once=2, seconds=0.8)
 
 
 def test_a_cancelled_call_leaves_no_lease(database: Cluster) -> None:
@@ -176,7 +183,7 @@ def test_a_server_sweeps_by_itself_now_and_then(database: Cluster) -> None:
             return not await asyncio.to_thread(database.ask, "SELECT 1 FROM keyhole_waits")
 
         assert not await gone()
-        one._link._swept_at -= SWEEP_EVERY
+        one._leases.link._swept_at -= SWEEP_EVERY
         await one.begin("a")
         await until(gone)
 
@@ -198,7 +205,7 @@ async def a_link(url: str) -> Any:
 def test_without_a_database_calls_are_let_through_and_only_the_first_waits(caplog: pytest.LogCaptureFixture) -> None:
     async def main() -> None:
         async with a_link(f"postgresql://keyhole@127.0.0.1:{unused_port()}/postgres") as link:
-            calls = SharedCalls(link, 60, 1, 30.0)
+            calls = SharedCalls(Leases(link), 60, 1)
             begin = time.monotonic()
             assert await calls.begin("a") == Verdict()
             assert time.monotonic() - begin < SOON + 1
@@ -218,7 +225,7 @@ def test_without_a_database_calls_are_let_through_and_only_the_first_waits(caplo
 def test_an_address_that_is_none_is_told_without_its_password(address: str, caplog: pytest.LogCaptureFixture) -> None:
     async def main() -> None:
         async with a_link(f"postgresql://{address}") as link:
-            assert await SharedCalls(link, 60, 1, 30.0).begin("a") == Verdict()
+            assert await SharedCalls(Leases(link), 60, 1).begin("a") == Verdict()
 
     with caplog.at_level("DEBUG"):
         asyncio.run(main())
@@ -229,7 +236,7 @@ def test_an_address_that_is_none_is_told_without_its_password(address: str, capl
 def test_a_database_that_hangs_is_not_waited_for(database: Cluster) -> None:
     async def main() -> None:
         async with a_link(database.url) as link:
-            calls = SharedCalls(link, 60, 5, 30.0)
+            calls = SharedCalls(Leases(link), 60, 5)
             assert (await calls.begin("a")).lease
             async with await psycopg.AsyncConnection.connect(database.url) as other:
                 await other.execute("LOCK TABLE keyhole_rates IN ACCESS EXCLUSIVE MODE")
@@ -244,7 +251,7 @@ def test_a_database_that_hangs_is_not_waited_for(database: Cluster) -> None:
 def test_a_database_that_crashes_and_comes_back_is_used_again(database: Cluster) -> None:
     async def main() -> None:
         async with a_link(database.url) as link:
-            calls = SharedCalls(link, 60, 5, 30.0)
+            calls = SharedCalls(Leases(link), 60, 5)
             assert (await calls.begin("a")).lease
             await asyncio.to_thread(database.stop, "immediate")
             try:

@@ -14,6 +14,7 @@ from keyhole.errors import Code, KeyholeError
 from keyhole.fetch.client import HttpFetcher
 from keyhole.fetch.manners import PER_HOST, Manners
 from keyhole.replicas.hosts import SharedHosts
+from keyhole.replicas.leases import Leases
 from keyhole.replicas.link import Link
 from loopback import PATIENCE, Call, Site, Talk, response, serve, unused_port
 from postgresql import Cluster
@@ -29,14 +30,16 @@ def servers(
 
     async def main() -> Any:
         config = Config(allow_private=frozenset({site.endpoint}), robots="off")
-        one, two = (
-            HttpFetcher(config, "Keyhole/1", manners=Manners(others=SharedHosts(Link(url, answer))), own=frozenset())
-            for _ in range(2)
-        )
+        one, two = (HttpFetcher(config, "Keyhole/1", manners=manners(url, answer), own=frozenset()) for _ in range(2))
         async with one, two:
             return await work(one, two)
 
     return asyncio.run(main())
+
+
+def manners(url: str, answer: float = 5.0) -> Manners:
+    """Of one server, with connections of its own to the database."""
+    return Manners(others=SharedHosts(Leases(Link(url, answer))))
 
 
 class Crowd:
@@ -99,7 +102,7 @@ def test_a_wait_that_a_host_asked_one_server_for_holds_for_all(database: Cluster
 
 def test_a_longer_wait_is_not_shortened_by_a_later_answer(database: Cluster) -> None:
     async def main() -> None:
-        hosts = SharedHosts(Link(database.url, 5.0))
+        hosts = SharedHosts(Leases(Link(database.url, 5.0)))
         await hosts.leave_alone("a.example", 60)
         await hosts.leave_alone("a.example", 5)
         assert 50 < await hosts.left("a.example") <= 60
@@ -111,7 +114,7 @@ def test_a_longer_wait_is_not_shortened_by_a_later_answer(database: Cluster) -> 
 
 def test_who_gets_no_connection_before_the_deadline_is_told_so(database: Cluster) -> None:
     async def main() -> None:
-        one, two = (Manners(others=SharedHosts(Link(database.url, 5.0))) for _ in range(2))
+        one, two = manners(database.url), manners(database.url)
         leave = asyncio.Event()
         await one.check("a.example")  # the tables are there
 
@@ -126,9 +129,9 @@ def test_who_gets_no_connection_before_the_deadline_is_told_so(database: Cluster
             return held == [(PER_HOST,)]
 
         await until(taken)
-        for manners in (one, two):
+        for server in (one, two):
             with pytest.raises(KeyholeError) as caught:
-                async with manners.slot("a.example", asyncio.get_running_loop().time() + 0.1):
+                async with server.slot("a.example", asyncio.get_running_loop().time() + 0.1):
                     raise AssertionError("all connections are taken")
             assert caught.value.code is Code.TIMEOUT
             assert "came free" in caught.value.message

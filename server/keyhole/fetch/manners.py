@@ -34,11 +34,6 @@ MAX_HOSTS: Final = 1_000
 POLL: Final = (0.02, 0.06)
 """Seconds, at random between these, before other servers are asked again for a place at a host: shorter than a page
 takes, and at random lest two servers stay in step."""
-MAX_HELD: Final = 600.0
-"""Seconds: the longest deadline that a setting allows, for a request without one."""
-LEASE_MARGIN: Final = 5.0
-"""Seconds that a place among all servers outlasts its request's deadline: for closing the connection. It runs out then
-if its server has died."""
 
 _SECONDS = re.compile(r"[0-9]{1,20}")
 _DATE_LENGTH = 40
@@ -66,9 +61,9 @@ class Others(Protocol):
     """The other servers that fetch from the same hosts. Nothing here waits long or raises: where they cannot be asked,
     this server goes by what it knows itself."""
 
-    async def take(self, host: str, most: int, seconds: float) -> str | None:
-        """One of a host's `most` places among all servers, for so long at most: what to give back, or None when all are
-        taken; "" when they cannot be asked."""
+    async def take(self, host: str, most: int) -> str | None:
+        """One of a host's `most` places among all servers: what to give back, or None when all are taken; "" when they
+        cannot be asked."""
         ...
 
     def give_back(self, host: str, lease: str) -> None:
@@ -105,8 +100,8 @@ class Manners:
 
     @asynccontextmanager
     async def slot(self, host: str, until: float = math.inf) -> AsyncIterator[None]:
-        """Wait until fewer than four connections to a host are open, by this server and by others, and hold one until
-        `until` at most, in seconds of the event loop's clock. Raises KeyholeError(timeout)."""
+        """Wait until fewer than four connections to a host are open, by this server and by others, and hold one. The
+        wait ends at `until`, in seconds of the event loop's clock. Raises KeyholeError(timeout)."""
         slots, users = self._slots.get(host, (asyncio.Semaphore(PER_HOST), 0))
         self._slots[host] = slots, users + 1
         try:
@@ -150,7 +145,7 @@ class Manners:
             yield
             return
         clock = asyncio.get_running_loop().time
-        while (lease := await self._others.take(host, PER_HOST, min(until - clock(), MAX_HELD) + LEASE_MARGIN)) is None:
+        while (lease := await self._others.take(host, PER_HOST)) is None:
             pause = random.uniform(*POLL)  # noqa: S311 - no secret
             if clock() + pause >= until:
                 raise _busy(host)

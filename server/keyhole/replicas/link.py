@@ -6,7 +6,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Coroutine, Mapping, Sequence
-from contextlib import suppress
+from contextlib import AsyncExitStack, suppress
 from typing import TYPE_CHECKING, Any, Final
 
 from keyhole.replicas import tables
@@ -167,11 +167,10 @@ class Link:
                 max_size=CONNECTIONS,
                 open=False,
             )
-            try:
+            async with AsyncExitStack() as stack:
+                stack.push_async_callback(pool.close, 0)
                 await pool.open(wait=True, timeout=LOOK)
-            except BaseException:
-                await pool.close(0)
-                raise
+                stack.pop_all()
             return pool
 
     def _sweep_in_time(self) -> None:

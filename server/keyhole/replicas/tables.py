@@ -40,6 +40,17 @@ FREE_LEASE: Final = """
         FROM unnest(holders, untils) AS held (holder, until) WHERE holder <> %(holder)s AND until > now())
     WHERE name = %(name)s"""
 
+RENEW_LEASES: Final = """
+    UPDATE keyhole_leases SET untils = (
+        SELECT array_agg(
+            CASE WHEN holder = ANY(%(holders)s) THEN now() + make_interval(secs => %(seconds)s) ELSE until END
+            ORDER BY place)
+        FROM unnest(holders, untils) WITH ORDINALITY AS held (holder, until, place))
+    WHERE name IN (
+        SELECT name FROM keyhole_leases
+        WHERE name = ANY(%(names)s) AND holders && %(holders)s ORDER BY name FOR UPDATE)"""
+"""Locked in the order of their names, lest two servers that renew wait for each other."""
+
 ADMIT: Final = f"""
     WITH lease AS ({TAKE_LEASE}),
     rate AS (
