@@ -1,9 +1,10 @@
-"""Do limits hold under a flood, and over several servers: `python benchmarks/limits.py [flood|shared|cost]`.
+"""Do limits hold under a flood, and over several servers: `python benchmarks/limits.py [flood|shared|killed|cost]`.
 
 flood: one real server; polite tenants call once a second while a greedy one asks as fast as it can. Printed: whether
 the polite ones are served, how soon the greedy one is refused, the server's memory. shared: three servers with one
 PostgreSQL (a throw-away cluster); printed: the most connections that a site saw at once, and how many calls of greedy
-tenants began. cost: what sharing adds to a call and to a fetch. All on loopback, about two minutes.
+tenants began. killed: how long the places of a server that was killed stay taken. cost: what sharing adds to a call
+and to a fetch. All on loopback, about two minutes.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import asyncio
 import itertools
 import json
 import os
+import signal
 import statistics
 import subprocess
 import sys
@@ -27,7 +29,7 @@ from pathlib import Path
 from keyhole.fetch.manners import PER_HOST
 from keyhole.replicas.calls import SharedCalls
 from keyhole.replicas.hosts import SharedHosts
-from keyhole.replicas.leases import Leases
+from keyhole.replicas.leases import RENEWED, SECONDS, Leases
 from keyhole.replicas.link import Link
 
 sys.path.append(str(Path(__file__).resolve().parents[1] / "tests"))
@@ -38,6 +40,8 @@ SERVER = Path(__file__).with_name("limits_server.py")
 POLITE_HOST, GREEDY_HOST = "127.0.0.1", "127.0.0.2"
 ANSWER_AFTER = 0.05
 """Seconds that the site takes for a page."""
+NEVER = 60.0
+"""Seconds that a slow page takes, unless its client has gone."""
 META = {
     "io.modelcontextprotocol/protocolVersion": "2026-07-28",
     "io.modelcontextprotocol/clientInfo": {"name": "benchmark", "version": "1"},
@@ -61,8 +65,8 @@ class Site:
         self.open[host] += 1
         self.most[host] = max(self.most[host], self.open[host])
         try:
-            await reader.readuntil(b"\r\n\r\n")
-            await asyncio.sleep(ANSWER_AFTER)
+            slow = b" /slow" in await reader.readuntil(b"\r\n\r\n")
+            await asyncio.wait_for(reader.read(), NEVER) if slow else await asyncio.sleep(ANSWER_AFTER)
             self.pages += 1
             page = b"<title>Valves</title><p>" + b"Pumps and valves of the station are kept by the keeper. " * 40
             head = f"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: {len(page)}\r\n\r\n"
@@ -138,9 +142,9 @@ class Outcomes:
             self.failed[f"{status} {body[-200:]!r}"] += 1
 
 
-async def ask(server: int, tenant: str, host: str, port: int, outcomes: Outcomes) -> None:
+async def ask(server: int, tenant: str, host: str, port: int, outcomes: Outcomes, kind: str = "") -> None:
     """One call of web_fetch for a page that nobody has asked for."""
-    arguments = {"url": f"http://{host}:{port}/{next(NUMBERS)}"}
+    arguments = {"url": f"http://{host}:{port}/{kind}{next(NUMBERS)}"}
     params = {"name": "web_fetch", "arguments": arguments, "_meta": META}
     body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}).encode()
     head = (
@@ -157,7 +161,7 @@ async def ask(server: int, tenant: str, host: str, port: int, outcomes: Outcomes
     finally:
         writer.close()
     top, _, rest = answer.partition(b"\r\n\r\n")
-    outcomes.note(began, int(top.split()[1]), rest)
+    outcomes.note(began, int(top.split()[1]) if top else 0, rest)
 
 
 async def calls(servers: list[int], tenant: str, host: str, port: int, outcomes: Outcomes, pause: float) -> None:
@@ -250,6 +254,33 @@ async def shared(seconds: float, replicas: int) -> tuple[int, list[float]]:
     return web.most[POLITE_HOST], [len(outcomes.answered) / limit for outcomes in tenants]
 
 
+async def killed() -> None:
+    """A server dies with all places of a host and of a tenant; another one waits for them."""
+    with cluster() as database:
+        async with site() as web:
+            settings = {"store": database.url, "calls_at_once": PER_HOST, "timeout": 55}
+            with served(web.port, 2, **settings) as (servers, pid):
+                await warm(servers, web.port)
+                lost, found = Outcomes(), Outcomes()
+                slow = [start(ask(servers[0], "a", POLITE_HOST, web.port, lost, "slow")) for _ in range(PER_HOST)]
+                while web.open[POLITE_HOST] < PER_HOST:  # noqa: ASYNC110 - the servers tell nobody
+                    await asyncio.sleep(0.01)
+                await asyncio.sleep(2 * RENEWED)
+                os.kill(pid, signal.SIGKILL)
+                began = time.monotonic()
+                await asyncio.gather(*slow, return_exceptions=True)
+                await ask(servers[1], "b", POLITE_HOST, web.port, found)
+                host_after = time.monotonic() - began
+                while len(found.answered) < 2 and time.monotonic() < began + 60:
+                    await ask(servers[1], "a", POLITE_HOST, web.port, found)
+                    await asyncio.sleep(0.1)
+                tenant_after = time.monotonic() - began
+    print(
+        f"\nA server was killed that held all {PER_HOST} places of a host and of a tenant; a lease is {SECONDS:g} s.\n"
+    )
+    print(f"The host was asked by another after {host_after:.1f} s, the tenant served after {tenant_after:.1f} s.")
+
+
 async def cost(count: int) -> None:
     """What one call and one fetch wait for the database, one after the other."""
     with cluster() as database:
@@ -297,7 +328,7 @@ def resident(pid: int) -> float:
 def main() -> int:
     """Run what was asked for."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("part", nargs="?", choices=("flood", "shared", "cost"), help="default: all")
+    parser.add_argument("part", nargs="?", choices=("flood", "shared", "killed", "cost"), help="default: all")
     parser.add_argument("--seconds", type=float, default=30.0, help="of a flood; default 30")
     parser.add_argument("--pause", type=float, default=0.05, help="seconds between its calls on each; default 0.05")
     parser.add_argument("--connections", type=int, default=8, help="of the greedy tenant; default 8")
@@ -306,6 +337,8 @@ def main() -> int:
         asyncio.run(flood(options.seconds, options.connections, options.pause))
     if options.part in (None, "shared"):
         asyncio.run(shared(options.seconds, 3))
+    if options.part in (None, "killed"):
+        asyncio.run(killed())
     if options.part in (None, "cost"):
         asyncio.run(cost(2_000))
     return 0
