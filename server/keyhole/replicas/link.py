@@ -71,11 +71,13 @@ class Link:
     async def ask(self, statement: str, values: Values, undo: tuple[str, Values] | None = None) -> Rows | None:
         """The rows of a statement, or None where the database is away. `undo` is told where nobody waits any more for
         what the statement did: the call was cancelled, or it took too long."""
-        await self.open()
-        if self._pool is None or self._closed:
+        if not self._closed:
+            await self.open()
+        pool = self._pool
+        if pool is None or self._closed:
             return None
         self._sweep_in_time()
-        task = self._start(self._run(self._pool, statement, values))
+        task = self._start(self._run(pool, statement, values))
         left = True
         try:
             # In parts: a moment in which this server itself was too busy to listen takes one of them, not all.
@@ -89,12 +91,12 @@ class Link:
                 task.add_done_callback(lambda _: self.tell(*undo))
         if not done:
             task.cancel()
-            self._lose(TimeoutError("it did not answer in time"))
+            self._lose(pool, TimeoutError("it did not answer in time"))
             return None
         if task.cancelled():  # by closing
             return None
         if error := task.exception():
-            self._lose(error)
+            self._lose(pool, error)
             return None
         rows: Rows = task.result()
         return rows
@@ -121,13 +123,13 @@ class Link:
             cursor = await connection.execute(statement.encode(), values)
             return await cursor.fetchall() if cursor.description else ()
 
-    def _lose(self, why: BaseException) -> None:
-        """Leave the database alone, and look for it in the background."""
-        if self._pool is None or self._closed:
+    def _lose(self, pool: AsyncConnectionPool[AsyncConnection[TupleRow]], why: BaseException) -> None:
+        """Leave the database alone, and look for it in the background; once for all who asked through one pool."""
+        if self._pool is not pool or self._closed:
             return
         log.warning("limits are this server's own for now: PostgreSQL: %s", _line(why))
         # A pool looks for a lost database by itself, but at ever longer intervals.
-        self._start(self._pool.close(GOODBYE))
+        self._start(pool.close(GOODBYE))
         self._pool = None
         self._looking = self._start(self._look(self._again))
 
