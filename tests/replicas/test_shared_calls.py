@@ -6,6 +6,7 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable
 from contextlib import asynccontextmanager
+from random import Random
 from typing import Any
 
 import psycopg
@@ -141,6 +142,35 @@ def test_a_cancelled_call_leaves_no_lease(database: Cluster) -> None:
         return found == [(0,), (1,)]
 
     servers(database, work)
+
+
+def test_of_many_calls_that_are_cancelled_at_any_moment_no_lease_is_left(database: Cluster) -> None:
+    random = Random(7)
+
+    async def one_call(server: SharedCalls, tenant: str) -> None:
+        verdict = await server.begin(tenant)
+        try:
+            await asyncio.sleep(random.random() / 50)
+        finally:
+            if verdict.lease:
+                server.end(tenant, verdict.lease)
+
+    async def work(one: SharedCalls, two: SharedCalls) -> None:
+        await one.begin("kept")
+        for _ in range(10):
+            tasks = [asyncio.create_task(one_call((one, two)[n % 2], f"t{n % 3}")) for n in range(30)]
+            for task in tasks:
+                asyncio.get_running_loop().call_later(random.random() / 30, task.cancel)
+            await asyncio.gather(*tasks, return_exceptions=True)
+
+        async def only_the_kept() -> bool:
+            held = "SELECT sum(cardinality(holders)) FROM keyhole_leases"
+            return await asyncio.to_thread(database.ask, held) == [(1,)]
+
+        await until(only_the_kept)
+        assert len(one._leases._held) + len(two._leases._held) == 1
+
+    servers(database, work, at_once=5)
 
 
 def test_names_of_any_kind_are_tenants(database: Cluster) -> None:
