@@ -12,7 +12,8 @@ from mcp import Client, MCPError
 
 from fakes import Clock
 from hosting.served import INITIALIZE, NEVER, PAGE, Reply, Served, as_tenant, call, modern, read, rpc, served
-from keyhole.hosting.admission import FEWEST_REQUESTS, REQUESTS_AT_ONCE, STREAMS_AT_ONCE
+from keyhole.config import Config
+from keyhole.hosting.admission import FEWEST_REQUESTS, REQUESTS_AT_ONCE, STREAMS_AT_ONCE, Admission
 from keyhole.hosting.sessions import EACH, IDLE
 from waiting import until
 
@@ -238,6 +239,26 @@ def test_a_call_that_fails_below_frees_its_place() -> None:
             for body in (*bodies, modern(name="none")[0]):
                 assert (await server.ask(body, await session(server))).status in (200, 202, 400)
                 await server.settled(0)
+
+    run(main())
+
+
+def test_a_server_that_crashes_below_frees_the_place() -> None:
+    async def crash(scope: Any, receive: Any, send: Any) -> None:
+        raise RuntimeError("a fault below")
+
+    async def receive() -> dict[str, Any]:
+        return {"type": "http.request", "body": call(), "more_body": False}
+
+    async def send(message: Any) -> None:
+        raise AssertionError("nothing is said for what is below")
+
+    async def main() -> None:
+        admission = Admission(crash, Config(calls_at_once=1))
+        for _ in range(3):
+            with pytest.raises(RuntimeError):
+                await admission({"type": "http", "method": "POST", "headers": []}, receive, send)
+            assert admission.calls_under_way() == 0
 
     run(main())
 
