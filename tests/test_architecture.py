@@ -18,7 +18,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("records", "errors", "measure", "clean", "escape", "progress", "values", "narrowing", "observe"),
     ("config", "settings", "markdown", "changes"),
     ("fetch", "extract", "passages", "store"),
-    ("websearch", "keeping", "header", "alternates", "worker", "scorers"),
+    ("websearch", "keeping", "header", "alternates", "worker", "scorers", "replicas"),
     ("permission", "stored"),
     ("pages", "readers"),
     ("gathering",),
@@ -44,11 +44,13 @@ DOERS = {
     "stores.py", "tenants.py", "hosting/app.py",
     "hosting/bodies.py", "hosting/tokens.py", "hosting/issuing.py", "hosting/jwks.py", "hosting/identity.py",
     "hosting/listening.py", "hosting/connections.py",
+    "hosting/admission.py", "replicas/link.py", "replicas/calls.py",
+    "replicas/hosts.py", "replicas/leases.py",
     "retrieve.py", "tools.py", "cli.py", "serving.py", "demo.py", "site.py", "artifacts.py", "explain.py",
 }  # fmt: skip
 IMPURE = {
     "asyncio", "socket", "ssl", "os", "time", "random", "secrets", "sqlite3", "sqlite_utils", "subprocess",
-    "httpx", "httpcore", "mcp", "mcp_types", "pathlib", "threading", "logging", "tempfile",
+    "psycopg", "psycopg_pool", "httpx", "httpcore", "mcp", "mcp_types", "pathlib", "threading", "logging", "tempfile",
 }  # fmt: skip
 ALLOWED_IN_PURE = {
     ("store/memory.py", "threading"): "a lock around a dictionary",
@@ -132,6 +134,7 @@ def test_starting_the_server_loads_no_parser_no_network_client_and_no_stemmer() 
     heavy = [
         "httpx", "bs4", "lxml", "markdownify", "pypdf", "mammoth", "pptx", "openpyxl", "snowballstemmer",
         "rank_bm25", "ddgs", "sqlite_utils", "zstandard", "chardet", "rich", "jmespath", "tenacity", "keyhole.scorers",
+        "psycopg", "psycopg_pool", "keyhole.replicas",
     ]  # fmt: skip
     code = f"import sys, keyhole.serving; print([m for m in {heavy} if m in sys.modules])"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)

@@ -73,6 +73,8 @@ def build(config: Config, extractor: Extractor | None = None) -> Tenants:
     """The product with its real parts, for each of its tenants. Nothing is opened, started or connected to before a
     call needs it."""
     from keyhole.fetch.client import HttpFetcher
+    from keyhole.fetch.manners import Manners
+    from keyhole.replicas.choice import shared_hosts
     from keyhole.stores import open_stores
     from keyhole.tenants import Tenants
     from keyhole.websearch.choice import at_once, chosen, needs
@@ -83,7 +85,8 @@ def build(config: Config, extractor: Extractor | None = None) -> Tenants:
 
     agent = config.user_agent or f"Keyhole/{__version__} (+{HOME_PAGE})"
     own = own_engines(config)
-    fetcher = HttpFetcher(config, agent, apis=endpoints(config) | {spec.endpoint for spec in own})
+    manners = Manners(others=shared_hosts(config))
+    fetcher = HttpFetcher(config, agent, manners=manners, apis=endpoints(config) | {spec.endpoint for spec in own})
     engines = chosen(
         config.engines, available(config, fetcher, time.time), [CustomEngine(spec, fetcher) for spec in own]
     )

@@ -217,7 +217,7 @@ SETTINGS: tuple[Setting, ...] = (
     Setting(
         "store_connections",
         "connections",
-        "most that one server holds to PostgreSQL at once",
+        "most that one server holds to PostgreSQL at once for artifacts; shared limits take four more",
         between(1, 1_000, int),
     ),
     Setting(

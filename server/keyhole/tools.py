@@ -10,6 +10,7 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Awaitable, Callable
+from contextlib import AbstractContextManager, nullcontext
 from typing import Annotated, Any, Final, Literal
 
 import mcp_types as types
@@ -200,6 +201,9 @@ def tool_list() -> list[types.Tool]:
     ]
 
 
+PLACE: Final = "keyhole.place"
+"""In the scope of an HTTP request: what a call is inside of while it works, also after its connection is lost."""
+
 Product = Callable[[str], Awaitable[Retrieval]]
 """Gives a tenant's Retrieval; the first who asks has what all share made, all wait for the same."""
 
@@ -223,7 +227,8 @@ def build_server(product: Product, on_listed: Callable[[], None] = lambda: None)
         async def asked() -> Answer:
             return await _called(await product(_tenant(ctx)), params.name, params.arguments or {}, _progress(ctx))
 
-        return types.CallToolResult.model_validate(result_json(await _netted(params.name, asked())))
+        with _place(ctx):
+            return types.CallToolResult.model_validate(result_json(await _netted(params.name, asked())))
 
     return Server(
         "keyhole",
@@ -238,6 +243,11 @@ def _tenant(ctx: ServerRequestContext[Any]) -> str:
     """Who calls, by the name that authentication gave; over stdio and without authentication it is the one user."""
     user = ctx.request.scope.get("user") if ctx.request is not None else None
     return str(user.access_token.client_id) if user and hasattr(user, "access_token") else LOCAL
+
+
+def _place(ctx: ServerRequestContext[Any]) -> AbstractContextManager[None]:
+    place: AbstractContextManager[None] | None = ctx.request.scope.get(PLACE) if ctx.request is not None else None
+    return place or nullcontext()
 
 
 async def answer_call(

@@ -94,6 +94,7 @@ class HttpFetcher:
         await self._robots.aclose()
         await self._public.aclose()
         await self._operator.aclose()
+        await self._manners.aclose()
 
     async def __aenter__(self) -> HttpFetcher:
         return self
@@ -110,7 +111,7 @@ class HttpFetcher:
             raise KeyholeError(Code.DOMAIN_NOT_ALLOWED, f"the call's sites do not let {target.host} be fetched")
         if target.endpoint in self._own:
             return
-        self._manners.check(target.host)
+        await self._manners.check(target.host)
         if self._config.robots == "on":
             await self._robots.check(target)
 
@@ -131,7 +132,7 @@ class HttpFetcher:
                 if not isinstance(seconds, int):
                     raise
                 if target.endpoint not in self._own:
-                    self._manners.leave_alone(target.host, seconds)
+                    await self._manners.leave_alone(target.host, seconds)
                 if last or not self._manners.fits(seconds, min(terms.until, until)):
                     raise
             await self._manners.sleep(seconds)
@@ -171,7 +172,7 @@ class HttpFetcher:
     ) -> AsyncIterator[Response]:
         """A response, one of few at a time from the same host."""
         headers = {**self._headers, "Accept": accept, **conditions}
-        slot = nullcontext() if target.endpoint in self._own else self._manners.slot(target.host)
+        slot = nullcontext() if target.endpoint in self._own else self._manners.slot(target.host, until)
         async with slot, exchange.response(target, headers, until) as response:
             yield response
 

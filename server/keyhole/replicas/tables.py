@@ -1,0 +1,86 @@
+"""The tables of shared limits and the statements over them, as text. No connection here.
+
+Time is the database's: clocks of servers differ. Tables are UNLOGGED: what they hold is worth a minute, a crash of the
+database may empty them, and without the log a statement waits for no disk.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+LOCK: Final = 0x6B65_7968_6F6C_6531
+"""Of the advisory lock under which tables are made, so that servers that start together do not collide: `keyhole1`."""
+
+CREATE: Final = (
+    "SELECT pg_advisory_xact_lock(%(lock)s)",
+    # Room in every page, so that a row's next version stays in it and no index is touched.
+    """CREATE UNLOGGED TABLE IF NOT EXISTS keyhole_leases (
+        name text PRIMARY KEY, holders text[] NOT NULL, untils timestamptz[] NOT NULL) WITH (fillfactor = 50)""",
+    """CREATE UNLOGGED TABLE IF NOT EXISTS keyhole_rates (
+        name text PRIMARY KEY, full_at timestamptz NOT NULL) WITH (fillfactor = 50)""",
+    """CREATE UNLOGGED TABLE IF NOT EXISTS keyhole_waits (
+        host text PRIMARY KEY, until timestamptz NOT NULL) WITH (fillfactor = 50)""",
+)
+
+TAKE_LEASE: Final = """
+    INSERT INTO keyhole_leases AS l (name, holders, untils)
+    VALUES (%(name)s, ARRAY[%(holder)s], ARRAY[now() + make_interval(secs => %(seconds)s)])
+    ON CONFLICT (name) DO UPDATE SET (holders, untils) = (
+        SELECT array_agg(holder), array_agg(until) FROM (
+            SELECT holder, until FROM unnest(l.holders, l.untils) AS held (holder, until) WHERE until > now()
+            UNION ALL SELECT excluded.holders[1], excluded.untils[1]) AS live (holder, until))
+    WHERE (SELECT count(*) FROM unnest(l.untils) AS until WHERE until > now()) < %(most)s
+    RETURNING true"""
+"""One row for a name, so that the row's lock puts its takers in order; a row comes back where there was room. Leases
+that ran out, of servers that died, fall away with the next that is taken."""
+
+FREE_LEASE: Final = """
+    UPDATE keyhole_leases SET (holders, untils) = (
+        SELECT coalesce(array_agg(holder), '{}'), coalesce(array_agg(until), '{}')
+        FROM unnest(holders, untils) AS held (holder, until) WHERE holder <> %(holder)s AND until > now())
+    WHERE name = %(name)s"""
+
+RENEW_LEASES: Final = """
+    UPDATE keyhole_leases SET untils = (
+        SELECT array_agg(
+            CASE WHEN holder = ANY(%(holders)s) THEN now() + make_interval(secs => %(seconds)s) ELSE until END
+            ORDER BY place)
+        FROM unnest(holders, untils) WITH ORDINALITY AS held (holder, until, place))
+    WHERE name IN (
+        SELECT name FROM keyhole_leases
+        WHERE name = ANY(%(names)s) AND holders && %(holders)s ORDER BY name FOR UPDATE)"""
+"""Locked in the order of their names, lest two servers that renew wait for each other."""
+
+ADMIT: Final = f"""
+    WITH lease AS ({TAKE_LEASE}),
+    rate AS (
+        INSERT INTO keyhole_rates AS r (name, full_at)
+        SELECT %(name)s, now() + make_interval(secs => %(each)s) WHERE EXISTS (SELECT FROM lease)
+        ON CONFLICT (name) DO UPDATE
+            SET full_at = greatest(r.full_at, now()) + make_interval(secs => %(each)s)
+            WHERE greatest(r.full_at, now()) + make_interval(secs => %(each)s)
+                <= now() + make_interval(secs => %(burst)s)
+        RETURNING true)
+    SELECT EXISTS (SELECT FROM lease), EXISTS (SELECT FROM rate), coalesce(
+        (SELECT extract(epoch FROM full_at - now()) FROM keyhole_rates WHERE name = %(name)s), 0)::float8"""  # noqa: S608
+"""One call of a tenant: a lease, and with it one of the rate's bucket (hosting/rates.py has the same sum); whether each
+was had, and in how many seconds the bucket was to be full before."""
+
+LEFT: Final = "SELECT extract(epoch FROM until - now())::float8 FROM keyhole_waits WHERE host = %(host)s"
+
+LEAVE_ALONE: Final = """
+    INSERT INTO keyhole_waits AS w (host, until) VALUES (%(host)s, now() + make_interval(secs => %(seconds)s))
+    ON CONFLICT (host) DO UPDATE SET until = greatest(w.until, excluded.until)"""
+
+SWEEP: Final = """
+    WITH leases AS (
+        DELETE FROM keyhole_leases WHERE name IN (
+            SELECT name FROM keyhole_leases
+            WHERE NOT EXISTS (SELECT FROM unnest(untils) AS until WHERE until > now())
+            LIMIT %(batch)s FOR UPDATE SKIP LOCKED)),
+    rates AS (
+        DELETE FROM keyhole_rates WHERE name IN (
+            SELECT name FROM keyhole_rates WHERE full_at < now() LIMIT %(batch)s FOR UPDATE SKIP LOCKED))
+    DELETE FROM keyhole_waits WHERE host IN (
+        SELECT host FROM keyhole_waits WHERE until < now() LIMIT %(batch)s FOR UPDATE SKIP LOCKED)"""
+"""Forget what says nothing any more, so much at once at most: a missing row means the same as each of these."""
