@@ -15,7 +15,7 @@ FILES = sorted(PACKAGE.rglob("*.py"))
 
 # From the bottom up. A file may import from its own layer and from those above it in this list.
 LAYERS: tuple[tuple[str, ...], ...] = (
-    ("records", "errors", "measure", "clean", "escape", "progress", "values", "narrowing", "observe"),
+    ("records", "errors", "measure", "clean", "escape", "progress", "values", "narrowing", "observe", "logs"),
     ("config", "settings", "markdown", "changes"),
     ("fetch", "extract", "passages", "store"),
     ("websearch", "keeping", "header", "alternates", "worker", "scorers"),
@@ -41,7 +41,8 @@ DOERS = {
     "worker/pool.py", "worker/child.py", "alternates.py", "permission.py", "pages.py", "gathering.py", "readers.py",
     "websearch/panel.py", "websearch/failover.py", "websearch/searxng.py", "websearch/custom.py",
     "scorers/rerank.py", "scorers/embed.py", "scorers/second.py",
-    "stores.py", "tenants.py", "hosting/app.py",
+    "stores.py", "tenants.py", "hosting/app.py", "hosting/probes.py", "hosting/metrics.py", "hosting/telemetry.py",
+    "hosting/drain.py", "hosting/access.py", "hosting/running.py", "logs.py",
     "retrieve.py", "tools.py", "cli.py", "serving.py", "demo.py", "site.py", "artifacts.py", "explain.py",
 }  # fmt: skip
 IMPURE = {

@@ -1,9 +1,10 @@
-"""The server on its transports: stdio, and streamable HTTP on loopback. No tools here."""
+"""The server on its transports: stdio, and streamable HTTP. No tools here."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
+import os
 import signal
 import socket
 import sys
@@ -14,6 +15,7 @@ from importlib import import_module
 import anyio
 from mcp.server.stdio import stdio_server
 
+from keyhole import observe
 from keyhole.cli import build
 from keyhole.config import Config
 from keyhole.errors import Code, KeyholeError
@@ -46,26 +48,50 @@ def serve_stdio(config: Config) -> int:
 
 
 def serve_http(config: Config, host: str, port: int) -> int:
-    """Serve many clients on loopback until stopped. Host and Origin are checked by the SDK."""
-    import uvicorn
-
-    from keyhole.hosting.app import application
+    """Serve many clients until stopped."""
 
     async def run(listener: socket.socket) -> None:
         async with _product(config) as product:
-            app = application(config, build_server(product.get, product.start), host=host)
-            settings = uvicorn.Config(app, log_level=config.log_level.lower(), lifespan="on")
-            await uvicorn.Server(settings).serve(sockets=[listener])
+            await _serve_on(listener, config, product)
 
     with socket.socket() as listener:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             listener.bind((host, port))
+            listener.listen()  # who reads the next line may connect at once
         except OSError as error:
             raise KeyholeError(Code.INVALID_ARGUMENT, f"port {port} cannot be used: {error.strerror}") from error
         print(f"keyhole: serving MCP at http://{host}:{listener.getsockname()[1]}/mcp", file=sys.stderr, flush=True)
         anyio.run(run, listener)
     return 0
+
+
+async def _serve_on(listener: socket.socket, config: Config, product: _Maker) -> None:
+    from keyhole.hosting.access import CallLines
+    from keyhole.hosting.app import Parts, application
+    from keyhole.hosting.drain import Draining
+    from keyhole.hosting.metrics import counting
+    from keyhole.hosting.probes import look_at
+    from keyhole.hosting.running import serve
+    from keyhole.hosting.telemetry import Traced, start
+
+    async def look() -> str:
+        stores = (await product.tenants()).stores
+        return await asyncio.to_thread(look_at, stores, config.store == "memory")
+
+    product.start()  # a server is ready when its first call need not wait for this
+    metrics, spans = counting(), start(os.environ)
+    listeners: list[observe.Observer] = [CallLines()]
+    listeners += [metrics] if metrics else []
+    listeners += [spans.observer] if spans else []
+    parts = Parts(Draining(), look, product.sizes, metrics, outer=[Traced] if spans else [])
+    try:
+        with observe.listening(*listeners):
+            app = application(config, build_server(product.get), parts)
+            await serve(app, listener, parts.draining, config.drain_seconds)
+    finally:
+        if spans:
+            await asyncio.to_thread(spans.end)
 
 
 class _Maker:
@@ -85,10 +111,19 @@ class _Maker:
 
     async def get(self, tenant: str) -> Retrieval:
         """A tenant's Retrieval, when it is made."""
+        return (await self.tenants()).of(tenant)
+
+    async def tenants(self) -> Tenants:
+        """What gives each tenant its own, when it is made."""
         self.start()
         assert self._making  # noqa: S101 - for the type checker; start() made it
         # Shielded: one cancelled call must not take the product from all others.
-        return (await asyncio.shield(self._making)).of(tenant)
+        return await asyncio.shield(self._making)
+
+    def sizes(self) -> tuple[int, int]:
+        """How many artifacts and bytes the stores hold that are open."""
+        made = self._making is not None and self._making.done() and not self._making.exception()
+        return self._making.result().sizes() if self._making and made else (0, 0)
 
     async def close(self) -> None:
         """Close what was made."""
