@@ -81,8 +81,7 @@ def server_process(home: Path, *program: str, **environment: str) -> Iterator[Se
 
 
 def _read(pipe: Any, lines: list[str]) -> None:
-    for line in pipe:
-        lines.append(line.decode())
+    lines.extend(line.decode() for line in pipe)
 
 
 def get(port: int, path: str, **headers: str) -> tuple[int, str]:

@@ -152,12 +152,15 @@ def test_a_client_may_end_its_session_while_the_server_stops(tmp_path: Path) -> 
 def test_whoever_connects_and_says_too_little_is_let_go(tmp_path: Path) -> None:
     program = "from keyhole.hosting import running; running.ARRIVAL = 0.3; import sys; from keyhole.cli import main; "
     program += "sys.exit(main(['serve', '--http', '--port', '0']))"
-    with server_process(tmp_path, "-c", program) as served:
-        with closing(HTTPConnection("127.0.0.1", served.port, timeout=PATIENCE)) as kept:
-            for said in (b"", b"GET /healthz HT", b"POST /mcp HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n{"):
-                kept.request("GET", "/healthz")  # its pauses are longer than the others': it is idle, not late
-                assert kept.getresponse().read() == b'{"status": "ok"}'
-                with socket.create_connection(("127.0.0.1", served.port), timeout=PATIENCE) as slow:
-                    slow.sendall(said)
-                    while slow.recv(4_096):
-                        pass
+    begun = (b"", b"GET /healthz HT", b"POST /mcp HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n{")
+    with (
+        server_process(tmp_path, "-c", program) as served,
+        closing(HTTPConnection("127.0.0.1", served.port, timeout=PATIENCE)) as kept,
+    ):
+        for said in begun:
+            kept.request("GET", "/healthz")  # its pauses are longer than the others': it is idle, not late
+            assert kept.getresponse().read() == b'{"status": "ok"}'
+            with socket.create_connection(("127.0.0.1", served.port), timeout=PATIENCE) as slow:
+                slow.sendall(said)
+                while slow.recv(4_096):
+                    pass
