@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import re
 import socket
 import subprocess
 import sys
@@ -67,8 +68,13 @@ def server_process(home: Path, *program: str, **environment: str) -> Iterator[Se
     )
     assert process.stderr
     served = Served(process)
+    reader: Thread | None = None
     try:
-        served.port = int(process.stderr.readline().decode().split(":")[-1].split("/")[0])
+        while not served.port:
+            line = process.stderr.readline().decode()
+            assert line, served.lines
+            served.lines.append(line)
+            served.port = int(found[1]) if (found := re.search(r"serving MCP at http://[^/]*:(\d+)/", line)) else 0
         reader = Thread(target=_read, args=(process.stderr, served.lines), daemon=True)
         reader.start()
         wait_for(lambda: served.get("/readyz")[0] == 200)
@@ -76,7 +82,8 @@ def server_process(home: Path, *program: str, **environment: str) -> Iterator[Se
     finally:
         process.kill()
         process.wait(timeout=PATIENCE)
-        reader.join(PATIENCE)
+        if reader:
+            reader.join(PATIENCE)
         process.stderr.close()
 
 

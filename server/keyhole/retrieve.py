@@ -155,16 +155,17 @@ class Retrieval:
             with stage("rank"):
                 selection = select(artifact.text, query, room, measure=serialized_size, preferred=preferred)
             gap = selection.next_gap if stored else None
-            return wording.page(
-                artifact,
-                selection,
-                mark=wording.mark(self.secret, artifact.id),
-                next_window=None if gap is None else self._next(artifact, *gap),
-                asked=bool(query),
-                warning="" if stored else NOT_STORED,
-                brief=budget < wording.BRIEF_BELOW,
-                extras=[*(header_lines(artifact) if budget >= ROOMY else ()), *([note] if note else [])],
-            )
+            with stage("wording"):
+                return wording.page(
+                    artifact,
+                    selection,
+                    mark=wording.mark(self.secret, artifact.id),
+                    next_window=None if gap is None else self._next(artifact, *gap),
+                    asked=bool(query),
+                    warning="" if stored else NOT_STORED,
+                    brief=budget < wording.BRIEF_BELOW,
+                    extras=[*(header_lines(artifact) if budget >= ROOMY else ()), *([note] if note else [])],
+                )
 
         return _counted(bounded(budget, render), artifact)
 

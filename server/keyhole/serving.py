@@ -61,7 +61,11 @@ def serve_http(config: Config, host: str, port: int) -> int:
             listener.listen()  # who reads the next line may connect at once
         except OSError as error:
             raise KeyholeError(Code.INVALID_ARGUMENT, f"port {port} cannot be used: {error.strerror}") from error
-        print(f"keyhole: serving MCP at http://{host}:{listener.getsockname()[1]}/mcp", file=sys.stderr, flush=True)
+        where = f"serving MCP at http://{host}:{listener.getsockname()[1]}/mcp"
+        if config.log_format == "json":
+            log.info(where)
+        else:
+            print(f"keyhole: {where}", file=sys.stderr, flush=True)
         anyio.run(run, listener)
     return 0
 
