@@ -69,8 +69,8 @@ def test_tenants_that_call_at_once_see_their_own_pages_only(tmp_path: Path, era:
             async def use(tenant: str) -> None:
                 own, told = site.url(f"/{TENANTS.index(tenant)}"), []
 
-                async def on_progress(done: float, total: float | None, what: str | None) -> None:
-                    told.append((done, total, what))
+                async def on_progress(progress: float, total: float | None, message: str | None) -> None:
+                    told.append((progress, total, message))
 
                 async with client_of(server.url, tenant, era) as client:
                     (_, shared), (text, facts) = await asyncio.gather(
