@@ -10,7 +10,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http.client import HTTPConnection
@@ -102,12 +102,12 @@ def get(port: int, path: str, **headers: str) -> tuple[int, str]:
         connection.close()
 
 
-def wait_for(true: Any) -> None:
-    """Until something is true; fails the test where it stays false."""
+def wait_for(true: Callable[[], object], every: float = 0.01) -> None:
+    """Until something is true, looked at every so many seconds; fails the test where it stays false."""
     until = time.monotonic() + PATIENCE
     while not true():
         assert time.monotonic() < until, "it never came true"
-        time.sleep(0.01)  # what other processes do is told to nobody
+        time.sleep(every)  # what other processes do is told to nobody
 
 
 class Post:

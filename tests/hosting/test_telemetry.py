@@ -67,8 +67,7 @@ def test_stages_are_spans_under_the_one_that_the_sdk_makes_for_the_call(
 ) -> None:
     product = retrieval({URL: page(URL, f"<p>{SECRET} and valves.")})
     called(provider, product, URL, era=era)
-    (call,) = named(exported, "tools/call web_fetch") or [None]
-    assert call is not None
+    (call,) = named(exported, "tools/call web_fetch")
     assert call.context is not None
     stages = [span for span in exported.get_finished_spans() if span.name.startswith("keyhole.")]
     assert {span.name for span in stages} == {f"keyhole.{n}" for n in ("store", "fetch", "extract", "rank", "wording")}

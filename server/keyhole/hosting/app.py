@@ -30,9 +30,9 @@ from keyhole.hosting.metrics import Metrics, MetricsPage, Sizes
 from keyhole.hosting.probes import Look, Probes
 
 PATH: Final = "/mcp"
-MAX_SESSIONS: Final = 2_000
-"""Sessions at once, of clients of the handshake era: one takes some 40 KB, so all of them 80 MB. More get 503 until one
-ends; a client of the newer protocol, and any of a stateless server, needs none."""
+MAX_SESSIONS: Final = 5_000
+"""Sessions at once, of clients of the handshake era: one takes 40 KB (benchmarks/http_server.py), all of them
+200 MB. More get 503 until one ends; a client of the newer protocol, and any of a stateless server, needs none."""
 SESSION_IDLE: Final = 1_800.0
 """Seconds without a request or an open stream, after which a session ends: an agent that pauses longer has mostly gone
 without saying so, and one that has not is told to begin anew by a 404, as the protocol wants."""

@@ -33,7 +33,7 @@ ARRIVAL: Final = 30.0
 """Seconds for a whole request to arrive, from its first byte or from the connection on: a megabyte at 35 KB/s. Without
 it whoever opens connections and says nothing, or a byte a minute, holds them for ever."""
 MAX_CONNECTIONS: Final = 4_000
-"""At once; beyond, requests get 503. Each takes some 20 KB, and streams that wait take one for each session."""
+"""At once; beyond, requests get 503. An idle one takes 6 KB (benchmarks/http_server.py), so all of them 24 MB."""
 BACKLOG: Final = 1_024
 """Connections that wait to be accepted: the clients of a whole replica that ended may come within a second."""
 FILES: Final = MAX_CONNECTIONS + 2_000
