@@ -9,6 +9,7 @@ import signal
 import socket
 import sys
 from collections.abc import AsyncIterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from importlib import import_module
 
@@ -79,9 +80,13 @@ async def _serve_on(listener: socket.socket, config: Config, product: _Maker) ->
     from keyhole.hosting.running import serve
     from keyhole.hosting.telemetry import Traced, start
 
+    # A thread of its own: where calls keep all others busy, the server is not unready for that.
+    looking = ThreadPoolExecutor(1, "look")
+
     async def look() -> str:
         stores = (await product.tenants()).stores
-        return await asyncio.to_thread(look_at, stores, config.store == "memory")
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(looking, look_at, stores, config.store == "memory")
 
     product.start()  # a server is ready when its first call need not wait for this
     metrics, spans = counting(), start(os.environ)
@@ -94,6 +99,7 @@ async def _serve_on(listener: socket.socket, config: Config, product: _Maker) ->
             app = application(config, build_server(product.get), parts)
             await serve(app, listener, parts.draining, config.drain_seconds)
     finally:
+        looking.shutdown(wait=False, cancel_futures=True)
         if spans:
             await asyncio.to_thread(spans.end)
 

@@ -135,7 +135,6 @@ def test_a_store_that_hangs_is_asked_once_and_holds_no_more_than_one_thread(monk
     ("stores", "in_memory", "status"),
     [
         (OneStore(MemoryStore(Clock())), False, probes.READY),
-        (OneStore(Failing(Clock())), False, probes.UNAVAILABLE),
         (OneStore(MemoryStore(Clock()), "kept_in_memory"), False, probes.UNAVAILABLE),
         (OneStore(MemoryStore(Clock()), "kept_in_memory"), True, probes.READY),
         (OneStore(MemoryStore(Clock()), "store_replaced"), False, probes.READY),
@@ -144,6 +143,16 @@ def test_a_store_that_hangs_is_asked_once_and_holds_no_more_than_one_thread(monk
 def test_a_store_is_ready_when_it_answers_and_keeps(stores: OneStore, in_memory: bool, status: str) -> None:
     stores.of("")[0].put(artifact(), "word")
     assert look_at(stores, in_memory) == status
+
+
+def test_a_store_that_fails_is_not_ready() -> None:
+    async def look() -> str:
+        return look_at(OneStore(Failing(Clock())), False)
+
+    async def run() -> tuple[int, bytes]:
+        return await asked(Probes(under, Draining(), look), "/readyz")
+
+    assert asyncio.run(run()) == (503, b'{"status": "store_unavailable"}')
 
 
 @pytest.mark.parametrize(("path", "method"), [("/", "GET"), ("/healthz/", "GET"), ("/readyz", "POST")])

@@ -30,7 +30,7 @@ IN_MEMORY: Final = "kept_in_memory"
 """What a store warns of that keeps nothing beyond this process."""
 
 Look = Callable[[], Awaitable[str]]
-"""Looks whether the store works: `ready`, or why not in one word."""
+"""Looks whether the store works: `ready`, or why not in one word, or KeyholeError or OSError."""
 
 
 class Probes:
@@ -74,17 +74,17 @@ class Probes:
         if not done:
             return UNAVAILABLE
         looking, self._looking = self._looking, None
-        return looking.result()
+        try:
+            return looking.result()
+        except (KeyholeError, OSError):
+            return UNAVAILABLE
 
 
 def look_at(stores: Stores, in_memory: bool) -> str:
-    """Whether the stores work, by one small read; and, unless memory was chosen, whether what is put is kept."""
-    try:
-        stores.of(LOCAL)[0].remembers(b"")
-        lost = stores.warning() == IN_MEMORY and not in_memory
-    except (KeyholeError, OSError):
-        return UNAVAILABLE
-    return UNAVAILABLE if lost else READY
+    """Whether the stores work, by one small read; and, unless memory was chosen, whether what is put is kept. Raises
+    KeyholeError or OSError where they do not."""
+    stores.of(LOCAL)[0].remembers(b"")
+    return UNAVAILABLE if stores.warning() == IN_MEMORY and not in_memory else READY
 
 
 async def _say(send: Send, status: int, word: str) -> None:
