@@ -2,8 +2,8 @@
 
     python benchmarks/http_server.py [--idle 1000] [--sessions 500]
 
-Starts the server's process on loopback, opens idle connections and sessions to it, and asks for tools/list all the
-while. Memory is the process's resident size. It takes less than a minute.
+Starts the server's process on loopback, opens idle connections and sessions with a stream each to it, and asks for
+tools/list meanwhile. Memory is the process's resident size. It takes less than a minute.
 """
 
 from __future__ import annotations
@@ -46,8 +46,10 @@ class Figures:
     alone: tuple[float, float]
     """Median and 95th percentile of tools/list."""
     among_idle: tuple[float, float]
+    among_streams: tuple[float, float]
     per_connection: float
     per_session: float
+    per_stream: float
     drained: float
 
 
@@ -90,6 +92,15 @@ def session(port: int) -> str:
     return id
 
 
+def stream(port: int, id: str) -> socket.socket:
+    """A session's stream, open and without a message."""
+    head = f"GET /mcp HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nAccept: text/event-stream\r\nMcp-Session-Id: {id}\r\n\r\n"
+    connection = socket.create_connection(("127.0.0.1", port), timeout=PATIENCE)
+    connection.sendall(head.encode())
+    assert connection.recv(4_096).startswith(b"HTTP/1.1 200")
+    return connection
+
+
 def listed(port: int, count: int) -> tuple[float, float]:
     """Median and 95th percentile of so many tools/list of one session, in milliseconds."""
     own, times = session(port), []
@@ -117,13 +128,18 @@ def measure(idle: int, sessions: int, calls: int = CALLS) -> Figures:
         among_idle = listed(port, calls)
         per_connection = (resident(process) - before) / idle
         before = resident(process)
-        for _ in range(sessions):
-            session(port)
+        ids = [session(port) for _ in range(sessions)]
         per_session = (resident(process) - before) / sessions
+        before = resident(process)
+        for id in ids:
+            open_connections.enter_context(stream(port, id))
+        among_streams = listed(port, calls)
+        per_stream = (resident(process) - before) / sessions
         start = time.perf_counter()
         process.send_signal(signal.SIGTERM)
         assert process.wait(PATIENCE) == 0
-        return Figures(alone, among_idle, per_connection, per_session, time.perf_counter() - start)
+        drained = time.perf_counter() - start
+        return Figures(alone, among_idle, among_streams, per_connection, per_session, per_stream, drained)
 
 
 def unheard() -> float:
@@ -153,13 +169,16 @@ def main() -> None:
     parser.add_argument("--sessions", type=int, default=500)
     given = parser.parse_args()
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, min(hard, given.idle + 200)), hard))
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, min(hard, given.idle + given.sessions + 200)), hard))
     figures = measure(given.idle, given.sessions)
     print(f"tools/list alone                       p50 {figures.alone[0]:.1f} ms, p95 {figures.alone[1]:.1f} ms")
     print(f"tools/list among {given.idle:,} idle connections p50 {figures.among_idle[0]:.1f} ms, ", end="")
     print(f"p95 {figures.among_idle[1]:.1f} ms")
+    print(f"tools/list among {given.sessions:,} open streams   p50 {figures.among_streams[0]:.1f} ms, ", end="")
+    print(f"p95 {figures.among_streams[1]:.1f} ms")
     print(f"memory of an idle connection           {figures.per_connection / 1_000:.1f} KB")
     print(f"memory of a session                    {figures.per_session / 1_000:.1f} KB")
+    print(f"memory of its open stream              {figures.per_stream / 1_000:.1f} KB")
     print(f"from SIGTERM to the end, nothing to do {figures.drained:.2f} s")
     print(f"a stage that nobody listens to         {unheard():.0f} ns")
     print(f"a stage that metrics count             {heard():.0f} ns")

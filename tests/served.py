@@ -171,7 +171,7 @@ class InProcess:
 @contextmanager
 def application_server(config: Config, verifier: TokenVerifier | None = None) -> Iterator[InProcess]:
     """The application over the real product, listening on loopback, until the block ends."""
-    with socket.socket() as listener:
+    with socket.socket(proto=socket.IPPROTO_TCP) as listener:
         listener.bind(("127.0.0.1", 0))
         listener.listen(256)
         made: list[InProcess] = []

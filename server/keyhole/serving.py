@@ -55,14 +55,18 @@ def serve_http(config: Config, host: str, port: int) -> int:
         async with _product(config) as product:
             await _serve_on(listener, config, product)
 
-    with socket.socket() as listener:
+    # Named as TCP: only then does asyncio switch off Nagle's algorithm, which holds back the second half of an answer
+    # until the client has acknowledged the first, 40 ms later.
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP) as listener:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             listener.bind((host, port))
             listener.listen()  # who reads the next line may connect at once
         except OSError as error:
             raise KeyholeError(Code.INVALID_ARGUMENT, f"port {port} cannot be used: {error.strerror}") from error
-        where = f"serving MCP at http://{host}:{listener.getsockname()[1]}/mcp"
+        shown = f"[{host}]" if ":" in host else host
+        where = f"serving MCP at http://{shown}:{listener.getsockname()[1]}/mcp"
         if config.log_format == "json":
             log.info(where)
         else:
