@@ -17,6 +17,11 @@ import pytest
 from loopback import Call, Site, Talk, response, serve
 from served import PATIENCE, Post, Served, open_session, server_process, tool_call, wait_for
 
+IMPATIENT = (
+    "import sys; from keyhole.hosting import running; running.ARRIVAL = running.STALLED = 0.3; "
+    "from keyhole.cli import main; sys.exit(main(['serve', '--http', '--port', '0']))"
+)
+"""The server, which waits for slow clients no longer than a test may."""
 PAGE = response(b"<p>Pumps and valves.", Content_Type="text/html")
 MODERN = {
     "io.modelcontextprotocol/protocolVersion": "2026-07-28",
@@ -150,11 +155,9 @@ def test_a_client_may_end_its_session_while_the_server_stops(tmp_path: Path) -> 
 
 
 def test_whoever_connects_and_says_too_little_is_let_go(tmp_path: Path) -> None:
-    program = "from keyhole.hosting import running; running.ARRIVAL = 0.3; import sys; from keyhole.cli import main; "
-    program += "sys.exit(main(['serve', '--http', '--port', '0']))"
     begun = (b"", b"GET /healthz HT", b"POST /mcp HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n{")
     with (
-        server_process(tmp_path, "-c", program) as served,
+        server_process(tmp_path, "-c", IMPATIENT) as served,
         closing(HTTPConnection("127.0.0.1", served.port, timeout=PATIENCE)) as kept,
     ):
         for said in begun:
@@ -164,3 +167,17 @@ def test_whoever_connects_and_says_too_little_is_let_go(tmp_path: Path) -> None:
                 slow.sendall(said)
                 while slow.recv(4_096):
                     pass
+
+
+def test_whoever_asks_for_much_and_does_not_read_is_let_go(tmp_path: Path) -> None:
+    def connections() -> int:
+        return int(float(served.get("/metrics")[1].split("\nprocess_open_fds ")[1].split()[0]))
+
+    with server_process(tmp_path, "-c", IMPATIENT) as served, socket.socket() as greedy:
+        before = connections()
+        greedy.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4_096)
+        greedy.settimeout(PATIENCE)
+        greedy.connect(("127.0.0.1", served.port))
+        greedy.sendall(b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n" * 800)
+        wait_for(lambda: connections() > before)
+        wait_for(lambda: connections() == before)

@@ -32,8 +32,11 @@ send a request into a connection that is being closed."""
 ARRIVAL: Final = 30.0
 """Seconds for a whole request to arrive, from its first byte or from the connection on: a megabyte at 35 KB/s. Without
 it whoever opens connections and says nothing, or a byte a minute, holds them for ever."""
+STALLED: Final = 30.0
+"""Seconds without a byte taken of an answer that is larger than what the system buffers."""
 MAX_CONNECTIONS: Final = 4_000
-"""At once; beyond, requests get 503. An idle one takes 6 KB (benchmarks/http_server.py), so all of them 24 MB."""
+"""At once; beyond, requests get 503. An idle one takes 6 KB, one with a stream 65 (benchmarks/http_server.py), so
+all of them 260 MB at most."""
 BACKLOG: Final = 1_024
 """Connections that wait to be accepted: the clients of a whole replica that ended may come within a second."""
 FILES: Final = MAX_CONNECTIONS + 2_000
@@ -47,9 +50,10 @@ SIGNALS: Final = (signal.SIGTERM, signal.SIGINT)
 
 
 class Protocol(H11Protocol):
-    """uvicorn's HTTP/1.1, which waits for a request no longer than `ARRIVAL`."""
+    """uvicorn's HTTP/1.1, which waits no longer than `ARRIVAL` for a request, and `STALLED` for who does not read."""
 
     _late: asyncio.TimerHandle | None = None
+    _stalled: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """The first request is waited for."""
@@ -67,10 +71,26 @@ class Protocol(H11Protocol):
     def connection_lost(self, exc: Exception | None) -> None:
         """Nothing is waited for."""
         self._arrived()
+        self._read()
         super().connection_lost(exc)
+
+    def pause_writing(self) -> None:
+        """The client does not read what it asked for."""
+        super().pause_writing()
+        self._stalled = self.loop.call_later(STALLED, self.transport.abort)
+
+    def resume_writing(self) -> None:
+        """It reads again."""
+        super().resume_writing()
+        self._read()
 
     def _wait(self) -> None:
         self._late = self.loop.call_later(ARRIVAL, self.transport.close)
+
+    def _read(self) -> None:
+        if self._stalled is not None:
+            self._stalled.cancel()
+            self._stalled = None
 
     def _arrived(self) -> None:
         if self._late is not None:
