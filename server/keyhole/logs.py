@@ -15,9 +15,13 @@ FIELDS: Final = ("tool", "outcome", "milliseconds", "tenant", "method", "path", 
 """What a record may say besides its message, as `extra`; nothing else of it is written."""
 OWN: Final = ("keyhole", "uvicorn.error")
 """Loggers whose lines are ours to choose. Others write headers, addresses and answers into theirs below WARNING."""
-QUIET: Final = {"mcp": logging.ERROR, "sse_starlette": logging.ERROR, "pypdf": logging.CRITICAL}
-"""Levels of those that say more than they should at WARNING: ids of sessions, headers as they came, every fault of a
-damaged file."""
+QUIET: Final = {
+    "mcp": logging.ERROR,  # ids of sessions, headers as they came
+    "sse_starlette": logging.ERROR,
+    "py.warnings": logging.ERROR,  # what a parser remarks on may be quoted
+    "pypdf": logging.CRITICAL,  # every fault of a damaged file
+}
+"""Levels of those that say more than they should at WARNING."""
 
 _Raised = tuple[type[BaseException], BaseException, TracebackType | None] | tuple[None, None, None]
 
