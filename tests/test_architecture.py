@@ -15,7 +15,7 @@ FILES = sorted(PACKAGE.rglob("*.py"))
 
 # From the bottom up. A file may import from its own layer and from those above it in this list.
 LAYERS: tuple[tuple[str, ...], ...] = (
-    ("records", "errors", "measure", "clean", "escape", "progress", "values", "narrowing", "observe"),
+    ("records", "errors", "measure", "clean", "escape", "progress", "values", "narrowing", "observe", "logs"),
     ("config", "settings", "markdown", "changes"),
     ("fetch", "extract", "passages", "store"),
     ("websearch", "keeping", "header", "alternates", "worker", "scorers", "replicas"),
@@ -43,9 +43,11 @@ DOERS = {
     "scorers/rerank.py", "scorers/embed.py", "scorers/second.py",
     "stores.py", "tenants.py", "hosting/app.py",
     "hosting/bodies.py", "hosting/tokens.py", "hosting/issuing.py", "hosting/jwks.py", "hosting/identity.py",
-    "hosting/listening.py", "hosting/connections.py",
+    "hosting/listening.py",
     "hosting/admission.py", "replicas/link.py", "replicas/calls.py",
     "replicas/hosts.py", "replicas/leases.py",
+    "hosting/probes.py", "hosting/metrics.py", "hosting/telemetry.py",
+    "hosting/drain.py", "hosting/access.py", "hosting/running.py", "logs.py",
     "retrieve.py", "tools.py", "cli.py", "serving.py", "demo.py", "site.py", "artifacts.py", "explain.py",
 }  # fmt: skip
 IMPURE = {
@@ -135,6 +137,7 @@ def test_starting_the_server_loads_no_parser_no_network_client_and_no_stemmer() 
         "httpx", "bs4", "lxml", "markdownify", "pypdf", "mammoth", "pptx", "openpyxl", "snowballstemmer",
         "rank_bm25", "ddgs", "sqlite_utils", "zstandard", "chardet", "rich", "jmespath", "tenacity", "keyhole.scorers",
         "psycopg", "psycopg_pool", "keyhole.replicas",
+        "keyhole.hosting", "prometheus_client", "opentelemetry.sdk",
     ]  # fmt: skip
     code = f"import sys, keyhole.serving; print([m for m in {heavy} if m in sys.modules])"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)

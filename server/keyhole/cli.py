@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 from keyhole import __version__
 from keyhole.config import HOME_PAGE, Config, load
 from keyhole.errors import Code, KeyholeError
+from keyhole.logs import configure
 from keyhole.narrowing import AGES
 from keyhole.store.base import LOCAL
 
@@ -42,11 +43,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = _parser().parse_args(argv)
     try:
         config = load(os.environ)
-        logging.basicConfig(level=config.log_level, stream=sys.stderr, format="%(name)s: %(message)s")
-        logging.getLogger("pypdf").setLevel(logging.CRITICAL)  # it remarks on every fault of a damaged file
-        logging.getLogger("httpcore").setLevel(logging.INFO)  # it logs heads of answers, which may repeat a key
-        logging.getLogger("sse_starlette").setLevel(logging.INFO)  # it logs whole results, text of pages and all
-        logging.getLogger("mcp.server.streamable_http_manager").setLevel(logging.WARNING)  # it logs sessions' ids
+        configure(config.log_level, config.log_format)
         code = int(arguments.run(config, arguments))
         sys.stdout.flush()
         return code

@@ -16,6 +16,7 @@ from keyhole.config import Config
 from keyhole.errors import Code, KeyholeError
 from keyhole.fetch.base import Terms
 from keyhole.narrowing import allowed_by_sites
+from keyhole.observe import stage
 from keyhole.pages import Pages
 from keyhole.permission import remember_urls, wanted
 from keyhole.progress import Progress, silent
@@ -82,7 +83,8 @@ class Gathering:
         """The engines' best pages, read where `fetch`. Raises KeyholeError: no_results, engine_unavailable."""
         total = steps(request)
         await progress(0, total, "searching")
-        found = await self.panel.ask([replace(request, query=phrasing) for phrasing in phrasings], until)
+        with stage("engines"):
+            found = await self.panel.ask([replace(request, query=phrasing) for phrasing in phrasings], until)
         merged = merge(found.lists)
         hits = [hit for hit in merged if wanted(hit, request, self.config)]
         if not hits:
@@ -103,7 +105,8 @@ class Gathering:
         words = tuple(dict.fromkeys(word for phrasing in phrasings for word in query_words(phrasing)))
         filters = Filters(request.sites, request.exclude_sites, request.freshness, request.language)
         await progress(0, steps(request), "searching the store")
-        narrowed = await asyncio.to_thread(self.store.search, words, request.max_results * NARROWED, filters)
+        with stage("store"):
+            narrowed = await asyncio.to_thread(self.store.search, words, request.max_results * NARROWED, filters)
         if not narrowed:
             held = await asyncio.to_thread(self.store.held, words)
             raise nothing_stored(words, held)

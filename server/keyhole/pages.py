@@ -16,6 +16,7 @@ from keyhole.errors import Code, KeyholeError
 from keyhole.fetch.base import Fetcher, Terms
 from keyhole.fetch.validators import NOT_MODIFIED
 from keyhole.keeping import artifact_of, follow, validators
+from keyhole.observe import add, stage
 from keyhole.permission import remember_links
 from keyhole.records import Artifact, Page
 from keyhole.store.base import Clock, Store, artifact_id
@@ -50,19 +51,26 @@ class Pages:
         if known and not refresh and known.fetched_at >= self.clock() - self.config.freshness:
             return known, True
         self.extractor.warm()
-        page = await self.fetcher.fetch(url, replace(terms, known=validators(known)))
+        page = await self._fetched(url, replace(terms, known=validators(known)))
         if known and page.status == NOT_MODIFIED:
             if await self._renew(known, page.fetched_at):
                 return replace(known, fetched_at=page.fetched_at), True
-            page = await self.fetcher.fetch(url, terms)  # what was asked about is gone: once more, for the text itself
+            page = await self._fetched(url, terms)  # what was asked about is gone: once more, for the text itself
         identify = partial(artifact_id, self.secret)
         made = partial(self._made, until=terms.until - after)
         artifact, words = await alternates.read(page, self.fetcher, made, identify, self.config.timeout)
         artifact = await asyncio.to_thread(follow, artifact, known)
         return artifact, await self._keep(artifact, words)
 
+    async def _fetched(self, url: str, terms: Terms) -> Page:
+        with stage("fetch"):
+            page = await self.fetcher.fetch(url, terms)
+        add("bytes_in", len(page.body))
+        return page
+
     async def _made(self, page: Page, until: float) -> tuple[Artifact, str]:
-        document, words = await self.extractor.extract(page, until)
+        with stage("extract"):
+            document, words = await self.extractor.extract(page, until)
         kind = document.media_type
         if kind.startswith(_PICTURE) and kind != _DRAWING:
             # A description of a picture is no text to read in or to keep: it is why there is none.
@@ -72,7 +80,8 @@ class Pages:
 
     async def _recent(self, url: str) -> Artifact | None:
         try:
-            return await asyncio.to_thread(self.store.recent, url.strip(), 0.0)
+            with stage("store"):
+                return await asyncio.to_thread(self.store.recent, url.strip(), 0.0)
         except KeyholeError:
             return None  # a store that fails must not keep a page from being read
 
@@ -84,7 +93,8 @@ class Pages:
 
     async def _keep(self, artifact: Artifact, words: str) -> bool:
         try:
-            await asyncio.to_thread(self.store.put, artifact, words)
+            with stage("store"):
+                await asyncio.to_thread(self.store.put, artifact, words)
         except KeyholeError:
             return False
         await remember_links(artifact, self.store)

@@ -22,6 +22,7 @@ from keyhole.fetch.base import Fetcher, Terms
 from keyhole.gathering import Gathered, Gathering, steps
 from keyhole.header import ROOMY, header_lines
 from keyhole.measure import serialized_size
+from keyhole.observe import add, stage
 from keyhole.pages import Pages
 from keyhole.permission import permitted
 from keyhole.progress import Progress, rising, silent
@@ -46,7 +47,7 @@ QUOTE_CONTEXT = 300
 NOT_STORED = "Warning store_unavailable: nothing was stored, so what is left out cannot be read on."
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, weakref_slot=True)
 class Retrieval:
     """The three tools over the ports they need."""
 
@@ -83,7 +84,8 @@ class Retrieval:
         # With a query or a quote, `limit` bounds the result; in a range it counts characters, which may need more.
         asked = limit if query or find else max(limit or 0, self.config.max_chars)
         async with self._call(self.config.timeout, asked) as call:
-            artifact = await asyncio.to_thread(self.store.get, id)
+            with stage("store"):
+                artifact = await asyncio.to_thread(self.store.get, id)
             if find:
                 call.answer = await asyncio.to_thread(self._quote, artifact, find, call.budget)
             elif query:
@@ -150,20 +152,22 @@ class Retrieval:
         from keyhole.passages import select
 
         def render(room: int) -> Answer:
-            selection = select(artifact.text, query, room, measure=serialized_size, preferred=preferred)
+            with stage("rank"):
+                selection = select(artifact.text, query, room, measure=serialized_size, preferred=preferred)
             gap = selection.next_gap if stored else None
-            return wording.page(
-                artifact,
-                selection,
-                mark=wording.mark(self.secret, artifact.id),
-                next_window=None if gap is None else self._next(artifact, *gap),
-                asked=bool(query),
-                warning="" if stored else NOT_STORED,
-                brief=budget < wording.BRIEF_BELOW,
-                extras=[*(header_lines(artifact) if budget >= ROOMY else ()), *([note] if note else [])],
-            )
+            with stage("wording"):
+                return wording.page(
+                    artifact,
+                    selection,
+                    mark=wording.mark(self.secret, artifact.id),
+                    next_window=None if gap is None else self._next(artifact, *gap),
+                    asked=bool(query),
+                    warning="" if stored else NOT_STORED,
+                    brief=budget < wording.BRIEF_BELOW,
+                    extras=[*(header_lines(artifact) if budget >= ROOMY else ()), *([note] if note else [])],
+                )
 
-        return bounded(budget, render)
+        return _counted(bounded(budget, render), artifact)
 
     def _read(self, artifact: Artifact, offset: int, limit: int | None, budget: int) -> Answer:
         from keyhole.passages.reading import window
@@ -212,7 +216,8 @@ class Retrieval:
         texts = [source.artifact.text if source.artifact else "" for source in gathered.sources]
         try:
             async with asyncio.timeout_at(until - self.config.search_timeout * WORDING_SHARE):
-                ranked = await asyncio.to_thread(rank_sources, texts, phrasings)
+                with stage("rank"):
+                    ranked = await asyncio.to_thread(rank_sources, texts, phrasings)
         except TimeoutError:
             return None, wording.UNRANKED
         if not self.second:
@@ -225,17 +230,19 @@ class Retrieval:
     ) -> Answer:
         from keyhole.evidence import evidence
 
-        return evidence(
-            gathered.sources,
-            ranked,
-            budget,
-            keep=keep,
-            scope=scope,
-            reports=gathered.reports,
-            mark=partial(wording.mark, self.secret),
-            following=self._next,
-            opinions=opinions,
-        )
+        with stage("wording"):
+            answer = evidence(
+                gathered.sources,
+                ranked,
+                budget,
+                keep=keep,
+                scope=scope,
+                reports=gathered.reports,
+                mark=partial(wording.mark, self.secret),
+                following=self._next,
+                opinions=opinions,
+            )
+        return _counted(answer, *(source.artifact for source in gathered.sources if source.artifact))
 
     # Around every call.
 
@@ -263,6 +270,12 @@ class _Call:
     answer: Answer = _NO_ANSWER
     until: float = 0.0
     """Its deadline, in seconds of the event loop's clock."""
+
+
+def _counted(answer: Answer, *artifacts: Artifact) -> Answer:
+    """The same answer, told what it spares its reader of the texts that were read for it."""
+    add("characters_saved", max(0, sum(len(artifact.text) for artifact in artifacts) - len(answer.text)))
+    return answer
 
 
 def _reading_room(budget: int) -> int:

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 import signal
 import socket
 import sys
 from collections.abc import AsyncIterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from importlib import import_module
 
 import anyio
 from mcp.server.stdio import stdio_server
 
+from keyhole import observe
 from keyhole.cli import build
 from keyhole.config import Config
 from keyhole.retrieve import Retrieval
@@ -46,27 +49,54 @@ def serve_stdio(config: Config) -> int:
 
 def serve_http(config: Config, host: str, port: int) -> int:
     """Serve many clients until stopped. Raises KeyholeError for settings that are not safe for this host."""
-    import uvicorn
-
-    from keyhole.hosting.app import PATH, application
-    from keyhole.hosting.connections import PatientProtocol, allow_many
+    from keyhole.hosting.app import PATH
     from keyhole.hosting.listening import listening, url_of
 
     async def run(listener: socket.socket) -> None:
         async with _product(config) as product:
-            app = application(config, build_server(product.get, product.start), host=host)
-            print(f"keyhole: serving MCP at {url_of(listener, PATH)}", file=sys.stderr, flush=True)
-            # No access log: it repeats the query of a URL, where somebody may have put a token.
-            level = config.log_level.lower()
-            settings = uvicorn.Config(
-                app, http=PatientProtocol, ws="none", lifespan="on", log_level=level, access_log=False
-            )
-            await uvicorn.Server(settings).serve(sockets=[listener])
+            await _serve_on(listener, config, product)
 
-    allow_many()
     with listening(config, host, port) as listener:
+        where = f"serving MCP at {url_of(listener, PATH)}"
+        if config.log_format == "json":
+            log.info(where)
+        else:
+            print(f"keyhole: {where}", file=sys.stderr, flush=True)
         anyio.run(run, listener)
     return 0
+
+
+async def _serve_on(listener: socket.socket, config: Config, product: _Maker) -> None:
+    from keyhole.hosting.access import CallLines
+    from keyhole.hosting.app import Parts, application
+    from keyhole.hosting.drain import Draining
+    from keyhole.hosting.metrics import counting
+    from keyhole.hosting.probes import look_at
+    from keyhole.hosting.running import serve
+    from keyhole.hosting.telemetry import Traced, start
+
+    # A thread of its own: where calls keep all others busy, the server is not unready for that.
+    looking = ThreadPoolExecutor(1, "look")
+
+    async def look() -> str:
+        stores = (await product.tenants()).stores
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(looking, look_at, stores, config.store == "memory")
+
+    product.start()  # a server is ready when its first call need not wait for this
+    metrics, spans = counting(), start(os.environ)
+    listeners: list[observe.Observer] = [CallLines()]
+    listeners += [metrics] if metrics else []
+    listeners += [spans.observer] if spans else []
+    parts = Parts(Draining(), look, product.sizes, metrics, outer=[Traced] if spans else [])
+    try:
+        with observe.listening(*listeners):
+            app = application(config, build_server(product.get), parts)
+            await serve(app, listener, parts.draining, config.drain_seconds)
+    finally:
+        looking.shutdown(wait=False, cancel_futures=True)
+        if spans:
+            await asyncio.to_thread(spans.end)
 
 
 class _Maker:
@@ -86,10 +116,19 @@ class _Maker:
 
     async def get(self, tenant: str) -> Retrieval:
         """A tenant's Retrieval, when it is made."""
+        return (await self.tenants()).of(tenant)
+
+    async def tenants(self) -> Tenants:
+        """What gives each tenant its own, when it is made."""
         self.start()
         assert self._making  # noqa: S101 - for the type checker; start() made it
         # Shielded: one cancelled call must not take the product from all others.
-        return (await asyncio.shield(self._making)).of(tenant)
+        return await asyncio.shield(self._making)
+
+    def sizes(self) -> tuple[int, int]:
+        """How many artifacts and bytes the stores hold that are open."""
+        made = self._making is not None and self._making.done() and not self._making.exception()
+        return self._making.result().sizes() if self._making and made else (0, 0)
 
     async def close(self) -> None:
         """Close what was made."""

@@ -3,11 +3,14 @@ a tenant is a name that authentication gave."""
 
 from __future__ import annotations
 
+import weakref
+from collections import OrderedDict
 from dataclasses import dataclass, field
-from threading import Lock
-from typing import TYPE_CHECKING, Protocol
+from threading import Lock, Thread
+from typing import TYPE_CHECKING, Final, Protocol
 
 from keyhole.config import Config
+from keyhole.errors import KeyholeError
 from keyhole.fetch.base import Api, Fetcher
 from keyhole.retrieve import Retrieval
 from keyhole.store.base import Clock, Store, Stores
@@ -16,6 +19,10 @@ from keyhole.worker.base import Extractor
 
 if TYPE_CHECKING:
     from keyhole.scorers.second import SecondOpinion
+
+MAX_OPEN: Final = 64
+"""Tenants whose stores are kept open although no call uses them, the least recently used closed first. As many as the
+default of KEYHOLE_MAX_CALLS: a store takes a few files and up to 2 MB of memory, and a millisecond to open again."""
 
 
 class Network(Fetcher, Api, Protocol):
@@ -32,26 +39,54 @@ class Tenants:
     panel: Panel
     clock: Clock
     extractor: Extractor
-    _known: dict[str, Retrieval] = field(default_factory=dict)
+    _recent: OrderedDict[str, Retrieval] = field(default_factory=OrderedDict)
+    _living: weakref.WeakValueDictionary[str, Retrieval] = field(default_factory=weakref.WeakValueDictionary)
+    """Those and, besides, what calls that are under way still hold: a product in use is never made twice or closed."""
     _lock: Lock = field(default_factory=Lock)
 
     def of(self, tenant: str) -> Retrieval:
-        """The product of one tenant."""
+        """The product of one tenant. Its store stays open for as long as someone holds it."""
+        dropped = None
         with self._lock:
-            if tenant not in self._known:
-                self._known[tenant] = self._made(tenant)
-            return self._known[tenant]
+            product = self._living.get(tenant) or self._made(tenant)
+            self._living[tenant] = self._recent[tenant] = product
+            self._recent.move_to_end(tenant)
+            if len(self._recent) > MAX_OPEN:
+                _, dropped = self._recent.popitem(last=False)
+        del dropped  # outside the lock, since its store is closed if nobody else holds it
+        return product
+
+    def sizes(self) -> tuple[int, int]:
+        """How many artifacts and bytes the stores hold that are open."""
+        with self._lock:
+            stores = [product.store for product in self._recent.values()]
+        artifacts = size = 0
+        for store in stores:
+            try:
+                stats = store.stats()
+            except KeyholeError:
+                continue  # a store that fails is told by /readyz and by every call
+            artifacts, size = artifacts + stats.artifacts, size + stats.stored_bytes
+        return artifacts, size
 
     def _made(self, tenant: str) -> Retrieval:
         store, secret = self.stores.of(tenant)
         second = _second_opinion(self.config, self.network, store)
-        return Retrieval(self.config, self.network, store, self.panel, secret, self.clock, self.extractor, second)
+        product = Retrieval(self.config, self.network, store, self.panel, secret, self.clock, self.extractor, second)
+        weakref.finalize(product, _let_go, store).atexit = False  # at the end aclose closes all
+        return product
 
     async def aclose(self) -> None:
         """Close what is open."""
         await self.extractor.aclose()
         await self.network.aclose()
         self.stores.close()
+
+
+def _let_go(store: Store) -> None:
+    """Close a store in a thread of its own: a product may end wherever garbage is collected, also in a thread that
+    waits for this very store."""
+    Thread(target=store.close, daemon=True).start()
 
 
 def _second_opinion(config: Config, api: Api, store: Store) -> SecondOpinion | None:

@@ -19,7 +19,7 @@ from mcp.server.lowlevel import Server
 from mcp.shared.exceptions import MCPError
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
-from keyhole import __version__
+from keyhole import __version__, observe
 from keyhole.bound import cut, result_json
 from keyhole.errors import Code, KeyholeError
 from keyhole.progress import Progress
@@ -224,11 +224,15 @@ def build_server(product: Product, on_listed: Callable[[], None] = lambda: None)
             known = ", ".join(ARGUMENTS)
             raise MCPError(types.INVALID_PARAMS, f"Unknown tool: {params.name[:64]!r}. The tools are {known}.")
 
-        async def asked() -> Answer:
-            return await _called(await product(_tenant(ctx)), params.name, params.arguments or {}, _progress(ctx))
+        tenant = _tenant(ctx)
 
-        with _place(ctx):
-            return types.CallToolResult.model_validate(result_json(await _netted(params.name, asked())))
+        async def asked() -> Answer:
+            return await _called(await product(tenant), params.name, params.arguments or {}, _progress(ctx))
+
+        with _place(ctx), observe.call(params.name, tenant) as call:
+            answer = await _netted(params.name, asked())
+            call.outcome = _outcome(answer)
+        return types.CallToolResult.model_validate(result_json(answer))
 
     return Server(
         "keyhole",
@@ -237,6 +241,11 @@ def build_server(product: Product, on_listed: Callable[[], None] = lambda: None)
         on_list_tools=list_tools,
         on_call_tool=call_tool,
     )
+
+
+def _outcome(answer: Answer) -> str:
+    """`ok`, or the code that a failure's text begins with; its facts may have been cut."""
+    return answer.text.partition(":")[0] if answer.is_error else observe.OK
 
 
 def _tenant(ctx: ServerRequestContext[Any]) -> str:

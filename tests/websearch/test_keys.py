@@ -105,7 +105,9 @@ def test_a_key_that_cannot_be_one_is_refused_without_repeating_it(engine: str) -
 
 def test_the_command_line_silences_the_log_that_would_repeat_a_key() -> None:
     code = "import logging, keyhole.cli as c; c.main(['select', '/dev/null', '-q', 'x'])"
-    code += "; print(logging.getLogger().level, logging.getLogger('httpcore.http11').isEnabledFor(logging.DEBUG))"
+    code += (
+        "; print(logging.getLogger('keyhole').level, logging.getLogger('httpcore.http11').isEnabledFor(logging.DEBUG))"
+    )
     environment = {**os.environ, "KEYHOLE_LOG_LEVEL": "DEBUG"}
     run = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=60)
     assert run.stdout.splitlines()[-1] == "10 False"

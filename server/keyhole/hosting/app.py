@@ -1,36 +1,82 @@
 """The HTTP application, from the outermost layer to the MCP server. The order of layers, and no layer itself.
 
-From the outside in: probes and metrics answer at once (probes.py); the draining server refuses (drain.py); Host,
-Origin and methods are checked (gate.py); a tenant is known by its token, through the SDK's authentication
-(identity.py); bodies are bounded (bodies.py), after that, so that a stranger's is not even read; the tenant's rate and
-calls at once are limited (admission.py); then comes the SDK.
+From the outside in: every request has its line in the log (access.py); probes and metrics answer at once (probes.py,
+metrics.py); the draining server refuses (drain.py); Host, Origin and methods are checked (gate.py); a tenant is known
+by its token, through the SDK's authentication (identity.py); bodies are bounded (bodies.py), after that, so that a
+stranger's is not even read; the tenant's rate and its calls at once are limited (admission.py); then comes the SDK.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
 
 from mcp.server.lowlevel import Server
+from mcp.server.streamable_http_manager import StreamableHTTPASGIApp, StreamableHTTPSessionManager
 from mcp.server.transport_security import TransportSecuritySettings
+from starlette.applications import Starlette
+from starlette.routing import Route
 
+from keyhole import observe
 from keyhole.config import Config
+from keyhole.hosting.access import Access
+from keyhole.hosting.admission import Admission
 from keyhole.hosting.bodies import Bounded
+from keyhole.hosting.drain import Drain, Draining
 from keyhole.hosting.gate import gated
-from keyhole.hosting.identity import authenticated, verifier
+from keyhole.hosting.identity import Verifier, authenticated, verifier
 from keyhole.hosting.layer import App
+from keyhole.hosting.metrics import Metrics, MetricsPage, Sizes
+from keyhole.hosting.probes import Look, Probes
+from keyhole.replicas.choice import shared_calls
 
-PATH = "/mcp"
+PATH: Final = "/mcp"
+MAX_SESSIONS: Final = 5_000
+"""Sessions at once, of clients of the handshake era: one takes 40 KB (benchmarks/http_server.py), all of them
+200 MB. More get 503 until one ends; a client of the newer protocol, and any of a stateless server, needs none."""
+SESSION_IDLE: Final = 1_800.0
+"""Seconds without a request or an open stream, after which a session ends: an agent that pauses longer has mostly gone
+without saying so, and one that has not is told to begin anew by a 404, as the protocol wants."""
+
+Layer = Callable[[App], App]
 
 
-def application(config: Config, server: Server[Any], *, host: str) -> App:
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What the application is told by others and tells them."""
+
+    draining: Draining
+    look: Look
+    """Whether the store works."""
+    sizes: Sizes
+    metrics: Metrics | None = None
+    verifier: Verifier | None = None
+    """Who knows the tenant of a token, in place of what the settings name."""
+    outer: Sequence[Layer] = ()
+    """Further layers around everything, such as that of traces."""
+
+
+def application(config: Config, server: Server[Any], parts: Parts) -> App:
     """The ASGI application of a server. Raises KeyholeError (invalid_argument) for settings that cannot be used."""
-    core = server.streamable_http_app(
-        streamable_http_path=PATH,
-        host=host,
-        stateless_http=config.stateless,
-        max_request_body_size=config.max_request_bytes,
+    sessions = StreamableHTTPSessionManager(
+        server,
+        stateless=config.stateless,
         # The gate's check is the stricter one, and the SDK's would refuse a Host without a port.
-        transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
+        security_settings=TransportSecuritySettings(enable_dns_rebinding_protection=False),
+        session_idle_timeout=None if config.stateless else SESSION_IDLE,
+        max_sessions=MAX_SESSIONS,
+        max_request_body_size=config.max_request_bytes,
     )
-    bounded = Bounded(core, config.max_request_bytes)
-    return gated(authenticated(bounded, config, verifier(config)), config)
+    route = Route(PATH, endpoint=StreamableHTTPASGIApp(sessions))
+    app: App = Starlette(routes=[route], lifespan=lambda _: sessions.run())
+    app = Admission(app, config, shared_calls(config), observe.refused)
+    app = Bounded(app, config.max_request_bytes)
+    app = authenticated(app, config, parts.verifier or verifier(config))
+    app = gated(app, config)
+    app = Drain(app, parts.draining)
+    app = MetricsPage(app, parts.metrics, config.metrics_token, parts.sizes)
+    app = Probes(app, parts.draining, parts.look)
+    for layer in parts.outer:
+        app = layer(app)
+    return Access(app)

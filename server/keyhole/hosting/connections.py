@@ -16,6 +16,9 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 HEAD_SECONDS: Final = 20.0
 """For the whole head of a request, and for the rest of a body that nobody reads: as long as for one (bodies.py)."""
 
+STALLED: Final = 30.0
+"""Seconds without a byte taken of an answer that is larger than what the system buffers."""
+
 MAX_OPEN: Final = 65_536
 """Files and connections: far more than are served at once, so that idle ones keep nobody out."""
 
@@ -25,7 +28,9 @@ class PatientProtocol(H11Protocol):
 
     head_seconds = HEAD_SECONDS
     _waits_for = ""
+    _served = False
     _timer: asyncio.TimerHandle | None = None
+    _stalled: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
@@ -37,10 +42,22 @@ class PatientProtocol(H11Protocol):
 
     def on_response_complete(self) -> None:
         super().on_response_complete()
+        self._served = True
         self._watch()
+
+    def pause_writing(self) -> None:
+        """The client does not read what it asked for."""
+        super().pause_writing()
+        self._stalled = self.loop.call_later(STALLED, self.transport.abort)
+
+    def resume_writing(self) -> None:
+        """It reads again."""
+        super().resume_writing()
+        self._read()
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._stop()
+        self._read()
         super().connection_lost(exc)
 
     def _watch(self) -> None:
@@ -55,7 +72,8 @@ class PatientProtocol(H11Protocol):
     def _missing(self) -> str:
         """What only the client can bring: a head, or the rest of a body although its request is answered."""
         if self.conn.their_state is h11.IDLE:
-            return "head"
+            # Between requests a connection may be idle for as long as it is kept (running.py); a begun head may not.
+            return "" if self._served and not self.conn.trailing_data[0] else "head"
         answered = self.conn.our_state in {h11.DONE, h11.MUST_CLOSE}
         return "rest" if answered and self.conn.their_state is h11.SEND_BODY else ""
 
@@ -63,6 +81,11 @@ class PatientProtocol(H11Protocol):
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
+
+    def _read(self) -> None:
+        if self._stalled is not None:
+            self._stalled.cancel()
+            self._stalled = None
 
     def _give_up(self) -> None:
         if not self.transport.is_closing():

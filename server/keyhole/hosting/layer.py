@@ -6,6 +6,8 @@ import json
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
 
+from keyhole import observe
+
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
@@ -16,6 +18,7 @@ App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 async def refuse(send: Send, status: int, code: str, message: str, headers: tuple[tuple[str, str], ...] = ()) -> None:
     """End a request with a JSON body that names what is wrong: `{"error": code, "message": message}`."""
+    observe.refused(code)
     body = json.dumps({"error": code, "message": message}).encode()
     fields = [("content-type", "application/json"), ("content-length", str(len(body))), *headers]
     encoded = [(name.encode(), value.encode()) for name, value in fields]

@@ -25,7 +25,9 @@ def listening(config: Config, host: str, port: int) -> Iterator[socket.socket]:
     check(config, str(address[0]))
     if said := concern(config):
         log.warning(said)
-    with socket.socket(family) as listener:
+    # Named as TCP: only then does asyncio switch off Nagle's algorithm, which holds back the second half of an answer
+    # until the client has acknowledged the first, 40 ms later.
+    with socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP) as listener:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             listener.bind(address)

@@ -16,6 +16,7 @@ from asyncio.subprocess import DEVNULL, PIPE, Process
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
+from urllib.parse import urlsplit
 
 import keyhole
 from keyhole.config import Config
@@ -78,7 +79,7 @@ class WorkerPool:
         except UnreadError as failure:
             from keyhole.worker.salvage import salvage
 
-            log.warning("%s could not be read: %s", page.url, failure.message)
+            log.warning("a page of %s could not be read: %s", urlsplit(page.url).hostname, failure.message)
             self.warm()  # in place of the one that was lost
             return await asyncio.to_thread(salvage, page, failure.message)
 
@@ -225,7 +226,7 @@ class _Worker:
             *(sys.executable, "-I", "-X", "utf8", "-c", _BOOT, json.dumps({**options, "path": _path()})),
             stdin=PIPE,
             stdout=PIPE,
-            stderr=None if log.isEnabledFor(logging.DEBUG) else DEVNULL,  # a page must not fill the log
+            stderr=DEVNULL,  # what parsers say of a page repeats it, and a page must not fill the log
             env={name: os.environ[name] for name in _KEPT if name in os.environ},
             start_new_session=True,  # Ctrl-C in a terminal is for the server, which ends its workers
             limit=PIECE,
