@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from fakes import Clock
-from hosting.served import NEVER, as_tenant, modern, served
+from hosting.admitting import NEVER, as_tenant, modern, served
 from keyhole.config import Config
 from keyhole.replicas.calls import Verdict
 from keyhole.replicas.choice import shared_calls, shared_hosts

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from hosting.served import call, rpc
+from hosting.admitting import call, rpc
 from keyhole.hosting.refusals import Asked, asked
 
 
