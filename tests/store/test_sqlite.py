@@ -19,7 +19,8 @@ from fakes import Clock, artifact
 from keyhole.errors import Code, KeyholeError
 from keyhole.store.base import Store
 from keyhole.store.filters import Filters
-from keyhole.store.sqlite import _MIGRATIONS, SCHEMA_VERSION, SqliteStore, doomed_rows
+from keyhole.store.sqlite import SqliteStore
+from keyhole.store.sqlite_schema import RELEASED as _MIGRATIONS, SCHEMA_VERSION
 from store.contract import DAY, TTL, StoreContract, code_of
 
 SOURCE = str(Path(keyhole.__file__).parents[1])
