@@ -36,6 +36,9 @@ T = TypeVar("T")
 NOTED_AFTER: Final = 120.0
 """Seconds. A read is noted when the last noted one is longer ago: one write in two minutes, not one a read. What was
 read within the last minutes is then the last in the order by which artifacts go."""
+READ: Final = "BEGIN"
+WRITE: Final = "BEGIN IMMEDIATE"
+"""Takes the write lock first: a read that turns into a write would fail as busy at once."""
 VERIFIED_AT_ONCE: Final = 64
 """Artifacts checked in one transaction, in which nobody else can write."""
 
@@ -72,7 +75,7 @@ class SqliteStore:
             space.make_room(db, self._limits(now), spared=key)
             space.give_back(db, space.GIVEN_AT_A_PUT)
 
-        self._run(keep, write=True)
+        self._run(keep, begin=WRITE)
 
     def renew(self, id: str, fetched_at: float) -> bool:
         now = self._clock()
@@ -85,14 +88,14 @@ class SqliteStore:
             db.execute("UPDATE entries SET fetched_at = ? WHERE key = ?", [fetched_at, row["key"]])
             return True
 
-        return self._run(renewed, write=True)
+        return self._run(renewed, begin=WRITE)
 
     def remove(self, id: str) -> bool:
         def removed(db: Database) -> bool:
             row = rows.by_id(db, id)
             return row is not None and rows.drop(db, [row["key"]], tombstones=False) > 0
 
-        return self._run(removed, write=True)
+        return self._run(removed, begin=WRITE)
 
     def collect(self) -> int:
         limits, dropped = self._limits(self._clock()), 0
@@ -101,9 +104,11 @@ class SqliteStore:
             partial(space.make_room, limits=limits, most=space.AT_ONCE),
             partial(space.drop_expired, limits=limits),
         ):
-            while count := self._run(some, write=True):
+            while count := self._run(some, begin=WRITE):
                 dropped += count
-        while self._run(partial(space.give_back, most=space.GIVEN_AT_ONCE), write=True):
+        if not self._run(space.gives_back):
+            self._run(space.write_anew, begin="")
+        while self._run(partial(space.give_back, most=space.GIVEN_AT_ONCE), begin=WRITE):
             pass
         return dropped
 
@@ -185,13 +190,13 @@ class SqliteStore:
 
     def remember(self, keys: Iterable[bytes]) -> None:
         known = list(keys)
-        self._run(lambda db: beside.remember(db, known, MAX_KNOWN_URLS, self._max_bytes), write=True)
+        self._run(lambda db: beside.remember(db, known, MAX_KNOWN_URLS, self._max_bytes), begin=WRITE)
 
     def remembers(self, key: bytes) -> bool:
         return self._run(lambda db: beside.remembers(db, key))
 
     def keep_vectors(self, vectors: Mapping[bytes, bytes]) -> None:
-        self._run(lambda db: beside.keep_vectors(db, vectors, MAX_VECTORS, self._max_bytes), write=True)
+        self._run(lambda db: beside.keep_vectors(db, vectors, MAX_VECTORS, self._max_bytes), begin=WRITE)
 
     def vectors(self, keys: Sequence[bytes]) -> Mapping[bytes, bytes]:
         return self._run(lambda db: beside.vectors(db, keys))
@@ -217,7 +222,7 @@ class SqliteStore:
         if abs(now - found.row["last_access"]) > NOTED_AFTER:
             # A disk that cannot be written keeps nobody from reading.
             with suppress(KeyholeError):
-                self._run(partial(rows.touch, key=found.row["key"], now=now), write=True)
+                self._run(partial(rows.touch, key=found.row["key"], now=now), begin=WRITE)
         return found
 
     def _sound(self, found: Iterable[rows.Found]) -> tuple[Artifact, ...]:
@@ -229,7 +234,7 @@ class SqliteStore:
             elif not each.row["damaged"]:
                 log.warning("a stored artifact is damaged and was set aside: %s", each.row["id"])
                 with suppress(KeyholeError):
-                    self._run(partial(rows.set_aside, row=each.row), write=True)
+                    self._run(partial(rows.set_aside, row=each.row), begin=WRITE)
         return tuple(sound)
 
     def _expired(self, row: Mapping[str, Any], now: float) -> bool:
@@ -240,16 +245,16 @@ class SqliteStore:
 
     # The file.
 
-    def _run(self, work: Callable[[Database], T], *, write: bool = False) -> T:
+    def _run(self, work: Callable[[Database], T], *, begin: str = READ) -> T:
         """What `work` gives, done whole or not at all; in a new file where this one turns out to be damaged."""
         with self._turn(), _as_store_error():
             try:
-                return self._transaction(work, write)
+                return self._transaction(work, begin)
             except sqlite3.DatabaseError as error:
                 if not is_damage(error):
                     raise
                 self._replace(error)
-            return self._transaction(work, write)
+            return self._transaction(work, begin)
 
     @contextmanager
     def _turn(self) -> Iterator[None]:
@@ -261,14 +266,15 @@ class SqliteStore:
         finally:
             self._lock.release()
 
-    def _transaction(self, work: Callable[[Database], T], write: bool) -> T:
+    def _transaction(self, work: Callable[[Database], T], begin: str) -> T:
         with passing(self._folder, BUSY_TIMEOUT):
             try:
                 db = self._opened()
-                # IMMEDIATE takes the write lock first: a read that turns into a write would fail as busy at once.
-                db.execute("BEGIN IMMEDIATE" if write else "BEGIN")
+                if begin:
+                    db.execute(begin)
                 result = work(db)
-                db.execute("COMMIT")
+                if begin:
+                    db.execute("COMMIT")
             except BaseException as error:
                 self._undo(error)
                 raise

@@ -1,7 +1,7 @@
 """How much of the SQLite file is used, dropping what exceeds its size or has expired, and giving pages back.
 
 What is used is counted by SQLite itself, in pages: texts, words, indexes, keys and vectors alike. The count is kept in
-the file's header, within the same transaction as what it counts. Each function is within a transaction.
+the file's header, within the same transaction as what it counts.
 """
 
 from __future__ import annotations
@@ -57,10 +57,22 @@ def drop_expired(db: Database, limits: Limits) -> int:
 def give_back(db: Database, most: int) -> int:
     """Shorten the file by its free pages but some; how many."""
     pages = min(most, _pragma(db, "freelist_count") - SPARE_PAGES)
-    if pages <= 0 or not _pragma(db, "auto_vacuum"):
+    if pages <= 0 or not gives_back(db):
         return 0
     db.execute(f"PRAGMA incremental_vacuum({pages})").fetchall()
     return pages
+
+
+def gives_back(db: Database) -> bool:
+    """Whether the file can be shortened page by page; one from before that could must be written anew first."""
+    return _pragma(db, "auto_vacuum") != 0
+
+
+def write_anew(db: Database) -> None:
+    """Write the whole file anew, without its free pages, so that it can be shortened from then on. Not within a
+    transaction; it is one."""
+    db.execute("PRAGMA auto_vacuum = INCREMENTAL")
+    db.execute("VACUUM")
 
 
 def _pragma(db: Database, name: str) -> int:

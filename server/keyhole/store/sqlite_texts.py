@@ -31,6 +31,7 @@ class Packed:
     chars: int
     size: int
     """Bytes in UTF-8."""
+    chunk_chars: int
     chunks: tuple[bytes, ...]
 
     @property
@@ -48,16 +49,16 @@ class Content:
     chunk_chars: int
 
 
-def pack(text: str) -> Packed:
+def pack(text: str, chunk_chars: int = CHUNK_CHARS) -> Packed:
     """Compress a text in chunks."""
     digest, size, chunks = hashlib.sha256(), 0, []
     compressor = zstandard.ZstdCompressor(level=LEVEL)
-    for start in range(0, len(text), CHUNK_CHARS):
-        piece = text[start : start + CHUNK_CHARS].encode("utf-8", "surrogatepass")
+    for start in range(0, len(text), chunk_chars):
+        piece = text[start : start + chunk_chars].encode("utf-8", "surrogatepass")
         digest.update(piece)
         size += len(piece)
         chunks.append(compressor.compress(piece))
-    return Packed(digest.digest(), len(text), size, tuple(chunks))
+    return Packed(digest.digest(), len(text), size, chunk_chars, tuple(chunks))
 
 
 def checksum(data: bytes, digest: bytes, chunk_chars: int, number: int) -> bytes:
@@ -71,10 +72,10 @@ def keep(db: Database, packed: Packed) -> int:
     for key, damaged in db.execute("SELECT key, damaged FROM contents WHERE digest = ?", [packed.digest]):
         if damaged:
             _write(db, int(key), packed)
-            db.execute("UPDATE contents SET chunk_chars = ?, damaged = 0 WHERE key = ?", [CHUNK_CHARS, key])
+            db.execute("UPDATE contents SET chunk_chars = ?, damaged = 0 WHERE key = ?", [packed.chunk_chars, key])
         return int(key)
     sql = "INSERT INTO contents (digest, chunk_chars) VALUES (?, ?)"
-    key = int(db.execute(sql, [packed.digest, CHUNK_CHARS]).lastrowid or 0)
+    key = int(db.execute(sql, [packed.digest, packed.chunk_chars]).lastrowid or 0)
     _write(db, key, packed)
     return key
 
@@ -108,7 +109,7 @@ def stretch(db: Database, content: Content, start: int, end: int) -> str | None:
 
 def _write(db: Database, key: int, packed: Packed) -> None:
     rows = [
-        ((key << _NUMBER_BITS) + number, data, checksum(data, packed.digest, CHUNK_CHARS, number))
+        ((key << _NUMBER_BITS) + number, data, checksum(data, packed.digest, packed.chunk_chars, number))
         for number, data in enumerate(packed.chunks)
     ]
     db.execute("DELETE FROM chunks WHERE key BETWEEN ? AND ?", _keys(key, 0, _LAST))
