@@ -250,7 +250,7 @@ class SqliteStore:
         with self._turn(), _as_store_error():
             try:
                 return self._transaction(work, begin)
-            except sqlite3.DatabaseError as error:
+            except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
                 if not is_damage(error):
                     raise
                 self._replace(error)
@@ -284,7 +284,7 @@ class SqliteStore:
         with suppress(sqlite3.Error):
             if self._db is not None:
                 self._db.rollback()
-        if isinstance(error, sqlite3.Error):
+        if isinstance(error, (sqlite3.Error, UnicodeDecodeError)):
             # Opened anew it is checked anew: a file whose tables are not ours does not stay in use.
             self._close()
 
@@ -303,7 +303,7 @@ class SqliteStore:
                 self._file = _inode(self._path)
         return self._db
 
-    def _replace(self, error: sqlite3.Error) -> None:
+    def _replace(self, error: Exception) -> None:
         """Begin a new file, with what the damaged one still gives; unless another process has done it already."""
         with passing(self._folder, BUSY_TIMEOUT, alone=True):
             self._close()

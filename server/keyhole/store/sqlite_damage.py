@@ -30,11 +30,12 @@ _ORDERS: Final = {
 }
 
 
-def is_damage(error: sqlite3.Error) -> bool:
+def is_damage(error: Exception) -> bool:
     """Whether the file is not what SQLite wrote; a file that is locked, unreadable or full is not damaged."""
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
-    # Python's own error, without a code, for a text that is no longer UTF-8.
-    return code in _DAMAGE or str(error).startswith("Could not decode to UTF-8")
+    # Python's own errors, for a text that is no longer UTF-8 and for a name in it that is not.
+    undecodable = isinstance(error, UnicodeDecodeError) or str(error).startswith("Could not decode to UTF-8")
+    return code in _DAMAGE or undecodable
 
 
 def move_aside(path: Path) -> Path:

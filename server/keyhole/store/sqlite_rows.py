@@ -160,12 +160,11 @@ def touch(db: Database, key: int, now: float) -> None:
 def set_aside(db: Database, row: Mapping[str, Any]) -> None:
     """Mark an artifact as damaged, with all that share its text: it stays in the file and is in no search and no list
     until the page is put again."""
-    content = row["content"]
-    keys = [key for (key,) in db.execute("SELECT key FROM entries WHERE content = ?", [content])]
+    # The text is written anew then. Where the row is what was written, it is the text that is not.
+    db.execute("UPDATE contents SET damaged = 1 WHERE key = ?", [row["content"]])
+    keys = [row["key"]]
     if _intact(row):
-        db.execute("UPDATE contents SET damaged = 1 WHERE key = ?", [content])
-    else:
-        keys = [row["key"]]
+        keys = [key for (key,) in db.execute("SELECT key FROM entries WHERE content = ?", [row["content"]])]
     for key in keys:
         db.execute("UPDATE entries SET damaged = 1 WHERE key = ?", [key])
         db.execute("DELETE FROM words WHERE rowid = ?", [key])
@@ -200,15 +199,16 @@ def _free_unused(db: Database, content: int) -> None:
 
 def _sound_content(row: Mapping[str, Any]) -> Content | None:
     """Where a row's text is, or None where the row or its text is known to be damaged."""
-    return Content(row["content"], row["digest"], row["chunk_chars"]) if not row["damaged"] and _intact(row) else None
+    if row["damaged"] or not _intact(row) or not isinstance(row["chunk_chars"], int):
+        return None
+    return Content(row["content"], row["digest"], row["chunk_chars"]) if 0 < row["chunk_chars"] <= MAX_CHUNK else None
 
 
 def _intact(row: Mapping[str, Any]) -> bool:
     """Whether a row says what was written."""
-    kinds = {"digest": bytes, "chunk_chars": int, "content": int, "fetched_at": float, "last_access": float}
-    if not all(isinstance(row[name], kind) for name, kind in kinds.items()) or not 0 < row["chunk_chars"] <= MAX_CHUNK:
-        return False
-    return bool(row["checksum"] == _checksum(row, row["digest"]))
+    kinds = {"digest": bytes, "content": int, "fetched_at": float, "last_access": float}
+    sound = all(isinstance(row[name], kind) for name, kind in kinds.items())
+    return sound and bool(row["checksum"] == _checksum(row, row["digest"]))
 
 
 def _checksum(row: Mapping[str, Any], digest: bytes) -> bytes:

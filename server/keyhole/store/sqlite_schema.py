@@ -122,7 +122,8 @@ def open_file(path: Path) -> sqlite_utils.Database:
         # Before anything is set: a file that we do not understand is left as it is.
         version = checked_version(connection)
         connection.execute("PRAGMA cell_size_check = ON")
-        connection.execute("PRAGMA auto_vacuum = INCREMENTAL")  # of an empty file only; others keep what they have
+        if version == 0:
+            connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
         connection.execute(f"PRAGMA journal_mode = {journal_mode(sqlite3.sqlite_version_info)}")
         # FULL, and the folder too after a rollback journal is deleted: else a power cut could bring the journal back,
         # and with it undo what had been acknowledged.

@@ -122,12 +122,13 @@ def _keys(content: int, first: int, last: int) -> list[int]:
 
 def _pieces(db: Database, content: Content, first: int, last: int) -> list[bytes] | None:
     """Some chunks of a text unpacked, or None where one is not what was kept."""
-    sql = "SELECT data, checksum FROM chunks WHERE key BETWEEN ? AND ? ORDER BY key"
+    sql = "SELECT key, data, checksum FROM chunks WHERE key BETWEEN ? AND ? ORDER BY key"
     decompressor = zstandard.ZstdDecompressor()
     pieces = []
-    for number, (data, expected) in enumerate(db.execute(sql, _keys(content.key, first, last)), start=first):
+    for key, data, expected in db.execute(sql, _keys(content.key, first, last)):
         # The checksum first: what passes it is what we compressed, so that nothing else is ever unpacked.
-        if not isinstance(data, bytes) or checksum(data, content.digest, content.chunk_chars, number) != expected:
+        place = content.chunk_chars, key & _LAST
+        if not isinstance(data, bytes) or checksum(data, content.digest, *place) != expected:
             return None
         pieces.append(decompressor.decompress(data))
     return pieces
