@@ -59,7 +59,9 @@ def give_back(db: Database, most: int) -> int:
     pages = min(most, _pragma(db, "freelist_count") - SPARE_PAGES)
     if pages <= 0 or not gives_back(db):
         return 0
-    db.execute(f"PRAGMA incremental_vacuum({pages})").fetchall()
+    for _ in range(pages):
+        # One at a time: Python's sqlite3 takes a single step of a statement without columns, which is one page.
+        db.execute("PRAGMA incremental_vacuum(1)")
     return pages
 
 
