@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
@@ -159,7 +160,7 @@ class StoreContract(ABC):
         store.put(kept, "x")
         starts = range(0, len(kept.text), max(size, len(kept.text) // 20))
         edges = [*starts, len(kept.text)]
-        parts = [store.part(kept.id, a, b).artifact.text for a, b in zip(edges, edges[1:], strict=False)]
+        parts = [store.part(kept.id, a, b).artifact.text for a, b in itertools.pairwise(edges)]
         assert "".join(parts) == kept.text
 
     def test_a_stretch_of_what_is_not_there_is_refused_as_the_whole_is(self, store: Store, clock: Clock) -> None:

@@ -10,8 +10,8 @@ from keyhole.store.gate import passing
 
 
 def test_many_pass_together_and_nobody_beside_one_alone(tmp_path: Path) -> None:
-    with passing(tmp_path, 0.0), passing(tmp_path, 0.0):
-        with pytest.raises(TimeoutError), passing(tmp_path, 0.02, alone=True):
+    with passing(tmp_path, 0.0), passing(tmp_path, 0.0), pytest.raises(TimeoutError):  # noqa: SIM117 - they must be held
+        with passing(tmp_path, 0.02, alone=True):
             pass
     with passing(tmp_path, 0.0, alone=True):
         for alone in (False, True):

@@ -7,18 +7,16 @@ import sqlite3
 import stat
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 import keyhole
 from fakes import Clock, artifact
-from keyhole.errors import Code, KeyholeError
+from keyhole.errors import Code
 from keyhole.store.base import Store
-from keyhole.store.filters import Filters
 from keyhole.store.sqlite import SqliteStore
 from store.contract import TTL, StoreContract, code_of
 from store.shelf import Open, failure, files

@@ -27,7 +27,7 @@ from keyhole.store.filters import NONE, Filters
 from keyhole.store.gate import passing
 from keyhole.store.narrow import searchable
 from keyhole.store.sqlite_damage import is_damage, move_aside, save, was_moved_aside
-from keyhole.store.sqlite_schema import BUSY_TIMEOUT, open_file
+from keyhole.store.sqlite_schema import BUSY_TIMEOUT, begin, open_file
 from keyhole.store.sqlite_search import Asked, held_by_any, narrowed
 
 log = logging.getLogger(__name__)
@@ -36,9 +36,6 @@ T = TypeVar("T")
 NOTED_AFTER: Final = 120.0
 """Seconds. A read is noted when the last noted one is longer ago: one write in two minutes, not one a read. What was
 read within the last minutes is then the last in the order by which artifacts go."""
-READ: Final = "BEGIN"
-WRITE: Final = "BEGIN IMMEDIATE"
-"""Takes the write lock first: a read that turns into a write would fail as busy at once."""
 VERIFIED_AT_ONCE: Final = 64
 """Artifacts checked in one transaction, in which nobody else can write."""
 
@@ -75,7 +72,7 @@ class SqliteStore:
             space.make_room(db, self._limits(now), spared=key)
             space.give_back(db, space.GIVEN_AT_A_PUT)
 
-        self._run(keep, begin=WRITE)
+        self._run(keep, write=True)
 
     def renew(self, id: str, fetched_at: float) -> bool:
         now = self._clock()
@@ -88,14 +85,14 @@ class SqliteStore:
             db.execute("UPDATE entries SET fetched_at = ? WHERE key = ?", [fetched_at, row["key"]])
             return True
 
-        return self._run(renewed, begin=WRITE)
+        return self._run(renewed, write=True)
 
     def remove(self, id: str) -> bool:
         def removed(db: Database) -> bool:
             row = rows.by_id(db, id)
             return row is not None and rows.drop(db, [row["key"]], tombstones=False) > 0
 
-        return self._run(removed, begin=WRITE)
+        return self._run(removed, write=True)
 
     def collect(self) -> int:
         limits, dropped = self._limits(self._clock()), 0
@@ -104,11 +101,11 @@ class SqliteStore:
             partial(space.make_room, limits=limits, most=space.AT_ONCE),
             partial(space.drop_expired, limits=limits),
         ):
-            while count := self._run(some, begin=WRITE):
+            while count := self._run(some, write=True):
                 dropped += count
         if not self._run(space.gives_back):
-            self._run(space.write_anew, begin="")
-        while self._run(partial(space.give_back, most=space.GIVEN_AT_ONCE), begin=WRITE):
+            self._run(space.write_anew, write=None)
+        while self._run(partial(space.give_back, most=space.GIVEN_AT_ONCE), write=True):
             pass
         return dropped
 
@@ -190,13 +187,13 @@ class SqliteStore:
 
     def remember(self, keys: Iterable[bytes]) -> None:
         known = list(keys)
-        self._run(lambda db: beside.remember(db, known, MAX_KNOWN_URLS, self._max_bytes), begin=WRITE)
+        self._run(lambda db: beside.remember(db, known, MAX_KNOWN_URLS, self._max_bytes), write=True)
 
     def remembers(self, key: bytes) -> bool:
         return self._run(lambda db: beside.remembers(db, key))
 
     def keep_vectors(self, vectors: Mapping[bytes, bytes]) -> None:
-        self._run(lambda db: beside.keep_vectors(db, vectors, MAX_VECTORS, self._max_bytes), begin=WRITE)
+        self._run(lambda db: beside.keep_vectors(db, vectors, MAX_VECTORS, self._max_bytes), write=True)
 
     def vectors(self, keys: Sequence[bytes]) -> Mapping[bytes, bytes]:
         return self._run(lambda db: beside.vectors(db, keys))
@@ -222,7 +219,7 @@ class SqliteStore:
         if abs(now - found.row["last_access"]) > NOTED_AFTER:
             # A disk that cannot be written keeps nobody from reading.
             with suppress(KeyholeError):
-                self._run(partial(rows.touch, key=found.row["key"], now=now), begin=WRITE)
+                self._run(partial(rows.touch, key=found.row["key"], now=now), write=True)
         return found
 
     def _sound(self, found: Iterable[rows.Found]) -> tuple[Artifact, ...]:
@@ -234,7 +231,7 @@ class SqliteStore:
             elif not each.row["damaged"]:
                 log.warning("a stored artifact is damaged and was set aside: %s", each.row["id"])
                 with suppress(KeyholeError):
-                    self._run(partial(rows.set_aside, row=each.row), begin=WRITE)
+                    self._run(partial(rows.set_aside, row=each.row), write=True)
         return tuple(sound)
 
     def _expired(self, row: Mapping[str, Any], now: float) -> bool:
@@ -245,16 +242,19 @@ class SqliteStore:
 
     # The file.
 
-    def _run(self, work: Callable[[Database], T], *, begin: str = READ) -> T:
-        """What `work` gives, done whole or not at all; in a new file where this one turns out to be damaged."""
+    def _run(self, work: Callable[[Database], T], *, write: bool | None = False) -> T:
+        """What `work` gives, done whole or not at all; in a new file where this one turns out to be damaged.
+
+        `write` is None for work that is a transaction itself.
+        """
         with self._turn(), _as_store_error():
             try:
-                return self._transaction(work, begin)
+                return self._transaction(work, write)
             except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
                 if not is_damage(error):
                     raise
                 self._replace(error)
-            return self._transaction(work, begin)
+            return self._transaction(work, write)
 
     @contextmanager
     def _turn(self) -> Iterator[None]:
@@ -266,14 +266,14 @@ class SqliteStore:
         finally:
             self._lock.release()
 
-    def _transaction(self, work: Callable[[Database], T], begin: str) -> T:
+    def _transaction(self, work: Callable[[Database], T], write: bool | None) -> T:
         with passing(self._folder, BUSY_TIMEOUT):
             try:
                 db = self._opened()
-                if begin:
-                    db.execute(begin)
+                if write is not None:
+                    begin(db, write=write)
                 result = work(db)
-                if begin:
+                if write is not None:
                     db.execute("COMMIT")
             except BaseException as error:
                 self._undo(error)

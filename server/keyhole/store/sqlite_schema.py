@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import time
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Final
@@ -15,6 +16,8 @@ from keyhole.store.sqlite_migration import bring_up
 
 BUSY_TIMEOUT: Final = 5.0
 """Seconds a writer waits for another process: writes take milliseconds, so this is a stuck disk or a migration."""
+PAUSE: Final = 0.001
+"""Seconds between two tries to write."""
 SAFE_WAL: Final = (3, 51, 3)
 """The first SQLite in which concurrent writers cannot corrupt a write-ahead log."""
 
@@ -133,6 +136,32 @@ def open_file(path: Path) -> sqlite_utils.Database:
             bring_up(database, RELEASED, CURRENT, checked_version)
         undo.pop_all()
     return database
+
+
+def begin(db: sqlite_utils.Database, *, write: bool) -> None:
+    """Begin a transaction; one that writes when it is this process's turn.
+
+    SQLite itself asks for the lock ten times a second at last: of several processes that write all the time one then
+    waits for seconds. Asked for every millisecond, it comes to each.
+    """
+    if not write:
+        db.execute("BEGIN")
+        return
+    until = time.monotonic() + BUSY_TIMEOUT
+    db.execute("PRAGMA busy_timeout = 0")
+    try:
+        while True:
+            try:
+                # Takes the write lock first: a read that turns into a write would fail as busy at once.
+                db.execute("BEGIN IMMEDIATE")
+            except sqlite3.OperationalError as error:
+                if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > until:
+                    raise
+                time.sleep(PAUSE)
+            else:
+                return
+    finally:
+        db.execute(f"PRAGMA busy_timeout = {int(BUSY_TIMEOUT * 1_000)}")
 
 
 def journal_mode(sqlite_version: tuple[int, ...]) -> str:
