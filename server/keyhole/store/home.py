@@ -14,7 +14,7 @@ log = logging.getLogger(__name__)
 
 SECRET_BYTES = 32
 SECRET_NAMES = ("secret", "secret.2", "secret.3")
-_OURS = (*SECRET_NAMES, "artifacts.db", "tenants")
+_OURS = (*SECRET_NAMES, "artifacts.db", "tenants", "tmp")
 """Beginnings of the names of what Keyhole keeps in its folder."""
 
 

@@ -275,18 +275,14 @@ class SqliteStore:
                 result = work(db)
                 if write is not None:
                     db.execute("COMMIT")
-            except BaseException as error:
-                self._undo(error)
+                return result
+            except (sqlite3.Error, UnicodeDecodeError):
+                # Opened anew it is checked anew: a file whose tables are not ours does not stay in use.
+                self._close()
                 raise
-            return result
-
-    def _undo(self, error: BaseException) -> None:
-        with suppress(sqlite3.Error):
-            if self._db is not None:
-                self._db.rollback()
-        if isinstance(error, (sqlite3.Error, UnicodeDecodeError)):
-            # Opened anew it is checked anew: a file whose tables are not ours does not stay in use.
-            self._close()
+            finally:
+                if self._db is not None:
+                    self._db.rollback()
 
     def _opened(self) -> Database:
         """The database, opened by the first use and again where its file went away or is another: a disk that
