@@ -104,7 +104,8 @@ class SqliteStore:
             while count := self._run(some, write=True):
                 dropped += count
         if not self._run(space.gives_back):
-            self._run(space.write_anew, write=None)
+            with suppress(KeyholeError):  # for want of room on the disk, or while others read
+                self._run(space.write_anew, write=None)
         while self._run(partial(space.give_back, most=space.GIVEN_AT_ONCE), write=True):
             pass
         return dropped
@@ -231,7 +232,7 @@ class SqliteStore:
             elif not each.row["damaged"]:
                 log.warning("a stored artifact is damaged and was set aside: %s", each.row["id"])
                 with suppress(KeyholeError):
-                    self._run(partial(rows.set_aside, row=each.row), write=True)
+                    self._run(partial(rows.set_aside, key=each.row["key"]), write=True)
         return tuple(sound)
 
     def _expired(self, row: Mapping[str, Any], now: float) -> bool:

@@ -23,6 +23,8 @@ SAVED_AT_ONCE: Final = 200
 """Artifacts of one transaction."""
 _BESIDE: Final = ("-journal", "-wal", "-shm")
 _DAMAGE: Final = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
+_UNREADABLE: Final = (sqlite3.Error, UnicodeDecodeError)
+"""What reading a damaged file fails with: Python cannot decode every message about one."""
 _ORDERS: Final = {
     # Every index tells of all keys, the first in the order that matters most: the latest read first.
     "entries": ("INDEXED BY entries_by_turn ORDER BY turn DESC", "INDEXED BY entries_by_fetch", "NOT INDEXED"),
@@ -79,7 +81,7 @@ def save(aside: Path, db: Database, seconds: float = SAVING_SECONDS) -> int:
     until = time.monotonic() + seconds
     saved = 0
     # As it is: no lock, no journal, and nothing in it is changed.
-    with suppress(sqlite3.Error), closing(sqlite3.connect(f"file:{quote(str(aside))}?immutable=1", uri=True)) as file:
+    with suppress(*_UNREADABLE), closing(sqlite3.connect(f"file:{quote(str(aside))}?immutable=1", uri=True)) as file:
         source = Database(file, execute_plugins=False)
         saved = _save_artifacts(source, db, until)
         _save_urls(source, db)
@@ -106,7 +108,7 @@ def _save_artifacts(source: Database, db: Database, until: float) -> int:
 
 
 def _readable(source: Database, table: str) -> bool:
-    with suppress(sqlite3.Error):
+    with suppress(*_UNREADABLE):
         source.execute(f"SELECT key FROM {table} LIMIT 0")  # noqa: S608 - one of ours
         return True
     return False
@@ -116,7 +118,7 @@ def _keys(source: Database, table: str) -> Iterator[int]:
     """All keys that any index or the table still tells of, each once."""
     seen: set[int] = set()
     for order in _ORDERS.get(table, ()):
-        with suppress(sqlite3.Error):
+        with suppress(*_UNREADABLE):
             for (key,) in source.execute(f"SELECT key FROM {table} {order}"):  # noqa: S608 - constants
                 if isinstance(key, int) and key not in seen:
                     seen.add(key)
@@ -146,7 +148,7 @@ def _save_one(source: Database, table: str, key: int, db: Database, turn: int) -
 
 
 def _words(source: Database, key: int) -> str:
-    with suppress(sqlite3.Error):
+    with suppress(*_UNREADABLE):
         for (stems,) in source.execute("SELECT stems FROM words WHERE rowid = ?", [key]):
             return str(stems)
     return ""
@@ -159,7 +161,7 @@ def _save_urls(source: Database, db: Database) -> None:
         ("SELECT key FROM known_urls ORDER BY number", "INSERT OR IGNORE INTO known_urls (key) VALUES (?)"),
         ("SELECT id, url FROM tombstones ORDER BY number", "INSERT OR IGNORE INTO tombstones (id, url) VALUES (?, ?)"),
     ):
-        with suppress(sqlite3.Error):
+        with suppress(*_UNREADABLE):
             for row in source.execute(read):
                 db.execute(write, row)
     db.execute("COMMIT")

@@ -157,9 +157,13 @@ def touch(db: Database, key: int, now: float) -> None:
     db.execute("UPDATE entries SET last_access = ?, turn = ? WHERE key = ?", [now, next_turn(db), key])
 
 
-def set_aside(db: Database, row: Mapping[str, Any]) -> None:
+def set_aside(db: Database, key: int) -> None:
     """Mark an artifact as damaged, with all that share its text: it stays in the file and is in no search and no list
-    until the page is put again."""
+    until the page is put again. One that somebody has put again meanwhile is left alone."""
+    found = by_keys(db, [key])
+    if not found or not found[0].damaged:
+        return
+    row = found[0].row
     # The text is written anew then. Where the row is what was written, it is the text that is not.
     db.execute("UPDATE contents SET damaged = 1 WHERE key = ?", [row["content"]])
     keys = [row["key"]]

@@ -155,7 +155,7 @@ def begin(db: sqlite_utils.Database, *, write: bool) -> None:
                 # Takes the write lock first: a read that turns into a write would fail as busy at once.
                 db.execute("BEGIN IMMEDIATE")
             except sqlite3.OperationalError as error:
-                if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > until:
+                if getattr(error, "sqlite_errorcode", 0) & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > until:
                     raise
                 time.sleep(PAUSE)
             else:
