@@ -1,6 +1,6 @@
 """Search over 100,000 stored artifacts: `python benchmarks/stored.py FOLDER [DATA] [--count N] [--full N]`.
 
-Makes the store in FOLDER, outside the repository, where it is not there yet (some minutes, 1.8 GB), of the recorded
+Makes the store in FOLDER, outside the repository, where it is not there yet (some minutes, 1.3 GB), of the recorded
 pages and, where DATA (see answers.py) is given, its documents in many languages. Prints milliseconds (by the clock / of
 work) of whole searches for ten results by kind of question and by language, how often a known artifact is found, by the
 narrowing and, for `--full` questions, by SQLite's BM25 over all words, and milliseconds of put and get.
@@ -21,6 +21,8 @@ from pathlib import Path
 from random import Random
 from typing import Any, cast
 
+from sqlite_utils import Database
+
 from keyhole.config import Config
 from keyhole.passages.stems import index_terms, query_words
 from keyhole.passages.words import UNSPACED
@@ -28,6 +30,7 @@ from keyhole.records import Answer
 from keyhole.retrieve import Retrieval
 from keyhole.store.narrow import searchable
 from keyhole.store.sqlite import SqliteStore
+from keyhole.store.sqlite_rows import entry_of, insert
 from keyhole.websearch.panel import Panel
 from stored_texts import Made, artifacts, books
 
@@ -38,10 +41,6 @@ SAMPLE = 2_000
 WARM = 8
 """Searches of each kind that are not counted: SQLite has read its pages and the stemmers have their words."""
 KINDS = ("rare words", "common words", "a sentence", "many words", "with a site", "with an age", "no hit")
-ROW = """
-INSERT INTO artifacts (key, id, url, requested_url, title, text, chars, size, media_type, language, cut, fetched_at,
-    last_access, published) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?, ?)
-"""
 
 
 def main() -> int:
@@ -72,17 +71,15 @@ def build(folder: Path, library: Any, count: int) -> None:
     """The store's file, written in one transaction: put() waits for the disk at each."""
     with closing(SqliteStore(folder, lambda: NOW, TTL, 10**12)) as store:
         store.list(1)
-    with closing(sqlite3.connect(folder / "artifacts.db", isolation_level=None)) as db:
+    with closing(sqlite3.connect(folder / "artifacts.db", isolation_level=None)) as connection:
+        db = Database(connection, execute_plugins=False)
         db.execute("PRAGMA synchronous = OFF")
         db.execute("PRAGMA cache_size = -400000")
         db.execute("BEGIN")
         for key, made in enumerate(artifacts(library, range(count), NOW), 1):
-            a, text = made.artifact, made.artifact.text.encode()
-            row = [key, a.id, a.url, a.requested_url, a.title, text, len(a.text), len(text), a.media_type, a.language]
-            db.execute(ROW, [*row, a.fetched_at, NOW - 3_600, a.published])
-            db.execute(
-                "INSERT INTO words (rowid, stems) VALUES (?, ?)", [key, " ".join(searchable(made.words.split()))]
-            )
+            stems = " ".join(searchable(made.words.split()))
+            insert(db, entry_of(made.artifact, len(stems.encode())), key, key, NOW - 3_600)
+            db.execute("INSERT INTO words (rowid, stems) VALUES (?, ?)", [key, stems])
         db.execute("COMMIT")
 
 
@@ -154,7 +151,7 @@ def full_bm25(folder: Path, asked: list[tuple[str, Made, str, dict[str, Any]]]) 
             terms = [form for forms in query_words(question) for form in forms]
             match = " OR ".join('"' + term.replace('"', '""') + '"' for term in terms)
             sql = (
-                "SELECT id FROM words JOIN artifacts ON key = words.rowid WHERE words MATCH ? "
+                "SELECT id FROM words JOIN entries ON key = words.rowid WHERE words MATCH ? "
                 "ORDER BY bm25(words), id LIMIT 20"
             )
             return [id for (id,) in db.execute(sql, [match])]

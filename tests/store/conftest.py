@@ -1,5 +1,39 @@
-"""The contract's assertions are shown in full when they fail, though it is no test file itself."""
+"""The contract's assertions are shown in full when they fail; a folder and the SQLite stores opened on it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
-pytest.register_assert_rewrite("store.contract")
+from fakes import Clock
+from keyhole.store.sqlite import SqliteStore
+
+pytest.register_assert_rewrite("store.contract", "store.shelf")
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    folder = tmp_path / "home of keyhole"
+    folder.mkdir()
+    return folder
+
+
+@pytest.fixture
+def open_store(folder: Path, clock: Clock) -> Iterator[object]:
+    """Opens stores on one folder, and closes them all in the end."""
+    opened: list[SqliteStore] = []
+
+    def open_store(max_bytes: int = 10**9) -> SqliteStore:
+        opened.append(SqliteStore(folder, clock, 30 * 86_400.0, max_bytes))
+        return opened[-1]
+
+    yield open_store
+    for store in opened:
+        store.close()

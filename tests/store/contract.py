@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
@@ -14,6 +15,7 @@ from hypothesis import strategies as st
 
 from fakes import Clock, artifact
 from keyhole.errors import Code, KeyholeError
+from keyhole.records import Part
 from keyhole.store.base import TOPIC, Store
 from keyhole.store.filters import Filters
 
@@ -44,8 +46,7 @@ class StoreContract(ABC):
     def store(self, tmp_path: Path, clock: Clock) -> Iterator[Store]:
         store = self.open_store(tmp_path, clock)
         yield store
-        if close := getattr(store, "close", None):
-            close()
+        store.close()
 
     # Keeping.
 
@@ -119,6 +120,108 @@ class StoreContract(ABC):
         store.put(artifact(), "x")
         clock.advance(TTL - 1)
         assert store.get(artifact().id) == artifact()
+
+    # Stretches.
+
+    @pytest.mark.parametrize("edge", [0, 4_096, 8_192, 16_384, 32_768, 65_536, 98_304, 120_000])
+    def test_a_stretch_is_given_without_the_rest_at_every_edge(self, store: Store, edge: int) -> None:
+        kept = artifact(text="aé中😀\ud800\n" * 20_000)
+        store.put(kept, "x")
+        for start, end in ((edge - 1, edge), (edge, edge + 1), (edge - 4, edge + 4), (edge - 3, edge + 40_000)):
+            start, end = max(0, start), max(0, end)
+            stretch = replace(kept, text=kept.text[start:end])
+            assert store.part(kept.id, start, end) == Part(stretch, min(start, 120_000), 120_000)
+
+    @pytest.mark.parametrize(
+        ("start", "end", "given_start", "text"),
+        [(-5, 3, 0, "012"), (8, 99, 8, "89"), (10, 12, 10, ""), (50, 99, 10, ""), (7, 3, 7, ""), (-9, -2, 0, ""),
+         (0, 10**18, 0, "0123456789"), (4, 4, 4, "")],
+    )  # fmt: skip
+    def test_a_stretch_beyond_the_ends_is_what_there_is(
+        self, store: Store, start: int, end: int, given_start: int, text: str
+    ) -> None:
+        kept = artifact(text="0123456789")
+        store.put(kept, "x")
+        assert store.part(kept.id, start, end) == Part(replace(kept, text=text), given_start, 10)
+
+    def test_an_empty_text_has_an_empty_stretch(self, store: Store) -> None:
+        store.put(artifact(text=""), "x")
+        assert store.part(artifact().id, 0, 5) == Part(artifact(text=""), 0, 0)
+
+    @settings(
+        deadline=None,
+        max_examples=40,
+        suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.differing_executors],
+    )
+    @given(text=TEXTS, times=st.sampled_from([1, 700, 3_000]), size=st.integers(1, 50_000))
+    def test_stretches_joined_are_the_text(self, store: Store, text: str, times: int, size: int) -> None:
+        kept = artifact(text=text * times)
+        store.remove(kept.id)
+        store.put(kept, "x")
+        starts = range(0, len(kept.text), max(size, len(kept.text) // 20))
+        edges = [*starts, len(kept.text)]
+        parts = [store.part(kept.id, a, b).artifact.text for a, b in itertools.pairwise(edges)]
+        assert "".join(parts) == kept.text
+
+    def test_a_stretch_of_what_is_not_there_is_refused_as_the_whole_is(self, store: Store, clock: Clock) -> None:
+        kept = artifact(url="https://example.org/old")
+        store.put(kept, "x")
+        with pytest.raises(KeyholeError) as caught:
+            store.part("bbbbbbbbbbbbbbbb", 0, 5)
+        assert caught.value.code is Code.UNKNOWN_ARTIFACT
+        clock.advance(TTL + 1)
+        with pytest.raises(KeyholeError) as caught:
+            store.part(kept.id, 0, 5)
+        assert (caught.value.code, caught.value.facts) == (Code.EXPIRED_ARTIFACT, {"url": kept.url})
+
+    def test_reading_a_stretch_keeps_the_artifact(self, store: Store, clock: Clock) -> None:
+        store.put(artifact(), "x")
+        for _ in range(3):
+            clock.advance(TTL - DAY)
+            store.part(artifact().id, 0, 5)
+        assert store.get(artifact().id) == artifact()
+
+    # Equal texts.
+
+    def test_equal_texts_are_kept_once_and_go_with_the_last_that_has_them(self, store: Store) -> None:
+        one, two = (artifact(name, text="The same.\n" * 9_000, url=f"https://{name}.example/") for name in ("a", "b"))
+        store.put(one, "x")
+        alone = store.stats()
+        store.put(two, "x")
+        both = store.stats()
+        assert (both.artifacts, both.contents, both.text_bytes) == (2, 1, 2 * alone.text_bytes)
+        assert store.remove("a")
+        assert store.get("b") == two
+        assert store.part("b", 80_000, 80_010).artifact.text == two.text[80_000:80_010]
+        assert store.remove("b")
+        assert (store.stats().artifacts, store.stats().contents) == (0, 0)
+        store.put(one, "x")
+        assert store.get("a") == one
+
+    # How much there is.
+
+    def test_a_store_says_how_much_it_keeps(self, store: Store, clock: Clock) -> None:
+        empty = store.stats()
+        assert (empty.artifacts, empty.contents, empty.text_bytes, empty.tombstones, empty.damaged) == (0, 0, 0, 0, 0)
+        assert (empty.oldest_fetch, empty.newest_fetch) == (None, None)
+        store.put(artifact("old", "x", fetched_at=clock.now - 5), "x")
+        clock.advance(TTL)
+        store.put(artifact("one", "中😀\ud800", fetched_at=clock.now), "x")
+        store.put(artifact("two", "two", fetched_at=clock.now + 7), "x")
+        clock.advance(1)
+        store.collect()
+        stats = store.stats()
+        assert (stats.artifacts, stats.contents, stats.text_bytes, stats.tombstones) == (2, 2, 3 + 4 + 3 + 3, 1)
+        assert (stats.oldest_fetch, stats.newest_fetch) == (clock.now - 1, clock.now + 6)
+        assert stats.stored_bytes >= 0
+
+    def test_every_text_is_compared_with_what_was_kept(self, store: Store) -> None:
+        assert (store.verify().checked, store.verify().damaged) == (0, ())
+        for n in range(150):
+            store.put(artifact(f"id{n:03}", text=f"Text {n % 7}"), "x")
+        kept = len(store.list(1_000))
+        assert (store.verify().checked, store.verify().damaged) == (kept, ())
+        assert store.warning() == ""
 
     # Ids that are not there.
 

@@ -34,6 +34,28 @@ def test_only_the_owner_may_look(tmp_path: Path) -> None:
     assert mode(folder / "secret") == 0o600
 
 
+def test_a_folder_of_ours_that_others_could_read_is_closed_to_them(tmp_path: Path) -> None:
+    folder = tmp_path / "home"
+    folder.mkdir(mode=0o755)
+    secret = open_home(folder)
+    assert mode(folder) == 0o700
+    folder.chmod(0o750)
+    (folder / "artifacts.db").touch()
+    assert open_home(folder) == secret
+    assert mode(folder) == 0o700
+
+
+def test_a_folder_that_holds_other_things_stays_as_it_is_and_is_told_of(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    folder = tmp_path / "shared"
+    folder.mkdir(mode=0o755)
+    (folder / "thesis.tex").touch()
+    open_home(folder)
+    assert mode(folder) == 0o755
+    assert "others can look into" in caplog.text
+
+
 def test_nothing_but_the_secret_is_left_in_the_folder(tmp_path: Path) -> None:
     open_home(tmp_path)
     open_home(tmp_path)

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import secrets
+import stat
 import tempfile
 from contextlib import suppress
 from pathlib import Path
 
+log = logging.getLogger(__name__)
+
 SECRET_BYTES = 32
 SECRET_NAMES = ("secret", "secret.2", "secret.3")
+_OURS = (*SECRET_NAMES, "artifacts.db", "tenants", "tmp")
+"""Beginnings of the names of what Keyhole keeps in its folder."""
 
 
 def home_folder(configured: Path | None) -> Path:
@@ -34,8 +40,21 @@ def open_home(folder: Path) -> bytes:
         if not path.exists():
             _link_secret(folder, path)
         if len(secret := path.read_bytes()) == SECRET_BYTES:
+            _close_to_others(folder)
             return secret
     raise OSError(f"the secrets in {folder} are damaged")
+
+
+def _close_to_others(folder: Path) -> None:
+    """Let nobody else into a folder that was there before, where it is ours alone; else say so."""
+    if os.name != "posix" or not (mode := stat.S_IMODE(folder.stat().st_mode)) & 0o077:
+        return
+    # A folder with other things in it may be shared on purpose: somebody's home, or one of all users.
+    ours = all(path.name.startswith(_OURS) for path in folder.iterdir())
+    if ours and folder.stat().st_uid == os.geteuid():
+        folder.chmod(0o700)
+    else:
+        log.warning("others can look into %s (mode %o), where Keyhole keeps what was read", folder, mode)
 
 
 def _link_secret(folder: Path, path: Path) -> None:

@@ -1,85 +1,43 @@
-"""Artifacts in one SQLite file, shared by every client on the machine. Only sqlite_search.py knows its tables too."""
+"""Artifacts in one SQLite file, shared by every client on the machine: the store's calls as short transactions.
+
+What is done within a transaction is in the rooms beside: sqlite_rows.py, sqlite_texts.py, sqlite_search.py,
+sqlite_space.py, sqlite_keys.py. How the file comes to be is in sqlite_schema.py, how it is lost in sqlite_damage.py.
+"""
 
 from __future__ import annotations
 
-import json
-import os
+import logging
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from threading import Lock
-from typing import Any
+from typing import Any, Final, TypeVar
 
-import sqlite_utils
+from sqlite_utils import Database
 
 from keyhole.errors import Code, KeyholeError
 from keyhole.records import Artifact, ArtifactSummary, Part, StoreStats, Verification
-from keyhole.store.base import MAX_KNOWN_URLS, MAX_VECTORS, REFRESH_AFTER, Clock, Word
+from keyhole.store import sqlite_keys as beside
+from keyhole.store import sqlite_rows as rows
+from keyhole.store import sqlite_space as space
+from keyhole.store.base import MAX_KNOWN_URLS, MAX_VECTORS, Clock, Word
 from keyhole.store.filters import NONE, Filters
+from keyhole.store.gate import passing
 from keyhole.store.narrow import searchable
+from keyhole.store.sqlite_damage import is_damage, move_aside, save, was_moved_aside
+from keyhole.store.sqlite_schema import BUSY_TIMEOUT, begin, open_file
 from keyhole.store.sqlite_search import Asked, held_by_any, narrowed
 
-BUSY_TIMEOUT = 5.0
-"""Seconds a writer waits for another process: writes take milliseconds, so this is a stuck disk."""
-SAFE_WAL = (3, 51, 3)
-"""The first SQLite in which concurrent writers cannot corrupt a write-ahead log."""
-MAX_TOMBSTONES = 10_000
-"""Dropped ids remembered with their URL, so that an agent learns what to fetch again."""
+log = logging.getLogger(__name__)
+T = TypeVar("T")
 
-_MIGRATIONS = (
-    """
-CREATE TABLE artifacts (
-    key INTEGER PRIMARY KEY,
-    id TEXT NOT NULL UNIQUE,
-    url TEXT NOT NULL,
-    requested_url TEXT NOT NULL,
-    title TEXT NOT NULL,
-    text BLOB NOT NULL,
-    chars INTEGER NOT NULL,
-    size INTEGER NOT NULL,
-    media_type TEXT NOT NULL,
-    language TEXT NOT NULL,
-    cut INTEGER NOT NULL,
-    fetched_at REAL NOT NULL,
-    last_access REAL NOT NULL
-);
-CREATE INDEX artifacts_by_access ON artifacts (last_access, size);
-CREATE INDEX artifacts_by_fetch ON artifacts (fetched_at);
-CREATE INDEX artifacts_by_request ON artifacts (requested_url, fetched_at);
-CREATE TABLE dropped (id TEXT PRIMARY KEY, url TEXT NOT NULL, dropped_at REAL NOT NULL) WITHOUT ROWID;
-CREATE VIRTUAL TABLE words USING fts5 (
-    stems, tokenize = "unicode61 remove_diacritics 0 categories 'L* M* N* P* S*'", detail = none
-)""",
-    """
-ALTER TABLE artifacts ADD COLUMN etag TEXT NOT NULL DEFAULT '';
-ALTER TABLE artifacts ADD COLUMN last_modified TEXT NOT NULL DEFAULT '';
-ALTER TABLE artifacts ADD COLUMN author TEXT NOT NULL DEFAULT '';
-ALTER TABLE artifacts ADD COLUMN published TEXT NOT NULL DEFAULT '';
-ALTER TABLE artifacts ADD COLUMN modified TEXT NOT NULL DEFAULT '';
-ALTER TABLE artifacts ADD COLUMN site TEXT NOT NULL DEFAULT '';
-ALTER TABLE artifacts ADD COLUMN replaces TEXT NOT NULL DEFAULT '';
-ALTER TABLE artifacts ADD COLUMN notes TEXT NOT NULL DEFAULT '{}'""",
-    # What a search filters by, apart from the texts, which SQLite reads through to reach the columns after them.
-    "CREATE INDEX artifacts_by_key ON artifacts (key, last_access, fetched_at, published, language, chars, url)",
-)
-"""What leads from each version of the schema to the next, the first from an empty file. A released one never changes;
-a file is brought up in one transaction, and an older Keyhole that has it open still writes: columns have defaults."""
-SCHEMA_VERSION = len(_MIGRATIONS)
-
-_OF_THE_TEXT = frozenset({"id", "url", "text", "chars", "size"})
-"""Columns that cannot differ between two artifacts with one id; all others are renewed when it is put again."""
-
-# Beside the versioned tables: no other table refers to it, and a file without it gets it when it is opened.
-_KNOWN_URLS = "CREATE TABLE IF NOT EXISTS known_urls (number INTEGER PRIMARY KEY, key BLOB NOT NULL UNIQUE)"
-_VECTORS = (
-    "CREATE TABLE IF NOT EXISTS vectors (number INTEGER PRIMARY KEY, key BLOB NOT NULL UNIQUE, vector BLOB NOT NULL)"
-)
-_KEYS_AT_ONCE = 500
-"""Parameters of one statement; the lowest limit of an SQLite in use is 999."""
-
-_OF_KEYS = "SELECT artifacts.* FROM json_each(?) AS wanted CROSS JOIN artifacts ON artifacts.key = wanted.value"
+NOTED_AFTER: Final = 120.0
+"""Seconds. A read is noted when the last noted one is longer ago: one write in two minutes, not one a read. What was
+read within the last minutes is then the last in the order by which artifacts go."""
+VERIFIED_AT_ONCE: Final = 64
+"""Artifacts checked in one transaction, in which nobody else can write."""
 
 
 class SqliteStore:
@@ -89,273 +47,288 @@ class SqliteStore:
     """
 
     def __init__(self, folder: Path, clock: Clock, ttl: float, max_bytes: int) -> None:
+        self._folder = folder
         self._path = folder / "artifacts.db"
         self._clock = clock
         self._ttl = ttl
         self._max_bytes = max_bytes
         self._lock = Lock()
-        self._db: sqlite_utils.Database | None = None
-        self._file = 0
+        self._db: Database | None = None
+        self._file: int | None = None
+        """The inode of the file that was opened, or that could not be."""
+        self._warning = ""
+
+    # Keeping.
 
     def put(self, artifact: Artifact, words: str) -> None:
         now = self._clock()
-        text = artifact.text.encode("utf-8", "surrogatepass")
-        if len(text) > self._max_bytes:
-            raise KeyholeError(Code.STORE_UNAVAILABLE, "the text is larger than the whole store may be")
         stems = " ".join(searchable(words.split()))
-        row = {
-            "id": artifact.id, "url": artifact.url, "requested_url": artifact.requested_url,
-            "title": artifact.title, "text": text,
-            "chars": len(artifact.text), "size": len(text), "media_type": artifact.media_type,
-            "language": artifact.language, "cut": int(artifact.cut),
-            "fetched_at": artifact.fetched_at, "last_access": now,
-            "etag": artifact.etag, "last_modified": artifact.last_modified, "author": artifact.author,
-            "published": artifact.published, "modified": artifact.modified, "site": artifact.site,
-            "replaces": artifact.replaces, "notes": json.dumps(dict(artifact.notes)),
-        }  # fmt: skip
-        with self._transaction() as db:
-            known = next(db.query("SELECT key FROM artifacts WHERE id = ?", [artifact.id]), None)
-            if known:
-                renewed = {name: value for name, value in row.items() if name not in _OF_THE_TEXT}
-                db.table("artifacts", pk="key").update(known["key"], renewed)
-                db.execute("UPDATE words SET stems = ? WHERE rowid = ?", [stems, known["key"]])
-                return
-            key = db.table("artifacts", pk="key").insert(row).last_pk
-            db.table("words").insert({"rowid": key, "stems": stems})
-            db.execute("DELETE FROM dropped WHERE id = ?", [artifact.id])
-        self.collect()
+        entry = rows.entry_of(artifact, len(stems.encode("utf-8", "replace")))
+        if entry.columns["size"] > self._max_bytes:
+            raise KeyholeError(Code.STORE_UNAVAILABLE, "the text is larger than the whole store may be")
 
-    def get(self, id: str) -> Artifact:
-        now, id = self._clock(), _plain(id)
-        with self._transaction(write=False) as db:
-            row = next(db.query("SELECT * FROM artifacts WHERE id = ?", [id]), None)
-            gone = next(db.query("SELECT url FROM dropped WHERE id = ?", [id]), None)
-        if row is None and gone is None:
-            raise KeyholeError(Code.UNKNOWN_ARTIFACT, "no artifact has this id")
-        if row is None or row["last_access"] + self._ttl < now:
-            url = (row or gone or {})["url"]
-            raise KeyholeError(Code.EXPIRED_ARTIFACT, f"artifact {id} was dropped", url=url)
-        if row["last_access"] + REFRESH_AFTER < now:
-            with self._transaction() as db:
-                db.execute("UPDATE artifacts SET last_access = ? WHERE id = ?", [now, id])
-        return _artifact(row)
+        def keep(db: Database) -> None:
+            key = rows.put(db, entry, rows.plain(stems), now)
+            space.make_room(db, self._limits(now), spared=key)
+            space.give_back(db, space.GIVEN_AT_A_PUT)
 
-    def part(self, id: str, start: int, end: int) -> Part:
-        artifact = self.get(id)
-        start = min(max(0, start), len(artifact.text))
-        return Part(replace(artifact, text=artifact.text[start : max(start, end)]), start, len(artifact.text))
-
-    def recent(self, url: str, since: float) -> Artifact | None:
-        sql = (
-            "SELECT * FROM artifacts WHERE requested_url = ? AND fetched_at >= ? AND last_access >= ? "
-            "ORDER BY fetched_at DESC LIMIT 1"
-        )
-        with self._transaction(write=False) as db:
-            row = next(db.query(sql, [_plain(url), since, self._clock() - self._ttl]), None)
-        return _artifact(row) if row else None
+        self._run(keep, write=True)
 
     def renew(self, id: str, fetched_at: float) -> bool:
         now = self._clock()
-        with self._transaction() as db:
-            sql = "UPDATE artifacts SET fetched_at = ?, last_access = ? WHERE id = ? AND last_access >= ?"
-            return bool(db.execute(sql, [fetched_at, now, _plain(id), now - self._ttl]).rowcount)
+
+        def renewed(db: Database) -> bool:
+            row = rows.by_id(db, id)
+            if row is None or row["damaged"] or self._expired(row, now):
+                return False
+            rows.touch(db, row["key"], now)
+            db.execute("UPDATE entries SET fetched_at = ? WHERE key = ?", [fetched_at, row["key"]])
+            return True
+
+        return self._run(renewed, write=True)
+
+    def remove(self, id: str) -> bool:
+        def removed(db: Database) -> bool:
+            row = rows.by_id(db, id)
+            return row is not None and rows.drop(db, [row["key"]], tombstones=False) > 0
+
+        return self._run(removed, write=True)
+
+    def collect(self) -> int:
+        limits, dropped = self._limits(self._clock()), 0
+        # In several transactions, so that others write in between.
+        for some in (
+            partial(space.make_room, limits=limits, most=space.AT_ONCE),
+            partial(space.drop_expired, limits=limits),
+        ):
+            while count := self._run(some, write=True):
+                dropped += count
+        if not self._run(space.gives_back):
+            with suppress(KeyholeError):  # for want of room on the disk, or while others read
+                self._run(space.write_anew, write=None)
+        while self._run(partial(space.give_back, most=space.GIVEN_AT_ONCE), write=True):
+            pass
+        return dropped
+
+    # Reading.
+
+    def get(self, id: str) -> Artifact:
+        return _the(self._found(id, rows.read).artifact)
+
+    def part(self, id: str, start: int, end: int) -> Part:
+        return _the(self._found(id, partial(rows.read_part, start=start, end=end)).part)
+
+    def recent(self, url: str, since: float) -> Artifact | None:
+        sql = (
+            "SELECT key FROM entries WHERE requested_url = ? AND fetched_at >= ? AND last_access >= ? AND NOT damaged "
+            "ORDER BY fetched_at DESC LIMIT 1"
+        )
+        asked = [rows.plain(url), since, self._clock() - self._ttl]
+        found = self._run(lambda db: rows.by_keys(db, [key for (key,) in db.execute(sql, asked)]))
+        return next(iter(self._sound(found)), None)
 
     def search(self, words: Sequence[Word], limit: int, filters: Filters = NONE) -> tuple[Artifact, ...]:
         now = self._clock()
-        with self._transaction(write=False) as db:
-            keys = narrowed(db.conn, words, limit, Asked(filters, now, now - self._ttl))
-            rows = {row["key"]: row for row in db.query(_OF_KEYS, [json.dumps(keys)])}
-        return tuple(_artifact(rows[key]) for key in keys)
+        asked = Asked(filters, now, now - self._ttl)
+        return self._sound(self._run(lambda db: rows.by_keys(db, narrowed(db.conn, words, limit, asked))))
 
     def held(self, words: Sequence[Word]) -> tuple[bool, ...]:
-        with self._transaction(write=False) as db:
-            return held_by_any(db.conn, words)
+        return self._run(lambda db: held_by_any(db.conn, words))
 
     def list(self, limit: int) -> tuple[ArtifactSummary, ...]:
         sql = (
-            "SELECT id, url, title, chars, fetched_at, last_access FROM artifacts "
-            "WHERE last_access >= ? ORDER BY fetched_at DESC, id LIMIT ?"
+            "SELECT id, url, title, chars, fetched_at, last_access FROM entries "
+            "WHERE last_access >= ? AND NOT damaged ORDER BY fetched_at DESC, id LIMIT ?"
         )
-        with self._transaction(write=False) as db:
-            return tuple(ArtifactSummary(**row) for row in db.query(sql, [self._clock() - self._ttl, limit]))
+        return self._run(lambda db: rows.summaries(db.query(sql, [self._clock() - self._ttl, limit])))
 
-    def remove(self, id: str) -> bool:
-        with self._transaction() as db:
-            row = next(db.query("SELECT key FROM artifacts WHERE id = ?", [_plain(id)]), None)
-            if row:
-                _delete(db, [row["key"]])
-            return row is not None
-
-    def collect(self) -> int:
-        now = self._clock()
-        with self._transaction() as db:
-            total = next(db.query("SELECT coalesce(sum(size), 0) AS total FROM artifacts"))["total"]
-            doomed = []
-            if total > self._max_bytes or self._has_expired(db, now):
-                rows = db.query("SELECT key, id, url, size, last_access FROM artifacts ORDER BY last_access, key")
-                doomed = doomed_rows(list(rows), total, now - self._ttl, self._max_bytes)
-            for row in doomed:
-                db.execute("INSERT OR REPLACE INTO dropped VALUES (?, ?, ?)", [row["id"], row["url"], now])
-            _delete(db, [row["key"] for row in doomed])
-            if doomed:
-                db.execute(
-                    "DELETE FROM dropped WHERE id NOT IN (SELECT id FROM dropped ORDER BY dropped_at DESC LIMIT ?)",
-                    [MAX_TOMBSTONES],
-                )
-            return len(doomed)
+    # The whole of it.
 
     def stats(self) -> StoreStats:
-        sql = "SELECT count(*), coalesce(sum(size), 0), min(fetched_at), max(fetched_at) FROM artifacts"
-        with self._transaction(write=False) as db:
-            count, size, oldest, newest = next(db.execute(sql))
-            (gone,) = next(db.execute("SELECT count(*) FROM dropped"))
-        return StoreStats("sqlite", count, count, size, size, self._max_bytes, gone, 0, oldest, newest)
+        sql = (
+            "SELECT count(*), count(DISTINCT content), coalesce(sum(bytes), 0), min(fetched_at), max(fetched_at) "
+            "FROM entries WHERE last_access >= ? AND NOT damaged"
+        )
+
+        def counted(db: Database) -> StoreStats:
+            count, contents, size, oldest, newest = next(db.execute(sql, [self._clock() - self._ttl]))
+            gone, damaged = next(
+                db.execute("SELECT (SELECT count(*) FROM tombstones), (SELECT count(*) FROM entries WHERE damaged)")
+            )
+            used = space.used_bytes(db)
+            return StoreStats("sqlite", count, contents, size, used, self._max_bytes, gone, damaged, oldest, newest)
+
+        return self._run(counted)
 
     def verify(self) -> Verification:
-        with self._transaction(write=False) as db:
-            (count,) = next(db.execute("SELECT count(*) FROM artifacts"))
-        return Verification(count, ())
+        sql = "SELECT key FROM entries WHERE key > ? ORDER BY key LIMIT ?"
+
+        def some(db: Database, after: int) -> tuple[list[int], list[rows.Found]]:
+            keys = [key for (key,) in db.execute(sql, [after, VERIFIED_AT_ONCE])]
+            return keys, rows.by_keys(db, keys)
+
+        checked, damaged, after = 0, [], 0
+        while (read := self._run(partial(some, after=after)))[0]:
+            keys, found = read
+            after, checked = keys[-1], checked + len(found)
+            self._sound(found)
+            damaged += [str(each.row["id"]) for each in found if each.damaged]
+        return Verification(checked, tuple(damaged))
 
     def warning(self) -> str:
-        return ""
-
-    def remember(self, keys: Iterable[bytes]) -> None:
-        with self._transaction() as db:
-            # Replaced, a key gets the highest number: the lowest ones are the longest unseen.
-            rows = [(key,) for key in sorted(keys)]
-            db.conn.executemany("INSERT OR REPLACE INTO known_urls (key) VALUES (?)", rows)
-            db.execute(
-                "DELETE FROM known_urls WHERE number <= (SELECT max(number) FROM known_urls) - ?", [MAX_KNOWN_URLS]
-            )
-
-    def remembers(self, key: bytes) -> bool:
-        with self._transaction(write=False) as db:
-            return next(db.query("SELECT 1 FROM known_urls WHERE key = ?", [key]), None) is not None
-
-    def keep_vectors(self, vectors: Mapping[bytes, bytes]) -> None:
-        with self._transaction() as db:
-            rows = sorted(vectors.items())
-            db.conn.executemany("INSERT OR REPLACE INTO vectors (key, vector) VALUES (?, ?)", rows)
-            db.execute("DELETE FROM vectors WHERE number <= (SELECT max(number) FROM vectors) - ?", [MAX_VECTORS])
-
-    def vectors(self, keys: Sequence[bytes]) -> Mapping[bytes, bytes]:
-        found: dict[bytes, bytes] = {}
-        with self._transaction(write=False) as db:
-            for at in range(0, len(keys), _KEYS_AT_ONCE):
-                some = list(keys[at : at + _KEYS_AT_ONCE])
-                marks = ", ".join("?" * len(some))
-                sql = f"SELECT key, vector FROM vectors WHERE key IN ({marks})"  # noqa: S608 - question marks
-                found |= {bytes(key): bytes(vector) for key, vector in db.execute(sql, some)}
-        return found
-
-    def _has_expired(self, db: sqlite_utils.Database, now: float) -> bool:
-        oldest = next(db.query("SELECT min(last_access) AS oldest FROM artifacts"))["oldest"]
-        return oldest is not None and oldest + self._ttl < now
-
-    @contextmanager
-    def _transaction(self, *, write: bool = True) -> Iterator[sqlite_utils.Database]:
-        with self._lock, _as_store_error():
-            db = self._opened()
-            # IMMEDIATE takes the write lock first: a read that turns into a write would fail as busy at once.
-            db.conn.execute("BEGIN IMMEDIATE" if write else "BEGIN")
-            try:
-                yield db
-                db.conn.execute("COMMIT")
-            finally:
-                db.rollback()
-
-    def _opened(self) -> sqlite_utils.Database:
-        """The database, opened by the first use and again where its file went away or is another: a disk that
-        comes back needs no restart, and nothing is written to a file that has lost its name."""
-        file = None
-        if self._db is not None:
-            with suppress(FileNotFoundError):
-                file = self._path.stat().st_ino
-            if file != self._file:
-                self.close()
-        if self._db is None:
-            self._db = _open(self._path)
-            self._file = self._path.stat().st_ino
-        return self._db
+        return self._warning
 
     def close(self) -> None:
         """Close the file."""
+        with self._lock:
+            self._close()
+            self._warning = ""
+
+    # What is kept beside artifacts.
+
+    def remember(self, keys: Iterable[bytes]) -> None:
+        known = list(keys)
+        self._run(lambda db: beside.remember(db, known, MAX_KNOWN_URLS, self._max_bytes), write=True)
+
+    def remembers(self, key: bytes) -> bool:
+        return self._run(lambda db: beside.remembers(db, key))
+
+    def keep_vectors(self, vectors: Mapping[bytes, bytes]) -> None:
+        self._run(lambda db: beside.keep_vectors(db, vectors, MAX_VECTORS, self._max_bytes), write=True)
+
+    def vectors(self, keys: Sequence[bytes]) -> Mapping[bytes, bytes]:
+        return self._run(lambda db: beside.vectors(db, keys))
+
+    # One artifact.
+
+    def _found(self, id: str, read: Callable[[Database, Mapping[str, Any]], rows.Found]) -> rows.Found:
+        """What `read` makes of the row of an id; the reading is noted."""
+        now = self._clock()
+
+        def look(db: Database) -> rows.Found:
+            row = rows.by_id(db, id)
+            url = rows.tombstone(db, id) if row is None else str(row["url"]) if self._expired(row, now) else None
+            if url is not None:
+                raise KeyholeError(Code.EXPIRED_ARTIFACT, f"artifact {id} was dropped", url=url)
+            if row is None:
+                raise KeyholeError(Code.UNKNOWN_ARTIFACT, "no artifact has this id")
+            return read(db, row)
+
+        found = self._run(look)
+        if not self._sound([found]):
+            raise rows.damage(found.row)
+        if abs(now - found.row["last_access"]) > NOTED_AFTER:
+            # A disk that cannot be written keeps nobody from reading.
+            with suppress(KeyholeError):
+                self._run(partial(rows.touch, key=found.row["key"], now=now), write=True)
+        return found
+
+    def _sound(self, found: Iterable[rows.Found]) -> tuple[Artifact, ...]:
+        """The artifacts that are what was kept; the others are set aside."""
+        sound = []
+        for each in found:
+            if each.artifact is not None:
+                sound.append(each.artifact)
+            elif not each.row["damaged"]:
+                log.warning("a stored artifact is damaged and was set aside: %s", each.row["id"])
+                with suppress(KeyholeError):
+                    self._run(partial(rows.set_aside, key=each.row["key"]), write=True)
+        return tuple(sound)
+
+    def _expired(self, row: Mapping[str, Any], now: float) -> bool:
+        return isinstance(row["last_access"], float) and row["last_access"] + self._ttl < now
+
+    def _limits(self, now: float) -> space.Limits:
+        return space.Limits(self._max_bytes, now - self._ttl)
+
+    # The file.
+
+    def _run(self, work: Callable[[Database], T], *, write: bool | None = False) -> T:
+        """What `work` gives, done whole or not at all; in a new file where this one turns out to be damaged.
+
+        `write` is None for work that is a transaction itself.
+        """
+        with self._turn(), _as_store_error():
+            try:
+                return self._transaction(work, write)
+            except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
+                if not is_damage(error):
+                    raise
+                self._replace(error)
+            return self._transaction(work, write)
+
+    @contextmanager
+    def _turn(self) -> Iterator[None]:
+        # Other threads of this process are waited for as long as other processes are: not for a migration to end.
+        if not self._lock.acquire(timeout=BUSY_TIMEOUT):
+            raise KeyholeError(Code.STORE_UNAVAILABLE, "the artifact store is busy")
+        try:
+            yield
+        finally:
+            self._lock.release()
+
+    def _transaction(self, work: Callable[[Database], T], write: bool | None) -> T:
+        with passing(self._folder, BUSY_TIMEOUT):
+            try:
+                db = self._opened()
+                if write is not None:
+                    begin(db, write=write)
+                result = work(db)
+                if write is not None:
+                    db.execute("COMMIT")
+                return result
+            except (sqlite3.Error, UnicodeDecodeError):
+                # Opened anew it is checked anew: a file whose tables are not ours does not stay in use.
+                self._close()
+                raise
+            finally:
+                if self._db is not None:
+                    self._db.rollback()
+
+    def _opened(self) -> Database:
+        """The database, opened by the first use and again where its file went away or is another: a disk that
+        comes back needs no restart, and nothing is written to a file that has lost its name."""
+        file = _inode(self._path)
+        if self._db is not None and file != self._file:
+            self._close()
+            if self._file is not None and was_moved_aside(self._path, self._file):
+                self._warning = "store_replaced"
+        if self._db is None:
+            try:
+                self._db = open_file(self._path)
+            finally:
+                self._file = _inode(self._path)
+        return self._db
+
+    def _replace(self, error: Exception) -> None:
+        """Begin a new file, with what the damaged one still gives; unless another process has done it already."""
+        with passing(self._folder, BUSY_TIMEOUT, alone=True):
+            self._close()
+            if _inode(self._path) == self._file:
+                aside = move_aside(self._path)
+                saved = save(aside, self._opened())
+                log.warning(
+                    "the artifact store was damaged (%s): %d artifacts saved, %s kept", error, saved, aside.name
+                )
+            self._warning = "store_replaced"
+
+    def _close(self) -> None:
         if self._db is not None:
-            self._db.close()
+            with suppress(sqlite3.Error):
+                self._db.close()
             self._db = None
 
 
-def doomed_rows(rows: list[dict[str, Any]], total: int, expired_before: float, max_bytes: int) -> list[dict[str, Any]]:
-    """Which of `rows` (least recently read first) go: the expired, then the oldest until the rest fits."""
-    doomed = []
-    for row in rows:
-        if row["last_access"] >= expired_before and total <= max_bytes:
-            break
-        doomed.append(row)
-        total -= row["size"]
-    return doomed
+def _inode(path: Path) -> int | None:
+    with suppress(FileNotFoundError):
+        return path.stat().st_ino
+    return None
 
 
-def _open(path: Path) -> sqlite_utils.Database:
-    # Created by us first: sqlite would give it the mode that the umask leaves.
-    os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
-    connection = sqlite3.connect(path, timeout=BUSY_TIMEOUT, isolation_level=None, check_same_thread=False)
-    with ExitStack() as undo:
-        undo.callback(connection.close)
-        # Before anything is set: a file that we do not understand is left as it is.
-        _check_version(connection)
-        connection.execute(f"PRAGMA journal_mode = {'WAL' if sqlite3.sqlite_version_info >= SAFE_WAL else 'DELETE'}")
-        connection.execute("PRAGMA synchronous = FULL")
-        connection.execute("BEGIN IMMEDIATE")
-        if (version := _check_version(connection)) < SCHEMA_VERSION:
-            for statement in ";\n".join(_MIGRATIONS[version:]).split(";\n"):
-                connection.execute(statement)
-            connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
-        connection.execute(_KNOWN_URLS)
-        connection.execute(_VECTORS)
-        connection.execute("COMMIT")
-        undo.pop_all()
-    return sqlite_utils.Database(connection, execute_plugins=False)
-
-
-def _check_version(connection: sqlite3.Connection) -> int:
-    version = int(next(connection.execute("PRAGMA user_version"))[0])
-    if version > SCHEMA_VERSION:
-        raise KeyholeError(Code.STORE_UNAVAILABLE, "the artifact store was written by a newer Keyhole")
-    return version
-
-
-def _plain(text: str) -> str:
-    """Text that SQLite can take: a lone surrogate matches nothing that was stored."""
-    return text.encode("utf-8", "replace").decode("utf-8")
-
-
-def _delete(db: sqlite_utils.Database, keys: list[int]) -> None:
-    for key in keys:
-        db.execute("DELETE FROM artifacts WHERE key = ?", [key])
-        db.execute("DELETE FROM words WHERE rowid = ?", [key])
-
-
-def _artifact(row: dict[str, Any]) -> Artifact:
-    return Artifact(
-        id=row["id"],
-        url=row["url"],
-        requested_url=row["requested_url"],
-        title=row["title"],
-        text=bytes(row["text"]).decode("utf-8", "surrogatepass"),
-        media_type=row["media_type"],
-        language=row["language"],
-        fetched_at=row["fetched_at"],
-        cut=bool(row["cut"]),
-        etag=row["etag"],
-        last_modified=row["last_modified"],
-        author=row["author"],
-        published=row["published"],
-        modified=row["modified"],
-        site=row["site"],
-        replaces=row["replaces"],
-        notes=tuple(json.loads(row["notes"]).items()),
-    )
+def _the(value: T | None) -> T:
+    if value is None:
+        raise KeyholeError(Code.DAMAGED_ARTIFACT, "the stored text is no longer what was kept")
+    return value
 
 
 @contextmanager
@@ -364,3 +337,6 @@ def _as_store_error() -> Iterator[None]:
         yield
     except (sqlite3.Error, OSError) as error:
         raise KeyholeError(Code.STORE_UNAVAILABLE, f"the artifact store failed: {type(error).__name__}") from error
+    except (TypeError, ValueError, LookupError, AttributeError, ArithmeticError) as error:
+        # Rows of a damaged file that SQLite reads without complaint.
+        raise KeyholeError(Code.STORE_UNAVAILABLE, "the artifact store holds what was never written") from error

@@ -33,7 +33,7 @@ class Asked:
 def narrowed(db: sqlite3.Connection, words: Sequence[Word], limit: int, asked: Asked) -> list[int]:
     """The keys of the artifacts that hold most of the words, best first."""
     forms = forms_of(words)
-    (total,) = next(db.execute("SELECT count(*) FROM artifacts"))
+    (total,) = next(db.execute("SELECT count(*) FROM entries"))
     held = _counts(db, dict.fromkeys(form for each in forms for form in each))
     held |= _counts(db, [TOPIC + form for form in held])
     lists = plan(forms, held, total)
@@ -75,8 +75,8 @@ def _passing(db: sqlite3.Connection, keys: Sequence[int], asked: Asked) -> dict[
     # Most that is on no wanted site is left out here: SQLite is ten times as fast at it.
     near = f" AND ({' OR '.join(['instr(lower(url), ?)'] * len(sites))})" if sites else ""
     sql = (
-        "SELECT a.key, chars, url, published, fetched_at, language FROM json_each(?) AS wanted "
-        "CROSS JOIN artifacts AS a INDEXED BY artifacts_by_key ON a.key = wanted.value WHERE last_access >= ?"
+        "SELECT entries.key, chars, url, published, fetched_at, language FROM json_each(?) AS wanted "
+        "CROSS JOIN entries ON entries.key = wanted.value WHERE last_access >= ?"
     )
     rows = db.execute(sql + near, [json.dumps(keys), asked.accessed_since, *sites])
     return {key: chars for key, chars, *facets in rows if passes(Facets(*facets), asked.filters, asked.now)}
