@@ -16,7 +16,7 @@ from typing import Final
 
 from keyhole.config import Config
 from keyhole.errors import Code, KeyholeError
-from keyhole.store.base import LOCAL, Store, Stores
+from keyhole.store.base import LOCAL, Clock, Store, Stores
 from keyhole.store.home import SECRET_BYTES, home_folder, open_home
 
 log = logging.getLogger(__name__)
@@ -31,20 +31,21 @@ def open_stores(config: Config, *, lasting: bool = False) -> Stores:
     return LocalStores(config, lasting=lasting)
 
 
-def bridged(disk: Store, config: Config, prepare: Callable[[], None]) -> Store:
+def bridged(disk: Store, config: Config, prepare: Callable[[], None], clock: Clock = time.time) -> Store:
     """A store that goes on in memory while the disk fails."""
     from keyhole.store.fallback import FallbackStore
     from keyhole.store.memory import MemoryStore
 
-    return FallbackStore(disk, MemoryStore(time.time), time.time, config.store_max_bytes, prepare)
+    return FallbackStore(disk, MemoryStore(clock), clock, config.store_max_bytes, prepare)
 
 
 class LocalStores:
     """A file for each tenant, in a folder of its own. A folder that cannot be used is told on stderr: calls still
     answer, and ids last as long as the process."""
 
-    def __init__(self, config: Config, *, lasting: bool = False) -> None:
+    def __init__(self, config: Config, *, lasting: bool = False, clock: Clock = time.time) -> None:
         self._config = config
+        self._clock = clock
         self._lasting = lasting
         self._folder = home_folder(config.home)
         self._secret = b""
@@ -76,10 +77,10 @@ class LocalStores:
             secret = tenant_secret(self._secret, tenant)
             folder = self._folder / TENANTS / folder_name(tenant)
         ttl = self._config.ttl_days * 86_400
-        disk = SqliteStore(folder, time.time, ttl, self._config.store_max_bytes)
+        disk = SqliteStore(folder, self._clock, ttl, self._config.store_max_bytes)
         prepare = partial(_make, folder)
         if self._lasting:
-            return bridged(disk, self._config, prepare), secret
+            return bridged(disk, self._config, prepare, self._clock), secret
         with suppress(KeyholeError):  # each call says it again
             prepare()
         return disk, secret

@@ -305,15 +305,21 @@ def _open(path: Path) -> sqlite_utils.Database:
         # Before anything is set: a file that we do not understand is left as it is.
         _check_version(connection)
         connection.execute(f"PRAGMA journal_mode = {'WAL' if sqlite3.sqlite_version_info >= SAFE_WAL else 'DELETE'}")
-        connection.execute("PRAGMA synchronous = FULL")
+        # More than FULL: a commit is the removal of the journal, and that too must outlast a power cut.
+        connection.execute("PRAGMA synchronous = EXTRA")
         connection.execute("BEGIN IMMEDIATE")
         if (version := _check_version(connection)) < SCHEMA_VERSION:
             for statement in ";\n".join(_MIGRATIONS[version:]).split(";\n"):
                 connection.execute(statement)
             connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+        # Nobody else writes now: a process that was killed left it, with nothing in it.
+        left = path.with_name(f"{path.name}-journal").exists()
         connection.execute(_KNOWN_URLS)
         connection.execute(_VECTORS)
         connection.execute("COMMIT")
+        if left:
+            with suppress(sqlite3.Error):  # a full disk can be read all the same
+                connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")  # any write removes it
         undo.pop_all()
     return sqlite_utils.Database(connection, execute_plugins=False)
 
