@@ -40,6 +40,8 @@ class Failing:
     home: Path
     begin: Callable[[], None]
     end: Callable[[], None]
+    readable: bool = True
+    """Whether what stands on the disk can be read meanwhile."""
 
 
 @dataclass(slots=True)
@@ -60,19 +62,20 @@ def outlive(failing: Failing, puts: int, seed: int = 1) -> Outlived:
     stores, store = opened(failing.home, lasting=True)
     kept: list[Artifact] = []
 
-    def put_some() -> None:
+    def put_some(readable: bool = True) -> None:
+        since = 0 if readable else len(kept)
         for _ in range(puts):
             kept.append(artifact := made(seed, len(kept)))
             done.puts += 1
             _call(done.tally, partial(store.put, artifact, terms(artifact)))
             done.held += store.warning() == KEPT_IN_MEMORY
-            _read_all(done.tally, store, kept)
+            _read_all(done.tally, store, kept[since:])
 
     put_some()
     done.tally.stuck += store.warning() != ""
     failing.begin()
     try:
-        put_some()
+        put_some(failing.readable)
         done.tally.unwarned += not done.held
     finally:
         failing.end()
@@ -165,7 +168,7 @@ def by_absence(home: Path) -> Failing:
     def end() -> None:
         away.rename(home)
 
-    return Failing(home, begin, end)
+    return Failing(home, begin, end, readable=False)
 
 
 def as_nobody(home: Path) -> None:

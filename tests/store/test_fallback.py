@@ -371,3 +371,25 @@ def test_the_log_tells_once_that_it_fails_and_once_that_it_works(
         "the disk failed",
         "the artifact store works again",
     ]
+
+
+def test_calls_that_only_the_disk_can_answer_do_not_make_the_pause_longer(
+    store: FallbackStore, disk: Disk, clock: Clock
+) -> None:
+    disk.fails = CALLS
+    for _ in range(9):
+        code_of(store, "nowhere")
+    disk.fails = WELL
+    disk.put(artifact(), "x")
+    assert store.recent(artifact().url, 0) is None
+    clock.advance(FIRST_PAUSE)
+    assert store.recent(artifact().url, 0) == artifact()
+
+
+def test_what_can_be_written_can_be_read(store: FallbackStore, disk: Disk) -> None:
+    disk.fails = frozenset({"recent"})
+    assert store.recent(artifact().url, 0) is None
+    assert store.warning() == KEPT_IN_MEMORY
+    disk.fails = WELL
+    store.put(artifact(), "x")
+    assert store.recent(artifact().url, 0) == artifact()

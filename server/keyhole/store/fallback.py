@@ -254,7 +254,9 @@ class FallbackStore:
             self._ready()
             found = ask()
         except KeyholeError as error:
-            self._judge(self._reads, error)
+            # Not at its own time, this try says nothing of how long the next pause should be.
+            if not self._reads.failing or error.code is not Code.STORE_UNAVAILABLE:
+                self._judge(self._reads, error)
             raise
         self._worked(self._reads)
         return found
@@ -292,6 +294,8 @@ class FallbackStore:
         if gate.failing:
             log.warning("the artifact store works again")
         gate.worked()
+        if gate is self._writes:  # what can be written can be read
+            self._reads.worked()
 
 
 def _over(text: str, max_bytes: int) -> bool:
