@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import shutil
 import sqlite3
+import time
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass, field
@@ -104,9 +105,9 @@ class Damaged:
 
 @dataclass(slots=True)
 class Clock:
-    """Moves when it is told to."""
+    """Begins now and moves when it is told to."""
 
-    now: float = 1_700_000_100.0
+    now: float = field(default_factory=time.time)
 
     def __call__(self) -> float:
         return self.now

@@ -18,10 +18,12 @@ from pathlib import Path
 from typing import Final
 
 from faults.kept import Tally, check, digest, made, opened, terms
+from keyhole.config import Config
 from keyhole.errors import KeyholeError
 from keyhole.records import Artifact
-from keyhole.store.base import Store
+from keyhole.store.base import LOCAL, Clock, Store
 from keyhole.store.fallback import KEPT_IN_MEMORY
+from keyhole.stores import LocalStores
 
 PATIENCE: Final = 40.0
 """Seconds in which a store must be back on a disk that works again: more than its longest pause."""
@@ -29,7 +31,7 @@ TICK: Final = 0.1
 """Seconds between two calls meanwhile."""
 NOBODY: Final = 65_534
 """The user and group that own nothing."""
-NEARLY: Final = 40_000
+NEARLY: Final = 4_000
 """Bytes that a disk that is said to be full still has."""
 
 
@@ -56,16 +58,19 @@ class Outlived:
     tally: Tally = field(default_factory=Tally)
 
 
-def outlive(failing: Failing, puts: int, seed: int = 1) -> Outlived:
+def outlive(
+    failing: Failing, puts: int, clock: Clock = time.time, pause: Callable[[float], None] = time.sleep
+) -> Outlived:
     """Keep and read artifacts before, while and after the disk fails."""
     done = Outlived()
-    stores, store = opened(failing.home, lasting=True)
+    stores = LocalStores(Config(home=failing.home), lasting=True, clock=clock)
+    store = stores.of(LOCAL)[0]
     kept: list[Artifact] = []
 
     def put_some(readable: bool = True) -> None:
         since = 0 if readable else len(kept)
         for _ in range(puts):
-            kept.append(artifact := made(seed, len(kept)))
+            kept.append(artifact := made(1, len(kept)))
             done.puts += 1
             _call(done.tally, partial(store.put, artifact, terms(artifact)))
             done.held += store.warning() == KEPT_IN_MEMORY
@@ -79,7 +84,7 @@ def outlive(failing: Failing, puts: int, seed: int = 1) -> Outlived:
         done.tally.unwarned += not done.held
     finally:
         failing.end()
-    done.back_after = _wait(store)
+    done.back_after = _wait(store, clock, pause)
     put_some()
     done.tally.stuck += store.warning() != ""
     stores.close()
@@ -105,13 +110,13 @@ def _call(tally: Tally, call: Callable[[], object]) -> object:
     return None
 
 
-def _wait(store: Store) -> float:
+def _wait(store: Store, clock: Clock, pause: Callable[[float], None]) -> float:
     """Call now and then until the store is well."""
-    begun = time.monotonic()
-    while store.warning() and time.monotonic() < begun + PATIENCE:
+    begun = clock()
+    while store.warning() and clock() < begun + PATIENCE:
         store.recent("https://other.example/", 0.0)
-        time.sleep(TICK)
-    return time.monotonic() - begun
+        pause(TICK)
+    return clock() - begun
 
 
 # The ways in which a disk fails.

@@ -110,7 +110,7 @@ def check(home: Path, acknowledged: Iterable[tuple[str, str]]) -> Tally:
 def damaged_files(home: Path) -> int:
     """Database files that are not whole."""
     count = 0
-    for path in home.rglob("*.db"):
+    for path in home.rglob("artifacts.db"):
         try:
             with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as file:
                 count += next(file.execute("PRAGMA integrity_check")) != ("ok",)
