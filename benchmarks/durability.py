@@ -57,6 +57,7 @@ def _timed(part: str, arguments: argparse.Namespace) -> int:
 def _kill(arguments: argparse.Namespace) -> bool:
     done = killed.kill(arguments.runs, arguments.seed)
     print(f"kill -9: {done.runs} runs, {len(done.acknowledged):,} acknowledged, {done.hot} died within a transaction")
+    print(f"  {done.held} more were said to be held in memory only: the file was locked for too long")
     print(f"  {done.tally}" + (f": {', '.join(sorted(done.left))}" if done.left else ""))
     enough = len(done.acknowledged) >= min(ENOUGH, ENOUGH * arguments.runs // 200)
     return bool(done.tally.missed) or not enough

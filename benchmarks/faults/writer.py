@@ -5,9 +5,14 @@ from __future__ import annotations
 import itertools
 import os
 import sys
+import time
 from pathlib import Path
+from typing import Final
 
 from faults.kept import digest, made, opened, terms
+
+PAUSE: Final = 0.005
+"""Seconds between two artifacts. SQLite has no queue for its lock: who writes without a pause lets nobody else in."""
 
 
 def main(home: Path, seed: int, count: int | None = None) -> None:
@@ -18,6 +23,7 @@ def main(home: Path, seed: int, count: int | None = None) -> None:
         artifact = made(seed, number)
         store.put(artifact, terms(artifact))
         say(f"{'held' if store.warning() else 'kept'} {artifact.id} {digest(artifact)}")
+        time.sleep(PAUSE)
     stores.close()
 
 
