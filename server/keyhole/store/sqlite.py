@@ -18,6 +18,7 @@ from keyhole.errors import Code, KeyholeError
 from keyhole.records import Artifact, ArtifactSummary, Part, StoreStats, Verification
 from keyhole.store.base import MAX_KNOWN_URLS, MAX_VECTORS, REFRESH_AFTER, Clock, Word
 from keyhole.store.filters import NONE, Filters
+from keyhole.store.journal import sweep_journal
 from keyhole.store.narrow import searchable
 from keyhole.store.sqlite_search import Asked, held_by_any, narrowed
 
@@ -312,14 +313,10 @@ def _open(path: Path) -> sqlite_utils.Database:
             for statement in ";\n".join(_MIGRATIONS[version:]).split(";\n"):
                 connection.execute(statement)
             connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
-        # Nobody else writes now: a process that was killed left it, with nothing in it.
-        left = path.with_name(f"{path.name}-journal").exists()
         connection.execute(_KNOWN_URLS)
         connection.execute(_VECTORS)
         connection.execute("COMMIT")
-        if left:
-            with suppress(sqlite3.Error):  # a full disk can be read all the same
-                connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")  # any write removes it
+        sweep_journal(connection, path)
         undo.pop_all()
     return sqlite_utils.Database(connection, execute_plugins=False)
 
