@@ -21,6 +21,7 @@ from keyhole.store.memory import MemoryStore
 from keyhole.stores import LocalStores, open_stores
 from keyhole.wording import WARNINGS
 from product import retrieval
+from readme import README
 
 URL = "https://pumps.example/"
 OTHER = "https://valves.example/"
@@ -147,6 +148,11 @@ def test_a_store_that_was_begun_anew_is_told_too() -> None:
     unknown = asyncio.run(agent.read_artifact("a" * 16))
     assert unknown.text.startswith("unknown_artifact: ")
     assert "Warning store_replaced" in unknown.text
+
+
+def test_the_readme_names_every_warning() -> None:
+    text = README.read_text(encoding="utf-8")
+    assert all(f"| `{code}` | " in text for code in WARNINGS)
 
 
 # The stores that the settings name.
