@@ -393,3 +393,11 @@ def test_what_can_be_written_can_be_read(store: FallbackStore, disk: Disk) -> No
     disk.fails = WELL
     store.put(artifact(), "x")
     assert store.recent(artifact().url, 0) == artifact()
+
+
+def test_a_disk_on_which_nothing_can_be_collected_is_still_read(store: FallbackStore, disk: Disk) -> None:
+    store.put(artifact(), "x")
+    disk.fails = WRITES
+    with pytest.raises(KeyholeError):
+        store.collect()
+    assert store.recent(artifact().url, 0) == artifact()

@@ -130,10 +130,10 @@ class FallbackStore:
 
     def remove(self, id: str) -> bool:
         held = self._memory.remove(id)
-        return self._asked(lambda: self._disk.remove(id)) or held
+        return self._asked(lambda: self._disk.remove(id), self._writes) or held
 
     def collect(self) -> int:
-        return self._memory.collect() + self._asked(self._disk.collect)
+        return self._memory.collect() + self._asked(self._disk.collect, self._writes)
 
     # What is read.
 
@@ -248,17 +248,18 @@ class FallbackStore:
             known = error.code not in (Code.UNKNOWN_ARTIFACT, Code.STORE_UNAVAILABLE)
             raise error if known or lost.code is Code.UNKNOWN_ARTIFACT else lost from None
 
-    def _asked(self, ask: Callable[[], _T]) -> _T:
+    def _asked(self, ask: Callable[[], _T], gate: Gate | None = None) -> _T:
         """What the disk says, which is asked even while it fails: nobody else can answer."""
+        gate = gate or self._reads
         try:
             self._ready()
             found = ask()
         except KeyholeError as error:
             # Not at its own time, this try says nothing of how long the next pause should be.
-            if not self._reads.failing or error.code is not Code.STORE_UNAVAILABLE:
-                self._judge(self._reads, error)
+            if not gate.failing or error.code is not Code.STORE_UNAVAILABLE:
+                self._judge(gate, error)
             raise
-        self._worked(self._reads)
+        self._worked(gate)
         return found
 
     def _tried(self, gate: Gate, call: Callable[[], _T], instead: _T) -> _T:
