@@ -31,8 +31,9 @@ def open_stores(config: Config, *, lasting: bool = False) -> Stores:
     return LocalStores(config, lasting=lasting)
 
 
-def bridged(disk: Store, config: Config, prepare: Callable[[], None], clock: Clock = time.time) -> Store:
-    """A store that goes on in memory while the disk fails."""
+def bridged(disk: Store, config: Config, prepare: Callable[[], None] | None = None, clock: Clock = time.time) -> Store:
+    """A store that goes on in memory while the disk fails. Not for one of several servers behind one address: another
+    of them would be asked to read what this one holds."""
     from keyhole.store.fallback import FallbackStore
     from keyhole.store.memory import MemoryStore
 
