@@ -49,6 +49,7 @@ DOERS = {
     "replicas/hosts.py", "replicas/leases.py",
     "hosting/probes.py", "hosting/metrics.py", "hosting/telemetry.py",
     "hosting/drain.py", "hosting/access.py", "hosting/running.py", "logs.py",
+    "store/fallback.py", "store/journal.py",
     "retrieve.py", "tools.py", "cli.py", "serving.py", "demo.py", "site.py", "artifacts.py", "explain.py",
 }  # fmt: skip
 IMPURE = {

@@ -66,9 +66,9 @@ def serve_main() -> int:
     return main(["serve", *sys.argv[1:]])
 
 
-def build(config: Config, extractor: Extractor | None = None) -> Tenants:
+def build(config: Config, extractor: Extractor | None = None, *, lasting: bool = False) -> Tenants:
     """The product with its real parts, for each of its tenants. Nothing is opened, started or connected to before a
-    call needs it."""
+    call needs it. `lasting`: for a process that answers many calls."""
     from keyhole.fetch.client import HttpFetcher
     from keyhole.fetch.manners import Manners
     from keyhole.replicas.choice import shared_hosts
@@ -92,7 +92,9 @@ def build(config: Config, extractor: Extractor | None = None) -> Tenants:
         log.warning("engines are left out: %s", ", ".join(missing))
     count = at_once(config.engines, engines, config.engine_count)
     panel = Panel(engines, count=count, timeout=config.engine_timeout, missing=missing)
-    return Tenants(config, fetcher, open_stores(config), panel, time.time, extractor or WorkerPool(config))
+    return Tenants(
+        config, fetcher, open_stores(config, lasting=lasting), panel, time.time, extractor or WorkerPool(config)
+    )
 
 
 def own_engines(config: Config) -> tuple[Spec, ...]:

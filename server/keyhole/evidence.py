@@ -21,7 +21,7 @@ from keyhole.passages.copies import groups, sketch
 from keyhole.passages.packing import Packed, Packing
 from keyhole.records import Answer, Artifact, EngineReport, Passage, Ranked, Source, Window, next_gap
 from keyhole.websearch.merge import RANK_CONSTANT
-from keyhole.wording import BRIEF_BELOW, search_status
+from keyhole.wording import BRIEF_BELOW, UNSTORED, search_status, warned, warning_fact
 
 LIST_SHARE: Final = 24
 """One part in so many of a budget is for naming sources that show no passage: they are the less likely ones. With a
@@ -50,11 +50,13 @@ def evidence(
     mark: Mark,
     following: Following,
     opinions: str = "",
+    warning: str = "",
 ) -> Answer:
     """At most `keep` sources with their best passages; what does not fit is left out whole, and said to be.
 
     `ranked` is None where the passages could not be ranked. `mark` signs a boundary, `following` gives the window that
-    reads on in an omitted stretch, `opinions` says what went wrong with the ranking.
+    reads on in an omitted stretch, `opinions` says what went wrong with the ranking, `warning` is the code of what is
+    wrong with the store.
     """
     judged = ranked is not None
     ranked = ranked or tuple(() for _ in sources)
@@ -74,7 +76,10 @@ def evidence(
         opinions=opinions,
         brief=budget < BRIEF_BELOW,
     )
-    render = partial(_Shown(kept, budget, mark, following, judged=judged).render, status)
+    stored = [source.stored for source, _ in kept if source.artifact]
+    if not all(stored) and not (warning and any(stored)):
+        warning = UNSTORED
+    render = partial(_Shown(kept, budget, mark, following, judged=judged, warning=warning).render, status)
     return fitting(budget, render) or cut(render(0), budget)
 
 
@@ -142,12 +147,14 @@ class _Shown:
         following: Following,
         *,
         judged: bool,
+        warning: str,
     ) -> None:
         self._sources = [source for source, _ in kept]
         self._ranked = tuple(passages for _, passages in kept)
         self._mark = mark
         self._following = following
         self._brief = budget < BRIEF_BELOW
+        self._warning = warning
         self._packing = Packing([_text(source) for source in self._sources], self._ranked)
         self._openings = [self._opening(source) for source in self._sources]
         strongest = max((passage.held for passages in self._ranked for passage in passages), default=0.0)
@@ -162,9 +169,11 @@ class _Shown:
         repeats = [tuple(shown_as[other] for other in others if other in shown_as) for others in packed.repeats]
         cited = [self._cited(number, packed.chosen[number], repeats[number]) for number in opened]
         listed = [Listed(self._sources[number], said, repeats[number]) for number, said in named.snippets.items()]
-        lines = [status(len(cited) + len(listed)), *self._weak_line]
+        told = warned(self._warning, brief=self._brief)
+        lines = [status(len(cited) + len(listed)), *self._weak_line, *([told] if told else [])]
         sign = self._mark("\n".join(each.source.url for each in listed))
         facts = {} if self._brief else citing.facts(cited, listed, total=len(self._sources), weak=self._weak)
+        facts |= warning_fact(self._warning)
         return Answer(citing.results(lines, cited, listed, sign, brief=self._brief), facts)
 
     def _plan(self, room: int) -> tuple[Packed, _Named]:

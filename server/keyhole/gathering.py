@@ -72,10 +72,13 @@ class Gathering:
     ) -> Gathered:
         """From the engines (`web`), the store (`stored`) or `both`. Raises KeyholeError as these do."""
         if scope == "stored":
-            return await self.stored(request, phrasings, progress)
-        if scope == "both":
-            return await self.both(request, phrasings, fetch=fetch, until=until, progress=progress)
-        return await self.web(request, phrasings, fetch=fetch, until=until, progress=progress)
+            found = await self.stored(request, phrasings, progress)
+        elif scope == "both":
+            found = await self.both(request, phrasings, fetch=fetch, until=until, progress=progress)
+        else:
+            found = await self.web(request, phrasings, fetch=fetch, until=until, progress=progress)
+        # A store that fails holds little: what was kept first may be gone when the last page is.
+        return await asyncio.to_thread(self._looked_up, found) if self.store.warning() else found
 
     async def web(
         self, request: SearchRequest, phrasings: Sequence[str], *, fetch: bool, until: float, progress: Progress
@@ -131,6 +134,16 @@ class Gathering:
             reports = () if found.code is Code.NO_RESULTS else (EngineReport("web search failed", note=found.message),)
             return Gathered(kept.sources, reports)
         return found if isinstance(kept, KeyholeError) else replace(found, sources=joined(found.sources, kept.sources))
+
+    def _looked_up(self, found: Gathered) -> Gathered:
+        sources = (replace(each, stored=each.stored and self._readable(each)) for each in found.sources)
+        return replace(found, sources=tuple(sources))
+
+    def _readable(self, source: Source) -> bool:
+        try:
+            return source.artifact is not None and bool(self.store.part(source.artifact.id, 0, 0))
+        except KeyholeError:
+            return False
 
     async def _read(
         self, hits: Sequence[Hit], request: SearchRequest, until: float, progress: Progress, total: float

@@ -44,7 +44,6 @@ WORDING_SHARE = 1 / 20
 naming the sources takes several times what it takes alone."""
 QUOTE_CONTEXT = 300
 """Characters shown before and after a found quote."""
-NOT_STORED = "Warning store_unavailable: nothing was stored, so what is left out cannot be read on."
 
 
 @dataclass(frozen=True, slots=True, weakref_slot=True)
@@ -151,6 +150,9 @@ class Retrieval:
     ) -> Answer:
         from keyhole.passages import select
 
+        # Asked once: every rendering of this answer says the same.
+        warning = self.store.warning() if stored else wording.UNSTORED
+
         def render(room: int) -> Answer:
             with stage("rank"):
                 selection = select(artifact.text, query, room, measure=serialized_size, preferred=preferred)
@@ -162,7 +164,7 @@ class Retrieval:
                     mark=wording.mark(self.secret, artifact.id),
                     next_window=None if gap is None else self._next(artifact, *gap),
                     asked=bool(query),
-                    warning="" if stored else NOT_STORED,
+                    warning=warning,
                     brief=budget < wording.BRIEF_BELOW,
                     extras=[*(header_lines(artifact) if budget >= ROOMY else ()), *([note] if note else [])],
                 )
@@ -172,11 +174,13 @@ class Retrieval:
     def _read(self, artifact: Artifact, offset: int, limit: int | None, budget: int) -> Answer:
         from keyhole.passages.reading import window
 
+        warning = self.store.warning()
+
         def render(room: int) -> Answer:
             shown = window(artifact.text, offset, limit, min(room, _reading_room(budget)), serialized_size)
             following = self._following(artifact, shown)
             sign, brief = wording.mark(self.secret, artifact.id), budget < wording.BRIEF_BELOW
-            return wording.reading(artifact, shown, mark=sign, next_window=following, brief=brief)
+            return wording.reading(artifact, shown, mark=sign, next_window=following, brief=brief, warning=warning)
 
         return bounded(budget, render)
 
@@ -186,13 +190,16 @@ class Retrieval:
         found = find_quote(artifact.text, quote)
         if found is None:
             raise KeyholeError(Code.QUOTE_NOT_FOUND, "the text does not hold this quote")
+        warning = self.store.warning()
 
         def render(room: int) -> Answer:
             start = max(0, found.start - QUOTE_CONTEXT)
             shown = window(artifact.text, start, found.end + QUOTE_CONTEXT - start, max(1, room), serialized_size)
             sign, brief = wording.mark(self.secret, artifact.id), budget < wording.BRIEF_BELOW
             following = self._following(artifact, shown)
-            return wording.quotation(artifact, found, shown, mark=sign, next_window=following, brief=brief)
+            return wording.quotation(
+                artifact, found, shown, mark=sign, next_window=following, brief=brief, warning=warning
+            )
 
         return bounded(budget, render)
 
@@ -241,6 +248,7 @@ class Retrieval:
                 mark=partial(wording.mark, self.secret),
                 following=self._next,
                 opinions=opinions,
+                warning=self.store.warning(),
             )
         return _counted(answer, *(source.artifact for source in gathered.sources if source.artifact))
 
@@ -256,9 +264,9 @@ class Retrieval:
                 yield call
         except TimeoutError:
             error = KeyholeError(Code.TIMEOUT, f"nothing to show within {seconds:g} s")
-            call.answer = cut(wording.failure(error), call.budget)
+            call.answer = cut(wording.failure(error, self.store.warning()), call.budget)
         except KeyholeError as error:
-            call.answer = cut(wording.failure(error), call.budget)
+            call.answer = cut(wording.failure(error, self.store.warning()), call.budget)
 
 
 _NO_ANSWER = Answer("", {}, is_error=True)

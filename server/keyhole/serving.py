@@ -137,7 +137,7 @@ class _Maker:
             await (await self._making).aclose()
 
     def _make(self) -> Tenants:
-        product = build(self._config, self._pool)
+        product = build(self._config, self._pool, lasting=True)
         # What nearly every call needs, loaded while nobody waits: stemmers and the database's driver.
         for module in ("keyhole.passages", "sqlite_utils"):
             import_module(module)

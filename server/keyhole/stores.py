@@ -7,11 +7,16 @@ import hmac
 import logging
 import os
 import time
+from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
 from threading import Lock
 from typing import Final
 
 from keyhole.config import Config
-from keyhole.store.base import LOCAL, Store, Stores
+from keyhole.errors import Code, KeyholeError
+from keyhole.store.base import LOCAL, Clock, Store, Stores
 from keyhole.store.home import SECRET_BYTES, home_folder, open_home
 
 log = logging.getLogger(__name__)
@@ -20,17 +25,29 @@ TENANTS: Final = "tenants"
 """The folder in the home folder with one folder for each tenant."""
 
 
-def open_stores(config: Config) -> Stores:
-    """The stores that KEYHOLE_STORE names."""
-    return LocalStores(config)
+def open_stores(config: Config, *, lasting: bool = False) -> Stores:
+    """The stores that KEYHOLE_STORE names. `lasting`: for a process that goes on, so that what a failing disk cannot
+    take is worth keeping in memory; what a single command kept there would be gone with it."""
+    return LocalStores(config, lasting=lasting)
+
+
+def bridged(disk: Store, config: Config, prepare: Callable[[], None] | None = None, clock: Clock = time.time) -> Store:
+    """A store that goes on in memory while the disk fails. Not for one of several servers behind one address: another
+    of them would be asked to read what this one holds."""
+    from keyhole.store.fallback import FallbackStore
+    from keyhole.store.memory import MemoryStore
+
+    return FallbackStore(disk, MemoryStore(clock), clock, config.store_max_bytes, prepare)
 
 
 class LocalStores:
     """A file for each tenant, in a folder of its own. A folder that cannot be used is told on stderr: calls still
     answer, and ids last as long as the process."""
 
-    def __init__(self, config: Config) -> None:
+    def __init__(self, config: Config, *, lasting: bool = False, clock: Clock = time.time) -> None:
         self._config = config
+        self._clock = clock
+        self._lasting = lasting
         self._folder = home_folder(config.home)
         self._secret = b""
         self._open: dict[str, tuple[Store, bytes]] = {}
@@ -45,7 +62,7 @@ class LocalStores:
             return self._open[tenant]
 
     def warning(self) -> str:
-        return self.of(LOCAL)[0].warning()
+        return next((told for store, _ in list(self._open.values()) if (told := store.warning())), "")
 
     def close(self) -> None:
         with self._lock:
@@ -60,9 +77,14 @@ class LocalStores:
         if tenant != LOCAL:
             secret = tenant_secret(self._secret, tenant)
             folder = self._folder / TENANTS / folder_name(tenant)
-            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         ttl = self._config.ttl_days * 86_400
-        return SqliteStore(folder, time.time, ttl, self._config.store_max_bytes), secret
+        disk = SqliteStore(folder, self._clock, ttl, self._config.store_max_bytes)
+        prepare = partial(_make, folder)
+        if self._lasting:
+            return bridged(disk, self._config, prepare, self._clock), secret
+        with suppress(KeyholeError):  # each call says it again
+            prepare()
+        return disk, secret
 
     def _installation_secret(self) -> bytes:
         try:
@@ -70,6 +92,13 @@ class LocalStores:
         except OSError as error:
             log.warning("nothing can be stored in %s: %s", self._folder, error.strerror)
             return os.urandom(SECRET_BYTES)
+
+
+def _make(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    except OSError as error:
+        raise KeyholeError(Code.STORE_UNAVAILABLE, f"the artifact store failed: {error.strerror}") from error
 
 
 def folder_name(tenant: str) -> str:

@@ -38,6 +38,9 @@ WEAK = "Weak match: the page may not contain the answer."
 WEAK_BRIEFLY = "Weak match."
 UNRANKED = "The pages are too long to rank in time: read them by their ids, with a query."
 
+UNSTORED = "store_unavailable"
+"""The warning of a text that could not be kept anywhere: of it alone no recovery is offered."""
+
 NOTICES = {
     "paywalled": "Only a preview: the page says that the rest is for subscribers.",
     "login_required": "The site led to a login: this is what it shows without one.",
@@ -45,6 +48,19 @@ NOTICES = {
     "home_page": "The address led to the site's first page: what was asked for may be gone.",
 }
 """A line for each notice that an artifact may have; one that is not here is a line of ours already."""
+
+WARNINGS = {
+    "store_unavailable": "nothing was stored, so what is left out cannot be read on.",
+    "kept_in_memory": "the store on the disk fails; texts are kept in memory for an hour, at most 64.",
+    "store_replaced": "the store was damaged and a new one was begun; pages read before must be fetched again.",
+}
+"""What each code of a store that is not well means for the caller. The codes are stable."""
+
+
+def warned(code: str, *, brief: bool = False) -> str:
+    """The line of a store that is not well, "" for one that is. `brief`: the code, which is what programs match on."""
+    told = f": {WARNINGS.get(code, 'the store is not well.')}"
+    return f"Warning {code}{'.' if brief and code != UNSTORED else told}" if code else ""
 
 
 def mark(secret: bytes, id: str) -> str:
@@ -69,22 +85,25 @@ def page(
     brief: bool,
     extras: Sequence[str] = (),
 ) -> Answer:
-    """A fetched page, or the passages of a stored one. `brief`: for budgets that have no room for a title.
+    """A fetched page, or the passages of a stored one. `brief`: for budgets that have no room for a title. `warning`:
+    the code of what is wrong with the store, `UNSTORED` where the text is in none.
 
     What the text is not (whole, or the page itself, or an answer) is told within any budget.
     """
     call = read_call(artifact.id, next_window)
-    kept = f'id="{artifact.id}"' if not warning else ""
+    stored = warning != UNSTORED
+    kept = f'id="{artifact.id}"' if stored else ""
+    told = warned(warning, brief=brief)
     status = _join(_shown(selection, asked), kept)
     terms = _terms(selection) if asked else ""
-    head = [*_source_lines(artifact), *extras, status, *([terms] if terms else []), *notes(artifact, warning)]
+    head = [*_source_lines(artifact), *extras, status, *([terms] if terms else []), *notes(artifact, told)]
     head += [left_out] if (left_out := _left_out(artifact)) else []
     if brief:
-        head = [_join(_shown_briefly(selection, asked), *_brief_notes(artifact), *extras, warning)]
+        head = [_join(_shown_briefly(selection, asked), *_brief_notes(artifact), *extras, told)]
     return Answer(
         _framed(head, selection.text, mark, call),
         {
-            **_facts(artifact, stored=not warning),
+            **_facts(artifact, warning),
             **header_facts(artifact),
             "total_chars": selection.total,
             "shown_chars": selection.shown,
@@ -96,7 +115,9 @@ def page(
     )
 
 
-def reading(artifact: Artifact, window: Window, *, mark: str, next_window: Window | None, brief: bool) -> Answer:
+def reading(
+    artifact: Artifact, window: Window, *, mark: str, next_window: Window | None, brief: bool, warning: str = ""
+) -> Answer:
     """A range of a stored text."""
     call = read_call(artifact.id, next_window)
     status = f"Characters {window.start}:{window.end} of {window.total}."
@@ -104,13 +125,13 @@ def reading(artifact: Artifact, window: Window, *, mark: str, next_window: Windo
         status = f"Nothing there: the text has {window.total} characters."
     elif next_window is None:
         status += " End of text."
-    head = [*_source_lines(artifact), _join(status, f'id="{artifact.id}"'), *notes(artifact, "")]
+    head = [*_source_lines(artifact), _join(status, f'id="{artifact.id}"'), *notes(artifact, warned(warning))]
     if brief:
-        head = [_join(status, *_brief_notes(artifact))]
+        head = [_join(status, *_brief_notes(artifact), warned(warning, brief=True))]
     return Answer(
         _framed(head, artifact.text[window.start : window.end], mark, call),
         {
-            **_facts(artifact, stored=True),
+            **_facts(artifact, warning),
             "total_chars": window.total,
             "shown_chars": window.end - window.start,
             "strategy": "window",
@@ -121,17 +142,27 @@ def reading(artifact: Artifact, window: Window, *, mark: str, next_window: Windo
 
 
 def quotation(
-    artifact: Artifact, quote: Quote, window: Window, *, mark: str, next_window: Window | None, brief: bool
+    artifact: Artifact,
+    quote: Quote,
+    window: Window,
+    *,
+    mark: str,
+    next_window: Window | None,
+    brief: bool,
+    warning: str = "",
 ) -> Answer:
     """Where a quote stands, with what is around it."""
     how = "exactly" if quote.exact else "apart from spaces, case and punctuation"
     status = f"The quote stands {how} at {quote.start}:{quote.end}; shown are characters {window.start}:{window.end}."
-    head = [status] if brief else [*_source_lines(artifact), _join(status, f'id="{artifact.id}"')]
+    told = warned(warning, brief=brief)
+    head = [*_source_lines(artifact), _join(status, f'id="{artifact.id}"'), *([told] if told else [])]
+    if brief:
+        head = [_join(status, told)]
     call = read_call(artifact.id, next_window)
     return Answer(
         _framed(head, artifact.text[window.start : window.end], mark, call),
         {
-            **_facts(artifact, stored=True),
+            **_facts(artifact, warning),
             "total_chars": window.total,
             "shown_chars": window.end - window.start,
             "strategy": "quote",
@@ -193,7 +224,7 @@ def second_opinion(faults: Sequence[Fault]) -> str:
     return _join(*told)
 
 
-def failure(error: KeyholeError) -> Answer:
+def failure(error: KeyholeError, warning: str = "") -> Answer:
     """A named failure: the code first, what happened, the next step, and whether a retry helps."""
     rule = error.rule
     url = error.facts.get("url")
@@ -201,8 +232,9 @@ def failure(error: KeyholeError) -> Answer:
     stop = "" if message.endswith("?") else "."
     step = f'Fetch again: web_fetch(url="{clip(str(url), MAX_URL)}").' if url else rule.next_step
     retry = " The same call may succeed later." if rule.retry else ""
-    text = f"{error.code}: {message}{stop} {step}{retry}"
-    return Answer(text, {"code": str(error.code), "retryable": rule.retry, **error.facts}, is_error=True)
+    text = _join(f"{error.code}: {message}{stop} {step}{retry}", warned(warning))
+    facts = {"code": str(error.code), "retryable": rule.retry, **error.facts, **warning_fact(warning)}
+    return Answer(text, facts, is_error=True)
 
 
 def _shown(selection: Selection, asked: bool) -> str:
@@ -276,9 +308,15 @@ def boundary(body: str, sign: str) -> str:
     return f"--- untrusted text {sign} ---\n{body}\n--- end {sign} ---"
 
 
-def _facts(artifact: Artifact, *, stored: bool) -> dict[str, object]:
+def warning_fact(warning: str) -> dict[str, object]:
+    """The code of a store that is not well, for programs."""
+    return {"warning": warning} if warning else {}
+
+
+def _facts(artifact: Artifact, warning: str) -> dict[str, object]:
     return {
-        "artifact_id": artifact.id if stored else None,
+        "artifact_id": None if warning == UNSTORED else artifact.id,
+        **warning_fact(warning),
         "url": artifact.url,
         "media_type": artifact.media_type,
         **({"notice": artifact.notice} if artifact.notice else {}),

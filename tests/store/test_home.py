@@ -62,6 +62,14 @@ def test_nothing_but_the_secret_is_left_in_the_folder(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["secret"]
 
 
+def test_what_a_process_left_that_ended_in_the_middle_is_swept_away(tmp_path: Path) -> None:
+    for name in (".secret-abc", ".secret-xyz"):
+        (tmp_path / name).write_bytes(b"half")
+    (tmp_path / ".secret.2-abc").write_bytes(b"of another that may still be made")
+    open_home(tmp_path)
+    assert {path.name for path in tmp_path.iterdir()} == {"secret", ".secret.2-abc"}
+
+
 @pytest.mark.parametrize("rest", [b"", b"short", b"x" * 33])
 def test_a_damaged_secret_is_made_anew(tmp_path: Path, rest: bytes) -> None:
     (tmp_path / "secret").write_bytes(rest)

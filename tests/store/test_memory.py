@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from fakes import Clock, artifact
-from keyhole.errors import Code
+from keyhole.errors import Code, KeyholeError
 from keyhole.store.base import Store
 from keyhole.store.memory import MAX_ARTIFACTS, MemoryStore
 from store.contract import TTL, StoreContract, code_of
@@ -49,3 +51,25 @@ def test_its_default_size_is_bounded() -> None:
     for n in range(MAX_ARTIFACTS + 5):
         store.put(artifact(f"id{n}"), "x")
     assert len(store.list(1_000)) == MAX_ARTIFACTS
+
+
+def test_its_texts_and_words_are_bounded_in_bytes_and_the_least_recently_read_go_first() -> None:
+    store = MemoryStore(Clock(), max_bytes=10_000)
+    for name in ("one", "two", "three"):
+        store.put(artifact(name, "x" * 2_500), "a few words")
+    store.get("one")
+    store.put(artifact("four", "中" * 1_000), "a few words")
+    assert {row.id for row in store.list(10)} == {"one", "three", "four"}
+    assert store.stats().stored_bytes <= store.stats().max_bytes == 10_000
+    for id in ("one", "three", "four"):
+        store.remove(id)
+    assert store.stats().stored_bytes == 0
+
+
+def test_what_is_larger_than_all_of_it_is_refused_by_name_and_nothing_goes_for_it() -> None:
+    store = MemoryStore(Clock(), max_bytes=10_000)
+    store.put(artifact("one"), "x")
+    with pytest.raises(KeyholeError) as caught:
+        store.put(artifact("huge", "x" * 10_000), "x")
+    assert caught.value.code is Code.STORE_UNAVAILABLE
+    assert [row.id for row in store.list(10)] == ["one"]

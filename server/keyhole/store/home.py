@@ -40,6 +40,7 @@ def open_home(folder: Path) -> bytes:
         if not path.exists():
             _link_secret(folder, path)
         if len(secret := path.read_bytes()) == SECRET_BYTES:
+            _sweep(folder, name)
             _close_to_others(folder)
             return secret
     raise OSError(f"the secrets in {folder} are damaged")
@@ -58,13 +59,26 @@ def _close_to_others(folder: Path) -> None:
 
 
 def _link_secret(folder: Path, path: Path) -> None:
-    handle, name = tempfile.mkstemp(dir=folder)
+    handle, name = tempfile.mkstemp(dir=folder, prefix=_unfinished(path.name))
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(secrets.token_bytes(SECRET_BYTES))
             file.flush()
             os.fsync(file.fileno())
-        with suppress(FileExistsError):
+        # It exists where another was faster, who may have swept ours away as well.
+        with suppress(FileExistsError, FileNotFoundError):
             os.link(name, path)
     finally:
-        Path(name).unlink()
+        Path(name).unlink(missing_ok=True)
+
+
+def _unfinished(name: str) -> str:
+    """What the file of a secret that is not yet in its place is called first."""
+    return f".{name}-"
+
+
+def _sweep(folder: Path, name: str) -> None:
+    """Remove what a process left that ended while it made this secret: there is one now."""
+    for left in folder.glob(f"{_unfinished(name)}*"):
+        with suppress(OSError):
+            left.unlink()

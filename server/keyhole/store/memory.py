@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 from collections import OrderedDict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import islice
 from threading import Lock
 
 from keyhole.errors import Code, KeyholeError
@@ -16,15 +18,23 @@ from keyhole.store.narrow import forms_of, plan
 MAX_ARTIFACTS = 64
 TTL = 3_600.0
 """Seconds. Memory is a bridge until the disk works again, not a place to keep things."""
+MAX_BYTES = 64 * 1024**2
+"""What texts and words may take of the process: 64 pages of a megabyte, three times what most pages need."""
+WORD_BYTES = 100
+"""What a search term takes in a set of short strings."""
 
 
 class MemoryStore:
     """At most 64 artifacts for an hour each, least recently read dropped first."""
 
-    def __init__(self, clock: Clock, max_artifacts: int = MAX_ARTIFACTS, ttl: float = TTL) -> None:
+    def __init__(
+        self, clock: Clock, max_artifacts: int = MAX_ARTIFACTS, ttl: float = TTL, max_bytes: int = MAX_BYTES
+    ) -> None:
         self._clock = clock
         self._max = max_artifacts
         self._ttl = ttl
+        self._max_bytes = max_bytes
+        self._bytes = 0
         self._kept: OrderedDict[str, tuple[Artifact, frozenset[str], float]] = OrderedDict()
         self._dropped: OrderedDict[str, str] = OrderedDict()
         self._known: OrderedDict[bytes, None] = OrderedDict()
@@ -32,9 +42,13 @@ class MemoryStore:
         self._lock = Lock()
 
     def put(self, artifact: Artifact, words: str) -> None:
+        held = frozenset(words.split())
+        if (size := _size(artifact, held)) > self._max_bytes:
+            raise KeyholeError(Code.STORE_UNAVAILABLE, "the text is larger than what may be kept in memory")
         with self._lock:
-            self._kept[artifact.id] = (artifact, frozenset(words.split()), self._clock())
-            self._kept.move_to_end(artifact.id)
+            self._taken(artifact.id)
+            self._kept[artifact.id] = (artifact, held, self._clock())
+            self._bytes += size
             self._dropped.pop(artifact.id, None)
         self.collect()
 
@@ -104,27 +118,58 @@ class MemoryStore:
 
     def remove(self, id: str) -> bool:
         with self._lock:
-            return self._kept.pop(id, None) is not None
+            return self._taken(id) is not None
+
+    def holds_any(self) -> bool:
+        """Whether any artifact is kept."""
+        self.collect()
+        return bool(self._kept)
+
+    def oldest(self, count: int, but: Container[str] = ()) -> tuple[tuple[Artifact, str], ...]:
+        """So many artifacts with their words, those first that would be dropped first, without the ids of `but`."""
+        self.collect()
+        with self._lock:
+            some = islice((row for id, row in self._kept.items() if id not in but), count)
+            return tuple((artifact, " ".join(sorted(words))) for artifact, words, _ in some)
+
+    def forget(self, artifact: Artifact) -> None:
+        """Let an artifact go that is kept elsewhere now, unless it was put again meanwhile."""
+        with self._lock:
+            if artifact.id in self._kept and self._kept[artifact.id][0] is artifact:
+                self._taken(artifact.id)
 
     def collect(self) -> int:
         with self._lock:
-            old = [id for id, (*_, seen) in self._kept.items() if seen + self._ttl < self._clock()]
-            excess = [id for id in self._kept if id not in old][: max(0, len(self._kept) - len(old) - self._max)]
-            for id in [*old, *excess]:
-                self._dropped[id] = self._kept.pop(id)[0].url
+            now, count = self._clock(), len(self._kept)
+            for id in [id for id, (*_, seen) in self._kept.items() if seen + self._ttl < now]:
+                self._drop(id)
+            while len(self._kept) > self._max or self._bytes > self._max_bytes:
+                self._drop(next(iter(self._kept)))
             while len(self._dropped) > self._max:
                 self._dropped.popitem(last=False)
-            return len(old) + len(excess)
+            return count - len(self._kept)
+
+    def _drop(self, id: str) -> None:
+        artifact = self._taken(id)
+        if artifact:
+            self._dropped[id] = artifact.url
+
+    def _taken(self, id: str) -> Artifact | None:
+        if id not in self._kept:
+            return None
+        artifact, words, _ = self._kept.pop(id)
+        self._bytes -= _size(artifact, words)
+        return artifact
 
     def stats(self) -> StoreStats:
         self.collect()
         with self._lock:
             texts = [artifact.text.encode("utf-8", "surrogatepass") for artifact, *_ in self._kept.values()]
             fetched = [artifact.fetched_at for artifact, *_ in self._kept.values()]
-            gone = len(self._dropped)
+            gone, taken = len(self._dropped), self._bytes
         size = sum(map(len, texts))
         oldest, newest = (min(fetched), max(fetched)) if fetched else (None, None)
-        return StoreStats("memory", len(texts), len(set(texts)), size, size, 0, gone, 0, oldest, newest)
+        return StoreStats("memory", len(texts), len(set(texts)), size, taken, self._max_bytes, gone, 0, oldest, newest)
 
     def verify(self) -> Verification:
         self.collect()
@@ -160,3 +205,8 @@ class MemoryStore:
     def vectors(self, keys: Sequence[bytes]) -> Mapping[bytes, bytes]:
         with self._lock:
             return {key: self._vectors[key] for key in keys if key in self._vectors}
+
+
+def _size(artifact: Artifact, words: frozenset[str]) -> int:
+    """What an artifact takes of the process, about."""
+    return sys.getsizeof(artifact.text) + WORD_BYTES * len(words)

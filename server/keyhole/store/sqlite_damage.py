@@ -135,12 +135,9 @@ def _save_one(source: Database, table: str, key: int, db: Database, turn: int) -
         artifact = older_artifact(row)
     if artifact is None:
         # The text is lost; where it was is not.
-        return (
-            0
-            * db.execute(
-                "INSERT OR IGNORE INTO tombstones (id, url) VALUES (?, ?)", [plain(row["id"]), plain(row["url"])]
-            ).rowcount
-        )
+        lost = [plain(row["id"]), plain(row["url"])]
+        db.execute("INSERT OR IGNORE INTO tombstones (id, url) VALUES (?, ?)", lost)
+        return 0
     stems = _words(source, key)
     insert(db, entry_of(artifact, len(stems)), key, turn, float(row["last_access"]))
     db.execute("INSERT INTO words (rowid, stems) VALUES (?, ?)", [key, stems])

@@ -12,6 +12,7 @@ from typing import Final
 import sqlite_utils
 
 from keyhole.errors import Code, KeyholeError
+from keyhole.store.journal import sweep_journal
 from keyhole.store.sqlite_migration import bring_up
 
 BUSY_TIMEOUT: Final = 5.0
@@ -134,6 +135,7 @@ def open_file(path: Path) -> sqlite_utils.Database:
         database = sqlite_utils.Database(connection, execute_plugins=False)
         if version < SCHEMA_VERSION:
             bring_up(database, RELEASED, CURRENT, checked_version)
+        sweep_journal(connection, path)
         undo.pop_all()
     return database
 

@@ -1,0 +1,403 @@
+"""While the disk fails, memory goes on; what it holds is written as soon as the disk takes it, and nothing is lost."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from fakes import BrokenStore, Clock, artifact
+from keyhole.errors import Code, KeyholeError
+from keyhole.store.base import Store
+from keyhole.store.fallback import (
+    FIRST_PAUSE,
+    KEPT_IN_MEMORY,
+    LONGEST_PAUSE,
+    MAX_KEYS,
+    MOVED_AT_ONCE,
+    FallbackStore,
+    Gate,
+)
+from keyhole.store.memory import MemoryStore
+from keyhole.store.sqlite import SqliteStore
+from store.contract import DAY, TTL, StoreContract, code_of
+
+GB = 1024**3
+CALLS = frozenset(name for name in vars(BrokenStore) if not name.startswith("_")) - {"warning", "close"}
+WRITES = frozenset({"put", "renew", "remember", "keep_vectors", "remove", "collect"})
+WELL = frozenset[str]()
+
+
+class Disk(MemoryStore):
+    """A store of which the calls in `fails` fail, and those that put an id in `too_large`; `calls` names all."""
+
+    def __init__(self, clock: Clock) -> None:
+        super().__init__(clock, 10_000, TTL)
+        self.fails: frozenset[str] = frozenset()
+        self.too_large: set[str] = set()
+        self.calls: list[str] = []
+
+    def __getattribute__(self, name: str) -> object:
+        found = super().__getattribute__(name)
+        # Its own calls of itself are none from outside.
+        if name not in CALLS or sys._getframe(1).f_globals["__name__"] == MemoryStore.__module__:
+            return found
+
+        def call(*arguments: object) -> object:
+            self.calls.append(name)
+            if name in self.fails or (name == "put" and getattr(arguments[0], "id", "") in self.too_large):
+                raise KeyholeError(Code.STORE_UNAVAILABLE, "the disk failed")
+            assert callable(found)
+            return found(*arguments)
+
+        return call
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def disk(clock: Clock) -> Disk:
+    return Disk(clock)
+
+
+@pytest.fixture
+def store(disk: Disk, clock: Clock) -> FallbackStore:
+    return FallbackStore(disk, MemoryStore(clock), clock, GB)
+
+
+def numbered(count: int) -> list[str]:
+    return [f"id{n}" for n in range(count)]
+
+
+class TestFallbackStore(StoreContract):
+    def open_store(self, folder: Path, clock: Clock) -> Store:
+        return FallbackStore(SqliteStore(folder, clock, TTL, GB), MemoryStore(clock), clock, GB)
+
+    def test_of_too_many_vectors_the_last_kept_stay(self, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr("keyhole.store.fallback.MAX_VECTORS", 3, raising=False)
+        monkeypatch.setattr("keyhole.store.sqlite.MAX_VECTORS", 3)
+        super().test_of_too_many_vectors_the_last_kept_stay(store, monkeypatch)
+
+
+class TestFallbackStoreThatHoldsAllInMemory(StoreContract):
+    def open_store(self, folder: Path, clock: Clock) -> Store:
+        disk = Disk(clock)
+        disk.fails = frozenset({"put", "remember"})
+        return FallbackStore(disk, MemoryStore(clock, ttl=TTL), clock, GB)
+
+    def test_of_too_many_vectors_the_last_kept_stay(self, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr("keyhole.store.fallback.MAX_VECTORS", 3, raising=False)
+        monkeypatch.setattr("keyhole.store.memory.MAX_VECTORS", 3)
+        super().test_of_too_many_vectors_the_last_kept_stay(store, monkeypatch)
+
+
+# Going on.
+
+
+def test_what_a_failing_disk_cannot_take_is_kept_found_and_read(store: FallbackStore, disk: Disk) -> None:
+    disk.fails = CALLS
+    store.put(artifact(), "fish water")
+    assert store.get(artifact().id) == artifact()
+    assert store.part(artifact().id, 2, 6).artifact.text == artifact().text[2:6]
+    assert store.recent(artifact().url, 0) == artifact()
+    assert store.search(("fish",), 5) == (artifact(),)
+    assert store.warning() == KEPT_IN_MEMORY
+    assert store.stats().kind == "memory"
+
+
+def test_a_disk_that_works_is_all_there_is(store: FallbackStore, disk: Disk) -> None:
+    store.put(artifact(), "fish")
+    store.remember([b"key"])
+    assert store.warning() == ""
+    assert disk.get(artifact().id) == artifact()
+    assert disk.remembers(b"key")
+
+
+def test_what_was_kept_before_can_be_read_while_nothing_can_be_written(store: FallbackStore, disk: Disk) -> None:
+    store.put(artifact("before"), "fish")
+    disk.fails = WRITES
+    store.put(artifact("during"), "fish")
+    assert store.get("before") == artifact("before")
+    assert {each.id for each in store.search(("fish",), 5)} == {"before", "during"}
+    assert {row.id for row in store.list(5)} == {"before", "during"}
+    assert store.held(("fish", "bird")) == (True, False)
+    assert not store.renew("before", 1.0)
+    assert store.renew("during", 1.0)
+
+
+def test_the_warning_of_a_disk_that_works_is_passed_on(clock: Clock) -> None:
+    class Replaced(MemoryStore):
+        def warning(self) -> str:
+            return "store_replaced"
+
+    assert FallbackStore(Replaced(clock), MemoryStore(clock), clock, GB).warning() == "store_replaced"
+
+
+def test_of_two_artifacts_of_a_url_the_later_is_recent_wherever_it_is(
+    store: FallbackStore, disk: Disk, clock: Clock
+) -> None:
+    old, new = artifact("old", fetched_at=clock.now - 9), artifact("new", fetched_at=clock.now)
+    store.put(old, "x")
+    disk.fails = WRITES
+    store.put(new, "x")
+    assert store.recent(artifact().url, 0) == new
+    disk.fails = WELL
+    disk.put(third := artifact("third", fetched_at=clock.now + 1), "x")
+    assert store.recent(artifact().url, 0) == third
+
+
+# Writing again.
+
+
+def test_what_memory_holds_is_written_when_the_disk_works_again_a_few_with_each_call(
+    store: FallbackStore, disk: Disk, clock: Clock
+) -> None:
+    disk.fails = WRITES
+    for id in numbered(10):
+        store.put(artifact(id), "word")
+    disk.fails = WELL
+    clock.advance(LONGEST_PAUSE)
+    sizes = []
+    while store.warning():
+        store.recent("https://other.example/", 0)
+        sizes.append(len(disk.list(100)))
+    assert sizes == [MOVED_AT_ONCE, 2 * MOVED_AT_ONCE, 10]
+    assert {row.id for row in disk.list(100)} == set(numbered(10))
+    assert disk.search(("word",), 20)
+    assert store.get("id3") == artifact("id3")
+
+
+def test_the_first_thing_that_can_be_written_ends_it(store: FallbackStore, disk: Disk, clock: Clock) -> None:
+    disk.fails = WRITES
+    store.put(artifact("one"), "x")
+    disk.fails = WELL
+    clock.advance(FIRST_PAUSE)
+    store.put(artifact("two"), "x")
+    assert store.warning() == ""
+    assert {row.id for row in disk.list(5)} == {"one", "two"}
+
+
+def test_keys_of_urls_are_known_meanwhile_and_written_too(store: FallbackStore, disk: Disk, clock: Clock) -> None:
+    disk.fails = WRITES
+    store.remember([b"one", b"two"])
+    assert store.remembers(b"one")
+    assert not store.remembers(b"three")
+    assert store.warning() == KEPT_IN_MEMORY
+    disk.fails = WELL
+    clock.advance(FIRST_PAUSE)
+    store.recent("https://other.example/", 0)
+    assert disk.remembers(b"two")
+    assert store.warning() == ""
+
+
+def test_keys_held_are_bounded(store: FallbackStore, disk: Disk) -> None:
+    disk.fails = WRITES
+    store.remember(n.to_bytes(4, "big") for n in range(MAX_KEYS + 1))
+    assert not store.remembers((0).to_bytes(4, "big"))
+    assert store.remembers((1).to_bytes(4, "big"))
+
+
+def test_what_is_held_is_written_when_the_store_is_closed(store: FallbackStore, disk: Disk) -> None:
+    disk.fails = WRITES
+    for id in numbered(9):
+        store.put(artifact(id), "x")
+    disk.fails = WELL
+    store.close()
+    assert len(disk.list(100)) == 9
+
+
+def test_closing_on_a_disk_that_still_fails_ends(store: FallbackStore, disk: Disk) -> None:
+    disk.fails = CALLS
+    store.put(artifact(), "x")
+    store.close()
+
+
+def test_what_does_not_fit_holds_up_nothing_else(store: FallbackStore, disk: Disk, clock: Clock) -> None:
+    disk.fails = WRITES
+    disk.too_large = {"id0", "id1"}
+    for id in numbered(12):
+        store.put(artifact(id), "x")
+    disk.fails = WELL
+    for _ in range(40):
+        clock.advance(LONGEST_PAUSE)
+        store.recent("https://other.example/", 0)
+    assert {row.id for row in disk.list(20)} == set(numbered(12)) - disk.too_large
+    assert store.warning() == KEPT_IN_MEMORY
+    disk.too_large = set()
+    for _ in range(2):
+        clock.advance(LONGEST_PAUSE)
+        store.recent("https://other.example/", 0)
+    assert store.warning() == ""
+
+
+def test_a_text_larger_than_the_whole_store_is_no_fault_of_the_disk(tmp_path: Path, clock: Clock) -> None:
+    store = FallbackStore(SqliteStore(tmp_path, clock, TTL, 3_000), MemoryStore(clock), clock, 3_000)
+    with pytest.raises(KeyholeError, match="larger than the whole store"):
+        store.put(artifact(text="x" * 3_001), "x")
+    assert store.warning() == ""
+
+
+# When the disk is tried.
+
+
+def test_a_disk_that_fails_is_tried_after_pauses_that_grow(store: FallbackStore, disk: Disk, clock: Clock) -> None:
+    disk.fails = WRITES
+    tried = []
+    for second in range(120):
+        disk.calls.clear()
+        store.put(artifact(f"id{second}"), "x")
+        if disk.calls:
+            tried.append(second)
+        clock.advance(1)
+    assert tried == [0, 1, 3, 7, 15, 31, 61, 91]
+
+
+def test_of_many_that_ask_after_a_pause_one_tries(clock: Clock) -> None:
+    gate = Gate(clock)
+    gate.failed()
+    assert [gate.open() for _ in range(3)] == [False] * 3
+    clock.advance(FIRST_PAUSE)
+    assert [gate.open() for _ in range(3)] == [True, False, False]
+    gate.worked()
+    assert [gate.open() for _ in range(3)] == [True] * 3
+
+
+def test_a_clock_that_is_set_back_does_not_make_the_pause_longer(clock: Clock) -> None:
+    gate = Gate(clock)
+    gate.failed()
+    clock.advance(-DAY)
+    assert gate.open()
+
+
+def test_an_artifact_that_only_the_disk_has_is_asked_for_at_every_call(store: FallbackStore, disk: Disk) -> None:
+    store.put(artifact(), "x")
+    disk.fails = CALLS
+    for _ in range(3):
+        assert code_of(store, artifact().id) is Code.STORE_UNAVAILABLE
+    disk.fails = WELL
+    assert store.get(artifact().id) == artifact()
+    assert store.warning() == ""
+
+
+def test_a_folder_that_comes_only_later_is_made_then(tmp_path: Path, clock: Clock) -> None:
+    folder = tmp_path / "mount" / "keyhole"
+    (tmp_path / "mount").write_text("no folder yet")
+
+    def prepare() -> None:
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise KeyholeError(Code.STORE_UNAVAILABLE, "no folder") from error
+
+    disk = SqliteStore(folder, clock, TTL, GB)
+    store = FallbackStore(disk, MemoryStore(clock), clock, GB, prepare)
+    store.put(artifact(), "x")
+    assert store.warning() == KEPT_IN_MEMORY
+    (tmp_path / "mount").unlink()
+    clock.advance(FIRST_PAUSE)
+    assert store.get(artifact().id) == artifact()
+    assert store.warning() == ""
+    store.close()
+    assert SqliteStore(folder, clock, TTL, GB).get(artifact().id) == artifact()
+
+
+# What is lost or unknown.
+
+
+def test_what_memory_held_and_lost_names_the_url_to_fetch_again(store: FallbackStore, disk: Disk, clock: Clock) -> None:
+    disk.fails = WRITES
+    store.put(artifact(), "x")
+    clock.advance(3_601)
+    for fails in (WRITES, CALLS):
+        disk.fails = fails
+        with pytest.raises(KeyholeError) as caught:
+            store.get(artifact().id)
+        assert caught.value.code is Code.EXPIRED_ARTIFACT
+        assert caught.value.facts == {"url": artifact().url}
+
+
+def test_an_unknown_id_is_unknown_only_where_the_disk_can_be_read(store: FallbackStore, disk: Disk) -> None:
+    assert code_of(store, "nowhere") is Code.UNKNOWN_ARTIFACT
+    disk.fails = WRITES
+    assert code_of(store, "nowhere") is Code.UNKNOWN_ARTIFACT
+    disk.fails = CALLS
+    assert code_of(store, "nowhere") is Code.STORE_UNAVAILABLE
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda store: store.search(("fish",), 5),
+        lambda store: store.held(("fish",)),
+        lambda store: store.list(5),
+        lambda store: store.remembers(b"key"),
+        lambda store: store.remove("id"),
+        lambda store: store.collect(),
+        lambda store: store.verify(),
+    ],
+)
+def test_what_only_the_disk_knows_is_not_said_to_be_absent(
+    store: FallbackStore, disk: Disk, call: Callable[[Store], object]
+) -> None:
+    disk.fails = CALLS
+    with pytest.raises(KeyholeError) as caught:
+        call(store)
+    assert caught.value.code is Code.STORE_UNAVAILABLE
+
+
+def test_vectors_are_made_again_where_the_disk_fails(store: FallbackStore, disk: Disk) -> None:
+    disk.fails = CALLS
+    store.keep_vectors({b"one": b"1"})
+    assert store.vectors([b"one"]) == {}
+
+
+def test_the_log_tells_once_that_it_fails_and_once_that_it_works(
+    store: FallbackStore, disk: Disk, clock: Clock, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.WARNING)
+    disk.fails = WRITES
+    for _ in range(3):
+        store.put(artifact(), "x")
+        clock.advance(LONGEST_PAUSE)
+    disk.fails = WELL
+    store.put(artifact(), "x")
+    assert [record.message.split(";")[0] for record in caplog.records] == [
+        "the disk failed",
+        "the artifact store works again",
+    ]
+
+
+def test_calls_that_only_the_disk_can_answer_do_not_make_the_pause_longer(
+    store: FallbackStore, disk: Disk, clock: Clock
+) -> None:
+    disk.fails = CALLS
+    for _ in range(9):
+        code_of(store, "nowhere")
+    disk.fails = WELL
+    disk.put(artifact(), "x")
+    assert store.recent(artifact().url, 0) is None
+    clock.advance(FIRST_PAUSE)
+    assert store.recent(artifact().url, 0) == artifact()
+
+
+def test_what_can_be_written_can_be_read(store: FallbackStore, disk: Disk) -> None:
+    disk.fails = frozenset({"recent"})
+    assert store.recent(artifact().url, 0) is None
+    assert store.warning() == KEPT_IN_MEMORY
+    disk.fails = WELL
+    store.put(artifact(), "x")
+    assert store.recent(artifact().url, 0) == artifact()
+
+
+def test_a_disk_on_which_nothing_can_be_collected_is_still_read(store: FallbackStore, disk: Disk) -> None:
+    store.put(artifact(), "x")
+    disk.fails = WRITES
+    with pytest.raises(KeyholeError):
+        store.collect()
+    assert store.recent(artifact().url, 0) == artifact()
