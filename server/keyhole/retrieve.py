@@ -207,9 +207,7 @@ class Retrieval:
             return None
         return self._next(artifact, shown.next_start, shown.total, base=base, total=shown.total)
 
-    def _next(
-        self, artifact: Artifact, offset: int, until: int, *, base: int = 0, total: int | None = None
-    ) -> Window:
+    def _next(self, artifact: Artifact, offset: int, until: int, *, base: int = 0, total: int | None = None) -> Window:
         """The window that the continuation call will give, so that its numbers are exact; it stops where the
         omitted stretch does, unless that is too little to be worth a call. `base` and `total` as of a part."""
         from keyhole.passages.reading import window

@@ -52,9 +52,7 @@ def test_a_window_is_within_limit_and_room_but_never_empty_before_the_end(
         assert limit is None or got.end - got.start <= limit
 
 
-@given(
-    TEXTS, st.integers(0, 130), st.none() | st.integers(1, 40), st.integers(0, 60), st.integers(0, 9), st.booleans()
-)
+@given(TEXTS, st.integers(0, 130), st.none() | st.integers(1, 40), st.integers(0, 60), st.integers(0, 9), st.booleans())
 def test_a_part_as_long_as_its_reach_gives_the_same_window_as_the_whole_text(
     text: str, offset: int, limit: int | None, room: int, before: int, serialized: bool
 ) -> None:
