@@ -12,7 +12,7 @@ import pytest
 
 from fakes import page
 from keyhole.config import Config
-from keyhole.records import Artifact, Selection, Part, Window
+from keyhole.records import Artifact, Part, Selection, Window
 from keyhole.retrieve import Retrieval
 from keyhole.settings import MIN_BUDGET
 from keyhole.wording import BRIEF_BELOW, NOTICES, WEAK_BRIEFLY, reading

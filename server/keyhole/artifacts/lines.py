@@ -109,7 +109,7 @@ def check_first(line: bytes) -> None:
     except RefusedError:
         head = {}
     if head.get("format") != FORMAT:
-        raise KeyholeError(Code.INVALID_ARGUMENT, "the file is no export of `keyhole artifacts export`")
+        raise KeyholeError(Code.INVALID_ARGUMENT, "the file is no export of `keyhole artifacts export`, or was cut off")
     if head.get("version") != VERSION:
         raise KeyholeError(
             Code.INVALID_ARGUMENT,

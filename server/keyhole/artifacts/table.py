@@ -84,10 +84,9 @@ def _draw(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> None:
         table.add_column(
             column.name,
             justify="right" if column.right else "left",
-            no_wrap=True,
-            overflow="ellipsis",
+            no_wrap=column.whole,  # the others share what is left
             min_width=max(len(row[len(table.columns)]) for row in rows) if column.whole else None,
         )
     for row in rows:
-        table.add_row(*map(Text, row))
+        table.add_row(*(Text(cell, no_wrap=True, overflow="ellipsis") for cell in row))
     Console(highlight=False, emoji=False, markup=False).print(table)
