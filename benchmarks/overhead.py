@@ -62,20 +62,22 @@ STAGES: Final = {
 
 @dataclass(slots=True)
 class Clockwork:
-    """How long each stage has taken in all."""
+    """How long each stage has taken in all, and for how much of it a core was at work."""
 
     spent: dict[str, float] = field(default_factory=lambda: defaultdict(float))
+    worked: dict[str, float] = field(default_factory=lambda: defaultdict(float))
 
     def timed(self, stage: str, function: Callable[..., Any]) -> Callable[..., Any]:
         """The function, with its time added to a stage."""
 
         @functools.wraps(function)
         def run(*arguments: Any, **named: Any) -> Any:
-            start = time.perf_counter()
+            start, work = time.perf_counter(), time.thread_time()
             try:
                 return function(*arguments, **named)
             finally:
                 self.spent[stage] += time.perf_counter() - start
+                self.worked[stage] += time.thread_time() - work
 
         return run
 
@@ -152,6 +154,15 @@ class Case:
     given: Callable[[int], dict[str, Any]]
 
 
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """Milliseconds of one call: as the clock has it, of a core's work without ranking, and by stage."""
+
+    total: float
+    work: float
+    stages: dict[str, float]
+
+
 class Bench:
     """The product over a store in a folder, and the cases."""
 
@@ -182,24 +193,26 @@ class Bench:
             ),
         ]  # fmt: skip
 
-    def run(self, case: Case, calls: int, clockwork: Clockwork) -> tuple[list[float], list[dict[str, float]]]:
-        """Milliseconds of each call, and of the stages of each."""
+    def run(self, case: Case, calls: int, clockwork: Clockwork) -> list[Measured]:
+        """What each of some calls took."""
         return asyncio.run(self._calls(case, calls, clockwork))
 
-    async def _calls(self, case: Case, calls: int, clockwork: Clockwork) -> tuple[list[float], list[dict[str, float]]]:
-        totals, stages = [], []
+    async def _calls(self, case: Case, calls: int, clockwork: Clockwork) -> list[Measured]:
+        measured = []
         for number in range(-3, calls):  # the first few load modules and fill caches
             given = case.given(number)
             clockwork.spent.clear()
-            start = time.perf_counter()
+            clockwork.worked.clear()
+            start, work = time.perf_counter(), time.process_time()
             answer = await answer_call(self.product, case.tool, given, silent)
             written(answer)
-            total = 1_000 * (time.perf_counter() - start)
+            total, work = 1_000 * (time.perf_counter() - start), 1_000 * (time.process_time() - work)
             assert not answer.is_error, answer.text
             if number >= 0:
-                totals.append(total)
-                stages.append({stage: 1_000 * spent for stage, spent in clockwork.spent.items()})
-        return totals, stages
+                ranking = 1_000 * clockwork.worked[RANKING]
+                stages = {stage: 1_000 * spent for stage, spent in clockwork.spent.items()}
+                measured.append(Measured(total, work - ranking, stages))
+        return measured
 
     def _fresh(self, number: int, size: int) -> str:
         self._number = getattr(self, "_number", 100) + 1
@@ -215,17 +228,16 @@ class Bench:
         return str(answer.facts["artifact_id"])
 
 
-def row(case: Case, totals: Sequence[float], stages: Sequence[dict[str, float]]) -> tuple[str, float]:
+def row(case: Case, measured: Sequence[Measured]) -> tuple[str, float]:
     """A line of the table, and the median of the overhead."""
-    overheads = [total - spent.get(RANKING, 0.0) for total, spent in zip(totals, stages, strict=True)]
+    overheads = sorted(each.total - each.stages.get(RANKING, 0.0) for each in measured)
     names = ["store", *STAGES]
-    medians = {name: statistics.median(spent.get(name, 0.0) for spent in stages) for name in names}
-    rest = statistics.median(
-        total - sum(spent.values()) for total, spent in zip(totals, stages, strict=True)
-    )
-    p50, p95 = statistics.median(overheads), sorted(overheads)[int(len(overheads) * 0.95)]
+    medians = {name: statistics.median(each.stages.get(name, 0.0) for each in measured) for name in names}
+    rest = statistics.median(each.total - sum(each.stages.values()) for each in measured)
+    p50, p95 = statistics.median(overheads), overheads[int(len(overheads) * 0.95)]
+    work = statistics.median(each.work for each in measured)
     cells = [f"{medians[name]:.2f}" for name in names if name != RANKING] + [f"{rest:.2f}", f"{medians[RANKING]:.1f}"]
-    return f"| {case.name} | **{p50:.2f}** | {p95:.2f} | {' | '.join(cells)} |", p50
+    return f"| {case.name} | **{p50:.2f}** | {p95:.2f} | {work:.2f} | {' | '.join(cells)} |", p50
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -242,11 +254,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if given.profile:
             return profiled(bench, given.profile, given.calls, clockwork)
         clockwork.wind()
-        columns = ["overhead p50", "p95", "store", *(name for name in STAGES if name != RANKING), "rest", RANKING]
+        columns = ["overhead p50", "p95", "of a core", "store", *(name for name in STAGES if name != RANKING), "rest", RANKING]
         print(f"Milliseconds of {given.calls} calls of each case; stages by their medians.\n")
         print(f"| | {' | '.join(columns)} |\n|---|{'---:|' * len(columns)}")
         for case in bench.cases():
-            line, p50 = row(case, *bench.run(case, given.calls, clockwork))
+            line, p50 = row(case, bench.run(case, given.calls, clockwork))
             slow += p50 > WANTED
             print(line, flush=True)
         bench.stores.close()

@@ -8,7 +8,6 @@ rarer found enough, as reading them costs most and tells least.
 from __future__ import annotations
 
 import math
-import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -45,7 +44,7 @@ class Sought:
 
 def searchable(words: Iterable[str]) -> list[str]:
     """The words that the index can hold: FTS5 ends a token at every space, control and unassigned character."""
-    return [word for word in words if word and not any(unicodedata.category(c)[0] in "CZ" for c in word)]
+    return [word for word in words if word and word.isprintable() and " " not in word]
 
 
 def forms_of(words: Iterable[Word]) -> list[tuple[str, ...]]:
