@@ -3,8 +3,8 @@
     python benchmarks/artifact_args.py FILE
 
 FILE has one JSON object a line: `id`, the arguments as `case`, and what they must give as `expect`. Ids in angle
-brackets stand for artifacts that are made here: `<valid>` for a page on loopback, `<valid-unicode>` for one
-of characters beyond the basic plane, which is also read in random steps that must give it again character for character,
+brackets stand for artifacts that are made here: `<valid>` for a page on loopback, `<valid-unicode>` for one of
+characters beyond the basic plane, which is also read in random steps that must give it again to the character,
 `<evicted-during-read>` for one that left between two calls, `<other-session-same-user>` for one that another server
 process on the same folder fetched. Whatever comes back must be short, must say nothing of Keyhole's inside, and must
 not repeat more of an id than 64 characters, or a control in it. Exit code 1 where a row fails.
