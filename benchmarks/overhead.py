@@ -5,10 +5,10 @@
 The network gives its page and the reader its document at once, so that what is left is Keyhole's own: arguments, the
 store, choosing what is shown, wording, the bound, and the result as the protocol writes it, through the same function
 that the server calls. Each call of a fresh page has a URL and a text of its own. Times are of whole calls; a stage's
-is the sum of what its functions took in all threads. What no stage has is the event loop, threads and the garbage
-collector. `of a core` is for how long the whole call, without the ranking, kept a core at work: on a busy machine or a
-slow disk that is what to compare. To choose the passages of a page for a query is work and not overhead: it stands in
-a column of its own, and the overhead is the call without it.
+is the sum of what its functions took in all threads, also of those that ran at the same time. What no stage has is the
+event loop, threads and the garbage collector. `of a core` is for how long the whole call, without the ranking, kept a
+core at work: on a busy machine or a slow disk that is what to compare. To choose the passages of a page for a query is
+work and not overhead: it stands in a column of its own, and the overhead is the call without it.
 """
 
 from __future__ import annotations

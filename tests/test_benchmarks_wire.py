@@ -61,5 +61,6 @@ def test_the_cost_of_a_call_is_told_by_stage(
     lines = capsys.readouterr().out.splitlines()
     assert "through the SDK" in lines[-1]
     assert [line.split("|")[1].strip() for line in lines[4:-2]] == [
-        "fetch, 4 KB", "fetch, 10 KB", "fetch, 10 KB, query", "again, 10 KB", "again, 10 KB, new query", "range of 50 KB",
+        "fetch, 4 KB", "fetch, 10 KB", "fetch, 10 KB, query", "again, 10 KB", "again, 10 KB, new query",
+        "range of 50 KB",
     ]  # fmt: skip
