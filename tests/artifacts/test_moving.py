@@ -201,7 +201,8 @@ def test_refused_lines_are_counted_and_named_and_the_others_kept(here: Installat
 @pytest.mark.parametrize(
     "changed",
     [
-        {"url": "javascript:alert(1)"}, {"url": "https://user:pass@a.example/"}, {"requested_url": "https://a b/"},
+        {"url": "javascript:alert(1)"}, {"url": "https://user:pass@a.example/"}, {"requested_url": "https://a b/"}, {"url": "https://a.example/\x1b[5m"},
+        
         {"url": "https://example.org/" + "x" * 9_000}, {"id": "../../etc"}, {"replaces": "x"}, {"text": ""},
         {"text": "\u200b \x07"}, {"text": 5}, {"title": None}, {"title": "x" * 3_000}, {"fetched_at": -1},
         {"fetched_at": float("nan")}, {"fetched_at": float("inf")}, {"fetched_at": "now"}, {"cut": "no"}, {"extra": 1},
@@ -212,6 +213,10 @@ def test_refused_lines_are_counted_and_named_and_the_others_kept(here: Installat
 def test_a_line_that_no_export_would_hold_is_refused(changed: dict[str, Any]) -> None:
     with pytest.raises(lines.RefusedError):
         take(fields(**changed))
+
+
+def test_a_whole_number_of_seconds_is_a_time_too() -> None:
+    assert take(fields(fetched_at=1_700_000_000)).fetched_at == 1.7e9
 
 
 def test_a_hostile_line_says_nothing_in_keyholes_own_voice() -> None:

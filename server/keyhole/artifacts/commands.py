@@ -21,6 +21,12 @@ from keyhole.store.base import Store
 from keyhole.store.filters import Filters
 
 OK, FAILED = 0, 1
+WARNINGS: Final = MappingProxyType(
+    {
+        "kept_in_memory": ": the store cannot be used, and this is not what it holds",
+        "store_replaced": ": the store was damaged, set aside and begun anew",
+    }
+)
 
 _ID: Final = Column("id", whole=True)
 
@@ -46,7 +52,7 @@ def run(store: Store, secret: bytes, arguments: argparse.Namespace) -> int:
     else:
         code = _ACTIONS[arguments.action](store, arguments)
     if warning := store.warning():
-        print(f"keyhole: warning {warning}: this is not what the store on disk holds", file=sys.stderr)
+        print(f"keyhole: warning {warning}{WARNINGS.get(warning, '')}", file=sys.stderr)
     return code
 
 

@@ -40,6 +40,8 @@ _RELEASE: Final = re.compile(r"[0-9]{1,4}(?:\.[0-9A-Za-z]{1,12}){0,5}")
 
 
 def _http(url: str) -> str:
+    if not url.isprintable():
+        raise ValueError("the URL has characters that nobody sees")
     try:
         parse_target(url)
     except KeyholeError as error:
