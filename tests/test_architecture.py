@@ -26,7 +26,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("evidence",),
     ("retrieve",),
     ("stores", "tenants"),
-    ("tools", "site", "artifacts", "explain", "bar"),
+    ("tools", "halves", "site", "artifacts", "explain", "bar"),
     ("hosting",),
     ("cli", "serving", "demo"),
     ("__main__",),
@@ -43,7 +43,7 @@ DOERS = {
     "scorers/rerank.py", "scorers/embed.py", "scorers/second.py",
     "stores.py", "tenants.py", "hosting/app.py",
     "retrieve.py", "tools.py", "cli.py", "serving.py", "demo.py", "site.py", "explain.py",
-    "artifacts/commands.py", "artifacts/files.py", "artifacts/moving.py",
+    "halves.py", "artifacts/commands.py", "artifacts/files.py", "artifacts/moving.py",
 }  # fmt: skip
 IMPURE = {
     "asyncio", "socket", "ssl", "os", "time", "random", "secrets", "sqlite3", "sqlite_utils", "subprocess",

@@ -132,7 +132,7 @@ def test_no_query_changes_what_is_stored(product: Retrieval, era: str, tmp_path:
     ]
 
 
-def test_escaped_surrogates_and_nul_over_a_real_pipe_are_answered_and_the_next_call_too(tmp_path: Path) -> None:
+def test_escaped_surrogates_and_nul_over_a_real_pipe_are_answered(tmp_path: Path) -> None:
     server = Process(tmp_path / "home")
     number = 0
     for tool, names in STRINGS.items():
@@ -143,7 +143,6 @@ def test_escaped_surrogates_and_nul_over_a_real_pipe_are_answered_and_the_next_c
                 given = {"id": "a" * 16} if tool == "read_artifact" else given
                 arguments = {**given, name: [text] if isinstance(good, list) else text}
                 server.request(number, "tools/call", {"name": tool, "arguments": arguments})
-                number += 1
-                server.request(number, "tools/list", {})  # where the frame itself is refused, this is what is answered
-                assert "result" in server.answer(number)
+                answer = server.answer(number)["result"]["content"][0]["text"]
+                assert answer.split(":")[0] in set(Code) - {Code.INTERNAL_ERROR}
     assert server.close() == 0

@@ -201,8 +201,8 @@ def test_refused_lines_are_counted_and_named_and_the_others_kept(here: Installat
 @pytest.mark.parametrize(
     "changed",
     [
-        {"url": "javascript:alert(1)"}, {"url": "https://user:pass@a.example/"}, {"requested_url": "https://a b/"}, {"url": "https://a.example/\x1b[5m"},
-        
+        {"url": "javascript:alert(1)"}, {"url": "https://user:pass@a.example/"}, {"requested_url": "https://a b/"},
+        {"url": "https://a.example/\x1b[5m"},
         {"url": "https://example.org/" + "x" * 9_000}, {"id": "../../etc"}, {"replaces": "x"}, {"text": ""},
         {"text": "\u200b \x07"}, {"text": 5}, {"title": None}, {"title": "x" * 3_000}, {"fetched_at": -1},
         {"fetched_at": float("nan")}, {"fetched_at": float("inf")}, {"fetched_at": "now"}, {"cut": "no"}, {"extra": 1},
