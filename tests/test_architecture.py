@@ -26,7 +26,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("evidence",),
     ("retrieve",),
     ("stores", "tenants"),
-    ("tools", "site", "artifacts", "explain", "bar"),
+    ("tools", "halves", "site", "artifacts", "explain", "bar"),
     ("hosting",),
     ("cli", "serving", "demo"),
     ("__main__",),
@@ -50,7 +50,8 @@ DOERS = {
     "hosting/probes.py", "hosting/metrics.py", "hosting/telemetry.py",
     "hosting/drain.py", "hosting/access.py", "hosting/running.py", "logs.py",
     "store/fallback.py", "store/journal.py",
-    "retrieve.py", "tools.py", "cli.py", "serving.py", "demo.py", "site.py", "artifacts.py", "explain.py",
+    "retrieve.py", "tools.py", "cli.py", "serving.py", "demo.py", "site.py", "explain.py",
+    "halves.py", "artifacts/commands.py", "artifacts/files.py", "artifacts/moving.py",
 }  # fmt: skip
 IMPURE = {
     "asyncio", "socket", "ssl", "os", "time", "random", "secrets", "sqlite3", "sqlite_utils", "subprocess",

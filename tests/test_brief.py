@@ -12,7 +12,7 @@ import pytest
 
 from fakes import page
 from keyhole.config import Config
-from keyhole.records import Artifact, Selection, Window
+from keyhole.records import Artifact, Part, Selection, Window
 from keyhole.retrieve import Retrieval
 from keyhole.settings import MIN_BUDGET
 from keyhole.wording import BRIEF_BELOW, NOTICES, WEAK_BRIEFLY, reading
@@ -79,4 +79,4 @@ def artifact(notice: str) -> Artifact:
 
 
 def wording_of(notice: str) -> str:
-    return reading(artifact(notice), Window(0, 4, 4), mark="m", next_window=None, brief=True).text
+    return reading(Part(artifact(notice), 0, 4), Window(0, 4, 4), mark="m", next_window=None, brief=True).text

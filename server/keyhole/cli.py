@@ -11,12 +11,14 @@ import gc
 import json
 import logging
 import os
+import shlex
 import sys
 import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from keyhole import __version__
+from keyhole.artifacts import arguments as artifacts
 from keyhole.config import HOME_PAGE, Config, load
 from keyhole.errors import Code, KeyholeError
 from keyhole.logs import configure
@@ -51,7 +53,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         if error.code is Code.INVALID_ARGUMENT:
             print(f"keyhole: {error.message}", file=sys.stderr)
             return USAGE
-        print(f"{error.code}: {error.message}. {error.rule.next_step}", file=sys.stderr)
+        print(f"{error.code}: {error.message}. {_next_step(error)}", file=sys.stderr)
         return FAILED
     except KeyboardInterrupt:
         return STOPPED
@@ -59,6 +61,14 @@ def main(argv: Sequence[str] | None = None) -> int:
         # Whoever read has enough, as `| head` has. What is still buffered goes nowhere, so that the exit is quiet.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return OK
+
+
+def _next_step(error: KeyholeError) -> str:
+    """What to do on the command line: of an artifact that is gone, fetch its URL."""
+    from keyhole.artifacts.table import LONG, one_line
+
+    url = one_line(str(error.facts.get("url", "")), LONG)
+    return f"Fetch it again: keyhole fetch {shlex.quote(url)}" if url else error.rule.next_step
 
 
 def serve_main() -> int:
@@ -172,11 +182,14 @@ def _select(_config: Config, arguments: argparse.Namespace) -> int:
 
 
 def _artifacts(config: Config, arguments: argparse.Namespace) -> int:
-    from keyhole.artifacts import run
+    from keyhole.artifacts.commands import run
     from keyhole.stores import open_stores
 
-    store, _ = open_stores(config).of(LOCAL)
-    return run(store, arguments)
+    stores = open_stores(config)
+    try:
+        return run(*stores.of(arguments.tenant), arguments)
+    finally:
+        stores.close()
 
 
 def _tokens(config: Config, arguments: argparse.Namespace) -> int:
@@ -238,10 +251,7 @@ def _parser() -> argparse.ArgumentParser:
     select.add_argument("--strategy", choices=STRATEGIES, default=STRATEGIES[0])
     select.add_argument("--explain", action="store_true", help="each passage with its score, split by ingredient")
 
-    artifacts = _verb(verbs, "artifacts", _artifacts, "the stored pages: list, show, rm, gc")
-    artifacts.add_argument("action", choices=("list", "show", "rm", "gc"))
-    artifacts.add_argument("ids", nargs="*", metavar="ID")
-    artifacts.add_argument("--limit", type=int, default=50, help="rows of list, default 50")
+    artifacts.add(verbs, _artifacts)
 
     tokens = _verb(verbs, "tokens", _tokens, "bearer tokens of the HTTP server: new TENANT, list, revoke ID")
     tokens.add_argument("action", choices=("new", "list", "revoke"))

@@ -22,8 +22,10 @@ def fit_forward(text: str, start: int, room: int, measure: Measure) -> int:
     low, high = start, min(len(text), start + max(0, room))
     while low < high:
         middle = (low + high + 1) // 2
-        if measure(text[start:middle]) <= room:
-            low = middle
+        # Only what is not known yet to fit: all pieces together are as long as the text that fits, or a little longer.
+        size = measure(text[low:middle])
+        if size <= room:
+            low, room = middle, room - size
         else:
             high = middle - 1
     return low

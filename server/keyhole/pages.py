@@ -59,7 +59,8 @@ class Pages:
         identify = partial(artifact_id, self.secret)
         made = partial(self._made, until=terms.until - after)
         artifact, words = await alternates.read(page, self.fetcher, made, identify, self.config.timeout)
-        artifact = await asyncio.to_thread(follow, artifact, known)
+        if known:
+            artifact = await asyncio.to_thread(follow, artifact, known)
         return artifact, await self._keep(artifact, words)
 
     async def _fetched(self, url: str, terms: Terms) -> Page:
@@ -92,10 +93,14 @@ class Pages:
             return False
 
     async def _keep(self, artifact: Artifact, words: str) -> bool:
+        """Whether it is kept. Its links are looked for while the disk is waited for."""
+        kept, _ = await asyncio.gather(self._put(artifact, words), remember_links(artifact, self.store))
+        return kept
+
+    async def _put(self, artifact: Artifact, words: str) -> bool:
         try:
             with stage("store"):
                 await asyncio.to_thread(self.store.put, artifact, words)
         except KeyholeError:
             return False
-        await remember_links(artifact, self.store)
         return True

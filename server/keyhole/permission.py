@@ -37,8 +37,7 @@ async def permitted(url: str, config: Config, store: Store) -> str:
 async def remember_links(artifact: Artifact, store: Store) -> None:
     """Make a page and what it links to known. Under every policy, so that `known` can be set later."""
     with suppress(KeyholeError):
-        found = await asyncio.to_thread(keys_of, artifact.url, artifact.text)
-        await asyncio.to_thread(store.remember, found)
+        await asyncio.to_thread(lambda: store.remember(keys_of(artifact.url, artifact.text)))
 
 
 async def remember_urls(urls: Iterable[str], store: Store) -> None:

@@ -42,6 +42,9 @@ MIN_READING = 500
 WORDING_SHARE = 1 / 20
 """Of a search's deadline: what must be left of it when the ranking ends. Beside a ranking that goes on in its thread,
 naming the sources takes several times what it takes alone."""
+FAR = 2_000_000_000
+"""Characters. No text is as long (see KEYHOLE_MAX_DECODED_BYTES), and every database counts so far: a larger offset
+says the same."""
 QUOTE_CONTEXT = 300
 """Characters shown before and after a found quote."""
 
@@ -83,14 +86,12 @@ class Retrieval:
         # With a query or a quote, `limit` bounds the result; in a range it counts characters, which may need more.
         asked = limit if query or find else max(limit or 0, self.config.max_chars)
         async with self._call(self.config.timeout, asked) as call:
-            with stage("store"):
-                artifact = await asyncio.to_thread(self.store.get, id)
             if find:
-                call.answer = await asyncio.to_thread(self._quote, artifact, find, call.budget)
+                call.answer = await asyncio.to_thread(self._quote, await self._stored(id), find, call.budget)
             elif query:
-                call.answer = await self._page(artifact, True, query, call)
+                call.answer = await self._page(await self._stored(id), True, query, call)
             else:
-                call.answer = await asyncio.to_thread(self._read, artifact, offset, limit, call.budget)
+                call.answer = await asyncio.to_thread(self._read, id, max(0, min(offset, FAR)), limit, call.budget)
         return call.answer
 
     async def search(
@@ -134,6 +135,10 @@ class Retrieval:
     def _pages(self) -> Pages:
         return Pages(self.config, self.fetcher, self.extractor, self.store, self.secret, self.clock)
 
+    async def _stored(self, id: str) -> Artifact:
+        with stage("store"):
+            return await asyncio.to_thread(self.store.get, id)
+
     # From an artifact to an answer.
 
     async def _page(self, artifact: Artifact, stored: bool, query: str | None, call: _Call) -> Answer:
@@ -171,16 +176,23 @@ class Retrieval:
 
         return _counted(bounded(budget, render), artifact)
 
-    def _read(self, artifact: Artifact, offset: int, limit: int | None, budget: int) -> Answer:
-        from keyhole.passages.reading import window
+    def _read(self, id: str, offset: int, limit: int | None, budget: int) -> Answer:
+        from keyhole.passages.reading import reach, window
+
+        # So much of the text and no more: what may be shown, and after it the window that the continuation gives.
+        most = _reading_room(budget)
+        end = offset + reach(limit, most) + reach(None, _reading_room(self.config.max_chars))
+        with stage("store"):
+            part = self.store.part(id, offset, end)
 
         warning = self.store.warning()
 
         def render(room: int) -> Answer:
-            shown = window(artifact.text, offset, limit, min(room, _reading_room(budget)), serialized_size)
-            following = self._following(artifact, shown)
-            sign, brief = wording.mark(self.secret, artifact.id), budget < wording.BRIEF_BELOW
-            return wording.reading(artifact, shown, mark=sign, next_window=following, brief=brief, warning=warning)
+            size, base, total = serialized_size, part.start, part.total
+            shown = window(part.artifact.text, offset, limit, min(room, most), size, base=base, total=total)
+            following = self._following(part.artifact, shown, base)
+            sign, brief = wording.mark(self.secret, part.artifact.id), budget < wording.BRIEF_BELOW
+            return wording.reading(part, shown, mark=sign, next_window=following, brief=brief, warning=warning)
 
         return bounded(budget, render)
 
@@ -203,16 +215,19 @@ class Retrieval:
 
         return bounded(budget, render)
 
-    def _following(self, artifact: Artifact, shown: Window) -> Window | None:
-        return None if shown.next_start is None else self._next(artifact, shown.next_start, shown.total)
+    def _following(self, artifact: Artifact, shown: Window, base: int = 0) -> Window | None:
+        if shown.next_start is None:
+            return None
+        return self._next(artifact, shown.next_start, shown.total, base=base, total=shown.total)
 
-    def _next(self, artifact: Artifact, offset: int, until: int) -> Window:
+    def _next(self, artifact: Artifact, offset: int, until: int, *, base: int = 0, total: int | None = None) -> Window:
         """The window that the continuation call will give, so that its numbers are exact; it stops where the
-        omitted stretch does, unless that is too little to be worth a call."""
+        omitted stretch does, unless that is too little to be worth a call. `base` and `total` as of a part."""
         from keyhole.passages.reading import window
 
         limit = until - offset if until - offset >= MIN_READING else None
-        return window(artifact.text, offset, limit, _reading_room(self.config.max_chars), serialized_size)
+        room = _reading_room(self.config.max_chars)
+        return window(artifact.text, offset, limit, room, serialized_size, base=base, total=total)
 
     # From sources to an answer.
 

@@ -40,6 +40,10 @@ INSTRUCTIONS = (
 )
 
 
+LARGEST: Final = 2**63 - 1
+"""The largest whole number of 64 bits: a larger one counts nothing. Not in the schema, where it would cost every client
+some tokens and tell a model nothing."""
+
 _SITE: Final = re.compile(r"(?:site:)?(?:https?://)?(?:\*\.)?([\w-]+(?:\.[\w-]+)*)\.?(?::\d+)?(/\S*)?", re.IGNORECASE)
 
 
@@ -65,11 +69,17 @@ def _no_bool(value: object) -> object:
     return value
 
 
+def _exact(value: int) -> int:
+    if value > LARGEST:
+        raise ValueError(f"must be at most {LARGEST}")
+    return value
+
+
 Phrasings = Annotated[list[Annotated[str, Field(min_length=1, max_length=2_000)]], BeforeValidator(_as_list)]
 Sites = Annotated[list[Annotated[str, AfterValidator(_host)]], BeforeValidator(_as_list)]
 # Bounds stand inside the union: only there does pydantic publish them as `minimum` and `maximum`.
-Offset = Annotated[int, Field(ge=0), BeforeValidator(_no_bool)]
-Count = Annotated[int, Field(ge=1), BeforeValidator(_no_bool)]
+Offset = Annotated[int, Field(ge=0), BeforeValidator(_no_bool), AfterValidator(_exact)]
+Count = Annotated[int, Field(ge=1), BeforeValidator(_no_bool), AfterValidator(_exact)]
 Results = Annotated[int, Field(ge=1, le=20), BeforeValidator(_no_bool)]
 Budget = Annotated[
     Annotated[int, Field(ge=MIN_BUDGET, le=MAX_BUDGET), BeforeValidator(_no_bool)] | None,

@@ -19,7 +19,7 @@ from keyhole.errors import KeyholeError
 from keyhole.escape import plain_line
 from keyhole.header import header_facts
 from keyhole.measure import clip
-from keyhole.records import Answer, Artifact, EngineReport, Quote, Selection, Window
+from keyhole.records import Answer, Artifact, EngineReport, Part, Quote, Selection, Window
 
 if TYPE_CHECKING:
     from keyhole.scorers.base import Fault
@@ -116,9 +116,10 @@ def page(
 
 
 def reading(
-    artifact: Artifact, window: Window, *, mark: str, next_window: Window | None, brief: bool, warning: str = ""
+    part: Part, window: Window, *, mark: str, next_window: Window | None, brief: bool, warning: str = ""
 ) -> Answer:
-    """A range of a stored text."""
+    """A range of a stored text, of which the part holds at least that."""
+    artifact = part.artifact
     call = read_call(artifact.id, next_window)
     status = f"Characters {window.start}:{window.end} of {window.total}."
     if window.start == window.end:
@@ -129,7 +130,7 @@ def reading(
     if brief:
         head = [_join(status, *_brief_notes(artifact), warned(warning, brief=True))]
     return Answer(
-        _framed(head, artifact.text[window.start : window.end], mark, call),
+        _framed(head, artifact.text[window.start - part.start : window.end - part.start], mark, call),
         {
             **_facts(artifact, warning),
             "total_chars": window.total,

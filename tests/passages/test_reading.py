@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from keyhole.measure import serialized_size
-from keyhole.passages.reading import find_quote, window
+from keyhole.passages.reading import find_quote, reach, window
 from keyhole.records import Quote
 
 LINES = "".join(f"line number {n}\n" for n in range(100))
@@ -50,6 +50,18 @@ def test_a_window_is_within_limit_and_room_but_never_empty_before_the_end(
     if got.end - got.start > 1:
         assert measure(text[got.start : got.end]) <= room
         assert limit is None or got.end - got.start <= limit
+
+
+@given(TEXTS, st.integers(0, 130), st.none() | st.integers(1, 40), st.integers(0, 60), st.integers(0, 9), st.booleans())
+def test_a_part_as_long_as_its_reach_gives_the_same_window_as_the_whole_text(
+    text: str, offset: int, limit: int | None, room: int, before: int, serialized: bool
+) -> None:
+    measure = serialized_size if serialized else len
+    base = max(0, min(offset, len(text)) - before)
+    part = text[base : offset + reach(limit, room)]
+    assert window(part, offset, limit, room, measure, base=base, total=len(text)) == window(
+        text, offset, limit, room, measure
+    )
 
 
 @given(TEXTS, st.integers(1, 40), st.none() | st.integers(1, 30))

@@ -8,19 +8,35 @@ from keyhole.measure import Measure, fit_forward
 from keyhole.records import Quote, Window
 
 
-def window(text: str, offset: int, limit: int | None, room: int, measure: Measure) -> Window:
+def window(
+    text: str,
+    offset: int,
+    limit: int | None,
+    room: int,
+    measure: Measure,
+    *,
+    base: int = 0,
+    total: int | None = None,
+) -> Window:
     """What can be read from `offset`: at most `limit` characters and `room`, at least one character.
 
-    Where the room ends it and not the limit, it ends with a line if one ends in its last quarter.
+    Where the room ends it and not the limit, it ends with a line if one ends in its last quarter. `text` may be only
+    what stands from `base` on of `total` characters; `reach` says how much of it is looked at.
     """
-    start = min(max(0, offset), len(text))
-    end = fit_forward(text, start, room, measure)
+    total = base + len(text) if total is None else total
+    start = min(max(0, offset), total)
+    end = base + fit_forward(text, start - base, room, measure)
     if limit is not None and start + limit <= end:
         end = start + limit
-    elif end < len(text):
-        newline = text.rfind("\n", start + (end - start) * 3 // 4, end)
-        end = newline + 1 if newline >= 0 else end
-    return Window(start, max(end, min(start + 1, len(text))), len(text))
+    elif end < total:
+        newline = text.rfind("\n", start - base + (end - start) * 3 // 4, end - base)
+        end = base + newline + 1 if newline >= 0 else end
+    return Window(start, max(end, min(start + 1, total)), total)
+
+
+def reach(limit: int | None, room: int) -> int:
+    """Characters from its start that a window looks at: no character takes less room than one."""
+    return max(1, room if limit is None else min(limit, room))
 
 
 def find_quote(text: str, quote: str) -> Quote | None:

@@ -13,5 +13,9 @@ def digest(body: bytes, url: str, content_type: str, requested_url: str = "") ->
     """The document and its words for the store's index. Blocks are left out: nothing that is kept needs them, and
     `keyhole.markdown.blocks` gives them for any text."""
     document = extract(body, url=url, content_type=content_type, requested_url=requested_url)
-    words = " ".join(index_terms(document.title, document.text))
-    return dataclasses.replace(document, blocks=()), words
+    return dataclasses.replace(document, blocks=()), words_of(document.title, document.text)
+
+
+def words_of(title: str, text: str) -> str:
+    """The words of a text for the store's index."""
+    return " ".join(index_terms(title, text))

@@ -1,0 +1,73 @@
+"""Requests over stdio that hold half of a surrogate pair: mended, so that they are answered. No other frame is touched.
+
+JSON may escape a lone surrogate, as `"\\ud800"`, and clients do so for text that was cut in the middle of an
+emoji. The SDK's parser refuses the whole line, nobody is told, and the call waits until its client gives up.
+"""
+
+from __future__ import annotations
+
+import re
+from types import TracebackType
+from typing import TYPE_CHECKING, Final, Self
+
+import mcp_types as types
+from mcp.shared.message import SessionMessage
+from pydantic import ValidationError
+
+if TYPE_CHECKING:
+    from mcp.shared._stream_protocols import ReadStream
+
+Item = SessionMessage | Exception
+
+_HIGH: Final = r"[dD][89abAB][0-9a-fA-F]{2}"
+_LOW: Final = r"[dD][c-fC-F][0-9a-fA-F]{2}"
+# What is whole is passed over: an escaped backslash, and a pair.
+_HALF: Final = re.compile(rf"(\\\\|\\u{_HIGH}\\u{_LOW})|\\u(?:{_HIGH}|{_LOW})")
+_REPLACEMENT: Final = "\\ufffd"
+
+
+class Mended:
+    """A stream of messages that reads those once more which failed for a lone surrogate."""
+
+    def __init__(self, read: ReadStream[Item]) -> None:
+        self._read = read
+
+    async def receive(self) -> Item:
+        """The next message, or why a line is none."""
+        return mended(await self._read.receive())
+
+    async def aclose(self) -> None:
+        """Close the stream behind it."""
+        await self._read.aclose()
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> Item:
+        return mended(await self._read.__anext__())
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.aclose()
+
+
+def mended(item: Item) -> Item:
+    """The message of a line that failed for nothing but lone surrogates, for which U+FFFD stands; else the item."""
+    if not isinstance(item, ValidationError):
+        return item
+    line = item.errors(include_url=False, include_context=False)[0]["input"]
+    if not isinstance(line, str) or (whole := without_halves(line)) == line:
+        return item
+    try:
+        return SessionMessage(types.jsonrpc_message_adapter.validate_json(whole, by_name=False))
+    except ValidationError:
+        return item
+
+
+def without_halves(line: str) -> str:
+    """JSON without escapes of lone surrogates. Linear."""
+    return _HALF.sub(lambda found: found[1] or _REPLACEMENT, line)
