@@ -38,6 +38,8 @@ DOERS = {
     "fetch/tunnel.py",
     "fetch/manners.py", "fetch/robots.py", "websearch/keyless.py", "store/sqlite.py", "store/home.py",
     "store/sqlite_search.py",
+    "store/postgres.py", "store/postgres_database.py", "store/postgres_schema.py", "store/postgres_texts.py",
+    "store/postgres_search.py", "store/postgres_totals.py", "store/postgres_sweep.py", "store/postgres_keys.py",
     "worker/pool.py", "worker/child.py", "alternates.py", "permission.py", "pages.py", "gathering.py", "readers.py",
     "websearch/panel.py", "websearch/failover.py", "websearch/searxng.py", "websearch/custom.py",
     "scorers/rerank.py", "scorers/embed.py", "scorers/second.py",
@@ -47,6 +49,7 @@ DOERS = {
 IMPURE = {
     "asyncio", "socket", "ssl", "os", "time", "random", "secrets", "sqlite3", "sqlite_utils", "subprocess",
     "httpx", "httpcore", "mcp", "mcp_types", "pathlib", "threading", "logging", "tempfile",
+    "psycopg", "psycopg_pool",
 }  # fmt: skip
 ALLOWED_IN_PURE = {
     ("store/memory.py", "threading"): "a lock around a dictionary",
@@ -129,6 +132,7 @@ def test_starting_the_server_loads_no_parser_no_network_client_and_no_stemmer() 
     heavy = [
         "httpx", "bs4", "lxml", "markdownify", "pypdf", "mammoth", "pptx", "openpyxl", "snowballstemmer",
         "rank_bm25", "ddgs", "sqlite_utils", "zstandard", "chardet", "rich", "jmespath", "tenacity", "keyhole.scorers",
+        "psycopg", "psycopg_pool",
     ]  # fmt: skip
     code = f"import sys, keyhole.serving; print([m for m in {heavy} if m in sys.modules])"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)

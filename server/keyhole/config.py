@@ -75,7 +75,7 @@ class Config:
     embed_timeout: float = 10.0
     ttl_days: float = 30.0
     store_max_bytes: int = 2 * 1024**3
-    store: str = ""
+    store: str = field(default="", repr=False)
     store_connections: int = 8
     allowed_hosts: tuple[str, ...] = ()
     allowed_origins: tuple[str, ...] = ()

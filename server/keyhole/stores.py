@@ -8,11 +8,15 @@ import logging
 import os
 import time
 from threading import Lock
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from keyhole.config import Config
+from keyhole.errors import Code, KeyholeError
 from keyhole.store.base import LOCAL, Store, Stores
 from keyhole.store.home import SECRET_BYTES, home_folder, open_home
+
+if TYPE_CHECKING:
+    from keyhole.store.postgres_database import Database
 
 log = logging.getLogger(__name__)
 
@@ -22,6 +26,8 @@ TENANTS: Final = "tenants"
 
 def open_stores(config: Config) -> Stores:
     """The stores that KEYHOLE_STORE names."""
+    if config.store.startswith("postgres"):
+        return SharedStores(config)
     return LocalStores(config)
 
 
@@ -70,6 +76,51 @@ class LocalStores:
         except OSError as error:
             log.warning("nothing can be stored in %s: %s", self._folder, error.strerror)
             return os.urandom(SECRET_BYTES)
+
+
+class SharedStores:
+    """One PostgreSQL database for all tenants and all servers. Its secret is read before the first id is made: until
+    the database has been reached once, there is no store for anyone, as ids would not be those of other servers."""
+
+    def __init__(self, config: Config) -> None:
+        from keyhole.store.postgres_sweep import Limits
+
+        self._limits = Limits(config.ttl_days * 86_400, config.store_max_bytes)
+        self._database = open_database(config)
+        self._secret = b""
+
+    def of(self, tenant: str) -> tuple[Store, bytes]:
+        from keyhole.store.postgres import PostgresStore
+        from keyhole.store.postgres_rows import tenant_number
+
+        self._secret = self._secret or self._installation_secret()
+        secret = self._secret if tenant == LOCAL else tenant_secret(self._secret, tenant)
+        return PostgresStore(self._database, tenant_number(tenant), time.time, self._limits), secret
+
+    def warning(self) -> str:
+        return ""
+
+    def close(self) -> None:
+        self._database.close()
+
+    def _installation_secret(self) -> bytes:
+        from keyhole.store.postgres_database import NO_TENANT
+        from keyhole.store.postgres_schema import secret_of
+
+        with self._database.transaction(NO_TENANT) as connection:
+            return secret_of(connection)
+
+
+def open_database(config: Config) -> Database:
+    """The database that KEYHOLE_STORE names; nothing connects yet. Raises KeyholeError (invalid_argument) when the
+    address cannot be read or what is needed for it is not installed."""
+    try:
+        from keyhole.store.postgres_database import Database
+        from keyhole.store.postgres_schema import prepare
+    except ImportError as error:
+        message = "KEYHOLE_STORE names PostgreSQL, which needs the extra `hosted`: pip install 'keyhole-mcp[hosted]'"
+        raise KeyholeError(Code.INVALID_ARGUMENT, message) from error
+    return Database(config.store, config.store_connections, prepare)
 
 
 def folder_name(tenant: str) -> str:
