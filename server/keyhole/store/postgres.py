@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
-from typing import Any, Final
+from typing import Any, Final, Literal
 from uuid import UUID
 
 from keyhole.errors import Code, KeyholeError
@@ -17,7 +17,7 @@ from keyhole.records import Artifact, ArtifactSummary, Part, StoreStats, Verific
 from keyhole.store import postgres_keys
 from keyhole.store.base import MAX_KNOWN_URLS, MAX_VECTORS, REFRESH_AFTER, Clock, Word
 from keyhole.store.filters import NONE, Filters
-from keyhole.store.postgres_database import PATIENCE, Connection, Database
+from keyhole.store.postgres_database import PATIENCE, Connection, Database, unreadable
 from keyhole.store.postgres_rows import (
     ROW_BYTES,
     STEM_BYTES,
@@ -236,6 +236,15 @@ class PostgresStore:
 
     def _read(self, id: str, columns: str, reading: Reading) -> tuple[dict[str, Any], str]:
         """The row of an artifact and what is read of its text, its last access renewed. Raises as `get` does."""
+        try:
+            return self._read_now(id, columns, reading)
+        except KeyholeError as error:
+            if not unreadable(error):
+                raise
+            _, url = self._set_aside_unread("id", plain(id))
+            raise damaged(id, url) from error
+
+    def _read_now(self, id: str, columns: str, reading: Reading) -> tuple[dict[str, Any], str]:
         now, text = self._clock(), None
         with self._transaction() as connection:
             sql = f"SELECT {columns} {_FROM} WHERE a.tenant = %s AND a.id = %s"
@@ -260,6 +269,17 @@ class PostgresStore:
 
     def _of_keys(self, keys: Sequence[int]) -> dict[int, Artifact]:
         """The artifacts of these keys that are whole; those that are not are set aside."""
+        try:
+            return self._whole_of(keys)
+        except KeyholeError as error:
+            if not unreadable(error):
+                raise
+            if len(keys) > 1:  # one of them spoils the statement: each by itself
+                return {key: found for key in keys for found in self._of_keys([key]).values()}
+            self._set_aside_unread("key", keys[0])
+            return {}
+
+    def _whole_of(self, keys: Sequence[int]) -> dict[int, Artifact]:
         sql = f"SELECT {_WHOLE} {_FROM} WHERE a.tenant = %s AND a.key = ANY(%s)"
         found = {}
         with self._transaction() as connection:
@@ -268,6 +288,17 @@ class PostgresStore:
                 if text is not None:
                     found[row["key"]] = artifact_of(row, text)
         return found
+
+    def _set_aside_unread(self, column: Literal["id", "key"], value: str | int) -> tuple[str, str]:
+        """Set aside an artifact whose text the database itself cannot read; its id and URL."""
+        sql = f"SELECT id, content, record FROM keyhole.artifacts WHERE tenant = %s AND {column} = %s"
+        with self._transaction() as connection:
+            row = connection.execute(sql, [self._tenant, value]).fetchone()
+            if row is None:
+                return "", ""
+            log.warning("the database cannot read the text of artifact %s: it is set aside", row["id"])
+            set_aside(connection, self._tenant, row["content"])
+            return row["id"], url_of(row["record"])
 
     def _checked(self, connection: Connection, row: dict[str, Any], reading: Reading) -> str | None:
         text = reading(connection, row)

@@ -147,6 +147,11 @@ class Database:
             self._told = False
 
 
+def unreadable(error: KeyholeError) -> bool:
+    """Whether the server failed to read a page of its own files: the statement's rows are damaged, not the server."""
+    return isinstance(error.__cause__, psycopg.errors.DataCorrupted | psycopg.errors.IndexCorrupted)
+
+
 def parameters(url: str) -> dict[str, Any]:
     """How to connect. Raises KeyholeError (invalid_argument) for an address that the client library cannot read."""
     try:
