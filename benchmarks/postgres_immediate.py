@@ -3,7 +3,7 @@
 Several processes put artifacts without a pause. Again and again the server is ended with `pg_ctl stop -m immediate`, as
 a crash would, and started again. In the end every artifact that was acknowledged is read back and compared. Prints how
 many were acknowledged and lost, how many calls failed by name and how many otherwise, and how soon writes went on.
-Bound: two minutes for 50 rounds.
+Bound: five minutes for 50 rounds.
 """
 
 from __future__ import annotations
@@ -122,16 +122,17 @@ def run(server: Cluster, rounds: int, writers: int) -> Found:
 def listen(process: subprocess.Popen[str], found: Found, told: Condition) -> None:
     """What a writer says, line by line."""
     assert process.stdout is not None
-    for line in process.stdout:
-        kind, _, rest = line.strip().partition(" ")
-        with told:
-            if kind == "kept":
-                found.acknowledged.append(rest)
-            elif kind == "named":
-                found.named[rest] += 1
-            else:
-                found.raw.append(line.strip())
-            told.notify_all()
+    with process.stdout as lines:
+        for line in lines:
+            kind, _, rest = line.strip().partition(" ")
+            with told:
+                if kind == "kept":
+                    found.acknowledged.append(rest)
+                elif kind == "named":
+                    found.named[rest] += 1
+                else:
+                    found.raw.append(line.strip())
+                told.notify_all()
 
 
 def wait_for(found: Found, told: Condition, more: int) -> None:

@@ -10,9 +10,17 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from datetime import UTC, datetime, timedelta
+from ipaddress import ip_address
+from pathlib import Path
 from uuid import uuid4
 
 import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+from cryptography.x509.oid import NameOID
 
 from fakes import Clock, artifact
 from keyhole.errors import Code, KeyholeError
@@ -190,6 +198,68 @@ def test_a_page_that_the_server_cannot_read_costs_its_artifact_and_no_other(serv
         store.get("hurt")
     assert (caught.value.code, caught.value.facts) == (Code.DAMAGED_ARTIFACT, {"url": "https://example.org/hurt"})
     assert store.stats().damaged == 1
+
+
+# The way to it.
+
+
+def test_tls_is_as_the_address_says_and_its_connections_are_used_again(
+    server: Cluster, open_store: Open, tmp_path: Path
+) -> None:
+    store, address = open_store(), server.database()
+    certificate, key = self_signed()
+    (server.folder / "key.pem").write_bytes(key)
+    (server.folder / "key.pem").chmod(0o600)
+    owner = server.data.stat()
+    os.chown(server.folder / "key.pem", owner.st_uid, owner.st_gid)
+    for path in (server.folder / "cert.pem", tmp_path / "ca.pem"):
+        path.write_bytes(certificate)
+        path.chmod(0o644)
+    before = server.settings
+    server.stop("fast")
+    files = (f"ssl_cert_file={server.folder}/cert.pem", f"ssl_key_file={server.folder}/key.pem")
+    server.settings = (*before, "ssl=on", *files)
+    try:
+        server.start()
+    except RuntimeError:
+        server.settings = before
+        server.start()
+        pytest.skip("this PostgreSQL was built without TLS")
+    for mode in ("require", f"verify-full&sslrootcert={tmp_path}/ca.pem"):
+        store = open_store(f"{address}?sslmode={mode}")
+        used = set()
+        for _ in range(5):
+            store.put(artifact(), "x")
+            with store._transaction() as connection:
+                row = connection.execute("SELECT ssl, pid FROM pg_stat_ssl WHERE pid = pg_backend_pid()").fetchone()
+            assert row is not None
+            assert row["ssl"]
+            used.add(row["pid"])
+        assert len(used) == 1
+    other = tmp_path / "other.pem"
+    other.write_bytes(self_signed()[0])
+    unavailable(open_store(f"{address}?sslmode=verify-full&sslrootcert={other}").stats)
+
+
+def self_signed() -> tuple[bytes, bytes]:
+    """A certificate of 127.0.0.1 that is its own authority, and its key."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "127.0.0.1")])
+    begin = datetime(2020, 1, 1, tzinfo=UTC)
+    certificate = (
+        x509.CertificateBuilder()
+        .subject_name(name)
+        .issuer_name(name)
+        .public_key(key.public_key())
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(begin)
+        .not_valid_after(begin + timedelta(days=36_500))
+        .add_extension(x509.SubjectAlternativeName([x509.IPAddress(ip_address("127.0.0.1"))]), critical=False)
+        .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
+        .sign(key, hashes.SHA256())
+    )
+    private = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+    return certificate.public_bytes(Encoding.PEM), private
 
 
 # The password.

@@ -115,15 +115,19 @@ class Database:
             return self._pool
 
     def _check(self, connection: Connection) -> None:
-        """Refuse a connection that the server has ended: then there is something to read on it though nobody asked.
-        Costs no exchange with the server."""
+        """Refuse a connection that the server has ended. Then there is something to read on it though nobody asked, and
+        only then is the server asked: a notice, or a ticket of TLS, is no end."""
         poll = select.poll()
         poll.register(connection.fileno(), select.POLLIN)
-        if poll.poll(0):
+        if not poll.poll(0):
+            return
+        try:
+            connection.execute("")
+        except psycopg.Error:
             connection.close()
             if pool := self._pool:
                 pool.drain()  # the others ended with it, most likely
-            raise psycopg.OperationalError("the server has closed this connection")
+            raise
 
     def _prepare_once(self, connection: Connection) -> None:
         with self._preparing:
