@@ -198,6 +198,11 @@ def test_a_page_that_the_server_cannot_read_costs_its_artifact_and_no_other(serv
         store.get("hurt")
     assert (caught.value.code, caught.value.facts) == (Code.DAMAGED_ARTIFACT, {"url": "https://example.org/hurt"})
     assert store.stats().damaged == 1
+    with store._transaction() as connection:
+        for table in ("artifacts", "contents"):
+            connection.execute(f"UPDATE keyhole.{table} SET damaged = false")  # noqa: S608
+    found_again = store.verify()
+    assert (found_again.checked, found_again.damaged) == (2, ("hurt",))
 
 
 # The way to it.

@@ -33,7 +33,16 @@ from keyhole.store.postgres_rows import (
 )
 from keyhole.store.postgres_search import PLAN, Asked, held_by_any, narrowed, stems_of
 from keyhole.store.postgres_sweep import Limits, bury, due, sweep
-from keyhole.store.postgres_texts import damaged_texts, free, keep_text, read_part, read_text, ready, set_aside
+from keyhole.store.postgres_texts import (
+    damaged_texts,
+    free,
+    keep_text,
+    kept_texts,
+    read_part,
+    read_text,
+    ready,
+    set_aside,
+)
 from keyhole.store.postgres_totals import Totals, add, totals
 
 log = logging.getLogger(__name__)
@@ -195,15 +204,10 @@ class PostgresStore:
         )  # fmt: skip
 
     def verify(self) -> Verification:
-        checked, damaged, last = 0, list[str](), 0
-        while True:
-            with self._transaction(seconds=VERIFY_SECONDS) as connection:
-                last, artifacts, bad = damaged_texts(connection, self._tenant, last, VERIFY_BATCH)
-                for content in bad:
-                    damaged += set_aside(connection, self._tenant, content)
-            checked += artifacts
-            if not last:
-                return Verification(checked, tuple(sorted(damaged)))
+        with self._transaction(seconds=VERIFY_SECONDS) as connection:
+            keys = kept_texts(connection, self._tenant)
+        batches = [self._verified(keys[at : at + VERIFY_BATCH]) for at in range(0, len(keys), VERIFY_BATCH)]
+        return Verification(sum(count for count, _ in batches), tuple(sorted(id for _, ids in batches for id in ids)))
 
     def warning(self) -> str:
         return ""
@@ -299,6 +303,25 @@ class PostgresStore:
             log.warning("the database cannot read the text of artifact %s: it is set aside", row["id"])
             set_aside(connection, self._tenant, row["content"])
             return row["id"], url_of(row["record"])
+
+    def _verified(self, keys: Sequence[int]) -> tuple[int, Sequence[str]]:
+        """How many artifacts have these texts, and the ids of those that are set aside now."""
+        ids: list[str] = []
+        try:
+            with self._transaction(seconds=VERIFY_SECONDS) as connection:
+                count, bad = damaged_texts(connection, self._tenant, keys)
+                for content in bad:
+                    ids += set_aside(connection, self._tenant, content)
+            return count, ids
+        except KeyholeError as error:
+            if not unreadable(error):
+                raise
+        if len(keys) > 1:
+            each = [self._verified([key]) for key in keys]
+            return sum(count for count, _ in each), [id for _, some in each for id in some]
+        with self._transaction() as connection:
+            ids = set_aside(connection, self._tenant, keys[0])
+        return len(ids), ids
 
     def _checked(self, connection: Connection, row: dict[str, Any], reading: Reading) -> str | None:
         text = reading(connection, row)

@@ -114,16 +114,20 @@ def free(connection: Connection, tenant: UUID, contents: Sequence[int]) -> tuple
     return len(rows), sum(row["size"] for row in rows)
 
 
-def damaged_texts(connection: Connection, tenant: UUID, after: int, limit: int) -> tuple[int, int, list[int]]:
-    """Of the next texts by key: the last key (0 when there are no more), how many artifacts they are, and which of
-    them are not what was kept."""
+def kept_texts(connection: Connection, tenant: UUID) -> list[int]:
+    """The keys of all texts that are not set aside."""
+    sql = "SELECT key FROM keyhole.contents WHERE tenant = %s AND NOT damaged ORDER BY key"
+    return [row["key"] for row in connection.execute(sql, [tenant], binary=True)]
+
+
+def damaged_texts(connection: Connection, tenant: UUID, keys: Sequence[int]) -> tuple[int, list[int]]:
+    """How many artifacts these texts are, and which of the texts are not what was kept."""
     rows = connection.execute(
-        "SELECT key, digest, (SELECT count(*) FROM keyhole.artifacts a WHERE a.content = c.key AND a.tenant = %(t)s) "
-        "AS artifacts, ARRAY(SELECT data FROM keyhole.chunks p WHERE p.content = c.key AND p.tenant = %(t)s "
-        "ORDER BY first) AS pieces FROM keyhole.contents c WHERE tenant = %(t)s AND key > %(after)s AND NOT damaged "
-        "ORDER BY key LIMIT %(limit)s",
-        {"t": tenant, "after": after, "limit": limit},
+        "SELECT key, digest, "
+        "(SELECT count(*) FROM keyhole.artifacts a WHERE a.content = c.key AND a.tenant = c.tenant) AS artifacts, ARRAY(SELECT data FROM keyhole.chunks p WHERE p.content = c.key AND p.tenant = c.tenant "
+        "ORDER BY first) AS pieces FROM keyhole.contents c WHERE tenant = %s AND key = ANY(%s)",
+        [tenant, list(keys)],
         binary=True,
     ).fetchall()
     bad = [row["key"] for row in rows if read_text(row["pieces"], row["digest"]) is None]
-    return (rows[-1]["key"] if rows else 0), sum(row["artifacts"] for row in rows), bad
+    return sum(row["artifacts"] for row in rows), bad
