@@ -124,7 +124,8 @@ def damaged_texts(connection: Connection, tenant: UUID, keys: Sequence[int]) -> 
     """How many artifacts these texts are, and which of the texts are not what was kept."""
     rows = connection.execute(
         "SELECT key, digest, "
-        "(SELECT count(*) FROM keyhole.artifacts a WHERE a.content = c.key AND a.tenant = c.tenant) AS artifacts, ARRAY(SELECT data FROM keyhole.chunks p WHERE p.content = c.key AND p.tenant = c.tenant "
+        "(SELECT count(*) FROM keyhole.artifacts a WHERE a.content = c.key AND a.tenant = c.tenant) AS artifacts, "
+        "ARRAY(SELECT data FROM keyhole.chunks p WHERE p.content = c.key AND p.tenant = c.tenant "
         "ORDER BY first) AS pieces FROM keyhole.contents c WHERE tenant = %s AND key = ANY(%s)",
         [tenant, list(keys)],
         binary=True,
