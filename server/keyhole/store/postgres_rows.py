@@ -17,8 +17,8 @@ from keyhole.records import Artifact, ArtifactSummary
 
 ROW_BYTES: Final = 900
 """What an artifact takes beside its text, its stems and its record: rows and entries of indexes, measured."""
-STEM_BYTES: Final = 12
-"""What a search term of an artifact takes: 8 in the row and some 4 in the index, measured."""
+STEM_BYTES: Final = 15
+"""What a search term of an artifact takes: 9 in the row and 6 in the index, measured."""
 
 _RECORDED: Final = (
     "url", "requested_url", "title", "media_type", "language", "cut", "etag", "last_modified", "author", "published",
