@@ -40,6 +40,7 @@ DOERS = {
     "store/sqlite_search.py",
     "store/postgres.py", "store/postgres_database.py", "store/postgres_schema.py", "store/postgres_texts.py",
     "store/postgres_search.py", "store/postgres_totals.py", "store/postgres_sweep.py", "store/postgres_keys.py",
+    "store/postgres_reads.py",
     "worker/pool.py", "worker/child.py", "alternates.py", "permission.py", "pages.py", "gathering.py", "readers.py",
     "websearch/panel.py", "websearch/failover.py", "websearch/searxng.py", "websearch/custom.py",
     "scorers/rerank.py", "scorers/embed.py", "scorers/second.py",

@@ -6,59 +6,45 @@ Every method is one short transaction. A reader sees one state of the database, 
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
-from typing import Any, Final, Literal
+from typing import Any, Final
 from uuid import UUID
 
 from keyhole.errors import Code, KeyholeError
 from keyhole.records import Artifact, ArtifactSummary, Part, StoreStats, Verification
 from keyhole.store import postgres_keys
-from keyhole.store.base import MAX_KNOWN_URLS, MAX_VECTORS, REFRESH_AFTER, Clock, Word
+from keyhole.store.base import MAX_KNOWN_URLS, MAX_VECTORS, Clock, Word
 from keyhole.store.filters import NONE, Filters
-from keyhole.store.postgres_database import PATIENCE, Connection, Database, unreadable
+from keyhole.store.postgres_database import PATIENCE, Connection, Database
+from keyhole.store.postgres_reads import HEAD, VERIFY_SECONDS, WHOLE, Reads
 from keyhole.store.postgres_rows import (
     ROW_BYTES,
     STEM_BYTES,
     artifact_of,
-    damaged,
     plain,
     record_of,
-    refusal,
     request_number,
     summary_of,
-    url_of,
     within,
 )
 from keyhole.store.postgres_search import PLAN, Asked, held_by_any, narrowed, stems_of
 from keyhole.store.postgres_sweep import Limits, bury, due, sweep
 from keyhole.store.postgres_texts import (
-    damaged_texts,
     free,
     keep_text,
     kept_texts,
     read_part,
     read_text,
     ready,
-    set_aside,
 )
 from keyhole.store.postgres_totals import Totals, add, totals
 
-log = logging.getLogger(__name__)
-
 VERIFY_BATCH: Final = 16
 """Texts checked in one transaction: of the longest ones some hundred megabytes."""
-VERIFY_SECONDS: Final = 60.0
 BYTES_A_SECOND: Final = 2_000_000
 """A slow disk and network; a long text gets as much more time to be kept."""
 
-_HEAD: Final = "a.key, a.id, a.content, a.chars, a.damaged, a.fetched_at, a.last_access, a.record"
-_WHOLE: Final = (
-    f"{_HEAD}, c.digest, ARRAY(SELECT data FROM keyhole.chunks p WHERE p.content = c.key AND p.tenant = c.tenant "
-    "ORDER BY first) AS pieces"
-)
-_FROM: Final = "FROM keyhole.artifacts a JOIN keyhole.contents c ON c.key = a.content AND c.tenant = a.tenant"
 _KEEP: Final = """
 WITH kept AS (
     INSERT INTO keyhole.artifacts (tenant, id, content, chars, size, request, fetched_at, last_access, published,
@@ -78,10 +64,6 @@ WITH kept AS (
 """
 
 
-Reading = Callable[[Connection, dict[str, Any]], str | None]
-"""What is wanted of the text of an artifact's row; None when it is not what was kept."""
-
-
 class PostgresStore:
     """One tenant's view of a database. All of a server's tenants share its connections."""
 
@@ -90,6 +72,7 @@ class PostgresStore:
         self._tenant = tenant
         self._clock = clock
         self._limits = limits
+        self._reads = Reads(database, tenant, clock, limits.ttl)
 
     def put(self, artifact: Artifact, words: str) -> None:
         now, text = self._clock(), ready(artifact.text)
@@ -119,14 +102,14 @@ class PostgresStore:
                 self.collect()
 
     def get(self, id: str) -> Artifact:
-        row, text = self._read(id, _WHOLE, lambda _, row: read_text(row["pieces"], row["digest"]))
+        row, text = self._reads.read(id, WHOLE, lambda _, row: read_text(row["pieces"], row["digest"]))
         return artifact_of(row, text)
 
     def part(self, id: str, start: int, end: int) -> Part:
         def stretch(connection: Connection, row: dict[str, Any]) -> str | None:
             return read_part(connection, self._tenant, row["content"], *within(start, end, row["chars"]))
 
-        row, text = self._read(id, _HEAD, stretch)
+        row, text = self._reads.read(id, HEAD, stretch)
         return Part(artifact_of(row, text), within(start, end, row["chars"])[0], row["chars"])
 
     def recent(self, url: str, since: float) -> Artifact | None:
@@ -137,7 +120,7 @@ class PostgresStore:
         values = [self._tenant, request_number(url), since, self._clock() - self._limits.ttl]
         with self._transaction() as connection:
             row = connection.execute(sql, values).fetchone()
-        return self._of_keys([row["key"]]).get(row["key"]) if row else None
+        return self._reads.of_keys([row["key"]]).get(row["key"]) if row else None
 
     def renew(self, id: str, fetched_at: float) -> bool:
         now = self._clock()
@@ -155,7 +138,7 @@ class PostgresStore:
         with self._transaction(plan=PLAN) as connection:
             total = totals(connection, self._tenant).artifacts
             keys = narrowed(connection, words, limit, asked, total)
-        found = self._of_keys(keys) if keys else {}
+        found = self._reads.of_keys(keys) if keys else {}
         return tuple(found[key] for key in keys if key in found)
 
     def held(self, words: Sequence[Word]) -> tuple[bool, ...]:
@@ -164,7 +147,7 @@ class PostgresStore:
 
     def list(self, limit: int) -> tuple[ArtifactSummary, ...]:
         sql = (
-            f"SELECT {_HEAD} FROM keyhole.artifacts a WHERE tenant = %s AND last_access >= %s AND NOT damaged "
+            f"SELECT {HEAD} FROM keyhole.artifacts a WHERE tenant = %s AND last_access >= %s AND NOT damaged "
             "ORDER BY fetched_at DESC, id LIMIT %s"
         )
         with self._transaction() as connection:
@@ -206,7 +189,7 @@ class PostgresStore:
     def verify(self) -> Verification:
         with self._transaction(seconds=VERIFY_SECONDS) as connection:
             keys = kept_texts(connection, self._tenant)
-        batches = [self._verified(keys[at : at + VERIFY_BATCH]) for at in range(0, len(keys), VERIFY_BATCH)]
+        batches = [self._reads.verified(keys[at : at + VERIFY_BATCH]) for at in range(0, len(keys), VERIFY_BATCH)]
         return Verification(sum(count for count, _ in batches), tuple(sorted(id for _, ids in batches for id in ids)))
 
     def warning(self) -> str:
@@ -237,95 +220,3 @@ class PostgresStore:
 
     def _transaction(self, *, seconds: float = PATIENCE, plan: str = "") -> AbstractContextManager[Connection]:
         return self._database.transaction(self._tenant, seconds=seconds, plan=plan)
-
-    def _read(self, id: str, columns: str, reading: Reading) -> tuple[dict[str, Any], str]:
-        """The row of an artifact and what is read of its text, its last access renewed. Raises as `get` does."""
-        try:
-            return self._read_now(id, columns, reading)
-        except KeyholeError as error:
-            if not unreadable(error):
-                raise
-            _, url = self._set_aside_unread("id", plain(id))
-            raise damaged(id, url) from error
-
-    def _read_now(self, id: str, columns: str, reading: Reading) -> tuple[dict[str, Any], str]:
-        now, text = self._clock(), None
-        with self._transaction() as connection:
-            sql = f"SELECT {columns} {_FROM} WHERE a.tenant = %s AND a.id = %s"
-            row = connection.execute(sql, [self._tenant, plain(id)], binary=True).fetchone()
-            url = self._dropped_url(connection, id) if row is None else url_of(row["record"])
-            failure = refusal(id, row, url, now - self._limits.ttl)
-            if row is not None and failure is None:
-                text = self._checked(connection, row, reading)
-                if row["last_access"] + REFRESH_AFTER < now:
-                    sql = "UPDATE keyhole.artifacts SET last_access = %s WHERE tenant = %s AND key = %s"
-                    connection.execute(sql, [now, self._tenant, row["key"]])
-        if failure is not None:
-            raise failure
-        if row is None or text is None:
-            raise damaged(id, url)
-        return row, text
-
-    def _dropped_url(self, connection: Connection, id: str) -> str:
-        sql = "SELECT url FROM keyhole.dropped WHERE tenant = %s AND id = %s"
-        row = connection.execute(sql, [self._tenant, plain(id)], binary=True).fetchone()
-        return bytes(row["url"]).decode("utf-8", "surrogatepass") if row else ""
-
-    def _of_keys(self, keys: Sequence[int]) -> dict[int, Artifact]:
-        """The artifacts of these keys that are whole; those that are not are set aside."""
-        try:
-            return self._whole_of(keys)
-        except KeyholeError as error:
-            if not unreadable(error):
-                raise
-            if len(keys) > 1:  # one of them spoils the statement: each by itself
-                return {key: found for key in keys for found in self._of_keys([key]).values()}
-            self._set_aside_unread("key", keys[0])
-            return {}
-
-    def _whole_of(self, keys: Sequence[int]) -> dict[int, Artifact]:
-        sql = f"SELECT {_WHOLE} {_FROM} WHERE a.tenant = %s AND a.key = ANY(%s)"
-        found = {}
-        with self._transaction() as connection:
-            for row in connection.execute(sql, [self._tenant, list(keys)], binary=True).fetchall():
-                text = self._checked(connection, row, lambda _, row: read_text(row["pieces"], row["digest"]))
-                if text is not None:
-                    found[row["key"]] = artifact_of(row, text)
-        return found
-
-    def _set_aside_unread(self, column: Literal["id", "key"], value: str | int) -> tuple[str, str]:
-        """Set aside an artifact whose text the database itself cannot read; its id and URL."""
-        sql = f"SELECT id, content, record FROM keyhole.artifacts WHERE tenant = %s AND {column} = %s"
-        with self._transaction() as connection:
-            row = connection.execute(sql, [self._tenant, value]).fetchone()
-            if row is None:
-                return "", ""
-            log.warning("the database cannot read the text of artifact %s: it is set aside", row["id"])
-            set_aside(connection, self._tenant, row["content"])
-            return row["id"], url_of(row["record"])
-
-    def _verified(self, keys: Sequence[int]) -> tuple[int, Sequence[str]]:
-        """How many artifacts have these texts, and the ids of those that are set aside now."""
-        ids: list[str] = []
-        try:
-            with self._transaction(seconds=VERIFY_SECONDS) as connection:
-                count, bad = damaged_texts(connection, self._tenant, keys)
-                for content in bad:
-                    ids += set_aside(connection, self._tenant, content)
-            return count, ids
-        except KeyholeError as error:
-            if not unreadable(error):
-                raise
-        if len(keys) > 1:
-            each = [self._verified([key]) for key in keys]
-            return sum(count for count, _ in each), [id for _, some in each for id in some]
-        with self._transaction() as connection:
-            ids = set_aside(connection, self._tenant, keys[0])
-        return len(ids), ids
-
-    def _checked(self, connection: Connection, row: dict[str, Any], reading: Reading) -> str | None:
-        text = reading(connection, row)
-        if text is None:
-            log.warning("the text of artifact %s is not what was kept: it is set aside", row["id"])
-            set_aside(connection, self._tenant, row["content"])
-        return text
