@@ -7,14 +7,14 @@ be of any length and any characters, a list holds one tenant's artifacts only, a
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 from uuid import UUID
 
 from keyhole.store.base import TOPIC, Word
 from keyhole.store.filters import Facets, Filters, passes
-from keyhole.store.narrow import Sought, affordable, best_first, forms_of, plan, searchable, shortened
+from keyhole.store.narrow import Sought, affordable, best_first, forms_of, plan, shortened
 from keyhole.store.postgres_database import Connection
 
 PLAN: Final = "SET LOCAL enable_seqscan = off; SET LOCAL jit = off; "
@@ -50,7 +50,7 @@ class Asked:
 
 def stems_of(tenant: UUID, words: str) -> str:
     """An artifact's search terms as an array of PostgreSQL."""
-    return _array(_hash(tenant, word) for word in dict.fromkeys(searchable(words.split())))
+    return _array(map(_hasher(tenant), dict.fromkeys(words.split())))
 
 
 def narrowed(connection: Connection, words: Sequence[Word], limit: int, asked: Asked, total: int) -> list[int]:
@@ -73,7 +73,8 @@ def held_by_any(connection: Connection, tenant: UUID, words: Sequence[Word]) -> 
 
 def _scores(connection: Connection, tenant: UUID, lists: Sequence[Sought]) -> dict[int, float]:
     """For every key the sum of the weights of the lists that it is on."""
-    hashes = {term: _hash(tenant, term) for each in lists for term in each.terms}
+    hash_of = _hasher(tenant)
+    hashes = {term: hash_of(term) for each in lists for term in each.terms}
     rows = connection.execute(_LISTS, [tenant, _array(sorted(set(hashes.values())))], binary=True)
     keys = {row["term"]: row["keys"] for row in rows}
     scores: dict[int, float] = {}
@@ -114,14 +115,22 @@ def _passing(connection: Connection, keys: Sequence[int], asked: Asked) -> dict[
 
 def _counts(connection: Connection, tenant: UUID, terms: Iterable[str]) -> Mapping[str, int]:
     """How many artifacts hold each term; those that none holds are left out."""
-    hashes = {_hash(tenant, term): term for term in terms}
+    hash_of = _hasher(tenant)
+    hashes = {hash_of(term): term for term in terms}
     rows = connection.execute(_COUNTS, [tenant, _array(hashes)], binary=True)
     return {hashes[row["term"]]: row["held"] for row in rows if row["held"]}
 
 
-def _hash(tenant: UUID, term: str) -> int:
-    digest = hashlib.blake2b(term.encode("utf-8", "surrogatepass"), digest_size=8, key=tenant.bytes)
-    return int.from_bytes(digest.digest(), "big", signed=True)
+def _hasher(tenant: UUID) -> Callable[[str], int]:
+    """What makes a term a number of 64 bits, under a tenant's number."""
+    keyed = hashlib.blake2b(digest_size=8, key=tenant.bytes)
+
+    def hash_of(term: str) -> int:
+        digest = keyed.copy()
+        digest.update(term.encode("utf-8", "surrogatepass"))
+        return int.from_bytes(digest.digest(), "big", signed=True)
+
+    return hash_of
 
 
 def _array(numbers: Iterable[int]) -> str:
