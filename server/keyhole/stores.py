@@ -7,17 +7,19 @@ import hmac
 import logging
 import os
 import time
-from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from threading import Lock
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from keyhole.config import Config
 from keyhole.errors import Code, KeyholeError
 from keyhole.store.base import LOCAL, Clock, Store, Stores
 from keyhole.store.home import SECRET_BYTES, home_folder, open_home
+
+if TYPE_CHECKING:
+    from keyhole.store.postgres_database import Database
 
 log = logging.getLogger(__name__)
 
@@ -28,6 +30,8 @@ TENANTS: Final = "tenants"
 def open_stores(config: Config, *, lasting: bool = False) -> Stores:
     """The stores that KEYHOLE_STORE names. `lasting`: for a process that goes on, so that what a failing disk cannot
     take is worth keeping in memory; what a single command kept there would be gone with it."""
+    if config.store.startswith("postgres"):
+        return SharedStores(config)
     return LocalStores(config, lasting=lasting)
 
 
@@ -99,6 +103,51 @@ def _make(folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     except OSError as error:
         raise KeyholeError(Code.STORE_UNAVAILABLE, f"the artifact store failed: {error.strerror}") from error
+
+
+class SharedStores:
+    """One PostgreSQL database for all tenants and all servers. Its secret is read before the first id is made: until
+    the database has been reached once, there is no store for anyone, as ids would not be those of other servers."""
+
+    def __init__(self, config: Config) -> None:
+        from keyhole.store.postgres_sweep import Limits
+
+        self._limits = Limits(config.ttl_days * 86_400, config.store_max_bytes)
+        self._database = open_database(config)
+        self._secret = b""
+
+    def of(self, tenant: str) -> tuple[Store, bytes]:
+        from keyhole.store.postgres import PostgresStore
+        from keyhole.store.postgres_rows import tenant_number
+
+        self._secret = self._secret or self._installation_secret()
+        secret = self._secret if tenant == LOCAL else tenant_secret(self._secret, tenant)
+        return PostgresStore(self._database, tenant_number(tenant), time.time, self._limits), secret
+
+    def warning(self) -> str:
+        return ""
+
+    def close(self) -> None:
+        self._database.close()
+
+    def _installation_secret(self) -> bytes:
+        from keyhole.store.postgres_database import NO_TENANT
+        from keyhole.store.postgres_schema import secret_of
+
+        with self._database.transaction(NO_TENANT) as connection:
+            return secret_of(connection)
+
+
+def open_database(config: Config) -> Database:
+    """The database that KEYHOLE_STORE names; nothing connects yet. Raises KeyholeError (invalid_argument) when the
+    address cannot be read or what is needed for it is not installed."""
+    try:
+        from keyhole.store.postgres_database import Database
+        from keyhole.store.postgres_schema import prepare
+    except ImportError as error:
+        message = "KEYHOLE_STORE names PostgreSQL, which needs the extra `hosted`: pip install 'keyhole-mcp[hosted]'"
+        raise KeyholeError(Code.INVALID_ARGUMENT, message) from error
+    return Database(config.store, config.store_connections, prepare)
 
 
 def folder_name(tenant: str) -> str:

@@ -46,15 +46,24 @@ class Tenants:
 
     def of(self, tenant: str) -> Retrieval:
         """The product of one tenant. Its store stays open for as long as someone holds it."""
+        # Made outside the lock, as a database may be waited for; where two make one, the first is everybody's.
+        product = self._living.get(tenant) or self._made(tenant)
         dropped = None
         with self._lock:
-            product = self._living.get(tenant) or self._made(tenant)
+            product = self._living.get(tenant) or product
             self._living[tenant] = self._recent[tenant] = product
             self._recent.move_to_end(tenant)
             if len(self._recent) > MAX_OPEN:
                 _, dropped = self._recent.popitem(last=False)
         del dropped  # outside the lock, since its store is closed if nobody else holds it
         return product
+
+    def at_hand(self, tenant: str) -> Retrieval | None:
+        """The same without waiting for anything, where it was used lately."""
+        with self._lock:
+            if product := self._recent.get(tenant):
+                self._recent.move_to_end(tenant)
+            return product
 
     def sizes(self) -> tuple[int, int]:
         """How many artifacts and bytes the stores hold that are open."""

@@ -9,7 +9,7 @@ from hosting.admitting import NEVER, as_tenant, modern, served
 from keyhole.config import Config
 from keyhole.replicas.calls import Verdict
 from keyhole.replicas.choice import shared_calls, shared_hosts
-from postgresql import cluster
+from postgresql import Cluster
 
 
 class Programmed:
@@ -73,9 +73,9 @@ def test_what_others_refuse_is_refused_and_they_are_not_asked_again_in_vain() ->
     asyncio.run(main())
 
 
-def test_two_servers_with_one_database_count_together_and_go_on_alone_without_it() -> None:
+def test_two_servers_with_one_database_count_together_and_go_on_alone_without_it(postgresql: Cluster) -> None:
     async def main() -> None:
-        config = Config(store=database.url, calls_at_once=2)
+        config = Config(store=postgresql.database(), calls_at_once=2)
         async with (
             served(shared_calls(config), calls_at_once=2) as one,
             served(shared_calls(config), calls_at_once=2) as two,
@@ -88,13 +88,15 @@ def test_two_servers_with_one_database_count_together_and_go_on_alone_without_it
             body, headers = modern()
             assert (await one.ask(body, as_tenant("a", headers))).json["error"]["data"]["error"] == "calls_at_once"
             assert (await two.ask(body, as_tenant("b", headers))).status == 200
-            await asyncio.to_thread(database.stop, "immediate")
-            assert (await one.ask(body, as_tenant("a", headers))).status == 200
+            await asyncio.to_thread(postgresql.stop)
+            try:
+                assert (await one.ask(body, as_tenant("a", headers))).status == 200
+            finally:
+                await asyncio.to_thread(postgresql.start)
             for _, writer in held:
                 writer.close()
 
-    with cluster() as database:
-        asyncio.run(main())
+    asyncio.run(main())
 
 
 def test_only_a_postgresql_store_is_shared() -> None:

@@ -17,7 +17,7 @@ from keyhole.replicas.calls import SharedCalls, Verdict
 from keyhole.replicas.leases import Leases
 from keyhole.replicas.link import SWEEP_EVERY, Link
 from loopback import unused_port
-from postgresql import Cluster
+from postgresql import Database
 from waiting import until
 
 SOON = 0.25
@@ -25,7 +25,7 @@ SOON = 0.25
 
 
 def servers(
-    database: Cluster,
+    database: Database,
     work: Callable[[SharedCalls, SharedCalls], Awaitable[Any]],
     *,
     per_minute: int = 6_000,
@@ -46,7 +46,7 @@ def servers(
     return asyncio.run(main())
 
 
-def test_calls_at_once_are_counted_over_all_servers(database: Cluster) -> None:
+def test_calls_at_once_are_counted_over_all_servers(database: Database) -> None:
     async def work(one: SharedCalls, two: SharedCalls) -> None:
         begun = [await server.begin("a") for server in (one, two, one)]
         assert [verdict.refused for verdict in begun] == ["", "", ""]
@@ -64,7 +64,9 @@ def test_calls_at_once_are_counted_over_all_servers(database: Cluster) -> None:
     servers(database, work)
 
 
-def test_of_many_that_ask_at_the_same_moment_exactly_as_many_are_let_in_as_there_is_room_for(database: Cluster) -> None:
+def test_of_many_that_ask_at_once_exactly_as_many_are_let_in_as_there_is_room_for(
+    database: Database,
+) -> None:
     async def work(one: SharedCalls, two: SharedCalls) -> list[Verdict]:
         return await asyncio.gather(*((one, two)[n % 2].begin("a") for n in range(40)))
 
@@ -72,7 +74,7 @@ def test_of_many_that_ask_at_the_same_moment_exactly_as_many_are_let_in_as_there
     assert sorted(verdict.refused for verdict in verdicts) == [""] * 7 + ["calls_at_once"] * 33
 
 
-def test_the_rate_is_counted_over_all_servers_and_says_how_long_to_wait(database: Cluster) -> None:
+def test_the_rate_is_counted_over_all_servers_and_says_how_long_to_wait(database: Database) -> None:
     async def work(one: SharedCalls, two: SharedCalls) -> None:
         for n in range(4):
             verdict = await (one, two)[n % 2].begin("a")
@@ -85,7 +87,7 @@ def test_the_rate_is_counted_over_all_servers_and_says_how_long_to_wait(database
     servers(database, work, per_minute=4, at_once=10)
 
 
-def test_a_call_that_the_rate_refuses_holds_no_place(database: Cluster) -> None:
+def test_a_call_that_the_rate_refuses_holds_no_place(database: Database) -> None:
     async def work(one: SharedCalls, two: SharedCalls) -> None:
         first = await one.begin("a")
         assert (await one.begin("a")).refused == "calls_per_minute"
@@ -100,7 +102,7 @@ def test_a_call_that_the_rate_refuses_holds_no_place(database: Cluster) -> None:
     servers(database, work, per_minute=1, at_once=10)
 
 
-def test_places_of_a_server_that_lives_are_kept_and_of_one_that_died_come_back(database: Cluster) -> None:
+def test_places_of_a_server_that_lives_are_kept_and_of_one_that_died_come_back(database: Database) -> None:
     async def work(one: SharedCalls, two: SharedCalls) -> None:
         kept = [await one.begin("a"), await one.begin("b"), await two.begin("a")]
         assert {verdict.refused for verdict in kept} == {""}
@@ -119,7 +121,7 @@ def test_places_of_a_server_that_lives_are_kept_and_of_one_that_died_come_back(d
     servers(database, work, at_once=2, seconds=0.8)
 
 
-def test_a_cancelled_call_leaves_no_lease(database: Cluster) -> None:
+def test_a_cancelled_call_leaves_no_lease(database: Database) -> None:
     async def work(one: SharedCalls, two: SharedCalls) -> None:
         await two.begin("b")  # the tables are there
         async with await psycopg.AsyncConnection.connect(database.url) as other:
@@ -144,7 +146,7 @@ def test_a_cancelled_call_leaves_no_lease(database: Cluster) -> None:
     servers(database, work)
 
 
-def test_of_many_calls_that_are_cancelled_at_any_moment_no_lease_is_left(database: Cluster) -> None:
+def test_of_many_calls_that_are_cancelled_at_any_moment_no_lease_is_left(database: Database) -> None:
     random = Random(7)
 
     async def one_call(server: SharedCalls, tenant: str) -> None:
@@ -173,7 +175,7 @@ def test_of_many_calls_that_are_cancelled_at_any_moment_no_lease_is_left(databas
     servers(database, work, at_once=5)
 
 
-def test_names_of_any_kind_are_tenants(database: Cluster) -> None:
+def test_names_of_any_kind_are_tenants(database: Database) -> None:
     async def work(one: SharedCalls, two: SharedCalls) -> None:
         for name in ("", "'; DROP TABLE keyhole_leases; --", "a\x00b", "\ud800", "%s", "x" * 100_000):
             assert (await one.begin(name)).lease
@@ -182,7 +184,7 @@ def test_names_of_any_kind_are_tenants(database: Cluster) -> None:
     assert database.ask("SELECT count(*) FROM keyhole_leases") == [(6,)]
 
 
-def test_what_says_nothing_any_more_is_swept_and_the_rest_stays(database: Cluster) -> None:
+def test_what_says_nothing_any_more_is_swept_and_the_rest_stays(database: Database) -> None:
     async def work(one: SharedCalls, two: SharedCalls) -> None:
         await one.begin("a")
         await asyncio.to_thread(
@@ -203,7 +205,7 @@ def test_what_says_nothing_any_more_is_swept_and_the_rest_stays(database: Cluste
     assert database.ask("SELECT count(*) FROM keyhole_waits") == [(0,)]
 
 
-def test_a_server_sweeps_by_itself_now_and_then(database: Cluster) -> None:
+def test_a_server_sweeps_by_itself_now_and_then(database: Database) -> None:
     async def work(one: SharedCalls, two: SharedCalls) -> None:
         await one.begin("a")
         await asyncio.to_thread(database.ask, "INSERT INTO keyhole_waits VALUES ('old.example', now()) RETURNING 1")
@@ -263,7 +265,7 @@ def test_an_address_that_is_none_is_told_without_its_password(address: str, capl
     assert "secret" not in caplog.text
 
 
-def test_a_database_that_hangs_is_not_waited_for(database: Cluster) -> None:
+def test_a_database_that_hangs_is_not_waited_for(database: Database) -> None:
     async def main() -> None:
         async with a_link(database.url) as link:
             calls = SharedCalls(Leases(link), 60, 5)
@@ -278,16 +280,16 @@ def test_a_database_that_hangs_is_not_waited_for(database: Cluster) -> None:
     asyncio.run(main())
 
 
-def test_a_database_that_crashes_and_comes_back_is_used_again(database: Cluster) -> None:
+def test_a_database_that_crashes_and_comes_back_is_used_again(database: Database) -> None:
     async def main() -> None:
         async with a_link(database.url) as link:
             calls = SharedCalls(Leases(link), 60, 5)
             assert (await calls.begin("a")).lease
-            await asyncio.to_thread(database.stop, "immediate")
+            await asyncio.to_thread(database.cluster.stop, "immediate")
             try:
                 assert await calls.begin("a") == Verdict()
             finally:
-                await asyncio.to_thread(database.start)
+                await asyncio.to_thread(database.cluster.start)
             await until(lambda: _shared(calls))
 
     asyncio.run(main())

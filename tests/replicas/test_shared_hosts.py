@@ -17,7 +17,7 @@ from keyhole.replicas.hosts import SharedHosts
 from keyhole.replicas.leases import Leases
 from keyhole.replicas.link import Link
 from loopback import PATIENCE, Call, Site, Talk, response, serve, unused_port
-from postgresql import Cluster
+from postgresql import Database
 from waiting import until
 
 SLOW = "429 Too Many Requests"
@@ -63,7 +63,7 @@ class Crowd:
         return talk
 
 
-def test_all_servers_together_have_as_many_connections_to_a_host_as_one(database: Cluster) -> None:
+def test_all_servers_together_have_as_many_connections_to_a_host_as_one(database: Database) -> None:
     crowd = Crowd(PER_HOST)
     with serve(crowd) as site:
 
@@ -86,7 +86,7 @@ def test_two_servers_without_a_database_each_go_by_their_own_count() -> None:
     assert crowd.most == 2 * PER_HOST
 
 
-def test_a_wait_that_a_host_asked_one_server_for_holds_for_all(database: Cluster) -> None:
+def test_a_wait_that_a_host_asked_one_server_for_holds_for_all(database: Database) -> None:
     with serve({"/": response(status=SLOW, Retry_After="60"), "/other": response(b"page")}) as site:
 
         async def work(one: HttpFetcher, two: HttpFetcher) -> None:
@@ -100,7 +100,7 @@ def test_a_wait_that_a_host_asked_one_server_for_holds_for_all(database: Cluster
     assert len(site.calls) == 1
 
 
-def test_a_longer_wait_is_not_shortened_by_a_later_answer(database: Cluster) -> None:
+def test_a_longer_wait_is_not_shortened_by_a_later_answer(database: Database) -> None:
     async def main() -> None:
         hosts = SharedHosts(Leases(Link(database.url, 5.0)))
         await hosts.leave_alone("a.example", 60)
@@ -112,7 +112,7 @@ def test_a_longer_wait_is_not_shortened_by_a_later_answer(database: Cluster) -> 
     asyncio.run(main())
 
 
-def test_who_gets_no_connection_before_the_deadline_is_told_so(database: Cluster) -> None:
+def test_who_gets_no_connection_before_the_deadline_is_told_so(database: Database) -> None:
     async def main() -> None:
         one, two = manners(database.url), manners(database.url)
         leave = asyncio.Event()

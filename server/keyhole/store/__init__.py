@@ -1,1 +1,1 @@
-"""Artifacts kept. base.py is the contract; memory.py and sqlite.py, with the rooms named after it, keep it."""
+"""Artifacts kept. base.py is the contract; memory.py, sqlite.py and postgres.py keep it."""

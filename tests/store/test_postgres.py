@@ -1,0 +1,41 @@
+"""The store in PostgreSQL keeps the contract against a real server, and tenants apart."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+
+from fakes import Clock
+from keyhole.store.base import Store
+from keyhole.store.postgres import PostgresStore
+from keyhole.store.postgres_database import Database
+from keyhole.store.postgres_schema import prepare
+from keyhole.store.postgres_sweep import Limits
+from postgresql import Cluster
+from store.contract import TTL, StoreContract
+
+
+@pytest.fixture(scope="session")
+def database_url(postgresql: Cluster) -> str:
+    return postgresql.database()
+
+
+@pytest.fixture
+def database(database_url: str) -> Iterator[Database]:
+    database = Database(database_url, 4, prepare)
+    yield database
+    database.close()
+
+
+class TestPostgresStore(StoreContract):
+    """Each test is a tenant of its own in one database, as in life."""
+
+    @pytest.fixture(autouse=True)
+    def shared(self, database: Database) -> None:
+        self.database = database
+
+    def open_store(self, folder: Path, clock: Clock) -> Store:
+        return PostgresStore(self.database, uuid4(), clock, Limits(TTL, 10**9))

@@ -1,0 +1,121 @@
+"""The tables in PostgreSQL are made once, by whoever comes first, and a newer Keyhole's are left alone."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from uuid import uuid4
+
+import psycopg
+import pytest
+
+from fakes import Clock, artifact
+from keyhole.errors import Code, KeyholeError
+from keyhole.store.home import SECRET_BYTES
+from keyhole.store.postgres import PostgresStore
+from keyhole.store.postgres_database import NO_TENANT, Database
+from keyhole.store.postgres_schema import SCHEMA_VERSION, prepare, secret_of
+from keyhole.store.postgres_sweep import Limits
+from postgresql import USER, Cluster
+from store.contract import TTL
+
+Open = Callable[[str], Database]
+
+
+@pytest.fixture
+def opened() -> Iterator[Open]:
+    databases: list[Database] = []
+
+    def open_database(url: str) -> Database:
+        databases.append(Database(url, 2, prepare))
+        return databases[-1]
+
+    yield open_database
+    for database in databases:
+        database.close()
+
+
+def secret(database: Database) -> bytes:
+    with database.transaction(NO_TENANT) as connection:
+        return secret_of(connection)
+
+
+def test_servers_that_start_at_once_on_an_empty_database_agree_on_one_secret(postgresql: Cluster, opened: Open) -> None:
+    url = postgresql.database()
+    secrets: list[bytes] = []
+    servers = [threading.Thread(target=lambda: secrets.append(secret(opened(url)))) for _ in range(6)]
+    for server in servers:
+        server.start()
+    for server in servers:
+        server.join()
+    assert len(secrets) == 6
+    assert len(set(secrets)) == 1
+    assert len(secrets[0]) == SECRET_BYTES
+    assert secret(opened(postgresql.database())) != secrets[0]
+
+
+def test_nothing_connects_before_the_first_use(postgresql: Cluster, opened: Open) -> None:
+    url = postgresql.database()
+    PostgresStore(opened(url), uuid4(), Clock(), Limits(TTL, 10**9)).close()
+    with psycopg.connect(url) as connection:
+        assert connection.execute("SELECT to_regnamespace('keyhole')").fetchone() == (None,)
+
+
+def test_a_closed_store_is_opened_again_by_its_next_use(postgresql: Cluster, opened: Open) -> None:
+    store = PostgresStore(opened(postgresql.database()), uuid4(), Clock(), Limits(TTL, 10**9))
+    store.put(artifact(), "x")
+    store.close()
+    store.close()
+    assert store.get(artifact().id) == artifact()
+
+
+def test_the_tables_of_a_newer_keyhole_are_refused_and_left_as_they_are(postgresql: Cluster, opened: Open) -> None:
+    url = postgresql.database()
+    secret(opened(url))
+    with psycopg.connect(url) as connection:
+        connection.execute("UPDATE keyhole.installation SET version = %s", [SCHEMA_VERSION + 1])
+    store = PostgresStore(opened(url), uuid4(), Clock(), Limits(TTL, 10**9))
+    for call in (lambda: store.put(artifact(), "x"), store.stats):
+        with pytest.raises(KeyholeError) as caught:
+            call()
+        assert caught.value.code is Code.STORE_UNAVAILABLE
+        assert "newer Keyhole" in caught.value.message
+    with psycopg.connect(url) as connection:
+        found = connection.execute("SELECT version FROM keyhole.installation").fetchone()
+        assert found == (SCHEMA_VERSION + 1,)
+        assert connection.execute("SELECT count(*) FROM keyhole.artifacts").fetchone() == (0,)
+
+
+def test_a_migration_that_is_broken_off_leaves_nothing_and_is_made_by_the_next(
+    postgresql: Cluster, opened: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url = postgresql.database()
+    with monkeypatch.context() as patched:
+        patched.setattr("keyhole.store.postgres_schema._GUARDED", ("totals", "no_such_table"))
+        with pytest.raises(KeyholeError) as caught:
+            secret(opened(url))
+    assert caught.value.code is Code.STORE_UNAVAILABLE
+    with psycopg.connect(url) as connection:
+        assert connection.execute("SELECT to_regnamespace('keyhole')").fetchone() == (None,)
+    assert len(secret(opened(url))) == SECRET_BYTES
+
+
+def test_a_schema_that_the_operator_made_is_enough(postgresql: Cluster, opened: Open) -> None:
+    name = postgresql.database().rpartition("/")[2]
+    with postgresql.administrator(name) as administrator:
+        administrator.execute(f"ALTER DATABASE {name} OWNER TO postgres")
+        administrator.execute(f"CREATE SCHEMA keyhole AUTHORIZATION {USER}")
+    store = PostgresStore(opened(postgresql.url(name)), uuid4(), Clock(), Limits(TTL, 10**9))
+    store.put(artifact(), "x")
+    assert store.get(artifact().id) == artifact()
+
+
+def test_every_table_of_tenants_is_guarded_by_the_tenant(postgresql: Cluster, opened: Open) -> None:
+    url = postgresql.database()
+    secret(opened(url))
+    with psycopg.connect(url) as connection:
+        rows = connection.execute(
+            "SELECT relname FROM pg_class c WHERE relnamespace = 'keyhole'::regnamespace AND relkind = 'r' AND NOT "
+            "(relrowsecurity AND relforcerowsecurity AND EXISTS (SELECT FROM pg_policy WHERE polrelid = c.oid))"
+        ).fetchall()
+    assert sorted(name for (name,) in rows) == ["installation", "tenants", "words"]
