@@ -10,6 +10,7 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Awaitable, Callable
+from functools import cache
 from typing import Annotated, Any, Final, Literal
 
 import mcp_types as types
@@ -301,6 +302,7 @@ def _progress(ctx: ServerRequestContext[Any]) -> Progress:
     return report
 
 
+@cache  # the SDK lists the tools anew before each call without a session, to check its headers
 def _schema(model: type[BaseModel]) -> dict[str, Any]:
     """JSON Schema without what models stumble over: titles, nulls beside a type, `anyOf` with one arm."""
     schema = model.model_json_schema()
