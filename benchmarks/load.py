@@ -63,7 +63,7 @@ def main() -> int:
     evil = arguments.evil and arguments.evil / "evil_server.py"
     runs: list[Run] = []
     with sites(evil) as served:
-        world = world_of(served, evil)
+        world = world_of(served, evil, arguments.pages)
         print(f"{len(world.texts)} pages, {len(world.small)} of them small, {len(world.hostile)} hostile", flush=True)
         for rate in arguments.rates:
             for number in arguments.replicas:
@@ -88,16 +88,17 @@ def told_of_scaling(runs: list[Run]) -> list[str]:
     return found
 
 
-def world_of(served: Sites, evil: Path | None) -> World:
-    """Every page there is, and what each must be kept as."""
+def world_of(served: Sites, evil: Path | None, pages: int | None) -> World:
+    """Every page there is, or so many of each kind, and what each must be kept as."""
     web = Web(served.web.port)
-    bodies = {f"http://{place.host}:{served.web.port}{place.path}": web.body(place) for place in web.table.values()}
+    places = [*web.table.values()][:pages]
+    bodies = {f"http://{place.host}:{served.web.port}{place.path}": web.body(place) for place in places}
     small = tuple(url for url, body in bodies.items() if len(body) < SMALL)
     own = {
         f"http://{host}:{served.port}/{kind}/{number}": body
-        for kind, hosts, pages in (("slow", SLOW_HOSTS, slow_pages()), ("large", LARGE_HOSTS, large_pages()))
-        for host in hosts
-        for number, body in enumerate(pages)
+        for kind, hosts, found in (("slow", SLOW_HOSTS, slow_pages()), ("large", LARGE_HOSTS, large_pages()))
+        for host in hosts[:pages]
+        for number, body in enumerate(found[:pages])
     }
     hostile = [f"http://{TROUBLE}:{served.web.port}/{path}" for path in TROUBLES]
     if evil is not None:
@@ -215,6 +216,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--seconds", type=float, default=120, help="of each run; default 120")
     parser.add_argument("--tenants", type=int, default=8, help="default 8; 0: nobody is asked for a token")
     parser.add_argument("--store", choices=("postgresql", "sqlite"), default="postgresql")
+    parser.add_argument("--pages", type=int, help="of each kind at most; by default all")
     parser.add_argument("--kill", action="store_true", help="end a replica with -9 every 10 s, and start it again")
     parser.add_argument("--evil", type=Path, metavar="DIR", help="hostile pages, as benchmarks/hostile.py takes them")
     parser.add_argument("--set", action="append", default=[], metavar="KEYHOLE_X=Y", help="a setting of the replicas")

@@ -151,8 +151,8 @@ def check(found: Sequence[Instruction], root: Path) -> None:
 
 
 def _as(user: int) -> list[str]:
-    """What runs a command as the image's user. It may read everything, since the interpreter that stands for the image's
-    may be in a folder of root's, and write nothing that is not its own."""
+    """What runs a command as the image's user. It may read everything, since the interpreter that stands for the
+    image's may be in a folder of root's, and write nothing that is not its own."""
     if os.geteuid() != 0:
         return []
     may = "-all,+dac_read_search"
