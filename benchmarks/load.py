@@ -33,7 +33,7 @@ from hosted.results import Run, Tally, as_json, compared, misses, table, unscale
 from hosted.servers import Replica, Sites, new_token, postgresql, proxy, replicas, sites
 from hosted.site import LARGE_HOSTS, SLOW_HOSTS, large_pages, slow_pages
 from hosted.traffic import Plan, Tenant, asked, read_back
-from hosted.usage import cpu_seconds
+from hosted.usage import cpu_seconds, machine_seconds
 from hosted.workload import SMALL, World, texts
 from web.corpus import load_questions
 from web.server import Web
@@ -45,6 +45,8 @@ DOWN: Final = 1.0
 """Seconds for which a killed replica stays away."""
 TROUBLES: Final = ("missing", "broken", "forbidden", "loop", "bomb", "endless", "hidden?about=pumps", "x?about=pumps")
 SEED: Final = 7
+MACHINE: Final = "machine"
+"""Stands for everything among the roles."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,11 +125,12 @@ def measured(arguments: argparse.Namespace, served: Sites, world: World, number:
         running = started(stack, arguments, served, number, folder)
         plan = Plan(arguments.clients, arguments.seconds, rate, arguments.kill, SEED)
         tally, kills, cpu = asyncio.run(traffic(running, world, tenants, plan))
+        machine = cpu.pop(MACHINE)
         found = asyncio.run(read_back(running.url, world, tenants))
     acknowledged = sum(len(tenant.kept) for tenant in tenants)
     return Run(
         number, arguments.clients, arguments.seconds, rate, tally, acknowledged, found.whole, tuple(found.lost),
-        tuple(found.wrong), tuple(found.foreign), kills, cpu, os.cpu_count() or 1,
+        tuple(found.wrong), tuple(found.foreign), kills, cpu, machine, os.cpu_count() or 1,
     )  # fmt: skip
 
 
@@ -172,7 +175,7 @@ def usage(running: Running) -> dict[str, float]:
     """Processor seconds until now, by role."""
     own = os.times()
     found = {role: sum(map(cpu_seconds, pids())) for role, pids in running.roles.items()}
-    return {**found, "clients": own.user + own.system}
+    return {**found, "clients": own.user + own.system, MACHINE: machine_seconds()}
 
 
 async def traffic(

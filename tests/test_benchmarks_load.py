@@ -6,6 +6,7 @@ import json
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 
@@ -78,7 +79,8 @@ def test_a_range_must_be_the_text_character_for_character() -> None:
         ("read another's", Reply(200, 0.1, "unknown_artifact: no", is_error=True), True),
         ("read another's", Reply(200, 0.1, "the text", {"artifact_id": "x", "url": "u", "total_chars": 1}), False),
         ("read another's", Reply(200, 0.1, "expired_artifact: no", is_error=True), False),
-        ("fetch small", Reply(200, 0.1, "timeout: no", is_error=True), False),
+        ("fetch small", Reply(200, 0.1, "timeout: no", is_error=True), True),
+        ("fetch small", Reply(200, 0.1, "not_found: no", is_error=True), False),
         ("fetch hostile", Reply(200, 0.1, "timeout: no", is_error=True), True),
         ("fetch hostile", Reply(200, 0.1, "internal_error: no", is_error=True), False),
         ("read", Reply(429, 0.1, code="rate_exceeded"), True),
@@ -107,13 +109,17 @@ def run(offered: float = 0, rate: int = 10, cpu: float = 2.0, **changes: object)
     tally = Tally(in_time=rate)
     tally.add("fetch small", "ok", 1.5)
     given = {"lost": (), "wrong": (), "foreign": (), **changes}
-    return Run(1, 1, 1.0, offered, tally, 1, 1, kills=0, cpu={"all": cpu}, processors=2, **given)  # type: ignore[arg-type]
+    return Run(1, 1, 1.0, offered, tally, 1, 1, kills=0, cpu={"all": cpu}, machine=cpu, processors=2, **given)  # type: ignore[arg-type]
 
 
 def test_every_kind_of_loss_is_a_miss_and_slowness_only_at_an_offered_rate() -> None:
     assert misses(run()) == []
     assert len(misses(run(lost=("a",), wrong=("b",), foreign=("c",)))) == 3
     assert misses(run(offered=5)) == ["p95 of small fetches is 1.50 s at 5 calls/s offered"]
+    late = run()
+    late.tally.out_of_time = 2
+    assert misses(late) == []
+    assert misses(replace(late, offered=5))[0] == "2 calls ran out of time at 5 calls/s offered"
 
 
 def test_replicas_that_bring_too_little_are_a_miss_only_where_processors_stood_idle() -> None:

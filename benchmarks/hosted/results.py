@@ -30,6 +30,8 @@ class Tally:
     faults: list[str] = field(default_factory=list)
     retried: int = 0
     """Calls made again because the connection broke under them."""
+    out_of_time: int = 0
+    """Calls whose own deadline passed: overload that has its name, and a miss where the offered rate is one to bear."""
     in_time: int = 0
     """Calls that were answered before the run's time was up; the others were under way then."""
     late: int = 0
@@ -61,6 +63,8 @@ class Run:
     kills: int
     cpu: Mapping[str, float]
     """Seconds of processor time by role, of the run's time."""
+    machine: float
+    """The same of everything on this machine, whoever started it."""
     processors: int
 
     @property
@@ -75,6 +79,11 @@ class Run:
 
     @property
     def busy(self) -> float:
+        """Share of the machine's processors that was in use, by this run or others."""
+        return self.machine / self.seconds / self.processors
+
+    @property
+    def own(self) -> float:
         """Share of the machine's processors that this run took."""
         return sum(self.cpu.values()) / self.seconds / self.processors
 
@@ -92,6 +101,8 @@ def misses(run: Run) -> list[str]:
     found += [f"{len(run.foreign)} of another tenant were read: {run.foreign[:3]}"] if run.foreign else []
     found += [f"{len(run.tally.faults)} answers were not right"] if run.tally.faults else []
     found += ["no call was answered"] if not run.answered else []
+    if run.offered and run.tally.out_of_time:
+        found.append(f"{run.tally.out_of_time} calls ran out of time at {run.offered:g} calls/s offered")
     p95 = percentile(run.tally.seconds.get(SMALL, []), 0.95)
     if run.offered and p95 > MAX_SMALL_P95:
         found.append(f"p95 of small fetches is {p95:.2f} s at {run.offered:g} calls/s offered")
@@ -123,11 +134,12 @@ def _summary(run: Run) -> list[str]:
     each = 1_000 * sum(run.cpu.values()) / max(1, run.tally.in_time)
     lines = [
         f"{run.rate:.1f} calls/s answered; refused: {refused}; "
-        f"begun late {tally.late:,}; made again {tally.retried:,}.",
+        f"out of time {tally.out_of_time:,}; begun late {tally.late:,}; made again {tally.retried:,}.",
         f"{run.acknowledged:,} artifacts acknowledged, {run.read_back:,} read back whole and equal, "
         f"{len(run.lost)} lost, {len(run.wrong)} wrong, {len(run.foreign)} read by another tenant; "
         f"{run.kills} replicas killed.",
-        f"Processor seconds: {processors}: {run.busy:.0%} of {run.processors} processors, {each:.0f} ms a call.",
+        f"Processor seconds: {processors}: {run.own:.0%} of {run.processors} processors, {each:.0f} ms a call; "
+        f"with all else on this machine {run.busy:.0%}.",
     ]
     return lines + [f"- {fault}" for fault in tally.faults[:EXAMPLES]]
 
@@ -138,8 +150,8 @@ def compared(one: Run, many: Run) -> list[str]:
     lines = [f"{many.replicas} replicas answered {ratio:.2f} × as many calls as {one.replicas}."]
     if ratio < WANTED_RATIO and one.busy >= BUSY:
         lines.append(
-            f"One replica with its workers, and what it needs, took {one.busy:.0%} of this machine's {one.processors} "
-            "processors already: there was nothing left for the others to run on."
+            f"With one replica {one.busy:.0%} of this machine's {one.processors} processors were in use already, "
+            f"{one.own:.0%} by this run: there was nothing left for the others to run on."
         )
     return lines
 
@@ -160,6 +172,8 @@ def as_json(run: Run) -> dict[str, Any]:
     return facts | {
         "rate": run.rate,
         "busy": run.busy,
+        "own": run.own,
+        "out_of_time": run.tally.out_of_time,
         "times": marks,
         "said": said,
         "refused": dict(run.tally.refused),

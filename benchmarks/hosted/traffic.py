@@ -12,7 +12,7 @@ from typing import Final
 
 from hosted.client import ERAS, Caller, Era, Reply
 from hosted.results import Tally
-from hosted.workload import WHOLE, Call, Kept, World, faults, kept, planned, shown
+from hosted.workload import WHOLE, Call, Kept, World, faults, kept, out_of_time, planned, shown
 
 BROKEN: Final = frozenset({0, 502, 504})
 """What a client sees when the replica behind the proxy is gone: the connection broken, or the proxy saying so."""
@@ -101,6 +101,7 @@ def _judged(call: Call, reply: Reply, world: World, tally: Tally) -> list[Kept]:
     if reply.refused and not found:
         tally.refused[f"{reply.status} {reply.code}"] += 1
         return []
+    tally.out_of_time += out_of_time(call, reply)
     tally.add(call.kind, reply.said, reply.seconds)
     return kept(call, reply)
 

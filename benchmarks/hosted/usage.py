@@ -25,6 +25,12 @@ def cpu_seconds(pid: int) -> float:
     return (own + sum(sum(_ticks(one, 11, 15)) for one in family(pid)[1:])) / TICK
 
 
+def machine_seconds() -> float:
+    """Seconds of processor time that everything on this machine took, and that was taken from it."""
+    user, nice, system, _, _, *rest = (int(word) for word in _read(Path("/proc/stat")).split("\n")[0].split()[1:9])
+    return (user + nice + system + sum(rest)) / TICK
+
+
 def resident(pid: int) -> float:
     """Megabytes of memory that one process alone has in use."""
     found = [line for line in _read(Path(f"/proc/{pid}/status")).splitlines() if line.startswith("VmRSS:")]
