@@ -46,7 +46,7 @@ DOWN: Final = 1.0
 TROUBLES: Final = ("missing", "broken", "forbidden", "loop", "bomb", "endless", "hidden?about=pumps", "x?about=pumps")
 SEED: Final = 7
 MACHINE: Final = "machine"
-"""Stands for everything among the roles."""
+"""Stands for everything among what takes processor time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +55,8 @@ class Running:
 
     url: str
     replicas: list[Replica]
-    roles: Mapping[str, Callable[[], tuple[int, ...]]]
-    """Processes by what they are; replicas change theirs when they are killed."""
+    used: Mapping[str, Callable[[], float]]
+    """Seconds of processor time until now, by what takes it."""
 
 
 def main() -> int:
@@ -153,29 +153,28 @@ def started(stack: ExitStack, arguments: argparse.Namespace, served: Sites, numb
         "KEYHOLE_CALLS_PER_MINUTE": "1000000",
         "KEYHOLE_CALLS_AT_ONCE": str(max(64, arguments.clients)),
     }
-    roles: dict[str, Callable[[], tuple[int, ...]]] = {}
+    database = 0
     if arguments.tenants:
         settings["KEYHOLE_TOKENS_FILE"] = str(folder / "tokens")
     if arguments.store == "postgresql":
-        settings["KEYHOLE_STORE"], pid = stack.enter_context(postgresql())
-        roles["PostgreSQL"] = lambda: (pid,)
+        settings["KEYHOLE_STORE"], database = stack.enter_context(postgresql())
     settings |= dict(pair.split("=", 1) for pair in arguments.set)
     found = stack.enter_context(replicas(number, settings, folder))
     port, nginx = stack.enter_context(proxy([replica.port for replica in found], folder))
-    roles = {
-        "replicas with workers": lambda: tuple(replica.pid for replica in found),
-        **roles,
-        "nginx": lambda: (nginx,),
-        "sites": lambda: served.pids,
+    used: dict[str, Callable[[], float]] = {
+        "replicas with workers": lambda: sum(replica.cpu_seconds() for replica in found),
+        "PostgreSQL": lambda: cpu_seconds(database) if database else 0.0,
+        "nginx": lambda: cpu_seconds(nginx),
+        "sites": lambda: sum(map(cpu_seconds, served.pids)),
+        "clients": lambda: sum(os.times()[:2]),
+        MACHINE: machine_seconds,
     }
-    return Running(f"http://127.0.0.1:{port}/mcp", found, roles)
+    return Running(f"http://127.0.0.1:{port}/mcp", found, used)
 
 
 def usage(running: Running) -> dict[str, float]:
-    """Processor seconds until now, by role."""
-    own = os.times()
-    found = {role: sum(map(cpu_seconds, pids())) for role, pids in running.roles.items()}
-    return {**found, "clients": own.user + own.system, MACHINE: machine_seconds()}
+    """Processor seconds until now."""
+    return {what: seconds() for what, seconds in running.used.items()}
 
 
 async def traffic(

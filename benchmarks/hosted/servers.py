@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from hosted.site import LARGE_HOSTS, SLOW_HOSTS
+from hosted.usage import cpu_seconds
 from web.running import RunningWeb, served_web
 
 BENCHMARKS: Final = Path(__file__).resolve().parents[1]
@@ -130,6 +131,8 @@ class Replica:
     log: Path
     port: int = field(default_factory=free_port)
     process: subprocess.Popen[bytes] | None = None
+    _before: float = 0.0
+    """Processor seconds of those that were ended."""
 
     @property
     def pid(self) -> int:
@@ -155,8 +158,14 @@ class Replica:
     def end(self, how: signal.Signals = signal.SIGKILL) -> None:
         """Send it a signal, and wait until it is gone."""
         if self.process is not None:
+            self._before += cpu_seconds(self.pid)
             self.process.send_signal(how)
             self.process.wait(timeout=START)
+
+    def cpu_seconds(self) -> float:
+        """Processor time until now, of all that ran as this one."""
+        running = self.process is not None and self.process.poll() is None
+        return self._before + (cpu_seconds(self.pid) if running else 0.0)
 
 
 @contextmanager
