@@ -119,6 +119,20 @@ def test_no_secret_stands_in_an_environment_of_the_compose_file() -> None:
         assert f"deploy/{folder}/" in (ROOT / ".gitignore").read_text(encoding="utf-8")
 
 
+def test_secrets_reach_a_replica_from_files_and_its_arguments_as_they_are(tmp_path: Path) -> None:
+    (tmp_path / "postgres_password").write_text("a b$c\n")
+    (tmp_path / "metrics_token").write_text("m\n")
+    service = COMPOSE["services"]["keyhole-1"]
+    show = f"{sys.executable} -c 'import os, sys; print(os.environ[\"PGPASSWORD\"], sys.argv[1:])'"
+    *shell, script, name = [word.replace("$$", "$") for word in service["entrypoint"]]
+    script = script.replace("/run/secrets", str(tmp_path)).replace("/opt/keyhole/bin/keyhole", show)
+    run = subprocess.run([*shell, script, name, *service["command"]], capture_output=True, text=True, check=False)
+    assert run.stdout == "a b$c ['serve', '--http', '--host', '0.0.0.0']\n"
+    (tmp_path / "metrics_token").unlink()
+    run = subprocess.run([*shell, script, name, *service["command"]], capture_output=True, text=True, check=False)
+    assert (run.returncode, run.stdout) == (1, "")
+
+
 def test_nobody_but_the_proxy_is_reached_from_outside_and_the_database_reaches_nobody() -> None:
     assert [name for name, service in COMPOSE["services"].items() if service.get("ports")] == ["proxy"]
     assert COMPOSE["services"]["postgres"]["networks"] == ["store"]
