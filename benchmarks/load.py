@@ -30,7 +30,7 @@ from pathlib import Path
 from typing import Final
 
 from hosted.results import Run, Tally, as_json, compared, misses, table, unscaled
-from hosted.servers import Replica, Sites, new_token, postgresql, proxy, replicas, sites
+from hosted.servers import Replica, Sites, end_on_sigterm, new_token, postgresql, proxy, replicas, sites
 from hosted.site import LARGE_HOSTS, SLOW_HOSTS, large_pages, slow_pages
 from hosted.traffic import Plan, Tenant, asked, read_back
 from hosted.usage import cpu_seconds, machine_seconds
@@ -61,6 +61,7 @@ class Running:
 
 def main() -> int:
     """Run every pair of replicas and rate; 1 on a miss."""
+    end_on_sigterm()
     arguments = _arguments()
     evil = arguments.evil and arguments.evil / "evil_server.py"
     runs: list[Run] = []

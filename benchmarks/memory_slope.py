@@ -24,7 +24,7 @@ from random import Random
 from typing import Any, Final
 
 from hosted.client import Caller, Reply
-from hosted.servers import Replica, Sites, postgresql, replicas, sites
+from hosted.servers import Replica, Sites, end_on_sigterm, postgresql, replicas, sites
 from hosted.usage import family, resident
 from hosted.workload import QUERIES
 from web.server import Web
@@ -54,6 +54,7 @@ class Progress:
 
 def main() -> int:
     """Run, print the slopes; 1 when one is too steep."""
+    end_on_sigterm()
     arguments = _arguments()
     with ExitStack() as stack:
         served = stack.enter_context(sites(None))

@@ -41,6 +41,11 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
+def end_on_sigterm() -> None:
+    """Have a benchmark that is told to stop end what it started, as one that is interrupted does."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+
+
 # The sites.
 
 
