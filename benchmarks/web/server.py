@@ -67,13 +67,17 @@ class Web:
             writer.close()
             await writer.wait_closed()
 
+    def body(self, place: Place) -> bytes:
+        """The page that stands there, as it is served."""
+        near = self.by_host[place.host]
+        first = near.index(place)
+        return rendered(place, (near[first + 1 :] + near)[:30]).encode()
+
     async def _page(self, place: Place | None, writer: asyncio.StreamWriter) -> None:
         if place is None:
             await _say(writer, b"<h1>Not found</h1>", "404 Not Found")
             return
-        near = self.by_host[place.host]
-        first = near.index(place)
-        body = rendered(place, (near[first + 1 :] + near)[:30]).encode()
+        body = self.body(place)
         how = pace(place, self.answering) if self.slow else None
         if how is None or how == "late":
             await asyncio.sleep(place.slow_delay if how else place.delay)

@@ -7,6 +7,7 @@ import hmac
 import logging
 import os
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -32,6 +33,8 @@ def open_stores(config: Config, *, lasting: bool = False) -> Stores:
     take is worth keeping in memory; what a single command kept there would be gone with it."""
     if config.store.startswith("postgres"):
         return SharedStores(config)
+    if config.store == "memory":
+        return MemoryStores()
     return LocalStores(config, lasting=lasting)
 
 
@@ -103,6 +106,29 @@ def _make(folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     except OSError as error:
         raise KeyholeError(Code.STORE_UNAVAILABLE, f"the artifact store failed: {error.strerror}") from error
+
+
+class MemoryStores:
+    """A bounded store for each tenant, gone with the process, as are its ids."""
+
+    def __init__(self, clock: Clock = time.time) -> None:
+        self._clock = clock
+        self._secret = os.urandom(SECRET_BYTES)
+        self._kept: dict[str, Store] = {}
+        self._lock = Lock()
+
+    def of(self, tenant: str) -> tuple[Store, bytes]:
+        from keyhole.store.memory import MemoryStore
+
+        with self._lock:
+            store = self._kept.setdefault(tenant, MemoryStore(self._clock))
+        return store, tenant_secret(self._secret, tenant)
+
+    def warning(self) -> str:
+        return ""
+
+    def close(self) -> None:
+        pass
 
 
 class SharedStores:

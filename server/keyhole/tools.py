@@ -11,6 +11,7 @@ import logging
 import re
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractContextManager, nullcontext
+from functools import cache
 from typing import Annotated, Any, Final, Literal
 
 import mcp_types as types
@@ -344,6 +345,7 @@ def _progress(ctx: ServerRequestContext[Any]) -> Progress:
     return report
 
 
+@cache  # the SDK lists the tools anew before each call without a session, to check its headers
 def _schema(model: type[BaseModel]) -> dict[str, Any]:
     """JSON Schema without what models stumble over: titles, nulls beside a type, `anyOf` with one arm."""
     schema = model.model_json_schema()
