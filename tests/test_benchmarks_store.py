@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-COMMAND = Path(__file__).resolve().parents[1] / "benchmarks" / "store.py"
+COMMAND = Path(__file__).resolve().parents[1] / "benchmarks" / "sqlite_store.py"
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from sqlite_utils import Database
 
 CHUNK_CHARS: Final = 32_768
 """Characters. A stretch of 8,000 lies in two of them at most, which are unpacked in 0.1 ms. Chunks of this length take
-36 % of a text, those of 16,384 take 38 % and a text in one piece 34 % (`python benchmarks/store.py chunks`)."""
+36 % of a text, those of 16,384 take 38 % and a text in one piece 34 % (`python benchmarks/sqlite_store.py chunks`)."""
 MAX_CHUNK: Final = 1 << 30
 """Characters of a chunk that any version may have written; a larger number is damage."""
 LEVEL: Final = 3

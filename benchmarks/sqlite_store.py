@@ -1,4 +1,4 @@
-"""The embedded store: `python benchmarks/store.py ACTION [FOLDER] [--count N]`, every figure in milliseconds.
+"""The embedded store: `python benchmarks/sqlite_store.py ACTION [FOLDER] [--count N]`, every figure in milliseconds.
 
 `calls FOLDER`: put of 100 KB, a stretch of 10 MB, list, stats, gc in the store of FOLDER as `stored.py` makes it, in an
 empty folder in a new store. `writers`: four processes with 500 writes each. `readers`: four processes with
