@@ -24,7 +24,7 @@ from keyhole.store import sqlite_rows as rows
 from keyhole.store import sqlite_space as space
 from keyhole.store.base import MAX_KNOWN_URLS, MAX_VECTORS, Clock, Word
 from keyhole.store.filters import NONE, Filters
-from keyhole.store.gate import passing
+from keyhole.store.folder_lock import passing
 from keyhole.store.narrow import searchable
 from keyhole.store.sqlite_damage import is_damage, move_aside, save, was_moved_aside
 from keyhole.store.sqlite_schema import BUSY_TIMEOUT, begin, open_file

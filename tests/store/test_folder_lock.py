@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from keyhole.store.gate import passing
+from keyhole.store.folder_lock import passing
 
 
 def test_many_pass_together_and_nobody_beside_one_alone(tmp_path: Path) -> None:
