@@ -48,7 +48,7 @@ DOERS = {
     "scorers/rerank.py", "scorers/embed.py", "scorers/second.py",
     "stores.py", "tenants.py", "hosting/app.py",
     "hosting/bodies.py", "hosting/tokens.py", "hosting/issuing.py", "hosting/jwks.py", "hosting/identity.py",
-    "hosting/listening.py",
+    "hosting/listening.py", "hosting/connections.py",
     "hosting/admission.py", "replicas/link.py", "replicas/calls.py",
     "replicas/hosts.py", "replicas/leases.py",
     "hosting/probes.py", "hosting/metrics.py", "hosting/telemetry.py",

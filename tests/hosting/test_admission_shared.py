@@ -92,7 +92,7 @@ def test_two_servers_with_one_database_count_together_and_go_on_alone_without_it
             try:
                 assert (await one.ask(body, as_tenant("a", headers))).status == 200
             finally:
-                await asyncio.to_thread(postgresql.start)
+                postgresql.start()  # from this thread: with another one the server would end
             for _, writer in held:
                 writer.close()
 
