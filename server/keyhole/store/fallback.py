@@ -175,10 +175,12 @@ class FallbackStore:
     # How it is.
 
     def stats(self) -> StoreStats:
-        return self._tried(self._reads, self._disk.stats, None) or self._memory.stats()
+        disk, memory = self._tried(self._reads, self._disk.stats, None), self._memory.stats()
+        return _together(disk, memory) if disk and memory.artifacts else disk or memory
 
     def verify(self) -> Verification:
-        return self._asked(self._disk.verify)
+        disk, memory = self._asked(self._disk.verify), self._memory.verify()
+        return replace(disk, checked=disk.checked + memory.checked)
 
     def warning(self) -> str:
         unwell = self._reads.failing or self._writes.failing or self._holds()
@@ -301,3 +303,17 @@ class FallbackStore:
 
 def _over(text: str, max_bytes: int) -> bool:
     return len(text) > max_bytes // 4 and len(text.encode("utf-8", "surrogatepass")) > max_bytes
+
+
+def _together(disk: StoreStats, memory: StoreStats) -> StoreStats:
+    """What both hold; the size is the disk's, which the cap is about."""
+    fetched = [when for each in (disk, memory) for when in (each.oldest_fetch, each.newest_fetch) if when is not None]
+    return replace(
+        disk,
+        artifacts=disk.artifacts + memory.artifacts,
+        contents=disk.contents + memory.contents,
+        text_bytes=disk.text_bytes + memory.text_bytes,
+        tombstones=disk.tombstones + memory.tombstones,
+        oldest_fetch=min(fetched, default=None),
+        newest_fetch=max(fetched, default=None),
+    )
