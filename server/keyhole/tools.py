@@ -8,7 +8,7 @@ show instead of the text.
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any, Final
 
@@ -107,7 +107,7 @@ def build_server(product: Product, on_listed: Callable[[], None] = lambda: None)
             known = ", ".join(ARGUMENTS)
             raise MCPError(types.INVALID_PARAMS, f"Unknown tool: {params.name[:64]!r}. The tools are {known}.")
 
-        tenant = _tenant(ctx)
+        tenant = tenant_of(_scope(ctx))
 
         async def asked() -> Answer:
             return await _called(await product(tenant), params.name, params.arguments or {}, _progress(ctx))
@@ -131,15 +131,20 @@ def _outcome(answer: Answer) -> str:
     return answer.text.partition(":")[0] if answer.is_error else observe.OK
 
 
-def _tenant(ctx: ServerRequestContext[Any]) -> str:
-    """Who calls, by the name that authentication gave; over stdio and without authentication it is the one user."""
-    user = ctx.request.scope.get("user") if ctx.request is not None else None
-    return str(user.access_token.client_id) if user and hasattr(user, "access_token") else LOCAL
+def tenant_of(scope: Mapping[str, Any]) -> str:
+    """Who asks, by the name that authentication gave; over stdio and without authentication all are the one user."""
+    token = getattr(scope.get("user"), "access_token", None)
+    return str(token.client_id) if token is not None else LOCAL
 
 
 def _place(ctx: ServerRequestContext[Any]) -> AbstractContextManager[None]:
-    place: AbstractContextManager[None] | None = ctx.request.scope.get(PLACE) if ctx.request is not None else None
+    place: AbstractContextManager[None] | None = _scope(ctx).get(PLACE)
     return place or nullcontext()
+
+
+def _scope(ctx: ServerRequestContext[Any]) -> Mapping[str, Any]:
+    """What is known of the HTTP request; over stdio nothing is."""
+    return ctx.request.scope if ctx.request is not None else {}
 
 
 async def answer_call(

@@ -13,14 +13,13 @@ from collections.abc import Callable
 from typing import Final, Protocol
 
 from keyhole.config import Config
-from keyhole.hosting.layer import App, Message, Receive, Scope, Send
+from keyhole.hosting.layer import App, Receive, Scope, Send, replay
 from keyhole.hosting.places import Places
 from keyhole.hosting.rates import Buckets, Rate
 from keyhole.hosting.refusals import UNREAD, Asked, Refusal, answer, asked, refusal
 from keyhole.hosting.sessions import Sessions
 from keyhole.replicas.calls import Verdict
-from keyhole.store.base import LOCAL
-from keyhole.tools import PLACE
+from keyhole.tools import PLACE, tenant_of
 
 REQUESTS_PER_CALL: Final = 10
 """Requests a minute for each call that is permitted: a client sends four to begin and one or two around a call."""
@@ -106,7 +105,7 @@ class Admission:
                     return
                 if body is None:
                     return  # the client has gone
-                request, receive = asked(body), _again(body, receive)
+                request, receive = asked(body), replay(body, receive)
             if request.kind == "light":
                 await self._light(tenant, request, scope, receive, send)
         if request.kind == "stream":
@@ -192,12 +191,6 @@ class Admission:
         await answer(send, no, request)
 
 
-def tenant_of(scope: Scope) -> str:
-    """Who asks, by the name that authentication gave; without authentication all are the one user."""
-    token = getattr(scope.get("user"), "access_token", None)
-    return str(token.client_id) if token is not None else LOCAL
-
-
 async def _body(receive: Receive) -> bytes | None:
     """The whole body, which a layer above has bounded, or None where the client went away before its end."""
     pieces = []
@@ -208,15 +201,3 @@ async def _body(receive: Receive) -> bytes | None:
         pieces.append(message.get("body", b""))
         if not message.get("more_body", False):
             return b"".join(pieces)
-
-
-def _again(body: bytes, receive: Receive) -> Receive:
-    """`receive` for the application, which has not seen the body yet."""
-    unread = [body]
-
-    async def replay() -> Message:
-        if unread:
-            return {"type": "http.request", "body": unread.pop(), "more_body": False}
-        return await receive()
-
-    return replay

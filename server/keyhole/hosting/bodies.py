@@ -15,7 +15,7 @@ from itertools import accumulate
 from typing import Final
 
 from keyhole.hosting.gate import Refusal
-from keyhole.hosting.layer import App, Message, Receive, Scope, Send, refuse
+from keyhole.hosting.layer import App, Message, Receive, Scope, Send, refuse, replay
 
 MAX_DEPTH: Final = 64
 """Arrays and objects within each other. A call has four; Python's own parser gives up at about a thousand, and not
@@ -113,7 +113,7 @@ class Bounded:
             if wrong is not None:
                 await _end(wrong, reading, receive, send)
             elif not reading.gone:
-                await self._app(scope, _replay(reading.whole(), receive), send)
+                await self._app(scope, replay(reading.whole(), receive), send)
         finally:
             self._held -= reading.held
 
@@ -142,16 +142,6 @@ class Bounded:
         reading.held += len(piece)
         self._held += len(piece)
         return None
-
-
-def _replay(body: bytes, receive: Receive) -> Receive:
-    """What the application receives: the body in one piece, then whatever comes, such as that the client went."""
-    pieces: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
-
-    async def replay() -> Message:
-        return pieces.pop() if pieces else await receive()
-
-    return replay
 
 
 async def _end(wrong: Refusal, reading: _Reading, receive: Receive, send: Send) -> None:

@@ -13,7 +13,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Final
 
 from keyhole import __version__
-from keyhole.hosting.layer import App, Receive, Scope, Send, refuse
+from keyhole.hosting.layer import App, Receive, Scope, Send, refuse, say_bytes
 from keyhole.observe import Amount, Call, Stage
 
 if TYPE_CHECKING:
@@ -137,13 +137,8 @@ class MetricsPage:
         if time.monotonic() >= self._until:
             self._until = time.monotonic() + SIZE_CACHED
             metrics.holds(*await asyncio.to_thread(self._sizes))
-        body = metrics.text()
-        headers = [
-            (b"content-type", b"text/plain; version=0.0.4; charset=utf-8"),
-            (b"content-length", str(len(body)).encode()),
-        ]
-        await send({"type": "http.response.start", "status": 200, "headers": headers})
-        await send({"type": "http.response.body", "body": body})
+        kind = ("content-type", "text/plain; version=0.0.4; charset=utf-8")
+        await say_bytes(send, 200, metrics.text(), (kind,))
 
 
 def permitted(scope: Scope, token: str) -> bool:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final, Literal
 
-from keyhole.hosting.layer import Send, refuse
+from keyhole.hosting.layer import Send, refuse, say
 from keyhole.hosting.rates import whole_seconds
 
 Reason = Literal[
@@ -111,8 +111,4 @@ async def answer(send: Send, no: Refusal, request: Asked) -> None:
         await refuse(send, no.status, no.reason, no.message, (again,))
         return
     error = {"code": ERROR, "message": no.message, "data": {"error": no.reason, "retry_after": no.wait}}
-    body = json.dumps({"jsonrpc": "2.0", "id": request.id, "error": error}).encode()
-    fields = (("content-type", "application/json"), ("content-length", str(len(body))), again)
-    headers = [(name.encode(), value.encode()) for name, value in fields]
-    await send({"type": "http.response.start", "status": no.status, "headers": headers})
-    await send({"type": "http.response.body", "body": body})
+    await say(send, no.status, {"jsonrpc": "2.0", "id": request.id, "error": error}, (again,))
