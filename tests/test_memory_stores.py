@@ -11,7 +11,7 @@ from keyhole.store.base import LOCAL
 from keyhole.stores import MemoryStores, open_stores
 from keyhole.tenants import MAX_OPEN, Tenants
 from keyhole.websearch.panel import Panel
-from served import wait_for
+from waiting import wait_for
 
 URL = "https://a.example/"
 

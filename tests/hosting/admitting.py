@@ -23,6 +23,7 @@ from keyhole.retrieve import Retrieval
 from keyhole.tools import build_server
 from loopback import PATIENCE
 from product import retrieval
+from served import ACCEPT
 from waiting import until
 
 PAGE = "https://a.example/page"
@@ -33,7 +34,6 @@ MODERN = {
     "io.modelcontextprotocol/clientInfo": {"name": "test", "version": "1"},
     "io.modelcontextprotocol/clientCapabilities": {},
 }
-INITIALIZE = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
 
 
 class Tokens:
@@ -84,8 +84,7 @@ class Served:
         reader, writer = await asyncio.open_connection("127.0.0.1", self.port)
         fields = {
             "Host": f"127.0.0.1:{self.port}",
-            "Accept": "application/json, text/event-stream",
-            "Content-Type": "application/json",
+            **ACCEPT,
             "Content-Length": str(len(body) if length is None else length),
             **(headers or {}),
         }

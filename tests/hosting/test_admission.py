@@ -11,10 +11,11 @@ import pytest
 from mcp import Client, MCPError
 
 from fakes import Clock
-from hosting.admitting import INITIALIZE, NEVER, PAGE, Reply, Served, as_tenant, call, modern, read, rpc, served
+from hosting.admitting import NEVER, PAGE, Reply, Served, as_tenant, call, modern, read, rpc, served
 from keyhole.config import Config
 from keyhole.hosting.admission import FEWEST_REQUESTS, REQUESTS_AT_ONCE, STREAMS_AT_ONCE, Admission
 from keyhole.hosting.sessions import EACH, IDLE
+from served import INITIALIZE
 from waiting import until
 
 

@@ -15,7 +15,9 @@ from mcp import Client
 from keyhole.config import Config
 from keyhole.hosting import app
 from keyhole.site import recorded_pages, serve
-from served import ACCEPT, INITIALIZE, PATIENCE, Post, application_server, open_session, server_process, wait_for
+from loopback import PATIENCE
+from served import ACCEPT, INITIALIZE, Post, application_server, open_session, server_process
+from waiting import wait_for
 
 HELLO = {"id": 0, "method": "initialize", "params": INITIALIZE}
 
@@ -55,7 +57,7 @@ def test_sessions_are_bounded_and_room_is_made_when_one_ends(tmp_path: Path, mon
 
 
 def test_a_session_that_nobody_uses_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(app, "SESSION_IDLE", 0.2)
+    monkeypatch.setattr(app, "IDLE", 0.2)
     with application_server(Config(home=tmp_path, engines=("searxng",))) as server:
         sessions = [open_session(server.port) for _ in range(3)]
         asked = {"id": 1, "method": "tools/list"}

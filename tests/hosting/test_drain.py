@@ -14,8 +14,9 @@ from threading import Event
 
 import pytest
 
-from loopback import Call, Site, Talk, response, serve
-from served import PATIENCE, Post, Served, open_session, server_process, tool_call, wait_for
+from loopback import PATIENCE, Call, Site, Talk, response, serve
+from served import Post, Served, open_session, server_process, tool_call
+from waiting import wait_for
 
 IMPATIENT = """
 import socket, sys

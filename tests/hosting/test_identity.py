@@ -22,8 +22,8 @@ from keyhole.cli import main
 from keyhole.hosting.tokens import parse
 from keyhole.site import recorded_pages, serve
 from loopback import unused_port
+from served import INITIALIZE
 
-INITIALIZE = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
 HEAD = "Host: 127.0.0.1\r\nContent-Type: application/json\r\nAccept: application/json, text/event-stream\r\n"
 
 
