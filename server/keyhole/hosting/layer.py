@@ -1,4 +1,5 @@
-"""What the layers of the HTTP server have in common: the shape of one, and an answer that ends a request. No policy."""
+"""What the layers of the HTTP server have in common: the shape of one, who asks, and an answer that ends a request.
+No policy."""
 
 from __future__ import annotations
 
@@ -7,6 +8,7 @@ from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
 
 from keyhole import observe
+from keyhole.store.base import LOCAL
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
@@ -14,6 +16,12 @@ Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 """An ASGI application. A layer is one that was made with the application under it."""
+
+
+def tenant_of(scope: Scope) -> str:
+    """Who asks, by the name that authentication gave; without authentication all are the one user."""
+    token = getattr(scope.get("user"), "access_token", None)
+    return str(token.client_id) if token is not None else LOCAL
 
 
 async def refuse(send: Send, status: int, code: str, message: str, headers: tuple[tuple[str, str], ...] = ()) -> None:
