@@ -44,6 +44,15 @@ def test_both_eras_are_served_with_and_without_sessions(tmp_path: Path, stateles
     assert ("mcp-session-id" in found) == (stateless == "off")
 
 
+def test_a_path_that_is_nearly_right_is_unknown_and_leads_nowhere(tmp_path: Path) -> None:
+    with application_server(Config(home=tmp_path, engines=("searxng",))) as server:
+        for path in ("/mcp/", "/mcp%2f", "//mcp", "/mcp;x", "/./mcp"):
+            with closing(HTTPConnection("127.0.0.1", server.port, timeout=PATIENCE)) as connection:
+                connection.request("POST", path, json.dumps(HELLO), {"Content-Type": "application/json"})
+                found = connection.getresponse()
+                assert (found.status, found.getheader("location")) == (404, None)
+
+
 def test_sessions_are_bounded_and_room_is_made_when_one_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(app, "MAX_SESSIONS", 2)
     with application_server(Config(home=tmp_path, engines=("searxng",))) as server:

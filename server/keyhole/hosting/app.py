@@ -2,9 +2,9 @@
 
 From the outside in: every request has its line in the log (access.py) and, where wanted, its trace (telemetry.py);
 probes and metrics answer at once (probes.py, metrics.py); the draining server refuses (drain.py); Host, Origin and
-methods are checked (gate.py); a tenant is known by its token, through the SDK's authentication (identity.py); bodies
-are bounded (bodies.py), after that, so that a stranger's is not even read; the tenant's rate and its calls at once are
-limited (admission.py); then comes the SDK.
+methods are checked (gate.py); a tenant is known by its token, through the SDK's authentication (identity.py); the
+tenant's rate and its calls at once are limited (admission.py), and between the two its body is read, bounded
+(bodies.py): a stranger's is not read; then comes the SDK.
 """
 
 from __future__ import annotations
@@ -19,11 +19,9 @@ from mcp.server.transport_security import TransportSecuritySettings
 from starlette.applications import Starlette
 from starlette.routing import Route
 
-from keyhole import observe
 from keyhole.config import Config
 from keyhole.hosting.access import Access
 from keyhole.hosting.admission import Admission
-from keyhole.hosting.bodies import Bounded
 from keyhole.hosting.drain import Drain, Draining
 from keyhole.hosting.gate import gated
 from keyhole.hosting.identity import Verifier, authenticated, verifier
@@ -68,9 +66,11 @@ def application(config: Config, server: Server[Any], parts: Parts) -> App:
         max_request_body_size=config.max_request_bytes,
     )
     route = Route(PATH, endpoint=StreamableHTTPASGIApp(sessions))
-    app: App = Starlette(routes=[route], lifespan=lambda _: sessions.run())
-    app = Admission(app, config, shared_calls(config), observe.refused)
-    app = Bounded(app, config.max_request_bytes)
+    routed = Starlette(routes=[route], lifespan=lambda _: sessions.run())
+    # To http, also behind a proxy that speaks https: the token would go in clear.
+    routed.router.redirect_slashes = False
+    app: App = routed
+    app = Admission(app, config, shared_calls(config))
     app = authenticated(app, config, parts.verifier or verifier(config))
     app = gated(app, config)
     app = Drain(app, parts.draining)

@@ -1,4 +1,4 @@
-"""What the layers of the HTTP server share: their shape, answers that end a request, a body read ahead. No policy."""
+"""What the layers of the HTTP server have in common: the shape of one, and answers that end a request. No policy."""
 
 from __future__ import annotations
 
@@ -32,14 +32,3 @@ async def say_bytes(send: Send, status: int, body: bytes, headers: tuple[tuple[s
     fields = [(name.encode(), value.encode()) for name, value in (*headers, ("content-length", str(len(body))))]
     await send({"type": "http.response.start", "status": status, "headers": fields})
     await send({"type": "http.response.body", "body": body})
-
-
-def replay(body: bytes, receive: Receive) -> Receive:
-    """What an application receives whose body was read before: it in one piece, then whatever comes, such as that the
-    client went."""
-    unread = [body]
-
-    async def received() -> Message:
-        return {"type": "http.request", "body": unread.pop(), "more_body": False} if unread else await receive()
-
-    return received

@@ -13,6 +13,8 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Final
 
 from keyhole import __version__
+from keyhole.hosting.authority import LOOPBACK as OWN_NAMES
+from keyhole.hosting.authority import authority
 from keyhole.hosting.layer import App, Receive, Scope, Send, refuse, say_bytes
 from keyhole.observe import Amount, Call, Stage
 
@@ -147,4 +149,7 @@ def permitted(scope: Scope, token: str) -> bool:
     if token:
         return hmac.compare_digest(headers.get(b"authorization", b""), b"Bearer " + token.encode())
     address = (scope.get("client") or ("",))[0]
-    return address in LOOPBACK and not FORWARDED & headers.keys()
+    # A page in a browser on this machine could come under a name of its own that it lets point here.
+    named = authority(headers.get(b"host", b"").decode("latin-1"))
+    local = named is not None and named.host in OWN_NAMES
+    return local and address in LOOPBACK and not FORWARDED & headers.keys()
