@@ -9,7 +9,6 @@ import asyncio
 import os
 import socket
 import time
-from collections import Counter
 
 import uvicorn
 from mcp.server.auth.middleware.bearer_auth import BearerAuthBackend
@@ -51,9 +50,8 @@ async def serve(config: Config, listener: socket.socket) -> None:
     async def of(tenant: str) -> Retrieval:
         return tenants.of(tenant)
 
-    refused: Counter[str] = Counter()
     app = build_server(of).streamable_http_app(stateless_http=True)
-    layer = Admission(app, config, shared_calls(config), lambda reason: refused.update([reason]))
+    layer = Admission(app, config, shared_calls(config))
     outer = AuthenticationMiddleware(layer, backend=BearerAuthBackend(Tokens()))
     server = uvicorn.Server(
         uvicorn.Config(outer, log_level="warning", access_log=False, lifespan="on", timeout_graceful_shutdown=2)

@@ -9,8 +9,7 @@ import re
 import socket
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http.client import HTTPConnection
@@ -30,9 +29,9 @@ from keyhole.hosting.probes import look_at
 from keyhole.retrieve import Retrieval
 from keyhole.tenants import Tenants
 from keyhole.tools import build_server
+from loopback import PATIENCE
+from waiting import wait_for
 
-PATIENCE = 10.0
-"""Seconds after which a test gives up; never reached when all is well."""
 INITIALIZE = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
 ACCEPT = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
 
@@ -101,14 +100,6 @@ def get(port: int, path: str, **headers: str) -> tuple[int, str]:
         return response.status, response.read().decode()
     finally:
         connection.close()
-
-
-def wait_for(true: Callable[[], object], every: float = 0.01) -> None:
-    """Until something is true, looked at every so many seconds; fails the test where it stays false."""
-    until = time.monotonic() + PATIENCE
-    while not true():
-        assert time.monotonic() < until, "it never came true"
-        time.sleep(every)  # what other processes do is told to nobody
 
 
 class Post:

@@ -22,7 +22,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("permission", "stored"),
     ("pages", "readers"),
     ("gathering",),
-    ("bound", "wording", "citing"),
+    ("bound", "wording", "citing", "arguments"),
     ("evidence",),
     ("retrieve",),
     ("stores", "tenants"),

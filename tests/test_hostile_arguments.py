@@ -16,11 +16,12 @@ from mcp import Client
 from mcp.types import CallToolResult
 
 from fakes import Clock, FakeEngine, page
+from keyhole.arguments import ARGUMENTS
 from keyhole.errors import Code
 from keyhole.records import Hit
 from keyhole.retrieve import Retrieval
 from keyhole.store.sqlite import SqliteStore
-from keyhole.tools import ARGUMENTS, build_server
+from keyhole.tools import build_server
 from product import retrieval
 from test_serving import Process
 from test_tools import ready, text_of

@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 
 from keyhole.logs import JsonLines, TextLines, configure
-from loopback import Call, Site, Talk, response, serve
-from served import PATIENCE, Post, open_session, server_process, tool_call
+from loopback import PATIENCE, Call, Site, Talk, response, serve
+from served import Post, open_session, server_process, tool_call
 
 SECRET = "hunter2hunter2"
 """Stands in every place where a secret may be."""

@@ -18,7 +18,7 @@ from keyhole.store.memory import MemoryStore
 from keyhole.stores import LocalStores
 from keyhole.tenants import MAX_OPEN, Tenants
 from keyhole.websearch.panel import Panel
-from served import wait_for
+from waiting import wait_for
 
 URL = "https://a.example/"
 

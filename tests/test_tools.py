@@ -12,10 +12,11 @@ from mcp.shared.exceptions import MCPError
 from mcp.types import CallToolResult
 
 from fakes import FakeEngine, page
+from keyhole.arguments import parse_arguments
 from keyhole.errors import Code, KeyholeError
 from keyhole.records import Hit
 from keyhole.retrieve import Retrieval
-from keyhole.tools import INSTRUCTIONS, Product, build_server, parse_arguments, tool_list
+from keyhole.tools import INSTRUCTIONS, Product, build_server, tool_list
 from product import retrieval
 
 URL = "https://pumps.example/"

@@ -1,4 +1,4 @@
-"""Requests over stdio that hold half of a surrogate pair: mended, so that they are answered. No other frame is touched.
+"""Requests that hold half of a surrogate pair: mended, so that they are answered. No other one is touched.
 
 JSON may escape a lone surrogate, as `"\\ud800"`, and clients do so for text that was cut in the middle of an
 emoji. The SDK's parser refuses the whole line, nobody is told, and the call waits until its client gives up.
@@ -21,8 +21,8 @@ Item = SessionMessage | Exception
 
 _HIGH: Final = r"[dD][89abAB][0-9a-fA-F]{2}"
 _LOW: Final = r"[dD][c-fC-F][0-9a-fA-F]{2}"
-# What is whole is passed over: an escaped backslash, and a pair.
-_HALF: Final = re.compile(rf"(\\\\|\\u{_HIGH}\\u{_LOW})|\\u(?:{_HIGH}|{_LOW})")
+# Backslashes are read by twos from the first one on, and possessively, so that it is linear. A pair is passed over.
+_HALF: Final = re.compile(rf"(?<!\\)((?:\\\\)*+)(?:(\\u{_HIGH}\\u{_LOW})|\\u(?:{_HIGH}|{_LOW}))")
 _REPLACEMENT: Final = "\\ufffd"
 
 
@@ -70,4 +70,4 @@ def mended(item: Item) -> Item:
 
 def without_halves(line: str) -> str:
     """JSON without escapes of lone surrogates. Linear."""
-    return _HALF.sub(lambda found: found[1] or _REPLACEMENT, line)
+    return _HALF.sub(lambda found: found[0] if found[2] else found[1] + _REPLACEMENT, line)

@@ -13,6 +13,7 @@ from functools import partial
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Final
+from weakref import WeakValueDictionary
 
 from keyhole.config import Config
 from keyhole.errors import Code, KeyholeError
@@ -20,6 +21,7 @@ from keyhole.store.base import LOCAL, Clock, Store, Stores
 from keyhole.store.home import SECRET_BYTES, home_folder, open_home
 
 if TYPE_CHECKING:
+    from keyhole.store.memory import MemoryStore
     from keyhole.store.postgres_database import Database
 
 log = logging.getLogger(__name__)
@@ -109,19 +111,20 @@ def _make(folder: Path) -> None:
 
 
 class MemoryStores:
-    """A bounded store for each tenant, gone with the process, as are its ids."""
+    """A bounded store for each tenant that lasts as long as someone holds it: the tenants of a server are bounded by
+    those it keeps open (tenants.py). Ids last as long as the process."""
 
     def __init__(self, clock: Clock = time.time) -> None:
         self._clock = clock
         self._secret = os.urandom(SECRET_BYTES)
-        self._kept: dict[str, Store] = {}
+        self._held: WeakValueDictionary[str, MemoryStore] = WeakValueDictionary()
         self._lock = Lock()
 
     def of(self, tenant: str) -> tuple[Store, bytes]:
         from keyhole.store.memory import MemoryStore
 
         with self._lock:
-            store = self._kept.setdefault(tenant, MemoryStore(self._clock))
+            store = self._held.setdefault(tenant, MemoryStore(self._clock))
         return store, tenant_secret(self._secret, tenant)
 
     def warning(self) -> str:

@@ -7,7 +7,7 @@ import json
 import socket
 import time
 from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager
+from contextlib import AbstractContextManager, asynccontextmanager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,12 +17,15 @@ from mcp.server.auth.provider import AccessToken
 from starlette.middleware.authentication import AuthenticationMiddleware
 
 from fakes import HANGS, FakeFetcher, page
+from keyhole import observe
 from keyhole.config import Config
 from keyhole.hosting.admission import Admission, Others
+from keyhole.observe import Amount, Call, Stage
 from keyhole.retrieve import Retrieval
 from keyhole.tools import build_server
 from loopback import PATIENCE
 from product import retrieval
+from served import ACCEPT
 from waiting import until
 
 PAGE = "https://a.example/page"
@@ -33,7 +36,6 @@ MODERN = {
     "io.modelcontextprotocol/clientInfo": {"name": "test", "version": "1"},
     "io.modelcontextprotocol/clientCapabilities": {},
 }
-INITIALIZE = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
 
 
 class Tokens:
@@ -41,6 +43,28 @@ class Tokens:
 
     async def verify_token(self, token: str) -> AccessToken | None:
         return AccessToken(token=token, client_id=token, scopes=[])
+
+
+@dataclass(slots=True)
+class Refusals:
+    """An observer that keeps the reasons of refusals."""
+
+    reasons: list[str]
+
+    def call(self, call: Call) -> AbstractContextManager[None]:
+        return nullcontext()
+
+    def stage(self, name: Stage) -> AbstractContextManager[None]:
+        return nullcontext()
+
+    def add(self, what: Amount, amount: int) -> None:
+        pass
+
+    def refused(self, reason: str) -> None:
+        self.reasons.append(reason)
+
+    def answered(self, status: int) -> None:
+        pass
 
 
 @dataclass(slots=True)
@@ -84,8 +108,7 @@ class Served:
         reader, writer = await asyncio.open_connection("127.0.0.1", self.port)
         fields = {
             "Host": f"127.0.0.1:{self.port}",
-            "Accept": "application/json, text/event-stream",
-            "Content-Type": "application/json",
+            **ACCEPT,
             "Content-Length": str(len(body) if length is None else length),
             **(headers or {}),
         }
@@ -177,9 +200,9 @@ async def served(
 
     refused: list[str] = []
     app = build_server(of).streamable_http_app(stateless_http=config.stateless)
-    admission = Admission(app, config, others, refused.append, now, reading)
+    admission = Admission(app, config, others, now, reading)
     outer = AuthenticationMiddleware(admission, backend=BearerAuthBackend(Tokens()))
-    with socket.socket() as listener:
+    with observe.listening(Refusals(refused)), socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         settled = uvicorn.Config(outer, log_level="critical", lifespan="on", timeout_graceful_shutdown=1)
         server = uvicorn.Server(settled)

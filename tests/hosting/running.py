@@ -1,4 +1,8 @@
-"""The real HTTP server in a process of its own, its log in a file, and raw requests to it."""
+"""The real HTTP server in a process of its own, its log in a file, and raw requests to it.
+
+Beside served.py's, whose servers become ready and are killed: here one may be broken, logs all it can, and ends by
+SIGTERM, so that its whole log can be read for what must not be in it.
+"""
 
 from __future__ import annotations
 

@@ -11,10 +11,11 @@ import pytest
 from mcp import Client, MCPError
 
 from fakes import Clock
-from hosting.admitting import INITIALIZE, NEVER, PAGE, Reply, Served, as_tenant, call, modern, read, rpc, served
+from hosting.admitting import NEVER, PAGE, Reply, Served, as_tenant, call, modern, read, rpc, served
 from keyhole.config import Config
 from keyhole.hosting.admission import FEWEST_REQUESTS, REQUESTS_AT_ONCE, STREAMS_AT_ONCE, Admission
 from keyhole.hosting.sessions import EACH, IDLE
+from served import INITIALIZE
 from waiting import until
 
 
@@ -348,7 +349,8 @@ def test_a_body_that_comes_too_slowly_is_not_waited_for() -> None:
         async with served(reading=0.05) as server:
             reader, writer = await server.open(b"{", {"Connection": "close"}, length=1_000)
             reply = await read(reader)
-            refused(reply, 408, "slow_request", None)
+            assert (reply.status, reply.json["error"]) == (408, "request_timeout")
+            assert server.refused == ["request_timeout"]
             writer.close()
 
     run(main())
@@ -365,5 +367,33 @@ def test_a_body_that_comes_in_pieces_arrives_whole() -> None:
                 await writer.drain()
             assert b'"isError":false' in await reader.read()
             writer.close()
+
+    run(main())
+
+
+def test_a_refusal_is_counted_once_whether_or_not_an_answer_in_json_rpc_is_awaited() -> None:
+    async def main() -> None:
+        async with served(calls_per_minute=1) as server:
+            body, headers = modern()
+            assert (await server.ask(body, headers)).status == 200
+            assert (await server.ask(body, headers)).status == 429
+            assert (await server.ask(b"no json", headers)).status == 400
+            assert (await server.ask(b"{no json", headers)).status == 429
+            assert server.refused == ["calls_per_minute", "invalid_request", "calls_per_minute"]
+
+    run(main())
+
+
+@pytest.mark.parametrize("stateless", [False, True])
+@pytest.mark.parametrize("half", [rb"\ud800", rb"a\udfffb"])
+def test_a_call_with_half_of_a_surrogate_pair_is_answered_in_both_eras(half: bytes, stateless: bool) -> None:
+    async def main() -> None:
+        async with served(stateless=stateless) as server:
+            body, headers = modern()
+            earlier = {} if stateless else await session(server)
+            for request, known in ((body, headers), (call(), earlier)):
+                reply = await server.ask(request.replace(b'"url":', b'"query": "pumps ' + half + b'", "url":'), known)
+                assert reply.status == 200
+                assert "Pumps and valves" in reply.json["result"]["content"][0]["text"]
 
     run(main())

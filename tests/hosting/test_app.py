@@ -15,7 +15,9 @@ from mcp import Client
 from keyhole.config import Config
 from keyhole.hosting import app
 from keyhole.site import recorded_pages, serve
-from served import ACCEPT, INITIALIZE, PATIENCE, Post, application_server, open_session, server_process, wait_for
+from loopback import PATIENCE
+from served import ACCEPT, INITIALIZE, Post, application_server, open_session, server_process
+from waiting import wait_for
 
 HELLO = {"id": 0, "method": "initialize", "params": INITIALIZE}
 
@@ -42,6 +44,15 @@ def test_both_eras_are_served_with_and_without_sessions(tmp_path: Path, stateles
     assert ("mcp-session-id" in found) == (stateless == "off")
 
 
+def test_a_path_that_is_nearly_right_is_unknown_and_leads_nowhere(tmp_path: Path) -> None:
+    with application_server(Config(home=tmp_path, engines=("searxng",))) as server:
+        for path in ("/mcp/", "/mcp%2f", "//mcp", "/mcp;x", "/./mcp"):
+            with closing(HTTPConnection("127.0.0.1", server.port, timeout=PATIENCE)) as connection:
+                connection.request("POST", path, json.dumps(HELLO), {"Content-Type": "application/json"})
+                found = connection.getresponse()
+                assert (found.status, found.getheader("location")) == (404, None)
+
+
 def test_sessions_are_bounded_and_room_is_made_when_one_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(app, "MAX_SESSIONS", 2)
     with application_server(Config(home=tmp_path, engines=("searxng",))) as server:
@@ -55,7 +66,7 @@ def test_sessions_are_bounded_and_room_is_made_when_one_ends(tmp_path: Path, mon
 
 
 def test_a_session_that_nobody_uses_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(app, "SESSION_IDLE", 0.2)
+    monkeypatch.setattr(app, "IDLE", 0.2)
     with application_server(Config(home=tmp_path, engines=("searxng",))) as server:
         sessions = [open_session(server.port) for _ in range(3)]
         asked = {"id": 1, "method": "tools/list"}

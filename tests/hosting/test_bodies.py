@@ -10,8 +10,10 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
+from mcp.server.auth.provider import AccessToken
 
-from keyhole.hosting.bodies import MAX_DEPTH, MAX_OPENERS, Bounded, body_refusal, depth, head_refusal
+from keyhole.hosting.bodies import MAX_DEPTH, MAX_HELD_EACH, MAX_OPENERS, Bounded, body_refusal, depth, head_refusal
 from keyhole.hosting.layer import Message, Receive, Scope, Send
 
 MESSAGE = b'{"jsonrpc":"2.0","id":1,"method":"tools/list"}'
@@ -32,6 +34,7 @@ class Echo:
     def __init__(self) -> None:
         self.bodies: list[bytes] = []
         self.reached = asyncio.Event()
+        self.both = asyncio.Event()
         self.go_on = asyncio.Event()
         self.go_on.set()
 
@@ -40,13 +43,21 @@ class Echo:
         assert not message["more_body"]
         self.bodies.append(message["body"])
         self.reached.set()
+        if len(self.bodies) == 2:
+            self.both.set()
         await self.go_on.wait()
         await send({"type": "http.response.start", "status": 200, "headers": []})
         await send({"type": "http.response.body", "body": b""})
 
 
 async def ask(
-    app: Bounded, pieces: Iterable[bytes], *, then: str = "end", method: str = "POST", headers: Any = ()
+    app: Bounded,
+    pieces: Iterable[bytes],
+    *,
+    then: str = "end",
+    method: str = "POST",
+    headers: Any = (),
+    tenant: str = "one",
 ) -> list[Message]:
     """What is sent to a client that sends these pieces and then ends, goes away or stays."""
     coming = [{"type": "http.request", "body": piece, "more_body": True} for piece in pieces]
@@ -65,7 +76,8 @@ async def ask(
     async def send(message: Message) -> None:
         sent.append(message)
 
-    await app({"type": "http", "method": method, "headers": list(headers)}, receive, send)
+    user = AuthenticatedUser(AccessToken(token="", client_id=tenant, scopes=[]))
+    await app({"type": "http", "method": method, "headers": list(headers), "user": user}, receive, send)
     return sent
 
 
@@ -182,3 +194,37 @@ def test_what_would_exhaust_a_recursive_parser_never_reaches_it(noise: str, valu
     if body_refusal(body) is None:
         with pytest.raises(ValueError, match=r"."):  # a RecursionError is none
             json.loads(body)
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-32-le"])
+def test_what_pythons_parser_would_read_as_another_encoding_is_refused(encoding: str) -> None:
+    hidden = '{"\u2200":' + "[" * 1_000 + "]" * 1_000 + "}"  # whose byte 0x22 is no quote there
+    wrong = body_refusal(hidden.encode(encoding))
+    assert wrong
+    assert wrong.status == 400
+
+
+def test_halves_of_surrogate_pairs_are_mended_and_nothing_else_is_touched() -> None:
+    echo = Echo()
+    for body in (rb'{"a":"\ud800"}', rb'{"a":"\\ud800\ud83d\ude00"}', '{"a":"é😀"}'.encode()):
+        assert status(Bounded(echo, 100), body) == 200
+    assert echo.bodies == [rb'{"a":"\ufffd"}', rb'{"a":"\\ud800\ud83d\ude00"}', '{"a":"é😀"}'.encode()]
+
+
+def test_one_tenant_cannot_fill_the_server_with_its_bodies() -> None:
+    async def main() -> None:
+        echo = Echo()
+        echo.go_on.clear()
+        size = MAX_HELD_EACH // 2
+        large = MESSAGE + b" " * (size - len(MESSAGE))
+        app = Bounded(echo, size)
+        held = [asyncio.create_task(ask(app, [large])) for _ in range(2)]
+        await echo.both.wait()
+        assert (await ask(app, [MESSAGE]))[0]["status"] == 503
+        echo.go_on.set()
+        assert (await ask(app, [MESSAGE], tenant="another"))[0]["status"] == 200
+        await asyncio.gather(*held)
+        assert (await ask(app, [MESSAGE]))[0]["status"] == 200
+        assert not app._held
+
+    asyncio.run(main())

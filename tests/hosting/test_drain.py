@@ -14,8 +14,9 @@ from threading import Event
 
 import pytest
 
-from loopback import Call, Site, Talk, response, serve
-from served import PATIENCE, Post, Served, open_session, server_process, tool_call, wait_for
+from loopback import PATIENCE, Call, Site, Talk, response, serve
+from served import Post, Served, open_session, server_process, tool_call
+from waiting import wait_for
 
 IMPATIENT = """
 import socket, sys
@@ -187,6 +188,6 @@ def test_whoever_asks_for_much_and_does_not_read_is_let_go(tmp_path: Path) -> No
         greedy.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4_096)
         greedy.settimeout(PATIENCE)
         greedy.connect(("127.0.0.1", served.port))
-        greedy.sendall(b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n" * 100)
+        greedy.sendall(b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n" * 100)
         wait_for(lambda: connections() > before)
         wait_for(lambda: connections() == before)

@@ -38,6 +38,15 @@ def test_another_host_is_misdirected(host: str) -> None:
     assert status(host=host) == 421
 
 
+def test_the_address_that_is_served_on_is_its_host_too_unless_hosts_are_named() -> None:
+    headers = [(b"host", f"127.0.0.2:{PORT}".encode()), (b"content-type", b"application/json")]
+    assert refusal(Head("POST", "/mcp", headers, PORT, "127.0.0.2"), rules(Config())) is None
+    for address, config in (("127.0.0.1", Config()), ("127.0.0.2", Config(allowed_hosts=("keyhole.example",)))):
+        wrong = refusal(Head("POST", "/mcp", headers, PORT, address), rules(config))
+        assert wrong
+        assert wrong.status == 421
+
+
 @pytest.mark.parametrize("host", [None, "", "127.0.0.1:80.evil.example", f"LOCALHOST.:{PORT}", "a\xffb"])
 def test_what_is_no_host_is_a_bad_request(host: str | None) -> None:
     assert status(host=host) == 400

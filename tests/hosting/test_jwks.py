@@ -14,6 +14,7 @@ from fakes import Clock
 from hosting.issuer import KEYS, METADATA, Issuer, issuer, public_jwk
 from keyhole.config import Config
 from keyhole.errors import Code, KeyholeError
+from keyhole.fetch.base import ApiCall, ApiReply
 from keyhole.fetch.client import HttpFetcher
 from keyhole.hosting.jwks import (
     AGAIN,
@@ -85,6 +86,24 @@ def test_made_up_names_of_keys_make_one_request_a_minute(server: Issuer) -> None
         assert server.fetches == 2
 
     with_keys(server, clock, asked)
+
+
+def test_who_waited_for_a_silent_issuer_does_not_ask_it_again_one_after_the_other() -> None:
+    clock, asked = Clock(), 0
+
+    class Silent:
+        async def ask(self, call: ApiCall) -> ApiReply:
+            nonlocal asked
+            asked += 1
+            clock.advance(WAIT)
+            raise TimeoutError
+
+    async def run() -> list[Any]:
+        known = Keys("https://issuer.example", "", Silent(), clock)
+        return await asyncio.gather(*(known.find("first", "RS256") for _ in range(20)), return_exceptions=True)
+
+    assert all(isinstance(error, KeyholeError) for error in asyncio.run(run()))
+    assert asked == 1
 
 
 def test_a_withdrawn_key_counts_no_longer_once_keys_are_asked_for_again(server: Issuer) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from keyhole.errors import Code
@@ -95,7 +96,8 @@ def test_the_token_is_asked_for_where_one_is_set(tmp_path: Path) -> None:
 
 def test_without_a_token_only_this_machine_sees_them_and_no_proxy_on_it() -> None:
     def seen(client: tuple[str, int] | None, *names: bytes) -> bool:
-        return permitted({"client": client, "headers": [(name, b"x") for name in names]}, "")
+        given = [(b"host", b"localhost:8000"), *((name, b"x") for name in names)]
+        return permitted({"client": client, "headers": given}, "")
 
     assert seen(("127.0.0.1", 1))
     assert seen(("::1", 1))
@@ -103,6 +105,11 @@ def test_without_a_token_only_this_machine_sees_them_and_no_proxy_on_it() -> Non
     assert not seen(None)
     assert not seen(("127.0.0.1", 1), b"x-forwarded-for")
     assert not seen(("127.0.0.1", 1), b"forwarded")
+
+
+@pytest.mark.parametrize("host", [b"evil.example", b"127.0.0.1.evil.example", b"", b"localhost@evil.example"])
+def test_without_a_token_no_page_sees_them_under_a_name_of_its_own(host: bytes) -> None:
+    assert not permitted({"client": ("127.0.0.1", 1), "headers": [(b"host", host)]}, "")
 
 
 def test_without_the_library_the_server_works_and_says_what_is_missing(tmp_path: Path) -> None:

@@ -20,9 +20,9 @@ from keyhole.hosting.telemetry import Spans, asked_for
 from keyhole.observe import listening
 from keyhole.retrieve import Retrieval
 from keyhole.tools import build_server
-from loopback import Call, Site, Talk, response, serve
+from loopback import PATIENCE, Call, Site, Talk, response, serve
 from product import retrieval
-from served import PATIENCE, Post, open_session, server_process, tool_call
+from served import Post, open_session, server_process, tool_call
 
 SECRET = "hunter2"
 URL = f"https://a.example/p?token={SECRET}"

@@ -265,6 +265,16 @@ def test_an_address_that_is_none_is_told_without_its_password(address: str, capl
     assert "secret" not in caplog.text
 
 
+def test_no_statement_is_prepared_so_that_a_pooler_may_stand_between(database: Database) -> None:
+    async def main() -> None:
+        async with a_link(database.url) as link:
+            for _ in range(20):  # the driver prepares by itself what it has run five times
+                await link.ask("SELECT 1", {})
+            assert await link.ask("SELECT count(*) FROM pg_prepared_statements", {}) == [(0,)]
+
+    asyncio.run(main())
+
+
 def test_a_database_that_hangs_is_not_waited_for(database: Database) -> None:
     async def main() -> None:
         async with a_link(database.url) as link:

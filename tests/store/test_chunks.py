@@ -4,31 +4,33 @@ from __future__ import annotations
 
 from hypothesis import given
 from hypothesis import strategies as st
+from zstandard import ZstdCompressor
 
-from keyhole.store.chunks import CHUNK_CHARS, Chunk, cut, digest_of, stretch, whole
+from keyhole.store.chunks import LEVEL, Chunk, pack, stretch, whole
 
 TEXTS = st.text(st.sampled_from(list("aé中😀\x00\n\ud800\udfff")) | st.characters(), max_size=40)
 LONG = "".join(f"{number} 中 😀 \ud800\x00 " for number in range(40_000))
-CHUNKS = cut(LONG)
-
-
-def encoded(text: str) -> bytes:
-    return text.encode("utf-8", "surrogatepass")
+CHUNK = 65_536
+PACKED = pack(LONG, CHUNK)
+CHUNKS = PACKED.chunks
 
 
 @given(text=TEXTS, repeats=st.sampled_from([1, 1, 1, 5_000]))
 def test_any_text_comes_back(text: str, repeats: int) -> None:
     text *= repeats
-    chunks = cut(text)
-    assert whole([chunk.data for chunk in chunks], digest_of(encoded(text))) == text
-    assert [chunk.first for chunk in chunks] == list(range(0, len(text), CHUNK_CHARS))
+    packed = pack(text, CHUNK)
+    pieces = [chunk.data for chunk in packed.chunks]
+    assert whole(pieces, packed.digest, CHUNK) == text
+    assert [chunk.first for chunk in packed.chunks] == list(range(0, len(text), CHUNK))
+    assert (packed.chars, packed.size) == (len(text), len(text.encode("utf-8", "surrogatepass")))
+    assert packed.stored == sum(map(len, pieces))
 
 
-@given(start=st.integers(0, len(LONG)), length=st.integers(0, 2 * CHUNK_CHARS))
+@given(start=st.integers(0, len(LONG)), length=st.integers(0, 2 * CHUNK))
 def test_a_stretch_comes_of_the_chunks_that_hold_it(start: int, length: int) -> None:
     end = min(len(LONG), start + length)
-    needed = [c for c in CHUNKS if c.first < end and c.first + CHUNK_CHARS > start]
-    assert stretch(needed, start, end) == LONG[start:end]
+    needed = [c for c in CHUNKS if c.first < end and c.first + CHUNK > start]
+    assert stretch(needed, start, end, CHUNK) == LONG[start:end]
 
 
 @given(number=st.integers(0, len(CHUNKS) - 1), place=st.integers(0, 10**6), flip=st.integers(1, 255))
@@ -37,20 +39,36 @@ def test_a_byte_that_changed_is_found(number: int, place: int, flip: int) -> Non
     data[place % len(data)] ^= flip
     pieces = [chunk.data for chunk in CHUNKS]
     pieces[number] = bytes(data)
-    found = whole(pieces, digest_of(encoded(LONG)))
+    found = whole(pieces, PACKED.digest, CHUNK)
     # A few bits of a frame's head mean nothing: with them the text is still itself.
     assert found is None or found == LONG
     first = CHUNKS[number].first
-    part = stretch([Chunk(first, bytes(data))], first, first + 10)
+    part = stretch([Chunk(first, bytes(data))], first, first + 10, CHUNK)
     assert part is None or part == LONG[first : first + 10]
 
 
 def test_chunks_that_are_missing_are_found() -> None:
-    digest = digest_of(encoded(LONG))
-    assert whole([chunk.data for chunk in CHUNKS[1:]], digest) is None
-    assert whole([], digest) is None
-    assert stretch([], 0, 1) is None
-    assert stretch([CHUNKS[1]], 0, CHUNK_CHARS + 1) is None
-    assert stretch([CHUNKS[0], CHUNKS[2]], 0, 3 * CHUNK_CHARS) is None
-    assert stretch([CHUNKS[0]], 0, CHUNK_CHARS + 1) is None
-    assert stretch([], 5, 5) == ""
+    assert whole([chunk.data for chunk in CHUNKS[1:]], PACKED.digest, CHUNK) is None
+    assert whole([], PACKED.digest, CHUNK) is None
+    assert stretch([], 0, 1, CHUNK) is None
+    assert stretch([CHUNKS[1]], 0, CHUNK + 1, CHUNK) is None
+    assert stretch([CHUNKS[0], CHUNKS[2]], 0, 3 * CHUNK, CHUNK) is None
+    assert stretch([CHUNKS[0]], 0, CHUNK + 1, CHUNK) is None
+    assert stretch([], 5, 5, CHUNK) == ""
+
+
+def test_a_chunk_larger_than_any_that_is_written_is_not_unpacked() -> None:
+    assert whole([CHUNKS[0].data], PACKED.digest, CHUNK // 8) is None
+    assert stretch([CHUNKS[0]], 0, 1, CHUNK // 8) is None
+
+
+def test_chunks_without_a_checksum_of_their_own_are_read() -> None:
+    # Files have them that were written while only the table's checksum guarded a chunk.
+    text = "中 pumps and valves " * 100
+    packed = pack(text, 300)
+    compressor = ZstdCompressor(level=LEVEL)
+    plain = [
+        Chunk(first, compressor.compress(text[first : first + 300].encode())) for first in range(0, len(text), 300)
+    ]
+    assert whole([chunk.data for chunk in plain], packed.digest, 300) == text
+    assert stretch(plain[1:3], 350, 700, 300) == text[350:700]

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 
 from keyhole.store import narrow
-from keyhole.store.narrow import affordable, best_first, forms_of, match_of, plan, shortened
+from keyhole.store.narrow import WEIGHED, affordable, best, best_first, forms_of, match_of, plan, shortened
 
 HELD = {"rare": 3, "*rare": 1, "usual": 900, "*usual": 40, "the": 9_000, "mice": 5, "mouse": 50}
 
@@ -66,3 +68,24 @@ def test_the_best_come_first_and_of_equals_the_latest() -> None:
 
 def test_a_long_text_counts_less() -> None:
     assert shortened(1.0, 1_000, 2_000) > shortened(1.0, 2_000, 2_000) > shortened(1.0, 9_000, 2_000) > 0
+
+
+def test_the_best_few_are_tried_first_and_all_only_where_too_few_of_them_pass() -> None:
+    scores = {key: float(key) for key in range(1, 3 * WEIGHED)}
+    tried: list[int] = []
+
+    def passing(keys: Sequence[int]) -> dict[int, int]:
+        tried.append(len(keys))
+        return {key: 100 for key in keys if key <= highest}
+
+    highest = 1_000
+    assert best(scores, 2, passing) == [29, 28]
+    highest = 2
+    assert best(scores, 2, passing) == [2, 1]
+    assert best(scores, 3, passing) == [2, 1]
+    assert best({}, 3, passing) == []
+    assert tried == [2 * WEIGHED, 2 * WEIGHED, len(scores), len(scores), 0]
+
+
+def test_of_equal_scores_the_shorter_text_is_the_better() -> None:
+    assert best({1: 1.0, 2: 1.0, 3: 1.0}, 2, lambda keys: {key: 1_000 * key for key in keys}) == [1, 2]

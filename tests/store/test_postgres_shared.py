@@ -14,11 +14,11 @@ from fakes import Clock, artifact
 from keyhole.errors import Code, KeyholeError
 from keyhole.records import Artifact
 from keyhole.store import postgres_sweep
-from keyhole.store.chunks import CHUNK_CHARS
 from keyhole.store.postgres import PostgresStore
 from keyhole.store.postgres_database import Database
 from keyhole.store.postgres_schema import prepare
 from keyhole.store.postgres_sweep import Limits, doomed
+from keyhole.store.postgres_texts import CHUNK_CHARS
 from keyhole.store.postgres_totals import totals
 from postgresql import Cluster
 from store.contract import TTL, code_of

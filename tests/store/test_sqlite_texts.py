@@ -8,8 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sqlite_utils import Database
 
+from keyhole.store.chunks import Packed, pack
 from keyhole.store.sqlite_schema import CURRENT
-from keyhole.store.sqlite_texts import Content, Packed, keep, pack, stretch, whole
+from keyhole.store.sqlite_texts import Content, keep, stretch, whole
 from store.contract import TEXTS
 
 

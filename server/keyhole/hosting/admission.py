@@ -7,33 +7,32 @@ and nothing more.
 
 from __future__ import annotations
 
-import asyncio
 import time
 from collections.abc import Callable
+from contextlib import ExitStack
 from typing import Final, Protocol
 
 from keyhole.config import Config
-from keyhole.hosting.layer import App, Message, Receive, Scope, Send
+from keyhole.hosting.bodies import BODY_SECONDS, Bounded, replay
+from keyhole.hosting.layer import App, Receive, Scope, Send
 from keyhole.hosting.places import Places
 from keyhole.hosting.rates import Buckets, Rate
 from keyhole.hosting.refusals import UNREAD, Asked, Refusal, answer, asked, refusal
 from keyhole.hosting.sessions import Sessions
 from keyhole.replicas.calls import Verdict
-from keyhole.store.base import LOCAL
-from keyhole.tools import PLACE
+from keyhole.tools import PLACE, tenant_of
 
 REQUESTS_PER_CALL: Final = 10
 """Requests a minute for each call that is permitted: a client sends four to begin and one or two around a call."""
 FEWEST_REQUESTS: Final = 600
 """Requests a minute that everybody has, however few calls are permitted: some ten clients that begin at once."""
 REQUESTS_AT_ONCE: Final = 64
-"""Requests of one tenant that are being read, or answered and no call: these take milliseconds, so that more are only
-ever slow bodies."""
+"""Requests of one tenant that are being read (bodies.py), or answered and no call: these take milliseconds, so that
+more are only ever slow bodies."""
 ALL_REQUESTS: Final = 512
-"""Of these, of all tenants: with bodies of a megabyte, the most memory that requests not yet judged take is half a
-gigabyte, if that many tenants conspire."""
-READING: Final = 20.0
-"""Seconds for a request's body to come: a megabyte at the speed of a bad telephone line."""
+"""Of these, of all tenants."""
+READING: Final = "keyhole.reading"
+"""In the scope of a request: what lets go of its place among those that are being read."""
 STREAMS_AT_ONCE: Final = 100
 """Streams that one tenant holds open: every session of a client has one."""
 ALL_STREAMS: Final = 800
@@ -57,22 +56,20 @@ class Others(Protocol):
 
 
 class Admission:
-    """The layer. `refused` is told the reason of every refusal, one of few words."""
+    """The layer."""
 
     def __init__(
         self,
         app: App,
         config: Config,
         others: Others | None = None,
-        refused: Callable[[str], None] = lambda _: None,
         now: Callable[[], float] = time.monotonic,
-        reading: float = READING,
+        reading: float = BODY_SECONDS,
     ) -> None:
         self._app = app
         self._others = others
-        self._refused = refused
         self._now = now
-        self._reading = reading
+        self._read = Bounded(self._judged, config.max_request_bytes, seconds=reading)
         self._calls = Places(config.calls_at_once, config.max_calls)
         self._requests = Places(REQUESTS_AT_ONCE, ALL_REQUESTS)
         self._streams = Places(STREAMS_AT_ONCE, ALL_STREAMS)
@@ -87,7 +84,7 @@ class Admission:
         elif scope["type"] != "http":
             await self._app(scope, receive, send)
         elif no := self._request_refusal(tenant_of(scope)):
-            await self._refuse(send, no, UNREAD if scope["method"] == "POST" else Asked())
+            await answer(send, no, UNREAD if scope["method"] == "POST" else Asked())
         elif scope["method"] == "GET":
             await self._stream(tenant_of(scope), Asked(), scope, receive, send)
         else:
@@ -95,24 +92,23 @@ class Admission:
 
     async def _request(self, tenant: str, scope: Scope, receive: Receive, send: Send) -> None:
         """A request with a body, held while it is read; a call or a stream is let go of before it begins."""
-        with self._requests.hold(tenant):
-            request = Asked()
-            if scope["method"] == "POST":
-                try:
-                    async with asyncio.timeout(self._reading):
-                        body = await _body(receive)
-                except TimeoutError:
-                    await self._refuse(send, refusal("slow_request"), UNREAD)
-                    return
-                if body is None:
-                    return  # the client has gone
-                request, receive = asked(body), _again(body, receive)
-            if request.kind == "light":
-                await self._light(tenant, request, scope, receive, send)
-        if request.kind == "stream":
-            await self._stream(tenant, request, scope, receive, send)
-        if request.kind == "call":
-            await self._call(tenant, request, scope, receive, send)
+        with ExitStack() as reading:
+            reading.enter_context(self._requests.hold(tenant))
+            scope[READING] = reading
+            await self._read(scope, receive, send)
+
+    async def _judged(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """The same with its body in one piece."""
+        tenant, request = tenant_of(scope), Asked()
+        if scope["method"] == "POST":
+            body = (await receive())["body"]
+            request, receive = asked(body), replay(body, receive)
+        if request.kind == "light":
+            await self._light(tenant, request, scope, receive, send)
+            return
+        scope.pop(READING).close()
+        go_on = self._stream if request.kind == "stream" else self._call
+        await go_on(tenant, request, scope, receive, send)
 
     def calls_under_way(self) -> int:
         """How many calls this server has under way."""
@@ -128,14 +124,14 @@ class Admission:
     async def _light(self, tenant: str, request: Asked, scope: Scope, receive: Receive, send: Send) -> None:
         """A request that is answered at once; it may open a session."""
         if request.opens_session and self._sessions.full(tenant):
-            await self._refuse(send, refusal("open_sessions"), request)
+            await answer(send, refusal("open_sessions"), request)
         else:
             await self._through(tenant, scope, receive, send)
 
     async def _stream(self, tenant: str, request: Asked, scope: Scope, receive: Receive, send: Send) -> None:
         """A stream that is held open for as long as the client likes."""
         if self._streams.full_for(tenant) or self._streams.full():
-            await self._refuse(send, refusal("open_streams"), request)
+            await answer(send, refusal("open_streams"), request)
             return
         with self._streams.hold(tenant):
             await self._through(tenant, scope, receive, send)
@@ -143,7 +139,7 @@ class Admission:
     async def _call(self, tenant: str, request: Asked, scope: Scope, receive: Receive, send: Send) -> None:
         """A call of a tool. The server's handler holds the same place, found in the scope, while it works."""
         if no := self._call_refusal(tenant):
-            await self._refuse(send, no, request)
+            await answer(send, no, request)
             return
         place = self._calls.hold(tenant)
         with place:
@@ -156,7 +152,7 @@ class Admission:
                 await self._through(tenant, scope, receive, send)
         if verdict.refused:
             self._learn(tenant, verdict)
-            await self._refuse(send, refusal(verdict.refused, verdict.wait), request)
+            await answer(send, refusal(verdict.refused, verdict.wait), request)
 
     async def _through(self, tenant: str, scope: Scope, receive: Receive, send: Send) -> None:
         with self._sessions.around(tenant, scope, send) as watched:
@@ -186,37 +182,3 @@ class Admission:
             return refusal("server_full")
         wait = self._call_rate.take(tenant, self._now())
         return refusal("calls_per_minute", wait) if wait else None
-
-    async def _refuse(self, send: Send, no: Refusal, request: Asked) -> None:
-        self._refused(no.reason)
-        await answer(send, no, request)
-
-
-def tenant_of(scope: Scope) -> str:
-    """Who asks, by the name that authentication gave; without authentication all are the one user."""
-    token = getattr(scope.get("user"), "access_token", None)
-    return str(token.client_id) if token is not None else LOCAL
-
-
-async def _body(receive: Receive) -> bytes | None:
-    """The whole body, which a layer above has bounded, or None where the client went away before its end."""
-    pieces = []
-    while True:
-        message = await receive()
-        if message["type"] != "http.request":
-            return None
-        pieces.append(message.get("body", b""))
-        if not message.get("more_body", False):
-            return b"".join(pieces)
-
-
-def _again(body: bytes, receive: Receive) -> Receive:
-    """`receive` for the application, which has not seen the body yet."""
-    unread = [body]
-
-    async def replay() -> Message:
-        if unread:
-            return {"type": "http.request", "body": unread.pop(), "more_body": False}
-        return await receive()
-
-    return replay

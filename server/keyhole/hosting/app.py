@@ -1,9 +1,10 @@
 """The HTTP application, from the outermost layer to the MCP server. The order of layers, and no layer itself.
 
-From the outside in: every request has its line in the log (access.py); probes and metrics answer at once (probes.py,
-metrics.py); the draining server refuses (drain.py); Host, Origin and methods are checked (gate.py); a tenant is known
-by its token, through the SDK's authentication (identity.py); bodies are bounded (bodies.py), after that, so that a
-stranger's is not even read; the tenant's rate and its calls at once are limited (admission.py); then comes the SDK.
+From the outside in: every request has its line in the log (access.py) and, where wanted, its trace (telemetry.py);
+probes and metrics answer at once (probes.py, metrics.py); the draining server refuses (drain.py); Host, Origin and
+methods are checked (gate.py); a tenant is known by its token, through the SDK's authentication (identity.py); the
+tenant's rate and its calls at once are limited (admission.py), and between the two its body is read, bounded
+(bodies.py): a stranger's is not read; then comes the SDK.
 """
 
 from __future__ import annotations
@@ -18,26 +19,22 @@ from mcp.server.transport_security import TransportSecuritySettings
 from starlette.applications import Starlette
 from starlette.routing import Route
 
-from keyhole import observe
 from keyhole.config import Config
 from keyhole.hosting.access import Access
 from keyhole.hosting.admission import Admission
-from keyhole.hosting.bodies import Bounded
 from keyhole.hosting.drain import Drain, Draining
 from keyhole.hosting.gate import gated
 from keyhole.hosting.identity import Verifier, authenticated, verifier
 from keyhole.hosting.layer import App
 from keyhole.hosting.metrics import Metrics, MetricsPage, Sizes
 from keyhole.hosting.probes import Look, Probes
+from keyhole.hosting.sessions import IDLE
 from keyhole.replicas.choice import shared_calls
 
 PATH: Final = "/mcp"
 MAX_SESSIONS: Final = 5_000
 """Sessions at once, of clients of the handshake era: one takes 40 KB (benchmarks/http_server.py), all of them
 200 MB. More get 503 until one ends; a client of the newer protocol, and any of a stateless server, needs none."""
-SESSION_IDLE: Final = 1_800.0
-"""Seconds without a request or an open stream, after which a session ends: an agent that pauses longer has mostly gone
-without saying so, and one that has not is told to begin anew by a 404, as the protocol wants."""
 
 Layer = Callable[[App], App]
 
@@ -54,7 +51,7 @@ class Parts:
     verifier: Verifier | None = None
     """Who knows the tenant of a token, in place of what the settings name."""
     outer: Sequence[Layer] = ()
-    """Further layers around everything, such as that of traces."""
+    """Further layers around all but the log, such as that of traces."""
 
 
 def application(config: Config, server: Server[Any], parts: Parts) -> App:
@@ -64,14 +61,16 @@ def application(config: Config, server: Server[Any], parts: Parts) -> App:
         stateless=config.stateless,
         # The gate's check is the stricter one, and the SDK's would refuse a Host without a port.
         security_settings=TransportSecuritySettings(enable_dns_rebinding_protection=False),
-        session_idle_timeout=None if config.stateless else SESSION_IDLE,
+        session_idle_timeout=None if config.stateless else IDLE,
         max_sessions=MAX_SESSIONS,
         max_request_body_size=config.max_request_bytes,
     )
     route = Route(PATH, endpoint=StreamableHTTPASGIApp(sessions))
-    app: App = Starlette(routes=[route], lifespan=lambda _: sessions.run())
-    app = Admission(app, config, shared_calls(config), observe.refused)
-    app = Bounded(app, config.max_request_bytes)
+    routed = Starlette(routes=[route], lifespan=lambda _: sessions.run())
+    # To http, also behind a proxy that speaks https: the token would go in clear.
+    routed.router.redirect_slashes = False
+    app: App = routed
+    app = Admission(app, config, shared_calls(config))
     app = authenticated(app, config, parts.verifier or verifier(config))
     app = gated(app, config)
     app = Drain(app, parts.draining)

@@ -1,21 +1,24 @@
 """Bodies of HTTP requests: whole, bounded in size, time and nesting before anybody parses one. No meaning of them.
 
 A body is read here and handed on as one piece. What all requests under way hold together is bounded too: a full
-server says so at once.
+server says so at once, and one tenant cannot fill it.
 """
 
 from __future__ import annotations
 
 import asyncio
 import re
+from collections import Counter
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import Final
 
+from keyhole.halves import without_halves
 from keyhole.hosting.gate import Refusal
 from keyhole.hosting.layer import App, Message, Receive, Scope, Send, refuse
+from keyhole.tools import tenant_of
 
 MAX_DEPTH: Final = 64
 """Arrays and objects within each other. A call has four; Python's own parser gives up at about a thousand, and not
@@ -28,6 +31,8 @@ BODY_SECONDS: Final = 20.0
 MAX_HELD: Final = 16_000_000
 """Bytes of bodies of all requests under way. A call has one kilobyte, so this is sixteen thousand of them, or sixteen
 of the largest."""
+MAX_HELD_EACH: Final = 4_000_000
+"""Bytes of those of one tenant, so that its slow bodies shut nobody else out."""
 LINGER_SECONDS: Final = 2.0
 """How long a refused body is read and dropped: closing at once would reset the connection, and the client would see
 that instead of our answer (RFC 9112, section 9.6)."""
@@ -40,6 +45,7 @@ _STEPS: Final = {ord("["): 1, ord("{"): 1, ord("]"): -1, ord("}"): -1}
 _TOO_LARGE: Final = Refusal(413, "request_too_large", "the body has more bytes than KEYHOLE_MAX_REQUEST_BYTES allows")
 _TOO_SLOW: Final = Refusal(408, "request_timeout", f"the body did not come within {BODY_SECONDS:.0f} seconds")
 _ENCODED: Final = Refusal(415, "unsupported_encoding", "the body must not be compressed", (("accept-encoding", ""),))
+_TOO_MANY: Final = Refusal(503, "open_requests", "too many large requests of one user", (("retry-after", "1"),))
 _FULL: Final = Refusal(503, "server_full", "too many large requests are under way", (("retry-after", "1"),))
 
 
@@ -47,6 +53,7 @@ _FULL: Final = Refusal(503, "server_full", "too many large requests are under wa
 class _Reading:
     """A body as far as it has come."""
 
+    tenant: str
     body: bytearray = field(default_factory=bytearray)
     held: int = 0
     """Bytes that it counts for, until the request is answered."""
@@ -76,6 +83,8 @@ def body_refusal(body: bytes) -> Refusal | None:
         return Refusal(
             400, "invalid_request", "the body must be one JSON-RPC message, an object; batches are not taken"
         )
+    if b"\0" in body:  # UTF-16, which Python's parser reads too: there our count of brackets would be wrong
+        return Refusal(400, "invalid_request", "the body must be in UTF-8")
     if body.count(b"[") + body.count(b"{") > MAX_OPENERS:
         return Refusal(400, "invalid_request", f"the body has more than {MAX_OPENERS:,} arrays and objects")
     if depth(body) > MAX_DEPTH:
@@ -92,6 +101,11 @@ def depth(body: bytes) -> int:
     return max(accumulate(map(_STEPS.__getitem__, brackets)), default=0)
 
 
+def mended(body: bytes) -> bytes:
+    """A body without escapes of lone surrogates, which one of the SDK's parsers refuses; all else as it was."""
+    return without_halves(body.decode("latin-1")).encode("latin-1") if b"\\u" in body else body
+
+
 class Bounded:
     """The layer. One for the whole server, since it counts what all requests hold."""
 
@@ -100,22 +114,23 @@ class Bounded:
         self._max_bytes = max_bytes
         self._seconds = seconds
         self._max_held = max(max_held, max_bytes)
-        self._held = 0
+        self._max_held_each = max(MAX_HELD_EACH, max_bytes)
+        self._held: Counter[str] = Counter()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Read the body, then let the application under it answer."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        reading = _Reading()
+        reading = _Reading(tenant_of(scope))
         try:
             wrong = await self._read(scope, receive, reading)
             if wrong is not None:
                 await _end(wrong, reading, receive, send)
             elif not reading.gone:
-                await self._app(scope, _replay(reading.whole(), receive), send)
+                await self._app(scope, replay(mended(reading.whole()), receive), send)
         finally:
-            self._held -= reading.held
+            self._held -= Counter({reading.tenant: reading.held})  # who holds nothing is not remembered
 
     async def _read(self, scope: Scope, receive: Receive, reading: _Reading) -> Refusal | None:
         if wrong := head_refusal(dict(scope["headers"]), self._max_bytes):
@@ -136,15 +151,17 @@ class Bounded:
         piece = message.get("body", b"")
         if len(reading.body) + len(piece) > self._max_bytes:
             return _TOO_LARGE
-        if self._held + len(piece) > self._max_held:
+        if self._held[reading.tenant] + len(piece) > self._max_held_each:
+            return _TOO_MANY
+        if self._held.total() + len(piece) > self._max_held:
             return _FULL
         reading.body += piece
         reading.held += len(piece)
-        self._held += len(piece)
+        self._held[reading.tenant] += len(piece)
         return None
 
 
-def _replay(body: bytes, receive: Receive) -> Receive:
+def replay(body: bytes, receive: Receive) -> Receive:
     """What the application receives: the body in one piece, then whatever comes, such as that the client went."""
     pieces: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
 

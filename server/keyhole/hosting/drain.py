@@ -52,8 +52,7 @@ class Drain:
         elif scope["method"] == "GET":
             await self._waiting(scope, receive, send)
         elif self._draining.begun.is_set() and scope["method"] != "DELETE":  # a client may end its session
-            headers = (("retry-after", str(RETRY_AFTER)), ("connection", "close"))
-            await refuse(send, 503, "draining", "this server is stopping; ask again", headers)
+            await _refused(send)
         else:
             self._draining.entered(1)
             try:
@@ -65,8 +64,7 @@ class Drain:
         """A GET, whose answer may be a stream that carries nothing until the session ends: it ends with the server,
         and in order."""
         if self._draining.begun.is_set():
-            headers = (("retry-after", str(RETRY_AFTER)), ("connection", "close"))
-            await refuse(send, 503, "draining", "this server is stopping; ask again", headers)
+            await _refused(send)
             return
         open_response = False
 
@@ -78,6 +76,11 @@ class Drain:
         await self._app(scope, _until(receive, self._draining.begun), noting)
         if open_response:
             await send({"type": "http.response.body", "body": b""})
+
+
+async def _refused(send: Send) -> None:
+    headers = (("retry-after", str(RETRY_AFTER)), ("connection", "close"))
+    await refuse(send, 503, "draining", "this server is stopping; ask again", headers)
 
 
 def _until(receive: Receive, end: asyncio.Event) -> Receive:

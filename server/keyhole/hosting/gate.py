@@ -52,7 +52,7 @@ class Rules:
     """What the settings allow."""
 
     hosts: tuple[HostRule, ...]
-    """Empty: loopback."""
+    """Empty: loopback's names and the address that is served on."""
     origins: tuple[OriginRule, ...]
     """Empty: loopback, with the server's own port."""
     sessions: bool = True
@@ -73,6 +73,8 @@ class Head:
     """Names in lower case, as ASGI has them."""
     port: int
     """The server's own, on which the request came."""
+    address: str = ""
+    """And its address, in numbers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,16 +109,16 @@ def refusal(head: Head, allowed: Rules) -> Refusal | None:
     given = {name.decode("latin-1"): value.decode("latin-1").strip() for name, value in head.headers}
     if "content-length" in given and "transfer-encoding" in given:
         return Refusal(400, "ambiguous_length", "Content-Length and Transfer-Encoding exclude each other")
-    return _host_refusal(given.get("host", ""), head.port, allowed) or (
+    return _host_refusal(given.get("host", ""), head, allowed) or (
         _public_refusal(head) if head.path.startswith(METADATA) else _call_refusal(head, given, allowed)
     )
 
 
-def _host_refusal(value: str, port: int, allowed: Rules) -> Refusal | None:
+def _host_refusal(value: str, head: Head, allowed: Rules) -> Refusal | None:
     where = authority(value)
     if where is None:
         return Refusal(400, "invalid_host", "the Host header is missing or is not a host and port")
-    if not _is_own(where, port, allowed):
+    if not _is_own(where, head, allowed):
         return Refusal(421, "host_not_allowed", "the Host header names no host that KEYHOLE_ALLOWED_HOSTS allows")
     return None
 
@@ -148,10 +150,11 @@ def _wrong_method(methods: tuple[str, ...]) -> Refusal:
     return Refusal(405, "method_not_allowed", f"the methods here are {names}", (("allow", names),))
 
 
-def _is_own(where: Authority, port: int, allowed: Rules) -> bool:
+def _is_own(where: Authority, head: Head, allowed: Rules) -> bool:
     if not allowed.hosts:
-        return where.host in LOOPBACK and where.port in {None, port}
-    return any(rule.allows(where, port) for rule in allowed.hosts)
+        # Served on 127.0.0.2, it is that too: without allowed hosts it listens on loopback alone (exposure.py).
+        return where.host in {*LOOPBACK, head.address} and where.port in {None, head.port}
+    return any(rule.allows(where, head.port) for rule in allowed.hosts)
 
 
 def _is_allowed(page: Origin | None, port: int, allowed: Rules) -> bool:
@@ -176,8 +179,8 @@ def gated(app: App, config: Config) -> App:
             await send({"type": "websocket.close", "code": 1008})  # nobody here speaks it, RFC 6455's policy violation
             return
         if scope["type"] == "http":
-            port = (scope.get("server") or ("", 0))[1] or 0
-            wrong = refusal(Head(scope["method"], scope["path"], scope["headers"], port), allowed)
+            address, port = scope.get("server") or ("", 0)
+            wrong = refusal(Head(scope["method"], scope["path"], scope["headers"], port or 0, address), allowed)
             if wrong is not None:
                 await refuse(send, wrong.status, wrong.code, wrong.message, wrong.headers)
                 return

@@ -103,6 +103,8 @@ class Keys:
             log.warning("the keys of %s did not come within %g seconds", self._issuer, self._wait)
         except (KeyholeError, ValueError) as error:
             log.warning("the keys of %s cannot be had: %s", self._issuer, getattr(error, "message", error))
+        if self._got < self._tried:
+            self._tried = self._now()  # counted from its end: else all who waited would ask, one by one
 
     async def _place(self) -> str:
         """Where the issuer's metadata says that its keys are. Raises KeyholeError and ValueError."""

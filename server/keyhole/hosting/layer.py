@@ -1,9 +1,9 @@
-"""What the layers of the HTTP server have in common: the shape of one, and an answer that ends a request. No policy."""
+"""What the layers of the HTTP server have in common: the shape of one, and answers that end a request. No policy."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Awaitable, Callable, MutableMapping
+from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from typing import Any
 
 from keyhole import observe
@@ -19,8 +19,16 @@ App = Callable[[Scope, Receive, Send], Awaitable[None]]
 async def refuse(send: Send, status: int, code: str, message: str, headers: tuple[tuple[str, str], ...] = ()) -> None:
     """End a request with a JSON body that names what is wrong: `{"error": code, "message": message}`."""
     observe.refused(code)
-    body = json.dumps({"error": code, "message": message}).encode()
-    fields = [("content-type", "application/json"), ("content-length", str(len(body))), *headers]
-    encoded = [(name.encode(), value.encode()) for name, value in fields]
-    await send({"type": "http.response.start", "status": status, "headers": encoded})
+    await say(send, status, {"error": code, "message": message}, headers)
+
+
+async def say(send: Send, status: int, said: Mapping[str, Any], headers: tuple[tuple[str, str], ...] = ()) -> None:
+    """End a request with a JSON body."""
+    await say_bytes(send, status, json.dumps(said).encode(), (("content-type", "application/json"), *headers))
+
+
+async def say_bytes(send: Send, status: int, body: bytes, headers: tuple[tuple[str, str], ...]) -> None:
+    """End a request with a body of the type that the headers name."""
+    fields = [(name.encode(), value.encode()) for name, value in (*headers, ("content-length", str(len(body))))]
+    await send({"type": "http.response.start", "status": status, "headers": fields})
     await send({"type": "http.response.body", "body": body})

@@ -13,7 +13,9 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Final
 
 from keyhole import __version__
-from keyhole.hosting.layer import App, Receive, Scope, Send, refuse
+from keyhole.hosting.authority import LOOPBACK as OWN_NAMES
+from keyhole.hosting.authority import authority
+from keyhole.hosting.layer import App, Receive, Scope, Send, refuse, say_bytes
 from keyhole.observe import Amount, Call, Stage
 
 if TYPE_CHECKING:
@@ -137,13 +139,8 @@ class MetricsPage:
         if time.monotonic() >= self._until:
             self._until = time.monotonic() + SIZE_CACHED
             metrics.holds(*await asyncio.to_thread(self._sizes))
-        body = metrics.text()
-        headers = [
-            (b"content-type", b"text/plain; version=0.0.4; charset=utf-8"),
-            (b"content-length", str(len(body)).encode()),
-        ]
-        await send({"type": "http.response.start", "status": 200, "headers": headers})
-        await send({"type": "http.response.body", "body": body})
+        kind = ("content-type", "text/plain; version=0.0.4; charset=utf-8")
+        await say_bytes(send, 200, metrics.text(), (kind,))
 
 
 def permitted(scope: Scope, token: str) -> bool:
@@ -152,4 +149,7 @@ def permitted(scope: Scope, token: str) -> bool:
     if token:
         return hmac.compare_digest(headers.get(b"authorization", b""), b"Bearer " + token.encode())
     address = (scope.get("client") or ("",))[0]
-    return address in LOOPBACK and not FORWARDED & headers.keys()
+    # A page in a browser on this machine could come under a name of its own that it lets point here.
+    named = authority(headers.get(b"host", b"").decode("latin-1"))
+    local = named is not None and named.host in OWN_NAMES
+    return local and address in LOOPBACK and not FORWARDED & headers.keys()

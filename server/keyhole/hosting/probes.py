@@ -5,7 +5,6 @@ They stand before every check, since orchestrators ask by address and without a 
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
 import time
 from collections.abc import Awaitable, Callable
@@ -13,7 +12,7 @@ from typing import Final
 
 from keyhole.errors import KeyholeError
 from keyhole.hosting.drain import Draining
-from keyhole.hosting.layer import App, Receive, Scope, Send
+from keyhole.hosting.layer import App, Receive, Scope, Send, say
 from keyhole.store.base import LOCAL, Stores
 
 log = logging.getLogger(__name__)
@@ -22,6 +21,7 @@ CACHED: Final = 1.0
 """Seconds that one look at the store is good for: however many ask, it costs one small read a second."""
 PATIENCE: Final = 2.0
 """Seconds for that read. Probes give up after one to five, and a store that takes longer serves nobody."""
+UNCACHED: Final = (("cache-control", "no-store"),)
 READY: Final = "ready"
 STARTING: Final = "starting"
 DRAINING: Final = "draining"
@@ -48,10 +48,10 @@ class Probes:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         path = scope["path"] if scope["type"] == "http" and scope["method"] in ("GET", "HEAD") else ""
         if path == "/healthz":
-            await _say(send, 200, "ok")
+            await say(send, 200, {"status": "ok"}, UNCACHED)
         elif path == "/readyz":
             status = await self._status()
-            await _say(send, 200 if status == READY else 503, status)
+            await say(send, 200 if status == READY else 503, {"status": status}, UNCACHED)
         else:
             await self._app(scope, receive, send)
 
@@ -85,14 +85,3 @@ def look_at(stores: Stores, in_memory: bool) -> str:
     KeyholeError or OSError where they do not."""
     stores.of(LOCAL)[0].remembers(b"")
     return UNAVAILABLE if stores.warning() == IN_MEMORY and not in_memory else READY
-
-
-async def _say(send: Send, status: int, word: str) -> None:
-    body = json.dumps({"status": word}).encode()
-    headers = [
-        (b"content-type", b"application/json"),
-        (b"content-length", str(len(body)).encode()),
-        (b"cache-control", b"no-store"),
-    ]
-    await send({"type": "http.response.start", "status": status, "headers": headers})
-    await send({"type": "http.response.body", "body": body})

@@ -1,7 +1,7 @@
 """How often something may begin: a token bucket as a pure function, and one bucket for each name. No clock is read.
 
 A bucket is one number, the time at which it will be full again, as in the generic cell rate algorithm: it never has to
-be filled by anybody. PostgreSQL computes the same in store/postgres_limits.py.
+be filled by anybody. PostgreSQL computes the same in replicas/tables.py.
 """
 
 from __future__ import annotations

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final, Literal
 
-from keyhole.hosting.layer import Send, refuse
+from keyhole import observe
+from keyhole.hosting.layer import Send, refuse, say
 from keyhole.hosting.rates import whole_seconds
 
 Reason = Literal[
@@ -19,7 +20,6 @@ Reason = Literal[
     "calls_per_minute",
     "server_full",
     "open_requests",
-    "slow_request",
     "requests_per_minute",
     "open_streams",
     "open_sessions",
@@ -36,13 +36,12 @@ _SENTENCES: Final = MappingProxyType(
         "calls_per_minute": "as many calls as one user may begin in a minute were begun",
         "server_full": "the server has as many calls under way as it can take",
         "open_requests": "too many requests are open at once",
-        "slow_request": "the request's body came too slowly",
         "requests_per_minute": "too many requests came in a minute",
         "open_streams": "too many streams are held open",
         "open_sessions": "too many sessions are open; end one, or use one again",
     }
 )
-_STATUS: Final = MappingProxyType({"server_full": 503, "open_requests": 503, "slow_request": 408})
+_STATUS: Final = MappingProxyType({"server_full": 503, "open_requests": 503})
 """Of what is no fault of the tenant's, or not surely; all others are 429."""
 _LATER: Final = MappingProxyType({"open_streams": 60.0, "open_sessions": 60.0})
 """Seconds, where nothing says when there will be room: of what is held for long. Everything else lasts seconds."""
@@ -110,9 +109,6 @@ async def answer(send: Send, no: Refusal, request: Asked) -> None:
     if not request.rpc:
         await refuse(send, no.status, no.reason, no.message, (again,))
         return
+    observe.refused(no.reason)
     error = {"code": ERROR, "message": no.message, "data": {"error": no.reason, "retry_after": no.wait}}
-    body = json.dumps({"jsonrpc": "2.0", "id": request.id, "error": error}).encode()
-    fields = (("content-type", "application/json"), ("content-length", str(len(body))), again)
-    headers = [(name.encode(), value.encode()) for name, value in fields]
-    await send({"type": "http.response.start", "status": no.status, "headers": headers})
-    await send({"type": "http.response.body", "body": body})
+    await say(send, no.status, {"jsonrpc": "2.0", "id": request.id, "error": error}, (again,))

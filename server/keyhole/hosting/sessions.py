@@ -14,7 +14,8 @@ HEADER: Final = b"mcp-session-id"
 EACH: Final = 100
 """Sessions that one tenant may have open, each some 30 KB: clients open one for every window and seldom close them."""
 IDLE: Final = 1_800.0
-"""Seconds without a request after which the SDK ends a session, its default, and it counts no more."""
+"""Seconds without a request or an open stream, after which a session ends and counts no more: an agent that pauses
+longer has mostly gone without saying so, and one that has not is told to begin anew by a 404, as the protocol wants."""
 
 
 @dataclass(slots=True)

@@ -1,4 +1,9 @@
-"""A link to PostgreSQL that nobody ever waits for long: what it cannot say soon it does not say. No limits here."""
+"""A link to PostgreSQL that nobody ever waits for long: what it cannot say soon it does not say. No limits here.
+
+The store has connections of its own (store/postgres_database.py), by the same settings, for another purpose: there a
+failure is told and threads wait seconds in transactions; here the event loop waits for single statements, and a
+failure only means that limits are this server's own for a while. What the one waits for must not hold up the other.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +14,7 @@ from collections.abc import Coroutine, Mapping, Sequence
 from contextlib import AsyncExitStack, suppress
 from typing import TYPE_CHECKING, Any, Final
 
+from keyhole.errors import KeyholeError
 from keyhole.replicas import tables
 
 if TYPE_CHECKING:
@@ -141,7 +147,7 @@ class Link:
             await asyncio.sleep(pause)
             try:
                 self._pool = await self._connected()
-            except (Error, TimeoutError) as error:
+            except (Error, TimeoutError, KeyholeError) as error:
                 # Told the first time of all; later it is only what was told when it was lost.
                 told = logging.DEBUG if self._tried.is_set() else logging.WARNING
                 log.log(told, "limits are this server's own for now: PostgreSQL: %s", _line(error))
@@ -153,16 +159,19 @@ class Link:
     async def _connected(self) -> AsyncConnectionPool[AsyncConnection[TupleRow]]:
         """A pool with a connection in it, the tables being there."""
         from psycopg import AsyncConnection
+        from psycopg.rows import tuple_row
         from psycopg_pool import AsyncConnectionPool
 
-        options: dict[str, Any] = {"autocommit": True, "connect_timeout": 2, "application_name": "keyhole limits"}
+        from keyhole.store.postgres_database import parameters
+
+        ours = {"row_factory": tuple_row, "application_name": "keyhole limits"}
+        options = {**parameters(self._address), **ours}
         async with asyncio.timeout(LOOK):
             # By itself first: a pool does not say why it has no connection.
-            async with await AsyncConnection.connect(self._address, **options) as connection, connection.transaction():
+            async with await AsyncConnection.connect(**options) as connection, connection.transaction():
                 for statement in tables.CREATE:
                     await connection.execute(statement.encode(), {"lock": tables.LOCK})
             pool = AsyncConnectionPool(
-                self._address,
                 connection_class=AsyncConnection,
                 kwargs=options,
                 min_size=1,

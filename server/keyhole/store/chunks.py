@@ -1,17 +1,16 @@
-"""Texts as compressed chunks that can be read one by one, and back. Pure: no medium knows of it, and it knows none."""
+"""Texts as compressed chunks that can be read one by one, and back, for every medium. Pure: it knows none of them."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-CHUNK_CHARS: Final = 65_536
-"""Characters of a chunk. A range of 8,000 reads one or two, in well under a millisecond; a chunk of half the size would
-take a tenth more space, one of twice the size would make ranges slower (`python benchmarks/postgres.py`)."""
+from zstandard import ZstdCompressor, ZstdDecompressor, ZstdError, frame_content_size
+
 LEVEL: Final = 3
-"""Zstandard's default: higher ones take several times as long for a twentieth less."""
+"""Zstandard's default: 200 MB a second; level 6 saves 5 % more and takes three times as long."""
 _WIDEST: Final = 4
 """Bytes of a character in UTF-8, at most."""
 
@@ -24,38 +23,51 @@ class Chunk:
     data: bytes
 
 
-def digest_of(text: bytes) -> bytes:
-    """What a text is known by and checked against."""
-    return hashlib.sha256(text).digest()
+@dataclass(frozen=True, slots=True)
+class Packed:
+    """A text as it is kept."""
+
+    digest: bytes
+    """SHA-256 of the text in UTF-8: what two texts are equal by, and what a whole text is checked with."""
+    chars: int
+    size: int
+    """Bytes in UTF-8."""
+    chunk_chars: int
+    """Characters of every chunk but the last."""
+    chunks: tuple[Chunk, ...]
+
+    @property
+    def stored(self) -> int:
+        """Bytes of the compressed chunks."""
+        return sum(len(chunk.data) for chunk in self.chunks)
 
 
-def cut(text: str) -> tuple[Chunk, ...]:
-    """A text as chunks; an empty one has none."""
-    from zstandard import ZstdCompressor
-
+def pack(text: str, chunk_chars: int) -> Packed:
+    """Compress a text in chunks; an empty one has none."""
+    digest, size, chunks = hashlib.sha256(), 0, []
     compressor = ZstdCompressor(level=LEVEL, write_checksum=True)
-    return tuple(
-        Chunk(first, compressor.compress(text[first : first + CHUNK_CHARS].encode("utf-8", "surrogatepass")))
-        for first in range(0, len(text), CHUNK_CHARS)
-    )
+    for first in range(0, len(text), chunk_chars):
+        piece = text[first : first + chunk_chars].encode("utf-8", "surrogatepass")
+        digest.update(piece)
+        size += len(piece)
+        chunks.append(Chunk(first, compressor.compress(piece)))
+    return Packed(digest.digest(), len(text), size, chunk_chars, tuple(chunks))
 
 
-def whole(pieces: Sequence[bytes], digest: bytes) -> str | None:
+def whole(pieces: Iterable[bytes], digest: bytes, chunk_chars: int) -> str | None:
     """The text of all its chunks' bytes; None when it is not what was kept."""
-    texts = [_expanded(piece) for piece in pieces]
-    joined = b"".join(text for text in texts if text is not None)
     # An absent or damaged chunk shows in the digest.
-    return joined.decode("utf-8", "surrogatepass") if digest_of(joined) == digest else None
+    joined = b"".join(piece for piece in _expanded(pieces, chunk_chars) if piece is not None)
+    return joined.decode("utf-8", "surrogatepass") if hashlib.sha256(joined).digest() == digest else None
 
 
-def stretch(chunks: Sequence[Chunk], start: int, end: int) -> str | None:
+def stretch(chunks: Sequence[Chunk], start: int, end: int, chunk_chars: int) -> str | None:
     """The characters `[start, end)` of the chunks that hold them, in order; None when those are not what was kept."""
     if start >= end:
         return ""
     texts: list[str] = []
     place = chunks[0].first if chunks else end
-    for chunk in chunks:
-        data = _expanded(chunk.data)
+    for chunk, data in zip(chunks, _expanded((chunk.data for chunk in chunks), chunk_chars), strict=True):
         if data is None or chunk.first != place:
             return None
         texts.append(data.decode("utf-8", "surrogatepass"))
@@ -65,13 +77,12 @@ def stretch(chunks: Sequence[Chunk], start: int, end: int) -> str | None:
     return "".join(texts)[start - chunks[0].first : end - chunks[0].first]
 
 
-def _expanded(data: bytes) -> bytes | None:
-    from zstandard import ZstdDecompressor, ZstdError, frame_content_size
-
-    try:
-        # Its size is read first: a damaged one must not ask for all memory.
-        if not 0 < frame_content_size(data) <= CHUNK_CHARS * _WIDEST:
-            return None
-        return ZstdDecompressor().decompress(data)
-    except ZstdError:
-        return None
+def _expanded(pieces: Iterable[bytes], chunk_chars: int) -> Iterator[bytes | None]:
+    decompressor = ZstdDecompressor()
+    for data in pieces:
+        try:
+            # Its size is read first: a damaged one must not ask for all memory.
+            fits = 0 < frame_content_size(data) <= chunk_chars * _WIDEST
+            yield decompressor.decompress(data) if fits else None
+        except ZstdError:
+            yield None

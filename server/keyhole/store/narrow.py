@@ -8,7 +8,7 @@ rarer found enough, as reading them costs most and tells least.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -27,6 +27,8 @@ MAX_ROWS: Final = 25_000
 known artifacts are among the first twenty, with 10,000 fewer (`python benchmarks/stored.py`)."""
 MAX_WORDS: Final = 48
 """The rarest ones of a question; a longer one is a pasted text, and these say enough. As the ranker's own limit."""
+WEIGHED: Final = 10
+"""Artifacts weighed by their length for each that is given."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +92,20 @@ def _within(lists: Iterable[Sought]) -> tuple[Sought, ...]:
             break
         kept.append(each)
     return tuple(kept)
+
+
+def best(scores: Mapping[int, float], limit: int, passing: Callable[[Sequence[int]], Mapping[int, int]]) -> list[int]:
+    """The best keys whose artifacts are there and pass the filters, by their length as well; `passing` gives of some
+    keys those that do, with the lengths of their texts.
+
+    The filters are first tried on the best few alone, and on all where they leave too little of these.
+    """
+    lengths = passing(best_first(scores, limit * WEIGHED))
+    if len(lengths) < limit and limit * WEIGHED < len(scores):
+        lengths = passing(list(scores))
+    found = best_first({key: scores[key] for key in lengths}, limit * WEIGHED)
+    usual = sum(lengths.values()) / max(1, len(lengths))
+    return sorted(found, key=lambda key: (-shortened(scores[key], lengths[key], usual), -key))[:limit]
 
 
 def best_first(scores: Mapping[int, float], count: int) -> list[int]:

@@ -15,6 +15,7 @@ from keyhole.errors import Code, KeyholeError
 from keyhole.records import Artifact, ArtifactSummary, Part, StoreStats, Verification
 from keyhole.store import postgres_keys
 from keyhole.store.base import MAX_KNOWN_URLS, MAX_VECTORS, Clock, Word
+from keyhole.store.chunks import pack
 from keyhole.store.filters import NONE, Filters
 from keyhole.store.postgres_database import PATIENCE, Connection, Database
 from keyhole.store.postgres_reads import HEAD, VERIFY_SECONDS, WHOLE, Reads
@@ -31,12 +32,12 @@ from keyhole.store.postgres_rows import (
 from keyhole.store.postgres_search import PLAN, Asked, held_by_any, narrowed, stems_of
 from keyhole.store.postgres_sweep import Limits, bury, due, sweep
 from keyhole.store.postgres_texts import (
+    CHUNK_CHARS,
     free,
     keep_text,
     kept_texts,
     read_part,
     read_text,
-    ready,
 )
 from keyhole.store.postgres_totals import Totals, add, totals
 
@@ -75,10 +76,10 @@ class PostgresStore:
         self._reads = Reads(database, tenant, clock, limits.ttl)
 
     def put(self, artifact: Artifact, words: str) -> None:
-        now, text = self._clock(), ready(artifact.text)
+        now, text = self._clock(), pack(artifact.text, CHUNK_CHARS)
         stems, record = stems_of(self._tenant, words), record_of(artifact)
         size = ROW_BYTES + len(record) + STEM_BYTES * (stems.count(",") + 1)
-        if text.size + size > self._limits.max_bytes:
+        if text.stored + size > self._limits.max_bytes:
             raise KeyholeError(Code.STORE_UNAVAILABLE, "the text is larger than the whole store may be")
         values = {
             "tenant": self._tenant, "id": plain(artifact.id), "chars": text.chars, "size": size, "now": now,
@@ -86,7 +87,7 @@ class PostgresStore:
             "published": plain(artifact.published), "language": plain(artifact.language), "url": plain(artifact.url),
             "record": record, "stems": stems,
         }  # fmt: skip
-        with self._transaction(seconds=PATIENCE + text.encoded / BYTES_A_SECOND) as connection:
+        with self._transaction(seconds=PATIENCE + text.size / BYTES_A_SECOND) as connection:
             content, added = keep_text(connection, self._tenant, text)
             row = connection.execute(_KEEP, values | {"content": content}).fetchone() or {}
             if row["content"] != content:  # another text under an id that has one already: the first stays
@@ -94,7 +95,7 @@ class PostgresStore:
                 added = False
             if added or row["made"]:
                 one, own = int(row["made"]), size * row["made"]
-                amounts = Totals(one, int(added), text.encoded * one, text.size * added + own)
+                amounts = Totals(one, int(added), text.size * one, text.stored * added + own)
                 add(connection, self._tenant, row["key"], amounts)
             sweeping = due(connection, self._tenant, now, self._limits)
         if sweeping:

@@ -14,15 +14,12 @@ from uuid import UUID
 
 from keyhole.store.base import TOPIC, Word
 from keyhole.store.filters import Facets, Filters, passes
-from keyhole.store.narrow import Sought, affordable, best_first, forms_of, plan, shortened
+from keyhole.store.narrow import Sought, affordable, best, forms_of, plan
 from keyhole.store.postgres_database import Connection
 
 PLAN: Final = "SET LOCAL enable_seqscan = off; SET LOCAL jit = off; "
 """For a transaction that searches. Without it a scan of all stems looks cheap to the planner, which does not know that
 they are kept apart from their rows."""
-WEIGHED: Final = 10
-"""Artifacts weighed by their length for each that is given."""
-
 _COUNTS: Final = """
 SELECT term, (SELECT count(*) FROM keyhole.words WHERE tenant = %s AND stems @> ARRAY[term]) AS held
 FROM unnest(%s::bigint[]) AS term
@@ -61,7 +58,8 @@ def narrowed(connection: Connection, words: Sequence[Word], limit: int, asked: A
     found: list[int] = []
     for readable in dict.fromkeys(affordable(lists)):
         if len(found) < limit and readable:
-            found = _best(connection, _scores(connection, asked.tenant, readable), limit, asked)
+            scores = _scores(connection, asked.tenant, readable)
+            found = best(scores, limit, lambda keys: _passing(connection, keys, asked))
     return found
 
 
@@ -83,19 +81,6 @@ def _scores(connection: Connection, tenant: UUID, lists: Sequence[Sought]) -> di
         for key in frozenset[int]().union(*(keys[hashes[term]] for term in each.terms)):
             scores[key] = known(key, 0.0) + each.weight
     return scores
-
-
-def _best(connection: Connection, scores: dict[int, float], limit: int, asked: Asked) -> list[int]:
-    """The best keys whose artifacts are there and pass the filters, by their length as well.
-
-    The filters are first tried on the best few alone, and on all where they leave too little of these.
-    """
-    lengths = _passing(connection, best_first(scores, limit * WEIGHED), asked)
-    if len(lengths) < limit and limit * WEIGHED < len(scores):
-        lengths = _passing(connection, list(scores), asked)
-    found = best_first({key: scores[key] for key in lengths}, limit * WEIGHED)
-    usual = sum(lengths.values()) / max(1, len(lengths))
-    return sorted(found, key=lambda key: (-shortened(scores[key], lengths[key], usual), -key))[:limit]
 
 
 def _passing(connection: Connection, keys: Sequence[int], asked: Asked) -> dict[int, int]:

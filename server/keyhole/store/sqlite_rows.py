@@ -12,7 +12,8 @@ from sqlite_utils import Database
 
 from keyhole.errors import Code, KeyholeError
 from keyhole.records import Artifact, ArtifactSummary, Part
-from keyhole.store.sqlite_texts import CHECKSUM_BYTES, MAX_CHUNK, Content, Packed, free, keep, pack, stretch, whole
+from keyhole.store.chunks import Packed, pack
+from keyhole.store.sqlite_texts import CHECKSUM_BYTES, CHUNK_CHARS, MAX_CHUNK, Content, free, keep, stretch, whole
 
 MAX_TOMBSTONES: Final = 10_000
 """Dropped ids remembered with their URL, so that an agent learns what to fetch again."""
@@ -58,7 +59,7 @@ class Found:
 
 def entry_of(artifact: Artifact, words: int) -> Entry:
     """An artifact as a row and a compressed text; `words`: bytes of its search terms."""
-    packed = pack(artifact.text)
+    packed = pack(artifact.text, CHUNK_CHARS)
     columns: dict[str, Any] = {name: plain(getattr(artifact, name)) for name in _TOLD}
     columns |= {"id": plain(artifact.id), "fetched_at": artifact.fetched_at, "cut": int(artifact.cut)}
     columns |= {"notes": json.dumps(dict(artifact.notes)), "chars": packed.chars, "bytes": packed.size}

@@ -10,14 +10,10 @@ import json
 import sqlite3
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Final
 
 from keyhole.store.base import TOPIC, Word
 from keyhole.store.filters import Facets, Filters, passes
-from keyhole.store.narrow import Sought, affordable, best_first, forms_of, match_of, plan, shortened
-
-WEIGHED: Final = 10
-"""Artifacts weighed by their length for each that is given."""
+from keyhole.store.narrow import Sought, affordable, best, forms_of, match_of, plan
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +36,7 @@ def narrowed(db: sqlite3.Connection, words: Sequence[Word], limit: int, asked: A
     found: list[int] = []
     for readable in dict.fromkeys(affordable(lists)):
         if len(found) < limit:
-            found = _best(db, _scores(db, readable), limit, asked)
+            found = best(_scores(db, readable), limit, lambda keys: _passing(db, keys, asked))
     return found
 
 
@@ -54,19 +50,6 @@ def _scores(db: sqlite3.Connection, lists: Sequence[Sought]) -> dict[int, float]
         for key in map(int, keys.split(",") if keys else ()):
             scores[key] = known(key, 0.0) + each.weight
     return scores
-
-
-def _best(db: sqlite3.Connection, scores: dict[int, float], limit: int, asked: Asked) -> list[int]:
-    """The best keys whose artifacts are there and pass the filters, by their length as well.
-
-    The filters are first tried on the best few alone, and on all where they leave too little of these.
-    """
-    lengths = _passing(db, best_first(scores, limit * WEIGHED), asked)
-    if len(lengths) < limit and limit * WEIGHED < len(scores):
-        lengths = _passing(db, list(scores), asked)
-    found = best_first({key: scores[key] for key in lengths}, limit * WEIGHED)
-    usual = sum(lengths.values()) / max(1, len(lengths))
-    return sorted(found, key=lambda key: (-shortened(scores[key], lengths[key], usual), -key))[:limit]
 
 
 def _passing(db: sqlite3.Connection, keys: Sequence[int], asked: Asked) -> dict[int, int]:

@@ -1,4 +1,4 @@
-"""Texts in the SQLite file: equal ones kept once, compressed in chunks that are read and checked alone."""
+"""Texts in the SQLite file: equal ones kept once, their chunks (chunks.py) read and checked alone."""
 
 from __future__ import annotations
 
@@ -6,38 +6,20 @@ import hashlib
 from dataclasses import dataclass
 from typing import Final
 
-import zstandard
 from sqlite_utils import Database
+
+from keyhole.store import chunks
+from keyhole.store.chunks import Chunk, Packed
 
 CHUNK_CHARS: Final = 32_768
 """Characters. A stretch of 8,000 lies in two of them at most, which are unpacked in 0.1 ms. Chunks of this length take
 36 % of a text, those of 16,384 take 38 % and a text in one piece 34 % (`python benchmarks/sqlite_store.py chunks`)."""
 MAX_CHUNK: Final = 1 << 30
 """Characters of a chunk that any version may have written; a larger number is damage."""
-LEVEL: Final = 3
-"""zstd's own default: 200 MB a second; level 6 saves 5 % more and takes three times as long."""
 CHECKSUM_BYTES: Final = 8
 _NUMBER_BITS: Final = 24
 """A chunk's key is its content's with this many bits below it for its number: one tree, read in order."""
 _LAST: Final = (1 << _NUMBER_BITS) - 1
-
-
-@dataclass(frozen=True, slots=True)
-class Packed:
-    """A text as it is kept."""
-
-    digest: bytes
-    """SHA-256 of the text in UTF-8: what two texts are equal by, and what a whole text is checked with."""
-    chars: int
-    size: int
-    """Bytes in UTF-8."""
-    chunk_chars: int
-    chunks: tuple[bytes, ...]
-
-    @property
-    def stored(self) -> int:
-        """Bytes of the compressed chunks."""
-        return sum(map(len, self.chunks))
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,18 +29,6 @@ class Content:
     key: int
     digest: bytes
     chunk_chars: int
-
-
-def pack(text: str, chunk_chars: int = CHUNK_CHARS) -> Packed:
-    """Compress a text in chunks."""
-    digest, size, chunks = hashlib.sha256(), 0, []
-    compressor = zstandard.ZstdCompressor(level=LEVEL)
-    for start in range(0, len(text), chunk_chars):
-        piece = text[start : start + chunk_chars].encode("utf-8", "surrogatepass")
-        digest.update(piece)
-        size += len(piece)
-        chunks.append(compressor.compress(piece))
-    return Packed(digest.digest(), len(text), size, chunk_chars, tuple(chunks))
 
 
 def checksum(data: bytes, digest: bytes, chunk_chars: int, number: int) -> bytes:
@@ -88,29 +58,24 @@ def free(db: Database, key: int) -> None:
 
 def whole(db: Database, content: Content) -> str | None:
     """A text, or None where it is no longer what was kept."""
-    pieces = _pieces(db, content, 0, _LAST)
-    if pieces is None or hashlib.sha256(encoded := b"".join(pieces)).digest() != content.digest:
+    found = _chunks(db, content, 0, _LAST)
+    if found is None:
         return None
-    return encoded.decode("utf-8", "surrogatepass")
+    return chunks.whole((chunk.data for chunk in found), content.digest, content.chunk_chars)
 
 
 def stretch(db: Database, content: Content, start: int, end: int) -> str | None:
     """The characters `[start, end)` of a text that has them, or None where they are no longer what was kept."""
     if start >= end:
         return ""
-    first, last = start // content.chunk_chars, (end - 1) // content.chunk_chars
-    pieces = _pieces(db, content, first, last)
-    if pieces is None:
-        return None
-    offset = first * content.chunk_chars
-    text = b"".join(pieces).decode("utf-8", "surrogatepass")[start - offset : end - offset]
-    return text if len(text) == end - start else None
+    found = _chunks(db, content, start // content.chunk_chars, (end - 1) // content.chunk_chars)
+    return None if found is None else chunks.stretch(found, start, end, content.chunk_chars)
 
 
 def _write(db: Database, key: int, packed: Packed) -> None:
     rows = [
-        ((key << _NUMBER_BITS) + number, data, checksum(data, packed.digest, packed.chunk_chars, number))
-        for number, data in enumerate(packed.chunks)
+        ((key << _NUMBER_BITS) + number, each.data, checksum(each.data, packed.digest, packed.chunk_chars, number))
+        for number, each in enumerate(packed.chunks)
     ]
     db.execute("DELETE FROM chunks WHERE key BETWEEN ? AND ?", _keys(key, 0, _LAST))
     db.conn.executemany("INSERT INTO chunks (key, data, checksum) VALUES (?, ?, ?)", rows)
@@ -120,15 +85,14 @@ def _keys(content: int, first: int, last: int) -> list[int]:
     return [(content << _NUMBER_BITS) + first, (content << _NUMBER_BITS) + last]
 
 
-def _pieces(db: Database, content: Content, first: int, last: int) -> list[bytes] | None:
-    """Some chunks of a text unpacked, or None where one is not what was kept."""
+def _chunks(db: Database, content: Content, first: int, last: int) -> list[Chunk] | None:
+    """Some chunks of a text, or None where one is not what was kept in its place."""
     sql = "SELECT key, data, checksum FROM chunks WHERE key BETWEEN ? AND ? ORDER BY key"
-    decompressor = zstandard.ZstdDecompressor()
-    pieces = []
+    found = []
     for key, data, expected in db.execute(sql, _keys(content.key, first, last)):
         # The checksum first: what passes it is what we compressed, so that nothing else is ever unpacked.
-        place = content.chunk_chars, key & _LAST
-        if not isinstance(data, bytes) or checksum(data, content.digest, *place) != expected:
+        number = key & _LAST
+        if not isinstance(data, bytes) or checksum(data, content.digest, content.chunk_chars, number) != expected:
             return None
-        pieces.append(decompressor.decompress(data))
-    return pieces
+        found.append(Chunk(number * content.chunk_chars, data))
+    return found
