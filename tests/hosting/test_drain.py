@@ -187,6 +187,6 @@ def test_whoever_asks_for_much_and_does_not_read_is_let_go(tmp_path: Path) -> No
         greedy.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4_096)
         greedy.settimeout(PATIENCE)
         greedy.connect(("127.0.0.1", served.port))
-        greedy.sendall(b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n" * 100)
+        greedy.sendall(b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n" * 100)
         wait_for(lambda: connections() > before)
         wait_for(lambda: connections() == before)
