@@ -356,6 +356,18 @@ def test_a_body_that_comes_too_slowly_is_not_waited_for() -> None:
     run(main())
 
 
+def test_a_body_that_is_refused_takes_no_place_while_its_client_goes_on_sending() -> None:
+    async def main() -> None:
+        async with served() as server:
+            reader, writer = await server.open(b"{", length=Config().max_request_bytes + 1)
+            head = await reader.readuntil(b"\r\n\r\n")  # the connection stays, for the rest of the body
+            assert head.startswith(b"HTTP/1.1 413")
+            assert server.admission._requests.taken == 0
+            writer.close()
+
+    run(main())
+
+
 def test_a_body_that_comes_in_pieces_arrives_whole() -> None:
     async def main() -> None:
         async with served() as server:

@@ -13,7 +13,7 @@ from contextlib import ExitStack
 from typing import Final, Protocol
 
 from keyhole.config import Config
-from keyhole.hosting.bodies import BODY_SECONDS, Bounded, replay
+from keyhole.hosting.bodies import BODY_SECONDS, READING, Bounded, replay
 from keyhole.hosting.layer import App, Receive, Scope, Send
 from keyhole.hosting.places import Places
 from keyhole.hosting.rates import Buckets, Rate
@@ -31,8 +31,6 @@ REQUESTS_AT_ONCE: Final = 64
 more are only ever slow bodies."""
 ALL_REQUESTS: Final = 512
 """Of these, of all tenants."""
-READING: Final = "keyhole.reading"
-"""In the scope of a request: what lets go of its place among those that are being read."""
 STREAMS_AT_ONCE: Final = 100
 """Streams that one tenant holds open: every session of a client has one."""
 ALL_STREAMS: Final = 800

@@ -36,6 +36,8 @@ MAX_HELD_EACH: Final = 4_000_000
 LINGER_SECONDS: Final = 2.0
 """How long a refused body is read and dropped: closing at once would reset the connection, and the client would see
 that instead of our answer (RFC 9112, section 9.6)."""
+READING: Final = "keyhole.reading"
+"""In the scope of a request: what lets go of its place among those that are being read (admission.py)."""
 
 _STRING: Final = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"?', re.DOTALL)
 _OBJECT: Final = re.compile(rb"[ \t\r\n]*\{")
@@ -126,6 +128,8 @@ class Bounded:
         try:
             wrong = await self._read(scope, receive, reading)
             if wrong is not None:
+                if READING in scope:
+                    scope[READING].close()  # who is only told so takes nobody's place
                 await _end(wrong, reading, receive, send)
             elif not reading.gone:
                 await self._app(scope, replay(mended(reading.whole()), receive), send)
