@@ -26,6 +26,16 @@ def test_an_empty_store_says_what_fills_it(here: Installation) -> None:
     assert here.facts("list") == []
 
 
+def test_an_empty_listing_says_where_else_nothing_is(
+    here: Installation, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert here.run("list", "--tenant", "ann")[1] == "No artifacts of this tenant.\n"
+    monkeypatch.setenv("KEYHOLE_STORE", "memory")
+    assert "each process has its own" in here.run("list")[1]
+    code, _, told = here.run("import", str(tmp_path / "pages"))
+    assert (code, "would be gone" in told) == (2, True)
+
+
 def test_a_listing_shows_the_last_fetched_first_as_aligned_lines(here: Installation) -> None:
     old = here.keep("x" * 1_234, title="Old", fetched_at=1_600_000_000.0)
     new = here.keep("y", title="A longer title 中文", url="https://other.example/a", fetched_at=1_700_000_000.0)
@@ -274,3 +284,4 @@ def test_a_store_that_cannot_be_opened_is_a_named_error_or_a_warning(here: Insta
         code, _, err = here.run(*words)
         assert code in (0, 1)
         assert "store_" in err or "kept_in_memory" in err
+        assert code == 0 or "KEYHOLE_HOME" in err  # what to look at, not which tool to call

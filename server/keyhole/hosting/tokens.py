@@ -142,7 +142,8 @@ class TokenFile:
             wrong = self._read()
             others = self._path.stat().st_mode & (stat.S_IRGRP | stat.S_IROTH)
         except OSError as error:
-            raise KeyholeError(Code.INVALID_ARGUMENT, f"KEYHOLE_TOKENS_FILE: {error.strerror}") from error
+            step = "; `keyhole tokens new TENANT` makes it" if isinstance(error, FileNotFoundError) else ""
+            raise KeyholeError(Code.INVALID_ARGUMENT, f"KEYHOLE_TOKENS_FILE: {error.strerror}{step}") from error
         if wrong:
             raise KeyholeError(Code.INVALID_ARGUMENT, f"KEYHOLE_TOKENS_FILE: {wrong[0]}")
         if others and os.name == "posix":
