@@ -128,7 +128,7 @@ def test_without_a_good_token_in_its_place_nobody_is_let_in_and_none_is_logged(
         assert send(server.port, f"GET /other HTTP/1.1\r\n{HEAD}\r\n".encode()).status == 401
         log = server.log.read_text(errors="replace")
     assert token not in log
-    assert "mcp.server" in log  # it is not empty, so what it leaves out means something
+    assert "POST /mcp 401" in log  # it is not empty, so what it leaves out means something
 
 
 @pytest.fixture(scope="module")
