@@ -58,6 +58,8 @@ def _default(value: object) -> str:
         return f"`{','.join(value)}`" if value else ""
     if isinstance(value, frozenset):
         return f"`{','.join(map(str, sorted(value)))}`" if value else ""
+    if isinstance(value, bool):
+        return "`on`" if value else "`off`"
     if isinstance(value, int | float):
         return f"{value:,}" if value >= 10_000 else f"{value:g}"
     return f"`{value}`" if value else ""

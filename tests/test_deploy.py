@@ -18,6 +18,7 @@ import pytest
 
 from containerfile import FILE, Instruction, instructions, last
 from keyhole.config import Config, load
+from keyhole.replicas import link
 from readme import ROOT
 
 yaml = pytest.importorskip("yaml", reason="PyYAML reads the manifests")
@@ -213,7 +214,9 @@ def within(address: str, block: dict[str, Any]) -> bool:
 
 def test_connections_of_all_replicas_stay_below_what_postgresql_allows() -> None:
     (scaler,) = (one for one in MANIFESTS if one["kind"] == "HorizontalPodAutoscaler")
-    assert scaler["spec"]["maxReplicas"] * settings_of_kubernetes().store_connections < 100
+    surge = manifest("Deployment")["spec"]["strategy"]["rollingUpdate"]["maxSurge"]
+    each = settings_of_kubernetes().store_connections + 2 * link.CONNECTIONS  # the limits of tenants and of sites
+    assert (scaler["spec"]["maxReplicas"] + surge) * each <= 97  # of PostgreSQL's 100, three are its administrators'
 
 
 # What the documentation says of it.
@@ -230,11 +233,14 @@ def test_the_page_on_hosting_names_files_and_settings_that_there_are() -> None:
         assert (ROOT / path).exists(), path
 
 
-def test_the_alerts_of_the_page_on_hosting_are_rules() -> None:
-    text = (ROOT / "docs" / "hosting.md").read_text(encoding="utf-8")
+def test_the_alerts_of_the_page_on_watching_are_rules_of_metrics_that_there_are() -> None:
+    text = (ROOT / "docs" / "watching.md").read_text(encoding="utf-8")
+    table = set(re.findall(r"`(keyhole_\w+)`", text))
     (block,) = (block for block in re.findall(r"```yaml\n(.*?)```", text, re.DOTALL) if "alert:" in block)
     (group,) = yaml.safe_load(block)["groups"]
     assert len(group["rules"]) >= 5
     for rule in group["rules"]:
         assert rule.keys() == {"alert", "expr", "for", "annotations"}
         assert json.dumps(rule["annotations"]["summary"])
+        named = re.findall(r"keyhole_\w+", rule["expr"])
+        assert {name.removesuffix("_bucket") for name in named} <= table

@@ -64,9 +64,11 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _next_step(error: KeyholeError) -> str:
-    """What to do on the command line: of an artifact that is gone, fetch its URL."""
+    """What to do on the command line: of an artifact that is gone, fetch its URL; of a store, look at it."""
     from keyhole.artifacts.table import LONG, one_line
 
+    if error.code is Code.STORE_UNAVAILABLE:
+        return "See whether what KEYHOLE_STORE or KEYHOLE_HOME names is there and can be written, and try again"
     url = one_line(str(error.facts.get("url", "")), LONG)
     return f"Fetch it again: keyhole fetch {shlex.quote(url)}" if url else error.rule.next_step
 

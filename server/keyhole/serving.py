@@ -50,27 +50,22 @@ def serve_stdio(config: Config) -> int:
 
 def serve_http(config: Config, host: str, port: int) -> int:
     """Serve many clients until stopped. Raises KeyholeError for settings that are not safe for this host."""
-    from keyhole.hosting.app import PATH
-    from keyhole.hosting.listening import listening, url_of
+    from keyhole.hosting.listening import listening
 
     async def run(listener: socket.socket) -> None:
         async with _product(config) as product:
             await _serve_on(listener, config, product)
 
     with listening(config, host, port) as listener:
-        where = f"serving MCP at {url_of(listener, PATH)}"
-        if config.log_format == "json":
-            log.info(where)
-        else:
-            print(f"keyhole: {where}", file=sys.stderr, flush=True)
         anyio.run(run, listener)
     return 0
 
 
 async def _serve_on(listener: socket.socket, config: Config, product: _Maker) -> None:
     from keyhole.hosting.access import CallLines
-    from keyhole.hosting.app import Parts, application
+    from keyhole.hosting.app import PATH, Parts, application
     from keyhole.hosting.drain import Draining
+    from keyhole.hosting.listening import url_of
     from keyhole.hosting.metrics import counting
     from keyhole.hosting.probes import look_at
     from keyhole.hosting.running import serve
@@ -93,11 +88,20 @@ async def _serve_on(listener: socket.socket, config: Config, product: _Maker) ->
     try:
         with observe.listening(*listeners):
             app = application(config, build_server(product.get), parts)
+            _announce(url_of(listener, PATH), config)  # not before: a file of tokens that is wrong ends the server
             await serve(app, listener, parts.draining, config.drain_seconds)
     finally:
         looking.shutdown(wait=False, cancel_futures=True)
         if spans:
             await asyncio.to_thread(spans.end)
+
+
+def _announce(url: str, config: Config) -> None:
+    where = f"serving MCP at {url}"
+    if config.log_format == "json":
+        log.info(where)
+    else:
+        print(f"keyhole: {where}", file=sys.stderr, flush=True)
 
 
 class _Maker:

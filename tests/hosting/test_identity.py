@@ -217,7 +217,7 @@ def test_while_the_issuer_is_down_nobody_is_told_that_a_token_is_bad() -> None:
 @pytest.mark.parametrize(
     ("settings", "said"),
     [
-        ({"KEYHOLE_TOKENS_FILE": "/nowhere/tokens"}, "KEYHOLE_TOKENS_FILE: No such file"),
+        ({"KEYHOLE_TOKENS_FILE": "/nowhere/tokens"}, "No such file or directory; `keyhole tokens new TENANT` makes it"),
         ({"KEYHOLE_TOKENS_FILE": "{file}"}, "KEYHOLE_TOKENS_FILE: line 1"),
         ({"KEYHOLE_TOKENS_FILE": "{file}", "KEYHOLE_OAUTH_ISSUER": "https://auth.example"}, "both set"),
     ],
@@ -230,4 +230,5 @@ def test_a_server_whose_callers_cannot_be_known_does_not_start(file: Path, setti
     run = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=30, check=False)
     assert run.returncode == 2
     assert said in run.stderr
+    assert "serving MCP" not in run.stderr  # it never did
     assert "Traceback" not in run.stderr

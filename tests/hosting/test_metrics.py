@@ -70,6 +70,7 @@ def test_a_server_counts_its_calls_by_tool_and_outcome_and_its_stages(tmp_path: 
     assert found["keyhole_store_artifacts", ()] == 1
     assert found["keyhole_store_bytes", ()] > 10_000
     assert found["process_resident_memory_bytes", ()] > 1_000_000
+    assert not [name for name, _ in found if name.endswith("_created")]  # nothing that docs/watching.md does not list
 
 
 def test_no_name_that_comes_from_outside_becomes_a_label(tmp_path: Path) -> None:

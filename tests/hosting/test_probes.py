@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 from pathlib import Path
 from typing import Any
 
@@ -143,6 +144,28 @@ def test_a_store_that_hangs_is_asked_once_and_holds_no_more_than_one_thread(monk
 def test_a_store_is_ready_when_it_answers_and_keeps(stores: OneStore, in_memory: bool, status: str) -> None:
     stores.of("")[0].put(artifact(), "word")
     assert look_at(stores, in_memory) == status
+
+
+def test_a_look_that_fails_after_its_time_is_no_fault_of_the_server(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(probes, "PATIENCE", 0)
+
+    async def run() -> tuple[int, bytes]:
+        go_on = asyncio.Event()
+
+        async def look() -> str:
+            await go_on.wait()
+            raise KeyholeError(Code.STORE_UNAVAILABLE, "no connection after two seconds")
+
+        answer = await asked(Probes(under, Draining(), look), "/readyz")
+        go_on.set()
+        await asyncio.sleep(0)
+        return answer
+
+    assert asyncio.run(run())[0] == 503
+    gc.collect()
+    assert "never retrieved" not in caplog.text
 
 
 def test_a_store_that_fails_is_not_ready() -> None:

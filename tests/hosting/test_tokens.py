@@ -144,6 +144,8 @@ def test_what_is_wrong_at_the_start_is_told_by_name(tmp_path: Path, text: str | 
 def test_a_file_that_others_may_read_and_one_without_tokens_are_warned_of(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
+    TokenFile(write(tmp_path / "tokens", mode=0o640)).check()
+    assert "chmod 600" not in caplog.text
     TokenFile(write(tmp_path / "tokens", mode=0o644)).check()
     assert "chmod 600" in caplog.text
     assert "nobody is let in" in caplog.text

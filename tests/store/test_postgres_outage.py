@@ -279,6 +279,7 @@ def test_a_wrong_password_is_a_named_failure_without_it(
     seen = caplog.text + repr(error) + repr(error.__cause__) + repr(store) + repr(store._database)
     assert "not-the-pass" not in seen
     assert caplog.text.count("artifact store failed") == 1
+    assert "password authentication failed" in caplog.text  # why there is no connection, not only that there is none
 
 
 def test_a_right_password_is_in_no_log_and_no_representation(

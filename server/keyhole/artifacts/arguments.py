@@ -9,6 +9,8 @@ from typing import Any, Final
 
 from keyhole.store.base import LOCAL
 
+ACTIONS: Final = ("list", "show", "search", "rm", "gc", "stats", "export", "import", "verify")
+"""As usage names them."""
 SORTS: Final = ("fetched", "read", "size", "title", "url")
 """What a listing may be in the order of."""
 MOST: Final = 1_000_000_000
@@ -23,7 +25,7 @@ def add(verbs: Any, run: Any) -> None:
     """Add the verb `artifacts`, whose actions are all run by `run`."""
     parser = verbs.add_parser("artifacts", help="the stored pages: list, show, search, rm, gc, stats, export, …")
     parser.set_defaults(run=run)
-    actions = parser.add_subparsers(required=True, metavar="ACTION", dest="action")
+    actions = parser.add_subparsers(required=True, metavar="|".join(ACTIONS), dest="action")
     common = argparse.ArgumentParser(add_help=False)
     common.add_argument("--json", action="store_true", help="facts as JSON, for programs")
     common.add_argument("--tenant", default=LOCAL, metavar="NAME", help="of a hosted server; by default the local user")

@@ -17,7 +17,7 @@ from keyhole.clean import clean
 from keyhole.errors import Code, KeyholeError
 from keyhole.narrowing import allowed_by_sites
 from keyhole.records import ArtifactSummary, Part
-from keyhole.store.base import Store
+from keyhole.store.base import LOCAL, Store
 from keyhole.store.filters import Filters
 
 OK, FAILED = 0, 1
@@ -68,9 +68,17 @@ def _list(store: Store, arguments: argparse.Namespace) -> int:
         columns = (_ID, Column("fetched", whole=True), Column("characters", right=True, whole=True))
         cells = [(row.id, _moment(row.fetched_at), f"{row.chars:,}", row.title, row.url) for row in rows]
         print_table((*columns, Column("title"), Column("url")), cells)
+    elif kept:
+        print("None on these sites.")
     else:
-        print("None on these sites." if kept else "No artifacts yet: `keyhole fetch URL` makes one.")
+        print(_nothing(store, arguments.tenant))
     return OK
+
+
+def _nothing(store: Store, tenant: str) -> str:
+    if store.stats().kind == "memory":
+        return "No artifacts: with KEYHOLE_STORE=memory each process has its own, and this one ends here."
+    return "No artifacts of this tenant." if tenant != LOCAL else "No artifacts yet: `keyhole fetch URL` makes one."
 
 
 def _show(store: Store, arguments: argparse.Namespace) -> int:

@@ -73,8 +73,8 @@ def take(store: Store, secret: bytes, arguments: argparse.Namespace) -> int:
     """Keep what a file holds; 1 where anything of it was refused or is missing."""
     if store.stats().kind == "memory":
         raise KeyholeError(
-            Code.STORE_UNAVAILABLE,
-            "the store is in memory, and what is imported would be gone at the end of this command",
+            Code.INVALID_ARGUMENT,
+            "with KEYHOLE_STORE=memory what is imported would be gone at the end of this command",
         )
     outcome = Outcome()
     with reading(arguments.file, lines.MAX_LINE) as given:

@@ -41,7 +41,9 @@ class Metrics:
 
     def __init__(self) -> None:
         from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Info, ProcessCollector
+        from prometheus_client.metrics import disable_created_metrics
 
+        disable_created_metrics()  # type: ignore[no-untyped-call]  # a series beside each other one, for OpenMetrics
         self.registry: CollectorRegistry = CollectorRegistry()
         mine = self.registry
         ProcessCollector(registry=mine)

@@ -69,7 +69,9 @@ class Probes:
 
     async def _looked(self) -> str:
         """A look that takes too long goes on, and no second one is begun beside it: each holds a thread."""
-        self._looking = self._looking or asyncio.ensure_future(self._look())
+        if self._looking is None:
+            self._looking = asyncio.ensure_future(self._look())
+            self._looking.add_done_callback(_heard)
         done, _ = await asyncio.wait([self._looking], timeout=PATIENCE)
         if not done:
             return UNAVAILABLE
@@ -78,6 +80,12 @@ class Probes:
             return looking.result()
         except (KeyholeError, OSError):
             return UNAVAILABLE
+
+
+def _heard(looking: asyncio.Future[str]) -> None:
+    """A failure that comes after the time, when nobody waits for it any more, is no fault to be logged."""
+    if not looking.cancelled():
+        looking.exception()
 
 
 def look_at(stores: Stores, in_memory: bool) -> str:

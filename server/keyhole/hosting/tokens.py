@@ -140,9 +140,10 @@ class TokenFile:
         """Read the file before anybody calls. Raises KeyholeError (invalid_argument) for whatever is wrong with it."""
         try:
             wrong = self._read()
-            others = self._path.stat().st_mode & (stat.S_IRGRP | stat.S_IROTH)
+            others = self._path.stat().st_mode & stat.S_IROTH  # not a group: that is how Kubernetes mounts a Secret
         except OSError as error:
-            raise KeyholeError(Code.INVALID_ARGUMENT, f"KEYHOLE_TOKENS_FILE: {error.strerror}") from error
+            step = "; `keyhole tokens new TENANT` makes it" if isinstance(error, FileNotFoundError) else ""
+            raise KeyholeError(Code.INVALID_ARGUMENT, f"KEYHOLE_TOKENS_FILE: {error.strerror}{step}") from error
         if wrong:
             raise KeyholeError(Code.INVALID_ARGUMENT, f"KEYHOLE_TOKENS_FILE: {wrong[0]}")
         if others and os.name == "posix":

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from threading import Lock
 from time import monotonic
-from typing import Any, Final
+from typing import Any, Final, Self
 from uuid import UUID
 
 import psycopg
@@ -37,10 +37,23 @@ NO_TENANT: Final = UUID(int=0)
 """For what belongs to the installation. No tenant's number: theirs are hashes."""
 
 
+Failed = Callable[[psycopg.Error], None]
+
+
 class Connection(psycopg.Connection[dict[str, Any]]):
     """A connection on which no answer is waited for without end: a server that is stopped still keeps its sockets."""
 
     patience: float = PATIENCE + GRACE
+
+    @classmethod
+    def connect(cls, conninfo: str = "", *, failed: Failed | None = None, **kwargs: Any) -> Self:  # type: ignore[override]
+        """Tells `failed` why there is no connection: the pool that asks keeps that to itself."""
+        try:
+            return super().connect(conninfo, **kwargs)
+        except psycopg.Error as error:
+            if failed:
+                failed(error)
+            raise
 
     def wait(self, gen: PQGen[RV], interval: float = 0.1, timeout: float | None = None) -> RV:
         return super().wait(gen, interval, self.patience if timeout is None else timeout)
@@ -60,6 +73,7 @@ class Database:
         self._prepared = False
         self._away_until = 0.0
         self._told = False
+        self._unreachable: psycopg.Error | None = None
 
     @contextmanager
     def transaction(self, tenant: UUID, *, seconds: float = PATIENCE, plan: str = "") -> Iterator[Connection]:
@@ -91,10 +105,11 @@ class Database:
         failed = pool.get_stats().get("connections_errors", 0)
         try:
             connection = pool.getconn()
-        except PoolTimeout:
+        except PoolTimeout as error:
             # Without a failed attempt the pool is only busy: then the next call may have more luck.
             if pool.get_stats().get("connections_errors", 0) > failed:
                 self._away_until = monotonic() + AWAY
+                raise self._unreachable or error from None
             raise
         try:
             if not self._prepared:
@@ -109,10 +124,14 @@ class Database:
                 # It tells of every attempt; we tell once.
                 logging.getLogger("psycopg.pool").setLevel(logging.ERROR)
                 self._pool = ConnectionPool(
-                    kwargs=self._parameters, connection_class=Connection, min_size=0, max_size=self._connections,
+                    kwargs={**self._parameters, "failed": self._failed}, connection_class=Connection,
+                    min_size=0, max_size=self._connections,
                     timeout=PATIENCE, reconnect_timeout=AWAY, check=self._check, open=True, name="keyhole",
                 )  # fmt: skip
             return self._pool
+
+    def _failed(self, error: psycopg.Error) -> None:
+        self._unreachable = error
 
     def _check(self, connection: Connection) -> None:
         """Refuse a connection that the server has ended. Then there is something to read on it though nobody asked, and
