@@ -71,6 +71,18 @@ def test_a_range_must_be_the_text_character_for_character() -> None:
     assert faults(call, reading(TRUTH[4:], 4, len(TRUTH)), WORLD) == []
     assert faults(call, reading(TRUTH[4:-1] + "x", 4, len(TRUTH)), WORLD) != []
     assert faults(call, reading(TRUTH[3:], 3, len(TRUTH)), WORLD) != []
+    empty = reading("", 4, 4)
+    assert faults(call, replace(empty, facts={**empty.facts, "spans": []}), WORLD) != []
+
+
+def test_an_answer_must_be_that_of_its_own_call() -> None:
+    facts = {"artifact_id": "id1", "url": KEPT.url, "total_chars": len(TRUTH)}
+    for call, other in (
+        (Call("fetch again", "web_fetch", {"url": KEPT.url}, KEPT), {"url": f"{PAGE}?v=00000000000e"}),
+        (Call("read for a query", "read_artifact", {"id": "id1", "query": "two"}, KEPT), {"artifact_id": "id2"}),
+    ):
+        assert faults(call, Reply(200, 0.1, "…", facts), WORLD) == []
+        assert faults(call, Reply(200, 0.1, "…", facts | other), WORLD) != []
 
 
 @pytest.mark.parametrize(

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,6 +19,7 @@ import anyio
 import pytest
 from mcp import Client
 
+from keyhole.serving import THREADS, _take_threads
 from keyhole.site import recorded_pages, serve
 
 INITIALIZE = {
@@ -191,3 +194,14 @@ def test_a_taken_port_is_a_clear_error(tmp_path: Path, capsys: pytest.CaptureFix
         code = main(["serve", "--http", "--port", str(taken.getsockname()[1])])
     assert code == 2
     assert "keyhole: port" in capsys.readouterr().err
+
+
+def test_calls_have_the_threads_that_are_stated_whatever_the_processors_are() -> None:
+    async def run() -> None:
+        _take_threads()
+        together = threading.Barrier(THREADS, timeout=10)
+        async with asyncio.TaskGroup() as group:
+            for _ in range(THREADS):
+                group.create_task(asyncio.to_thread(together.wait))
+
+    anyio.run(run)

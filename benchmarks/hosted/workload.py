@@ -46,6 +46,9 @@ ALLOWED: Final[Mapping[str, frozenset[str]]] = {
 }
 """The errors of tools that are right, by kind of call; for every other kind none is."""
 
+ITSELF: Final = frozenset({"fetch small", "fetch large", "fetch slow", "fetch again"})
+"""Kinds of calls whose page leads nowhere else."""
+
 _QUERY: Final = "v=000000000000"
 """Of the URL under which the truth is read. Links of a page to itself repeat its URL, so this stands in the text."""
 
@@ -193,7 +196,15 @@ def faults(call: Call, reply: Reply, world: World) -> list[str]:
         right = reply.said in ALLOWED.get(call.kind, frozenset())
         return [] if right else [f"error {reply.said}: {reply.text[:120]}"]
     found = [fault for artifact in kept(call, reply) if (fault := _unlike(artifact, world))]
-    return found + _unread(call, reply, world)
+    return found + _of_another_call(call, reply) + _unread(call, reply, world)
+
+
+def _of_another_call(call: Call, reply: Reply) -> list[str]:
+    """What was asked for must be what is answered, however many calls are under way."""
+    asked, facts = call.arguments, reply.facts
+    wrong = call.kind in ITSELF and facts.get("url") != asked["url"]
+    wrong |= call.tool == "read_artifact" and facts.get("artifact_id") != asked["id"]
+    return [f"{dict(asked)} was answered with {facts.get('artifact_id')} of {facts.get('url')}"] if wrong else []
 
 
 def _unlike(artifact: Kept, world: World) -> str:
@@ -208,9 +219,11 @@ def _unread(call: Call, reply: Reply, world: World) -> list[str]:
     if call.kind != "read" or call.about is None or call.about.noticed:
         return []
     truth = world.text(call.about.url)
-    spans = reply.facts.get("spans") or []
-    if truth is None or not spans:
+    if truth is None:
         return []
+    spans = reply.facts.get("spans")
+    if not spans:
+        return [f"{call.about.id}: nothing was read"]
     start, end = spans[0][:2]
     if shown(reply) != truth[start:end] or start != call.arguments["offset"]:
         return [f"{call.about.id}: characters {start}:{end} are not those of the page"]

@@ -12,6 +12,7 @@ from collections.abc import AsyncIterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from importlib import import_module
+from typing import Final
 
 import anyio
 from mcp.server.stdio import stdio_server
@@ -26,6 +27,10 @@ from keyhole.tools import build_server
 from keyhole.worker.pool import WorkerPool
 
 log = logging.getLogger(__name__)
+
+THREADS: Final = 24
+"""Of a server over HTTP, for the work of its calls. The system's own number is the processors' and four: on a small
+machine a handful, and short reads of the store would wait behind rankings, and all of them behind a slow commit."""
 
 
 def serve_stdio(config: Config) -> int:
@@ -53,12 +58,18 @@ def serve_http(config: Config, host: str, port: int) -> int:
     from keyhole.hosting.listening import listening
 
     async def run(listener: socket.socket) -> None:
+        _take_threads()
         async with _product(config) as product:
             await _serve_on(listener, config, product)
 
     with listening(config, host, port) as listener:
         anyio.run(run, listener)
     return 0
+
+
+def _take_threads() -> None:
+    """Give this loop the threads of `THREADS`; it ends them with itself."""
+    asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(THREADS, "call"))
 
 
 async def _serve_on(listener: socket.socket, config: Config, product: _Maker) -> None:

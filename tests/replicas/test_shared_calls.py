@@ -307,3 +307,10 @@ def test_a_database_that_crashes_and_comes_back_is_used_again(database: Database
 
 async def _shared(calls: SharedCalls) -> bool:
     return bool((await calls.begin("b")).lease)
+
+
+def test_a_server_that_is_suspended_while_it_makes_the_tables_does_not_hold_the_others_up(database: Database) -> None:
+    with psycopg.connect(database.url, autocommit=True) as connection, connection.transaction():
+        for statement in tables.CREATE:
+            connection.execute(statement.encode(), {"lock": tables.LOCK})
+        assert connection.execute("SHOW idle_in_transaction_session_timeout").fetchone() == ("10s",)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from typing import Any
 from uuid import uuid4
 
 import psycopg
@@ -13,7 +15,7 @@ from fakes import Clock, artifact
 from keyhole.errors import Code, KeyholeError
 from keyhole.store.home import SECRET_BYTES
 from keyhole.store.postgres import PostgresStore
-from keyhole.store.postgres_database import NO_TENANT, Database
+from keyhole.store.postgres_database import NO_TENANT, Connection, Database, parameters
 from keyhole.store.postgres_schema import SCHEMA_VERSION, prepare, secret_of
 from keyhole.store.postgres_sweep import Limits
 from postgresql import USER, Cluster
@@ -119,3 +121,33 @@ def test_every_table_of_tenants_is_guarded_by_the_tenant(postgresql: Cluster, op
             "(relrowsecurity AND relforcerowsecurity AND EXISTS (SELECT FROM pg_policy WHERE polrelid = c.oid))"
         ).fetchall()
     assert sorted(name for (name,) in rows) == ["installation", "tenants", "words"]
+
+
+def test_a_server_that_is_suspended_while_it_makes_the_tables_does_not_hold_the_others_up(postgresql: Cluster) -> None:
+    seen = []
+
+    class Watched(Connection):
+        @contextmanager
+        def transaction(self, savepoint_name: str | None = None, force_rollback: bool = False) -> Iterator[Any]:
+            with super().transaction(savepoint_name, force_rollback) as transaction:
+                yield transaction
+                seen.append(self.execute("SHOW idle_in_transaction_session_timeout").fetchone())
+
+    with Watched.connect(**parameters(postgresql.database())) as connection:
+        prepare(connection)
+    assert seen == [{"idle_in_transaction_session_timeout": "10s"}]
+
+
+def test_no_transaction_is_left_open_whatever_ends_it(postgresql: Cluster, opened: Open) -> None:
+    url = postgresql.database()
+    database = opened(url)
+    with suppress(RuntimeError), database.transaction(NO_TENANT):
+        raise RuntimeError
+    for statement in ("SELECT 1 / 0", "SELECT pg_sleep(9)", "COMMIT; BEGIN"):
+        with suppress(KeyholeError), database.transaction(NO_TENANT, seconds=0.05) as connection:
+            connection.execute(statement)
+    with pytest.raises(KeyholeError), database.transaction(NO_TENANT, plan="SELECT 1 / 0"):
+        pass
+    with psycopg.connect(url) as watching:
+        sql = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND state LIKE 'idle in%'"
+        assert watching.execute(sql).fetchone() == (0,)

@@ -221,6 +221,36 @@ def test_a_light_page_does_not_wait_behind_heavy_ones() -> None:
     assert with_pool(act, express=1) < 2
 
 
+def test_a_light_page_takes_any_worker_that_is_free() -> None:
+    async def act(pool: WorkerPool) -> float:
+        await asyncio.gather(*(pool.extract(plain("tell")) for _ in range(3)))
+        hogs = [asyncio.create_task(pool.extract(plain("regex"))) for _ in range(2)]
+        await asyncio.sleep(0)
+        start = time.perf_counter()
+        await pool.extract(plain("a small page"))
+        elapsed = time.perf_counter() - start
+        for hog in hogs:
+            hog.cancel()
+        return elapsed
+
+    assert with_pool(act, express=1) < LIGHT_SECONDS
+
+
+def test_heavy_pages_get_their_turn_among_light_ones() -> None:
+    async def act(pool: WorkerPool) -> list[int]:
+        done: list[int] = []
+
+        async def one(number: int, text: str) -> None:
+            await pool.extract(plain(text))
+            done.append(number)
+
+        heavy = "x" * (LIGHT + 1)
+        await asyncio.gather(*(one(number, heavy if number == 2 else "light") for number in range(40)))
+        return done
+
+    assert with_pool(act, size=1, express=1).index(2) < 20
+
+
 def test_a_light_page_that_takes_long_gets_all_the_time_there_is() -> None:
     async def act(pool: WorkerPool) -> tuple[Document, float]:
         start = time.perf_counter()

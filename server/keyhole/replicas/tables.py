@@ -12,6 +12,8 @@ LOCK: Final = 0x6B65_7968_6F6C_6531
 """Of the advisory lock under which tables are made, so that servers that start together do not collide: `keyhole1`."""
 
 CREATE: Final = (
+    # A server that is suspended in between must not keep the lock from all others.
+    "SET LOCAL idle_in_transaction_session_timeout = 10000",
     "SELECT pg_advisory_xact_lock(%(lock)s)",
     # Room in every page, so that a row's next version stays in it and no index is touched.
     """CREATE UNLOGGED TABLE IF NOT EXISTS keyhole_leases (

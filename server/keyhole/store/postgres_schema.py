@@ -95,6 +95,8 @@ def prepare(connection: Connection) -> None:
     try:
         with connection.transaction():
             connection.execute("SELECT set_config('statement_timeout', %s, true)", [str(int(MIGRATION_SECONDS * 1000))])
+            # A server that is suspended in between must not keep the lock from all others.
+            connection.execute("SET LOCAL idle_in_transaction_session_timeout = 10000")
             connection.execute("SELECT set_config('lock_timeout', '0', true), pg_advisory_xact_lock(%s)", [LOCK])
             _migrate(connection, _version(connection))
     finally:

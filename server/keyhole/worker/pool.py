@@ -27,14 +27,15 @@ from keyhole.worker.frames import BROKEN, LENGTHS, OutOfTimeError, UnreadError, 
 log = logging.getLogger(__name__)
 
 SIZE: Final = max(2, min(4, os.cpu_count() or 1))
-"""Workers at most: one for each processor, a second one even on one, so that a slow page does not stop the others."""
+"""Workers at most that heavy pages take: one for each processor, a second one even on one, so that a slow page does not
+stop the others."""
 EXPRESS: Final = 1
-"""Workers besides, for light pages only: most pages are light and read in less than a second, and they must not wait
-behind a few that are made to take long."""
+"""Workers besides, which heavy pages never take: most pages are light and read in less than a second, and they must not
+wait behind a few that are made to take long. A light page takes any worker that is free."""
 LIGHT: Final = 300_000
 """Bytes of a light page's body: nine of ten pages have fewer."""
 LIGHT_SECONDS: Final = 2.0
-"""Of a light page's first try. One that takes longer is read again among the others, with all the time there is."""
+"""Of a light page's first try. One that takes longer is read again as a heavy one, with all the time there is."""
 START_TIMEOUT: Final = 20.0
 """Seconds for a worker to load its parsers: a hundred times what it takes."""
 END_TIMEOUT: Final = 2.0
@@ -60,16 +61,16 @@ class WorkerPool:
         self._config = config
         self._options = {"reader": reader, "memory": config.extract_memory, "seconds": config.extract_timeout}
         self._size = size
-        self._slots = asyncio.Semaphore(size)
-        self._express_size = express
-        self._express = asyncio.Semaphore(express)
+        self._express = express
+        self._heavy = asyncio.Semaphore(size)
+        self._all = asyncio.Semaphore(size + express)
         self._idle: list[_Worker] = []
         self._busy: set[_Worker] = set()
         self._ending: set[asyncio.Task[None]] = set()
 
     def warm(self) -> None:
         """Start a worker when none waits for work and a slot is free."""
-        if not any(worker.alive for worker in self._idle) and not self._slots.locked():
+        if not any(worker.alive for worker in self._idle) and not self._all.locked():
             self._put_back(_Worker(self._options))
 
     async def extract(self, page: Page, until: float | None = None) -> tuple[Document, str]:
@@ -88,16 +89,16 @@ class WorkerPool:
         for worker in self._busy:
             worker.kill()
         for _ in range(self._size):
-            await self._slots.acquire()
-        for _ in range(self._express_size):
-            await self._express.acquire()
+            await self._heavy.acquire()
+        for _ in range(self._size + self._express):
+            await self._all.acquire()
         while self._idle:
             self._drop(self._idle.pop())
         await asyncio.gather(*self._ending)
         for _ in range(self._size):
-            self._slots.release()
-        for _ in range(self._express_size):
-            self._express.release()
+            self._heavy.release()
+        for _ in range(self._size + self._express):
+            self._all.release()
 
     async def _read_by(self, until: float | None, page: Page) -> tuple[Document, str]:
         """The same, waiting for a worker and for its start included, within what is left of the call's time."""
@@ -111,14 +112,14 @@ class WorkerPool:
 
     async def _read_in_turn(self, page: Page) -> tuple[Document, str]:
         seconds = self._config.extract_timeout
-        if len(page.body) <= LIGHT and self._express_size:
+        if len(page.body) <= LIGHT and self._express:
             try:
-                async with self._express:
+                async with self._all:
                     return await self._read(page, min(seconds, LIGHT_SECONDS))
             except OutOfTimeError:
                 if seconds <= LIGHT_SECONDS:
                     raise
-        async with self._slots:
+        async with self._heavy, self._all:
             return await self._read(page, seconds)
 
     async def _read(self, page: Page, seconds: float) -> tuple[Document, str]:
