@@ -128,7 +128,7 @@ def test_removing_needs_one_way_to_say_what(here: Installation, words: tuple[str
 def test_what_was_not_read_for_a_while_is_removed(here: Installation) -> None:
     old, new = here.keep("old"), here.keep("new")
     with sqlite3.connect(here.home / "artifacts.db") as file:
-        file.execute("UPDATE artifacts SET last_access = ? WHERE id = ?", [time.time() - 3 * 86_400, old.id])
+        file.execute("UPDATE entries SET last_access = ? WHERE id = ?", [time.time() - 3 * 86_400, old.id])
     file.close()
     assert here.run("rm", "--older-than", "4d")[1] == "0 removed\n"
     assert here.facts("rm", "--older-than", "71h") == {old.id: True}
@@ -138,7 +138,7 @@ def test_what_was_not_read_for_a_while_is_removed(here: Installation) -> None:
 def test_collecting_says_what_it_dropped_and_freed(here: Installation) -> None:
     kept = here.keep("x" * 5_000)
     with sqlite3.connect(here.home / "artifacts.db") as file:
-        file.execute("UPDATE artifacts SET last_access = 5")
+        file.execute("UPDATE entries SET last_access = 5")
     file.close()
     assert here.facts("gc")["dropped"] == 1
     assert here.run("gc")[1].startswith("0 dropped, 0 bytes of text, ")
@@ -160,7 +160,7 @@ def test_how_much_is_kept_is_told_in_human_sizes(here: Installation) -> None:
 def test_a_store_that_is_whole_is_verified(here: Installation) -> None:
     here.keep("x")
     assert here.run("verify")[:2] == (0, "1 checked, 0 damaged and set aside\n")
-    assert here.facts("verify") == {"checked": 1, "damaged": []}
+    assert here.facts("verify") == {"checked": 1, "damaged": [], "file": "whole"}
 
 
 def test_a_tenant_has_a_store_of_its_own(here: Installation) -> None:
