@@ -61,8 +61,9 @@ def made(seed: int, number: int) -> Artifact:
     """The artifact of two numbers: always the same."""
     chance = random.Random(f"{seed}/{number}")
     length = int(SMALL * (LARGE / SMALL) ** chance.random())
-    line = " ".join(chance.choices(WORDS, k=40)) + f" {chance.random()}.\n"
-    text = f"Text {number} of {seed}.\n" + (line * (length // len(line) + 1))[:length]
+    text = f"Text {number} of {seed}.\n"
+    while len(text) < length:  # half of it says nothing, so that compressed too it takes room
+        text += f"{' '.join(chance.choices(WORDS, k=20))} {chance.randbytes(60).hex()}.\n"
     url = f"https://kept.example/{seed}/{number}"
     return Artifact(name(seed, number), url, url, f"Page {number}", text, "text/html", "en", FETCHED)
 

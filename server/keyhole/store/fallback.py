@@ -6,13 +6,14 @@ from __future__ import annotations
 import logging
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import islice, zip_longest
 from threading import Lock
 from typing import Final, TypeVar
 
 from keyhole.errors import Code, KeyholeError
 from keyhole.records import Artifact, ArtifactSummary, Part, StoreStats, Verification
-from keyhole.store.base import Clock, Store, Word
+from keyhole.store.base import TOO_LARGE, Clock, Store, Word
 from keyhole.store.filters import NONE, Filters
 from keyhole.store.memory import MemoryStore
 
@@ -29,6 +30,9 @@ KEYS_AT_ONCE: Final = 1_000
 """Keys of URLs that one call moves: some 50 ms."""
 MAX_KEYS: Final = 20_000
 """Keys of URLs held for the disk, 3 MB: the links of 200 pages. The longest unseen go first."""
+
+_ADDED: Final = ("artifacts", "contents", "text_bytes", "tombstones")
+"""What memory holds counts with what the disk keeps; its size is no part of the disk's."""
 
 _T = TypeVar("_T")
 
@@ -91,17 +95,26 @@ class FallbackStore:
     # What is kept.
 
     def put(self, artifact: Artifact, words: str) -> None:
+        too_large: list[KeyholeError] = []
+
         def keep() -> bool:
-            self._disk.put(artifact, words)
+            try:
+                self._disk.put(artifact, words)
+            except KeyholeError as error:
+                if error.message != TOO_LARGE:
+                    raise
+                too_large.append(error)  # at every later try too: no fault of the disk
             return True
 
         if _over(artifact.text, self._max_bytes):
-            keep()  # which fails, and would at every later try: no fault of the disk
+            keep()  # compressed it may fit; memory is no place for it
         elif self._tried(self._writes, keep, False):
             self._memory.remove(artifact.id)
             self.mend()
         else:
             self._memory.put(artifact, words)
+        if too_large:
+            raise too_large[0]
 
     def renew(self, id: str, fetched_at: float) -> bool:
         self.mend()
@@ -175,10 +188,18 @@ class FallbackStore:
     # How it is.
 
     def stats(self) -> StoreStats:
-        return self._tried(self._reads, self._disk.stats, None) or self._memory.stats()
+        held, kept = self._memory.stats(), self._tried(self._reads, self._disk.stats, None)
+        if kept is None:
+            return held
+        more = {name: getattr(kept, name) + getattr(held, name) for name in _ADDED}
+        first, last = (kept.oldest_fetch, held.oldest_fetch), (kept.newest_fetch, held.newest_fetch)
+        more["oldest_fetch"] = min((each for each in first if each is not None), default=None)
+        more["newest_fetch"] = max((each for each in last if each is not None), default=None)
+        return replace(kept, **more)
 
     def verify(self) -> Verification:
-        return self._asked(self._disk.verify)
+        found = self._asked(self._disk.verify)
+        return replace(found, checked=found.checked + self._memory.verify().checked)
 
     def warning(self) -> str:
         unwell = self._reads.failing or self._writes.failing or self._holds()

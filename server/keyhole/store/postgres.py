@@ -14,7 +14,7 @@ from uuid import UUID
 from keyhole.errors import Code, KeyholeError
 from keyhole.records import Artifact, ArtifactSummary, Part, StoreStats, Verification
 from keyhole.store import postgres_keys
-from keyhole.store.base import MAX_KNOWN_URLS, MAX_VECTORS, Clock, Word
+from keyhole.store.base import MAX_KNOWN_URLS, MAX_VECTORS, TOO_LARGE, Clock, Word
 from keyhole.store.filters import NONE, Filters
 from keyhole.store.postgres_database import PATIENCE, Connection, Database
 from keyhole.store.postgres_reads import HEAD, VERIFY_SECONDS, WHOLE, Reads
@@ -79,7 +79,7 @@ class PostgresStore:
         stems, record = stems_of(self._tenant, words), record_of(artifact)
         size = ROW_BYTES + len(record) + STEM_BYTES * (stems.count(",") + 1)
         if text.size + size > self._limits.max_bytes:
-            raise KeyholeError(Code.STORE_UNAVAILABLE, "the text is larger than the whole store may be")
+            raise KeyholeError(Code.STORE_UNAVAILABLE, TOO_LARGE)
         values = {
             "tenant": self._tenant, "id": plain(artifact.id), "chars": text.chars, "size": size, "now": now,
             "request": request_number(artifact.requested_url), "fetched_at": artifact.fetched_at,

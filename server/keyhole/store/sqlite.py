@@ -22,7 +22,7 @@ from keyhole.records import Artifact, ArtifactSummary, FileState, Part, StoreSta
 from keyhole.store import sqlite_keys as beside
 from keyhole.store import sqlite_rows as rows
 from keyhole.store import sqlite_space as space
-from keyhole.store.base import MAX_KNOWN_URLS, MAX_VECTORS, Clock, Word
+from keyhole.store.base import MAX_KNOWN_URLS, MAX_VECTORS, TOO_LARGE, Clock, Word
 from keyhole.store.filters import NONE, Filters
 from keyhole.store.folder_lock import passing
 from keyhole.store.narrow import searchable
@@ -66,7 +66,7 @@ class SqliteStore:
         stems = " ".join(searchable(words.split()))
         entry = rows.entry_of(artifact, len(stems.encode("utf-8", "replace")))
         if entry.columns["size"] > self._max_bytes:
-            raise KeyholeError(Code.STORE_UNAVAILABLE, "the text is larger than the whole store may be")
+            raise KeyholeError(Code.STORE_UNAVAILABLE, TOO_LARGE)
 
         def keep(db: Database) -> None:
             key = rows.put(db, entry, rows.plain(stems), now)
