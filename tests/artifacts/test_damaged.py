@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from argparse import Namespace
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
@@ -31,8 +32,8 @@ class Damaged(MemoryStore):
         self.put(replace(PAGE, id=SICK), "x")
         self.sick = {SICK}
 
-    def put(self, artifact: Artifact, words: str) -> None:
-        super().put(artifact, words)
+    def put(self, artifact: Artifact, words: str, keys: Iterable[bytes] = ()) -> None:
+        super().put(artifact, words, keys)
         self.sick = set()
 
     def get(self, id: str) -> Artifact:

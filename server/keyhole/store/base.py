@@ -53,9 +53,9 @@ class Store(Protocol):
     Every method raises KeyholeError(store_unavailable) when the medium fails.
     """
 
-    def put(self, artifact: Artifact, words: str) -> None:
+    def put(self, artifact: Artifact, words: str, keys: Iterable[bytes] = ()) -> None:
         """Keep an artifact, or renew the one with the same id. `words`: its search terms, space-separated, and those
-        that it is about once more behind `TOPIC`."""
+        that it is about once more behind `TOPIC`. `keys`: what to `remember` with it, at the cost of one write."""
         ...
 
     def get(self, id: str) -> Artifact:

@@ -94,12 +94,12 @@ class FallbackStore:
 
     # What is kept.
 
-    def put(self, artifact: Artifact, words: str) -> None:
-        too_large: list[KeyholeError] = []
+    def put(self, artifact: Artifact, words: str, keys: Iterable[bytes] = ()) -> None:
+        wanted, too_large = list(keys), list[KeyholeError]()
 
         def keep() -> bool:
             try:
-                self._disk.put(artifact, words)
+                self._disk.put(artifact, words, wanted)
             except KeyholeError as error:
                 if error.message != TOO_LARGE:
                     raise
@@ -113,6 +113,7 @@ class FallbackStore:
             self.mend()
         else:
             self._memory.put(artifact, words)
+            self._hold(wanted)
         if too_large:
             raise too_large[0]
 
@@ -130,12 +131,7 @@ class FallbackStore:
             return True
 
         if not self._tried(self._writes, keep, False):
-            with self._lock:
-                for key in wanted:
-                    self._keys[key] = None
-                    self._keys.move_to_end(key)
-                while len(self._keys) > MAX_KEYS:
-                    self._keys.popitem(last=False)
+            self._hold(wanted)
 
     def keep_vectors(self, vectors: Mapping[bytes, bytes]) -> None:
         # Not held in memory: they can be made again, and they are large.
@@ -212,6 +208,15 @@ class FallbackStore:
         self._disk.close()
 
     # Between the two.
+
+    def _hold(self, keys: Iterable[bytes]) -> None:
+        """Keep keys of URLs until the disk takes them."""
+        with self._lock:
+            for key in keys:
+                self._keys[key] = None
+                self._keys.move_to_end(key)
+            while len(self._keys) > MAX_KEYS:
+                self._keys.popitem(last=False)
 
     def mend(self) -> None:
         """Move a bounded part of what memory holds to the disk, where it is time to try that."""

@@ -74,7 +74,7 @@ class PostgresStore:
         self._limits = limits
         self._reads = Reads(database, tenant, clock, limits.ttl)
 
-    def put(self, artifact: Artifact, words: str) -> None:
+    def put(self, artifact: Artifact, words: str, keys: Iterable[bytes] = ()) -> None:
         now, text = self._clock(), ready(artifact.text)
         stems, record = stems_of(self._tenant, words), record_of(artifact)
         size = ROW_BYTES + len(record) + STEM_BYTES * (stems.count(",") + 1)
@@ -97,8 +97,11 @@ class PostgresStore:
                 amounts = Totals(one, int(added), text.encoded * one, text.size * added + own)
                 add(connection, self._tenant, row["key"], amounts)
             sweeping = due(connection, self._tenant, now, self._limits)
-        if sweeping:
-            with suppress(KeyholeError):  # what was put is kept, whatever becomes of this
+        with suppress(KeyholeError):  # what was put is kept, whatever becomes of this
+            # Apart: keys and then totals are locked in it, which within the above would be the other way round.
+            if known := list(keys):
+                self.remember(known)
+            if sweeping:
                 self.collect()
 
     def get(self, id: str) -> Artifact:

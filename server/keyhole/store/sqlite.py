@@ -61,14 +61,17 @@ class SqliteStore:
 
     # Keeping.
 
-    def put(self, artifact: Artifact, words: str) -> None:
+    def put(self, artifact: Artifact, words: str, keys: Iterable[bytes] = ()) -> None:
         now = self._clock()
         stems = " ".join(searchable(words.split()))
         entry = rows.entry_of(artifact, len(stems.encode("utf-8", "replace")))
         if entry.columns["size"] > self._max_bytes:
             raise KeyholeError(Code.STORE_UNAVAILABLE, TOO_LARGE)
 
+        known = list(keys)
+
         def keep(db: Database) -> None:
+            beside.remember(db, known, MAX_KNOWN_URLS, self._max_bytes)
             key = rows.put(db, entry, rows.plain(stems), now)
             space.make_room(db, self._limits(now), spared=key)
             space.give_back(db, space.GIVEN_AT_A_PUT)
