@@ -18,8 +18,8 @@ from typing import Any
 
 from keyhole.config import Config
 from keyhole.errors import Code, KeyholeError
-from keyhole.permission import permitted, remember_links, remember_urls
-from keyhole.records import Artifact
+from keyhole.fetch.known import keys_of
+from keyhole.permission import permitted, remember_urls
 from keyhole.store.sqlite import SqliteStore
 
 WAYS = ("search result", "Markdown link", "bare in text")
@@ -31,7 +31,8 @@ async def seen(store: SqliteStore, url: str, way: str) -> None:
     if way == "search result":
         return await remember_urls([url], store)
     text = f"Before [words]({url}) after." if way == "Markdown link" else f"Before {url}, after."
-    return await remember_links(Artifact("id", PAGE, PAGE, "", text, "text/html", "", 0.0), store)
+    store.remember(keys_of(PAGE, text))
+    return None
 
 
 def spellings(url: str) -> list[str]:

@@ -59,7 +59,7 @@ STAGES: Final = {
     RANKING: ("keyhole.passages.select",),
     "words": ("keyhole.wording.page", "keyhole.wording.reading", "keyhole.retrieve.header_lines"),
     "bound": ("keyhole.bound.answer_size", "keyhole.bound._lean"),
-    "links": ("keyhole.permission.keys_of",),
+    "links": ("keyhole.pages.keys_of",),
     "identity": ("keyhole.pages.artifact_id", "keyhole.pages.follow", "keyhole.pages.artifact_of"),
     "result": ("overhead.written",),
 }

@@ -182,7 +182,7 @@ class BrokenStore:
     def __init__(self) -> None:
         self.calls: list[str] = []
 
-    def put(self, artifact: Artifact, words: str) -> None:
+    def put(self, artifact: Artifact, words: str, keys: Iterable[bytes] = ()) -> None:
         self._fail("put")
 
     def get(self, id: str) -> Artifact:

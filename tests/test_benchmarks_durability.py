@@ -8,7 +8,6 @@ import shutil
 import sys
 import time
 from collections.abc import Callable
-from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -106,7 +105,6 @@ def test_a_server_goes_on_while_its_disk_fails(tmp_path: Path) -> None:
     assert not done.tally.missed, done
 
 
-@pytest.mark.skipif(find_spec("keyhole.store.sqlite_damage") is None, reason="damaged files are refused as yet")
 def test_stores_get_over_damaged_files_by_themselves(tmp_path: Path) -> None:
     done = damaged.damage(10, 1, tmp_path)
     assert done.files == 10

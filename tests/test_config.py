@@ -107,7 +107,7 @@ def test_every_field_has_one_row_in_the_table_and_every_row_a_unit_and_a_reason(
         ("MAX_REDIRECTS", 0, 20),
         ("FRESHNESS", 0, 31_536_000),
         ("TTL_DAYS", 0.001, 36_500),
-        ("STORE_MAX_BYTES", 100_000, 2**50),
+        ("STORE_MAX_BYTES", 1_000_000, 2**50),
     ],
 )
 def test_a_number_is_accepted_at_its_bounds_and_refused_beyond_them(name: str, low: float, high: float) -> None:

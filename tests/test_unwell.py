@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -127,7 +128,7 @@ def test_a_search_of_which_nothing_can_be_kept_says_that_too() -> None:
 
 def test_a_store_that_fails_in_the_middle_of_a_call_still_offers_recovery() -> None:
     class FailsToWrite(MemoryStore):
-        def put(self, artifact: Artifact, words: str) -> None:
+        def put(self, artifact: Artifact, words: str, keys: Iterable[bytes] = ()) -> None:
             raise KeyholeError(Code.STORE_UNAVAILABLE, "the disk is full")
 
     clock = Clock()

@@ -166,7 +166,7 @@ def _used(home: Path, kept: list[Artifact], seed: int) -> _Use:
         finally:
             stores.close()
     if not use.tally.stuck:
-        use.tally += check(home, [(artifact.id, digest(artifact)) for artifact in added])
+        use.tally += check(home, [(each.id, digest(each)) for each in added], [each.id for each in kept])
     use.tally.unwarned += not use.whole and not use.warned
     return use
 

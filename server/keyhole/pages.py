@@ -6,6 +6,7 @@ The network, the reader of pages and the store are ports.
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
@@ -14,10 +15,10 @@ from keyhole import alternates
 from keyhole.config import Config
 from keyhole.errors import Code, KeyholeError
 from keyhole.fetch.base import Fetcher, Terms
+from keyhole.fetch.known import keys_of
 from keyhole.fetch.validators import NOT_MODIFIED
 from keyhole.keeping import artifact_of, follow, validators
 from keyhole.observe import add, stage
-from keyhole.permission import remember_links
 from keyhole.records import Artifact, Page
 from keyhole.store.base import Clock, Store, artifact_id
 from keyhole.worker.base import Extractor
@@ -93,14 +94,14 @@ class Pages:
             return False
 
     async def _keep(self, artifact: Artifact, words: str) -> bool:
-        """Whether it is kept. Its links are looked for while the disk is waited for."""
-        kept, _ = await asyncio.gather(self._put(artifact, words), remember_links(artifact, self.store))
-        return kept
-
-    async def _put(self, artifact: Artifact, words: str) -> bool:
+        """Whether it is kept. It and its links become known under every policy, so that `known` can be set later."""
+        keys = await asyncio.to_thread(keys_of, artifact.url, artifact.text)
         try:
             with stage("store"):
-                await asyncio.to_thread(self.store.put, artifact, words)
+                # In one write, as the disk is waited for at each.
+                await asyncio.to_thread(self.store.put, artifact, words, keys)
         except KeyholeError:
+            with suppress(KeyholeError):
+                await asyncio.to_thread(self.store.remember, keys)
             return False
         return True

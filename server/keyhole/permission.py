@@ -9,9 +9,9 @@ from contextlib import suppress
 from keyhole.config import Config
 from keyhole.errors import Code, KeyholeError
 from keyhole.fetch.domains import url_allowed
-from keyhole.fetch.known import canonical, configured, key, keys, keys_of
+from keyhole.fetch.known import canonical, configured, key, keys
 from keyhole.narrowing import allowed_by_sites
-from keyhole.records import Artifact, Hit, SearchRequest
+from keyhole.records import Hit, SearchRequest
 from keyhole.store.base import Store
 
 
@@ -32,12 +32,6 @@ async def permitted(url: str, config: Config, store: Store) -> str:
     if not known:
         raise KeyholeError(Code.URL_NOT_KNOWN, "no search result and no fetched page contained this URL")
     return url
-
-
-async def remember_links(artifact: Artifact, store: Store) -> None:
-    """Make a page and what it links to known. Under every policy, so that `known` can be set later."""
-    with suppress(KeyholeError):
-        await asyncio.to_thread(lambda: store.remember(keys_of(artifact.url, artifact.text)))
 
 
 async def remember_urls(urls: Iterable[str], store: Store) -> None:

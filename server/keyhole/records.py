@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 Strategy = Literal["whole", "passages", "head_tail", "window", "quote"]
+FileState = Literal["", "whole", "replaced", "unfinished"]
 BlockKind = Literal["heading", "paragraph", "list", "table", "code", "quote"]
 
 
@@ -162,6 +163,9 @@ class Verification:
     checked: int
     damaged: tuple[str, ...]
     """Ids."""
+    file: FileState = ""
+    """Of the file around the texts: `replaced` where it was damaged, so that what was readable is in a new one;
+    `unfinished` where it is too large to look at all of it; "" where there is none."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -205,7 +205,7 @@ SETTINGS: tuple[Setting, ...] = (
         "store_max_bytes",
         "bytes",
         "size of the store; beyond it the least recently read artifacts go first",
-        between(100_000, 2**50, int),
+        between(1_000_000, 2**50, int),
     ),
     Setting(
         "store",

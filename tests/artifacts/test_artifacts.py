@@ -171,7 +171,7 @@ def test_how_much_is_kept_is_told_in_human_sizes(here: Installation) -> None:
 def test_a_store_that_is_whole_is_verified(here: Installation) -> None:
     here.keep("x")
     assert here.run("verify")[:2] == (0, "1 checked, 0 damaged and set aside\n")
-    assert here.facts("verify") == {"checked": 1, "damaged": []}
+    assert here.facts("verify") == {"checked": 1, "damaged": [], "file": "whole"}
 
 
 def test_a_tenant_has_a_store_of_its_own(here: Installation) -> None:

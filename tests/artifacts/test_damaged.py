@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from argparse import Namespace
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
@@ -31,8 +32,8 @@ class Damaged(MemoryStore):
         self.put(replace(PAGE, id=SICK), "x")
         self.sick = {SICK}
 
-    def put(self, artifact: Artifact, words: str) -> None:
-        super().put(artifact, words)
+    def put(self, artifact: Artifact, words: str, keys: Iterable[bytes] = ()) -> None:
+        super().put(artifact, words, keys)
         self.sick = set()
 
     def get(self, id: str) -> Artifact:
@@ -54,12 +55,17 @@ def arguments(action: str, *, as_json: bool = False, file: str = "") -> Namespac
     return Namespace(action=action, json=as_json, file=file, ids=[])
 
 
-def test_a_check_that_finds_damage_names_it_and_fails(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_check_that_finds_damage_names_it_and_fails(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert run(Damaged(), SECRET, arguments("verify")) == 1
     out = capsys.readouterr().out
     assert out.startswith(f"2 checked, 1 damaged and set aside\n{SICK}: fetch its page again")
     assert run(Damaged(), SECRET, arguments("verify", as_json=True)) == 1
-    assert json.loads(capsys.readouterr().out) == {"checked": 2, "damaged": [SICK]}
+    assert json.loads(capsys.readouterr().out) == {"checked": 2, "damaged": [SICK], "file": ""}
+    monkeypatch.setattr(Damaged, "verify", lambda _: Verification(1, (), "replaced"))
+    assert run(Damaged(), SECRET, arguments("verify")) == 1
+    assert "what could be read of it is in a new one" in capsys.readouterr().out
     assert run(Damaged(), SECRET, arguments("stats")) == 0
     assert "damaged:   1 set aside\n" in capsys.readouterr().out
 

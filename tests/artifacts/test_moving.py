@@ -271,8 +271,8 @@ def test_a_bomb_is_looked_at_only_so_far(here: Installation, tmp_path: Path, mon
         reading(str(tmp_path / "line"), 1_000_000) as given,
     ):
         list(given)
-    monkeypatch.setenv("KEYHOLE_STORE_MAX_BYTES", "200000")
-    rows = [fields(text=f"{number} " + "x" * 90_000) for number in range(30)]
+    monkeypatch.setenv("KEYHOLE_STORE_MAX_BYTES", "1000000")
+    rows = [fields(text=f"{number} " + "x " * 400_000) for number in range(20)]
     (tmp_path / "much").write_bytes(HEAD + b"".join(json.dumps(row).encode() + b"\n" for row in rows))
     code, _, err = here.run("import", str(tmp_path / "much"))
     assert code == 1

@@ -24,6 +24,7 @@ from keyhole.store.fallback import (
 from keyhole.store.memory import MemoryStore
 from keyhole.store.sqlite import SqliteStore
 from store.contract import DAY, TTL, StoreContract, code_of
+from store.shelf import noise
 
 GB = 1024**3
 CALLS = frozenset(name for name in vars(BrokenStore) if not name.startswith("_")) - {"warning", "close"}
@@ -238,9 +239,10 @@ def test_what_does_not_fit_holds_up_nothing_else(store: FallbackStore, disk: Dis
 
 def test_a_text_larger_than_the_whole_store_is_no_fault_of_the_disk(tmp_path: Path, clock: Clock) -> None:
     store = FallbackStore(SqliteStore(tmp_path, clock, TTL, 3_000), MemoryStore(clock), clock, 3_000)
-    with pytest.raises(KeyholeError, match="larger than the whole store"):
-        store.put(artifact(text="x" * 3_001), "x")
-    assert store.warning() == ""
+    for size in (2_900, 13_000):  # with what stands beside a text, and by itself
+        with pytest.raises(KeyholeError, match="larger than the whole store may be: KEYHOLE_STORE_MAX_BYTES"):
+            store.put(artifact(text=noise(size)), "x")
+        assert (store.warning(), store.list(5)) == ("", ())
 
 
 # When the disk is tried.

@@ -13,11 +13,12 @@ from random import Random
 from threading import Barrier, Thread
 
 import pytest
+from sqlite_utils import Database
 
 from fakes import Clock, artifact
 from keyhole.errors import Code, KeyholeError
 from keyhole.store.sqlite import SqliteStore
-from keyhole.store.sqlite_damage import KEPT_ASIDE, is_damage
+from keyhole.store.sqlite_damage import KEPT_ASIDE, is_damage, look_through
 from store.contract import TTL, code_of
 from store.shelf import Open, failure, files, noise, write_older
 
@@ -310,6 +311,58 @@ def test_only_a_file_that_sqlite_finds_wrong_is_damaged() -> None:
         error.sqlite_errorcode = code | 1 << 8
         assert is_damage(error) is damaged
     assert not is_damage(sqlite3.OperationalError("no code"))
+
+
+def words_of_another_format(path: Path) -> None:
+    spoil(path.parent, "UPDATE words_config SET v = ? WHERE k = 'version'", 99)
+
+
+def words_that_are_no_index(path: Path) -> None:
+    spoil(path.parent, "DELETE FROM words_data WHERE id = ?", 10)
+
+
+def tables_of_another_format(path: Path) -> None:
+    data = bytearray(path.read_bytes())
+    data[44:48] = (99).to_bytes(4, "big")
+    path.write_bytes(data)
+
+
+@pytest.mark.parametrize("harm", [words_of_another_format, words_that_are_no_index, tables_of_another_format])
+def test_damage_that_sqlite_has_no_code_for_is_known_by_its_message(
+    full: SqliteStore, folder: Path, harm: Callable[[Path], None]
+) -> None:
+    harm(folder / "artifacts.db")
+    full.put(artifact("new"), "word")
+    assert full.search(("word",), 50)
+    assert (full.get("new"), full.warning()) == (artifact("new"), "store_replaced")
+
+
+def test_a_statement_that_is_wrong_is_no_damage(full: SqliteStore, folder: Path) -> None:
+    full.list(1)
+    with closing(sqlite3.connect(folder / "artifacts.db")) as file, pytest.raises(sqlite3.Error) as raised:
+        file.execute("SELECT nothing FROM nowhere")
+    assert not is_damage(raised.value)
+
+
+def test_a_check_looks_at_the_file_around_the_texts_too(full: SqliteStore, folder: Path) -> None:
+    assert (full.verify().checked, full.verify().file) == (30, "whole")
+    full.close()
+    data = bytearray((folder / "artifacts.db").read_bytes())
+    data[36:40] = (9).to_bytes(4, "big")  # pages that are said to be free
+    (folder / "artifacts.db").write_bytes(data)
+    found = full.verify()
+    assert (found.checked, found.damaged, found.file) == (30, (), "replaced")
+    assert (full.verify().file, full.warning()) == ("whole", "store_replaced")
+
+
+def test_a_look_that_is_interrupted_says_that_it_is_not_finished(full: SqliteStore, folder: Path) -> None:
+    with closing(sqlite3.connect(folder / "artifacts.db")) as file:
+        db = Database(file)
+        assert look_through(db)
+        file.set_trace_callback(lambda _: file.interrupt())
+        assert not look_through(db)
+        file.set_trace_callback(None)
+        assert next(file.execute("SELECT count(*) FROM entries")) == (30,)
 
 
 def test_a_file_that_is_empty_is_a_new_one(open_store: Open, folder: Path) -> None:

@@ -198,12 +198,14 @@ def _stats(store: Store, arguments: argparse.Namespace) -> int:
 def _verify(store: Store, arguments: argparse.Namespace) -> int:
     found = store.verify()
     if arguments.json:
-        print_json({"checked": found.checked, "damaged": list(found.damaged)})
+        print_json({"checked": found.checked, "damaged": list(found.damaged), "file": found.file})
     else:
         print(f"{found.checked:,} checked, {len(found.damaged):,} damaged and set aside")
         for id in found.damaged:
             print(f"{id}: fetch its page again, or import it from an export")
-    return FAILED if found.damaged else OK
+        if told := _FILE_STATES.get(found.file):
+            print(told)
+    return FAILED if found.damaged or found.file == "replaced" else OK
 
 
 def _moment(seconds: float) -> str:
@@ -220,6 +222,12 @@ def _size(count: int) -> str:
     return decimal(count)
 
 
+_FILE_STATES: Final = MappingProxyType(
+    {
+        "replaced": "The file itself was damaged: it was moved aside, and what could be read of it is in a new one",
+        "unfinished": "The texts were all read; the file around them is too large to look through at once",
+    }
+)
 _ACTIONS: Final = MappingProxyType(
     {
         "list": _list,

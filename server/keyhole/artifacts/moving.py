@@ -133,10 +133,9 @@ def _is_here(store: Store, id: str) -> bool:
 
 def _keep(store: Store, artifact: Artifact) -> None:
     """Keep an artifact as one that was fetched is kept: with its words, and its links known."""
-    store.put(artifact, words_of(artifact.title, artifact.text))
+    store.put(artifact, words_of(artifact.title, artifact.text), keys_of(artifact.url, artifact.text))
     if store.warning() == "kept_in_memory":
         raise KeyholeError(Code.STORE_UNAVAILABLE, "the store on disk can no longer be written")
-    store.remember(keys_of(artifact.url, artifact.text))
 
 
 def _tell(outcome: Outcome, *, as_json: bool) -> None:

@@ -33,6 +33,10 @@ REFRESH_AFTER = 3_600.0
 """Seconds. A read moves the last access only when it is older than this: one write an hour, not one a read."""
 
 
+TOO_LARGE: Final = "the text is larger than the whole store may be: KEYHOLE_STORE_MAX_BYTES"
+"""What a store says to a text that it could only keep by giving up its limit."""
+
+
 def artifact_id(secret: bytes, url: str, text: str) -> str:
     """The id of a text under its final URL: the same for the same pair and secret, else unguessable."""
     digest = hmac.new(secret, digestmod=hashlib.sha256)
@@ -49,9 +53,9 @@ class Store(Protocol):
     Every method raises KeyholeError(store_unavailable) when the medium fails.
     """
 
-    def put(self, artifact: Artifact, words: str) -> None:
+    def put(self, artifact: Artifact, words: str, keys: Iterable[bytes] = ()) -> None:
         """Keep an artifact, or renew the one with the same id. `words`: its search terms, space-separated, and those
-        that it is about once more behind `TOPIC`."""
+        that it is about once more behind `TOPIC`. `keys`: what to `remember` with it, at the cost of one write."""
         ...
 
     def get(self, id: str) -> Artifact:

@@ -13,7 +13,7 @@ from typing import Final, TypeVar
 
 from keyhole.errors import Code, KeyholeError
 from keyhole.records import Artifact, ArtifactSummary, Part, StoreStats, Verification
-from keyhole.store.base import Clock, Store, Word
+from keyhole.store.base import TOO_LARGE, Clock, Store, Word
 from keyhole.store.filters import NONE, Filters
 from keyhole.store.memory import MemoryStore
 
@@ -30,6 +30,9 @@ KEYS_AT_ONCE: Final = 1_000
 """Keys of URLs that one call moves: some 50 ms."""
 MAX_KEYS: Final = 20_000
 """Keys of URLs held for the disk, 3 MB: the links of 200 pages. The longest unseen go first."""
+
+_ADDED: Final = ("artifacts", "contents", "text_bytes", "tombstones")
+"""What memory holds counts with what the disk keeps; its size is no part of the disk's."""
 
 _T = TypeVar("_T")
 
@@ -91,18 +94,28 @@ class FallbackStore:
 
     # What is kept.
 
-    def put(self, artifact: Artifact, words: str) -> None:
+    def put(self, artifact: Artifact, words: str, keys: Iterable[bytes] = ()) -> None:
+        wanted, too_large = list(keys), list[KeyholeError]()
+
         def keep() -> bool:
-            self._disk.put(artifact, words)
+            try:
+                self._disk.put(artifact, words, wanted)
+            except KeyholeError as error:
+                if error.message != TOO_LARGE:
+                    raise
+                too_large.append(error)  # at every later try too: no fault of the disk
             return True
 
         if _over(artifact.text, self._max_bytes):
-            keep()  # which fails, and would at every later try: no fault of the disk
+            keep()  # compressed it may fit; memory is no place for it
         elif self._tried(self._writes, keep, False):
             self._memory.remove(artifact.id)
             self.mend()
         else:
             self._memory.put(artifact, words)
+            self._hold(wanted)
+        if too_large:
+            raise too_large[0]
 
     def renew(self, id: str, fetched_at: float) -> bool:
         self.mend()
@@ -118,12 +131,7 @@ class FallbackStore:
             return True
 
         if not self._tried(self._writes, keep, False):
-            with self._lock:
-                for key in wanted:
-                    self._keys[key] = None
-                    self._keys.move_to_end(key)
-                while len(self._keys) > MAX_KEYS:
-                    self._keys.popitem(last=False)
+            self._hold(wanted)
 
     def keep_vectors(self, vectors: Mapping[bytes, bytes]) -> None:
         # Not held in memory: they can be made again, and they are large.
@@ -176,12 +184,18 @@ class FallbackStore:
     # How it is.
 
     def stats(self) -> StoreStats:
-        disk, memory = self._tried(self._reads, self._disk.stats, None), self._memory.stats()
-        return _together(disk, memory) if disk and memory.artifacts else disk or memory
+        held, kept = self._memory.stats(), self._tried(self._reads, self._disk.stats, None)
+        if kept is None:
+            return held
+        more = {name: getattr(kept, name) + getattr(held, name) for name in _ADDED}
+        first, last = (kept.oldest_fetch, held.oldest_fetch), (kept.newest_fetch, held.newest_fetch)
+        more["oldest_fetch"] = min((each for each in first if each is not None), default=None)
+        more["newest_fetch"] = max((each for each in last if each is not None), default=None)
+        return replace(kept, **more)
 
     def verify(self) -> Verification:
-        disk, memory = self._asked(self._disk.verify), self._memory.verify()
-        return replace(disk, checked=disk.checked + memory.checked)
+        found = self._asked(self._disk.verify)
+        return replace(found, checked=found.checked + self._memory.verify().checked)
 
     def warning(self) -> str:
         unwell = self._reads.failing or self._writes.failing or self._holds()
@@ -194,6 +208,15 @@ class FallbackStore:
         self._disk.close()
 
     # Between the two.
+
+    def _hold(self, keys: Iterable[bytes]) -> None:
+        """Keep keys of URLs until the disk takes them."""
+        with self._lock:
+            for key in keys:
+                self._keys[key] = None
+                self._keys.move_to_end(key)
+            while len(self._keys) > MAX_KEYS:
+                self._keys.popitem(last=False)
 
     def mend(self) -> None:
         """Move a bounded part of what memory holds to the disk, where it is time to try that."""
@@ -304,17 +327,3 @@ class FallbackStore:
 
 def _over(text: str, max_bytes: int) -> bool:
     return len(text) > max_bytes // 4 and len(text.encode("utf-8", "surrogatepass")) > max_bytes
-
-
-def _together(disk: StoreStats, memory: StoreStats) -> StoreStats:
-    """What both hold; the size is the disk's, which the cap is about."""
-    fetched = [when for each in (disk, memory) for when in (each.oldest_fetch, each.newest_fetch) if when is not None]
-    return replace(
-        disk,
-        artifacts=disk.artifacts + memory.artifacts,
-        contents=disk.contents + memory.contents,
-        text_bytes=disk.text_bytes + memory.text_bytes,
-        tombstones=disk.tombstones + memory.tombstones,
-        oldest_fetch=min(fetched, default=None),
-        newest_fetch=max(fetched, default=None),
-    )

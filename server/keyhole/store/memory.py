@@ -41,7 +41,7 @@ class MemoryStore:
         self._vectors: OrderedDict[bytes, bytes] = OrderedDict()
         self._lock = Lock()
 
-    def put(self, artifact: Artifact, words: str) -> None:
+    def put(self, artifact: Artifact, words: str, keys: Iterable[bytes] = ()) -> None:
         held = frozenset(words.split())
         if (size := _size(artifact, held)) > self._max_bytes:
             raise KeyholeError(Code.STORE_UNAVAILABLE, "the text is larger than what may be kept in memory")
@@ -50,6 +50,7 @@ class MemoryStore:
             self._kept[artifact.id] = (artifact, held, self._clock())
             self._bytes += size
             self._dropped.pop(artifact.id, None)
+        self.remember(keys)
         self.collect()
 
     def get(self, id: str) -> Artifact:

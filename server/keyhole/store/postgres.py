@@ -14,7 +14,7 @@ from uuid import UUID
 from keyhole.errors import Code, KeyholeError
 from keyhole.records import Artifact, ArtifactSummary, Part, StoreStats, Verification
 from keyhole.store import postgres_keys
-from keyhole.store.base import MAX_KNOWN_URLS, MAX_VECTORS, Clock, Word
+from keyhole.store.base import MAX_KNOWN_URLS, MAX_VECTORS, TOO_LARGE, Clock, Word
 from keyhole.store.chunks import pack
 from keyhole.store.filters import NONE, Filters
 from keyhole.store.postgres_database import PATIENCE, Connection, Database
@@ -75,12 +75,12 @@ class PostgresStore:
         self._limits = limits
         self._reads = Reads(database, tenant, clock, limits.ttl)
 
-    def put(self, artifact: Artifact, words: str) -> None:
+    def put(self, artifact: Artifact, words: str, keys: Iterable[bytes] = ()) -> None:
         now, text = self._clock(), pack(artifact.text, CHUNK_CHARS)
         stems, record = stems_of(self._tenant, words), record_of(artifact)
         size = ROW_BYTES + len(record) + STEM_BYTES * (stems.count(",") + 1)
         if text.stored + size > self._limits.max_bytes:
-            raise KeyholeError(Code.STORE_UNAVAILABLE, "the text is larger than the whole store may be")
+            raise KeyholeError(Code.STORE_UNAVAILABLE, TOO_LARGE)
         values = {
             "tenant": self._tenant, "id": plain(artifact.id), "chars": text.chars, "size": size, "now": now,
             "request": request_number(artifact.requested_url), "fetched_at": artifact.fetched_at,
@@ -98,8 +98,11 @@ class PostgresStore:
                 amounts = Totals(one, int(added), text.size * one, text.stored * added + own)
                 add(connection, self._tenant, row["key"], amounts)
             sweeping = due(connection, self._tenant, now, self._limits)
-        if sweeping:
-            with suppress(KeyholeError):  # what was put is kept, whatever becomes of this
+        with suppress(KeyholeError):  # what was put is kept, whatever becomes of this
+            # Apart: keys and then totals are locked in it, which within the above would be the other way round.
+            if known := list(keys):
+                self.remember(known)
+            if sweeping:
                 self.collect()
 
     def get(self, id: str) -> Artifact:

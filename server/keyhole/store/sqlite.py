@@ -18,15 +18,15 @@ from typing import Any, Final, TypeVar
 from sqlite_utils import Database
 
 from keyhole.errors import Code, KeyholeError
-from keyhole.records import Artifact, ArtifactSummary, Part, StoreStats, Verification
+from keyhole.records import Artifact, ArtifactSummary, FileState, Part, StoreStats, Verification
 from keyhole.store import sqlite_keys as beside
 from keyhole.store import sqlite_rows as rows
 from keyhole.store import sqlite_space as space
-from keyhole.store.base import MAX_KNOWN_URLS, MAX_VECTORS, Clock, Word
+from keyhole.store.base import MAX_KNOWN_URLS, MAX_VECTORS, TOO_LARGE, Clock, Word
 from keyhole.store.filters import NONE, Filters
 from keyhole.store.folder_lock import passing
 from keyhole.store.narrow import searchable
-from keyhole.store.sqlite_damage import is_damage, move_aside, save, was_moved_aside
+from keyhole.store.sqlite_damage import is_damage, look_through, move_aside, save, was_moved_aside
 from keyhole.store.sqlite_schema import BUSY_TIMEOUT, begin, open_file
 from keyhole.store.sqlite_search import Asked, held_by_any, narrowed
 
@@ -56,18 +56,22 @@ class SqliteStore:
         self._db: Database | None = None
         self._file: int | None = None
         """The inode of the file that was opened, or that could not be."""
+        self._replaced = 0
         self._warning = ""
 
     # Keeping.
 
-    def put(self, artifact: Artifact, words: str) -> None:
+    def put(self, artifact: Artifact, words: str, keys: Iterable[bytes] = ()) -> None:
         now = self._clock()
         stems = " ".join(searchable(words.split()))
         entry = rows.entry_of(artifact, len(stems.encode("utf-8", "replace")))
         if entry.columns["size"] > self._max_bytes:
-            raise KeyholeError(Code.STORE_UNAVAILABLE, "the text is larger than the whole store may be")
+            raise KeyholeError(Code.STORE_UNAVAILABLE, TOO_LARGE)
+
+        known = list(keys)
 
         def keep(db: Database) -> None:
+            beside.remember(db, known, MAX_KNOWN_URLS, self._max_bytes)
             key = rows.put(db, entry, rows.plain(stems), now)
             space.make_room(db, self._limits(now), spared=key)
             space.give_back(db, space.GIVEN_AT_A_PUT)
@@ -167,13 +171,15 @@ class SqliteStore:
             keys = [key for (key,) in db.execute(sql, [after, VERIFIED_AT_ONCE])]
             return keys, rows.by_keys(db, keys)
 
+        replaced, finished = self._replaced, self._run(look_through)
         checked, damaged, after = 0, [], 0
         while (read := self._run(partial(some, after=after)))[0]:
             keys, found = read
             after, checked = keys[-1], checked + len(found)
             self._sound(found)
             damaged += [str(each.row["id"]) for each in found if each.damaged]
-        return Verification(checked, tuple(damaged))
+        state: FileState = "replaced" if self._replaced > replaced else "whole" if finished else "unfinished"
+        return Verification(checked, tuple(damaged), state)
 
     def warning(self) -> str:
         return self._warning
@@ -310,6 +316,7 @@ class SqliteStore:
                 log.warning(
                     "the artifact store was damaged (%s): %d artifacts saved, %s kept", error, saved, aside.name
                 )
+            self._replaced += 1
             self._warning = "store_replaced"
 
     def _close(self) -> None:

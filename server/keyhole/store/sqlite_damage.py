@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator
 from contextlib import closing, suppress
 from pathlib import Path
+from threading import Event, Timer
 from typing import Any, Final
 from urllib.parse import quote
 
@@ -23,6 +24,10 @@ SAVED_AT_ONCE: Final = 200
 """Artifacts of one transaction."""
 _BESIDE: Final = ("-journal", "-wal", "-shm")
 _DAMAGE: Final = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
+_TOLD: Final = ("no such fts5 table", "invalid fts5 file format", "unsupported file format")
+"""How messages begin of damage that SQLite has no code for: it says SQLITE_ERROR, as for a statement that is wrong."""
+LOOKING_SECONDS: Final = 3.0
+"""For a look at the whole file, meanwhile nobody can write: less than they wait."""
 _UNREADABLE: Final = (sqlite3.Error, UnicodeDecodeError)
 """What reading a damaged file fails with: Python cannot decode every message about one."""
 _ORDERS: Final = {
@@ -35,9 +40,45 @@ _ORDERS: Final = {
 def is_damage(error: Exception) -> bool:
     """Whether the file is not what SQLite wrote; a file that is locked, unreadable or full is not damaged."""
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+    told = code == sqlite3.SQLITE_ERROR and str(error).startswith(_TOLD)
     # Python's own errors, for a text that is no longer UTF-8 and for a name in it that is not.
     undecodable = isinstance(error, UnicodeDecodeError) or str(error).startswith("Could not decode to UTF-8")
-    return code in _DAMAGE or undecodable
+    return code in _DAMAGE or told or undecodable
+
+
+def look_through(db: Database, seconds: float = LOOKING_SECONDS) -> bool:
+    """Whether there was time to compare all tables and indexes of the file with each other.
+
+    Raises sqlite3.DatabaseError (damage) where they are not what SQLite wrote.
+    """
+    late = Event()
+
+    def stop() -> None:
+        late.set()
+        db.conn.interrupt()
+
+    # From outside: all of the look is one of the steps after which SQLite would ask whether to go on.
+    end = Timer(seconds, stop)
+    end.start()
+    try:
+        ((found,),) = db.execute("PRAGMA integrity_check(1)")
+    except sqlite3.OperationalError as error:
+        if getattr(error, "sqlite_errorcode", 0) & 0xFF != sqlite3.SQLITE_INTERRUPT:
+            raise
+        return False
+    finally:
+        end.cancel()
+        end.join()
+    if found != "ok" and not late.is_set():
+        raise corrupt(f"the file is not whole: {found}")
+    return bool(found == "ok")
+
+
+def corrupt(message: str) -> sqlite3.DatabaseError:
+    """The error of a damage that SQLite itself did not fail with."""
+    error = sqlite3.DatabaseError(message)
+    error.sqlite_errorcode = sqlite3.SQLITE_CORRUPT
+    return error
 
 
 def move_aside(path: Path) -> Path:

@@ -13,6 +13,7 @@ import sqlite_utils
 
 from keyhole.errors import Code, KeyholeError
 from keyhole.store.journal import sweep_journal
+from keyhole.store.sqlite_damage import corrupt
 from keyhole.store.sqlite_migration import bring_up
 
 BUSY_TIMEOUT: Final = 5.0
@@ -182,7 +183,5 @@ def checked_version(connection: sqlite3.Connection) -> int:
     else:
         sound = tables.keys() >= _OLDER if version else not tables
     if version < 0 or not sound:
-        error = sqlite3.DatabaseError("the file's tables are not those of its version")
-        error.sqlite_errorcode = sqlite3.SQLITE_CORRUPT
-        raise error
+        raise corrupt("the file's tables are not those of its version")
     return version
