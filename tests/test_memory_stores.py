@@ -8,6 +8,7 @@ from pathlib import Path
 from fakes import Clock, FakeFetcher, InProcess, artifact, page
 from keyhole.config import Config
 from keyhole.store.base import LOCAL
+from keyhole.store.memory import MAX_BYTES
 from keyhole.stores import MemoryStores, open_stores
 from keyhole.tenants import MAX_OPEN, Tenants
 from keyhole.websearch.panel import Panel
@@ -75,3 +76,10 @@ def test_a_store_in_use_is_not_let_go() -> None:
         product.of(str(number))
     assert "Pumps" in read(product, "one", id)
     assert product.of("one") is used
+
+
+def test_many_tenants_share_the_memory_that_one_user_has_alone() -> None:
+    stores = MemoryStores(Clock())
+    alone, shared = (stores.of(tenant)[0].stats().max_bytes for tenant in (LOCAL, "one"))
+    assert alone == MAX_BYTES
+    assert shared * MAX_OPEN <= 8 * MAX_BYTES

@@ -7,7 +7,6 @@ import hmac
 import logging
 import os
 import time
-from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -26,6 +25,9 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
+TENANT_MEMORY: Final = 8 * 1024**2
+"""Bytes that one of many tenants may have in memory where that stands in for a disk: the 64 that are open at once
+(tenants.py) then take half a gigabyte at most."""
 TENANTS: Final = "tenants"
 """The folder in the home folder with one folder for each tenant."""
 
@@ -40,13 +42,11 @@ def open_stores(config: Config, *, lasting: bool = False) -> Stores:
     return LocalStores(config, lasting=lasting)
 
 
-def bridged(disk: Store, config: Config, prepare: Callable[[], None] | None = None, clock: Clock = time.time) -> Store:
-    """A store that goes on in memory while the disk fails. Not for one of several servers behind one address: another
-    of them would be asked to read what this one holds."""
-    from keyhole.store.fallback import FallbackStore
-    from keyhole.store.memory import MemoryStore
+def in_memory(tenant: str, clock: Clock) -> MemoryStore:
+    """A tenant's share of the memory."""
+    from keyhole.store.memory import MAX_BYTES, MemoryStore
 
-    return FallbackStore(disk, MemoryStore(clock), clock, config.store_max_bytes, prepare)
+    return MemoryStore(clock, max_bytes=MAX_BYTES if tenant == LOCAL else TENANT_MEMORY)
 
 
 class LocalStores:
@@ -80,6 +80,7 @@ class LocalStores:
             self._open.clear()
 
     def _opened(self, tenant: str) -> tuple[Store, bytes]:
+        from keyhole.store.fallback import FallbackStore
         from keyhole.store.sqlite import SqliteStore
 
         folder, secret = self._folder, self._secret
@@ -90,7 +91,8 @@ class LocalStores:
         disk = SqliteStore(folder, self._clock, ttl, self._config.store_max_bytes)
         prepare = partial(_make, folder)
         if self._lasting:
-            return bridged(disk, self._config, prepare, self._clock), secret
+            memory = in_memory(tenant, self._clock)
+            return FallbackStore(disk, memory, self._clock, self._config.store_max_bytes, prepare), secret
         with suppress(KeyholeError):  # each call says it again
             prepare()
         return disk, secret
@@ -121,10 +123,8 @@ class MemoryStores:
         self._lock = Lock()
 
     def of(self, tenant: str) -> tuple[Store, bytes]:
-        from keyhole.store.memory import MemoryStore
-
         with self._lock:
-            store = self._held.setdefault(tenant, MemoryStore(self._clock))
+            store = self._held.setdefault(tenant, in_memory(tenant, self._clock))
         return store, tenant_secret(self._secret, tenant)
 
     def warning(self) -> str:
@@ -135,8 +135,9 @@ class MemoryStores:
 
 
 class SharedStores:
-    """One PostgreSQL database for all tenants and all servers. Its secret is read before the first id is made: until
-    the database has been reached once, there is no store for anyone, as ids would not be those of other servers."""
+    """One PostgreSQL database for all tenants and all servers, and no memory in its place: another server would be
+    asked to read what that one holds. Its secret is read before the first id is made: until the database has been
+    reached once, there is no store for anyone, as ids would not be those of other servers."""
 
     def __init__(self, config: Config) -> None:
         from keyhole.store.postgres_sweep import Limits

@@ -64,6 +64,24 @@ def test_calls_at_once_are_counted_over_all_servers(database: Database) -> None:
     servers(database, work)
 
 
+def test_a_place_that_is_about_to_be_given_back_is_waited_for_a_moment(database: Database) -> None:
+    async def work(one: SharedCalls, two: SharedCalls) -> None:
+        begun = [await one.begin("a") for _ in range(3)]
+
+        async def free() -> bool:
+            held = "SELECT cardinality(holders) FROM keyhole_leases"
+            return await asyncio.to_thread(database.ask, held) == [(2,)]
+
+        async def given_back(_seconds: float) -> None:
+            one.end("a", begun[0].lease)
+            await until(free)
+
+        two.pause = given_back
+        assert (await two.begin("a")).lease
+
+    servers(database, work)
+
+
 def test_of_many_that_ask_at_once_exactly_as_many_are_let_in_as_there_is_room_for(
     database: Database,
 ) -> None:

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from hashlib import sha256
-from typing import Literal
+from typing import Final, Literal
 
 from keyhole.replicas import tables
 from keyhole.replicas.leases import Leases
+
+GRACE: Final = 0.05
+"""Seconds after which a place is asked for once more: places are given back behind answers, and a client with as many
+calls under way as it may have begins the next one at once, perhaps with another server."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,13 +30,27 @@ class Verdict:
 class SharedCalls:
     """Counts the calls of every tenant in the database."""
 
-    def __init__(self, leases: Leases, per_minute: int, at_once: int) -> None:
+    def __init__(
+        self,
+        leases: Leases,
+        per_minute: int,
+        at_once: int,
+        pause: Callable[[float], Awaitable[None]] = asyncio.sleep,
+    ) -> None:
         self._leases = leases
+        self.pause = pause
         self._most = at_once
         self._each = 60.0 / per_minute
 
     async def begin(self, tenant: str) -> Verdict:
         """Ask for one call. Where the database is away, it is let through: a server's own limits still hold."""
+        verdict = await self._asked(tenant)
+        if verdict.refused == "calls_at_once":
+            await self.pause(GRACE)
+            verdict = await self._asked(tenant)
+        return verdict
+
+    async def _asked(self, tenant: str) -> Verdict:
         values = {"most": self._most, "each": self._each, "burst": 60.0}
         holder, rows = await self._leases.take(tables.ADMIT, _name(tenant), values)
         if rows is None:
