@@ -46,16 +46,17 @@ def key(url: str) -> bytes:
 
 
 def keys_of(url: str, text: str) -> frozenset[bytes]:
-    """The keys of a page's own URL and of every link in its text."""
-    return keys([url, *islice(_links(url, text), MAX_LINKS)])
+    """The keys of a page's own URL and of every link in its text. Raises KeyholeError where the page's is no URL."""
+    base = parse_target(url)
+    return keys(islice(_links(text), MAX_LINKS), base) | {key(_spelt(base))}
 
 
-def keys(urls: Iterable[str]) -> frozenset[bytes]:
-    """The keys of some URLs; what is no URL is left out."""
+def keys(urls: Iterable[str], base: Target | None = None) -> frozenset[bytes]:
+    """The keys of some URLs, relative ones from `base`; what is no URL is left out."""
     found = set()
     for url in dict.fromkeys(urls):
         try:
-            found.add(key(canonical(url)))
+            found.add(key(_spelt(_target(url, base))))
         except KeyholeError:
             continue
     return frozenset(found)
@@ -88,25 +89,21 @@ def _one_spelling(found: re.Match[str]) -> str:
     return character if _UNRESERVED.fullmatch(character) else found[0].upper()
 
 
-def _links(base: str, text: str) -> Iterator[str]:
-    """Addresses in a text, absolute. Where a bare one ends is not sure, so that each likely end gives one."""
+def _target(url: str, base: Target | None) -> Target:
+    if base is None or url[:8].lower().startswith(("http://", "https://")):
+        return parse_target(url)
+    return redirect_target(base, url)
+
+
+def _links(text: str) -> Iterator[str]:
+    """Addresses in a text, as they stand. Where a bare one ends is not sure, so that each likely end gives one."""
     for found in _LINK.finditer(text):
         if found[2] is None:
-            yield from _joined(base, _ESCAPED.sub(r"\1", found[1]))
+            yield _ESCAPED.sub(r"\1", found[1])
             continue
         # [https://a.example](https://b.example) is one run of characters with two addresses.
         for part in found[2].split("]("):
             yield from _likely(_ESCAPED.sub(r"\1", part))
-
-
-def _joined(base: str, reference: str) -> Iterator[str]:
-    if reference[:8].lower().startswith(("http://", "https://")):
-        yield reference
-        return
-    try:
-        yield redirect_target(parse_target(base), reference).url
-    except KeyholeError:
-        return
 
 
 def _likely(address: str) -> Iterator[str]:
