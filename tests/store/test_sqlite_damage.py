@@ -149,6 +149,7 @@ RUINS = {
     "first page": overwrite(0, 4_096),
     "schema": overwrite(100, 4_096),
     "all but the first page": overwrite(4_096, 10**9),
+    "version": overwrite(60, 62),
     "cut in half": cut(200_000),
     "cut to a page": cut(4_096),
     "cut within the header": cut(50),

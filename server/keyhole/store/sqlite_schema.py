@@ -110,6 +110,8 @@ CURRENT: Final = {
 }
 """Today's tables and indexes. What older ones hold is carried over by sqlite_migration.py."""
 SCHEMA_VERSION: Final = len(RELEASED) + 1
+NO_VERSION: Final = 1 << 16
+"""A larger number is no newer Keyhole's but damage."""
 
 _OLDER: Final = frozenset({"artifacts", "dropped", "words"})
 
@@ -175,6 +177,8 @@ def journal_mode(sqlite_version: tuple[int, ...]) -> str:
 def checked_version(connection: sqlite3.Connection) -> int:
     """The version of a file's schema. A file whose tables are not of that version is damaged: sqlite3.DatabaseError."""
     version = int(next(connection.execute("PRAGMA user_version"))[0])
+    if version > NO_VERSION:
+        raise corrupt("no Keyhole has this version")
     if version > SCHEMA_VERSION:
         raise KeyholeError(Code.STORE_UNAVAILABLE, "the artifact store was written by a newer Keyhole")
     tables = dict(connection.execute("SELECT name, sql FROM sqlite_master WHERE name NOT LIKE 'sqlite_%'"))
