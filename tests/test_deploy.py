@@ -8,6 +8,7 @@ from __future__ import annotations
 import ipaddress
 import json
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -124,7 +125,7 @@ def test_secrets_reach_a_replica_from_files_and_its_arguments_as_they_are(tmp_pa
     (tmp_path / "postgres_password").write_text("a b$c\n")
     (tmp_path / "metrics_token").write_text("m\n")
     service = COMPOSE["services"]["keyhole-1"]
-    show = f"{sys.executable} -c 'import os, sys; print(os.environ[\"PGPASSWORD\"], sys.argv[1:])'"
+    show = f"{shlex.quote(sys.executable)} -c 'import os, sys; print(os.environ[\"PGPASSWORD\"], sys.argv[1:])'"
     *shell, script, name = [word.replace("$$", "$") for word in service["entrypoint"]]
     script = script.replace("/run/secrets", str(tmp_path)).replace("/opt/keyhole/bin/keyhole", show)
     run = subprocess.run([*shell, script, name, *service["command"]], capture_output=True, text=True, check=False)

@@ -245,6 +245,7 @@ def test_heavy_pages_get_their_turn_among_light_ones() -> None:
             done.append(number)
 
         heavy = "x" * (LIGHT + 1)
+        await asyncio.gather(*(pool.extract(plain("light")) for _ in range(2)))  # both workers have started
         await asyncio.gather(*(one(number, heavy if number == 2 else "light") for number in range(40)))
         return done
 
