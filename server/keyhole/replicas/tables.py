@@ -76,13 +76,13 @@ LEAVE_ALONE: Final = """
 
 SWEEP: Final = """
     WITH leases AS (
-        DELETE FROM keyhole_leases WHERE name IN (
+        DELETE FROM keyhole_leases WHERE name = ANY(ARRAY(
             SELECT name FROM keyhole_leases
             WHERE NOT EXISTS (SELECT FROM unnest(untils) AS until WHERE until > now())
-            LIMIT %(batch)s FOR UPDATE SKIP LOCKED)),
+            LIMIT %(batch)s FOR UPDATE SKIP LOCKED))),
     rates AS (
-        DELETE FROM keyhole_rates WHERE name IN (
-            SELECT name FROM keyhole_rates WHERE full_at < now() LIMIT %(batch)s FOR UPDATE SKIP LOCKED))
-    DELETE FROM keyhole_waits WHERE host IN (
-        SELECT host FROM keyhole_waits WHERE until < now() LIMIT %(batch)s FOR UPDATE SKIP LOCKED)"""
+        DELETE FROM keyhole_rates WHERE name = ANY(ARRAY(
+            SELECT name FROM keyhole_rates WHERE full_at < now() LIMIT %(batch)s FOR UPDATE SKIP LOCKED)))
+    DELETE FROM keyhole_waits WHERE host = ANY(ARRAY(
+        SELECT host FROM keyhole_waits WHERE until < now() LIMIT %(batch)s FOR UPDATE SKIP LOCKED))"""
 """Forget what says nothing any more, so much at once at most: a missing row means the same as each of these."""

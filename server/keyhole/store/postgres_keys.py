@@ -31,11 +31,12 @@ WITH added AS (
     RETURNING xmax = 0 AS made
 ) SELECT count(*) FILTER (WHERE made) AS made FROM added
 """
+# An array and not IN (SELECT …): that may be run again for each row, and each time pass over those locked before.
 _PRUNE: Final[Mapping[Table, str]] = {
     table: f"""
-DELETE FROM keyhole.{table} WHERE tenant = %s AND key IN (
+DELETE FROM keyhole.{table} WHERE tenant = %s AND key = ANY(ARRAY(
     SELECT key FROM keyhole.{table} WHERE tenant = %s ORDER BY number LIMIT %s FOR UPDATE SKIP LOCKED
-)"""
+))"""
     for table in ("known_urls", "vectors")
 }
 
