@@ -9,6 +9,7 @@ from uuid import uuid4
 import pytest
 
 from fakes import Clock
+from keyhole.store import postgres
 from keyhole.store.base import Store
 from keyhole.store.postgres import PostgresStore
 from keyhole.store.postgres_database import Database
@@ -39,3 +40,18 @@ class TestPostgresStore(StoreContract):
 
     def open_store(self, folder: Path, clock: Clock) -> Store:
         return PostgresStore(self.database, uuid4(), clock, Limits(TTL, 10**9))
+
+
+def test_pruning_takes_no_more_than_it_must_under_the_worst_of_plans(
+    database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(postgres, "MAX_VECTORS", 3)
+    worst = "".join(f"-c%20enable_{name}%3Doff%20" for name in ("hashjoin", "mergejoin", "hashagg", "material", "sort"))
+    database = Database(f"{database_url}?options={worst}", 2, prepare)
+    try:
+        store = PostgresStore(database, uuid4(), Clock(), Limits(TTL, 10**9))
+        for number in range(6):
+            store.keep_vectors({bytes([number]): b"x"})
+        assert set(store.vectors([bytes([number]) for number in range(6)])) == {b"\x03", b"\x04", b"\x05"}
+    finally:
+        database.close()
