@@ -106,6 +106,11 @@ def test_a_relative_link_is_known_as_the_address_it_leads_to() -> None:
         assert holds(text, url)
 
 
+def test_of_a_page_whose_address_is_none_the_whole_addresses_are_known() -> None:
+    text = "[whole](https://a.example/one) [relative](two)"
+    assert keys_of("no address", text) == keys(["https://a.example/one"])
+
+
 def test_the_pages_own_address_is_known() -> None:
     assert holds("", f"{PAGE}#anywhere")
 

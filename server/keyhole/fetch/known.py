@@ -46,8 +46,11 @@ def key(url: str) -> bytes:
 
 
 def keys_of(url: str, text: str) -> frozenset[bytes]:
-    """The keys of a page's own URL and of every link in its text. Raises KeyholeError where the page's is no URL."""
-    base = parse_target(url)
+    """The keys of a page's own URL and of every link in its text."""
+    try:
+        base = parse_target(url)
+    except KeyholeError:  # of such a page the whole addresses are known, and no relative ones
+        return keys(islice(_links(text), MAX_LINKS))
     return keys(islice(_links(text), MAX_LINKS), base) | {key(_spelt(base))}
 
 
