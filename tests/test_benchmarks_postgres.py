@@ -5,20 +5,15 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-import pytest
-
-from postgresql import binaries, cluster
+from postgresql import cluster
 
 sys.path.append(str(Path(__file__).resolve().parents[1] / "benchmarks"))
 
 import postgres_immediate
 
 
-def test_nothing_that_was_acknowledged_is_lost_when_the_server_ends_at_once() -> None:
-    programs = binaries()
-    if programs is None:
-        pytest.skip("no PostgreSQL on this machine")
-    with cluster(programs) as server:
+def test_nothing_that_was_acknowledged_is_lost_when_the_server_ends_at_once(postgresql_programs: Path) -> None:
+    with cluster(postgresql_programs) as server:
         found = postgres_immediate.run(server, rounds=2, writers=2)
     assert len(found.acknowledged) >= 2 * postgres_immediate.BETWEEN
     assert (found.lost, found.raw, found.damaged, found.miscounted) == ([], [], 0, 0)

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from keyhole import __version__
 from keyhole.artifacts import arguments as artifacts
-from keyhole.config import HOME_PAGE, Config, load
+from keyhole.config import Config, agent, load
 from keyhole.errors import Code, KeyholeError
 from keyhole.logs import configure
 from keyhole.narrowing import AGES
@@ -92,10 +92,11 @@ def build(config: Config, extractor: Extractor | None = None, *, lasting: bool =
     from keyhole.websearch.panel import Panel
     from keyhole.worker.pool import WorkerPool
 
-    agent = config.user_agent or f"Keyhole/{__version__} (+{HOME_PAGE})"
     own = own_engines(config)
     manners = Manners(others=shared_hosts(config))
-    fetcher = HttpFetcher(config, agent, manners=manners, apis=endpoints(config) | {spec.endpoint for spec in own})
+    fetcher = HttpFetcher(
+        config, agent(config), manners=manners, apis=endpoints(config) | {spec.endpoint for spec in own}
+    )
     engines = chosen(
         config.engines, available(config, fetcher, time.time), [CustomEngine(spec, fetcher) for spec in own]
     )

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from keyhole import __version__
 from keyhole.errors import Code, KeyholeError
 from keyhole.settings import PREFIX, SETTINGS
 
@@ -95,6 +96,11 @@ class Config:
     metrics_token: str = field(default="", repr=False)
     log_format: str = "text"
     log_level: str = "WARNING"
+
+
+def agent(config: Config) -> str:
+    """What sites and issuers see of who asks."""
+    return config.user_agent or f"Keyhole/{__version__} (+{HOME_PAGE})"
 
 
 def load(environment: Mapping[str, str]) -> Config:

@@ -29,7 +29,7 @@ from keyhole.store.postgres_database import AWAY, GRACE, NO_TENANT, PATIENCE, Da
 from keyhole.store.postgres_schema import prepare
 from keyhole.store.postgres_sweep import Limits
 from loopback import unused_port
-from postgresql import PASSWORD, USER, Cluster, binaries, cluster
+from postgresql import PASSWORD, USER, Cluster, cluster
 from store.contract import TTL, code_of
 
 LONGEST = PATIENCE + GRACE + AWAY
@@ -37,12 +37,9 @@ LONGEST = PATIENCE + GRACE + AWAY
 
 
 @pytest.fixture(scope="module")
-def server() -> Iterator[Cluster]:
+def server(postgresql_programs: Path) -> Iterator[Cluster]:
     """A server of our own: it is stopped and damaged here."""
-    programs = binaries()
-    if programs is None:
-        pytest.skip("no PostgreSQL on this machine")
-    with cluster(programs) as server:
+    with cluster(postgresql_programs) as server:
         yield server
 
 

@@ -16,8 +16,7 @@ from itertools import accumulate
 from typing import Final
 
 from keyhole.halves import without_halves
-from keyhole.hosting.gate import Refusal
-from keyhole.hosting.layer import App, Message, Receive, Scope, Send, refuse
+from keyhole.hosting.layer import App, Message, Receive, Refusal, Scope, Send, refuse
 from keyhole.tools import tenant_of
 
 MAX_DEPTH: Final = 64

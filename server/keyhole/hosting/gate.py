@@ -27,7 +27,7 @@ from keyhole.hosting.authority import (
     origin,
     origin_rule,
 )
-from keyhole.hosting.layer import App, Receive, Scope, Send, refuse
+from keyhole.hosting.layer import App, Receive, Refusal, Scope, Send, refuse
 
 METADATA: Final = "/.well-known/"
 """Public documents stand here, which pages of any origin may read: RFC 9728 wants browsers to find them."""
@@ -75,16 +75,6 @@ class Head:
     """The server's own, on which the request came."""
     address: str = ""
     """And its address, in numbers."""
-
-
-@dataclass(frozen=True, slots=True)
-class Refusal:
-    """How a request ends that is not let in."""
-
-    status: int
-    code: str
-    message: str
-    headers: tuple[tuple[str, str], ...] = ()
 
 
 def rules(config: Config) -> Rules:

@@ -21,8 +21,7 @@ from starlette.requests import HTTPConnection
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Router
 
-from keyhole import __version__
-from keyhole.config import HOME_PAGE, Config
+from keyhole.config import Config, agent
 from keyhole.errors import KeyholeError
 from keyhole.fetch.base import Api
 from keyhole.hosting.jwks import Keys
@@ -159,4 +158,4 @@ def _issuer_api(config: Config) -> Api:
     urls = [url for url in (config.oauth_issuer, config.oauth_jwks_url) if url]
     own = frozenset(parse_target(url).endpoint for url in urls)
     bounded = replace(config, max_bytes=MAX_JWKS, max_decoded_bytes=MAX_JWKS)
-    return HttpFetcher(bounded, config.user_agent or f"Keyhole/{__version__} (+{HOME_PAGE})", apis=own)
+    return HttpFetcher(bounded, agent(config), apis=own)

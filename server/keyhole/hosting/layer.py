@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping
+from dataclasses import dataclass
 from typing import Any
 
 from keyhole import observe
@@ -14,6 +15,16 @@ Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 """An ASGI application. A layer is one that was made with the application under it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """How a request ends that is not let in."""
+
+    status: int
+    code: str
+    message: str
+    headers: tuple[tuple[str, str], ...] = ()
 
 
 async def refuse(send: Send, status: int, code: str, message: str, headers: tuple[tuple[str, str], ...] = ()) -> None:
