@@ -9,7 +9,7 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from keyhole.errors import Code, KeyholeError
-from keyhole.settings import MAX_BUDGET, MIN_BUDGET
+from keyhole.settings import MAX_BUDGET, MIN_BUDGET, MIN_TOKENS
 
 LARGEST: Final = 2**63 - 1
 """The largest whole number of 64 bits: a larger one counts nothing. Not in the schema, where it would cost every client
@@ -59,6 +59,14 @@ Budget = Annotated[
     ),
 ]
 
+Tokens = Annotated[
+    Annotated[int, Field(ge=MIN_TOKENS, le=MAX_BUDGET), BeforeValidator(_no_bool)] | None,
+    Field(description="Upper bound of the result in tokens, by a careful estimate; max_chars holds besides."),
+]
+Repeat = Annotated[
+    bool, Field(description="Show again what an earlier call of this session showed already. Default false.")
+]
+
 
 class WebFetch(BaseModel):
     """Arguments of web_fetch."""
@@ -71,10 +79,12 @@ class WebFetch(BaseModel):
         description="What you want to know, in words the page would use. Without it: the head and tail of the page.",
     )
     max_chars: Budget = None
+    max_tokens: Tokens = None
     refresh: bool = Field(
         False,
         description="Fetch again even if the page was fetched within the last 15 minutes. Default false.",
     )
+    repeat: Repeat = False
 
 
 class Search(BaseModel):
@@ -91,6 +101,7 @@ class Search(BaseModel):
     )
     max_results: Results = Field(5, description="Sources to read, 1 to 20. Default 5.")
     max_chars: Budget = None
+    max_tokens: Tokens = None
     sites: Sites | None = Field(None, max_length=20, description="Only these sites, such as docs.python.org.")
     exclude_sites: Sites | None = Field(None, max_length=20, description="Never these sites.")
     freshness: Literal["day", "week", "month", "year"] | None = Field(
@@ -108,6 +119,7 @@ class Search(BaseModel):
     fetch: bool = Field(
         True, description="False: only titles, addresses and the engines' snippets, no page is read. Default true."
     )
+    repeat: Repeat = False
 
 
 class ReadArtifact(BaseModel):
@@ -127,6 +139,8 @@ class ReadArtifact(BaseModel):
         max_length=4_000,
         description="Show where this quote stands in the text instead, with its offsets.",
     )
+    max_tokens: Tokens = None
+    repeat: Repeat = False
 
 
 ARGUMENTS: dict[str, type[BaseModel]] = {

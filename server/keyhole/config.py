@@ -30,6 +30,9 @@ class Config:
 
     home: Path | None = None
     max_chars: int = 9_000
+    context_tokens: int | None = None
+    session_tokens: int | None = None
+    repeats: str = "once"
     timeout: float = 30.0
     search_timeout: float = 40.0
     max_bytes: int = 10_000_000
@@ -96,6 +99,8 @@ class Config:
     metrics_token: str = field(default="", repr=False)
     log_format: str = "text"
     log_level: str = "WARNING"
+    origins: Mapping[str, str] = field(default_factory=dict, repr=False, compare=False)
+    """Where the value of each field that was set is from, such as `KEYHOLE_HOME`; others are the default."""
 
 
 def agent(config: Config) -> str:
@@ -111,6 +116,7 @@ def load(environment: Mapping[str, str]) -> Config:
     """
     known = {setting.variable: setting for setting in SETTINGS}
     values: dict[str, Any] = {}
+    origins: dict[str, str] = {}
     for name in sorted(environment):
         if not name.startswith(PREFIX):
             continue
@@ -121,10 +127,11 @@ def load(environment: Mapping[str, str]) -> Config:
             continue
         try:
             values[known[name].field] = known[name].parse(raw)
+            origins[known[name].field] = name
         except ValueError as error:
             shown = "" if known[name].secret else f"={raw!r}"
             raise KeyholeError(Code.INVALID_ARGUMENT, f"{name}{shown}: {error}") from error
-    return Config(**values)
+    return Config(**values, origins=origins)
 
 
 def _unknown(name: str, known: list[str]) -> str:

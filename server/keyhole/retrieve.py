@@ -15,7 +15,9 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from keyhole import wording
+from keyhole.allowance import Budget, allowance
 from keyhole.bound import bounded, cut
+from keyhole.callers import ANYBODY, Caller
 from keyhole.config import Config
 from keyhole.errors import Code, KeyholeError
 from keyhole.fetch.base import Fetcher, Terms
@@ -27,7 +29,6 @@ from keyhole.pages import Pages
 from keyhole.permission import permitted
 from keyhole.progress import Progress, rising, silent
 from keyhole.records import Answer, Artifact, Ranked, SearchRequest, Window
-from keyhole.settings import MAX_BUDGET, MIN_BUDGET
 from keyhole.store.base import Clock, Store
 from keyhole.websearch.panel import Panel
 from keyhole.worker.base import Extractor
@@ -64,10 +65,17 @@ class Retrieval:
     """Who else is asked about the order of passages; nobody by default."""
 
     async def web_fetch(
-        self, url: str, query: str | None = None, max_chars: int | None = None, refresh: bool = False
+        self,
+        url: str,
+        query: str | None = None,
+        max_chars: int | None = None,
+        refresh: bool = False,
+        max_tokens: int | None = None,
+        repeat: bool = False,
+        caller: Caller = ANYBODY,
     ) -> Answer:
         """Fetch a page and answer with its whole text, the passages for `query`, or its head and tail."""
-        async with self._call(self.config.timeout, max_chars) as call:
+        async with self._call(self.config.timeout, caller, max_chars, max_tokens, repeat) as call:
             artifact, stored = await self._pages().get(
                 await permitted(url, self.config, self.store), refresh, Terms(call.until)
             )
@@ -81,17 +89,20 @@ class Retrieval:
         limit: int | None = None,
         query: str | None = None,
         find: str | None = None,
+        max_tokens: int | None = None,
+        repeat: bool = False,
+        caller: Caller = ANYBODY,
     ) -> Answer:
         """Read on in a stored text: a range, the passages for a new query, or where a quote stands."""
         # With a query or a quote, `limit` bounds the result; in a range it counts characters, which may need more.
         asked = limit if query or find else max(limit or 0, self.config.max_chars)
-        async with self._call(self.config.timeout, asked) as call:
+        async with self._call(self.config.timeout, caller, asked, max_tokens, repeat) as call:
             if find:
-                call.answer = await asyncio.to_thread(self._quote, await self._stored(id), find, call.budget)
+                call.answer = await asyncio.to_thread(self._quote, await self._stored(id), find, call.budget.size)
             elif query:
                 call.answer = await self._page(await self._stored(id), True, query, call)
             else:
-                call.answer = await asyncio.to_thread(self._read, id, max(0, min(offset, FAR)), limit, call.budget)
+                call.answer = await asyncio.to_thread(self._read, id, max(0, min(offset, FAR)), limit, call.budget.size)
         return call.answer
 
     async def search(
@@ -100,6 +111,7 @@ class Retrieval:
         scope: str = "web",
         max_results: int = 5,
         max_chars: int | None = None,
+        max_tokens: int | None = None,
         sites: Sequence[str] = (),
         exclude_sites: Sequence[str] = (),
         freshness: str | None = None,
@@ -108,6 +120,8 @@ class Retrieval:
         kind: str = "web",
         queries: Sequence[str] = (),
         fetch: bool = True,
+        repeat: bool = False,
+        caller: Caller = ANYBODY,
         progress: Progress = silent,
     ) -> Answer:
         """From a question to numbered sources with their best passages, from the web or from the store.
@@ -119,14 +133,14 @@ class Retrieval:
         phrasings = list(dict.fromkeys([query, *queries]))
         progress = rising(progress)
         gathering = Gathering(self.config, self.panel, self._pages(), self.store)
-        async with self._call(self.config.search_timeout, max_chars) as call:
+        async with self._call(self.config.search_timeout, caller, max_chars, max_tokens, repeat) as call:
             gathered = await gathering.sources(
                 request, phrasings, scope=scope, fetch=fetch, until=call.until, progress=progress
             )
             await progress(steps(request) - 1, steps(request), f"ranking {len(gathered.sources)} sources")
             ranked, note = await self._ranked(gathered, phrasings, call.until)
             call.answer = await asyncio.to_thread(
-                self._evidence, gathered, ranked, max_results, scope, note, call.budget
+                self._evidence, gathered, ranked, max_results, scope, note, call.budget.size
             )
         return call.answer
 
@@ -145,10 +159,10 @@ class Retrieval:
         preferred: tuple[int, ...] = ()
         note = ""
         # Of a text that is shown whole no order is asked.
-        if self.second and query and serialized_size(artifact.text) > call.budget:
+        if self.second and query and serialized_size(artifact.text) > call.budget.size:
             preferred, faults = await self.second.windows(artifact.text, query, call.until)
             note = wording.second_opinion(faults)
-        return await asyncio.to_thread(self._show, artifact, stored, query, call.budget, preferred, note)
+        return await asyncio.to_thread(self._show, artifact, stored, query, call.budget.size, preferred, note)
 
     def _show(
         self, artifact: Artifact, stored: bool, query: str | None, budget: int, preferred: tuple[int, ...], note: str
@@ -270,18 +284,20 @@ class Retrieval:
     # Around every call.
 
     @asynccontextmanager
-    async def _call(self, seconds: float, max_chars: int | None) -> AsyncIterator[_Call]:
+    async def _call(
+        self, seconds: float, caller: Caller, max_chars: int | None, max_tokens: int | None, repeat: bool
+    ) -> AsyncIterator[_Call]:
         """One deadline and one place where failures become answers; the block sets `call.answer`."""
-        call = _Call(budget=min(MAX_BUDGET, max(MIN_BUDGET, max_chars or self.config.max_chars)))
+        call = _Call(allowance(self.config, caller, max_chars, max_tokens), caller, repeat)
         try:
             async with asyncio.timeout(seconds) as timer:
                 call.until = timer.when() or 0.0
                 yield call
         except TimeoutError:
             error = KeyholeError(Code.TIMEOUT, f"nothing to show within {seconds:g} s")
-            call.answer = cut(wording.failure(error, self.store.warning()), call.budget)
+            call.answer = cut(wording.failure(error, self.store.warning()), call.budget.size)
         except KeyholeError as error:
-            call.answer = cut(wording.failure(error, self.store.warning()), call.budget)
+            call.answer = cut(wording.failure(error, self.store.warning()), call.budget.size)
 
 
 _NO_ANSWER = Answer("", {}, is_error=True)
@@ -289,7 +305,9 @@ _NO_ANSWER = Answer("", {}, is_error=True)
 
 @dataclass(slots=True)
 class _Call:
-    budget: int
+    budget: Budget
+    caller: Caller
+    repeat: bool
     answer: Answer = _NO_ANSWER
     until: float = 0.0
     """Its deadline, in seconds of the event loop's clock."""

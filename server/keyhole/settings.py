@@ -16,6 +16,8 @@ MIN_BUDGET = 500
 """Bytes. Below it header, continuation and markers leave no room for text."""
 MAX_BUDGET = 200_000
 """Bytes. Above the largest cap of any known client (150,000 characters), so more could never arrive."""
+MIN_TOKENS = 200
+"""Below it header, continuation and markers leave no room for text."""
 
 KEYED = ("brave", "exa", "tavily", "serper", "mojeek")
 ENGINES = ("searxng", *KEYED, "keyless", "wikipedia")
@@ -45,6 +47,24 @@ SETTINGS: tuple[Setting, ...] = (
         "bytes of the result",
         "default budget of a result; 9,000 survives clients that cut at 10,000 bytes",
         between(MIN_BUDGET, MAX_BUDGET, int),
+    ),
+    Setting(
+        "context_tokens",
+        "tokens",
+        "the model's context: a result takes at most a fitting share of it; unset: as the client is known to take",
+        between(2_000, 100_000_000, int),
+    ),
+    Setting(
+        "session_tokens",
+        "tokens",
+        "what all results of one session may take together; then they shrink and say so; unset: without end",
+        between(1_000, 1_000_000_000, int),
+    ),
+    Setting(
+        "repeats",
+        "once or always",
+        "whether a passage that an earlier call of the session showed is shown again unless repeat=true asks for it",
+        one_of("once", "always"),
     ),
     Setting(
         "timeout",

@@ -18,8 +18,10 @@ from mcp.server.lowlevel import Server
 from mcp.shared.exceptions import MCPError
 
 from keyhole import __version__, observe
+from keyhole.allowance import allowance
 from keyhole.arguments import ARGUMENTS, parse_arguments, schema_of
 from keyhole.bound import cut, result_json
+from keyhole.callers import ANYBODY, Caller
 from keyhole.errors import Code, KeyholeError
 from keyhole.progress import Progress
 from keyhole.records import Answer
@@ -110,7 +112,9 @@ def build_server(product: Product, on_listed: Callable[[], None] = lambda: None)
         tenant = tenant_of(_scope(ctx))
 
         async def asked() -> Answer:
-            return await _called(await product(tenant), params.name, params.arguments or {}, _progress(ctx))
+            return await _called(
+                await product(tenant), params.name, params.arguments or {}, _progress(ctx), _caller(ctx)
+            )
 
         with _place(ctx), observe.call(params.name, tenant) as call:
             answer = await _netted(params.name, asked())
@@ -152,21 +156,24 @@ async def answer_call(
     name: str,
     arguments: dict[str, Any],
     progress: Progress,
+    caller: Caller = ANYBODY,
 ) -> Answer:
     """Check the arguments of one call and answer it; never raises but for cancellation."""
-    return await _netted(name, _called(retrieval, name, arguments, progress))
+    return await _netted(name, _called(retrieval, name, arguments, progress, caller))
 
 
-async def _called(retrieval: Retrieval, name: str, arguments: dict[str, Any], progress: Progress) -> Answer:
+async def _called(
+    retrieval: Retrieval, name: str, arguments: dict[str, Any], progress: Progress, caller: Caller
+) -> Answer:
     try:
         given = parse_arguments(name, arguments)
         if name == "web_fetch":
-            return await retrieval.web_fetch(**given)
+            return await retrieval.web_fetch(**given, caller=caller)
         if name == "search":
-            return await retrieval.search(**given, progress=progress)
-        return await retrieval.read_artifact(**given)
+            return await retrieval.search(**given, caller=caller, progress=progress)
+        return await retrieval.read_artifact(**given, caller=caller)
     except KeyholeError as error:
-        return cut(failure(error), retrieval.config.max_chars)
+        return cut(failure(error), allowance(retrieval.config, caller).size)
 
 
 async def _netted(name: str, answering: Awaitable[Answer]) -> Answer:
@@ -179,6 +186,12 @@ async def _netted(name: str, answering: Awaitable[Answer]) -> Answer:
         # as a protocol error and never a traceback in its context.
         log.exception("%s failed", name)
         return failure(KeyholeError(Code.INTERNAL_ERROR, f"{name} failed inside Keyhole"))
+
+
+def _caller(ctx: ServerRequestContext[Any]) -> Caller:
+    """Who asks, by the name it gave in the handshake or, in the later era, in this request."""
+    given = ctx.session.client_params
+    return Caller(given.client_info.name, given.client_info.version) if given else ANYBODY
 
 
 def _progress(ctx: ServerRequestContext[Any]) -> Progress:

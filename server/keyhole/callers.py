@@ -1,0 +1,24 @@
+"""Who makes a call, as far as it is known. Nothing is decided by it here."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from keyhole.ledger import Ledger
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """One client, as it named itself: a claim, good for what it lets through and for nothing else."""
+
+    client: str = ""
+    """`clientInfo.name`, "" where it gave none."""
+    version: str = ""
+    ledger: Ledger | None = None
+    """What its session was shown; None where there is no session."""
+
+
+ANYBODY = Caller()
+"""A caller of whom nothing is known."""
