@@ -6,7 +6,7 @@ alternate, so that whatever else the machine does meets both. Keyhole comes from
 Python that runs this script; the peer is installed from PyPI, once, into a virtual environment of its own.
 
 Cold start: from starting the process to the answer of `tools/list`. First fetch: the `tools/call` right after it.
-Second fetch: one more, of another address, in the same process.
+Second fetch: one more, of another address, in the same process. Besides: what `keyhole --version` takes.
 """
 
 from __future__ import annotations
@@ -67,12 +67,14 @@ def main() -> int:
                 if run >= 0:  # the run before the first compiles modules and fills the disk's cache
                     times[contender.name].append(measured)
     print(table(times))
+    print(f"\n{version_line(version_times(arguments.versions))}")
     return 0
 
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--runs", type=int, default=7, help="measured runs of each server; default 7")
+    parser.add_argument("--versions", type=int, default=40, help="measured runs of --version; default 40")
     cache = Path.home() / ".cache" / "keyhole-benchmarks"
     parser.add_argument("--cache", type=Path, default=cache, help=f"where the peer is kept; default {cache}")
     return parser.parse_args()
@@ -92,6 +94,23 @@ def peer(python: Path, home: str) -> Contender:
     """
     command = (str(python), "-m", "mcp_server_fetch", "--allow-private-ips", "--ignore-robots-txt")
     return Contender("mcp-server-fetch", command, {"HOME": home, "PATH": ""}, "fetch", "max_length")
+
+
+def version_times(runs: int) -> list[float]:
+    """Milliseconds of each of some runs of `keyhole --version`, after one that is not counted."""
+    command = (sys.executable, "-m", "keyhole", "--version")
+    marks: list[float] = []
+    for _ in range(runs + 1):
+        start = time.perf_counter()
+        subprocess.run(command, env={"PYTHONPATH": str(SERVER)}, capture_output=True, check=True, timeout=PATIENCE)
+        marks.append(1_000 * (time.perf_counter() - start))
+    return marks[1:]
+
+
+def version_line(times: list[float]) -> str:
+    """The middle of these times and their slow end, as a sentence."""
+    *_, p95 = statistics.quantiles(times, n=20, method="inclusive")
+    return f"`--version`: {statistics.median(times):.0f} ms, p95 {p95:.0f} ms of {len(times)} runs."
 
 
 def install_peer(cache: Path) -> Path:

@@ -28,6 +28,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "logs",
         "callers",
         "ledger",
+        "loading",
     ),
     ("config", "settings", "markdown", "changes", "hosts", "tokens"),
     ("fetch", "extract", "passages", "store"),
@@ -69,7 +70,7 @@ DOERS = {
     "hosting/drain.py", "hosting/access.py", "hosting/running.py", "logs.py",
     "store/fallback.py", "store/journal.py",
     "retrieve.py", "tools.py", "cli.py", "serving.py", "demo.py", "site.py", "explain.py",
-    "halves.py", "artifacts/commands.py", "artifacts/files.py", "artifacts/moving.py",
+    "loading.py", "halves.py", "artifacts/commands.py", "artifacts/files.py", "artifacts/moving.py",
 }  # fmt: skip
 IMPURE = {
     "asyncio", "socket", "ssl", "os", "time", "random", "secrets", "sqlite3", "sqlite_utils", "subprocess",

@@ -5,8 +5,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+TYPE_CHECKING = False  # for type checkers it is true under this name; `typing` itself would take a third of `--version`
 if TYPE_CHECKING:
     from keyhole.extract import extract
     from keyhole.passages import select

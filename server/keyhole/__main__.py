@@ -1,6 +1,19 @@
-"""`python -m keyhole`: the command line, and nothing else."""
+"""Where `keyhole` and `python -m keyhole` begin: `--version` is answered before anything loads. No other command is."""
 
-from keyhole.cli import main
+import sys
+
+from keyhole import __version__
+
+
+def main() -> int:
+    """Run one command; the exit code."""
+    if sys.argv[1:] == ["--version"]:
+        print(f"keyhole {__version__}")
+        return 0
+    from keyhole import cli
+
+    return cli.main()
+
 
 if __name__ == "__main__":
     raise SystemExit(main())

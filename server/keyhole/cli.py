@@ -6,7 +6,6 @@ Exit codes: 0 done; 1 the call failed with a named error; 2 the command line or 
 from __future__ import annotations
 
 import argparse
-import asyncio
 import gc
 import json
 import logging
@@ -127,6 +126,10 @@ def _serve(config: Config, arguments: argparse.Namespace) -> int:
     # Loading the protocol's types allocates half a million objects that live as long as the process: collecting
     # while they come, or going through them again at each later collection, costs a tenth of the start.
     gc.disable()
+    if not arguments.http:
+        from keyhole.loading import put_off
+
+        put_off()
     from keyhole.serving import serve_http, serve_stdio
 
     if config.engines or config.engines_file:  # what is wrong in them is told now and not at the first call
@@ -157,6 +160,8 @@ def _read(config: Config, arguments: argparse.Namespace) -> int:
 
 
 def _one_call(config: Config, tool: str, given: dict[str, Any], as_json: bool) -> int:
+    import asyncio
+
     answer = asyncio.run(_answer(config, tool, given))
     if as_json:
         facts = {"text": answer.text, "is_error": answer.is_error, **answer.facts}

@@ -1,0 +1,46 @@
+"""Loads the protocol's SDK without what a server over stdio never calls. No protocol and no tools here.
+
+Importing anything of `mcp` runs the `__init__` of the package, which imports the SDK's clients, its high-level server
+and with them HTTP clients and cryptography; and pydantic makes validators for some five hundred types of the protocol,
+of which a session uses twenty. Both take longer than all else in a start, so both are put off until they are wanted.
+"""
+
+from __future__ import annotations
+
+import sys
+from importlib.util import find_spec, module_from_spec
+from threading import RLock
+from types import ModuleType
+from typing import Final
+
+PACKAGES: Final = ("mcp", "mcp.server")
+"""Whose `__init__` only passes names on from their submodules, which we import by their own names."""
+
+_READING: Final = RLock()
+
+
+class _Unread(ModuleType):
+    """A package whose `__init__` runs when a name that it defines is first asked for; its submodules need it not."""
+
+    def __getattr__(self, name: str) -> object:
+        with _READING:  # a second thread waits here; the one that reads may meet names that are not there yet
+            spec = self.__spec__
+            if type(self) is _Unread and "_read" not in vars(self) and spec and spec.loader:
+                self._read = True
+                spec.loader.exec_module(self)
+                self.__class__ = ModuleType
+        return ModuleType.__getattribute__(self, name)
+
+
+def put_off() -> None:
+    """Have the packages read, and the validators made, when they are first used. To be called before `mcp` loads."""
+    from pydantic import BaseModel
+
+    BaseModel.model_config["defer_build"] = True
+    for name in PACKAGES:
+        if name not in sys.modules and (spec := find_spec(name)):
+            module = sys.modules[name] = module_from_spec(spec)
+            module.__class__ = _Unread
+            parent, _, child = name.rpartition(".")
+            if parent:
+                setattr(sys.modules[parent], child, module)
