@@ -28,7 +28,7 @@ class _Unread(ModuleType):
             if type(self) is _Unread and "_read" not in vars(self) and spec and spec.loader:
                 self._read = True
                 spec.loader.exec_module(self)
-                self.__class__ = ModuleType
+                self.__class__ = ModuleType  # type: ignore[assignment] # an ordinary package from now on
         return ModuleType.__getattribute__(self, name)
 
 
