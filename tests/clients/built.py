@@ -28,7 +28,7 @@ def environment(**more: str) -> dict[str, str]:
     return {**kept, **more}
 
 
-def run(command: Sequence[str | Path], folder: Path, env: Mapping[str, str] | None = None) -> str:
+def run(command: Sequence[object], folder: Path, env: Mapping[str, str] | None = None) -> str:
     """What a command says on stdout. Raises AssertionError with its last words when it fails."""
     words = [str(word) for word in command]
     done = subprocess.run(

@@ -75,8 +75,8 @@ def _try(
     steps: Steps,
     stage: Stage,
     where: str,
-    server: Sequence[str | Path],
-    command: Sequence[str | Path],
+    server: Sequence[object],
+    command: Sequence[object],
     env: Mapping[str, str] | None = None,
 ) -> None:
     """The version is told, and a client has all three tools really called."""
@@ -94,7 +94,7 @@ def _bare(stage: Stage) -> dict[str, str]:
 
 
 @contextmanager
-def session(command: Sequence[str | Path], env: Mapping[str, str], folder: Path) -> Iterator[Call]:
+def session(command: Sequence[object], env: Mapping[str, str], folder: Path) -> Iterator[Call]:
     """A client that is connected to a server over stdio; how it calls a tool."""
     first, *rest = (str(word) for word in command)
     server = StdioServerParameters(command=first, args=rest, env=dict(env), cwd=str(folder))

@@ -18,7 +18,7 @@ from .npm import NotBroughtError
 from .stage import set_stage
 from .steps import FAULTS, Steps
 
-PLACEHOLDER = "io.github.OWNER/"
+PLACEHOLDER = ".OWNER/"
 
 
 def main() -> int:
