@@ -1,4 +1,4 @@
-"""Loads the protocol's SDK without what a server over stdio never calls. No protocol and no tools here.
+"""Loads libraries without those of their parts that are never called. No protocol and no tools here.
 
 Importing anything of `mcp` runs the `__init__` of the package, which imports the SDK's clients, its high-level server
 and with them HTTP clients and cryptography; and pydantic makes validators for some five hundred types of the protocol,
@@ -8,10 +8,12 @@ of which a session uses twenty. Both take longer than all else in a start, so bo
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib.util import find_spec, module_from_spec
 from threading import RLock
 from types import ModuleType
-from typing import Final
+from typing import Final, cast
 
 PACKAGES: Final = ("mcp", "mcp.server")
 """Whose `__init__` only passes names on from their submodules, which we import by their own names."""
@@ -44,3 +46,16 @@ def put_off() -> None:
             parent, _, child = name.rpartition(".")
             if parent:
                 setattr(sys.modules[parent], child, module)
+
+
+@contextmanager
+def without(*names: str) -> Iterator[None]:
+    """Have what is imported in the block find these optional modules missing, as where they are not installed."""
+    hidden = [name for name in names if name not in sys.modules]
+    for name in hidden:
+        sys.modules[name] = cast(ModuleType, None)  # how Python itself notes that there is no such module
+    try:
+        yield
+    finally:
+        for name in hidden:
+            sys.modules.pop(name, None)

@@ -21,6 +21,7 @@ from keyhole import observe
 from keyhole.cli import build
 from keyhole.config import Config
 from keyhole.halves import Mended
+from keyhole.loading import without
 from keyhole.retrieve import Retrieval
 from keyhole.tenants import Tenants
 from keyhole.tools import build_server
@@ -159,7 +160,8 @@ class _Maker:
         product = build(self._config, self._pool, lasting=True)
         # What nearly every call needs, loaded while nobody waits: stemmers and the database's driver.
         for module in ("keyhole.passages", "sqlite_utils"):
-            import_module(module)
+            with without("numpy", "pandas"):
+                import_module(module)
         return product
 
 

@@ -16,6 +16,7 @@ from weakref import WeakValueDictionary
 
 from keyhole.config import Config
 from keyhole.errors import Code, KeyholeError
+from keyhole.loading import without
 from keyhole.store.base import LOCAL, Clock, Store, Stores
 from keyhole.store.home import SECRET_BYTES, home_folder, open_home
 
@@ -81,7 +82,9 @@ class LocalStores:
 
     def _opened(self, tenant: str) -> tuple[Store, bytes]:
         from keyhole.store.fallback import FallbackStore
-        from keyhole.store.sqlite import SqliteStore
+
+        with without("numpy", "pandas"):  # whose types sqlite_utils would know, and none is ever stored
+            from keyhole.store.sqlite import SqliteStore
 
         folder, secret = self._folder, self._secret
         if tenant != LOCAL:

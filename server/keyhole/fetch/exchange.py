@@ -9,7 +9,6 @@ from contextlib import asynccontextmanager
 from typing import Final, cast
 
 import httpcore
-import httpx
 
 from keyhole.config import Config
 from keyhole.errors import Code, KeyholeError
@@ -19,6 +18,10 @@ from keyhole.fetch.decoding import Decoder
 from keyhole.fetch.manners import BACKOFF, Manners
 from keyhole.fetch.meter import MeteredBackend
 from keyhole.fetch.urls import DEFAULT_PORTS, Target
+from keyhole.loading import without
+
+with without("httpx._main"):  # its command line, which brings rich and a highlighter of code
+    import httpx
 
 Response = httpx.Response
 Headers = httpx.Headers
