@@ -14,6 +14,7 @@ import shlex
 import sys
 import time
 from collections.abc import Sequence
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 from keyhole import __version__
@@ -126,11 +127,10 @@ def _serve(config: Config, arguments: argparse.Namespace) -> int:
     # Loading the protocol's types allocates half a million objects that live as long as the process: collecting
     # while they come, or going through them again at each later collection, costs a tenth of the start.
     gc.disable()
-    if not arguments.http:
-        from keyhole.loading import put_off
+    from keyhole.loading import sparingly
 
-        put_off()
-    from keyhole.serving import serve_http, serve_stdio
+    with nullcontext() if arguments.http else sparingly():
+        from keyhole.serving import serve_http, serve_stdio
 
     if config.engines or config.engines_file:  # what is wrong in them is told now and not at the first call
         from keyhole.websearch.choice import check_names

@@ -34,11 +34,11 @@ class _Unread(ModuleType):
         return ModuleType.__getattribute__(self, name)
 
 
-def put_off() -> None:
-    """Have the packages read, and the validators made, when they are first used. To be called before `mcp` loads."""
+@contextmanager
+def sparingly() -> Iterator[None]:
+    """Have what of `mcp` is imported in the block load as little as it can; what is asked for later loads then."""
     from pydantic import BaseModel
 
-    BaseModel.model_config["defer_build"] = True
     for name in PACKAGES:
         if name not in sys.modules and (spec := find_spec(name)):
             module = sys.modules[name] = module_from_spec(spec)
@@ -46,6 +46,12 @@ def put_off() -> None:
             parent, _, child = name.rpartition(".")
             if parent:
                 setattr(sys.modules[parent], child, module)
+    BaseModel.model_config["defer_build"] = True
+    try:
+        with without("uvicorn"):  # whose server a library of server-sent events would listen to
+            yield
+    finally:
+        del BaseModel.model_config["defer_build"]
 
 
 @contextmanager
