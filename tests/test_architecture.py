@@ -40,7 +40,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("evidence",),
     ("retrieve",),
     ("stores", "tenants"),
-    ("tools", "halves", "site", "artifacts", "explain", "bar"),
+    ("resources", "prompts", "offers", "tools", "halves", "site", "artifacts", "explain", "bar"),
     ("hosting",),
     ("cli", "serving", "demo"),
     ("__main__",),
@@ -68,7 +68,7 @@ DOERS = {
     "hosting/probes.py", "hosting/metrics.py", "hosting/telemetry.py",
     "hosting/drain.py", "hosting/access.py", "hosting/running.py", "logs.py",
     "store/fallback.py", "store/journal.py",
-    "retrieve.py", "tools.py", "cli.py", "serving.py", "demo.py", "site.py", "explain.py",
+    "retrieve.py", "tools.py", "resources.py", "offers.py", "cli.py", "serving.py", "demo.py", "site.py", "explain.py",
     "halves.py", "artifacts/commands.py", "artifacts/files.py", "artifacts/moving.py",
 }  # fmt: skip
 IMPURE = {
@@ -79,6 +79,7 @@ ALLOWED_IN_PURE = {
     ("store/memory.py", "threading"): "a lock around a dictionary",
     ("config.py", "pathlib"): "a path is a value; nothing is opened",
     ("settings.py", "pathlib"): "the same",
+    ("prompts.py", "mcp_types"): "the protocol's values; nothing is sent",
     ("hosting/oauth.py", "logging"): "why a token was refused, which its sender is not told",
 }
 
