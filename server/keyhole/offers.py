@@ -85,6 +85,6 @@ def completed_by(ref: types.ResourceTemplateReference | types.PromptReference, a
         raise KeyholeError(Code.INVALID_ARGUMENT, f"ref: the templates are {resources.WHOLE} and {resources.RANGE}")
     if argument not in known:
         raise KeyholeError(
-            Code.INVALID_ARGUMENT, f"argument: {argument[:64]!r} is none of it; it takes {', '.join(known)}"
+            Code.INVALID_ARGUMENT, f"argument: there is no {argument[:64]!r}; it takes {', '.join(known)}"
         )
     return argument

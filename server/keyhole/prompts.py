@@ -13,11 +13,11 @@ from keyhole.errors import Code, KeyholeError
 _RESEARCH: Final = """\
 Research this question on the web and answer it with citations.
 
-Question: {question}{sites}
+Question: {question}
 
 How to work:
 1. search with the words that a good page would use; where the results are thin, other words, or several phrasings \
-in `queries`.
+in `queries`. Sites that the question names go into `sites` or `exclude_sites`.
 2. Read on where the answer may stand: the call of a "Next:" line, read_artifact(id=…, query=…) for another question \
 to the same page, web_fetch(url=…, query=…) for a link. What was fetched once need not be fetched again.
 3. Prefer primary and recent sources. Look for a second source for every claim that matters; where sources differ, \
@@ -44,18 +44,20 @@ words"). If the page does not say, answer that, and name what you looked for."""
 
 
 def prompt_list() -> list[types.Prompt]:
-    """The prompts, always in the same order and the same bytes. What must be given comes first: clients that take
-    arguments from a command line fill them in this order."""
+    """The prompts, always in the same order and the same bytes. The question is the last argument or the only one:
+    clients with a command line split it at spaces, and some give what is left over to the last (google-gemini/
+    gemini-cli#6284, anthropics/claude-code#14210)."""
     return [
         types.Prompt(
             name="research",
             title="Research a question with citations",
             description="Search, read and answer with sources and checked quotes, and say what was not found.",
             arguments=[
-                types.PromptArgument(name="question", description="What you want to know.", required=True),
                 types.PromptArgument(
-                    name="sites", description="Only these sites, such as docs.python.org, separated by commas."
-                ),
+                    name="question",
+                    description="What you want to know; sites to use may be named in it.",
+                    required=True,
+                )
             ],
         ),
         types.Prompt(
@@ -98,11 +100,8 @@ def named(name: str) -> types.Prompt:
 
 
 def _research(given: Mapping[str, str]) -> str:
-    sites = [site.strip() for site in given.get("sites", "").split(",") if site.strip()]
-    # As the tool checks them, so that the call that the prompt names is one that is taken.
-    checked = parse_arguments("search", {"query": given["question"], **({"sites": sites} if sites else {})})
-    only = f"\nSites: only these, by sites={checked['sites']!r} in every search." if sites else ""
-    return _RESEARCH.format(question=checked["query"], sites=only)
+    # As the tool checks it, here and below, so that the call that the prompt leads to is one that is taken.
+    return _RESEARCH.format(question=parse_arguments("search", {"query": given["question"]})["query"])
 
 
 def _read_page(given: Mapping[str, str]) -> str:

@@ -13,7 +13,6 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any, Final
-from urllib.parse import urlsplit
 
 import mcp_types as types
 from mcp.shared.exceptions import MCPError
@@ -53,12 +52,12 @@ _AROUND: Final = 200
 """Bytes of a page around its entries, the cursor and the stamp among them."""
 
 
-def refused(answer: Answer) -> MCPError:
+def refused(answer: Answer, **facts: str) -> MCPError:
     """A failed answer as the protocol's error, with the code's name in its text and its data: invalid parameters for
     what is not there, as in every era since SEP-2164, and an internal error for what may be there later."""
     code = answer.text.partition(":")[0]
     number = types.INVALID_PARAMS if code in _NOT_THERE else types.INTERNAL_ERROR
-    return MCPError(number, answer.text, data={"code": code, **answer.facts})
+    return MCPError(number, answer.text, data={"code": code, **facts, **answer.facts})
 
 
 def templates() -> list[types.ResourceTemplate]:
@@ -105,7 +104,9 @@ def parse_uri(uri: str) -> dict[str, Any]:
     """The arguments of read_artifact that an address stands for. Raises KeyholeError for one that names nothing."""
     found = _URI.fullmatch(uri)
     if found is None:
-        raise KeyholeError(Code.UNKNOWN_ARTIFACT, f"no resource has this URI; they are {WHOLE} and {RANGE}")
+        raise KeyholeError(
+            Code.UNKNOWN_ARTIFACT, f"no resource has this URI; they are {WHOLE} and {RANGE}", uri=clip(uri, MAX_URL)
+        )
     given = {name: value for name, value in zip(("id", "offset", "limit"), found.groups(), strict=True) if value}
     return parse_arguments("read_artifact", given)
 
@@ -113,7 +114,7 @@ def parse_uri(uri: str) -> dict[str, Any]:
 def contents(uri: str, answer: Answer) -> types.ReadResourceResult:
     """What was read, as the protocol writes it. Raises MCPError where nothing was."""
     if answer.is_error:
-        raise refused(answer)
+        raise refused(answer, uri=uri)
     meta = {META_KEY: answer.facts} if answer.facts else None
     return types.ReadResourceResult(
         contents=[types.TextResourceContents(uri=uri, mime_type=MIME_TYPE, text=answer.text, _meta=meta)]
@@ -179,8 +180,8 @@ def parse_cursor(cursor: str) -> Place:
 
 
 async def completed(retrieval: Retrieval, what: str, value: str) -> types.Completion:
-    """Ids, addresses (`url`) or hosts (`sites`) of stored pages whose title or address holds the words of a value, or
-    whose id begins with it: the newest first."""
+    """Ids or addresses (`url`) of stored pages whose title or address holds the words of a value, or whose id begins
+    with it: the newest first."""
     rows = await _listed(retrieval, LOOKED_AT)
     found = COMPLETED[what](rows, value)
     values = list(dict.fromkeys(found))
@@ -201,17 +202,9 @@ def _urls(rows: Sequence[ArtifactSummary], value: str) -> list[str]:
     return [row.url for row in _about(rows, value) if row.url.isascii() and len(row.url) <= MAX_URL]
 
 
-def _hosts(rows: Sequence[ArtifactSummary], value: str) -> list[str]:
-    """Hosts that hold the last of several names; those before it stay."""
-    before, comma, last = value.rpartition(",")
-    hosts = (urlsplit(row.url).hostname or "" for row in rows)
-    return [f"{before}{comma}{host}" for host in hosts if host and last.strip().lower() in host]
-
-
 COMPLETED: Final[dict[str, Callable[[Sequence[ArtifactSummary], str], list[str]]]] = {
     "id": _ids,
     "url": _urls,
-    "sites": _hosts,
 }
 
 
