@@ -40,7 +40,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("evidence",),
     ("retrieve",),
     ("stores", "tenants"),
-    ("resources", "prompts", "offers", "tools", "halves", "site", "artifacts", "explain", "bar"),
+    ("resources", "prompts", "offers", "tools", "halves", "malformed", "site", "artifacts", "explain", "bar"),
     ("hosting",),
     ("cli", "serving", "demo"),
     ("__main__",),
@@ -69,7 +69,7 @@ DOERS = {
     "hosting/drain.py", "hosting/access.py", "hosting/running.py", "logs.py",
     "store/fallback.py", "store/journal.py",
     "retrieve.py", "tools.py", "resources.py", "offers.py", "cli.py", "serving.py", "demo.py", "site.py", "explain.py",
-    "halves.py", "artifacts/commands.py", "artifacts/files.py", "artifacts/moving.py",
+    "halves.py", "malformed.py", "artifacts/commands.py", "artifacts/files.py", "artifacts/moving.py",
 }  # fmt: skip
 IMPURE = {
     "asyncio", "socket", "ssl", "os", "time", "random", "secrets", "sqlite3", "sqlite_utils", "subprocess",
