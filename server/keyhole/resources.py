@@ -48,7 +48,7 @@ _NOT_THERE: Final = frozenset(
 )
 _STAMP: Final = 100
 """Bytes of what the later protocol stamps on a result, the server's name and version."""
-_AROUND: Final = 200
+_AROUND: Final = 300
 """Bytes of a page around its entries, the cursor and the stamp among them."""
 
 
