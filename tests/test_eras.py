@@ -259,6 +259,17 @@ def test_what_is_wrong_with_a_request_is_told_by_the_number_that_says_so(
     assert len(alive["result"]["tools"]) == 3
 
 
+@pytest.mark.parametrize("era", ERAS)
+def test_nothing_is_stored_or_opened_before_stored_pages_are_asked_for(era: str, tmp_path: Path) -> None:
+    with started(str(tmp_path), ERAS[era]) as wire:
+        for method in ("prompts/list", "resources/templates/list"):
+            assert "result" in wire.ask(method, {})
+        wire.ask("prompts/get", {"name": "research", "arguments": {"question": "Who?"}})
+        assert list(tmp_path.iterdir()) == []
+        assert wire.ask("resources/list", {})["result"]["resources"] == []
+        assert list(tmp_path.iterdir())
+
+
 MALFORMED = [
     (b"{nope", None, -32700),
     (b"[]", None, -32600),

@@ -133,6 +133,11 @@ def test_an_entry_says_what_a_person_chooses_by() -> None:
     assert entry.annotations.last_modified == "2023-11-14T22:13:20Z"
 
 
+@pytest.mark.parametrize("at", [-1e300, 0.0, 1e12, 1e300])
+def test_a_time_that_no_date_can_say_breaks_no_listing(at: float) -> None:
+    assert resource(ArtifactSummary(id_of(1), "https://a.example/", "A", 1, at, 0.0)).annotations
+
+
 def test_an_entry_of_a_hostile_page_is_short_and_one_line() -> None:
     entry = resource(ArtifactSummary(id_of(1), "https://a.example/" + "x" * 9_000, "\ud800 a\n" * 9_000, 1, 1.0, 1.0))
     told = json.dumps(entry.model_dump(mode="json"))
@@ -143,7 +148,7 @@ def test_an_entry_of_a_hostile_page_is_short_and_one_line() -> None:
 
 @pytest.mark.parametrize("era", ERAS)
 @pytest.mark.parametrize(
-    "cursor", ["", "x", "é", "AAAA", "../..", "a" * 10_000, cursor_of((1.0, "a b")), cursor_of((-1.0, "a"))]
+    "cursor", ["", "x", "é", "AAAA", "../..", "a" * 10_000, cursor_of((1.0, "a b")), cursor_of((float("inf"), "a"))]
 )
 def test_a_cursor_that_no_listing_gave_is_refused(era: str, cursor: str) -> None:
     error = refusal(retrieval(store=stored(2)), era, lambda client: client.list_resources(cursor=cursor))
@@ -151,7 +156,7 @@ def test_a_cursor_that_no_listing_gave_is_refused(era: str, cursor: str) -> None
     assert error.data["code"] == "invalid_argument"
 
 
-@pytest.mark.parametrize("place", [(1_700_000_000.123456, id_of(1)), (0.0, id_of(0)), (1.5e9, id_of(2))])
+@pytest.mark.parametrize("place", [(1_700_000_000.123456, id_of(1)), (0.0, id_of(0)), (1e300, id_of(2)), (-1e-9, "x")])
 def test_a_cursor_is_its_place_exactly(place: Place) -> None:
     assert parse_cursor(cursor_of(place)) == place
 

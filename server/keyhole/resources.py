@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import asyncio
 import base64
-import binascii
 import json
+import math
 import re
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
@@ -41,8 +41,11 @@ MAX_VALUES: Final = 100
 LOOKED_AT: Final = 2_000
 """Artifacts, the newest, in which a completion looks for words: some milliseconds, at each key that a user presses."""
 
+LATEST: Final = 253_402_300_799.0
+"""The last second that a date can say, of the year 9999: a store that was written to by others may hold any number."""
+
 _URI: Final = re.compile(r"artifact://([a-z2-7]{16})/?(?:\?(?:offset=(\d{0,19}))?&?(?:limit=(\d{0,19}))?)?", re.ASCII)
-_CURSOR: Final = re.compile(r"(\d{1,12}(?:\.\d{1,9})?) (\S{1,64})", re.ASCII)
+_CURSOR: Final = re.compile(r"([\d.e+-]{1,32}) (\S{1,64})", re.ASCII)
 _NOT_THERE: Final = frozenset(
     {Code.INVALID_ARGUMENT, Code.UNKNOWN_ARTIFACT, Code.EXPIRED_ARTIFACT, Code.DAMAGED_ARTIFACT}
 )
@@ -90,7 +93,8 @@ async def read(retrieval: Retrieval, caller: Caller, uri: str) -> Answer:
     asked = parse_uri(uri)
     # To a person who attaches a page it is shown in full, and nobody knows whether a model sees it.
     caller = replace(caller, ledger=None)
-    budget = allowance(retrieval.config, caller, max(asked.get("limit", 0), retrieval.config.max_chars)).size
+    # As there: what this client gets by default, or more where a longer range was asked for.
+    budget = max(allowance(retrieval.config, caller, asked_for).size for asked_for in (None, asked.get("limit")))
     answer = await retrieval.read_artifact(**asked, repeat=True, caller=caller)
     if not answer.is_error and (excess := _size(contents(uri, answer)) + _STAMP - budget) > 0:
         # The words around a resource are longer than those around a result; each character takes a byte at least.
@@ -145,7 +149,7 @@ async def page(retrieval: Retrieval, caller: Caller, cursor: str | None) -> type
 
 def resource(row: ArtifactSummary) -> types.Resource:
     """One line of the listing. Title and address are the page's, as lines that form no Markdown."""
-    at = datetime.fromtimestamp(row.fetched_at, UTC)
+    at = datetime.fromtimestamp(min(max(0.0, row.fetched_at), LATEST), UTC)
     address = clip(row.url, MAX_URL)
     name = title_line(row.url.partition("://")[2] or row.url)
     return types.Resource(
@@ -168,12 +172,13 @@ def parse_cursor(cursor: str) -> Place:
     """The place of a cursor. Raises KeyholeError (invalid_argument) for what no listing gave."""
     try:
         text = base64.b64decode(cursor + "=" * (-len(cursor) % 4), altchars=b"-_", validate=True).decode()
-    except (binascii.Error, ValueError):
-        text = ""
-    found = _CURSOR.fullmatch(text)
-    if found is None:
+        found = _CURSOR.fullmatch(text)
+        at = float(found[1]) if found else math.inf
+    except ValueError:  # also of base64
+        found, at = None, math.inf
+    if found is None or not math.isfinite(at):
         raise KeyholeError(Code.INVALID_ARGUMENT, "cursor: no listing gave this one; list again without a cursor")
-    return float(found[1]), found[2]
+    return at, found[2]
 
 
 # Completion.
