@@ -19,7 +19,7 @@ from mcp.shared.exceptions import MCPError
 
 from keyhole.allowance import allowance
 from keyhole.arguments import parse_arguments
-from keyhole.bound import META_KEY
+from keyhole.bound import DIGITS, META_KEY
 from keyhole.callers import Caller
 from keyhole.errors import Code, KeyholeError
 from keyhole.measure import clip
@@ -96,11 +96,15 @@ async def read(retrieval: Retrieval, caller: Caller, uri: str) -> Answer:
     # As there: what this client gets by default, or more where a longer range was asked for.
     budget = max(allowance(retrieval.config, caller, asked_for).size for asked_for in (None, asked.get("limit")))
     answer = await retrieval.read_artifact(**asked, repeat=True, caller=caller)
-    if not answer.is_error and (excess := _size(contents(uri, answer)) + _STAMP - budget) > 0:
-        # The words around a resource are longer than those around a result; each character takes a byte at least.
-        shown = int(str(answer.facts.get("shown_chars", len(answer.text))))
-        asked["limit"] = max(1, shown - excess)
-        answer = await retrieval.read_artifact(**asked, repeat=True, caller=caller)
+    shown = len(answer.text.partition(" ---\n")[2].rpartition("\n--- end ")[0]) or len(answer.text)
+    for attempt in range(8):
+        excess = 0 if answer.is_error else _size(contents(uri, answer)) + _STAMP - budget
+        if excess <= 0:
+            break
+        # The words around a resource are longer than those around a result: with a small budget that shows, and so
+        # much less is read. More each time, as in bound.py: the words change with it.
+        shown = max(1, shown - excess - (DIGITS << attempt) + DIGITS)
+        answer = await retrieval.read_artifact(**{**asked, "limit": shown}, repeat=True, caller=caller)
     return answer
 
 
@@ -129,8 +133,8 @@ def contents(uri: str, answer: Answer) -> types.ReadResourceResult:
 
 
 async def page(retrieval: Retrieval, caller: Caller, cursor: str | None) -> types.ListResourcesResult:
-    """The newest artifacts, or those that stand behind a cursor: no text is read. One that was read again meanwhile
-    moves to the front; nothing else comes twice, and nothing is left out."""
+    """The newest artifacts, or those that stand behind a cursor: no text is read. One that was fetched again
+    meanwhile moves to the front; nothing else comes twice, and nothing is left out."""
     after = None if cursor is None else parse_cursor(cursor)
     rows = await _listed(retrieval, PAGE + 1, after)
     room = allowance(retrieval.config, caller).size - _AROUND
