@@ -165,6 +165,8 @@ def wrong(server: Server, profile: str, row: dict[str, Any]) -> str:
         return f"{reply.status}, not {expect}: {reply.text[-300:]}"
     if "rpc" in case and ("root:" in reply.text or '"error"' not in reply.text):
         return f"no JSON-RPC error: {reply.text[-300:]}"
+    if case.get("rpc") == "resources/read" and not re.search(r'"code": ?-32602\b', reply.text):
+        return f"not -32602: {reply.text[-300:]}"
     if case["name"] == "no auth (hosted)" and "www-authenticate: bearer" not in reply.text.lower():
         return "no WWW-Authenticate"
     if profile == "oauth" and reply.status == 401 and "resource_metadata=" not in reply.text:

@@ -15,6 +15,7 @@ from keyhole.records import (
     Hit,
     Page,
     Part,
+    Place,
     SearchRequest,
     StoreStats,
     Verification,
@@ -203,7 +204,7 @@ class BrokenStore:
     def held(self, words: Sequence[Word]) -> tuple[bool, ...]:
         self._fail("held")
 
-    def list(self, limit: int) -> tuple[ArtifactSummary, ...]:
+    def list(self, limit: int, after: Place | None = None) -> tuple[ArtifactSummary, ...]:
         self._fail("list")
 
     def remove(self, id: str) -> bool:

@@ -41,7 +41,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("evidence",),
     ("retrieve",),
     ("stores", "tenants"),
-    ("tools", "halves", "site", "artifacts", "explain", "bar"),
+    ("resources", "prompts", "offers", "tools", "halves", "malformed", "site", "artifacts", "explain", "bar"),
     ("hosting",),
     ("cli", "serving", "demo"),
     ("__main__",),
@@ -69,8 +69,8 @@ DOERS = {
     "hosting/probes.py", "hosting/metrics.py", "hosting/telemetry.py",
     "hosting/drain.py", "hosting/access.py", "hosting/running.py", "logs.py",
     "store/fallback.py", "store/journal.py",
-    "retrieve.py", "tools.py", "cli.py", "serving.py", "demo.py", "site.py", "explain.py",
-    "loading.py", "halves.py", "artifacts/commands.py", "artifacts/files.py", "artifacts/moving.py",
+    "retrieve.py", "tools.py", "cli.py", "serving.py", "demo.py", "site.py", "explain.py", "loading.py", "halves.py",
+    "artifacts/commands.py", "artifacts/files.py", "artifacts/moving.py", "resources.py", "offers.py", "malformed.py",
 }  # fmt: skip
 IMPURE = {
     "asyncio", "socket", "ssl", "os", "time", "random", "secrets", "sqlite3", "sqlite_utils", "subprocess",
@@ -80,6 +80,7 @@ ALLOWED_IN_PURE = {
     ("store/memory.py", "threading"): "a lock around a dictionary",
     ("config.py", "pathlib"): "a path is a value; nothing is opened",
     ("settings.py", "pathlib"): "the same",
+    ("prompts.py", "mcp_types"): "the protocol's values; nothing is sent",
     ("hosting/oauth.py", "logging"): "why a token was refused, which its sender is not told",
 }
 

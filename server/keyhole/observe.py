@@ -16,7 +16,7 @@ CANCELLED: Final = "cancelled"
 
 @dataclass(slots=True)
 class Call:
-    """One call of a tool while it is under way."""
+    """One call of a tool while it is under way, or a request for stored pages, whose method stands for the tool."""
 
     tool: str
     tenant: str

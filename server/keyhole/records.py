@@ -122,6 +122,17 @@ class ArtifactSummary:
     chars: int
     fetched_at: float
     last_access: float
+    size: int = 0
+    """Bytes of the text in UTF-8."""
+
+    @property
+    def place(self) -> Place:
+        """Where it stands in a listing."""
+        return (self.fetched_at, self.id)
+
+
+Place = tuple[float, str]
+"""A place in a listing: when an artifact was fetched, and its id. It stays when others come or go."""
 
 
 @dataclass(frozen=True, slots=True)

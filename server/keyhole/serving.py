@@ -22,6 +22,7 @@ from keyhole.cli import build
 from keyhole.config import Config
 from keyhole.halves import Mended
 from keyhole.loading import without
+from keyhole.malformed import Answered
 from keyhole.retrieve import Retrieval
 from keyhole.tenants import Tenants
 from keyhole.tools import build_server
@@ -42,7 +43,7 @@ def serve_stdio(config: Config) -> int:
         async with _product(config) as product:
             server = build_server(product.get, product.start)
             async with stdio_server() as (read, write):
-                await server.run(Mended(read), write, server.create_initialization_options())
+                await server.run(Answered(Mended(read), write), write, server.create_initialization_options())
 
     # As for SIGTERM, the system's own default: Python's would wait for the thread that reads stdin, which nothing
     # but the client can wake. What is kept is kept in transactions, and workers end when their server is gone.

@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import mcp_types as types
 from mcp.server.context import ServerRequestContext
@@ -23,13 +23,16 @@ from keyhole.arguments import ARGUMENTS, parse_arguments, schema_of
 from keyhole.bound import cut, result_json
 from keyhole.callers import ANYBODY, Caller
 from keyhole.errors import Code, KeyholeError
+from keyhole.offers import offers
 from keyhole.progress import Progress
 from keyhole.records import Answer
+from keyhole.resources import refused
 from keyhole.retrieve import Retrieval
 from keyhole.store.base import LOCAL
 from keyhole.wording import failure
 
 log = logging.getLogger(__name__)
+T = TypeVar("T")
 
 INSTRUCTIONS = (
     "Keyhole reads the web within a budget. web_fetch(url, query) returns only the passages of a page that answer "
@@ -121,12 +124,28 @@ def build_server(product: Product, on_listed: Callable[[], None] = lambda: None)
             call.outcome = _outcome(answer)
         return types.CallToolResult.model_validate(result_json(answer))
 
+    async def asked(ctx: ServerRequestContext[Any], name: str, ask: Callable[[Retrieval, Caller], Awaitable[T]]) -> T:
+        tenant = tenant_of(_scope(ctx))
+
+        async def asking() -> T:
+            return await ask(await product(tenant), _caller(ctx))
+
+        with _place(ctx), observe.call(name, tenant) as call:
+            try:
+                found = await _named(name, asking())
+            except KeyholeError as error:
+                call.outcome = error.code
+                raise refused(failure(error)) from error
+            call.outcome = _outcome(found) if isinstance(found, Answer) else observe.OK
+        return found
+
     return Server(
         "keyhole",
         version=__version__,
         instructions=INSTRUCTIONS,
         on_list_tools=list_tools,
         on_call_tool=call_tool,
+        **offers(asked),
     )
 
 
@@ -178,14 +197,20 @@ async def _called(
 
 async def _netted(name: str, answering: Awaitable[Answer]) -> Answer:
     try:
-        return await answering
+        return await _named(name, answering)
     except KeyholeError as error:
         return failure(error)  # of making the product, which has no budget yet
-    except Exception:
-        # The one net under everything: a fault of ours is logged in full and named to the model, never masked
-        # as a protocol error and never a traceback in its context.
+
+
+async def _named(name: str, answering: Awaitable[T]) -> T:
+    """The one net under everything: a fault of ours is logged in full and named, never a traceback for a model."""
+    try:
+        return await answering
+    except KeyholeError:
+        raise
+    except Exception as error:
         log.exception("%s failed", name)
-        return failure(KeyholeError(Code.INTERNAL_ERROR, f"{name} failed inside Keyhole"))
+        raise KeyholeError(Code.INTERNAL_ERROR, f"{name} failed inside Keyhole") from error
 
 
 def _caller(ctx: ServerRequestContext[Any]) -> Caller:

@@ -22,6 +22,8 @@ from keyhole.hosting.refusals import Asked, asked
         (call(id="a" * 10_000), Asked("call", rpc=True)),
         (rpc("initialize", id=3), Asked(opens_session=True, id=3, rpc=True)),
         (rpc("tools/list"), Asked(id=1, rpc=True)),
+        (rpc("resources/read"), Asked("call", id=1, rpc=True)),
+        (rpc("resources/list"), Asked(id=1, rpc=True)),
         (rpc("notifications/cancelled", id=None), Asked()),
         (b'{"jsonrpc": "2.0", "id": 1, "result": {}}', Asked(id=1)),
         (rpc("subscriptions/listen"), Asked("stream", id=1, rpc=True)),

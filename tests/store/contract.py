@@ -276,11 +276,22 @@ class StoreContract(ABC):
         assert [row.id for row in store.list(100)] == ["id4", "id3", "id2", "id1", "id0"]
         assert store.list(0) == ()
 
+    def test_a_listing_goes_on_behind_a_place_whatever_came_or_went_meanwhile(self, store: Store, clock: Clock) -> None:
+        for n in range(5):
+            store.put(artifact(f"id{n}", url=f"https://example.org/{n}", fetched_at=clock.now + n // 2 + 0.1), "x")
+        (*_, last) = first = store.list(2)
+        store.put(artifact("new", url="https://example.org/new", fetched_at=clock.now + 9), "x")
+        store.remove(last.id)
+        second = store.list(2, last.place)
+        third = store.list(2, second[-1].place)
+        assert [row.id for row in (*first, *second, *third)] == ["id4", "id2", "id3", "id0", "id1"]
+        assert store.list(2, third[-1].place) == ()
+
     def test_a_line_of_a_listing_says_all_but_the_text(self, store: Store, clock: Clock) -> None:
         kept = artifact(text="中文 😀", title="Titel", fetched_at=clock.now - 5)
         store.put(kept, "x")
         (row,) = store.list(1)
-        assert (row.id, row.url, row.title, row.chars) == (kept.id, kept.url, "Titel", 4)
+        assert (row.id, row.url, row.title, row.chars, row.size) == (kept.id, kept.url, "Titel", 4, 11)
         assert (row.fetched_at, row.last_access) == (clock.now - 5, clock.now)
 
     # Searching.

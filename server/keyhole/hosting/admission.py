@@ -1,8 +1,8 @@
 """How much a tenant may ask of this server: a layer that lets a request in or refuses it at once. It never queues.
 
-Calls of tools are the work; everything else (handshakes, listings, notifications) has bounds of its own, wide ones, so
-that a client whose calls are refused can still come back. So have streams that are held open, which hold a connection
-and nothing more.
+Calls of tools and reads of stored pages are the work; everything else (handshakes, listings, notifications) has bounds
+of its own, wide ones, so that a client whose calls are refused can still come back. So have streams that are held open,
+which hold a connection and nothing more.
 """
 
 from __future__ import annotations

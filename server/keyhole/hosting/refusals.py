@@ -96,7 +96,7 @@ def asked(body: bytes) -> Asked:
     method, id = message.get("method"), message.get("id")
     known = len(id) <= MAX_ID if isinstance(id, str) else type(id) is int and abs(id) < 2**63
     awaited = "id" in message and method is not None
-    if method == "tools/call":
+    if method in ("tools/call", "resources/read"):
         return Asked("call", id=id if known else None, rpc=awaited)
     if method == "subscriptions/listen":
         return Asked("stream", id=id if known else None, rpc=awaited)

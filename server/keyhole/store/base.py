@@ -8,7 +8,7 @@ import hmac
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final, Protocol
 
-from keyhole.records import Artifact, ArtifactSummary, Part, StoreStats, Verification
+from keyhole.records import Artifact, ArtifactSummary, Part, Place, StoreStats, Verification
 from keyhole.store.filters import NONE, Filters
 
 Clock = Callable[[], float]
@@ -90,8 +90,8 @@ class Store(Protocol):
         """For each word whether any artifact holds it."""
         ...
 
-    def list(self, limit: int) -> tuple[ArtifactSummary, ...]:
-        """The most recently fetched artifacts, newest first."""
+    def list(self, limit: int, after: Place | None = None) -> tuple[ArtifactSummary, ...]:
+        """The most recently fetched artifacts, newest first; `after`: of those that stand behind this place."""
         ...
 
     def remove(self, id: str) -> bool:

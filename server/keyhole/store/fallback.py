@@ -12,7 +12,7 @@ from threading import Lock
 from typing import Final, TypeVar
 
 from keyhole.errors import Code, KeyholeError
-from keyhole.records import Artifact, ArtifactSummary, Part, StoreStats, Verification
+from keyhole.records import Artifact, ArtifactSummary, Part, Place, StoreStats, Verification
 from keyhole.store.base import TOO_LARGE, Clock, Store, Word
 from keyhole.store.filters import NONE, Filters
 from keyhole.store.memory import MemoryStore
@@ -171,8 +171,9 @@ class FallbackStore:
         kept = self._asked(lambda: self._disk.held(words))
         return tuple(one or other for one, other in zip(kept, self._memory.held(words), strict=True))
 
-    def list(self, limit: int) -> tuple[ArtifactSummary, ...]:
-        rows = {row.id: row for row in (*self._asked(lambda: self._disk.list(limit)), *self._memory.list(limit))}
+    def list(self, limit: int, after: Place | None = None) -> tuple[ArtifactSummary, ...]:
+        kept = self._asked(lambda: self._disk.list(limit, after))
+        rows = {row.id: row for row in (*kept, *self._memory.list(limit, after))}
         return tuple(sorted(rows.values(), key=lambda row: (-row.fetched_at, row.id))[:limit])
 
     def remembers(self, key: bytes) -> bool:

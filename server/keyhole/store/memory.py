@@ -10,7 +10,7 @@ from itertools import islice
 from threading import Lock
 
 from keyhole.errors import Code, KeyholeError
-from keyhole.records import Artifact, ArtifactSummary, Part, StoreStats, Verification
+from keyhole.records import Artifact, ArtifactSummary, Part, Place, StoreStats, Verification
 from keyhole.store.base import MAX_KNOWN_URLS, MAX_VECTORS, TOPIC, Clock, Word
 from keyhole.store.filters import NONE, Facets, Filters, passes
 from keyhole.store.narrow import forms_of, plan
@@ -108,14 +108,15 @@ class MemoryStore:
             every = frozenset[str]().union(*(held for _, held, _ in self._kept.values()))
         return tuple(not every.isdisjoint((word,) if isinstance(word, str) else word) for word in words)
 
-    def list(self, limit: int) -> tuple[ArtifactSummary, ...]:
+    def list(self, limit: int, after: Place | None = None) -> tuple[ArtifactSummary, ...]:
         self.collect()
         with self._lock:
-            rows = [
-                ArtifactSummary(a.id, a.url, a.title, len(a.text), a.fetched_at, seen)
-                for a, _, seen in self._kept.values()
-            ]
-        return tuple(sorted(rows, key=lambda row: (-row.fetched_at, row.id))[:limit])
+            kept = [(-a.fetched_at, a.id, a, seen) for a, _, seen in self._kept.values()]
+        behind = [row for row in kept if after is None or row[:2] > (-after[0], after[1])]
+        return tuple(
+            ArtifactSummary(a.id, a.url, a.title, len(a.text), a.fetched_at, seen, _bytes(a.text))
+            for *_, a, seen in sorted(behind, key=lambda row: row[:2])[:limit]
+        )
 
     def remove(self, id: str) -> bool:
         with self._lock:
@@ -211,3 +212,7 @@ class MemoryStore:
 def _size(artifact: Artifact, words: frozenset[str]) -> int:
     """What an artifact takes of the process, about."""
     return sys.getsizeof(artifact.text) + WORD_BYTES * len(words)
+
+
+def _bytes(text: str) -> int:
+    return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))

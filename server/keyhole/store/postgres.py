@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
-from typing import Any, Final
+from typing import Any, Final, LiteralString
 from uuid import UUID
 
 from keyhole.errors import Code, KeyholeError
-from keyhole.records import Artifact, ArtifactSummary, Part, StoreStats, Verification
+from keyhole.records import Artifact, ArtifactSummary, Part, Place, StoreStats, Verification
 from keyhole.store import postgres_keys
 from keyhole.store.base import MAX_KNOWN_URLS, MAX_VECTORS, TOO_LARGE, Clock, Word
 from keyhole.store.chunks import pack
@@ -149,13 +149,16 @@ class PostgresStore:
         with self._transaction(plan=PLAN) as connection:
             return held_by_any(connection, self._tenant, words)
 
-    def list(self, limit: int) -> tuple[ArtifactSummary, ...]:
+    def list(self, limit: int, after: Place | None = None) -> tuple[ArtifactSummary, ...]:
+        behind: LiteralString = "AND fetched_at <= %s AND (fetched_at < %s OR id > %s) " if after else ""
         sql = (
-            f"SELECT {HEAD} FROM keyhole.artifacts a WHERE tenant = %s AND last_access >= %s AND NOT damaged "
-            "ORDER BY fetched_at DESC, id LIMIT %s"
+            f"SELECT {HEAD}, (SELECT text_size FROM keyhole.contents c WHERE c.key = a.content AND c.tenant = a.tenant)"
+            " FROM keyhole.artifacts a WHERE tenant = %s AND last_access >= %s AND NOT damaged "
+            f"{behind}ORDER BY fetched_at DESC, id LIMIT %s"
         )
+        at = [after[0], after[0], plain(after[1])] if after else []
         with self._transaction() as connection:
-            rows = connection.execute(sql, [self._tenant, self._clock() - self._limits.ttl, limit], binary=True)
+            rows = connection.execute(sql, [self._tenant, self._clock() - self._limits.ttl, *at, limit], binary=True)
             return tuple(summary_of(row) for row in rows)
 
     def remove(self, id: str) -> bool:

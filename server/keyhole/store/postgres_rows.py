@@ -58,7 +58,13 @@ def summary_of(row: Mapping[str, Any]) -> ArtifactSummary:
     """One line of a listing."""
     fields = dict(zip(_RECORDED, json.loads(row["record"]), strict=True))
     return ArtifactSummary(
-        row["id"], fields["url"], fields["title"], row["chars"], row["fetched_at"], row["last_access"]
+        row["id"],
+        fields["url"],
+        fields["title"],
+        row["chars"],
+        row["fetched_at"],
+        row["last_access"],
+        row["text_size"],
     )
 
 

@@ -18,7 +18,7 @@ from typing import Any, Final, TypeVar
 from sqlite_utils import Database
 
 from keyhole.errors import Code, KeyholeError
-from keyhole.records import Artifact, ArtifactSummary, FileState, Part, StoreStats, Verification
+from keyhole.records import Artifact, ArtifactSummary, FileState, Part, Place, StoreStats, Verification
 from keyhole.store import sqlite_keys as beside
 from keyhole.store import sqlite_rows as rows
 from keyhole.store import sqlite_space as space
@@ -139,12 +139,8 @@ class SqliteStore:
     def held(self, words: Sequence[Word]) -> tuple[bool, ...]:
         return self._run(lambda db: held_by_any(db.conn, words))
 
-    def list(self, limit: int) -> tuple[ArtifactSummary, ...]:
-        sql = (
-            "SELECT id, url, title, chars, fetched_at, last_access FROM entries "
-            "WHERE last_access >= ? AND NOT damaged ORDER BY fetched_at DESC, id LIMIT ?"
-        )
-        return self._run(lambda db: rows.summaries(db.query(sql, [self._clock() - self._ttl, limit])))
+    def list(self, limit: int, after: Place | None = None) -> tuple[ArtifactSummary, ...]:
+        return self._run(lambda db: rows.listed(db, self._clock() - self._ttl, limit, after))
 
     # The whole of it.
 

@@ -11,7 +11,7 @@ from typing import Any, Final
 from sqlite_utils import Database
 
 from keyhole.errors import Code, KeyholeError
-from keyhole.records import Artifact, ArtifactSummary, Part
+from keyhole.records import Artifact, ArtifactSummary, Part, Place
 from keyhole.store.chunks import Packed, pack
 from keyhole.store.sqlite_texts import CHECKSUM_BYTES, CHUNK_CHARS, MAX_CHUNK, Content, free, keep, stretch, whole
 
@@ -141,11 +141,18 @@ def read_part(db: Database, row: Mapping[str, Any], start: int, end: int) -> Fou
     return Found(row, artifact, Part(artifact, start, total))
 
 
-def summaries(rows: Iterable[Mapping[str, Any]]) -> tuple[ArtifactSummary, ...]:
-    """Lines of a listing. A row that holds other types than were written is passed over."""
-    kinds = (str, str, str, int, float, float)
-    names = ("id", "url", "title", "chars", "fetched_at", "last_access")
-    values = ([row[name] for name in names] for row in rows)
+def listed(db: Database, accessed: float, limit: int, after: Place | None) -> tuple[ArtifactSummary, ...]:
+    """Lines of a listing, of what was read since `accessed`. A row that holds other types than were written is passed
+    over."""
+    kinds = (str, str, str, int, float, float, int)
+    names = ("id", "url", "title", "chars", "fetched_at", "last_access", "bytes")
+    behind = "AND fetched_at <= ? AND (fetched_at < ? OR id > ?)" if after else ""
+    sql = (
+        f"SELECT {', '.join(names)} FROM entries WHERE last_access >= ? AND NOT damaged {behind} "  # noqa: S608 - ours
+        "ORDER BY fetched_at DESC, id LIMIT ?"
+    )
+    at = [after[0], after[0], plain(after[1])] if after else []
+    values = ([row[name] for name in names] for row in db.query(sql, [accessed, *at, limit]))
     return tuple(
         ArtifactSummary(*each)
         for each in values
