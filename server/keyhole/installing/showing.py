@@ -1,0 +1,45 @@
+"""A change of a file as a person is shown it: what differs, and no secret. Pure."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterable
+from typing import Final
+
+from keyhole.settings import SETTINGS
+
+MASK: Final = "•••"
+MAX_LINE: Final = 160
+"""Characters of a line that are shown: some clients write their whole file in one."""
+_SECRET_NAMES: Final = "|".join(setting.variable for setting in SETTINGS if setting.secret)
+_NAMED: Final = re.compile(
+    rf"""((?:{_SECRET_NAMES}|[\w-]*(?:key|token|secret|passw|auth)[\w-]*)["']?\s*[:=]\s*)"(?:[^"\\]|\\.)*\"""",
+    re.IGNORECASE,
+)
+
+
+def difference(before: str, after: str) -> list[str]:
+    """The lines that go and come, each with its sign, and one line around them; values of keys and tokens masked."""
+    lines = difflib.unified_diff(_lines(before), _lines(after), n=1, lineterm="")
+    return [_clipped(mask(line)) for line in list(lines)[2:]]
+
+
+def mask(text: str) -> str:
+    """The text without the values of what is named like a secret."""
+    return _NAMED.sub(rf'\1"{MASK}"', text)
+
+
+def colored(lines: Iterable[str]) -> list[str]:
+    """The lines with the colours that a difference has on a terminal."""
+    colors = {"+": "\x1b[32m", "-": "\x1b[31m", "@": "\x1b[36m"}
+    return [f"{color}{line}\x1b[0m" if (color := colors.get(line[:1])) else line for line in lines]
+
+
+def _lines(text: str) -> list[str]:
+    return [line.rstrip("\r") for line in text.split("\n")] if text else []
+
+
+def _clipped(line: str) -> str:
+    shown = "".join(char if char.isprintable() or char == "\t" else "�" for char in line)
+    return shown if len(shown) <= MAX_LINE else shown[: MAX_LINE - 1] + "…"
