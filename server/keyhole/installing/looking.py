@@ -22,8 +22,8 @@ from keyhole.installing.places import Machine
 
 @dataclass(frozen=True, slots=True)
 class Registration:
-    """One client on this machine. `state`: -, this (installation), another (installation), address, taken (the name
-    is another server's), unreadable."""
+    """One client on this machine. `state`: -, registered, other copy (of Keyhole), address, name taken (by another
+    server), unreadable, by hand."""
 
     client: Client
     path: Path
@@ -84,8 +84,8 @@ def _state(server: Server, ours: Server) -> str:
     if server.url:
         return "address"
     if (server.command, server.args) == (ours.command, ours.args):
-        return "this"
-    return "another" if is_ours(server) else "taken"
+        return "registered"
+    return "other copy" if is_ours(server) else "name taken"
 
 
 def _source() -> str:

@@ -37,7 +37,7 @@ def colored(lines: Iterable[str]) -> list[str]:
 
 
 def _lines(text: str) -> list[str]:
-    return [line.rstrip("\r") for line in text.split("\n")] if text else []
+    return [line.rstrip("\r") for line in text.removesuffix("\n").split("\n")] if text else []
 
 
 def _clipped(line: str) -> str:
