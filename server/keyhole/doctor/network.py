@@ -1,4 +1,4 @@
-"""Whether what a search would ask can be reached: names, proxies, certificates, engines. Sends no question and no key."""
+"""Whether what a search would ask can be reached: names, proxies, certificates, engines. Sends no question, no key."""
 
 from __future__ import annotations
 
@@ -39,8 +39,9 @@ def look(config: Config, *, offline: bool) -> list[Finding]:
         addresses, missing = _asked(config)
     except KeyholeError as error:
         return [*findings, Finding(AREA, "engines", Level.FAIL, error.message, "Put the setting or the file right.")]
-    for name in missing:
-        findings.append(Finding(AREA, name, Level.WARN, f"named in KEYHOLE_ENGINES, but {needs(name)}", "Set it."))
+    findings += [
+        Finding(AREA, name, Level.WARN, f"named in KEYHOLE_ENGINES, but {needs(name)}", "Set it.") for name in missing
+    ]
     if offline:
         return [*findings, Finding(AREA, "engines", Level.NOTE, f"not tried: {', '.join(addresses)}")]
     with ThreadPoolExecutor(len(addresses) or 1) as threads:

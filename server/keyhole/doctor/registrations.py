@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Final
 
 from keyhole.config import load
@@ -14,7 +13,8 @@ from keyhole.doctor.report import Finding, Level
 from keyhole.errors import KeyholeError
 from keyhole.installing.arguments import DEFAULT_NAME
 from keyhole.installing.entries import Server
-from keyhole.installing.looking import Registration, look as look_at_clients, this_machine
+from keyhole.installing.looking import Registration, this_machine
+from keyhole.installing.looking import look as look_at_clients
 
 AREA: Final = "Clients"
 PATIENCE: Final = 8.0

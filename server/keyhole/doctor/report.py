@@ -64,7 +64,7 @@ def as_text(findings: Sequence[Finding], seconds: float, style: Style) -> str:
 
 def _lines(finding: Finding, style: Style) -> list[str]:
     sign = _painted((_SIGNS if style.signs else _WORDS)[finding.level], _COLORS[finding.level], style)
-    indent = " " * (NAME_WIDTH + (5 if style.signs else 8))
+    indent = " " * (NAME_WIDTH + (6 if style.signs else 9))
     first = f"  {sign} {finding.name:{NAME_WIDTH}}  {finding.said}"
     return [first, f"{indent}{'→' if style.signs else '->'} {finding.fix}"] if finding.fix else [first]
 

@@ -118,7 +118,7 @@ _ALL: Final = (
     Client(
         "copilot", "Copilot CLI", _copilot, _SERVERS, Shape("local", "http", more=MappingProxyType({"tools": ["*"]})),
         "https://docs.github.com/en/copilot/how-tos/copilot-cli/customize-copilot/add-mcp-servers",
-        project=".github/mcp.json", program="copilot",
+        program="copilot",
     ),
     Client(
         "cursor", "Cursor", lambda machine: (machine.home / ".cursor/mcp.json",), _SERVERS, Shape(),
