@@ -58,7 +58,8 @@ READERS = (
         '{\r\n    // mine\r\n    "$schema": "https://opencode.ai/config.json",\r\n    "mcp": {},\r\n}',
     ),
     Reader(
-        "copilot", "@github/copilot", ("copilot", "mcp", "get", "keyhole"), "Status: Enabled", ".copilot/mcp-config.json",
+        "copilot", "@github/copilot", ("copilot", "mcp", "get", "keyhole"), "Status: Enabled",
+        ".copilot/mcp-config.json",
         '{"mcpServers": {"other": {"type": "local", "command": "true", "args": [], "tools": ["*"]}}}',
     ),
 )  # fmt: skip

@@ -30,7 +30,7 @@ class Writer:
 
     def text(self, value: dict[str, Any]) -> str:
         """The whole file."""
-        return self._object(value, 0) + self._draw(st.sampled_from(["", self._newline, self._newline * 2]))
+        return self._object(value, 0) + str(self._draw(st.sampled_from(["", self._newline, self._newline * 2])))
 
     def _value(self, value: Any, depth: int) -> str:
         if isinstance(value, dict) and value:
@@ -48,7 +48,7 @@ class Writer:
         return "".join([*parts, self._newline, self._unit * depth, "}"]) if value else "{}"
 
     def _remark(self) -> str:
-        return self._draw(REMARKS) if self._remarks else ""
+        return str(self._draw(REMARKS)) if self._remarks else ""
 
 
 @st.composite

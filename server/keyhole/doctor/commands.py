@@ -41,7 +41,10 @@ def run(config: Config, arguments: argparse.Namespace) -> int:
         registrations.AREA: partial(registrations.look, offline=arguments.offline),
         roundtrip.AREA: partial(roundtrip.look, this_server(this_installation())),
     }
-    findings = all_of(looks, WHOLE)
+    try:
+        findings = all_of(looks, WHOLE)
+    finally:
+        logging.disable(logging.NOTSET)
     seconds = time.monotonic() - begun
     if arguments.json:
         print_json(

@@ -73,7 +73,7 @@ def taken_out(
 ) -> str | None:
     """The text as it should be without the entry; None where there should be no file, as there was none before.
 
-    `earlier`: what the file held before it was changed last. Where registering makes the text of it, or of nothing, that
+    `earlier`: what the file held before its last change. Where registering makes the text of that, or of nothing, it
     comes back as it was, to the byte; else the entry is cut out of what was written since.
     """
     there = registered(client, text, name)

@@ -7,27 +7,29 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
-from keyhole.settings import SETTINGS
+from keyhole.settings import PREFIX, SETTINGS
 
 MASK: Final = "•••"
 MAX_LINE: Final = 160
 """Characters of a line that are shown: some clients write their whole file in one."""
-_SECRET_NAMES: Final = "|".join(setting.variable for setting in SETTINGS if setting.secret)
-_NAMED: Final = re.compile(
-    rf"""((?:{_SECRET_NAMES}|[\w-]*(?:key|token|secret|passw|auth)[\w-]*)["']?\s*[:=]\s*)"(?:[^"\\]|\\.)*\"""",
-    re.IGNORECASE,
-)
+_OURS: Final = frozenset(setting.variable for setting in SETTINGS if setting.secret)
+_NAMED: Final = re.compile(r"""(([\w-]{1,100})["']?\s*[:=]\s*)"(?:[^"\\]|\\.)*(?:"|\\?$)""")
+_SECRET: Final = re.compile("key|token|secret|passw|auth|credential", re.IGNORECASE)
 
 
 def difference(before: str, after: str) -> list[str]:
     """The lines that go and come, each with its sign, and one line around them; values of keys and tokens masked."""
     lines = difflib.unified_diff(_lines(before), _lines(after), n=1, lineterm="")
-    return [_clipped(mask(line)) for line in list(lines)[2:]]
+    return [_clipped(mask(line[: 10 * MAX_LINE])) for line in list(lines)[2:]]
 
 
 def mask(text: str) -> str:
     """The text without the values of what is named like a secret."""
-    return _NAMED.sub(rf'\1"{MASK}"', text)
+    return _NAMED.sub(lambda found: f'{found[1]}"{MASK}"' if _is_secret(found[2]) else found[0], text)
+
+
+def _is_secret(name: str) -> bool:
+    return name in _OURS if name.startswith(PREFIX) else bool(_SECRET.search(name))
 
 
 def colored(lines: Iterable[str]) -> list[str]:
