@@ -73,7 +73,8 @@ def test_what_a_user_narrowed_stays_narrowed() -> None:
     ("/opt/x/bin/keyhole-mcp", (), True), ("C:\\x\\Scripts\\keyhole-mcp.exe", (), True), ("keyhole", ("serve",), True),
     ("/usr/bin/python3", ("-m", "keyhole", "serve"), True), ("uvx", ("keyhole-mcp@0.1.0",), True),
     ("uvx", ("keyhole-mcp",), True),
-    ("uvx", ("--from", "x", "keyhole-mcp"), True), ("keyhole", (), False), ("npx", ("keyhole",), False), ("", (), False),
+    ("uvx", ("--from", "x", "keyhole-mcp"), True), ("keyhole", (), False),
+    ("npx", ("keyhole",), False), ("", (), False),
     ("uvx", ("keyhole-mcp-other",), False), ("python", ("keyhole",), False),
 ])  # fmt: skip
 def test_which_programs_are_keyhole(command: str, args: tuple[str, ...], ours: bool) -> None:

@@ -8,10 +8,10 @@ import tomllib
 from typing import Any
 
 import pytest
-from installing.configurations import jsonc_files, toml_files
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from installing.configurations import jsonc_files, toml_files
 from keyhole.errors import KeyholeError
 from keyhole.installing import jsonc
 from keyhole.installing.clients import CLIENTS, Client
