@@ -119,7 +119,8 @@ def test_a_setting_with_an_empty_value_goes() -> None:
 
 
 @pytest.mark.parametrize(("text", "line"), [
-    ('{\n  "a": 1\n  "b": 2\n}', 3), ('{"a": }', 1), ('{"a": [1 2]}', 1), ("[1]", 1), ('{\n"a": nope}', 2), ('{"a": 1', 1),
+    ('{\n  "a": 1\n  "b": 2\n}', 3), ('{"a": }', 1), ('{"a": [1 2]}', 1), ("[1]", 1),
+    ('{\n"a": nope}', 2), ('{"a": 1', 1),
     ('{"a": 1} x', 1), ("{'a': 1}", 1), ('{"a": "' + "\n" + '"}', 1), ("{" * 500, 1), ('{"a"\u00a0: 1}', 1),
 ])  # fmt: skip
 def test_a_file_that_cannot_be_read_is_refused_with_its_line(text: str, line: int) -> None:

@@ -17,7 +17,7 @@ from keyhole.installing.looking import Registration, this_machine
 from keyhole.installing.looking import look as look_at_clients
 
 AREA: Final = "Clients"
-PATIENCE: Final = 8.0
+PATIENCE: Final = 10.0
 """Seconds for a server to start and list its tools; clients wait for 10 to 60."""
 Key = tuple[str, tuple[str, ...], tuple[tuple[str, str], ...]]
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from mcp import Client
 
 AREA: Final = "Round trip"
-PATIENCE: Final = 12.0
+PATIENCE: Final = 15.0
 """Seconds for one era: several times what it takes on a slow machine."""
 ANSWER: Final = "The keeper fills the lamp with oil every seventeen days, at dusk."
 QUESTION: Final = "how often is the lamp filled with oil"

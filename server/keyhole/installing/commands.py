@@ -194,9 +194,14 @@ def _list(found: Sequence[looking.Registration], arguments: argparse.Namespace) 
     if arguments.uninstall or arguments.dry_run or arguments.only_print:
         raise _wrong("name a client, or give --all")
     columns = (Column("client", whole=True), Column("found", whole=True), Column("Keyhole", whole=True), Column("file"))
-    rows = [(each.client.name, "yes" if each.found else "-", each.state, str(each.path)) for each in found]
+    rows = [(each.client.name, "yes" if each.found else "-", each.state, _short(each.path)) for each in found]
     print_table(columns, rows)
     return OK
+
+
+def _short(path: Path) -> str:
+    home = Path.home()
+    return f"~{os.sep}{path.relative_to(home)}" if path.is_relative_to(home) else str(path)
 
 
 def _facts(each: looking.Registration) -> Mapping[str, object]:

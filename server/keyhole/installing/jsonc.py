@@ -65,20 +65,20 @@ def _set(text: str, path: Sequence[str], key: str, wanted: Any) -> str:
         return _inserted(text, path, key, wanted)
     if there.value == wanted and type(there.value) is type(wanted):
         return text
-    if there.members is not None and isinstance(wanted, Mapping):
+    if isinstance(there.value, dict) and isinstance(wanted, Mapping):
         return put(text, [*path, key], wanted)
     return text[: there.start] + _written(text, wanted, _indent(text, there.start)) + text[there.end :]
 
 
 def _at(text: str, path: Sequence[str], *, objects: bool = True) -> Node | None:
     """What stands at a path, if anything does; the last of equal keys, as with every client."""
-    node = read(text)
+    node = read(text, path)
     for number, key in enumerate(path):
         found = [member.node for member in node.members or () if member.key == key]
         if not found:
             return None
         node = found[-1]
-        if node.members is None and (objects or number < len(path) - 1):
+        if not isinstance(node.value, dict) and (objects or number < len(path) - 1):
             raise ValueError(f"line {line_of(text, node.start)}: {key!r} is no object")
     return node
 
