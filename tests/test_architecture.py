@@ -41,7 +41,8 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("evidence",),
     ("retrieve",),
     ("stores", "tenants"),
-    ("resources", "prompts", "offers", "tools", "halves", "malformed", "site", "artifacts", "explain", "bar"),
+    ("resources", "prompts", "offers", "tools", "halves", "malformed", "site", "artifacts", "explain", "bar",
+     "installing", "doctor"),
     ("hosting",),
     ("cli", "serving", "demo"),
     ("__main__",),
@@ -71,6 +72,9 @@ DOERS = {
     "store/fallback.py", "store/journal.py",
     "retrieve.py", "tools.py", "cli.py", "serving.py", "demo.py", "site.py", "explain.py", "loading.py", "halves.py",
     "artifacts/commands.py", "artifacts/files.py", "artifacts/moving.py", "resources.py", "offers.py", "malformed.py",
+    "installing/files.py", "installing/looking.py", "installing/commands.py", "doctor/commands.py",
+    "doctor/machine.py", "doctor/keeping_place.py", "doctor/network.py", "doctor/conversation.py",
+    "doctor/roundtrip.py", "doctor/registrations.py",
 }  # fmt: skip
 IMPURE = {
     "asyncio", "socket", "ssl", "os", "time", "random", "secrets", "sqlite3", "sqlite_utils", "subprocess",
@@ -81,6 +85,9 @@ ALLOWED_IN_PURE = {
     ("config.py", "pathlib"): "a path is a value; nothing is opened",
     ("settings.py", "pathlib"): "the same",
     ("prompts.py", "mcp_types"): "the protocol's values; nothing is sent",
+    ("installing/entries.py", "pathlib"): "the same",
+    ("installing/places.py", "pathlib"): "the same",
+    ("installing/clients.py", "pathlib"): "the same",
     ("hosting/oauth.py", "logging"): "why a token was refused, which its sender is not told",
 }
 

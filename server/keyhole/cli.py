@@ -20,7 +20,9 @@ from typing import TYPE_CHECKING, Any
 from keyhole import __version__
 from keyhole.artifacts import arguments as artifacts
 from keyhole.config import Config, agent, load
+from keyhole.doctor import arguments as doctor
 from keyhole.errors import Code, KeyholeError
+from keyhole.installing import arguments as installing
 from keyhole.logs import configure
 from keyhole.narrowing import AGES
 from keyhole.store.base import LOCAL
@@ -44,7 +46,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; the exit code."""
     arguments = _parser().parse_args(argv)
     try:
-        config = load(os.environ)
+        config = _settings(arguments)
         configure(config.log_level, config.log_format)
         code = int(arguments.run(config, arguments))
         sys.stdout.flush()
@@ -61,6 +63,17 @@ def main(argv: Sequence[str] | None = None) -> int:
         # Whoever read has enough, as `| head` has. What is still buffered goes nowhere, so that the exit is quiet.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return OK
+
+
+def _settings(arguments: argparse.Namespace) -> Config:
+    """The settings. For a command with a place for it, such as the doctor, a fault of theirs is no end."""
+    try:
+        return load(os.environ)
+    except KeyholeError as error:
+        if not hasattr(arguments, "fault"):
+            raise
+        arguments.fault = error.message
+        return Config()
 
 
 def _next_step(error: KeyholeError) -> str:
@@ -206,6 +219,18 @@ def _tokens(config: Config, arguments: argparse.Namespace) -> int:
     return run(config, arguments)
 
 
+def _install(_config: Config, arguments: argparse.Namespace) -> int:
+    from keyhole.installing.commands import run
+
+    return run(arguments)
+
+
+def _doctor(config: Config, arguments: argparse.Namespace) -> int:
+    from keyhole.doctor.commands import run
+
+    return run(config, arguments)
+
+
 def _demo(_config: Config, arguments: argparse.Namespace) -> int:
     from keyhole.demo import run
 
@@ -268,6 +293,8 @@ def _parser() -> argparse.ArgumentParser:
     tokens.add_argument("--days", type=int, help="until the token expires; it never does by default")
     tokens.add_argument("--label", default="", help="a note for the list, such as whose laptop it is")
 
+    installing.add(verbs, _install)
+    doctor.add(verbs, _doctor)
     _verb(verbs, "demo", _demo, "a real client, server and web site on this machine, start to end")
     return parser
 

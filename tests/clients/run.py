@@ -11,12 +11,12 @@ import sys
 import tempfile
 from pathlib import Path
 
-from . import claude, codex, inspector
+from . import claude, codex, inspector, installing
 from .npm import NotBroughtError, bring
 from .stage import set_stage
 from .steps import FAULTS, Steps
 
-CLIENTS = {"inspector": inspector, "codex": codex, "claude": claude}
+CLIENTS = {"inspector": inspector, "codex": codex, "claude": claude, "installing": installing}
 
 
 def main() -> int:

@@ -1,0 +1,97 @@
+"""`keyhole doctor`: runs every look beside the others, each in its time, and prints what they found."""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import os
+import sys
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import asdict
+from functools import partial
+from queue import Empty, Queue
+from threading import Thread
+from typing import Final
+
+from keyhole.artifacts.table import one_line, print_json
+from keyhole.config import Config
+from keyhole.doctor import keeping_place, machine, network, registrations, roundtrip, settings_seen
+from keyhole.doctor.report import Finding, Level, Style, as_text, failed
+from keyhole.errors import KeyholeError
+from keyhole.installing.launch import this_server
+from keyhole.installing.looking import this_installation
+
+OK, FAILED = 0, 1
+WHOLE: Final = 19.0
+"""Seconds for everything. What is not done by then is told as such, and left behind."""
+LONG: Final = 400
+Look = Callable[[], list[Finding]]
+
+
+def run(config: Config, arguments: argparse.Namespace) -> int:
+    """Look at everything and tell it; 0 where nothing failed."""
+    begun = time.monotonic()
+    logging.disable(logging.WARNING)  # what is not well is a finding, once, and no line between them
+    looks: dict[str, Look] = {
+        machine.AREA: machine.look,
+        settings_seen.AREA: partial(settings_seen.look, config, os.environ, arguments.fault),
+        keeping_place.AREA: partial(keeping_place.look, config),
+        network.AREA: partial(network.look, config, offline=arguments.offline),
+        registrations.AREA: partial(registrations.look, offline=arguments.offline),
+        roundtrip.AREA: partial(roundtrip.look, this_server(this_installation())),
+    }
+    try:
+        findings = all_of(looks, WHOLE)
+    finally:
+        logging.disable(logging.NOTSET)
+    seconds = time.monotonic() - begun
+    if arguments.json:
+        print_json(
+            {"ok": not failed(findings), "seconds": round(seconds, 1), "findings": [asdict(each) for each in findings]}
+        )
+    else:
+        shown = [Finding(each.area, each.name, each.level, one_line(each.said, LONG), each.fix) for each in findings]
+        print(as_text(shown, seconds, _style()))
+    return FAILED if failed(findings) else OK
+
+
+def all_of(looks: Mapping[str, Look], seconds: float) -> list[Finding]:
+    """What all looks found, in their order. Each has a thread that the process does not wait for: what hangs in the
+    system's own lookup of a name cannot be stopped."""
+    done: Queue[tuple[str, list[Finding]]] = Queue()
+    for area, look in looks.items():
+        Thread(target=lambda area=area, look=look: done.put((area, _found(area, look))), daemon=True).start()
+    found: dict[str, list[Finding]] = {}
+    until = time.monotonic() + seconds
+    while len(found) < len(looks):
+        try:
+            area, findings = done.get(timeout=max(0.0, until - time.monotonic()))
+        except Empty:
+            break
+        found[area] = findings
+    late = Finding(
+        "", "time", Level.FAIL, f"not done within {seconds:g} s", "Run it again; if it stays, the system hangs."
+    )
+    return [
+        finding
+        for area in looks
+        for finding in found.get(area, [Finding(area, late.name, late.level, late.said, late.fix)])
+    ]
+
+
+def _found(area: str, look: Look) -> list[Finding]:
+    try:
+        return look()
+    except (KeyholeError, OSError, ValueError, RuntimeError) as error:
+        said = error.message if isinstance(error, KeyholeError) else f"{type(error).__name__}: {error}"
+        return [Finding(area, "look", Level.FAIL, said, "This is a fault of the doctor; please report it.")]
+
+
+def _style() -> Style:
+    color = sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    try:
+        "✓·✗→".encode(sys.stdout.encoding or "ascii")
+    except UnicodeEncodeError:
+        return Style(color, signs=False)
+    return Style(color)

@@ -1,0 +1,96 @@
+"""Configuration files as people and programs write them, drawn at random: values, comments, commas and white space."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from hypothesis import strategies as st
+
+NAMES = st.text(st.characters(codec="utf-8", exclude_categories=("Cs", "Cc")), min_size=1, max_size=8)
+WORDS = st.text(st.characters(codec="utf-8", exclude_categories=("Cs", "Cc")), max_size=12)
+SCALARS = st.one_of(
+    st.none(), st.booleans(), st.integers(-9, 9), WORDS, st.sampled_from(["// no", "/* no */", 'a"b', "{,}"])
+)
+VALUES = st.recursive(
+    SCALARS, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(NAMES, inner, max_size=3), max_leaves=6
+)
+REMARKS = st.sampled_from(["", "", "", '// a remark, { and } and " in it', "/* one */", "/* two, */ // three"])
+
+
+class Writer:
+    """Writes a value with what the draws say: indentation, remarks behind values and above keys, trailing commas."""
+
+    def __init__(self, draw: Any) -> None:
+        self._draw = draw
+        self._unit = draw(st.sampled_from(["  ", "    ", "\t"]))
+        self._newline = draw(st.sampled_from(["\n", "\r\n"]))
+        self._trailing = draw(st.booleans())
+        self._remarks = draw(st.booleans())
+
+    def text(self, value: dict[str, Any]) -> str:
+        """The whole file."""
+        return self._object(value, 0) + str(self._draw(st.sampled_from(["", self._newline, self._newline * 2])))
+
+    def _value(self, value: Any, depth: int) -> str:
+        if isinstance(value, dict) and value:
+            return self._object(value, depth)
+        return json.dumps(value, ensure_ascii=self._draw(st.booleans()))
+
+    def _object(self, value: dict[str, Any], depth: int) -> str:
+        indent = self._newline + self._unit * (depth + 1)
+        parts = ["{"]
+        for number, (key, item) in enumerate(value.items(), 1):
+            above = self._remark()
+            comma = "," if number < len(value) or self._trailing else ""
+            parts += [indent + above if above else "", indent, json.dumps(key), ": ", self._value(item, depth + 1)]
+            parts += [comma, f" {behind}" if (behind := self._remark()) else ""]
+        return "".join([*parts, self._newline, self._unit * depth, "}"]) if value else "{}"
+
+    def _remark(self) -> str:
+        return str(self._draw(REMARKS)) if self._remarks else ""
+
+
+@st.composite
+def jsonc_files(draw: Any, place: str) -> tuple[str, dict[str, Any]]:
+    """A file with or without servers at `place`, and what it says."""
+    values = draw(st.dictionaries(NAMES.filter(lambda name: name != place), VALUES, max_size=4))
+    if draw(st.booleans()):
+        servers = draw(st.dictionaries(NAMES.filter(lambda name: name != "keyhole"), st.fixed_dictionaries({
+            "command": WORDS, "args": st.lists(WORDS, max_size=2)}), min_size=1, max_size=3))  # fmt: skip
+        items = [*values.items(), (place, servers)]
+        values = dict(draw(st.permutations(items)))
+    if not values:
+        values = {"a": 1}
+    if draw(st.integers(0, 5)) == 0:
+        return json.dumps(values), values
+    return Writer(draw).text(values), values
+
+
+@st.composite
+def toml_files(draw: Any, place: str) -> str:
+    """A file of tables, other servers among them."""
+    import tomlkit
+
+    remark = st.sampled_from(["", "", "# a remark with [brackets]\n", "\n", "\n# above the next\n"])
+    names = st.lists(st.text("abcXYZ_-09", min_size=1, max_size=5), unique=True, max_size=4)
+    lines = [draw(remark)]
+    for name in draw(names):
+        lines += [
+            f"{name} = {tomlkit.item(draw(WORDS)).as_string()}{draw(st.sampled_from(['', '  # why']))}\n",
+            draw(remark),
+        ]
+    if draw(st.booleans()):
+        lines += ["long = '''\n[mcp_servers.keyhole]\n# not a table\n'''\n"]
+    heads = draw(st.permutations([f"[{place}.{name}]" for name in draw(names)] + ["[[things]]", "[other.deep]"]))
+    for head in heads:
+        lines += [
+            draw(remark),
+            f"{head}\n",
+            'command = "run" # so\n',
+            "args = [\n  'a', # one\n  'b',\n]\n",
+            draw(remark),
+        ]
+    text = "".join(lines)
+    text = text.rstrip("\n") if draw(st.booleans()) else text
+    return text.replace("\n", "\r\n") if draw(st.booleans()) else text

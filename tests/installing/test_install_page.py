@@ -1,0 +1,26 @@
+"""docs/install.md says what the code does."""
+
+from __future__ import annotations
+
+import argparse
+import re
+
+from installing.page import PAGE, rendered
+from keyhole.installing import arguments
+
+TEXT = PAGE.read_text("utf-8")
+
+
+def test_the_table_of_clients_is_up_to_date() -> None:
+    assert rendered(TEXT) == TEXT, "run: PYTHONPATH=tests python -m installing.page"
+
+
+def test_every_option_is_told_and_there_is_no_other() -> None:
+    parser = argparse.ArgumentParser()
+    arguments.add(parser.add_subparsers(), print)
+    (verbs,) = (action for action in parser._actions if isinstance(action, argparse._SubParsersAction))
+    options = {
+        word for action in verbs.choices["install"]._actions for word in action.option_strings if word[:2] == "--"
+    }
+    told = set(re.findall(r"(?<![\w-])--[a-z][a-z-]*", TEXT.partition("## `keyhole doctor`")[0]))
+    assert options - {"--help"} == told
