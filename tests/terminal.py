@@ -1,0 +1,70 @@
+"""The command line over recorded pages: `keyhole …` as a reader of the documentation types it, and what it prints.
+
+Everything is real but the network, which has the pages of `fixtures/` and no others."""
+
+from __future__ import annotations
+
+import io
+import os
+import shlex
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from pathlib import Path
+from unittest.mock import patch
+
+from fakes import page
+from keyhole.cli import main
+from keyhole.errors import Code, KeyholeError
+from keyhole.fetch.base import ANY, Terms
+from keyhole.fetch.client import HttpFetcher
+from keyhole.records import Page
+from keyhole.site import recorded_pages
+from product import SECRET
+
+
+@contextmanager
+def recorded_network() -> Iterator[None]:
+    """Every page that is fetched in the block is a recorded one."""
+    known = {each.url: each for each in recorded_pages().values()}
+
+    async def fetch(_self: HttpFetcher, url: str, _terms: Terms = ANY) -> Page:
+        if url not in known:
+            raise KeyholeError(Code.DNS_FAILURE, f"no such host: {url}")
+        return page(url, known[url].body, content_type=known[url].content_type)
+
+    with patch.object(HttpFetcher, "fetch", fetch):
+        yield
+
+
+@contextmanager
+def installation() -> Iterator[Path]:
+    """A home folder with a fixed secret, so that ids are always the same; a working folder with the pages as files."""
+    with tempfile.TemporaryDirectory() as folder, recorded_network():
+        home, work = Path(folder, "home"), Path(folder, "work")
+        home.mkdir()
+        work.mkdir()
+        (home / "secret").write_bytes(SECRET)
+        for each in recorded_pages().values():
+            (work / f"{each.name}.html").write_bytes(each.body)
+        settings = {name: value for name, value in os.environ.items() if not name.startswith(("KEYHOLE_", "COLUMNS"))}
+        before = Path.cwd()
+        os.chdir(work)
+        try:
+            with patch.dict(os.environ, {**settings, "KEYHOLE_HOME": str(home), "TZ": "UTC"}, clear=True):
+                yield home
+        finally:
+            os.chdir(before)
+
+
+def printed(command: str) -> str:
+    """What one `keyhole …` line prints, its errors too; a line break at its end."""
+    words = shlex.split(command, comments=True)
+    assert words[0] == "keyhole", command
+    out = io.StringIO()
+    with redirect_stdout(out), redirect_stderr(out):
+        try:
+            main(words[1:])
+        except SystemExit as stop:
+            assert not stop.code, f"{command}: {out.getvalue()}"
+    return out.getvalue().rstrip("\n") + "\n"
