@@ -148,7 +148,9 @@ def with_output(text: str) -> str:
 def _ran(block: re.Match[str]) -> str:
     commands = [line for line in block["lines"].splitlines() if line.startswith("$ keyhole")]
     lines = "".join(f"{command}\n{printed(command[2:])}" for command in commands)
-    return f"{block['fence']}console\n{lines}{block['fence']}"
+    longest = max((len(run) for run in re.findall(r"^`{3,}", lines, re.MULTILINE)), default=2)
+    fence = max(block["fence"], "`" * (longest + 1))  # longer than any fence of a page that is shown
+    return f"{fence}console\n{lines}{fence}"
 
 
 def made(path: Path) -> str:
