@@ -14,7 +14,8 @@ test: .venv/installed
 	$(BIN)/pytest
 
 docs: .venv/installed
-	$(BIN)/mkdocs build --strict
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	@echo "site/index.html"
 
 # Installed once; again only when the pins or the project file change. Hashes make the pins exact.
 .venv/installed: requirements.txt pyproject.toml

@@ -1,7 +1,7 @@
 """The parts of README.md and docs/ that are made from the code. `python tests/readme.py` writes them anew.
 
-A part stands between `<!-- begin:NAME -->` and `<!-- end:NAME -->`. In docs/ what a ```console block prints after a line
-`$ keyhole …` is made too, by running that line over recorded pages."""
+A part stands between `<!-- begin:NAME -->` and `<!-- end:NAME -->`. In docs/ what a ```console block prints after a
+line `$ keyhole …` is made too, by running that line over recorded pages."""
 
 from __future__ import annotations
 

@@ -93,7 +93,10 @@ def _setting_rows(rows: Iterable[Setting]) -> str:
     default = Config()
     return "\n".join(
         head
-        + [f"| `{row.variable}` | {row.unit} | {_default(getattr(default, row.field))} | {row.reason} |" for row in rows]
+        + [
+            f"| `{row.variable}` | {row.unit} | {_default(getattr(default, row.field))} | {row.reason} |"
+            for row in rows
+        ]
     )
 
 
@@ -118,7 +121,9 @@ def errors() -> str:
 
 def warnings() -> str:
     """Every warning, in the words in which a result says it."""
-    return "\n".join(["| warning | what a result says |", "| --- | --- |", *(f"| `{c}` | {w} |" for c, w in WARNINGS.items())])
+    return "\n".join(
+        ["| warning | what a result says |", "| --- | --- |", *(f"| `{c}` | {w} |" for c, w in WARNINGS.items())]
+    )
 
 
 def commands() -> str:
@@ -132,7 +137,9 @@ def _described(command: str) -> dict[str, str]:
     return {name: str(schema["description"]) for name, schema in known.get(TOOL_OF.get(command, ""), {}).items()}
 
 
-def verbs(parser: argparse.ArgumentParser, before: str = "keyhole") -> Iterator[tuple[str, str, argparse.ArgumentParser]]:
+def verbs(
+    parser: argparse.ArgumentParser, before: str = "keyhole"
+) -> Iterator[tuple[str, str, argparse.ArgumentParser]]:
     """Every command below a parser that takes no further one: its words, its line of help, its parser."""
     for action in parser._actions:
         if not isinstance(action, argparse._SubParsersAction):
@@ -146,7 +153,11 @@ def verbs(parser: argparse.ArgumentParser, before: str = "keyhole") -> Iterator[
 def _command(name: str, help: str, parser: argparse.ArgumentParser) -> str:
     actions = [action for action in parser._actions if action.help != argparse.SUPPRESS and action.dest != "help"]
     told = _described(name)
-    rows = ["| argument | what |", "| --- | --- |", *(f"| {_shape(action)} | {_meaning(action, told)} |" for action in actions)]
+    rows = [
+        "| argument | what |",
+        "| --- | --- |",
+        *(f"| {_shape(action)} | {_meaning(action, told)} |" for action in actions),
+    ]
     said = help[:1].upper() + help[1:]
     return f"## `{name}`\n\n{said}.\n\n" + "\n".join(rows if actions else ["It takes no arguments."])
 

@@ -14,13 +14,16 @@ from pathlib import Path
 from unittest.mock import patch
 
 from fakes import page
-from keyhole.cli import main
+from keyhole.cli import _parser, main
 from keyhole.errors import Code, KeyholeError
 from keyhole.fetch.base import ANY, Terms
 from keyhole.fetch.client import HttpFetcher
 from keyhole.records import Page
 from keyhole.site import recorded_pages
 from product import SECRET
+
+ABOUT_OUTPUT = ("KEYHOLE_", "COLUMNS", "LINES", "NO_COLOR", "FORCE_COLOR", "TERM")
+"""What variables that say how to print begin with: what a page of the documentation shows depends on none of them."""
 
 
 @contextmanager
@@ -38,8 +41,9 @@ def recorded_network() -> Iterator[None]:
 
 
 @contextmanager
-def installation() -> Iterator[Path]:
-    """A home folder with a fixed secret, so that ids are always the same; a working folder with the pages as files."""
+def installation(columns: int = 0, *, colours: bool = False) -> Iterator[Path]:
+    """A home folder with a fixed secret, so that ids are always the same; a working folder with the pages as files.
+    `columns` and `colours`: of the terminal that stands there, if one does."""
     with tempfile.TemporaryDirectory() as folder, recorded_network():
         home, work = Path(folder, "home"), Path(folder, "work")
         home.mkdir()
@@ -47,7 +51,9 @@ def installation() -> Iterator[Path]:
         (home / "secret").write_bytes(SECRET)
         for each in recorded_pages().values():
             (work / f"{each.name}.html").write_bytes(each.body)
-        settings = {name: value for name, value in os.environ.items() if not name.startswith(("KEYHOLE_", "COLUMNS"))}
+        settings = {name: value for name, value in os.environ.items() if not name.startswith(ABOUT_OUTPUT)}
+        settings |= {"COLUMNS": str(columns)} if columns else {}
+        settings |= {"FORCE_COLOR": "1", "TERM": "xterm-256color"} if colours else {"NO_COLOR": "1"}
         before = Path.cwd()
         os.chdir(work)
         try:
@@ -68,3 +74,13 @@ def printed(command: str) -> str:
         except SystemExit as stop:
             assert not stop.code, f"{command}: {out.getvalue()}"
     return out.getvalue().rstrip("\n") + "\n"
+
+
+def known(command: str) -> bool:
+    """Whether the command line takes these words."""
+    with redirect_stderr(io.StringIO()):
+        try:
+            _parser().parse_args(shlex.split(command)[1:])
+        except SystemExit:
+            return False
+    return True

@@ -10,7 +10,6 @@ import subprocess
 import sys
 import tomllib
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -30,7 +29,7 @@ SERVER = "/path/to/keyhole/.venv/bin/keyhole-mcp"
 EXAMPLE_ENVIRONMENT = {"WIKI_TOKEN": "token", "HANDBOOK_TOKEN": "token"}
 
 
-def of(*languages: str) -> Any:
+def of(*languages: str) -> pytest.MarkDecorator:
     """The blocks in these languages that are run where they stand, as parameters."""
     found = [block for block in EVERY if block.language in languages and not block.generated and not block.mark]
     assert found

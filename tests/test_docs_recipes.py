@@ -1,4 +1,4 @@
-"""The cookbook's recipes, run from their pages: local-model.md, long-page.md, intranet.md and team.md. All on loopback."""
+"""The cookbook's recipes, run from their pages on loopback: local-model.md, long-page.md, intranet.md, team.md."""
 
 from __future__ import annotations
 
@@ -140,7 +140,9 @@ def test_the_engine_of_the_intranet_is_asked_with_its_token_and_its_page_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     found = {"results": [{"url": "/holiday", "title": "Holiday", "excerpt": "Everybody has holiday."}]}
-    page = "<title>Holiday</title><h1>Holiday</h1>" + "<p>Everybody who works here has 31 days of holiday a year.</p>" * 9
+    page = (
+        "<title>Holiday</title><h1>Holiday</h1>" + "<p>Everybody who works here has 31 days of holiday a year.</p>" * 9
+    )
 
     def talk(call: Call) -> None:
         wanted = call.path.startswith("/rest/search?q=")

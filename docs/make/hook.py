@@ -1,5 +1,5 @@
-"""What MkDocs asks while it builds the site: pages that stand elsewhere in the repository, parts made from the code, and
-links that hold in the repository turned into links that hold in the site. Nothing is fetched."""
+"""What MkDocs asks while it builds the site: pages that stand elsewhere in the repository, parts made from the code,
+and links that hold in the repository turned into links that hold in the site. Nothing is fetched."""
 
 from __future__ import annotations
 
