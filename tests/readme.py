@@ -12,12 +12,12 @@ from functools import cache
 from pathlib import Path
 
 import reference
+from console import installation, printed
 from fakes import page
 from keyhole.records import Answer
 from keyhole.retrieve import Retrieval
 from keyhole.site import recorded_pages
 from product import retrieval
-from terminal import installation, printed
 
 ROOT = Path(__file__).resolve().parents[1]
 README = ROOT / "README.md"

@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
-from keyhole.cli import _parser
+from console import command_line
 from keyhole.config import Config
 from keyhole.errors import RULES
 from keyhole.settings import SETTINGS, Setting
@@ -128,7 +128,7 @@ def warnings() -> str:
 
 def commands() -> str:
     """Every command of `keyhole` with its arguments."""
-    return "\n\n".join(_command(name, help, parser) for name, help, parser in verbs(_parser()))
+    return "\n\n".join(_command(name, help, parser) for name, help, parser in verbs(command_line()))
 
 
 def _described(command: str) -> dict[str, str]:

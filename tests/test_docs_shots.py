@@ -8,8 +8,8 @@ from pathlib import Path
 import lxml.etree
 import pytest
 
+from console import known
 from readme import DOCS
-from terminal import known
 
 sys.path.append(str(DOCS / "make"))
 

@@ -33,7 +33,7 @@ COMMANDS: Final = {
 def main(names: list[str]) -> int:
     """Draw these, by default all; 1 when one that was named could not be drawn."""
     sys.path.insert(0, str(ROOT / "tests"))
-    from terminal import installation, known, printed
+    from console import installation, known, printed
 
     missing = [name for name in names or COMMANDS if not known(COMMANDS[name])]
     for name in (name for name in names or COMMANDS if name not in missing):

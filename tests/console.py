@@ -4,17 +4,19 @@ Everything is real but the network, which has the pages of `fixtures/` and no ot
 
 from __future__ import annotations
 
+import argparse
 import io
 import os
 import shlex
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
 from pathlib import Path
+from typing import NoReturn
 from unittest.mock import patch
 
 from fakes import page
-from keyhole.cli import _parser, main
+from keyhole.cli import main
 from keyhole.errors import Code, KeyholeError
 from keyhole.fetch.base import ANY, Terms
 from keyhole.fetch.client import HttpFetcher
@@ -52,7 +54,7 @@ def installation(columns: int = 0, *, colours: bool = False) -> Iterator[Path]:
         for each in recorded_pages().values():
             (work / f"{each.name}.html").write_bytes(each.body)
         settings = {name: value for name, value in os.environ.items() if not name.startswith(ABOUT_OUTPUT)}
-        settings |= {"COLUMNS": str(columns)} if columns else {}
+        settings |= {"HOME": folder, "XDG_CONFIG_HOME": folder, "COLUMNS": str(columns or 100)}
         settings |= {"FORCE_COLOR": "1", "TERM": "xterm-256color"} if colours else {"NO_COLOR": "1"}
         before = Path.cwd()
         os.chdir(work)
@@ -63,12 +65,21 @@ def installation(columns: int = 0, *, colours: bool = False) -> Iterator[Path]:
             os.chdir(before)
 
 
+class Screen(io.StringIO):
+    """What a command takes for a terminal."""
+
+    encoding = "utf-8"
+
+    def isatty(self) -> bool:
+        return True
+
+
 def printed(command: str) -> str:
     """What one `keyhole …` line prints, its errors too; a line break at its end."""
     words = shlex.split(command, comments=True)
     assert words[0] == "keyhole", command
-    out = io.StringIO()
-    with redirect_stdout(out), redirect_stderr(out):
+    out = Screen() if "FORCE_COLOR" in os.environ else io.StringIO()
+    with redirect_stdout(out), redirect_stderr(io.StringIO() if isinstance(out, Screen) else out):
         try:
             main(words[1:])
         except SystemExit as stop:
@@ -76,11 +87,24 @@ def printed(command: str) -> str:
     return out.getvalue().rstrip("\n") + "\n"
 
 
+def command_line() -> argparse.ArgumentParser:
+    """The parser that `keyhole` reads its words with, as it makes it: taken when it begins to read them."""
+    taken: list[argparse.ArgumentParser] = []
+
+    def take(parser: argparse.ArgumentParser, *_: object) -> NoReturn:
+        taken.append(parser)
+        raise SystemExit
+
+    with patch.object(argparse.ArgumentParser, "parse_args", take), suppress(SystemExit):
+        main(["demo"])
+    return taken[0]
+
+
 def known(command: str) -> bool:
     """Whether the command line takes these words."""
     with redirect_stderr(io.StringIO()):
         try:
-            _parser().parse_args(shlex.split(command)[1:])
+            command_line().parse_args(shlex.split(command, comments=True)[1:])
         except SystemExit:
             return False
     return True
