@@ -28,6 +28,12 @@ QUESTION = "How is the vacuum threshold that triggers autovacuum defined?"
 SECOND_QUESTION = "transaction ID wraparound failure"
 QUOTE = "Otherwise, if the number of tuples obsoleted since the last VACUUM exceeds the vacuum threshold"
 _CONSOLE = re.compile(r"^(?P<fence>`{3,})console\n(?P<lines>\$ keyhole.*?)^(?P=fence)$", re.MULTILINE | re.DOTALL)
+SHOTS = {
+    "select": "A terminal: passages of a page, each with its score and what it is made of",
+    "explain": "A terminal: a plot of a page with what of it was returned, its headings, and each passage's score",
+    "doctor": "A terminal: what was looked at, one line each, with what mends it",
+}
+"""What each picture shows, for who cannot see it."""
 OWN_TEST = frozenset({"artifacts.md"})
 """Pages whose console blocks a test of their own runs, over artifacts of its own."""
 
@@ -89,6 +95,11 @@ def figures(heading: str) -> str:
     return table[0].rstrip()
 
 
+def shot(name: str) -> str:
+    """A picture of the terminal, where docs/make/shots.py could make it."""
+    return f"![{SHOTS[name]}](shots/{name}.svg)" if (DOCS / "shots" / f"{name}.svg").exists() else ""
+
+
 BLOCKS: dict[str, Callable[[], str]] = {
     "transcript": transcript,
     "mcp.json": registration,
@@ -100,6 +111,7 @@ BLOCKS: dict[str, Callable[[], str]] = {
     "warnings": reference.warnings,
     "commands": reference.commands,
     **{f"worked {name}": lambda name=name: worked()[name] for name in ("fetch", "read", "query", "find", "gone")},  # type: ignore[misc]
+    **{f"shot {name}": lambda name=name: shot(name) for name in SHOTS},  # type: ignore[misc]
     **{
         f"figures: {heading}": lambda heading=heading: figures(heading)  # type: ignore[misc]
         for heading in (
@@ -134,7 +146,7 @@ def rendered(text: str) -> str:
 
 def _apart(part: str) -> str:
     """With a line between a mark and a table, which Markdown would else read as one paragraph."""
-    return part if part.startswith("`") else f"\n{part}\n"
+    return part if part.startswith("`") else f"\n{part}\n" if part else ""
 
 
 def with_output(text: str) -> str:
