@@ -48,7 +48,7 @@ def installation(columns: int = 0, *, colours: bool = False) -> Iterator[Path]:
     `columns` and `colours`: of the terminal that stands there, if one does."""
     with tempfile.TemporaryDirectory() as folder, recorded_network():
         home, work = Path(folder, "home"), Path(folder, "work")
-        home.mkdir()
+        home.mkdir(mode=0o700)
         work.mkdir()
         (home / "secret").write_bytes(SECRET)
         for each in recorded_pages().values():

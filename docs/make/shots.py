@@ -1,7 +1,8 @@
 """Screenshots of the terminal for the documentation: `python docs/make/shots.py [NAME…]` writes docs/shots/NAME.svg.
 
 Each is what a real command prints over recorded pages, drawn by rich. The same output gives the same file: no clock, no
-random id. A command that this version does not have is named and left out. No picture is made anywhere else."""
+random id. A command that this version does not have is named and left out. `python tests/readme.py` then puts the
+pictures that there are into the pages."""
 
 from __future__ import annotations
 
@@ -26,8 +27,12 @@ PAGE: Final = "https://www.postgresql.org/docs/15/routine-vacuuming.html"
 COMMANDS: Final = {
     "select": 'keyhole select routine-vacuuming.html --query "vacuum threshold" --max-chars 900 --explain',
     "explain": f'keyhole fetch {PAGE} --query "how is the vacuum threshold defined" --max-chars 1200 --explain',
-    "doctor": "keyhole doctor",
+    "doctor": "keyhole doctor --offline",
 }
+BEFORE: Final = {"doctor": ("keyhole install codex --yes", "keyhole install claude-code --yes")}
+"""Commands that have run before one that is drawn."""
+OF_THE_MACHINE: Final = frozenset({"doctor"})
+"""Pictures of what this machine is like: versions, sizes and times differ from one to the next."""
 
 
 def main(names: list[str]) -> int:
@@ -38,6 +43,8 @@ def main(names: list[str]) -> int:
     missing = [name for name in names or COMMANDS if not known(COMMANDS[name])]
     for name in (name for name in names or COMMANDS if name not in missing):
         with installation(columns=WIDTH, colours=True) as home:
+            for command in BEFORE.get(name, ()):
+                printed(command)
             written = drawn(COMMANDS[name], anywhere(printed(COMMANDS[name]), home))
         SHOTS.mkdir(exist_ok=True)
         (SHOTS / f"{name}.svg").write_text(written, encoding="utf-8")
