@@ -79,7 +79,7 @@ def test_a_shell_block_sets_what_there_is_and_calls_what_there_is(block: Block) 
 
 def check_command(words: list[str]) -> None:
     """That `keyhole` takes these words."""
-    assert words[0] == "keyhole", words
+    assert words[0] in {"keyhole", ".venv/bin/keyhole"}, words
     if words[1] in {name.split()[1] for name, _, _ in verbs(command_line())}:
         assert known(shlex.join(words)), words
     else:
