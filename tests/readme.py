@@ -110,6 +110,7 @@ BLOCKS: dict[str, Callable[[], str]] = {
     "errors": reference.errors,
     "warnings": reference.warnings,
     "commands": reference.commands,
+    "clients": reference.clients,
     **{f"worked {name}": lambda name=name: worked()[name] for name in ("fetch", "read", "query", "find", "gone")},  # type: ignore[misc]
     **{f"shot {name}": lambda name=name: shot(name) for name in SHOTS},  # type: ignore[misc]
     **{

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from console import command_line
 from keyhole.config import Config
 from keyhole.errors import RULES
+from keyhole.hosts import HOSTS
 from keyhole.settings import SETTINGS, Setting
 from keyhole.tools import tool_list
 from keyhole.wording import WARNINGS
@@ -124,6 +125,22 @@ def warnings() -> str:
     return "\n".join(
         ["| warning | what a result says |", "| --- | --- |", *(f"| `{c}` | {w} |" for c, w in WARNINGS.items())]
     )
+
+
+def clients() -> str:
+    """Every client that is known, with what it lets through and where that is from; nothing where none is."""
+    table: Any = HOSTS
+    rows = [_client(host) for host in (table.values() if isinstance(table, Mapping) else table)]
+    head = ["| client | lets through | waits for a call | from |", "| --- | --- | --- | --- |"]
+    return "\n".join(head + rows) if rows else ""
+
+
+def _client(host: Any) -> str:
+    since = ".".join(map(str, getattr(host, "since", ())))
+    caps = {"bytes": host.max_bytes, "characters": host.max_chars, "tokens": host.max_tokens}
+    lets = ", ".join(f"{most:,} {unit}" for unit, most in caps.items() if most)
+    waits = f"{host.timeout:g} s" if host.timeout else ""
+    return f"| `{host.name}`{f' from {since}' if since else ''} | {lets} | {waits} | {host.source} |"
 
 
 def commands() -> str:
