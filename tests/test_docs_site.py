@@ -18,6 +18,9 @@ from markdown_it import MarkdownIt
 from readme import DOCS, PAGES, README, ROOT
 
 pytest.importorskip("mkdocs", reason="the extra docs is not installed")
+sys.path.append(str(DOCS / "make"))
+
+import hook
 
 ELSEWHERE = {
     README: "index",
@@ -115,6 +118,23 @@ def test_the_site_reads_a_page_as_other_readers_of_markdown_do(site: Path, page:
     markdown = MarkdownIt("commonmark").enable(["table", "strikethrough"])
     common = lxml.html.fromstring(markdown.render(page.read_text(encoding="utf-8")))
     assert counted(article) == counted(common)
+
+
+LINKS = {
+    "[s](../../SECURITY.md#how)": "[s](../security.md#how)",
+    "[a](../artifacts.md#to)": "[a](../artifacts.md#to)",
+    "[l](long-page.md)": "[l](long-page.md)",
+    "[table](../../server/keyhole/errors.py)": "table (`server/keyhole/errors.py`)",
+    "[`errors.py`](../../server/keyhole/errors.py)": "`errors.py`",
+    "[web](https://example.org/a.md)": "[web](https://example.org/a.md)",
+    "[here](#there)": "[here](#there)",
+    "```\n[a](../../SECURITY.md)\n```\n[b](../../README.md)": "```\n[a](../../SECURITY.md)\n```\n[b](../index.md)",
+}
+
+
+@pytest.mark.parametrize("link", LINKS)
+def test_a_link_of_the_repository_becomes_one_of_the_site_or_the_file_s_path(link: str) -> None:
+    assert hook.linked(link, "docs/cookbook/x.md", "cookbook/x.md") == LINKS[link]
 
 
 def counted(tree: lxml.html.HtmlElement) -> Counter[str]:
