@@ -59,13 +59,13 @@ def worked() -> dict[str, str]:
     url, product = _vacuuming()
 
     async def calls() -> dict[str, tuple[str, Answer]]:
-        fetched = await product.web_fetch(url, QUESTION, 1_500)
+        fetched = await product.web_fetch(url, QUESTION, 2_000)
         id = str(fetched.facts["artifact_id"])
         start = fetched.text.index("read_artifact(")
         following = fetched.text[start : fetched.text.index(")", start) + 1]
         offset, limit = (int(re.findall(rf"{name}=(\d+)", following)[0]) for name in ("offset", "limit"))
         return {
-            "fetch": (f'web_fetch(url="{url}",\n          query="{QUESTION}", max_chars=1500)', fetched),
+            "fetch": (f'web_fetch(url="{url}",\n          query="{QUESTION}", max_chars=2000)', fetched),
             "read": (following, await product.read_artifact(id, offset=offset, limit=limit)),
             "query": (
                 f'read_artifact(id="{id}", query="{SECOND_QUESTION}", limit=1500)',
