@@ -1,8 +1,8 @@
-# Two commands: `make demo` shows the main job, `make test` runs every check. Both install what they need first.
+# `make demo` shows the main job, `make test` runs every check, `make docs` builds the site. Each installs what it needs.
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test lock clean
+.PHONY: demo test docs lock clean
 
 demo: .venv/installed
 	@$(BIN)/keyhole demo
@@ -12,6 +12,10 @@ test: .venv/installed
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/pytest
+
+docs: .venv/installed
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	@echo "site/index.html"
 
 # Installed once; again only when the pins or the project file change. Hashes make the pins exact.
 .venv/installed: requirements.txt pyproject.toml
@@ -27,4 +31,4 @@ lock:
 		--extra dev --output-file requirements.txt pyproject.toml
 
 clean:
-	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis site

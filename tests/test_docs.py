@@ -1,4 +1,4 @@
-"""The README's tables, transcript and examples are what the code does; its configurations start the server."""
+"""The README and the pages it leads to: order, figures, links; its configurations start the server."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import os
 import re
 import sys
 import tomllib
+from collections import Counter
 from fractions import Fraction
 from importlib import import_module
 from pathlib import Path
@@ -16,28 +17,43 @@ import anyio
 import pytest
 from mcp import Client, StdioServerParameters
 
-from readme import README, ROOT, rendered
+from keyhole.errors import RULES
+from keyhole.settings import SETTINGS
+from readme import DOCS, PAGES, README, ROOT
 
 TEXT = README.read_text(encoding="utf-8")
-
-
-def test_the_generated_parts_of_the_readme_are_up_to_date() -> None:
-    assert rendered(TEXT) == TEXT, "run: python tests/readme.py"
 
 
 def test_the_readme_has_its_parts_in_order() -> None:
     headings = re.findall(r"^## (.+)$", TEXT, re.MULTILINE)
     assert headings == [
-        "What comes back", "Try it", "Register", "The three tools", "Settings", "Errors", "What Keyhole does not do",
+        "What comes back", "Try it", "Register", "The three tools", "Measured", "Settings", "Errors",
+        "What Keyhole does not do", "Documentation",
     ]  # fmt: skip
 
 
-def test_the_python_example_runs() -> None:
-    (example,) = re.findall(r"```python\n(.*?)```", TEXT, re.DOTALL)
-    scope: dict[str, Any] = {"print": lambda *values: None}
-    exec(compile(example, "README.md", "exec"), scope)  # noqa: S102 - our own example
-    assert scope["document"].title == "Pumps"
-    assert "40 rpm" in scope["selection"].text
+def test_the_readme_names_every_page_of_the_documentation() -> None:
+    pages = {page.relative_to(ROOT).as_posix() for page in PAGES if page != README}
+    assert pages <= set(re.findall(r"\]\(([\w./-]+)\)", TEXT))
+
+
+def test_every_setting_and_code_stands_in_the_reference_once() -> None:
+    settings = (DOCS / "settings.md").read_text(encoding="utf-8")
+    assert Counter(re.findall(r"^\| `(KEYHOLE_\w+)`", settings, re.MULTILINE)) == Counter(
+        row.variable for row in SETTINGS
+    )
+    errors = (DOCS / "errors.md").read_text(encoding="utf-8")
+    assert Counter(re.findall(r"^\| `(\w+)` \| (?:yes|no) ", errors, re.MULTILINE)) == Counter(map(str, RULES))
+
+
+def test_a_figure_of_the_readme_stands_in_the_page_that_it_names() -> None:
+    for figures, pages in re.findall(r"^\| [^|]+\? \| ([^|]+) \| ([^|]+) \|$", TEXT, re.MULTILINE):
+        (page,) = re.findall(r"\(([\w./-]+)\)", pages)
+        text = (ROOT / page).read_text(encoding="utf-8") + (ROOT / "benchmarks" / "README.md").read_text(
+            encoding="utf-8"
+        )
+        for figure in re.findall(r"\d[\d,]*\.\d+|\d,\d{3}|\d{3,}", figures):
+            assert figure in text, figure
 
 
 def configurations() -> dict[str, dict[str, Any]]:
@@ -76,7 +92,7 @@ def test_the_constants_of_the_search_are_those_of_the_code() -> None:
         assert getattr(import_module(f"keyhole.{module}"), name) == float(Fraction(value)), name
 
 
-@pytest.mark.parametrize("path", [README, *sorted((ROOT / "docs").glob("*.md"))], ids=lambda path: path.name)
+@pytest.mark.parametrize("path", [*PAGES, ROOT / "SECURITY.md", ROOT / "CHANGELOG.md"], ids=lambda path: path.name)
 def test_every_link_to_a_file_leads_to_one(path: Path) -> None:
     for link in re.findall(r"\]\(((?!https?:|#)[\w./-]+)[)#]", path.read_text(encoding="utf-8")):
         assert (path.parent / link).exists(), link

@@ -22,7 +22,7 @@ from keyhole.store.memory import MemoryStore
 from keyhole.stores import LocalStores, open_stores
 from keyhole.wording import WARNINGS
 from product import retrieval
-from readme import README
+from readme import DOCS
 
 URL = "https://pumps.example/"
 OTHER = "https://valves.example/"
@@ -151,8 +151,8 @@ def test_a_store_that_was_begun_anew_is_told_too() -> None:
     assert "Warning store_replaced" in unknown.text
 
 
-def test_the_readme_names_every_warning() -> None:
-    text = README.read_text(encoding="utf-8")
+def test_the_page_on_errors_names_every_warning() -> None:
+    text = (DOCS / "errors.md").read_text(encoding="utf-8")
     assert all(f"| `{code}` | " in text for code in WARNINGS)
 
 

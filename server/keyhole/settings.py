@@ -128,7 +128,7 @@ SETTINGS: tuple[Setting, ...] = (
     Setting(
         "url_policy",
         "any or known",
-        "`known`: only URLs that a search result, a fetched page or the next setting contained are fetched",
+        "`known`: only URLs that a search result, a fetched page or KEYHOLE_KNOWN_URLS contained are fetched",
         one_of("any", "known"),
     ),
     Setting(
@@ -144,7 +144,7 @@ SETTINGS: tuple[Setting, ...] = (
     Setting(
         "engines",
         "names",
-        "web search engines that may be asked, most preferred first, of those in the next setting's file and "
+        "web search engines that may be asked, most preferred first, of those in KEYHOLE_ENGINES_FILE and "
         f"{', '.join(ENGINES)}; by default those that are set up, or keyless and wikipedia where none is",
         values.names,
     ),
