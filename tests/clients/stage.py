@@ -24,6 +24,8 @@ NOWHERE = f"http://{HOST}:9"
 QUESTION = "how often is the lamp of the lighthouse filled with oil"
 ANSWER = "The keeper of the lighthouse fills its lamp with oil every seventeen days, at dusk."
 SECTIONS = 500
+LONG_SECTIONS = 2_000
+"""Of the page that is larger than any client's cap and than the largest budget of a call."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +36,11 @@ class Stage:
     command: tuple[str, ...]
     settings: dict[str, str]
     scratch: Path
+
+    @property
+    def long_page(self) -> str:
+        """The same page, four times as long."""
+        return f"{self.page}/long"
 
     def client_env(self, programs: Path) -> dict[str, str]:
         """The environment of a client: a home of its own and no way out to the network."""
@@ -75,23 +82,23 @@ def serve_http(stage: Stage) -> Iterator[str]:
             end_group(process)
 
 
-def article() -> str:
+def article(sections: int = SECTIONS) -> str:
     """A page far over any default budget, with the one answer in the middle."""
     parts = [
         f"<h2>Station {n}</h2><p>At station {n} the road follows the river for {n * 7 % 90} miles; "
         "the weather is noted twice a day and the mail is sorted by hand.</p>"
-        for n in range(SECTIONS)
+        for n in range(sections)
     ]
-    parts[SECTIONS // 2] = f"<h2>The light</h2><p>{ANSWER}</p>"
+    parts[sections // 2] = f"<h2>The light</h2><p>{ANSWER}</p>"
     body = f"<main><h1>Stations of the coast road</h1>{''.join(parts)}</main>"
     return f'<!doctype html><html lang="en"><head><title>The coast road</title></head><body>{body}</body></html>'
 
 
 class _Page(BaseHTTPRequestHandler):
-    """Answers every address with the article."""
+    """Answers every address with the article, those that end in /long with a longer one."""
 
     def do_GET(self) -> None:
-        body = article().encode()
+        body = article(LONG_SECTIONS if self.path.endswith("/long") else SECTIONS).encode()
         self.send_response(200)
         self.send_header("Content-Type", "text/html; charset=utf-8")
         self.send_header("Content-Length", str(len(body)))

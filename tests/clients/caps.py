@@ -1,0 +1,114 @@
+"""How large a result each real agent hands its model: `python -m tests.clients.caps [AGENT…]` prints a table.
+
+One turn an agent, in which its model reads ever larger windows of a stored page; the server is not told who asks, so
+that it fits nothing to the client. Bounded by the time of a turn, 90 s each.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final
+
+from .agents import AGENTS, Agent
+from .model_api import Step
+from .npm import PINNED, NotBroughtError, bring
+from .seen import Turn, next_line, play
+from .stage import Stage, set_stage
+from .steps import FAULTS
+from .tour import next_call
+
+SIZES: Final = (9_000, *range(10_000, 60_000, 2_000), *range(60_000, 200_001, 10_000))
+"""Characters of the windows asked for; the last is the largest budget of a call."""
+
+
+FINE: Final = 100
+"""Between the largest that arrived whole and the smallest that did not."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cap:
+    """What one agent let through."""
+
+    whole: int
+    """Characters of the largest result that arrived whole, with no smaller one that did not."""
+    refused: int | None = None
+    """Of the smallest that did not; None where all did."""
+    left: int | None = None
+    """Characters of it that the model was shown."""
+    how: str = ""
+
+
+def ladder(page: str, sizes: Iterable[int] = SIZES) -> list[Step]:
+    """Fetch the page, then read it in windows of each size."""
+
+    def window(size: int) -> Step:
+        def step(shown: Any) -> tuple[str, dict[str, Any]]:
+            _, arguments = next_call(next_line(shown[0]))
+            return "read_artifact", {"id": arguments["id"], "offset": 0, "limit": size}
+
+        return step
+
+    return [("web_fetch", {"url": page}), *(window(size) for size in sizes)]
+
+
+def cap_of(turn: Turn) -> Cap:
+    """The cap that a turn shows."""
+    whole = 0
+    for said, shown in zip(turn.said, turn.shown, strict=False):
+        if said not in shown:
+            return Cap(whole, len(said), len(shown), _how(said, shown))
+        whole = max(whole, len(said))
+    return Cap(whole)
+
+
+def _how(said: str, shown: str) -> str:
+    """What of a result is left: its beginning, its end, both or neither."""
+    edge = 200
+    begins, ends = said[:edge] in shown, said[-edge:] in shown
+    kept = {(True, True): "head and tail", (True, False): "head", (False, True): "tail", (False, False): "neither end"}
+    return kept[begins, ends]
+
+
+def row(agent: Agent, stage: Stage, programs: Path) -> str:
+    """One line of the table."""
+    turn = play(agent, stage, programs, ladder(stage.long_page), unnamed=True)
+    assert len(turn.said) > 1, f"no tool was called: {turn.shown}"
+    cap = cap_of(turn)
+    if cap.refused is not None:
+        between = range(cap.whole + FINE, cap.refused + 2 * FINE, FINE)
+        with tempfile.TemporaryDirectory(prefix="keyhole-clients-") as scratch, set_stage(Path(scratch)) as fresh:
+            cap = cap_of(play(agent, fresh, programs, ladder(fresh.long_page, between), unnamed=True))
+    version = PINNED["dependencies"][agent.packages[0]]
+    above = "–" if cap.refused is None else f"of {cap.refused:,}: {cap.left:,} ({cap.how})"
+    announced = f"`{turn.client['name']}` {turn.client['version']}"
+    return f"| {agent.name} {version} | {announced} | {turn.revision} | {cap.whole:,} | {above} |"
+
+
+def main(wanted: list[str]) -> int:
+    """Print the table."""
+    print(f"Measured {datetime.now(UTC):%Y-%m-%d}, results of up to {SIZES[-1]:,} bytes.\n")
+    print("| agent | clientInfo | revision | largest whole, characters | first that is cut: characters shown |")
+    print("| --- | --- | --- | ---: | --- |")
+    for agent in AGENTS:
+        if wanted and not any(word in agent.name for word in wanted):
+            continue
+        try:
+            programs = bring(agent.packages)
+        except NotBroughtError as reason:
+            print(f"| {agent.name} | not tried: {reason} | | | |")
+            continue
+        with tempfile.TemporaryDirectory(prefix="keyhole-clients-") as scratch, set_stage(Path(scratch)) as stage:
+            try:
+                print(row(agent, stage, programs), flush=True)
+            except FAULTS as fault:
+                print(f"| {agent.name} | not measured: {' '.join(str(fault).split())[:200]} | | | |", flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
