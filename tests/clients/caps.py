@@ -27,7 +27,9 @@ SIZES: Final = (9_000, *range(10_000, 60_000, 2_000), *range(60_000, 200_001, 10
 
 
 FINE: Final = 100
-"""Between the largest that arrived whole and the smallest that did not."""
+"""Characters between two windows, where the largest that arrives whole is looked for again."""
+STEPS: Final = 25
+"""At most so many of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +38,8 @@ class Cap:
 
     whole: int
     """Characters of the largest result that arrived whole, with no smaller one that did not."""
+    asked: int
+    """The size of the window in it that was asked for."""
     refused: int | None = None
     """Of the smallest that did not; None where all did."""
     left: int | None = None
@@ -56,14 +60,14 @@ def ladder(page: str, sizes: Iterable[int] = SIZES) -> list[Step]:
     return [("web_fetch", {"url": page}), *(window(size) for size in sizes)]
 
 
-def cap_of(turn: Turn) -> Cap:
-    """The cap that a turn shows."""
-    whole = 0
-    for said, shown in zip(turn.said, turn.shown, strict=False):
+def cap_of(turn: Turn, sizes: Iterable[int]) -> Cap:
+    """The cap that a turn shows, which read windows of these sizes."""
+    whole = asked = 0
+    for said, shown, size in zip(turn.said[1:], turn.shown[1:], sizes, strict=False):
         if said not in shown:
-            return Cap(whole, len(said), len(shown), _how(said, shown))
-        whole = max(whole, len(said))
-    return Cap(whole)
+            return Cap(whole, asked, len(said), len(shown), _how(said, shown))
+        whole, asked = len(said), size
+    return Cap(whole, asked)
 
 
 def _how(said: str, shown: str) -> str:
@@ -78,15 +82,16 @@ def row(agent: Agent, stage: Stage, programs: Path) -> str:
     """One line of the table."""
     turn = play(agent, stage, programs, ladder(stage.long_page), unnamed=True)
     assert len(turn.said) > 1, f"no tool was called: {turn.shown}"
-    cap = cap_of(turn)
+    cap = cap_of(turn, SIZES)
     if cap.refused is not None:
-        between = range(cap.whole + FINE, cap.refused + 2 * FINE, FINE)
+        above = next(size for size in SIZES if size > cap.asked)
+        between = range(cap.asked, above + 1, max(FINE, (above - cap.asked) // STEPS))
         with tempfile.TemporaryDirectory(prefix="keyhole-clients-") as scratch, set_stage(Path(scratch)) as fresh:
-            cap = cap_of(play(agent, fresh, programs, ladder(fresh.long_page, between), unnamed=True))
+            cap = cap_of(play(agent, fresh, programs, ladder(fresh.long_page, between), unnamed=True), between)
     version = PINNED["dependencies"][agent.packages[0]]
-    above = "–" if cap.refused is None else f"of {cap.refused:,}: {cap.left:,} ({cap.how})"
+    rest = "–" if cap.refused is None else f"of {cap.refused:,}: {cap.left:,} ({cap.how})"
     announced = f"`{turn.client['name']}` {turn.client['version']}"
-    return f"| {agent.name} {version} | {announced} | {turn.revision} | {cap.whole:,} | {above} |"
+    return f"| {agent.name} {version} | {announced} | {turn.revision} | {cap.whole:,} | {rest} |"
 
 
 def main(wanted: list[str]) -> int:

@@ -1,12 +1,13 @@
 """Keyhole's own HTTP application with the conformance suite's fixtures beside its tools: a program for tests alone.
 
-`python -m tests.clients.conformance_server` serves on a free port of loopback and says where. What is scored is
+`python -m tests.clients.conformance_server --port 8943` serves on loopback. What is scored is
 Keyhole's: the application with its checks of Host and Origin, the transport, sessions, both eras, its handlers. A name
 or an address that is no fixture's goes to Keyhole's handler. Nothing of this is in the package.
 """
 
 from __future__ import annotations
 
+import argparse
 import asyncio
 import os
 import sys
@@ -177,7 +178,9 @@ async def _serve(listener: Any) -> None:
 def main() -> None:
     """Serve until stopped."""
     warnings.simplefilter("ignore", MCPDeprecationWarning)  # the older revision has what the newer one left out
-    with listening(load(os.environ), LOOPBACK, int(sys.argv[1]) if len(sys.argv) > 1 else 0) as listener:
+    words = argparse.ArgumentParser()
+    words.add_argument("--port", type=int, default=0)
+    with listening(load(os.environ), LOOPBACK, words.parse_args().port) as listener:
         asyncio.run(_serve(listener))
 
 

@@ -8,7 +8,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -16,7 +16,8 @@ from pathlib import Path
 
 from .steps import end_group
 
-SERVER = Path(__file__).resolve().parents[2] / "server"
+TOP = Path(__file__).resolve().parents[2]
+SERVER = TOP / "server"
 HOST = "127.0.0.1"
 NOWHERE = f"http://{HOST}:9"
 """A proxy where nobody listens: what a client would send beyond loopback ends there."""
@@ -67,13 +68,14 @@ def set_stage(scratch: Path) -> Iterator[Stage]:
 
 
 @contextmanager
-def serve_http(stage: Stage) -> Iterator[str]:
-    """Keyhole over streamable HTTP until the end of the block; its URL."""
+def serve_http(stage: Stage, program: Sequence[str] = ()) -> Iterator[str]:
+    """Keyhole over streamable HTTP until the end of the block, or a program that takes --port as it does; its URL."""
     port = _free_port()
     env = {**stage.client_env(Path()), **stage.settings}
+    command = program or (*stage.command, "--http")
     log = stage.scratch / "http.log"
     with log.open("w", encoding="utf-8") as errors, subprocess.Popen(
-        [*stage.command, "--http", "--port", str(port)], env=env, stderr=errors, text=True, start_new_session=True
+        [*command, "--port", str(port)], env=env, cwd=TOP, stderr=errors, text=True, start_new_session=True
     ) as process:  # fmt: skip
         try:
             _wait_until_open(port, process, log)
