@@ -65,7 +65,7 @@ def _codex(model_name: str, scene: Scene) -> tuple[list[str], dict[str, str]]:
     tables = {
         "": {"model_provider": "loopback", "model": model_name, "approval_policy": "never"},
         "[model_providers.loopback]": model,
-        # Waited for: without it the first request to the model goes out before a server that takes a second has started.
+        # Waited for: otherwise the first request to the model may go out before a busy machine has started it.
         "[mcp_servers.keyhole]": {**{key: scene.server[key] for key in ("command", "args")}, "required": True},
         "[mcp_servers.keyhole.env]": scene.stage.settings,
     }
@@ -77,7 +77,16 @@ def _codex(model_name: str, scene: Scene) -> tuple[list[str], dict[str, str]]:
 
 def _claude(scene: Scene) -> tuple[list[str], dict[str, str]]:
     scene.write(scene.work / "mcp.json", {"mcpServers": {"keyhole": scene.server}})
-    words = ["claude", "-p", PROMPT, "--mcp-config", "mcp.json", "--strict-mcp-config", "--allowedTools", "mcp__keyhole"]
+    words = [
+        "claude",
+        "-p",
+        PROMPT,
+        "--mcp-config",
+        "mcp.json",
+        "--strict-mcp-config",
+        "--allowedTools",
+        "mcp__keyhole",
+    ]
     quiet = ("DISABLE_AUTOUPDATER", "DISABLE_TELEMETRY", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC")
     # Waited for, as above.
     waits = {"MCP_CONNECTION_NONBLOCKING": "false", **dict.fromkeys(quiet, "1")}
@@ -120,7 +129,9 @@ def _opencode(scene: Scene) -> tuple[list[str], dict[str, str]]:
     }
     server = {"type": "local", "command": list(scene.command), "environment": scene.stage.settings, "enabled": True}
     settings = {"provider": {"loopback": provider}, "mcp": {"keyhole": server}}
-    scene.write(scene.work / "opencode.json", {"autoupdate": False, "share": "disabled", "permission": "allow", **settings})
+    scene.write(
+        scene.work / "opencode.json", {"autoupdate": False, "share": "disabled", "permission": "allow", **settings}
+    )
     quiet = ("OPENCODE_DISABLE_AUTOUPDATE", "OPENCODE_DISABLE_MODELS_FETCH", "OPENCODE_DISABLE_LSP_DOWNLOAD")
     return ["opencode", "run", "-m", "loopback/loopback", PROMPT], dict.fromkeys(quiet, "1")
 

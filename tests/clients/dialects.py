@@ -84,7 +84,7 @@ class Responses:
         return self._answer([{"type": "message", "id": "msg_1", "role": "assistant", "content": [part]}])
 
     def _answer(self, items: list[Json]) -> bytes:
-        usage = {"input_tokens": 1, "output_tokens": 1, "total_tokens": 2}
+        usage: Json = {"input_tokens": 1, "output_tokens": 1, "total_tokens": 2}
         usage |= {"input_tokens_details": {"cached_tokens": 0}, "output_tokens_details": {"reasoning_tokens": 0}}
         response = {"id": "resp_1", "object": "response", "output": items, "usage": usage, "status": "completed"}
         said: list[Json] = [{"type": "response.created", "response": {"id": "resp_1"}}]
@@ -118,9 +118,9 @@ class Messages:
         return self._answer({"type": "text", "text": ""}, {"type": "text_delta", "text": DONE}, "end_turn")
 
     def _answer(self, block: Json, delta: Json, reason: str) -> bytes:
-        message = {"id": "msg_1", "type": "message", "role": "assistant", "model": "claude", "content": []}
+        message: Json = {"id": "msg_1", "type": "message", "role": "assistant", "model": "claude", "content": []}
         message |= {"stop_reason": None, "stop_sequence": None, "usage": {"input_tokens": 1, "output_tokens": 1}}
-        said = [
+        said: list[Json] = [
             {"type": "message_start", "message": message},
             {"type": "content_block_start", "index": 0, "content_block": block},
             {"type": "content_block_delta", "index": 0, "delta": delta},

@@ -88,7 +88,7 @@ def _bandit(stage: Stage, programs: Path) -> set[Finding]:
 
 def _mcpscan(stage: Stage, programs: Path) -> set[Finding]:
     report = _report(stage, programs, "mcpscan", str(SERVER), "--json")
-    return {(each["rule_id"], _place(each["file"].removeprefix(str(SERVER)))) for each in report["findings"]}
+    return {(each["rule_id"], _place(each["path"])) for each in report["findings"]}
 
 
 def _cisco(stage: Stage, programs: Path) -> set[Finding]:

@@ -79,7 +79,9 @@ def play(agent: Agent, stage: Stage, programs: Path, script: Sequence[Step], unn
 def read_turn(record: Path, shown: tuple[str, ...]) -> Turn:
     """The turn that a tap wrote down."""
     lines = [json.loads(line) for line in record.read_text("utf-8").splitlines()]
-    messages = {who: [json.loads(each["line"]) for each in lines if each["from"] == who] for who in ("client", "server")}
+    messages = {
+        who: [json.loads(each["line"]) for each in lines if each["from"] == who] for who in ("client", "server")
+    }
     infos = [info for message in messages["client"] for info in client_infos(message)]
     results = [message["result"] for message in messages["server"] if "result" in message]
     said = tuple(result["content"][0]["text"] for result in results if "content" in result)

@@ -22,7 +22,10 @@ def main() -> int:
     own, command = sys.argv[1 : sys.argv.index("--")], sys.argv[sys.argv.index("--") + 1 :]
     lock = threading.Lock()
     pipe = subprocess.PIPE
-    with Path(own[0]).open("a", encoding="utf-8") as record, subprocess.Popen(command, stdin=pipe, stdout=pipe) as server:
+    with (
+        Path(own[0]).open("a", encoding="utf-8") as record,
+        subprocess.Popen(command, stdin=pipe, stdout=pipe) as server,
+    ):
         assert server.stdin is not None and server.stdout is not None
 
         def pass_on(who: str, source: IO[bytes], target: IO[bytes]) -> None:
@@ -56,7 +59,10 @@ def client_infos(message: Any) -> list[dict[str, Any]]:
     if not isinstance(params, dict):
         return []
     meta = params.get("_meta")
-    places = [params.get("clientInfo"), meta.get("io.modelcontextprotocol/clientInfo") if isinstance(meta, dict) else None]
+    places = [
+        params.get("clientInfo"),
+        meta.get("io.modelcontextprotocol/clientInfo") if isinstance(meta, dict) else None,
+    ]
     return [place for place in places if isinstance(place, dict)]
 
 
