@@ -1,4 +1,4 @@
-"""What the checks with real clients stand on: the tap passes all on, the model follows its script, fixtures stay out."""
+"""What the checks with real clients stand on: the tap passes all on, the model follows its script."""
 
 from __future__ import annotations
 
