@@ -56,6 +56,8 @@ class Agent:
     set_up: SetUp
     client: str
     """`clientInfo.name` as it announces itself."""
+    fitted: bool = True
+    """Whether what it lets through is known by its name."""
 
 
 def _codex(model_name: str, scene: Scene) -> tuple[list[str], dict[str, str]]:
@@ -88,8 +90,8 @@ def _claude(scene: Scene) -> tuple[list[str], dict[str, str]]:
         "mcp__keyhole",
     ]
     quiet = ("DISABLE_AUTOUPDATER", "DISABLE_TELEMETRY", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC")
-    # Waited for, as above.
-    waits = {"MCP_CONNECTION_NONBLOCKING": "false", **dict.fromkeys(quiet, "1")}
+    # Waited for, as above: it would go on after 5 seconds.
+    waits = {"MCP_CONNECTION_NONBLOCKING": "false", "MCP_CONNECT_TIMEOUT_MS": "60000", **dict.fromkeys(quiet, "1")}
     return words, {"ANTHROPIC_BASE_URL": scene.model, "ANTHROPIC_API_KEY": KEY, **waits}
 
 
@@ -148,7 +150,8 @@ def _copilot(scene: Scene) -> tuple[list[str], dict[str, str]]:
 AGENTS: Final = (
     # Two models: of one Codex knows what it takes and holds tools back until they are looked for, of the other not.
     Agent("codex exec gpt-5.5", ("@openai/codex",), partial(_codex, "gpt-5.5"), "codex-mcp-client"),
-    Agent("codex exec gpt-5", ("@openai/codex",), partial(_codex, "gpt-5"), "codex-mcp-client"),
+    # What it lets through goes by the model, a quarter here, and no server is told which it is.
+    Agent("codex exec gpt-5", ("@openai/codex",), partial(_codex, "gpt-5"), "codex-mcp-client", fitted=False),
     Agent("claude -p", ("@anthropic-ai/claude-code",), _claude, "claude-code"),
     Agent("gemini", ("@google/gemini-cli", "node"), _gemini, "gemini-cli-mcp-client"),
     Agent("qwen", ("@qwen-code/qwen-code", "node"), _qwen, "qwen-cli-mcp-client-keyhole"),

@@ -12,15 +12,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from .agents import AGENTS, Agent
-from .model_api import Step
 from .npm import PINNED, NotBroughtError, bring
-from .seen import Turn, next_line, play
+from .seen import Turn, play, window_script
 from .stage import Stage, set_stage
 from .steps import FAULTS
-from .tour import next_call
 
 SIZES: Final = (9_000, *range(10_000, 60_000, 2_000), *range(60_000, 200_001, 10_000))
 """Characters of the windows asked for; the last is the largest budget of a call."""
@@ -47,19 +45,6 @@ class Cap:
     how: str = ""
 
 
-def ladder(page: str, sizes: Iterable[int] = SIZES) -> list[Step]:
-    """Fetch the page, then read it in windows of each size."""
-
-    def window(size: int) -> Step:
-        def step(shown: Any) -> tuple[str, dict[str, Any]]:
-            _, arguments = next_call(next_line(shown[0]))
-            return "read_artifact", {"id": arguments["id"], "offset": 0, "limit": size}
-
-        return step
-
-    return [("web_fetch", {"url": page}), *(window(size) for size in sizes)]
-
-
 def cap_of(turn: Turn, sizes: Iterable[int]) -> Cap:
     """The cap that a turn shows, which read windows of these sizes."""
     whole = asked = 0
@@ -80,14 +65,14 @@ def _how(said: str, shown: str) -> str:
 
 def row(agent: Agent, stage: Stage, programs: Path) -> str:
     """One line of the table."""
-    turn = play(agent, stage, programs, ladder(stage.long_page), unnamed=True)
+    turn = play(agent, stage, programs, window_script(stage.long_page, SIZES), unnamed=True)
     assert len(turn.said) > 1, f"no tool was called: {turn.shown}"
     cap = cap_of(turn, SIZES)
     if cap.refused is not None:
         above = next(size for size in SIZES if size > cap.asked)
         between = range(cap.asked, above + 1, max(FINE, (above - cap.asked) // STEPS))
         with tempfile.TemporaryDirectory(prefix="keyhole-clients-") as scratch, set_stage(Path(scratch)) as fresh:
-            cap = cap_of(play(agent, fresh, programs, ladder(fresh.long_page, between), unnamed=True), between)
+            cap = cap_of(play(agent, fresh, programs, window_script(fresh.long_page, between), unnamed=True), between)
     version = PINNED["dependencies"][agent.packages[0]]
     rest = "–" if cap.refused is None else f"of {cap.refused:,}: {cap.left:,} ({cap.how})"
     announced = f"`{turn.client['name']}` {turn.client['version']}"

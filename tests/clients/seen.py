@@ -5,14 +5,18 @@ from __future__ import annotations
 import json
 import re
 import sys
-from collections.abc import Sequence
+import tempfile
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from keyhole.hosts import UNKNOWN, host_of
+from keyhole.settings import MAX_BUDGET
+
 from .agents import Agent, Scene
 from .model_api import Step, serve_model
-from .stage import QUESTION, Stage
+from .stage import QUESTION, Stage, set_stage
 from .steps import Steps, run_program
 from .tap import STRANGER, UNNAMED, client_infos
 from .tour import next_call
@@ -43,6 +47,9 @@ def check(agent: Agent, steps: Steps, stage: Stage, programs: Path) -> None:
     if turn is not None:
         steps.run(f"{agent.name}: announces itself as {agent.client}", lambda: _check_name(agent, turn))
         steps.run(f"{agent.name}: the model gets each result whole, once, to its last line", lambda: _check_whole(turn))
+    if agent.fitted and host_of(agent.client) is not UNKNOWN:
+        name = f"{agent.name}: the largest result that Keyhole gives it arrives whole"
+        steps.run(name, lambda: check_largest(agent, programs))
 
 
 def _tour(agent: Agent, stage: Stage, programs: Path) -> Turn:
@@ -87,6 +94,28 @@ def read_turn(record: Path, shown: tuple[str, ...]) -> Turn:
     said = tuple(result["content"][0]["text"] for result in results if "content" in result)
     legacy = [result["protocolVersion"] for result in results if "protocolVersion" in result]
     return Turn(shown, said, infos[0] if infos else {}, legacy[0] if legacy else "2026-07-28")
+
+
+def check_largest(agent: Agent, programs: Path) -> None:
+    """A window over any client's cap is asked for: Keyhole fits what it gives to the client, so all is shown."""
+    with tempfile.TemporaryDirectory(prefix="keyhole-clients-") as scratch, set_stage(Path(scratch)) as stage:
+        script = window_script(stage.long_page, [MAX_BUDGET])
+        turn = play(agent, stage, programs, script)
+    assert len(turn.said) == len(script), f"{len(turn.shown)} shown: {turn.shown}"
+    _check_whole(turn)
+
+
+def window_script(page: str, sizes: Iterable[int]) -> list[Step]:
+    """Fetch the page, then read it from its start in windows of each size."""
+
+    def window(size: int) -> Step:
+        def step(shown: Sequence[str]) -> tuple[str, dict[str, Any]]:
+            _, arguments = next_call(next_line(shown[0]))
+            return "read_artifact", {"id": arguments["id"], "offset": 0, "limit": size}
+
+        return step
+
+    return [("web_fetch", {"url": page}), *(window(size) for size in sizes)]
 
 
 def _check_name(agent: Agent, turn: Turn) -> None:
