@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from .stage import Stage, serve_http
+from .stage import QUESTION, Stage, serve_http
 from .steps import Steps, run_program
 from .tour import TOOLS, Reply, read_reply, tour
 
@@ -44,6 +44,7 @@ def _check_transport(steps: Steps, stage: Stage, programs: Path, transport: str,
         steps.run(f"{where}: speaks revision {REVISIONS[era]}", partial(_check_revision, ask, era))
         steps.run(f"{where}: tools/list --strict finds no error", partial(_check_list, ask))
         tour(steps, where, partial(_call, ask), stage.page)
+        steps.run(f"{where}: lists and reads what else it declares", partial(_check_declared, ask))
 
 
 def _ask(stage: Stage, programs: Path, base: list[str], *words: str) -> tuple[int, dict[str, Any]]:
@@ -62,6 +63,29 @@ def _check_list(ask: partial[tuple[int, dict[str, Any]]]) -> None:
     code, result = ask("tools/list", "--strict")
     assert code == 0, f"exit {code}: the schemas do not pass"
     assert {tool["name"] for tool in result["tools"]} == TOOLS, result
+
+
+def _check_declared(ask: partial[tuple[int, dict[str, Any]]]) -> None:
+    """Resources and prompts, as far as the server says that it has them; the first of each is read."""
+    _, result = ask("initialize")
+    if "resources" in result["capabilities"]:
+        _listed(ask, "resources/templates/list", "resourceTemplates")
+        for resource in _listed(ask, "resources/list", "resources")[:1]:
+            code, read = ask("resources/read", "--uri", resource["uri"])
+            assert code == 0 and read["contents"], read
+    if "prompts" in result["capabilities"]:
+        for prompt in _listed(ask, "prompts/list", "prompts")[:1]:
+            words = [f"{each['name']}={QUESTION}" for each in prompt.get("arguments", [])]
+            given = [part for word in words for part in ("--prompt-args", word)]
+            code, got = ask("prompts/get", "--prompt-name", prompt["name"], *given)
+            assert code == 0 and got["messages"], got
+
+
+def _listed(ask: partial[tuple[int, dict[str, Any]]], method: str, name: str) -> list[dict[str, Any]]:
+    code, result = ask(method)
+    assert code == 0, f"{method}: exit {code}"
+    found: list[dict[str, Any]] = result[name]
+    return found
 
 
 def _call(ask: partial[tuple[int, dict[str, Any]]], tool: str, arguments: dict[str, Any]) -> Reply:

@@ -8,7 +8,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -16,7 +16,8 @@ from pathlib import Path
 
 from .steps import end_group
 
-SERVER = Path(__file__).resolve().parents[2] / "server"
+TOP = Path(__file__).resolve().parents[2]
+SERVER = TOP / "server"
 HOST = "127.0.0.1"
 NOWHERE = f"http://{HOST}:9"
 """A proxy where nobody listens: what a client would send beyond loopback ends there."""
@@ -24,6 +25,8 @@ NOWHERE = f"http://{HOST}:9"
 QUESTION = "how often is the lamp of the lighthouse filled with oil"
 ANSWER = "The keeper of the lighthouse fills its lamp with oil every seventeen days, at dusk."
 SECTIONS = 500
+LONG_SECTIONS = 2_000
+"""Of the page that is larger than any client's cap and than the largest budget of a call."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +37,11 @@ class Stage:
     command: tuple[str, ...]
     settings: dict[str, str]
     scratch: Path
+
+    @property
+    def long_page(self) -> str:
+        """The same page, four times as long."""
+        return f"{self.page}/long"
 
     def client_env(self, programs: Path) -> dict[str, str]:
         """The environment of a client: a home of its own and no way out to the network."""
@@ -60,13 +68,14 @@ def set_stage(scratch: Path) -> Iterator[Stage]:
 
 
 @contextmanager
-def serve_http(stage: Stage) -> Iterator[str]:
-    """Keyhole over streamable HTTP until the end of the block; its URL."""
+def serve_http(stage: Stage, program: Sequence[str] = ()) -> Iterator[str]:
+    """Keyhole over streamable HTTP until the end of the block, or a program that takes --port as it does; its URL."""
     port = _free_port()
     env = {**stage.client_env(Path()), **stage.settings}
+    command = program or (*stage.command, "--http")
     log = stage.scratch / "http.log"
     with log.open("w", encoding="utf-8") as errors, subprocess.Popen(
-        [*stage.command, "--http", "--port", str(port)], env=env, stderr=errors, text=True, start_new_session=True
+        [*command, "--port", str(port)], env=env, cwd=TOP, stderr=errors, text=True, start_new_session=True
     ) as process:  # fmt: skip
         try:
             _wait_until_open(port, process, log)
@@ -75,23 +84,23 @@ def serve_http(stage: Stage) -> Iterator[str]:
             end_group(process)
 
 
-def article() -> str:
+def article(sections: int = SECTIONS) -> str:
     """A page far over any default budget, with the one answer in the middle."""
     parts = [
         f"<h2>Station {n}</h2><p>At station {n} the road follows the river for {n * 7 % 90} miles; "
         "the weather is noted twice a day and the mail is sorted by hand.</p>"
-        for n in range(SECTIONS)
+        for n in range(sections)
     ]
-    parts[SECTIONS // 2] = f"<h2>The light</h2><p>{ANSWER}</p>"
+    parts[sections // 2] = f"<h2>The light</h2><p>{ANSWER}</p>"
     body = f"<main><h1>Stations of the coast road</h1>{''.join(parts)}</main>"
     return f'<!doctype html><html lang="en"><head><title>The coast road</title></head><body>{body}</body></html>'
 
 
 class _Page(BaseHTTPRequestHandler):
-    """Answers every address with the article."""
+    """Answers every address with the article, those that end in /long with a longer one."""
 
     def do_GET(self) -> None:
-        body = article().encode()
+        body = article(LONG_SECTIONS if self.path.endswith("/long") else SECTIONS).encode()
         self.send_response(200)
         self.send_header("Content-Type", "text/html; charset=utf-8")
         self.send_header("Content-Length", str(len(body)))

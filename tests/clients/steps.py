@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TypeVar
 
@@ -20,11 +21,24 @@ FAULTS = (AssertionError, LookupError, TypeError, ValueError, OSError, subproces
 """What a client that misbehaves makes our code raise; anything else is a fault of these scripts."""
 
 
+TOTALS = {"passed": "ok", "failed": "FAIL", "skipped": "skipped"}
+"""The words of the table, and of a step's line."""
+
+
 class Steps:
     """Prints each step's outcome as it is known and counts them."""
 
     def __init__(self) -> None:
         self._count: Counter[str] = Counter()
+        self._rows: list[str] = []
+
+    @contextmanager
+    def of(self, client: str) -> Iterator[None]:
+        """The steps of one client, which are a line of the table at the end."""
+        before, began = self._count.copy(), time.monotonic()
+        yield
+        counts = [self._count[kind] - before[kind] for kind in TOTALS.values()]
+        self._rows.append(f"{client:20}" + "".join(f"{n:8}" for n in counts) + f"{time.monotonic() - began:8.1f} s")
 
     def run(self, name: str, check: Callable[[], T]) -> T | None:
         """Try one thing: its result, or None (told as FAIL) when it raised."""
@@ -46,9 +60,9 @@ class Steps:
         self._tell("skipped", client, f": {reason}")
 
     def finish(self) -> int:
-        """Print the totals; the exit code."""
-        totals = {"passed": "ok", "failed": "FAIL", "skipped": "skipped"}
-        print(", ".join(f"{self._count[kind]} {word}" for word, kind in totals.items()))
+        """Print the table and the totals; the exit code."""
+        print("\n".join(["", f"{'':20}" + "".join(f"{word:>8}" for word in TOTALS), *self._rows, ""]))
+        print(", ".join(f"{self._count[kind]} {word}" for word, kind in TOTALS.items()))
         return 1 if self._count["FAIL"] else 0
 
     def _tell(self, kind: str, name: str, more: str = "") -> None:

@@ -1,0 +1,204 @@
+"""How each model API says things: what a request holds, and an answer that calls a tool. Pure, and no client here.
+
+A dialect reads the tools that a request offers and the results that it hands the model, and writes the answer, as
+server-sent events, with which a model would call one tool or end its turn.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import Any, Protocol
+
+Json = dict[str, Any]
+DONE = "All calls were made."
+
+
+class Dialect(Protocol):
+    """One API of a model."""
+
+    path: str
+    """What the path of a request holds."""
+
+    def offered(self, request: Json) -> list[str]:
+        """The names of the tools that the model may call."""
+
+    def results(self, request: Json) -> list[str]:
+        """What the model is shown of each tool's result, in order."""
+
+    def call(self, name: str, arguments: Json, number: int) -> bytes:
+        """The answer that calls a tool."""
+
+    def seek(self, words: str) -> bytes | None:
+        """The answer that looks for tools the client holds back; None where it holds back none."""
+
+    def done(self) -> bytes:
+        """The answer that ends the turn."""
+
+
+def events(items: Iterable[Json], named: bool = False) -> bytes:
+    """Server-sent events."""
+    return b"".join(
+        (f"event: {item['type']}\n" if named else "").encode() + f"data: {json.dumps(item)}\n\n".encode()
+        for item in items
+    )
+
+
+def _joined(content: Any) -> str:
+    """The text of a content that is a string, or parts with a text each."""
+    if isinstance(content, str):
+        return content
+    return "".join(str(part.get("text", "")) for part in content if isinstance(part, dict))
+
+
+class Responses:
+    """OpenAI's Responses."""
+
+    path = "/responses"
+
+    def offered(self, request: Json) -> list[str]:
+        found = [item["tools"] for item in request["input"] if item.get("type") == "tool_search_output"]
+        names = []
+        for tool in [*(request.get("tools") or []), *(tool for tools in found for tool in tools)]:
+            if tool.get("type") == "namespace":
+                names += [f"{tool['name']}|{each['name']}" for each in tool.get("tools", [])]
+            else:
+                names.append(str(tool.get("name", tool.get("type"))))
+        return names
+
+    def results(self, request: Json) -> list[str]:
+        return [_joined(item["output"]) for item in request["input"] if item.get("type") == "function_call_output"]
+
+    def call(self, name: str, arguments: Json, number: int) -> bytes:
+        space, _, short = name.rpartition("|")
+        item = {"type": "function_call", "id": f"fc_{number}", "call_id": f"call_{number}", "name": short}
+        item |= {"arguments": json.dumps(arguments), "status": "completed"}
+        return self._answer([item | ({"namespace": space} if space else {})])
+
+    def seek(self, words: str) -> bytes | None:
+        item = {"type": "tool_search_call", "call_id": "search_1", "execution": "client", "status": "completed"}
+        return self._answer([{**item, "arguments": {"query": words}}])
+
+    def done(self) -> bytes:
+        part = {"type": "output_text", "text": DONE, "annotations": []}
+        return self._answer([{"type": "message", "id": "msg_1", "role": "assistant", "content": [part]}])
+
+    def _answer(self, items: list[Json]) -> bytes:
+        usage: Json = {"input_tokens": 1, "output_tokens": 1, "total_tokens": 2}
+        usage |= {"input_tokens_details": {"cached_tokens": 0}, "output_tokens_details": {"reasoning_tokens": 0}}
+        response = {"id": "resp_1", "object": "response", "output": items, "usage": usage, "status": "completed"}
+        said: list[Json] = [{"type": "response.created", "response": {"id": "resp_1"}}]
+        said += [
+            {"type": "response.output_item.done", "output_index": index, "item": item}
+            for index, item in enumerate(items)
+        ]
+        return events([*said, {"type": "response.completed", "response": response}], named=True)
+
+
+class Messages:
+    """Anthropic's Messages."""
+
+    path = "/messages"
+
+    def offered(self, request: Json) -> list[str]:
+        return [tool["name"] for tool in request.get("tools") or []]
+
+    def results(self, request: Json) -> list[str]:
+        parts = [part for each in request["messages"] if isinstance(each["content"], list) for part in each["content"]]
+        return [_joined(part["content"]) for part in parts if part["type"] == "tool_result"]
+
+    def call(self, name: str, arguments: Json, number: int) -> bytes:
+        block = {"type": "tool_use", "id": f"toolu_{number}", "name": name, "input": {}}
+        return self._answer(block, {"type": "input_json_delta", "partial_json": json.dumps(arguments)}, "tool_use")
+
+    def seek(self, words: str) -> bytes | None:
+        return None
+
+    def done(self) -> bytes:
+        return self._answer({"type": "text", "text": ""}, {"type": "text_delta", "text": DONE}, "end_turn")
+
+    def _answer(self, block: Json, delta: Json, reason: str) -> bytes:
+        message: Json = {"id": "msg_1", "type": "message", "role": "assistant", "model": "claude", "content": []}
+        message |= {"stop_reason": None, "stop_sequence": None, "usage": {"input_tokens": 1, "output_tokens": 1}}
+        said: list[Json] = [
+            {"type": "message_start", "message": message},
+            {"type": "content_block_start", "index": 0, "content_block": block},
+            {"type": "content_block_delta", "index": 0, "delta": delta},
+            {"type": "content_block_stop", "index": 0},
+            {
+                "type": "message_delta",
+                "delta": {"stop_reason": reason, "stop_sequence": None},
+                "usage": {"output_tokens": 1},
+            },
+            {"type": "message_stop"},
+        ]
+        return events(said, named=True)
+
+
+class Completions:
+    """OpenAI's chat completions, which most others speak."""
+
+    path = "/chat/completions"
+
+    def offered(self, request: Json) -> list[str]:
+        return [tool["function"]["name"] for tool in request.get("tools") or []]
+
+    def results(self, request: Json) -> list[str]:
+        return [_joined(message["content"]) for message in request["messages"] if message["role"] == "tool"]
+
+    def call(self, name: str, arguments: Json, number: int) -> bytes:
+        function = {"name": name, "arguments": json.dumps(arguments)}
+        call = {"index": 0, "id": f"call_{number}", "type": "function", "function": function}
+        return self._answer({"role": "assistant", "tool_calls": [call]}, "tool_calls")
+
+    def seek(self, words: str) -> bytes | None:
+        return None
+
+    def done(self) -> bytes:
+        return self._answer({"role": "assistant", "content": DONE}, "stop")
+
+    def _answer(self, delta: Json, reason: str) -> bytes:
+        chunk: Json = {"id": "chatcmpl-1", "object": "chat.completion.chunk", "created": 1, "model": "mock"}
+        usage = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
+        said = [
+            chunk | {"choices": [{"index": 0, "delta": delta, "finish_reason": None}]},
+            chunk | {"choices": [{"index": 0, "delta": {}, "finish_reason": reason}], "usage": usage},
+        ]
+        return events(said) + b"data: [DONE]\n\n"
+
+
+class Gemini:
+    """Google's generateContent."""
+
+    path = "GenerateContent"
+
+    def offered(self, request: Json) -> list[str]:
+        groups = [tool.get("functionDeclarations") or [] for tool in request.get("tools") or []]
+        return [each["name"] for group in groups for each in group]
+
+    def results(self, request: Json) -> list[str]:
+        parts = [part for each in request["contents"] for part in each["parts"] if "functionResponse" in part]
+        return [_value(part["functionResponse"]["response"]) for part in parts]
+
+    def call(self, name: str, arguments: Json, number: int) -> bytes:
+        return self._answer({"functionCall": {"name": name, "args": arguments, "id": f"call_{number}"}})
+
+    def seek(self, words: str) -> bytes | None:
+        return None
+
+    def done(self) -> bytes:
+        return self._answer({"text": DONE})
+
+    def _answer(self, part: Json) -> bytes:
+        candidate = {"content": {"role": "model", "parts": [part]}, "finishReason": "STOP", "index": 0}
+        usage = {"promptTokenCount": 1, "candidatesTokenCount": 1, "totalTokenCount": 2}
+        return events([{"candidates": [candidate], "usageMetadata": usage, "modelVersion": "mock"}])
+
+
+def _value(response: Json) -> str:
+    """A response is an object with the text under one name."""
+    values = [value for value in response.values() if isinstance(value, str)]
+    return values[0] if len(values) == len(response) == 1 else json.dumps(response, ensure_ascii=False)
+
+
+DIALECTS: tuple[Dialect, ...] = (Responses(), Messages(), Completions(), Gemini())

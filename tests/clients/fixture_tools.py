@@ -1,0 +1,175 @@
+"""What the conformance suite wants a server to hold: its tools, resources and prompts, as JSON. No protocol here.
+
+Names and texts are the suite's. None of it ships: `conformance_server.py` puts them beside Keyhole's own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any, Final
+
+import anyio
+import mcp_types as types
+from mcp.server.context import ServerRequestContext
+
+Context = ServerRequestContext[Any, Any]
+Json = dict[str, Any]
+Tool = Callable[[Context, types.CallToolRequestParams], Awaitable[Json | types.InputRequiredResult]]
+
+PNG: Final = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+"""One red pixel."""
+WAV: Final = "UklGRiQAAABXQVZFZm10IBAAAAABAAEARKwAAIhYAQACABAAZGF0YQAAAAA="
+"""No sound, in an empty `data` chunk."""
+STEP: Final = 0.05
+"""Seconds between two notifications of one call: the suite's."""
+
+
+def said(text: str, **more: Any) -> Json:
+    """The result of a tool that says something."""
+    return {"content": [text_part(text)], **more}
+
+
+def text_part(text: str) -> Json:
+    """A part of a result."""
+    return {"type": "text", "text": text}
+
+
+def resource_part(uri: str, mime: str, text: str) -> Json:
+    """A resource in a result."""
+    return {"type": "resource", "resource": {"uri": uri, "mimeType": mime, "text": text}}
+
+
+IMAGE: Final = {"type": "image", "data": PNG, "mimeType": "image/png"}
+FIXED: Final[dict[str, Json]] = {
+    "test_simple_text": said("This is a simple text response for testing."),
+    "test_image_content": {"content": [IMAGE]},
+    "test_audio_content": {"content": [{"type": "audio", "data": WAV, "mimeType": "audio/wav"}]},
+    "test_embedded_resource": {
+        "content": [resource_part("test://embedded-resource", "text/plain", "This is an embedded resource content.")]
+    },
+    "test_multiple_content_types": {
+        "content": [
+            text_part("Multiple content types test:"),
+            IMAGE,
+            resource_part("test://mixed-content-resource", "application/json", '{"test":"data","value":123}'),
+        ]
+    },
+    "test_error_handling": said("This tool intentionally returns an error for testing", isError=True),
+    "test_streaming_elicitation": said("Nothing was asked on the stream."),
+}
+"""Tools that say the same always."""
+
+
+async def _logging(ctx: Context, _params: types.CallToolRequestParams) -> Json:
+    for line in ("Tool execution started", "Tool processing data", "Tool execution completed"):
+        await ctx.session.send_log_message("info", line, related_request_id=ctx.request_id)
+        await anyio.sleep(STEP)
+    return said("Three lines were logged.")
+
+
+async def _progress(ctx: Context, _params: types.CallToolRequestParams) -> Json:
+    for done in (0, 50, 100):
+        await ctx.session.report_progress(done, 100, f"Completed step {done} of 100")
+        await anyio.sleep(STEP)
+    return said("Three steps were reported.")
+
+
+async def _sampling(ctx: Context, params: types.CallToolRequestParams) -> Json:
+    asked = types.SamplingMessage(
+        role="user", content=types.TextContent(type="text", text=str((params.arguments or {})["prompt"]))
+    )
+    result = await ctx.session.create_message([asked], max_tokens=100, related_request_id=ctx.request_id)
+    return said(f"LLM response: {getattr(result.content, 'text', '')}")
+
+
+def _asks(message: str, properties: Json, required: tuple[str, ...] = ()) -> Tool:
+    """A tool that asks the user to fill in a form."""
+
+    async def tool(ctx: Context, params: types.CallToolRequestParams) -> Json:
+        form = {"type": "object", "properties": properties, "required": list(required)}
+        wanted = str((params.arguments or {}).get("message", message))
+        result = await ctx.session.elicit_form(wanted, form, related_request_id=ctx.request_id)
+        return said(f"Elicitation completed: action={result.action}, content={result.content}")
+
+    return tool
+
+
+def _choices(*named: tuple[str, str]) -> list[Json]:
+    return [{"const": value, "title": title} for value, title in named]
+
+
+_PERSON: Final = {
+    "username": {"type": "string", "description": "User's response"},
+    "email": {"type": "string", "description": "User's email address"},
+}
+_DEFAULTS: Final = {
+    "name": {"type": "string", "default": "John Doe"},
+    "age": {"type": "integer", "default": 30},
+    "score": {"type": "number", "default": 95.5},
+    "status": {"type": "string", "enum": ["active", "inactive", "pending"], "default": "active"},
+    "verified": {"type": "boolean", "default": True},
+}
+_OPTIONS: Final = {"type": "string", "enum": ["option1", "option2", "option3"]}
+_VALUES: Final = _choices(("value1", "First Option"), ("value2", "Second Option"), ("value3", "Third Option"))
+_ENUMS: Final = {
+    "untitledSingle": _OPTIONS,
+    "titledSingle": {"type": "string", "oneOf": _VALUES},
+    "legacyEnum": {
+        "type": "string",
+        "enum": ["opt1", "opt2", "opt3"],
+        "enumNames": ["Option One", "Option Two", "Option Three"],
+    },
+    "untitledMulti": {"type": "array", "items": _OPTIONS},
+    "titledMulti": {"type": "array", "items": {"anyOf": _VALUES}},
+}
+
+WORKING: Final[dict[str, Tool]] = {
+    "test_tool_with_logging": _logging,
+    "test_logging_tool": _logging,
+    "test_tool_with_progress": _progress,
+    "test_sampling": _sampling,
+    "test_elicitation": _asks("Who are you?", _PERSON, tuple(_PERSON)),
+    "test_elicitation_sep1034_defaults": _asks("Review the defaults", _DEFAULTS),
+    "test_elicitation_sep1330_enums": _asks("Choose", _ENUMS),
+}
+"""Tools that notify or ask their client."""
+
+RESOURCES: Final[dict[str, Json]] = {
+    "test://static-text": {
+        "mimeType": "text/plain",
+        "text": "This is the content of the static text resource.",
+    },
+    "test://static-binary": {"mimeType": "image/png", "blob": PNG},
+    "test://watched-resource": {"mimeType": "text/plain", "text": "Watched."},
+    "test://template/123/data": {
+        "mimeType": "application/json",
+        "text": '{"id":"123","templateTest":true,"data":"Data for ID: 123"}',
+    },
+}
+TEMPLATE: Final = "test://template/{id}/data"
+
+
+def _user(part: Json) -> Json:
+    return {"role": "user", "content": part}
+
+
+def _prompt(*parts: Json) -> Json:
+    return {"messages": [_user(part) for part in parts]}
+
+
+PROMPTS: Final[dict[str, tuple[tuple[str, ...], Callable[[dict[str, str]], Json]]]] = {
+    "test_simple_prompt": ((), lambda _: _prompt(text_part("This is a simple prompt for testing."))),
+    "test_prompt_with_arguments": (
+        ("arg1", "arg2"),
+        lambda given: _prompt(text_part(f"Prompt with arguments: arg1='{given['arg1']}', arg2='{given['arg2']}'")),
+    ),
+    "test_prompt_with_embedded_resource": (
+        ("resourceUri",),
+        lambda given: _prompt(
+            resource_part(given["resourceUri"], "text/plain", "Embedded resource content for testing."),
+            text_part("Please process the embedded resource above."),
+        ),
+    ),
+    "test_prompt_with_image": ((), lambda _: _prompt(IMAGE, text_part("Please analyze the image above."))),
+}
+"""Each with the names of its arguments."""
