@@ -28,8 +28,9 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "logs",
         "callers",
         "ledger",
+        "witness",
     ),
-    ("config", "settings", "markdown", "changes", "hosts", "tokens"),
+    ("config", "config_file", "configured", "settings", "markdown", "changes", "hosts", "tokens"),
     ("fetch", "extract", "passages", "store"),
     ("websearch", "keeping", "header", "alternates", "worker", "scorers", "replicas"),
     ("permission", "stored"),
@@ -40,7 +41,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("evidence",),
     ("retrieve",),
     ("stores", "tenants"),
-    ("tools", "halves", "site", "artifacts", "explain", "bar"),
+    ("tools", "halves", "site", "artifacts", "terminal", "verbs", "bar"),
     ("hosting",),
     ("cli", "serving", "demo"),
     ("__main__",),
@@ -68,7 +69,8 @@ DOERS = {
     "hosting/probes.py", "hosting/metrics.py", "hosting/telemetry.py",
     "hosting/drain.py", "hosting/access.py", "hosting/running.py", "logs.py",
     "store/fallback.py", "store/journal.py",
-    "retrieve.py", "tools.py", "cli.py", "serving.py", "demo.py", "site.py", "explain.py",
+    "retrieve.py", "tools.py", "cli.py", "serving.py", "demo.py", "site.py", "configured.py",
+    "terminal/call.py", "terminal/files.py", "terminal/settings.py",
     "halves.py", "artifacts/commands.py", "artifacts/files.py", "artifacts/moving.py",
 }  # fmt: skip
 IMPURE = {
@@ -79,6 +81,7 @@ ALLOWED_IN_PURE = {
     ("store/memory.py", "threading"): "a lock around a dictionary",
     ("config.py", "pathlib"): "a path is a value; nothing is opened",
     ("settings.py", "pathlib"): "the same",
+    ("config_file.py", "pathlib"): "the same",
     ("hosting/oauth.py", "logging"): "why a token was refused, which its sender is not told",
 }
 
