@@ -115,7 +115,9 @@ def _read(verbs: Any) -> None:
         "keyhole read ID --offset 1200 --limit 4000", "keyhole read ID --query 'wraparound' --explain",
         "keyhole read ID --find 'the exact words'",
     )  # fmt: skip
-    read.add_argument("id", metavar="ID", help="as fetch and search gave it; `keyhole artifacts list` has all")
+    read.add_argument(
+        "id", metavar="ID", help="as fetch and search gave it; the stored ones are in: keyhole artifacts list"
+    )
     read.add_argument("--offset", type=int, default=0, help="first character, counted from 0")
     read.add_argument("--limit", type=int, help="characters; with --query or --find bytes of the result")
     read.add_argument("--query", "-q", help="the passages that answer this instead")

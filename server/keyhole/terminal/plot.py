@@ -6,6 +6,7 @@ turns no column with it; widths are counted in cells, of which letters of Chines
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -17,6 +18,7 @@ from keyhole.artifacts.table import one_line
 from keyhole.passages import WEAK_BELOW
 from keyhole.terminal.colours import Look
 from keyhole.terminal.view import PageView, SearchView, Section, Shown, SourceView, Span, Word
+from keyhole.wording import NOTICES
 
 LABEL: Final = 7
 COUNT: Final = 7
@@ -68,17 +70,17 @@ def page_lines(view: PageView, look: Look) -> list[Text]:
     head += [_foreign("From ", view.url, look, "dim")] if view.url else []
     count = len(view.spans)
     stretches = f"{count} stretch{'es' if count != 1 else ''}"
-    head.append(Text(f"Shown: {shown:,} of {view.total:,} characters ({_share(shown, view.total)}) in {stretches}."))
+    head += _told(f"Shown: {shown:,} of {view.total:,} characters ({_share(shown, view.total)}) in {stretches}.", look)
     parts = [head, _bars(view, look), _outline(view.sections, look), _passages(view, look)]
-    return _parts([*parts, [*_match(view), *_left_out(view)]])
+    return _parts([*parts, [*_match(view, look), *_left_out(view, look)]])
 
 
 def search_lines(view: SearchView, look: Look) -> list[Text]:
     """The plot of a search."""
-    engines = [Text(f"Engine {name}: ").append(one_line(how, look.width - 20)) for name, how in view.engines]
+    engines = [_foreign(f"Engine {name}: ", how, look, "") for name, how in view.engines]
     parts = [[_foreign("Question: ", view.query, look, "bold"), *engines]]
     parts += [_source(source, look) for source in view.sources]
-    weak = [_weak(max((source.held for source in view.sources), default=0.0), weak=view.weak)]
+    weak = _weak(max((source.held for source in view.sources), default=0.0), look, weak=view.weak)
     return _parts([*parts, weak])
 
 
@@ -96,7 +98,7 @@ def bar(total: int, spans: Sequence[Span], width: int, draw: Signs) -> str:
         for cell in range(first, min(width, last)):
             edges = cell * total / width, (cell + 1) * total / width
             covered[cell] += max(0.0, min(end, edges[1]) - max(start, edges[0]))
-    whole = total / width * 0.99
+    whole = max(1, total) / width * 0.99
     return "".join(draw.full if each >= whole else draw.part if each else draw.none for each in covered)
 
 
@@ -128,7 +130,7 @@ def _word(word: Word, total: int, width: int, look: Look) -> Text:
     draw = signs(look)
     drawn = heat(total, word.places, width, draw)
     line = Text(f"{'word':{LABEL}}{draw.edge}").append(drawn, "cyan").append(f"{draw.edge}{word.count:>{COUNT},} ")
-    return line.append(one_line(word.word, WORD - 1), "" if word.count else "red")
+    return line.append(one_line(word.word, look.width - cell_len(line.plain)), "" if word.count else "red")
 
 
 def _outline(sections: Sequence[Section], look: Look) -> list[Text]:
@@ -212,22 +214,22 @@ def _first_cells(word: str, room: int) -> str:
     return word
 
 
-def _match(view: PageView) -> list[Text]:
-    return [] if view.held is None else [_weak(view.held, weak=view.weak, absent=view.words)]
+def _match(view: PageView, look: Look) -> list[Text]:
+    return [] if view.held is None else _weak(view.held, look, weak=view.weak, words=view.words)
 
 
-def _weak(held: float, *, weak: bool, absent: Sequence[Word] = ()) -> Text:
-    missing = sum(not word.count for word in absent)
-    why = f"; {missing} of its {len(absent)} words stand nowhere" if missing else ""
-    told = f"The best place holds {_percent(held)} of the question{why}"
+def _weak(held: float, look: Look, *, weak: bool, words: Sequence[Word] = ()) -> list[Text]:
+    missing = sum(not word.count for word in words)
+    why = f"; {missing} of its {len(words)} words stand nowhere" if missing else ""
+    best = f"he best place holds {_percent(held)} of the question{why}"
     if weak:
-        return Text(f"Weak match: {told[0].lower()}{told[1:]}, and {WEAK_BELOW:.0%} would be enough.", "yellow")
-    return Text(f"{told}; below {WEAK_BELOW:.0%} it would be called weak.")
+        return _told(f"Weak match: t{best}, and {WEAK_BELOW:.0%} would be enough.", look, "yellow")
+    return _told(f"T{best}; below {WEAK_BELOW:.0%} it would be called weak.", look)
 
 
-def _left_out(view: PageView) -> list[Text]:
-    notice = [Text(f"Notice: {view.notice}", "yellow")] if view.notice else []
-    return [*notice, Text(removed_line(view.removed))]
+def _left_out(view: PageView, look: Look) -> list[Text]:
+    notice = _told(f"Notice: {NOTICES.get(view.notice, view.notice)}", look, "yellow") if view.notice else []
+    return [*notice, *_told(removed_line(view.removed), look)]
 
 
 def _source(source: SourceView, look: Look) -> list[Text]:
@@ -237,7 +239,7 @@ def _source(source: SourceView, look: Look) -> list[Text]:
     facts = [source.state]
     if source.total:
         facts.append(f"best score {source.best:.2f}, holds {_percent(source.held)} of the question")
-    lines.append(Text(f"  {'; '.join(facts)}", "" if source.spans else "yellow"))
+    lines += _told(f"  {'; '.join(facts)}", look, "" if source.spans else "yellow")
     if source.total:
         draw, width = signs(look), look.width - LABEL - 2 - COUNT - WORD
         drawn = Text(f"  {draw.edge}").append_text(_painted(bar(source.total, source.spans, width, draw)))
@@ -248,7 +250,7 @@ def _source(source: SourceView, look: Look) -> list[Text]:
         for (start, end), (score, held) in pairs
     ]
     lines += [_foreign("  the same text at ", url, look, "dim") for url in source.copies]
-    return lines + ([Text(f"  {removed_line(source.removed)}", "dim")] if source.removed else [])
+    return lines + (_told(f"  {removed_line(source.removed)}", look, "dim") if source.removed else [])
 
 
 def _shown_of(source: SourceView) -> str:
@@ -262,6 +264,11 @@ def _painted(drawn: str) -> Text:
         if sign in (BLOCKS.none, ASCII.none):
             text.stylize("dim", place, place + 1)
     return text
+
+
+def _told(sentence: str, look: Look, style: str = "") -> list[Text]:
+    """Words of ours, on as many lines as they take."""
+    return [Text(line, style) for line in textwrap.wrap(sentence, look.width, subsequent_indent="  ")]
 
 
 def _foreign(before: str, text: str, look: Look, style: str) -> Text:

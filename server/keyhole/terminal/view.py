@@ -230,6 +230,8 @@ def _words(index: Index, scored: Scored) -> tuple[Word, ...]:
 
 def _sections(index: Index, spans: Sequence[Span]) -> tuple[Section, ...]:
     headings = index.layout.headings
+    if not headings:
+        return ()
     ends = [*(heading.start for heading in headings[1:]), len(index.text)]
     titles = [_title(index.text, heading.start, heading.end) for heading in headings]
     shown = _overlaps([(heading.start, end) for heading, end in zip(headings, ends, strict=True)], spans)
