@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-from keyhole.artifacts.table import Column, print_json, print_table
+from keyhole.artifacts.table import one_line, print_json
 from keyhole.config import Config
 from keyhole.config_file import template
 from keyhole.configured import exposed, looked_at, path_of
@@ -19,6 +19,8 @@ OK, WRONG = 0, 2
 SET: Final = "set"
 """What is said of a secret."""
 DEFAULT: Final = "default"
+VALUE: Final = 44
+"""Columns of a value in the list, which --json has whole."""
 OPEN_MODE: Final = 0o600
 """Of the template, which may come to hold keys."""
 
@@ -77,7 +79,9 @@ def _where(path: Path | None) -> str:
 
 def _show(config: Config, path: Path | None, *, changed: bool) -> None:
     rows = [(name, told, origin) for name, told, origin in _rows(config) if not changed or origin != DEFAULT]
-    print_table((Column("setting", whole=True), Column("value"), Column("from")), rows)
+    width = max((len(name) for name, _, _ in rows), default=0)
+    for name, told, origin in rows:
+        print(f"{name:{width}}  {one_line(told, VALUE):{VALUE}}  {origin}")
     print(f"{'' if rows else 'All settings have their defaults. '}File: {_where(path)}")
 
 
