@@ -39,6 +39,7 @@ at       152    0 % of        50  ## Care
 
 Passage 1: 0 to 9, 9 characters
   under Pumps
+  the opening of the page is shown because it says what the page is
   score ######...... 2.57 = context +0.97 coverage -0.49
          surroundings +0.17 form +0.13 feedback +1.78
   | # Pumps

@@ -156,6 +156,8 @@ def _passages(view: PageView, look: Look) -> list[Text]:
         size = passage.end - passage.start
         lines.append(Text(f"Passage {number}: {passage.start:,} to {passage.end:,}, {size:,} characters", "bold"))
         lines += [_foreign("  under ", passage.heading, look, "dim")] if passage.heading else []
+        if passage.start == 0 and passage.parts and len(view.passages) > 1:
+            lines.append(Text("  the opening of the page is shown because it says what the page is", "dim"))
         lines += _scored(passage, best, look)
         lines += _opening(passage.opening, words, look)
     return lines
