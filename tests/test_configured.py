@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import logging
+import subprocess
+import sys
 from pathlib import Path
 
+import anyio
 import pytest
+from mcp import Client, StdioServerParameters
 
 from keyhole.config import Config
 from keyhole.configured import configured, exposed, looked_at, path_of, warn
 from keyhole.errors import Code, KeyholeError
+from keyhole.site import recorded_pages, serve
 
 
 def refusal(environment: dict[str, str]) -> str:
@@ -22,7 +27,6 @@ def refusal(environment: dict[str, str]) -> str:
 
 def test_by_default_the_file_of_the_platforms_folder_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
-    monkeypatch.setattr("sys.platform", "linux")
     path = path_of({})
     assert path
     assert path.name == "config.toml"
@@ -84,3 +88,32 @@ def test_a_file_with_a_key_that_others_can_read_is_warned_of(tmp_path: Path, cap
     assert exposed(config) == []
     path.chmod(0o644)
     assert exposed(configured({**environment, "KEYHOLE_BRAVE_KEY": "another-key"})) == []
+
+
+def test_a_server_over_stdio_works_by_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "config.toml"
+
+    async def fetched(url: str) -> str:
+        given = {"KEYHOLE_CONFIG": str(path), "KEYHOLE_LOG_LEVEL": "ERROR"}
+        server = StdioServerParameters(command=sys.executable, args=["-m", "keyhole", "serve"], env=given)
+        async with Client(server) as client:
+            return (await client.call_tool("web_fetch", {"url": url})).model_dump_json()
+
+    with serve(recorded_pages()) as port:
+        path.write_text(f'home = "{tmp_path}/home"\nmax_chars = 1500\nallow_private = ["127.0.0.1:{port}"]\n', "utf-8")
+        answer = anyio.run(fetched, f"http://127.0.0.1:{port}/sqlite-wal")
+    assert "--- untrusted text" in answer
+    assert 1_000 < len(answer.encode()) < 1_700
+    assert (tmp_path / "home" / "artifacts.db").exists()
+
+
+@pytest.mark.parametrize("options", [[], ["--http", "--port", "0"]])
+def test_a_server_does_not_start_with_a_file_that_is_wrong(options: list[str], tmp_path: Path) -> None:
+    path = tmp_path / "config.toml"
+    path.write_text("max_chars = 12000\ntimeot = 3\n", encoding="utf-8")
+    run = subprocess.run(
+        [sys.executable, "-m", "keyhole", "serve", *options],
+        env={"KEYHOLE_CONFIG": str(path)}, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60,
+    )  # fmt: skip
+    assert (run.returncode, run.stdout) == (2, "")
+    assert run.stderr == f"keyhole: {path}:2: unknown setting timeot; did you mean timeout?\n"

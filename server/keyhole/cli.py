@@ -130,16 +130,20 @@ def own_engines(config: Config) -> tuple[Spec, ...]:
     return parse(text, os.environ)
 
 
+def _check_engines(config: Config) -> None:
+    if config.engines or config.engines_file:
+        from keyhole.websearch.choice import check_names
+
+        check_names(config.engines, [spec.name for spec in own_engines(config)])
+
+
 def _serve(config: Config, arguments: argparse.Namespace) -> int:
     # Loading the protocol's types allocates half a million objects that live as long as the process: collecting
     # while they come, or going through them again at each later collection, costs a tenth of the start.
     gc.disable()
     from keyhole.serving import serve_http, serve_stdio
 
-    if config.engines or config.engines_file:  # what is wrong in them is told now and not at the first call
-        from keyhole.websearch.choice import check_names
-
-        check_names(config.engines, [spec.name for spec in own_engines(config)])
+    _check_engines(config)  # what is wrong in them is told now and not at the first call
     gc.freeze()
     gc.enable()
     if arguments.http:
@@ -212,7 +216,7 @@ def _demo(_config: Config, arguments: argparse.Namespace) -> int:
 def _show_config(_config: Config, arguments: argparse.Namespace) -> int:
     from keyhole.terminal.settings import run
 
-    return run(os.environ, arguments)
+    return run(os.environ, arguments, _check_engines)
 
 
 def _completion(_config: Config, arguments: argparse.Namespace) -> int:

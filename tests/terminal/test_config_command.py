@@ -76,8 +76,11 @@ def test_check_says_everything_that_is_wrong_and_returns_2(
 ) -> None:
     written.write_text('max_char = 3\ntimeout = "x"\n', encoding="utf-8")
     monkeypatch.setenv("KEYHOLE_HOMME", "x")
+    monkeypatch.setenv("KEYHOLE_ENGINES", "brave,gogle")
     assert main(["config", "--check"]) == 2
-    assert capsys.readouterr().err.splitlines() == [
+    told = capsys.readouterr().err.splitlines()
+    assert "'gogle' is none of searxng, brave" in told.pop()
+    assert told == [
         f"keyhole: {written}:1: unknown setting max_char; did you mean max_chars?",
         "keyhole: unknown setting KEYHOLE_HOMME; did you mean KEYHOLE_HOME?",
         f"keyhole: {written}:2: timeout='x': must be a number",

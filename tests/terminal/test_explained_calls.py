@@ -74,7 +74,9 @@ def test_a_failed_call_is_told_and_not_plotted(site: str, capsys: Captured) -> N
 def test_a_search_tells_of_its_engines_the_pages_it_read_and_the_copies_it_dropped(
     site: str, tmp_path: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    urls = [f"{site}/sqlite-wal", f"{site}/missing", f"{site}/routine-vacuuming", f"{site}/sqlite-wal?again"]
+    copy = f"{site.replace('127.0.0.1', 'localhost')}/sqlite-wal"
+    monkeypatch.setenv("KEYHOLE_ALLOW_PRIVATE", f"{site[7:]},{site[7:].replace('127.0.0.1', 'localhost')}")
+    urls = [f"{site}/sqlite-wal", f"{site}/missing", f"{site}/routine-vacuuming", copy]
     found = json.dumps({"items": [{"u": url, "t": f"Page {place}"} for place, url in enumerate(urls)]})
     with answering({"/find?q=checkpoint%20starvation": response(found.encode())}) as intranet:
         (tmp_path / "engines.toml").write_text(
@@ -94,3 +96,4 @@ def test_a_search_tells_of_its_engines_the_pages_it_read_and_the_copies_it_dropp
     assert "Source [1] Write-Ahead Logging\n" in out
     assert "  shown; best score " in out
     assert "not read: http_status 404" in out
+    assert f"  the same text at {copy}\n" in out

@@ -6,6 +6,7 @@ turns no column with it; widths are counted in cells, of which letters of Chines
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -45,17 +46,18 @@ REMOVED: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Signs:
-    """What draws: a cell that is shown whole, in part, not at all; levels from little to much; the bar's ends."""
+    """What draws: a cell shown whole, in part, not at all; levels from little to much; a bar's ends; a place."""
 
     full: str
     part: str
     none: str
     levels: str
     edge: str
+    mark: str
 
 
-BLOCKS: Final = Signs("█", "▒", "·", " ▁▂▃▄▅▆▇█", "│")
-ASCII: Final = Signs("#", "+", ".", " .:=#", "|")
+BLOCKS: Final = Signs("█", "▒", "·", " ▁▂▃▄▅▆▇█", "│", "▾")
+ASCII: Final = Signs("#", "+", ".", " .:=#", "|", "^")
 
 
 def signs(look: Look) -> Signs:
@@ -119,7 +121,7 @@ def _bars(view: PageView, look: Look) -> list[Text]:
     top = min((section.level for section in view.sections), default=0)
     main = [(section.start, 1.0) for section in view.sections if section.level <= top + 1]
     if main:
-        marks = "".join(draw.edge if sign.strip() else " " for sign in heat(view.total, main, width, draw))
+        marks = "".join(draw.mark if sign.strip() else " " for sign in heat(view.total, main, width, draw))
         lines.append(Text(f"{'heads':{LABEL}}{draw.edge}{marks}{draw.edge}{len(main):>{COUNT},} main headings"))
     lines += [_word(word, view.total, width, look) for word in view.words[:MOST_WORDS]]
     more = len(view.words) - MOST_WORDS
@@ -262,9 +264,7 @@ def _shown_of(source: SourceView) -> str:
 def _painted(drawn: str) -> Text:
     """A bar in colours: what is left out is dim."""
     text = Text(drawn, "green")
-    for place, sign in enumerate(drawn):
-        if sign in (BLOCKS.none, ASCII.none):
-            text.stylize("dim", place, place + 1)
+    text.highlight_regex(f"[{re.escape(BLOCKS.none + ASCII.none)}]+", "dim")
     return text
 
 

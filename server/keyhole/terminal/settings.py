@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Final
 
@@ -25,8 +25,11 @@ OPEN_MODE: Final = 0o600
 """Of the template, which may come to hold keys."""
 
 
-def run(environment: Mapping[str, str], arguments: argparse.Namespace) -> int:
-    """Do what was asked; 2 where a setting is wrong."""
+def run(
+    environment: Mapping[str, str], arguments: argparse.Namespace, further: Callable[[Config], None] | None = None
+) -> int:
+    """Do what was asked; 2 where a setting is wrong. `further` raises for what is wrong behind the settings, such as in
+    the file of engines that one of them names."""
     path = path_of(environment)
     if arguments.action == "path":
         print(path or f"{FILE_VARIABLE}=off: no file is read")
@@ -34,6 +37,11 @@ def run(environment: Mapping[str, str], arguments: argparse.Namespace) -> int:
     if arguments.init:
         return _init(path)
     config, faults = looked_at(environment)
+    try:
+        if arguments.check and further:
+            further(config)
+    except KeyholeError as error:
+        faults = [*faults, error.message]
     for fault in faults:
         print(f"keyhole: {fault}", file=sys.stderr)
     if arguments.check:

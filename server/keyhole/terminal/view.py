@@ -218,6 +218,8 @@ def _shown(index: Index, scored: Scored | None, span: Span) -> Shown:
 
 
 def _words(index: Index, scored: Scored) -> tuple[Word, ...]:
+    from keyhole.passages.query import Match
+
     return tuple(
         Word(
             hits.term.surface,
@@ -225,6 +227,7 @@ def _words(index: Index, scored: Scored) -> tuple[Word, ...]:
             tuple((index.starts[window], round(weight, 3)) for window, weight in sorted(hits.windows.items())),
         )
         for hits in scored.hits
+        if hits.term.match is not Match.GRAM or len(hits.term.surface) > 1  # as the answer counts them
     )
 
 
