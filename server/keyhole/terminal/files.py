@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from keyhole.artifacts.table import print_json
 from keyhole.config import Config
@@ -16,7 +16,9 @@ from keyhole.extract import extract
 from keyhole.passages import select
 from keyhole.records import Artifact, Document, Selection
 from keyhole.terminal.call import draw
-from keyhole.terminal.view import PageView, page_view
+
+if TYPE_CHECKING:
+    from keyhole.terminal.view import PageView
 
 STDIN: Final = "-"
 TYPES: Final = {
@@ -79,6 +81,8 @@ def _body(name: str, most: int) -> bytes:
 def _view(
     document: Document, arguments: argparse.Namespace, query: str | None, spans: Sequence[tuple[int, int]]
 ) -> PageView:
+    from keyhole.terminal.view import page_view
+
     url = arguments.url or ("" if arguments.file == STDIN else arguments.file)
     notes = (("notice", document.notice),) if document.notice else ()
     artifact = Artifact(
