@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import gc
+import io
 import logging
 import os
 import shlex
@@ -37,6 +38,9 @@ UNSET: Final = frozenset({"config", "completion"})
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; the exit code."""
+    for stream in (sys.stdout, sys.stderr):  # a page's letters that the encoding has not must end no command
+        if isinstance(stream, io.TextIOWrapper) and stream.encoding.lower() not in ("utf-8", "utf8"):
+            stream.reconfigure(errors="backslashreplace")
     given = sys.argv[1:] if argv is None else argv
     if not given:
         parser().print_help(sys.stderr)

@@ -62,7 +62,9 @@ def test_a_stored_page_is_explained_as_a_range_a_question_and_a_quote(site: str,
     ((start, end),) = json.loads(capsys.readouterr().out)["explain"]["spans"]
     assert 0 < end - start < 100
     assert main(["read", id, *ASKED, "--limit", "2000", "--explain"]) == 0
-    assert "The best place holds" in capsys.readouterr().out
+    out = capsys.readouterr().out
+    assert "The best place holds" in out
+    assert "The page was read before: scripts, comments and menus are" in out
 
 
 def test_a_failed_call_is_told_and_not_plotted(site: str, capsys: Captured) -> None:
@@ -90,9 +92,9 @@ def test_a_search_tells_of_its_engines_the_pages_it_read_and_the_copies_it_dropp
         monkeypatch.setenv("KEYHOLE_ENGINES", "intranet,broken")
         assert main(["search", "checkpoint starvation", "--explain", "--budget", "4000"]) == 0
     out = capsys.readouterr().out
-    assert "Engine intranet: answered\n" in out
-    assert "Engine broken: " in out
-    assert "Engine broken: answered" not in out
+    assert "Asked intranet: answered\n" in out
+    assert "Asked broken: " in out
+    assert "Asked broken: answered" not in out
     assert "Source [1] Write-Ahead Logging\n" in out
     assert "  shown; best score " in out
     assert "not read: http_status 404" in out

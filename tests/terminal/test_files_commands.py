@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -67,6 +68,18 @@ def test_other_formats_are_known_by_their_bytes(name: str, words: str, capsys: C
     out = capsys.readouterr().out
     assert words in out.lower()
     assert len(out) > 50
+
+
+@pytest.mark.parametrize("option", ["--explain", "--json"])
+def test_an_output_that_has_no_such_letters_gets_them_escaped(option: str, tmp_path: Path) -> None:
+    (tmp_path / "page.html").write_text(
+        "<title>水泵</title><h1>水泵</h1><p>A pump moves 水 from here to there.", "utf-8"
+    )
+    command = [*KEYHOLE, "select", str(tmp_path / "page.html"), "-q", "水泵", option]
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}
+    run = subprocess.run(command, env=environment, capture_output=True, check=True, timeout=60)
+    assert run.stdout.isascii()
+    assert b"\\u6c34" in run.stdout
 
 
 def test_the_type_may_be_said(tmp_path: Path, capsys: Captured) -> None:

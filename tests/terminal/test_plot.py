@@ -147,7 +147,7 @@ def test_a_search_is_plotted_with_engines_sources_and_copies() -> None:
     )
     assert [line.plain for line in search_lines(view, PLAIN)] == [
         "Question: rotor",
-        "Engine brave: HTTP 500",
+        "Asked brave: HTTP 500",
         "",
         "Source [1] Pumps",
         "  https://example.org/page",

@@ -83,6 +83,13 @@ def test_the_sources_of_a_search_say_how_each_fared() -> None:
     assert not view.weak
 
 
+def test_sources_that_could_not_be_ranked_in_time_say_so() -> None:
+    found = [Source("https://example.org/page", "Pumps", artifact=artifact(text=TEXT), stored=True)]
+    view = search_view("rotor", found, [], None, [None], [1], [()])
+    assert [source.state for source in view.sources] == ["read, but not ranked in time"]
+    assert not view.weak
+
+
 def test_sources_are_numbered_as_the_answer_numbers_them_and_not_as_a_page_would() -> None:
     answer = (
         "2 sources from the web.\n\n[1] A title\nhttps://a.example/\n--- untrusted text abcd ---\n"

@@ -115,7 +115,7 @@ def _view(
     if tool == "read_artifact" and not given.get("query"):  # a range has no gap lines
         told: Any = answer.facts.get("spans", ())
         spans = tuple((start, end) for start, end, _ in told)
-    return page_view(artifact, given.get("query"), spans, watch.removed.get(artifact.url, ()))
+    return page_view(artifact, given.get("query"), spans, watch.removed.get(artifact.url))
 
 
 def _search_view(product: Retrieval, watch: Watch, query: str, answer: Answer) -> SearchView:

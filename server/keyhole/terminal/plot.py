@@ -79,7 +79,7 @@ def page_lines(view: PageView, look: Look) -> list[Text]:
 
 def search_lines(view: SearchView, look: Look) -> list[Text]:
     """The plot of a search."""
-    engines = [_foreign(f"Engine {name}: ", how, look, "") for name, how in view.engines]
+    engines = [_foreign(f"Asked {name}: ", how, look, "") for name, how in view.engines]
     parts = [[_foreign("Question: ", view.query, look, "bold"), *engines]]
     parts += [_source(source, look) for source in view.sources]
     weak = _weak(max((source.held for source in view.sources), default=0.0), look, weak=view.weak)
@@ -233,7 +233,8 @@ def _weak(held: float, look: Look, *, weak: bool, words: Sequence[Word] = ()) ->
 
 def _left_out(view: PageView, look: Look) -> list[Text]:
     notice = _told(f"Notice: {NOTICES.get(view.notice, view.notice)}", look, "yellow") if view.notice else []
-    return [*notice, *_told(removed_line(view.removed), look)]
+    before = "" if view.read else " The page was read before: scripts, comments and menus are not known any more."
+    return [*notice, *_told(removed_line(view.removed) + before, look)]
 
 
 def _source(source: SourceView, look: Look) -> list[Text]:

@@ -72,6 +72,8 @@ class PageView:
     """The most of the question that any place of the text holds, from 0 to 1; None where nothing was asked."""
     weak: bool
     notice: str
+    read: bool = True
+    """Whether the page was read just now, so that all that was left out is known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,9 +106,10 @@ class SearchView:
 
 
 def page_view(
-    artifact: Artifact, query: str | None, spans: Sequence[Span], removed: Sequence[tuple[str, int]]
+    artifact: Artifact, query: str | None, spans: Sequence[Span], removed: Sequence[tuple[str, int]] | None
 ) -> PageView:
-    """A text of which these spans are shown for a query; `removed` is what reading it left out, by kind."""
+    """A text of which these spans are shown for a query; `removed` is what reading it left out, by kind, None for one
+    that was read before: of that only its notes are left."""
     from keyhole.passages import WEAK_BELOW, index_of, ranked, strength
 
     text = artifact.text
@@ -122,10 +125,11 @@ def page_view(
         passages=tuple(_shown(index, found, span) for span in spans),
         words=_words(index, scored) if scored else (),
         sections=_sections(index, spans),
-        removed=tuple(removed) or _noted(artifact),
+        removed=_noted(artifact) if removed is None else tuple(removed),
         held=held,
         weak=held is not None and held < WEAK_BELOW,
         notice=artifact.notice,
+        read=removed is not None,
     )
 
 
@@ -157,7 +161,11 @@ def search_view(
     passages = ranked or tuple(() for _ in found)
     copies = {source.url: source.copies for source, _ in collapsed(list(zip(found, passages, strict=True)))}
     views = [
-        replace(_source(source, passages[place], spans[place], copies), number=named[place], removed=removed[place])
+        replace(
+            _source(source, passages[place] if ranked else None, spans[place], copies),
+            number=named[place],
+            removed=removed[place],
+        )
         for place, source in enumerate(found)
     ]
     held = max((view.held for view in views), default=0.0)
@@ -170,15 +178,22 @@ def search_view(
 
 
 def _source(
-    source: Source, passages: Sequence[Passage], spans: tuple[Span, ...] | None, copies: dict[str, tuple[str, ...]]
+    source: Source,
+    passages: Sequence[Passage] | None,
+    spans: tuple[Span, ...] | None,
+    copies: dict[str, tuple[str, ...]],
 ) -> SourceView:
+    """`passages`: best first; None where there was no time to rank them."""
     state = "shown" if spans else "read, but no passage of it is shown" if source.artifact else "not read"
     if source.artifact and source.url not in copies:
         state = "dropped: a copy of another source"
+    elif source.artifact and passages is None:
+        state = "read, but not ranked in time"
     elif source.artifact and not passages:
         state = "read, and holds nothing of the question"
     elif source.not_read:
         state = f"not read: {source.not_read}"
+    passages = passages or ()
     return SourceView(
         0,
         source.title,
