@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import pty
+import select
 import shutil
 import subprocess
 import sys
@@ -18,6 +20,8 @@ from keyhole.stores import open_stores
 from keyhole.terminal.completion import script
 from keyhole.verbs import SHELLS, parser
 
+PATIENCE = 30.0
+"""Seconds for a shell to show something: a hundred times what it takes."""
 BASH = """
 source /dev/stdin <<< "$SCRIPT"
 COMP_WORDS=("$@"); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); COMPREPLY=()
@@ -82,6 +86,39 @@ def test_zsh_takes_the_script(tmp_path: Path) -> None:
     told = run("zsh", ["-f", "-c", ZSH], tmp_path)
     assert told[0] == "_shtab_keyhole"
     assert told[1].startswith("_keyhole_ids")
+
+
+@pytest.mark.parametrize(
+    ("typed", "becomes"),
+    [(b"keyhole fe", b"tch "), (b"keyhole search --scope st", b"ored "), (b"keyhole extract pa", b"ge.html ")],
+)
+def test_zsh_completes_what_is_typed(typed: bytes, becomes: bytes, tmp_path: Path) -> None:
+    program = shutil.which("zsh")
+    if program is None:
+        pytest.skip("no zsh on this machine")
+    (tmp_path / "page.html").touch()
+    ours, theirs = pty.openpty()
+    environment = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "SCRIPT": script(parser(), "zsh"), "TERM": "dumb"}
+    with subprocess.Popen(
+        [program, "-f", "-i"], stdin=theirs, stdout=theirs, stderr=theirs, env=environment, cwd=tmp_path
+    ) as process:
+        os.close(theirs)
+        try:
+            os.write(ours, b'autoload -U compinit; compinit -u -d "$HOME/dump"; eval "$SCRIPT"; PS1="rea""dy> "\n')
+            _until(ours, b"ready> ")
+            os.write(ours, typed + b"\t")
+            _until(ours, becomes)
+        finally:
+            process.kill()
+            os.close(ours)
+
+
+def _until(terminal: int, words: bytes) -> None:
+    """Read what a terminal shows until these words are there."""
+    shown = b""
+    while words not in shown:
+        assert select.select([terminal], [], [], PATIENCE)[0], shown
+        shown += os.read(terminal, 65_536)
 
 
 def test_fish_completes_commands_and_choices(tmp_path: Path) -> None:
