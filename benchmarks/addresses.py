@@ -63,7 +63,13 @@ def running(**environment: str) -> Iterator[Ask]:
     """The server of this tree over stdio, with an empty store."""
     with tempfile.TemporaryDirectory() as home:
         python_path = os.pathsep.join(filter(None, [environment.pop("PYTHONPATH", ""), str(SERVER)]))
-        settings = {"KEYHOLE_HOME": home, "KEYHOLE_FRESHNESS": "0", "PYTHONPATH": python_path, **environment}
+        settings = {
+            "KEYHOLE_CONFIG": "off",
+            "KEYHOLE_HOME": home,
+            "KEYHOLE_FRESHNESS": "0",
+            "PYTHONPATH": python_path,
+            **environment,
+        }
         process = subprocess.Popen(
             [sys.executable, "-m", "keyhole", "serve"],
             stdin=subprocess.PIPE,

@@ -91,7 +91,12 @@ def made(wire: Wire, base: str, home: str, settings: dict[str, str]) -> Made:
     ids["<evicted-during-read>"] = gone = fetched(wire, base, "/gone")
     wire.call("read_artifact", {"id": gone})
     command = [sys.executable, "-m", "keyhole", "artifacts", "rm", gone]
-    subprocess.run(command, env={"KEYHOLE_HOME": home, "PYTHONPATH": str(SERVER)}, check=True, capture_output=True)
+    subprocess.run(
+        command,
+        env={"KEYHOLE_CONFIG": "off", "KEYHOLE_HOME": home, "PYTHONPATH": str(SERVER)},
+        check=True,
+        capture_output=True,
+    )
     with started(home, wire.era, **settings) as other:
         ids["<other-session-same-user>"] = fetched(other, base, "/other")
     return Made(ids, walked(wire, ids["<valid-unicode>"], lambda: 3_000))

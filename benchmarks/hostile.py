@@ -127,7 +127,12 @@ def hostile(program: Path) -> Iterator[str]:
 async def keyhole(*endpoints: str) -> AsyncIterator[tuple[Client, int]]:
     """A client of this tree's server, which may fetch these endpoints only, and the server's process id."""
     with tempfile.TemporaryDirectory() as home:
-        settings = {"KEYHOLE_HOME": home, "KEYHOLE_ALLOW_PRIVATE": ",".join(endpoints), "PYTHONPATH": str(SERVER)}
+        settings = {
+            "KEYHOLE_CONFIG": "off",
+            "KEYHOLE_HOME": home,
+            "KEYHOLE_ALLOW_PRIVATE": ",".join(endpoints),
+            "PYTHONPATH": str(SERVER),
+        }
         server = StdioServerParameters(command=sys.executable, args=["-m", "keyhole", "serve"], env=settings)
         before = children(Path("/proc/self"))
         async with Client(server) as client:

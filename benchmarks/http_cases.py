@@ -225,7 +225,7 @@ def check_refusal() -> str:
     """Addresses that others reach, without settings."""
     for host in ("0.0.0.0", "::"):  # noqa: S104 - they must be refused
         with tempfile.TemporaryDirectory() as home:
-            environment = {"PATH": os.environ["PATH"], "KEYHOLE_HOME": home}
+            environment = {"PATH": os.environ["PATH"], "KEYHOLE_CONFIG": "off", "KEYHOLE_HOME": home}
             arguments = (*KEYHOLE, "serve", "--http", "--host", host, "--port", "0")
             run = subprocess.run(arguments, env=environment, capture_output=True, text=True, timeout=20, check=False)
         if run.returncode == 0 or "KEYHOLE_ALLOWED_HOSTS" not in run.stderr or "KEYHOLE_TOKENS_FILE" not in run.stderr:

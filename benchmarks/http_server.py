@@ -59,7 +59,7 @@ def server(home: str) -> Iterator[tuple[subprocess.Popen[bytes], int]]:
     process = subprocess.Popen(
         [sys.executable, "-m", "keyhole", "serve", "--http", "--port", "0"],
         stderr=subprocess.PIPE,
-        env={"KEYHOLE_HOME": home, "KEYHOLE_ENGINES": "wikipedia"},
+        env={"KEYHOLE_CONFIG": "off", "KEYHOLE_HOME": home, "KEYHOLE_ENGINES": "wikipedia"},
     )
     try:
         assert process.stderr

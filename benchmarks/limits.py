@@ -101,6 +101,7 @@ def served(port: int, count: int, **settings: object) -> Iterator[tuple[list[int
         environment = {
             "PATH": os.environ["PATH"],
             "PYTHONPATH": os.pathsep.join(sys.path),
+            "KEYHOLE_CONFIG": "off",
             "KEYHOLE_HOME": home,
             "KEYHOLE_ALLOW_PRIVATE": allowed,
             "KEYHOLE_PORTS": str(port),

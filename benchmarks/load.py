@@ -144,6 +144,7 @@ def made_tenants(number: int, file: Path) -> list[Tenant]:
 def started(stack: ExitStack, arguments: argparse.Namespace, served: Sites, number: int, folder: Path) -> Running:
     """The database, the replicas and the proxy."""
     settings = {
+        "KEYHOLE_CONFIG": "off",
         "KEYHOLE_HOME": str(folder / "home"),
         "KEYHOLE_ALLOW_PRIVATE": served.endpoints,
         "KEYHOLE_ALLOWED_HOSTS": "127.0.0.1:*",

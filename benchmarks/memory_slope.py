@@ -60,6 +60,7 @@ def main() -> int:
         served = stack.enter_context(sites(None))
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="keyhole-memory-")))
         settings = {
+            "KEYHOLE_CONFIG": "off",
             "KEYHOLE_HOME": str(folder / "home"),
             "KEYHOLE_ALLOW_PRIVATE": served.endpoints,
             "KEYHOLE_STATELESS": "on",

@@ -82,7 +82,7 @@ def _arguments() -> argparse.Namespace:
 
 def keyhole(site: str, home: str) -> Contender:
     """This tree's server."""
-    settings = {"KEYHOLE_HOME": home, "KEYHOLE_ALLOW_PRIVATE": site.removeprefix("http://")}
+    settings = {"KEYHOLE_CONFIG": "off", "KEYHOLE_HOME": home, "KEYHOLE_ALLOW_PRIVATE": site.removeprefix("http://")}
     command = (sys.executable, "-m", "keyhole", "serve")
     return Contender("keyhole", command, {**settings, "PYTHONPATH": str(SERVER)}, "web_fetch", "max_chars")
 

@@ -105,7 +105,13 @@ class Wire:
 @contextmanager
 def started(home: str, era: str, **settings: str) -> Iterator[Wire]:
     """A server process that ends with the block, ready for requests."""
-    environment = {"KEYHOLE_HOME": home, "KEYHOLE_ENGINES": "searxng", "PYTHONPATH": str(SERVER), **settings}
+    environment = {
+        "KEYHOLE_CONFIG": "off",
+        "KEYHOLE_HOME": home,
+        "KEYHOLE_ENGINES": "searxng",
+        "PYTHONPATH": str(SERVER),
+        **settings,
+    }
     command = [sys.executable, "-m", "keyhole", "serve"]
     with subprocess.Popen(
         command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL

@@ -11,6 +11,8 @@ from hypothesis import HealthCheck, settings
 
 from postgresql import Cluster, binaries, cluster
 
+os.environ["KEYHOLE_CONFIG"] = "off"  # no test reads the file of settings of who runs it, nor do its subprocesses
+
 settings.register_profile("default", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("ci", settings.get_profile("default"), derandomize=True, print_blob=True)
 settings.register_profile("laws", settings.get_profile("default"), max_examples=10_000)  # --hypothesis-profile=laws

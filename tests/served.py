@@ -64,7 +64,13 @@ def server_process(home: Path, *program: str, **environment: str) -> Iterator[Se
     process = subprocess.Popen(
         [sys.executable, *(program or ("-m", "keyhole", "serve", "--http", "--port", "0"))],
         stderr=subprocess.PIPE,
-        env={"KEYHOLE_HOME": str(home), "KEYHOLE_ENGINES": "searxng", "PATH": os.environ["PATH"], **environment},
+        env={
+            "KEYHOLE_CONFIG": "off",
+            "KEYHOLE_HOME": str(home),
+            "KEYHOLE_ENGINES": "searxng",
+            "PATH": os.environ["PATH"],
+            **environment,
+        },
     )
     assert process.stderr
     served = Served(process)

@@ -73,7 +73,11 @@ def configurations() -> dict[str, dict[str, Any]]:
 def test_a_registration_block_starts_the_server(client: str, tmp_path: Path) -> None:
     block = configurations()[client]
     scripts = str(Path(sys.executable).parent)
-    environment = {"PATH": os.pathsep.join([scripts, os.environ["PATH"]]), "KEYHOLE_HOME": str(tmp_path)}
+    environment = {
+        "PATH": os.pathsep.join([scripts, os.environ["PATH"]]),
+        "KEYHOLE_CONFIG": "off",
+        "KEYHOLE_HOME": str(tmp_path),
+    }
     command = str(Path(scripts) / Path(block["command"]).name)  # the placeholder folder filled in
     server = StdioServerParameters(command=command, args=block["args"], env=environment)
 

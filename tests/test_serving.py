@@ -50,7 +50,7 @@ class Process:
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             bufsize=0,
-            env={"KEYHOLE_HOME": str(home), "KEYHOLE_ENGINES": "searxng", **environment},
+            env={"KEYHOLE_CONFIG": "off", "KEYHOLE_HOME": str(home), "KEYHOLE_ENGINES": "searxng", **environment},
         )
         self.lines: list[bytes] = []
         self.request(0, "initialize", INITIALIZE)
@@ -159,7 +159,7 @@ def http_server(home: Path, allowed: str) -> Iterator[str]:
     process = subprocess.Popen(
         [sys.executable, "-m", "keyhole", "serve", "--http", "--port", "0"],
         stderr=subprocess.PIPE,
-        env={"KEYHOLE_HOME": str(home), "KEYHOLE_ALLOW_PRIVATE": allowed},
+        env={"KEYHOLE_CONFIG": "off", "KEYHOLE_HOME": str(home), "KEYHOLE_ALLOW_PRIVATE": allowed},
     )
     try:
         assert process.stderr

@@ -103,7 +103,12 @@ async def live_through(home: Path, way: Callable[[Path, int], Failing], pages: i
 
 def _server(home: Path, port: int) -> StdioServerParameters:
     """The server, behind a shell that first writes down which process it is."""
-    settings = {"KEYHOLE_HOME": str(home), "KEYHOLE_ALLOW_PRIVATE": f"127.0.0.1:{port}", "KEYHOLE_LOG_LEVEL": "ERROR"}
+    settings = {
+        "KEYHOLE_CONFIG": "off",
+        "KEYHOLE_HOME": str(home),
+        "KEYHOLE_ALLOW_PRIVATE": f"127.0.0.1:{port}",
+        "KEYHOLE_LOG_LEVEL": "ERROR",
+    }
     serve_it = [sys.executable, "-m", "keyhole", "serve"]
     return StdioServerParameters(
         command="/bin/sh",

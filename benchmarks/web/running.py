@@ -74,6 +74,7 @@ def engine(web: RunningWeb, path: str = "/search") -> Iterator[tuple[str, str]]:
 async def keyhole(web: RunningWeb, engine: str, home: str, **settings: str) -> AsyncIterator[Client]:
     """A client of this tree's server, over stdio, which may fetch this web only."""
     environment = {
+        "KEYHOLE_CONFIG": "off",
         "KEYHOLE_HOME": home,
         "KEYHOLE_ALLOW_PRIVATE": web.endpoints,
         "KEYHOLE_ENGINES": "searxng",

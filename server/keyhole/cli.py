@@ -7,28 +7,25 @@ from __future__ import annotations
 
 import argparse
 import gc
-import json
+import io
 import logging
 import os
 import shlex
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final
 
-from keyhole import __version__
-from keyhole.artifacts import arguments as artifacts
-from keyhole.config import Config, agent, load
-from keyhole.doctor import arguments as doctor
+from keyhole.config import Config, agent
+from keyhole.configured import configured, warn
 from keyhole.errors import Code, KeyholeError
-from keyhole.installing import arguments as installing
 from keyhole.logs import configure
-from keyhole.narrowing import AGES
-from keyhole.store.base import LOCAL
+from keyhole.verbs import parser
 
 if TYPE_CHECKING:
-    from keyhole.records import Answer
     from keyhole.tenants import Tenants
     from keyhole.websearch.engines_file import Spec
     from keyhole.worker.base import Extractor
@@ -36,19 +33,22 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 OK, FAILED, USAGE, STOPPED = 0, 1, 2, 130
-LOOPBACK = "127.0.0.1"
-DEFAULT_PORT = 8765
-DEFAULT_SELECT_CHARS = 8_000
-STRATEGIES = ("passages", "tf_cosine", "bm25", "head_tail")
+UNSET: Final = frozenset({"config", "completion", "install", "doctor"})
+"""Commands that run whatever is wrong with the settings."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; the exit code."""
-    arguments = _parser().parse_args(argv)
+    for stream in (sys.stdout, sys.stderr):  # a page's letters that the encoding has not must end no command
+        if isinstance(stream, io.TextIOWrapper) and stream.encoding.lower() not in ("utf-8", "utf8"):
+            stream.reconfigure(errors="backslashreplace")
+    given = sys.argv[1:] if argv is None else argv
+    if not given:
+        parser().print_help(sys.stderr)
+        return USAGE
+    arguments = parser().parse_args(given)
     try:
-        config = _settings(arguments)
-        configure(config.log_level, config.log_format)
-        code = int(arguments.run(config, arguments))
+        code = RUNS[arguments.verb](_settings(arguments.verb), arguments)
         sys.stdout.flush()
         return code
     except KeyholeError as error:
@@ -65,15 +65,14 @@ def main(argv: Sequence[str] | None = None) -> int:
         return OK
 
 
-def _settings(arguments: argparse.Namespace) -> Config:
-    """The settings. For a command with a place for it, such as the doctor, a fault of theirs is no end."""
-    try:
-        return load(os.environ)
-    except KeyholeError as error:
-        if not hasattr(arguments, "fault"):
-            raise
-        arguments.fault = error.message
+def _settings(verb: str) -> Config:
+    """The settings in force; for a command that none concern, or that looks at them itself, the defaults."""
+    if verb in UNSET:
         return Config()
+    config = configured(os.environ)
+    configure(config.log_level, config.log_format)
+    warn(config)
+    return config
 
 
 def _next_step(error: KeyholeError) -> str:
@@ -136,6 +135,13 @@ def own_engines(config: Config) -> tuple[Spec, ...]:
     return parse(text, os.environ)
 
 
+def _check_engines(config: Config) -> None:
+    if config.engines or config.engines_file:
+        from keyhole.websearch.choice import check_names
+
+        check_names(config.engines, [spec.name for spec in own_engines(config)])
+
+
 def _serve(config: Config, arguments: argparse.Namespace) -> int:
     # Loading the protocol's types allocates half a million objects that live as long as the process: collecting
     # while they come, or going through them again at each later collection, costs a tenth of the start.
@@ -145,10 +151,7 @@ def _serve(config: Config, arguments: argparse.Namespace) -> int:
     with nullcontext() if arguments.http else sparingly():
         from keyhole.serving import serve_http, serve_stdio
 
-    if config.engines or config.engines_file:  # what is wrong in them is told now and not at the first call
-        from keyhole.websearch.choice import check_names
-
-        check_names(config.engines, [spec.name for spec in own_engines(config)])
+    _check_engines(config)  # what is wrong in them is told now and not at the first call
     gc.freeze()
     gc.enable()
     if arguments.http:
@@ -157,55 +160,48 @@ def _serve(config: Config, arguments: argparse.Namespace) -> int:
 
 
 def _fetch(config: Config, arguments: argparse.Namespace) -> int:
-    call = {"url": arguments.url, "query": arguments.query, "max_chars": arguments.max_chars}
-    return _one_call(config, "web_fetch", {**call, "refresh": arguments.refresh}, arguments.json)
+    return _one_call(config, "web_fetch", ("url", "query", "max_chars", "max_tokens", "refresh"), arguments)
 
 
 def _search(config: Config, arguments: argparse.Namespace) -> int:
-    names = ("query", "queries", "scope", "max_results", "max_chars", "sites", "exclude_sites", "freshness")
-    more = ("language", "country", "kind", "fetch")
-    return _one_call(config, "search", {name: getattr(arguments, name) for name in (*names, *more)}, arguments.json)
+    names = ("query", "queries", "scope", "max_results", "max_chars", "max_tokens", "sites", "exclude_sites")
+    more = ("freshness", "language", "country", "kind", "fetch")
+    return _one_call(config, "search", (*names, *more), arguments)
 
 
 def _read(config: Config, arguments: argparse.Namespace) -> int:
-    names = ("id", "offset", "limit", "query", "find")
-    return _one_call(config, "read_artifact", {name: getattr(arguments, name) for name in names}, arguments.json)
+    return _one_call(config, "read_artifact", ("id", "offset", "limit", "query", "find", "max_tokens"), arguments)
 
 
-def _one_call(config: Config, tool: str, given: dict[str, Any], as_json: bool) -> int:
+def _one_call(config: Config, tool: str, names: Sequence[str], arguments: argparse.Namespace) -> int:
     import asyncio
 
-    answer = asyncio.run(_answer(config, tool, given))
-    if as_json:
-        facts = {"text": answer.text, "is_error": answer.is_error, **answer.facts}
-        print(json.dumps(facts, ensure_ascii=False, indent=2))
-    else:
-        print(answer.text, file=sys.stderr if answer.is_error else sys.stdout)
-    return FAILED if answer.is_error else OK
+    from keyhole.terminal.call import answered, show
+
+    given = {name: getattr(arguments, name) for name in names}
+    seen = asyncio.run(answered(partial(build, config), config, tool, given, explain=arguments.explain))
+    show(seen, as_json=arguments.json)
+    return FAILED if seen.answer.is_error else OK
 
 
-async def _answer(config: Config, tool: str, given: dict[str, Any]) -> Answer:
-    from keyhole.bar import bar
-    from keyhole.tools import answer_call
+def _extract(config: Config, arguments: argparse.Namespace) -> int:
+    from keyhole.terminal.files import extract_file
 
-    tenants = build(config)
-    try:
-        with bar(tool) as progress:
-            return await answer_call(tenants.of(LOCAL), tool, given, progress)
-    finally:
-        await tenants.aclose()
+    return extract_file(config, arguments)
 
 
-def _select(_config: Config, arguments: argparse.Namespace) -> int:
-    from keyhole.explain import run
+def _select(config: Config, arguments: argparse.Namespace) -> int:
+    from keyhole.terminal.files import select_file
 
-    return run(arguments)
+    return select_file(config, arguments)
 
 
 def _artifacts(config: Config, arguments: argparse.Namespace) -> int:
     from keyhole.artifacts.commands import run
+    from keyhole.store.base import LOCAL
     from keyhole.stores import open_stores
 
+    arguments.tenant = arguments.tenant or LOCAL
     stores = open_stores(config)
     try:
         return run(*stores.of(arguments.tenant), arguments)
@@ -225,10 +221,11 @@ def _install(_config: Config, arguments: argparse.Namespace) -> int:
     return run(arguments)
 
 
-def _doctor(config: Config, arguments: argparse.Namespace) -> int:
+def _doctor(_config: Config, arguments: argparse.Namespace) -> int:
+    from keyhole.configured import looked_at
     from keyhole.doctor.commands import run
 
-    return run(config, arguments)
+    return run(*looked_at(os.environ), arguments)
 
 
 def _demo(_config: Config, arguments: argparse.Namespace) -> int:
@@ -237,70 +234,34 @@ def _demo(_config: Config, arguments: argparse.Namespace) -> int:
     return run(as_json=arguments.json)
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="keyhole", description="Bounded web retrieval for agents.")
-    parser.add_argument("--version", action="version", version=f"keyhole {__version__}")
-    verbs = parser.add_subparsers(required=True, metavar="COMMAND")
+def _show_config(_config: Config, arguments: argparse.Namespace) -> int:
+    from keyhole.terminal.settings import run
 
-    serve = verbs.add_parser("serve", help="serve MCP over stdio, or over HTTP")
-    serve.add_argument("--http", action="store_true", help="streamable HTTP at http://127.0.0.1:PORT/mcp")
-    serve.add_argument(
-        "--host", default=LOOPBACK, help=f"address to listen on, default {LOOPBACK}; others need settings"
-    )
-    serve.add_argument("--port", type=int, default=DEFAULT_PORT, help=f"default {DEFAULT_PORT}")
-    serve.set_defaults(run=_serve)
-
-    fetch = _verb(verbs, "fetch", _fetch, "what web_fetch would give an agent")
-    fetch.add_argument("url")
-    fetch.add_argument("--query", "-q")
-    fetch.add_argument("--max-chars", type=int)
-    fetch.add_argument("--refresh", action="store_true", help="do not use a copy fetched within 15 minutes")
-
-    search = _verb(verbs, "search", _search, "what search would give an agent")
-    search.add_argument("query")
-    search.add_argument("--also", dest="queries", action="append", metavar="QUERY", help="another phrasing, up to 5")
-    search.add_argument("--scope", choices=("web", "stored", "both"), default="web", help="default web")
-    search.add_argument("--max-results", type=int, default=5, help="sources to read, 1 to 20, default 5")
-    search.add_argument("--max-chars", type=int, help="bytes of the result, default KEYHOLE_MAX_CHARS")
-    search.add_argument("--site", dest="sites", action="append", metavar="SITE", help="only this host; may be repeated")
-    search.add_argument("--exclude-site", dest="exclude_sites", action="append", metavar="SITE", help="not this one")
-    search.add_argument("--freshness", choices=tuple(AGES))
-    search.add_argument("--language", help="such as en or pt-BR")
-    search.add_argument("--country", help="such as us or de")
-    search.add_argument("--kind", choices=("web", "news"), default="web")
-    search.add_argument("--no-fetch", dest="fetch", action="store_false", help="snippets only, no page is read")
-
-    read = _verb(verbs, "read", _read, "what read_artifact would give an agent")
-    read.add_argument("id")
-    read.add_argument("--offset", type=int, default=0)
-    read.add_argument("--limit", type=int)
-    read.add_argument("--query", "-q")
-    read.add_argument("--find")
-
-    select = _verb(verbs, "select", _select, "the passages of a file that answer a query, without network or store")
-    select.add_argument("file", help="a text, Markdown or HTML file; - for standard input")
-    select.add_argument("--query", "-q")
-    select.add_argument("--max-chars", type=int, default=DEFAULT_SELECT_CHARS, help="characters, default 8000")
-    select.add_argument("--strategy", choices=STRATEGIES, default=STRATEGIES[0])
-    select.add_argument("--explain", action="store_true", help="each passage with its score, split by ingredient")
-
-    artifacts.add(verbs, _artifacts)
-
-    tokens = _verb(verbs, "tokens", _tokens, "bearer tokens of the HTTP server: new TENANT, list, revoke ID")
-    tokens.add_argument("action", choices=("new", "list", "revoke"))
-    tokens.add_argument("name", nargs="?", metavar="TENANT|ID")
-    tokens.add_argument("--file", help="default KEYHOLE_TOKENS_FILE")
-    tokens.add_argument("--days", type=int, help="until the token expires; it never does by default")
-    tokens.add_argument("--label", default="", help="a note for the list, such as whose laptop it is")
-
-    installing.add(verbs, _install)
-    doctor.add(verbs, _doctor)
-    _verb(verbs, "demo", _demo, "a real client, server and web site on this machine, start to end")
-    return parser
+    return run(os.environ, arguments, _check_engines)
 
 
-def _verb(verbs: Any, name: str, run: Any, help: str) -> argparse.ArgumentParser:
-    parser: argparse.ArgumentParser = verbs.add_parser(name, help=help)
-    parser.add_argument("--json", action="store_true", help="facts as JSON, for programs")
-    parser.set_defaults(run=run)
-    return parser
+def _completion(_config: Config, arguments: argparse.Namespace) -> int:
+    from keyhole.terminal.completion import script
+
+    print(script(parser(), arguments.shell), end="")
+    return OK
+
+
+RUNS: Final[Mapping[str, Callable[[Config, argparse.Namespace], int]]] = MappingProxyType(
+    {
+        "serve": _serve,
+        "fetch": _fetch,
+        "search": _search,
+        "read": _read,
+        "extract": _extract,
+        "select": _select,
+        "artifacts": _artifacts,
+        "tokens": _tokens,
+        "install": _install,
+        "doctor": _doctor,
+        "config": _show_config,
+        "completion": _completion,
+        "demo": _demo,
+    }
+)
+"""What runs each command."""

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from keyhole import __version__
 from keyhole.errors import Code, KeyholeError
-from keyhole.settings import PREFIX, SETTINGS
+from keyhole.settings import FILE_VARIABLE, PREFIX, SETTINGS
 
 WEB_PORTS = frozenset(
     {80, 443, 8008, 8080}  # http, https and http-alt in IANA's registry of ports
@@ -108,32 +109,55 @@ def agent(config: Config) -> str:
     return config.user_agent or f"Keyhole/{__version__} (+{HOME_PAGE})"
 
 
-def load(environment: Mapping[str, str]) -> Config:
-    """Read every `KEYHOLE_*` variable of a mapping.
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What somebody wrote for one setting: text for the setting's parser, and where it stands."""
+
+    raw: str = field(repr=False)
+    origin: str
+    """`KEYHOLE_HOME`, or the file and line."""
+    label: str
+    """The same with the setting's name, to begin what is said of it."""
+
+
+NOTHING: Mapping[str, Given] = MappingProxyType({})
+
+
+def load(environment: Mapping[str, str], file: Mapping[str, Given] = NOTHING) -> Config:
+    """Every `KEYHOLE_*` variable of a mapping and, below them, what a file gives for fields (see configured.py).
 
     Raises KeyholeError (invalid_argument) for an unknown variable, naming the nearest known one, and for a
     value outside its bounds.
     """
-    known = {setting.variable: setting for setting in SETTINGS}
-    values: dict[str, Any] = {}
-    origins: dict[str, str] = {}
+    config, faults = examined(environment, file)
+    if faults:
+        raise KeyholeError(Code.INVALID_ARGUMENT, faults[0])
+    return config
+
+
+def examined(environment: Mapping[str, str], file: Mapping[str, Given] = NOTHING) -> tuple[Config, list[str]]:
+    """The settings that are right, and what is wrong with each of the others."""
+    known = {setting.variable: setting.field for setting in SETTINGS}
+    given, faults = dict(file), []
     for name in sorted(environment):
-        if not name.startswith(PREFIX):
-            continue
-        if name not in known:
-            raise KeyholeError(Code.INVALID_ARGUMENT, _unknown(name, list(known)))
-        raw = environment[name].strip()
-        if not raw:
+        if name in known:
+            if raw := environment[name].strip():
+                given[known[name]] = Given(raw, name, name)
+        elif name.startswith(PREFIX) and name != FILE_VARIABLE:
+            faults.append(f"unknown setting {name}{nearest(name, [*known, FILE_VARIABLE])}")
+    values: dict[str, Any] = {}
+    for setting in SETTINGS:
+        if (found := given.get(setting.field)) is None:
             continue
         try:
-            values[known[name].field] = known[name].parse(raw)
-            origins[known[name].field] = name
+            values[setting.field] = setting.parse(found.raw)
         except ValueError as error:
-            shown = "" if known[name].secret else f"={raw!r}"
-            raise KeyholeError(Code.INVALID_ARGUMENT, f"{name}{shown}: {error}") from error
-    return Config(**values, origins=origins)
+            shown = "" if setting.secret else f"={found.raw!r}"
+            faults.append(f"{found.label}{shown}: {error}")
+    return Config(**values, origins={name: given[name].origin for name in values}), faults
 
 
-def _unknown(name: str, known: list[str]) -> str:
+def nearest(name: str, known: Sequence[str]) -> str:
+    """A guess at what was meant, to end a sentence with; "" where nothing is near."""
     near = difflib.get_close_matches(name, known, n=1)
-    return f"unknown setting {name}" + (f"; did you mean {near[0]}?" if near else "")
+    return f"; did you mean {near[0]}?" if near else ""

@@ -59,7 +59,7 @@ def run(*, as_json: bool) -> int:
 
 async def _steps(pages: dict[str, Recorded]) -> list[Step]:
     with serve(pages) as port, tempfile.TemporaryDirectory() as home:
-        environment = {"KEYHOLE_HOME": home, "KEYHOLE_ALLOW_PRIVATE": f"127.0.0.1:{port}"}
+        environment = {"KEYHOLE_CONFIG": "off", "KEYHOLE_HOME": home, "KEYHOLE_ALLOW_PRIVATE": f"127.0.0.1:{port}"}
         server = StdioServerParameters(command=sys.executable, args=["-m", "keyhole", "serve"], env=environment)
         site = f"http://127.0.0.1:{port}"
         async with Client(server) as client:

@@ -31,6 +31,7 @@ from keyhole.progress import Progress, rising, silent
 from keyhole.records import Answer, Artifact, Ranked, SearchRequest, Window
 from keyhole.store.base import Clock, Store
 from keyhole.websearch.panel import Panel
+from keyhole.witness import NOBODY, Witness
 from keyhole.worker.base import Extractor
 
 if TYPE_CHECKING:
@@ -63,6 +64,7 @@ class Retrieval:
     extractor: Extractor
     second: SecondOpinion | None = None
     """Who else is asked about the order of passages; nobody by default."""
+    witness: Witness = NOBODY
 
     async def web_fetch(
         self,
@@ -79,6 +81,7 @@ class Retrieval:
             artifact, stored = await self._pages().get(
                 await permitted(url, self.config, self.store), refresh, Terms(call.until)
             )
+            self.witness.page(artifact)
             call.answer = await self._page(artifact, stored, query, call)
         return call.answer
 
@@ -139,6 +142,7 @@ class Retrieval:
             )
             await progress(steps(request) - 1, steps(request), f"ranking {len(gathered.sources)} sources")
             ranked, note = await self._ranked(gathered, phrasings, call.until)
+            self.witness.sources(gathered.sources, gathered.reports, ranked)
             call.answer = await asyncio.to_thread(
                 self._evidence, gathered, ranked, max_results, scope, note, call.budget.size
             )

@@ -11,6 +11,8 @@ from keyhole import values
 from keyhole.values import between, one_of
 
 PREFIX = "KEYHOLE_"
+FILE_VARIABLE = "KEYHOLE_CONFIG"
+"""Names the file of settings; it is no setting itself, since it cannot stand in that file."""
 
 MIN_BUDGET = 500
 """Bytes. Below it header, continuation and markers leave no room for text."""

@@ -20,7 +20,7 @@ import uvicorn
 from mcp.server.lowlevel import Server
 from mcp.shared.exceptions import MCPDeprecationWarning, MCPError
 
-from keyhole.cli import LOOPBACK, build
+from keyhole.cli import build
 from keyhole.config import load
 from keyhole.hosting.app import PATH, Parts, application
 from keyhole.hosting.drain import Draining
@@ -28,6 +28,7 @@ from keyhole.hosting.listening import listening, url_of
 from keyhole.hosting.probes import look_at
 from keyhole.retrieve import Retrieval
 from keyhole.tools import build_server
+from keyhole.verbs import LOOPBACK
 
 from .fixture_rounds import PROMPT, ROUNDS, prompt_rounds
 from .fixture_tools import FIXED, PROMPTS, RESOURCES, TEMPLATE, WORKING, Context, Tool

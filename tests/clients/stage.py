@@ -59,6 +59,7 @@ def set_stage(scratch: Path) -> Iterator[Stage]:
         threading.Thread(target=site.serve_forever, daemon=True).start()
         endpoint = f"{HOST}:{site.server_port}"
         settings = {
+            "KEYHOLE_CONFIG": "off",
             "KEYHOLE_HOME": str(scratch / "keyhole"),
             "KEYHOLE_ALLOW_PRIVATE": endpoint,
             "PYTHONPATH": str(SERVER),

@@ -51,7 +51,13 @@ def started(environment: Mapping[str, str], command: tuple[str, ...] = (), port:
     """A server on loopback that logs all it can, until the block ends."""
     with tempfile.TemporaryDirectory() as folder:
         log = Path(folder, "log")
-        given = {"PATH": os.environ["PATH"], "KEYHOLE_HOME": folder, "KEYHOLE_LOG_LEVEL": "DEBUG", **environment}
+        given = {
+            "PATH": os.environ["PATH"],
+            "KEYHOLE_CONFIG": "off",
+            "KEYHOLE_HOME": folder,
+            "KEYHOLE_LOG_LEVEL": "DEBUG",
+            **environment,
+        }
         with log.open("wb") as stderr:
             arguments = command or (*KEYHOLE, "serve", "--http", "--port", str(port))
             process = subprocess.Popen(arguments, stderr=stderr, env=given)

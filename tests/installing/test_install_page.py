@@ -7,6 +7,7 @@ import re
 
 from installing.page import PAGE, rendered
 from keyhole.installing import arguments
+from keyhole.terminal.parser import Parser
 
 TEXT = PAGE.read_text("utf-8")
 
@@ -16,8 +17,8 @@ def test_the_table_of_clients_is_up_to_date() -> None:
 
 
 def test_every_option_is_told_and_there_is_no_other() -> None:
-    parser = argparse.ArgumentParser()
-    arguments.add(parser.add_subparsers(), print)
+    parser = Parser()
+    arguments.add(parser.add_subparsers())
     (verbs,) = (action for action in parser._actions if isinstance(action, argparse._SubParsersAction))
     options = {
         word for action in verbs.choices["install"]._actions for word in action.option_strings if word[:2] == "--"

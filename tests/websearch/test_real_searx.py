@@ -35,6 +35,7 @@ def web() -> Iterator[RunningWeb]:
 def search(web: RunningWeb, home: Path, instances: str, seconds: int = 20) -> Answer:
     """One search of the whole product, as the settings make it."""
     settings = {
+        "KEYHOLE_CONFIG": "off",
         "KEYHOLE_HOME": str(home),
         "KEYHOLE_ALLOW_PRIVATE": web.endpoints,
         "KEYHOLE_ENGINES": "searxng",

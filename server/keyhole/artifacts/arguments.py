@@ -7,8 +7,6 @@ import re
 from types import MappingProxyType
 from typing import Any, Final
 
-from keyhole.store.base import LOCAL
-
 ACTIONS: Final = ("list", "show", "search", "rm", "gc", "stats", "export", "import", "verify")
 """As usage names them."""
 SORTS: Final = ("fetched", "read", "size", "title", "url")
@@ -21,14 +19,13 @@ _AGE: Final = re.compile(r"([0-9]{1,6})([mhdw])")
 _FILE: Final = "compressed where it ends with .zst or .gz; - for standard"
 
 
-def add(verbs: Any, run: Any) -> None:
-    """Add the verb `artifacts`, whose actions are all run by `run`."""
+def add(verbs: Any) -> None:
+    """Add the verb `artifacts` with its actions."""
     parser = verbs.add_parser("artifacts", help="the stored pages: list, show, search, rm, gc, stats, export, …")
-    parser.set_defaults(run=run)
     actions = parser.add_subparsers(required=True, metavar="|".join(ACTIONS), dest="action")
     common = argparse.ArgumentParser(add_help=False)
     common.add_argument("--json", action="store_true", help="facts as JSON, for programs")
-    common.add_argument("--tenant", default=LOCAL, metavar="NAME", help="of a hosted server; by default the local user")
+    common.add_argument("--tenant", metavar="NAME", help="of a hosted server; by default the local user")
 
     def action(name: str, help: str) -> argparse.ArgumentParser:
         made: argparse.ArgumentParser = actions.add_parser(name, help=help, description=help, parents=[common])

@@ -11,12 +11,13 @@ call over stdio. Each line says what mends it. Exit codes: 0 nothing failed, 1 s
 wrong. It takes some seconds, 20 at most."""
 
 
-def add(verbs: Any, run: Any) -> None:
-    """Add the verb `doctor`, run by `run`."""
+def add(verbs: Any) -> None:
+    """Add the verb `doctor`."""
     parser: argparse.ArgumentParser = verbs.add_parser(
-        "doctor", help="look at the installation and say what mends what is not well", description=_DESCRIPTION
+        "doctor",
+        help="look at the installation and say what mends what is not well",
+        description=_DESCRIPTION,
+        examples=("keyhole doctor", "keyhole doctor --offline --json"),
     )
-    # `fault`: where a setting is wrong, that is one of the findings.
-    parser.set_defaults(run=run, fault="")
     parser.add_argument("--offline", action="store_true", help="leave out what needs the network")
     parser.add_argument("--json", action="store_true", help="facts as JSON, for programs")

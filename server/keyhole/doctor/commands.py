@@ -7,7 +7,7 @@ import logging
 import os
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from functools import partial
 from queue import Empty, Queue
@@ -29,13 +29,13 @@ LONG: Final = 400
 Look = Callable[[], list[Finding]]
 
 
-def run(config: Config, arguments: argparse.Namespace) -> int:
-    """Look at everything and tell it; 0 where nothing failed."""
+def run(config: Config, faults: Sequence[str], arguments: argparse.Namespace) -> int:
+    """Look at everything and tell it; 0 where nothing failed. `faults`: of settings that are not in the config."""
     begun = time.monotonic()
     logging.disable(logging.WARNING)  # what is not well is a finding, once, and no line between them
     looks: dict[str, Look] = {
         machine.AREA: machine.look,
-        settings_seen.AREA: partial(settings_seen.look, config, os.environ, arguments.fault),
+        settings_seen.AREA: partial(settings_seen.look, config, faults),
         keeping_place.AREA: partial(keeping_place.look, config),
         network.AREA: partial(network.look, config, offline=arguments.offline),
         registrations.AREA: partial(registrations.look, offline=arguments.offline),

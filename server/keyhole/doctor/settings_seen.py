@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from typing import Final
 
-from keyhole.config import Config, load
+from keyhole.config import Config
 from keyhole.doctor.report import Finding, Level
-from keyhole.errors import KeyholeError
-from keyhole.settings import PREFIX
 
 AREA: Final = "Settings"
 COMMON_TIMEOUT: Final = 60.0
@@ -17,24 +15,14 @@ COMMON_CAP: Final = 10_000
 """Bytes at which the narrowest clients cut a result."""
 
 
-def look(config: Config, environment: Mapping[str, str], fault: str) -> list[Finding]:
+def look(config: Config, faults: Sequence[str]) -> list[Finding]:
     """One line for the settings as they are, and one for each that is wrong or risky."""
-    wrong = [found for name in sorted(environment) if name.startswith(PREFIX) and (found := _wrong(name, environment))]
-    if fault and not wrong:
-        wrong = [Finding(AREA, "settings", Level.FAIL, fault, "Put it right; until then every command fails so.")]
-    set_names = sorted(set(config.origins.values()))
-    said = f"{len(set_names)} set: {', '.join(set_names)}" if set_names else "all at their defaults"
+    fix = "Put it right or take it out; until then every command ends with this."
+    wrong = [Finding(AREA, "settings", Level.FAIL, fault, fix) for fault in faults]
+    origins = sorted(set(config.origins.values()))
+    said = f"{len(origins)} set: {', '.join(origins)}" if origins else "all at their defaults"
     well = [] if wrong else [Finding(AREA, "values", Level.OK, said)]
     return [*well, *wrong, *_risky(config)]
-
-
-def _wrong(name: str, environment: Mapping[str, str]) -> Finding | None:
-    try:
-        load({name: environment[name]})
-    except KeyholeError as error:
-        fix = "Put it right or unset it; until then every command ends with this."
-        return Finding(AREA, name.removeprefix(PREFIX).lower()[:17], Level.FAIL, error.message, fix)
-    return None
 
 
 def _risky(config: Config) -> list[Finding]:

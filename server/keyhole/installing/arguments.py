@@ -10,13 +10,22 @@ _DESCRIPTION: Final = """\
 Register Keyhole with a client of this machine: its file is changed in the one place, and a copy is kept beside it.
 Without a client: which ones are here, and with which of them Keyhole is registered."""
 
+_EXAMPLES: Final = (
+    "keyhole install",
+    "keyhole install codex --dry-run",
+    "keyhole install claude-code --scope project --env KEYHOLE_MAX_CHARS=20000",
+    "keyhole install vscode --uninstall",
+)
 
-def add(verbs: Any, run: Any) -> None:
-    """Add the verb `install`, run by `run`."""
+
+def add(verbs: Any) -> None:
+    """Add the verb `install`."""
     parser: argparse.ArgumentParser = verbs.add_parser(
-        "install", help="register Keyhole with a client: codex, claude-code, vscode, …", description=_DESCRIPTION
+        "install",
+        help="register Keyhole with a client: codex, claude-code, vscode, …",
+        description=_DESCRIPTION,
+        examples=_EXAMPLES,
     )
-    parser.set_defaults(run=run)
     which = parser.add_mutually_exclusive_group()
     which.add_argument("client", nargs="?", metavar="CLIENT", help="by default all are listed")
     which.add_argument("--all", action="store_true", help="every client found on this machine")
