@@ -88,10 +88,12 @@ def test_what_is_ill_with_clients_is_named_with_what_mends_it(home: Path, capsys
 def test_a_wrong_setting_is_a_finding_and_no_end(home: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("KEYHOLE_ROBOT", "off")
     monkeypatch.setenv("KEYHOLE_TIMEOUT", "soon")
+    monkeypatch.setenv("KEYHOLE_ENGINES", "wikipedia")
     code, found = examined(capsys, "--offline")
     assert code == 1
     assert found["robot"]["said"] == "unknown setting KEYHOLE_ROBOT; did you mean KEYHOLE_ROBOTS?"
     assert found["timeout"]["level"] == "fail"
+    assert found["engines"]["said"] == "not tried: wikipedia", "the other settings hold"
 
 
 def test_risky_settings_are_named() -> None:

@@ -28,6 +28,12 @@ def look(config: Config, environment: Mapping[str, str], fault: str) -> list[Fin
     return [*well, *wrong, *_risky(config)]
 
 
+def usable(environment: Mapping[str, str]) -> Config:
+    """The settings without those that are wrong, so that the others are looked at as they are."""
+    names = [name for name in environment if name.startswith(PREFIX)]
+    return load({name: environment[name] for name in names if _wrong(name, environment) is None})
+
+
 def _wrong(name: str, environment: Mapping[str, str]) -> Finding | None:
     try:
         load({name: environment[name]})
