@@ -88,9 +88,12 @@ def test_what_is_ill_with_clients_is_named_with_what_mends_it(home: Path, capsys
 def test_a_wrong_setting_is_a_finding_and_no_end(home: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("KEYHOLE_ROBOT", "off")
     monkeypatch.setenv("KEYHOLE_TIMEOUT", "soon")
+    monkeypatch.setenv("KEYHOLE_ENGINES", "wikipedia")
     capsys.readouterr()
     assert main(["doctor", "--json", "--offline"]) == 1
-    failures = [each["said"] for each in json.loads(capsys.readouterr().out)["findings"] if each["level"] == "fail"]
+    findings = json.loads(capsys.readouterr().out)["findings"]
+    assert "not tried: wikipedia" in [each["said"] for each in findings], "the other settings hold"
+    failures = [each["said"] for each in findings if each["level"] == "fail"]
     assert "unknown setting KEYHOLE_ROBOT; did you mean KEYHOLE_ROBOTS?" in failures
     assert any("KEYHOLE_TIMEOUT" in said for said in failures)
 

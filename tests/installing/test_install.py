@@ -7,6 +7,7 @@ import os
 import stat
 import sys
 import tomllib
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -225,3 +226,26 @@ def test_all_takes_the_clients_that_are_here(home: Path, capsys: Captured) -> No
     assert {
         each["keyhole"] for each in json.loads(capsys.readouterr().out.partition("\n[\n")[2].join(["[\n", ""]))
     } == {"-", "by hand"}
+
+
+@POSIX
+@pytest.mark.parametrize(("answer", "written"), [(b"n\n", False), (b"\n", True)])
+def test_a_person_is_asked_once_and_shown_the_change_once(home: Path, answer: bytes, written: bool) -> None:
+    import pty
+    import subprocess
+
+    outer, inner = pty.openpty()
+    command = [sys.executable, "-m", "keyhole", "install", "codex"]
+    with subprocess.Popen(command, stdin=inner, stdout=inner, stderr=inner) as process:
+        os.close(inner)
+        said = b""
+        while b"[Y/n]" not in said:
+            said += os.read(outer, 4_096)
+        os.write(outer, answer)
+        with suppress(OSError):  # how the end of a terminal is told on Linux
+            while more := os.read(outer, 4_096):
+                said += more
+        assert process.wait(20) == 0
+    os.close(outer)
+    assert said.count(b"+[mcp_servers.keyhole]") == 1
+    assert (home / ".codex" / "config.toml").exists() is written

@@ -40,7 +40,7 @@ def only_added(before: str, after: str) -> str:
     return "".join(after[start:end] for _, _, _, start, end in changes)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(st.sampled_from(JSON).flatmap(lambda client: st.tuples(st.just(client), jsonc_files(client.place[0]))))
 def test_a_json_file_keeps_every_byte_that_is_not_ours(drawn: tuple[Client, tuple[str, dict[str, Any]]]) -> None:
     client, (text, values) = drawn
@@ -59,7 +59,7 @@ def test_a_json_file_keeps_every_byte_that_is_not_ours(drawn: tuple[Client, tupl
     assert without_entry(client, moved, "keyhole", OURS, force=False) == text
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(toml_files("mcp_servers"))
 def test_a_toml_file_keeps_every_byte_that_is_not_ours(text: str) -> None:
     after = put(CODEX, text)

@@ -123,6 +123,7 @@ def reach(url: str, proxy: str) -> str:
     """Why an address cannot be reached; nothing where it can."""
     target, through = urlsplit(url), urlsplit(proxy or url)
     until = time.monotonic() + PATIENCE
+    by = " by the proxy" if proxy else ""
     port = through.port or (443 if through.scheme == "https" else 80)
     try:
         with socket.create_connection((through.hostname or "", port), PATIENCE) as connection:
@@ -137,9 +138,9 @@ def reach(url: str, proxy: str) -> str:
     except socket.gaierror:
         return f"the name {through.hostname} is not known here"
     except TimeoutError:
-        return f"no answer within {PATIENCE:g} s"
+        return f"no answer{by} within {PATIENCE:g} s"
     except OSError as error:
-        return f"no connection ({error.strerror or error})"
+        return f"no connection{by} ({error.strerror or error})"
     return ""
 
 

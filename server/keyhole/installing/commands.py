@@ -112,7 +112,7 @@ def _attempt(client: Client, path: Path | None, server: Server, arguments: argpa
         said = error.message if isinstance(error, KeyholeError) else f"{client.title}'s file: {error.strerror or error}"
         outcome = Outcome(client.name, str(path or ""), "refused", said)
     if not arguments.json:
-        _tell(client, outcome)
+        _tell(client, outcome, shown=_asks(arguments))
     return outcome
 
 
@@ -160,7 +160,7 @@ def _text(content: bytes, client: Client) -> str:
 
 
 def _agreed(client: Client, path: Path, shown: Sequence[str], arguments: argparse.Namespace) -> bool:
-    if arguments.yes or arguments.json or not (sys.stdin.isatty() and sys.stdout.isatty()):
+    if not _asks(arguments):
         return True
     print(f"{client.title}: {path}")
     _print_difference(shown)
@@ -170,12 +170,20 @@ def _agreed(client: Client, path: Path, shown: Sequence[str], arguments: argpars
         return False
 
 
-def _tell(client: Client, outcome: Outcome) -> None:
+def _asks(arguments: argparse.Namespace) -> bool:
+    """Whether a person is there to say yes, and was not told to do so by the command line."""
+    quiet = arguments.yes or arguments.json or arguments.dry_run
+    return not quiet and sys.stdin.isatty() and sys.stdout.isatty()
+
+
+def _tell(client: Client, outcome: Outcome, *, shown: bool) -> None:
+    """`shown`: the difference, where there is one, was shown with the question."""
     if outcome.state == "refused":
         print(f"keyhole: {outcome.said}", file=sys.stderr)
         return
-    print(f"{client.title}: {outcome.path}")
-    _print_difference(outcome.difference)
+    if not (shown and outcome.difference):
+        print(f"{client.title}: {outcome.path}")
+        _print_difference(outcome.difference)
     print(f"  {outcome.said}" + (f"; as it was: {Path(outcome.backup).name}" if outcome.backup else ""))
     if outcome.said == "registered":
         print(f"  {client.then} `keyhole doctor` tries it out.")

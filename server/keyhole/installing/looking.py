@@ -43,7 +43,10 @@ def this_installation() -> Installation:
     suffix = ".exe" if os.name == "nt" else ""
     beside = [Path(sys.executable).with_name(SCRIPT + suffix), Path(sysconfig.get_path("scripts")) / (SCRIPT + suffix)]
     script = next((str(path) for path in beside if os.access(path, os.X_OK)), "")
-    return Installation(sys.executable, script, sys.prefix, __version__, _source(), shutil.which("uvx") or "")
+    uv = os.environ.get("UV", "")  # uvx tells what it starts where it is itself
+    beside_uv = str(Path(uv).with_name("uvx" + suffix)) if uv else None
+    uvx = shutil.which("uvx") or (beside_uv and shutil.which(beside_uv)) or ""
+    return Installation(sys.executable, script, sys.prefix, __version__, _source(), uvx)
 
 
 def path_of(client: Client, machine: Machine, scope: str = "user") -> Path | None:
