@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import shutil
+import subprocess
 import venv
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +19,7 @@ from .stage import Stage
 from .steps import Steps
 from .tour import Call, Reply, read_reply, tour
 
+VERSIONS = ("3.11", "3.12", "3.13", "3.14")
 EXTRAS = {
     "office": ("mammoth", "pptx", "openpyxl"),
     "hosted": ("psycopg", "psycopg_pool", "prometheus_client", "opentelemetry.sdk"),
@@ -26,7 +30,12 @@ EXTRAS = {
 def check(steps: Steps, stage: Stage, wheel: Path, programs: Path) -> None:
     """Each way of installing, in a folder of its own."""
     steps.run("pip: the wheel with its extras in a clean environment", lambda: _pip(steps, stage, wheel))
-    steps.run("uvx: the wheel as a tool", lambda: _uvx(steps, stage, wheel, programs))
+    for version in VERSIONS:
+        where = f"uvx with Python {version}"
+        if found := python(version):
+            steps.run(where, partial(_uvx, steps, stage, wheel, programs, found))
+        else:
+            steps.skip(where, "there is none on this machine")
     steps.run("uv: the wheel installed as a tool", lambda: _uv(steps, stage, wheel, programs))
     steps.run("pipx: the wheel installed", lambda: _pipx(steps, stage, wheel, programs))
 
@@ -46,11 +55,22 @@ def _pip(steps: Steps, stage: Stage, wheel: Path) -> None:
     run([programs / "python", "-m", "pip", "check"], stage.scratch)
 
 
-def _uvx(steps: Steps, stage: Stage, wheel: Path, programs: Path) -> None:
+def python(version: str) -> Path | None:
+    """A Python of this version that is here already and runs; none is brought."""
+    shown = shutil.which(f"python{version}")
+    pyenv = (Path.home() / ".pyenv" / "versions").glob(f"{version}.*/bin/python{version}")
+    for found in (*([Path(shown)] if shown else []), *sorted(pyenv)):
+        if not subprocess.run([found, "-c", ""], capture_output=True, check=False).returncode:
+            return found
+    return None
+
+
+def _uvx(steps: Steps, stage: Stage, wheel: Path, programs: Path, interpreter: Path) -> None:
     env = _uv_env(stage)
-    run([programs / "uvx", "--from", wheel, "keyhole", "--version"], stage.scratch, env)  # brings what it needs
-    uvx = [programs / "uvx", "--offline", "--from", wheel]
-    _try(steps, stage, "uvx", [*uvx, "keyhole-mcp"], [*uvx, "keyhole"], env)
+    given = ["--python", interpreter, "--from", wheel]
+    run([programs / "uvx", *given, "keyhole", "--version"], stage.scratch, env)  # brings what it needs
+    uvx = [programs / "uvx", "--offline", *given]
+    _try(steps, stage, f"uvx, {interpreter.name}", [*uvx, "keyhole-mcp"], [*uvx, "keyhole"], env)
 
 
 def _uv(steps: Steps, stage: Stage, wheel: Path, programs: Path) -> None:
