@@ -7,6 +7,7 @@ that npm or pip cannot bring is skipped, and says why. Names after the command c
 
 from __future__ import annotations
 
+import signal
 import sys
 import tempfile
 from collections.abc import Callable, Sequence
@@ -56,4 +57,5 @@ def main(wanted: Sequence[str] = ()) -> int:
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that what was started is ended too
     sys.exit(main(sys.argv[1:]))
