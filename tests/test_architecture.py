@@ -29,7 +29,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "callers",
         "ledger",
     ),
-    ("config", "settings", "markdown", "changes", "hosts", "tokens"),
+    ("config", "settings", "markdown", "changes", "hosts", "tokens", "token_weights"),
     ("fetch", "extract", "passages", "store"),
     ("websearch", "keeping", "header", "alternates", "worker", "scorers", "replicas"),
     ("permission", "stored"),

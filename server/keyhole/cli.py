@@ -37,6 +37,7 @@ OK, FAILED, USAGE, STOPPED = 0, 1, 2, 130
 LOOPBACK = "127.0.0.1"
 DEFAULT_PORT = 8765
 DEFAULT_SELECT_CHARS = 8_000
+TOKENS_HELP = "tokens of the result, by a careful estimate"
 STRATEGIES = ("passages", "tf_cosine", "bm25", "head_tail")
 
 
@@ -141,18 +142,28 @@ def _serve(config: Config, arguments: argparse.Namespace) -> int:
 
 
 def _fetch(config: Config, arguments: argparse.Namespace) -> int:
-    call = {"url": arguments.url, "query": arguments.query, "max_chars": arguments.max_chars}
+    call = {name: getattr(arguments, name) for name in ("url", "query", "max_chars", "max_tokens")}
     return _one_call(config, "web_fetch", {**call, "refresh": arguments.refresh}, arguments.json)
 
 
 def _search(config: Config, arguments: argparse.Namespace) -> int:
-    names = ("query", "queries", "scope", "max_results", "max_chars", "sites", "exclude_sites", "freshness")
+    names = (
+        "query",
+        "queries",
+        "scope",
+        "max_results",
+        "max_chars",
+        "max_tokens",
+        "sites",
+        "exclude_sites",
+        "freshness",
+    )
     more = ("language", "country", "kind", "fetch")
     return _one_call(config, "search", {name: getattr(arguments, name) for name in (*names, *more)}, arguments.json)
 
 
 def _read(config: Config, arguments: argparse.Namespace) -> int:
-    names = ("id", "offset", "limit", "query", "find")
+    names = ("id", "offset", "limit", "query", "find", "max_tokens")
     return _one_call(config, "read_artifact", {name: getattr(arguments, name) for name in names}, arguments.json)
 
 
@@ -224,6 +235,7 @@ def _parser() -> argparse.ArgumentParser:
     fetch.add_argument("url")
     fetch.add_argument("--query", "-q")
     fetch.add_argument("--max-chars", type=int)
+    fetch.add_argument("--max-tokens", type=int, help=TOKENS_HELP)
     fetch.add_argument("--refresh", action="store_true", help="do not use a copy fetched within 15 minutes")
 
     search = _verb(verbs, "search", _search, "what search would give an agent")
@@ -232,6 +244,7 @@ def _parser() -> argparse.ArgumentParser:
     search.add_argument("--scope", choices=("web", "stored", "both"), default="web", help="default web")
     search.add_argument("--max-results", type=int, default=5, help="sources to read, 1 to 20, default 5")
     search.add_argument("--max-chars", type=int, help="bytes of the result, default KEYHOLE_MAX_CHARS")
+    search.add_argument("--max-tokens", type=int, help=TOKENS_HELP)
     search.add_argument("--site", dest="sites", action="append", metavar="SITE", help="only this host; may be repeated")
     search.add_argument("--exclude-site", dest="exclude_sites", action="append", metavar="SITE", help="not this one")
     search.add_argument("--freshness", choices=tuple(AGES))
@@ -246,6 +259,7 @@ def _parser() -> argparse.ArgumentParser:
     read.add_argument("--limit", type=int)
     read.add_argument("--query", "-q")
     read.add_argument("--find")
+    read.add_argument("--max-tokens", type=int, help=TOKENS_HELP)
 
     select = _verb(verbs, "select", _select, "the passages of a file that answer a query, without network or store")
     select.add_argument("file", help="a text, Markdown or HTML file; - for standard input")
