@@ -20,8 +20,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 
-from keyhole.extract import extract
 from keyhole.errors import KeyholeError
+from keyhole.extract import extract
 
 FIXTURES = Path(__file__).resolve().parents[1] / "fixtures"
 GUIDE = "installation-guide-amd64"
@@ -30,6 +30,8 @@ HELP_LANGUAGES = ("hi", "tr", "pl")
 """Of LibreOffice's help: languages that the guide has not."""
 PAGES = 40
 """Of each language and folder."""
+NOISE = ("base64", "hex", "ids", "numbers", "URLs")
+"""Kinds that are no words."""
 SAMPLES = 120
 """Of each kind and half."""
 SHORTEST, LONGEST = 200, 9_000
@@ -47,14 +49,14 @@ class Sample:
 
 def samples(cache: Path, folder: Path | None, seed: int = 8) -> list[Sample]:
     """As many of each kind and half."""
-    documents: dict[tuple[str, str], list[str]] = defaultdict(list)
-    for kind, name, text in _documents(cache, folder):
+    by_half: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for kind, name, text in documents(cache, folder):
         if len(text) >= SHORTEST:
-            documents[kind, half_of(name)].append(text)
+            by_half[kind, half_of(name)].append(text)
     found = []
-    for kind, half in sorted(documents):
+    for kind, half in sorted(by_half):
         random = Random(f"{seed} {kind} {half}")
-        texts = documents[kind, half]
+        texts = by_half[kind, half]
         for _ in range(SAMPLES):
             text = random.choice(texts)
             size = min(len(text), round(SHORTEST * (LONGEST / SHORTEST) ** random.random()))
@@ -68,7 +70,8 @@ def half_of(name: str) -> str:
     return ("dev", "test")[zlib.crc32(name.encode()) >> 7 & 1]
 
 
-def _documents(cache: Path, folder: Path | None) -> Iterator[tuple[str, str, str]]:
+def documents(cache: Path, folder: Path | None) -> Iterator[tuple[str, str, str]]:
+    """Kind, name and text of each."""
     tables: dict[str, str] = {}
     addresses: dict[str, str] = {}
     for kind, path in _pages(cache):
@@ -109,9 +112,10 @@ def _package(cache: Path, name: str) -> Path:
     """The files of a Debian package, brought by apt the first time."""
     folder = cache / name
     if not folder.exists():
-        subprocess.run(["apt-get", "download", "-q", name], cwd=cache, check=True, capture_output=True, timeout=120)
+        brought = ["apt-get", "download", "-q", name]
+        subprocess.run(brought, cwd=cache, check=True, capture_output=True, timeout=120)  # noqa: S607
         (package,) = cache.glob(f"{name}_*.deb")
-        subprocess.run(["dpkg-deb", "-x", package, folder], check=True, timeout=120)
+        subprocess.run(["dpkg-deb", "-x", package, folder], check=True, timeout=120)  # noqa: S607
         package.unlink()
     return folder
 

@@ -65,7 +65,8 @@ def allowance(config: Config, caller: Caller, max_chars: int | None = None, max_
     chars = _spared(host.max_chars)
     shares = [max(MIN_TOKENS, config.context_tokens // CONTEXT_SHARE)] if config.context_tokens else []
     caps = [*([cap] if (cap := _spared(host.max_tokens)) else []), *shares]
-    tokens = min([*([max_tokens] if max_tokens else []), *caps], default=None)
+    # No tokenizer makes more tokens than bytes: a cap that the size keeps already is not computed.
+    tokens = min([*([max_tokens] if max_tokens else []), *(cap for cap in caps if cap < size)], default=None)
     lowered = [f"{most:,} bytes"] if (max_chars or 0) > most else []
     lowered += [f"{chars:,} characters"] if chars and (max_chars or 0) > chars else []
     lowered += [f"{min(caps):,} tokens"] if caps and (max_tokens or 0) > min(caps) else []

@@ -13,8 +13,8 @@ from typing import Final
 from keyhole.settings import MAX_BUDGET
 
 DECLARED_CHARS: Final = MAX_BUDGET
-"""Characters that our tools declare as `anthropic/maxResultSizeChars`: the most that a call can ask for, so that what
-was asked for is never put into a file instead. Claude Code takes up to 500,000; what a call gets unasked is far less."""
+"""Characters that our tools declare as `anthropic/maxResultSizeChars`: the most that a call can ask for, so that what it
+asked for is never put into a file instead. Claude Code takes up to 500,000; what a call gets unasked is far less."""
 
 _PROXIED: Final = re.compile(r" \(via [^)]*\)$")
 """What mcp-remote adds to the name of the client that it speaks for."""
@@ -67,9 +67,10 @@ HOSTS: Final = (
     Host(
         "claude-code",
         max_chars=50_000,
-        max_tokens=25_000,
+        max_tokens=8_000,
         timeout=60,
-        source="its documentation, 2026-11: MAX_MCP_OUTPUT_TOKENS is 25,000; longer text goes to a file",
+        source="its documentation, 2026-11: MAX_MCP_OUTPUT_TOKENS is 25,000, by a count of up to three times our "
+        "estimate (see docs/budgets.md); longer text goes to a file",
     ),
     Host(
         "claude-ai",

@@ -121,6 +121,4 @@ def _ascii(piece: str, more: int) -> tuple[str, int]:
         return "tabs", 0
     if first in " \f\v":
         return ("spaces", 0) if more else ("space", 0)
-    if more and piece == first * len(piece):
-        return "repeated sign", more
     return "signs", more
