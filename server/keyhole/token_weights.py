@@ -7,229 +7,339 @@ from typing import Final
 WEIGHTS: Final = {
     "1 bytes": (1000, 0),
     "2 bytes": (1500, 0),
-    "3 bytes": (2148, 0),
+    "3 bytes": (2147, 0),
     "4 bytes": (3000, 0),
-    "Arabic": (440, 440),
-    "CJK signs": (1894, 1521),
-    "Cyrillic": (1786, 68),
-    "Devanagari": (1941, 443),
-    "Greek": (435, 435),
-    "Han": (820, 820),
-    "Hangul": (670, 670),
-    "Hebrew": (0, 0),
-    "Hiragana": (1266, 360),
-    "Katakana": (940, 634),
-    "Thai": (495, 495),
-    "accents": (0, 1422),
-    "capital": (0, 0),
-    "capitals": (2892, 0),
-    "digits": (1159, 0),
-    "known word": (950, 0),
-    "newlines": (805, 0),
-    "repeated sign": (0, 0),
-    "short word": (811, 0),
-    "signs": (721, 167),
-    "space": (1038, 0),
-    "spaces": (425, 0),
-    "tabs": (960, 0),
-    "word": (1394, 292),
+    "Arabic": (461, 461),
+    "CJK signs": (2010, 0),
+    "Cyrillic": (1398, 164),
+    "Devanagari": (1959, 338),
+    "Greek": (454, 454),
+    "Han": (883, 883),
+    "Hangul": (914, 606),
+    "Hebrew": (800, 800),
+    "Hiragana": (1656, 49),
+    "Katakana": (1148, 545),
+    "Thai": (1332, 446),
+    "accents": (0, 439),
+    "capitals": (2186, 0),
+    "digits": (1000, 0),
+    "known beginning": (975, 365),
+    "known word": (868, 0),
+    "letter": (1238, 0),
+    "newlines": (561, 0),
+    "signs": (790, 145),
+    "space": (1417, 0),
+    "spaces": (661, 0),
+    "tabs": (1418, 0),
+    "word": (1347, 491),
+    "word of 2": (1288, 0),
+    "word of 3": (829, 0),
 }
 """Thousandths of a token: of a piece, and of each more."""
 
 WORDS: Final = frozenset(
     """
-    aan abc aber able abort about above abs absent absolute abstract aby acc accept accepted accepting access
-    accessed according accum acest across action actions activate activated active actual actually ada adaptive add
-    added adding addition additional additionally addr address addresses addressing adds aden adjacent adres
-    advanced affected affects after afterwards again against age alan ale algorithm algorithms alias aliases align
-    aligned alignment all alla alle allocated allocator allow allowance allowed allowing allows alma alo alone
-    along alpha already als also alt alte alternative alternatively altri always amd amor amount analysis analyze
-    ancak anche anchor and andere anderen andra anlam annotation annual another answer anterior antes anv any
-    anything anywhere apa ape apenas api app appear appears append appended appendix apple applicable application
-    applications applied applies apply appropriate approximation apr apt aras arbitrary archives are area areas
-    arena arg argparse args argument arguments argv arithmetic around arp arr arrange array arrays arrow art
-    article ascending ascii asked assert asset assign assigned assistants associated assume assumed assumes ast
-    async asynchronous atomic att attempt attempts attr attribute attributes attrs auch audio auf aus aussi author
-    auto autom automatic automatically autre autres aux available ave avec average avere avez avg avoid avoir await
-    away ayn back background backup backward backwards bad bak bal balance band bar bas base based basename bases
-    basic basis batch baz beans because become becomes been before begin beginning beh behave behaves behavior
-    behaviour bei being belong belongs below ben ber best beta better between beware bez bias bien big bij bilgi
-    bin binary bios bir birthday bit bitmap bits blank blanks blo blob block blocking blocks blue bob body book
-    books bool boolean boot border bos bot both bottom bound boundary box boxes brackets branch branches break
-    breakpoint breaks broad browser bude buf buffer bug bugs build built builtin bulunan bulundu but button buttons
-    bye byte bytes cache cached caches caching cada cal calc calculate calculated calculates calculation
-    calculations calendar california call callable callback callbacks called caller callers calling calls can candy
-    cannot capabilities capitalize caps care carefully cascade case cases cash caso catalog catalogs catch
-    categories category cause cell cells center certain ces cette cfg chain challenge change changed changes
-    changing channel channels chapter char character characters chars charset chart charts chat che check checkbox
-    checked checking checks checksum chi child chinese cho choice choices choose chosen chu chunk chunks cinnamon
-    class classes clause clear cleared click clicked clicking client clients clipboard close closed closes closing
-    closure cls cmd cmp code codes col collect collection collections colon color colors colspan column columns com
-    comando combination combined combo come comes comma command commande commands comme comment comments commit
-    common como comp compact compare compared comparing comparison comparisons compatibility compatible compile
-    compiled compiler complete completion complex complicated component components composite comprehension compress
-    compressed compression compressor comps compute computed computer computes con cond condition conditional
-    conditions conf config configur configuration configure configured confirm conflict conflicting conflicts
-    connect connected connecting connection consent consider considered consist consisting consists console const
-    constant constants constitute constrain constraint constructor consulta consume contain contained container
-    containing contains content contents context contiene continuation continue contract contrib control controls
-    conv conversion convert converted converter converts coordinate coordinates copied copies copy copyright core
-    corner coroutine correct correctly correo correspond corresponding corresponds cosa cost could count counted
-    counter counting country counts coupon course crate cre crear create created creates creating criteria
-    criterion critical cross css csv ctrl ctx cualquier cuando cuenta cui cum cumulative cur currency current
-    currently cursor curve custom customization customize cut cutoff cyber cycle cycles cylinder czy dac daha daily
-    dal dall dan dane dans danych dar das dass dat data database databases datatype date dates datetime david day
-    daylight days deal deber debug debugging dec decide decimal decimals declaration declarations declared decode
-    decoded decoder decorator deep def default defaults define defined defines defining definition definitions
-    degree degrees dei del delete deleted deletes delim delimiter dell della delle delta dem den density dent
-    depend dependencies dependent depending depends deprecated depreciation depth deque der derived des descending
-    descr describe described describes description desde design designate desired desktop despre dest deste
-    destination det detail detailed details detected determine determined determines dev deve developer development
-    deviation device devices deze dialog dialogs dict dictionary didn die dies diese dieses diff differ difference
-    differences different digit digits dimensional din dir direct direction directive directives directly
-    directories directory direkt dirname dirs dis disable disabled disc discard discarded disco disk disks dispatch
-    dispatcher display displayed displays dispon disponible disponibles dispose disposition dispositivo distance
-    distinct distribute distribution dit division django dla dne dni doc docs document documentation documented
-    documento documents does doesn doing dokument dollar domain don done donn door dos dost dot double down
-    download drag draw drawing drive driver drop due dummy dump dup duplicate dur durante duration during durumda
-    dzi dzie each early easier easiest easily echo eden eder edge edges edilir edit editing edu een efekt effect
-    effective efficient efter ego eigen ein eine einem einen einer either ejemplo ekran elde elem element elements
-    elif eller else elsewhere elt email embedded embedding embeddings emitted emptied empty enable enabled enables
-    enc enclosed encode encoded encoder encoding encontrar encounters end ende endian endif ending endpoints ends
-    engine english enhanced enough ensure ent enter entered entering entire entre entries entry enum enumerate env
-    environ environment eos epub equal equals equivalent err errno error errors escape escaped espa espacio essere
-    est esta established estar estas este estimate estimated esto etc ethernet etkin ett euro eval evaluation even
-    event events every everything evitar exact exactly example examples exc excel except exception exceptions
-    exchange exclusive exe exec executable execute executed executes execution exemple exemplo exist existing
-    exists exit exits exp expanded expect expected expert expires explains explanations explicit exploitation
-    exponent export exported exports exposed expr expressed expression expressions ext extend extended extends
-    extension extensions extern external extra extract eye face factor factory fail failed fails failure faire faiz
-    fakat fall fallback falls false familiar family far fare fast faster faut favicon fazer fazla feature features
-    fetch few fichier fiction fie field fields fifo figure fil file filename filenames files filesystem fill filter
-    filters final finally find finden finder fine finished finns first fit five fix fixed fiyat flag flags flat
-    float floating flush fmt fname focus fold folder folders follow followed following follows foo for force forge
-    form forma format formats formatted formatter formatting forms formula formulas forward fost found foundation
-    four fourth fraction fragment frame frames free freedom frequency from front frozen fruit fruits full fullname
-    fully func function functionality functions functools funny further future garbage gateway gdy gdzie geen gelen
-    gen genel general generally generate generated generation generator generators generic genom geography geometry
-    ger gerekir geri german get getattr getopt gets getter gettext getting gibi gibt gider git github give given
-    gives giving global globals going good gor got gran grande graph graphic graphical graphics greater green grep
-    group grouping groups guess guests guide guidelines gym gzip haben hace had hai half hand handle handled
-    handler handling hanno happen happens har hard hardware harmony has hasattr hash hashlib hat have having hay
-    head header headers heading headings heads heap hebben heeft height help helper helpful hem hence her here
-    herhangi hesap het hexadecimal hidden hide hides hierarchy higher highlight highlighting history hit hold
-    holders holding holds home hook hooks horizontal host hostname hour how however href html http https human
-    hundred hyperlink hypothesis icon idea identical identified identifier identifies identify idx iff ignore
-    ignored ignores ignoring iki ikinci ile ilgili ili ilk illegal image imagem imagen images imaginary immediately
-    imp impl implement implementation implemented implicit implies import important importante imported importer
-    importing impress include included includes including inclusion incoming incomplete inde indent index indexes
-    indexing indicate indicated indicates indicating indices individual ine inf infile inflate info informatie
-    information informations ini iniciar inicio init initial initialization initialize initialized inline inner inp
-    inplace input inputs insert inserted inserting inserts inside inspect inst instal install installation
-    installations installed installer instance instances instead instr instruct instruction instructions int inte
-    integer integers integral integrity intended interactive interest interface interfaces internal international
-    internet interp interpolation interpreted interpreter interval into invalid invariant inverse investment
-    invited invocation invoke invoked ipv irq ise isinstance isn iso issue issues ist istedi item items iter
-    iterable iteration iterator its itself jak jako japanese java javax jean jeden jedn jej jest join journal jpeg
-    jpg json jsou jump junk just kadar kan kann kar karakter kart kaz keep ken kept kernel key keyboard keyed
-    keynote keys keyword keywords kez khi kin kind klar know knowledge known kod kom kommer kter kullan kunnen kunt
-    kwargs label labels lambda lan lang language languages lar large larger largest las last lat late latency later
-    latest latin latter layout lead leading learn least leave left legacy legend len length ler les less let letter
-    letters lev level levels lib liber libero libraries library libre libs license licenses life ligne lik like
-    likely limit limitations limited limits lin line linear lines linh linha link linkage linked links linux list
-    lista liste listed lists lite literal literals little live livre llama load loaded loader loading loc local
-    locale localized locals located location locations lock locked log logging logical login long longer longest
-    look looked looks lookup loop los low lower lowercase lowest lub luk maar machine macro macros made mai mail
-    mailbox mailing main maintain mais maj mak make maken maker makes making mal man management manager manifest
-    manual manually many map mapping maps mare mark markdown marked marker markers marks markup marshal mas master
-    mat match matched matcher matches matching math matrix matter maturity max maximize maximum may maybe mayor
-    mean meaning meaningful means mechanism med media medium meer mehr mek mem member members memoria memory men
-    menu menus mer merge merges mes mesmo message messages met meta metavar meters method methods metod metros
-    mevcut microsoft middle might min mini minimal minimize minimum minor minus minute missing mit mixed mod mode
-    model models modem moderation modificar modification modified modifier modify modo module modules moet moeten
-    mog mogelijk moment mon monetary month months more most motto mouse move moved moves moving msg much muito
-    multi multipart multiple muss must mut mutable mutex mutually naar nach nag nale name named names namespace
-    naming nan nano nargs nas nast nat native navigator nebo necess necessary need needed needle needs negative
-    neither nel nella nem nen ner nested net network never new newline news next nga nicht nie niet nil nine niveau
-    noch node nodes nombre nome nominal non none nor norm normal normalize normally nos nost not nota notation note
-    notes nothing notice nous now null num number numbered numbering numbers numer numeral numeric numerical numero
-    nur nutzen oasis oben obj object objects obs obtained occupy occur occurred occurs och odd oder odp off office
-    offset offsets often ogni okres olabilir olan olarak old older oldu olmayan olur omitted once one ones online
-    only ont ook opcode open opened opening opens operand operating operation operations operator operators ops opt
-    optical optimization optimize option optional optionally options opts oran orange oraz order ordered ordering
-    ordinal org organization orig origin original oss other others otherwise otros ott our out outcome outfile
-    outgoing outline output outputs outside over overflow overhead overridden override overview overwrite
-    overwritten own owner pack package packages pad page pages pagina paid pair pairs palm par para paragraph
-    paragraphs parallel param parameter parameters params parent parentheses parse parsed parser parsing part parte
-    parti partial partially particular partir partition partitions parts party pas pass passed passes passing
-    password paste pat patch path pathname paths pattern patterns payment payments pdb pdf pending pentru people
-    per percent percentage perfect perform performance performed period periodic periods permission permissions
-    permite pero person personal peut peuvent phase php phrase pick pid pivot pixels pkg plaats place placed
-    placeholder placeholders places plain plan planner plasma platform play please plist plural plus pne png poate
-    pocket pod pode podem poder point pointer pointers points pokud pole policies policy poll polygon pomoc pop
-    popular population por port portable portion pos posible position positional positioned positions positive poss
-    possibile possibilities possible possibly possono post pot pou pour pouvez pouze pow power pozn pprint ppt pre
-    precedence preceding predecessors predefined predicted prefer prefix prefixes pregunta prepare present
-    presentation preset press pressing pretty prev prevent preview previous previously price prim prima primary
-    primitive prin print printable printed printer printf printing prints prior priority private pro probability
-    probably probe problem proc process processed processes processing produce produced producer produces product
-    profile profiler profiling prog program programa programas programma programmes programming programs programu
-    progress project prompt prop properties property proprio protect protected proto protocol provide provided
-    provides proxies proxy prze przed przez przy pub public publisher puede pueden pull punctuation purchase pure
-    purposes push put pute python qua quando que queries query quest questa question questions questo queue qui
-    quick quickly quiet quit quite quitting quotation quote quoted quotes quy radix raise raised raises rak random
-    range ranges rank ranks ras rate rather ratio raw reaches read readable reading readline readonly ready real
-    really realtime reason reasoning received recent recognized recommended record records rectangular recursion
-    recursive recursively red rede redemption redirect reduce ref refer reference referenced references referred
-    refers refs reg regardless regex region register registered registry regression regular rej rek related
-    relation relative release releases relevant remain remainder remaining remains remote removable remove removed
-    removes ren rename render rep repeat replace replaced replacement report reported reports repository repr
-    represent representation represented representing represents request requested require required requires res
-    research reserved reset resize resizing resolve resolved resource resources resp respect respective
-    respectively response responses rest restore restriction result resulting results ret return returned returning
-    returns rev reverse rich right rio rok roku role roles roll root round rounded rounding routine row rows rst
-    ruby rule rules run running runs runtime rust rych saat sadece safe sahip sal sale salsa salvage same sample
-    sans sat satellite sau save saved saving say scalar scale scan schema scheme school scope scopes screen script
-    scripts search searched searches sec second seconds section sections security see seek seen segment sein sel
-    select selected selecting selection selections selector selects self send sense sensitive sent sentinel sep
-    separat separate separated separator separators seq sequence sequences ser series server servers service
-    services servidor session set setattr sets setting settings settlement setup seu several sha share shared sheet
-    sheets shelf shell shells shift short shortcut should shouldn show showing shown shows shrink shutdown sich
-    side sie sig sign signal signature signed significa significant siguiente silently similar similarity simple
-    simplest simply simulate sin since sind single singleton sinh sistem sistema sistemas sistemi site six size
-    sizeof ski skip sleep slice slideshow slots slug small smaller smallest smith snippet sob sobre social sock
-    socket software sol sola solo som some something sometimes somewhat son sono sonra sont sonucu sonunda sort
-    sorted sorting source sources spa space spaces spacing span spanish spans sparse spatial spec special specific
-    specification specified specifies specify specifying speed spell split spos spr spreadsheet sql sqlite square
-    squared src srv ssize ssl sta stack standard standart stands star start started starting starts stat state
-    statement statements states static statistics stats status std stderr stdin stdout ste stellen step stick still
-    stmt sto stop stops storage store stored stores str stream streaming strict strictly string strings strip
-    stripped strong struct structure structured structures stuff styl style styles sua sub subclass subclasses
-    subject subprocess subscribe subsequent subset success successful successfully successor such suffix sui sul
-    sum sums sun sunday sunt sup super supplied supplier support supported supports suppress suppressed sur sure
-    surrounded sus suspect svc svg swap switch symbol sync syntax sys syst system systems tab tabel tabela table
-    tables tabs tag tagged tail tak take taken takes takip tam tamb tan tangent tar taraf target targets tarih
-    tarihi tarihinde task tasks team technical tego tej tek tekst tell tem temel temp template templates temporary
-    ten tener ter term terminated terms terra terug test tested testing tests text texts thai than that the their
-    them then there therefore these they thi thing third this those though thousand thousands thread threading
-    threads three through throw thrown thus ticks tiene till time timeout timer times timezone timings tin tip tipo
-    tir title titles tmp toc todo todos together toggle tok token tokenizer tokens too toolbar tools top topic
-    topics toplam tor tot total tous towards trace traceback tracing tracked trailing trait transcription
-    transitional translate translation trav travel traverse tre treated trebuie tree tres triggered triple trong
-    true try tty tun tuning tup tuple tuples turbo twice two txt tylko tym typ type typed typedef typename types
-    typical typically uid uint uit ulong uma una unc unchanged und undef undefined under underlying underscore
-    understand undo une unexpected unfinished unicode unified union unique unit units unix unknown unless unlock
-    uno unpack unseen unsigned unter until unused update updated uploads upp upper uri url usable usage usando usar
-    usb use used useful user users uses using uso usr usually utf util utilis utiliser utiliz utiliza utilizado
-    utilizando utilizar utils val valeurs valid valor valore valores value values van var vara vari variable
-    variables variance variant various vars varsa vector veel vel ven ver veri verifica verilen verir version
-    versions vertical vertically verwenden very veya via vid video viene view views virtual vis visible vision
-    visit visitor visual vocab vocabulary void volatile vom von voor vor votre vous wait walk want warn warning
-    warnings warto was way ways wchar weak web website week weekday weight weiter welcome well wenn werd werden
-    were what when whenever where whereas whether which while whisper whitespace who whole whose why wide widgets
-    width wie wiki wikipedia wildcard will window windows wird with within without wizard won word worden words
-    wordt work workers working works world would wrap wrapped wrapper wraps writable write writer writing written
-    wrong wsp www wyst xem xml xor xxx yap yarat yard yat yaz year yearly years yeni yeniden yer yerine yes yet
-    yield yielded yields you your zak zal zaman zast zav zde zel zen zero zeros zijn zip zoals zone zosta zum zur
+    aantal abandon aber ability able about above absol absolut absolute absolutely absor abstract abuse academic
+    acceler accept accepted access accessible accessories accident accommod accomp accompl accomplish accord
+    according account accounts accum accur accuracy accurate achie achieve achieved achter acid acknow acomp aconte
+    acqu across action actions activ active activities activity actor actual actually adalah adapt adapter added
+    adding addition additional addr address addresses adds adequ adjust admin administr administration adopt adult
+    adults advance advanced advant advantage advantages advent adventure advert advertising advice advis advoc
+    affect affected affili affiliate afford affordable afin after afternoon again against agencies agency agent
+    agents ages aggreg agora agre agree agreed agreement agua ahead ahora ainda ainsi airport akan aktiv alarm
+    album alcohol alert algo algorithm algun alguns align aliment alive alla alle alleen alleg aller allerg alles
+    alloc allow allowed allowing allows almost alone along alors alpha already also alta alter altern alternative
+    although altijd alum always amazing amen amer among amor amount amounts ampl anal analy analysis anche ancient
+    anda ander andere anderen anders android androidx ange angle anim animal animals animated animation announced
+    annual anos another answer answers ante anterior antes anti anticip anxiety anymore anyone anything anyway
+    anywhere apar apare apart apartment apenas aplic appar appe appeal appear appearance appeared appears append
+    applic applicable application applications applied apply appoint appointment appreciate appro approach
+    appropriate approval approved approximately apps apresent apro aqui arbe arch architect architecture area areas
+    aren args argument arguments aria arms around arrang arrangement array arrest arrive arrived article articles
+    artist artists arts asked asking aspect aspects assembly assert assess assessment asset assets assign assigned
+    assim assist assistance associ associated association assum assume async atau atmos atmosphere atrav attach
+    attached attack attacks attempt attend attention attorney attr attract attractive attribute attributes auch
+    audience audio aument aunque aussi auth author authorities authority authors auto autom automatic automatically
+    autor autre autres availability available avait aval avant avec average avez avoid avoir avons await award
+    aware awareness away awesome axios axis baby back background bacter bags balance ball band bang bank banks bare
+    barn barr bars base based basic basically basis basket bast batch bath bathroom batt batter battery battle
+    beach bear beat beaucoup beaut beautiful beauty became because become becomes becoming bedroom been beer before
+    began begin beginning begins behand behavior behind beim being belang belie belief believe believed belong
+    below bench benef benefit benefits bent bere bereits besch best beste beta better betting between beyond bias
+    bien bigger biggest bike bill billion binary bind binding binnen bird birth birthday bisa bits black blank
+    bless blij block blocks blog blogs blood blow blue board boat bodies body bold bomb bond bone bonne bonus book
+    booking books bool boolean boost boot border born borrow boss both bott bottle bottom bought bound bout bowl
+    boxes boys brain branch brand brands bread break breakfast breaking breast breath bridge brief bright bring
+    bringing brings broad broadcast broken brother brought brown brows browser buck budget buff buffer build
+    builder building buildings built bundle burn business businesses busy butter button buttons buying byte bytes
+    cabe cable cache cada cake calcul calculate calendar calidad call callback called calling calls camb came
+    camera camp campaign campo campus cancel cancer candid candidate candidates cann cannot cant canvas
+    capabilities capable capac capacity capital capt capture cara caracter carbon card cards care career carefully
+    carr carried carry cars cart casa case cases cash casino casinos caso casos cast casual catalog catch categor
+    categories category caught caus cause caused causes causing cela cele celebr celebrate cell cells cent center
+    central centre centro century cerca cert certain certainly certificate certified cette chain chair chall
+    challeng challenge challenges challenging cham champ chance chances chang change changed changes changing
+    channel channels chap chapter chaque char character characteristics characters charg charge charged charges
+    chart chat cheap check checked checking checks cheese chem chemical cher chez chicken chief child children chip
+    chocolate choice choices choose choosing chose chosen chunk church cidade circ circle circuit circum
+    circumstances cities citiz citizens city ciudad civil claim claims clar class classes classic clean cleaning
+    clear clearly click clicking client cliente clientes clients clim climate clin clinical clip clock clos close
+    closed closely closer closing cloth clothes clothing cloud club cluster coach coal coast cock code codes coding
+    coff coffee coin cold coll collabor collaboration colle collect collected collection collections colleg college
+    coloc colon color colors colour column columns comb combat combination combine combined come coment comerc
+    comes comfort comfortable coming comm command commands comme comment comments commercial commission commit
+    commitment committed common commonly commun communicate communication communications communities community como
+    comp compact compan companies company compar compare compared comparison compart compat compens compet
+    competition competitive compl complaint comple complement complet complete completed completely completion
+    complex compliance complic component components compos compr compreh comprehensive comprom compte comput
+    compute computer comun comunic conc conce concentr concept concepts concern concerned concerning concerns
+    concert concrete cond condition conditions conduct conducted conf conference confidence confident config
+    configuration confirm confirmed conflic conflict conform conhe conj conn conna connect connected connection
+    connections conoc cons consc conse consegu consent conserv consider consideration considered considering
+    consist consistent consists console const constant constantly constit construct construction constructor
+    consult consum consumer consumers consumption cont conta contact contain contained container containing
+    contains contemporary conten content contents contest context contin continu continue continued continues
+    continuing contr contra contract contrast contre contrib contribute contro control controlled controller
+    controls conv conven convenient convent conver convers conversation conversion convert cook cookie cookies
+    cooking cool copies copy copyright core corner corpor corporate corr corre correct correctly correspond
+    corresponding cort cost costs could couldn coun counsel count counter countries country county couple cour
+    cours course courses court cout cover coverage covered covers craft crash crazy cream creat create created
+    creates creating creation creative cred credit crew crime criminal crisis crit criteria critic critical cross
+    crow crowd cruc crucial crusher crushing crypt cual cualquier cuando cuenta cult cultural culture curr currency
+    current currently cursor cust custom customer customers cute cutting cycle daar dabei dados daha daily dalam
+    damage damit dance danger dangerous dann dans dapat dari dark dass data database datas dataset date dates
+    datetime dating datos daughter days dazu dead deal dealing deals death debate debe debt debug debut decade
+    decades decent decide decided decir decis decision decisions deck decl declar decor decre dedicated deep
+    default defe defense defin define defined definit definitely definition degree degrees deix delay delete
+    deleted delicious delight deliver delivered delivery dell della delle delta demand democr demonstr dengan denn
+    dent dental dentro depart department depend depending depends deploy depois deposit depth depuis dere desarroll
+    desc describe described description desde dese design designed designer designs desire desired desk desktop
+    despite dess dest destination destroy detail detailed details detect determ determin determine determined deux
+    deve develop developed developer developers developing development device devices deze diabetes diagn
+    diagnostic dialog diam dias dice dich dict dictionary didn died dies diese diesem dieser dieses diet difer
+    diferentes diff differ difference differences different diffic difficult digit digital dimension dimensions
+    dining dinner dipl dire direct directed direction directly director directory direkt disable disabled
+    disappoint disc discount discover discovered discuss discussed discussion dise disease dish disk disp dispatch
+    display displayed dispon dispos disposit disse dist distance distinct distr distributed distribution district
+    divers diverse division django doch doctor document documentation documents doen does doesn dogs doing dois
+    doit doll dollar dollars domain domestic domin donc donde done donn dont door doors dorm dose doub double doubt
+    down download draft drag dram draw drawing dream dreams dress drink drive driver drivers driving drop dropped
+    drug drugs dump dumpster durable durante duration durch during dust duty dynam dynamic each earlier early earn
+    earned earth ease easier easily east easy eating echo echt econ econom economic economy edge edges edit editing
+    edition editor educ education educational eens eerste efect effect effective effectively effects effet
+    efficiency efficient effort efforts efter eigen eight eine einem einen einer eines einfach eing either elect
+    election electr electric electrical electron electronic eleg elektr elem element elements eles elev elif elig
+    eligible elim elimin ella elle eller ellos else email emails embr emerg emergency emit emot emotional emph
+    employ employee employees employment empres empresa empresas empty enable enabled enables encoding encontr
+    encontrar encore encounter encour encourage encuent ended ending endl ends enemy energ energy engage engagement
+    engine engineering enhance enjoy enjoyed enorm enough ensure enter entered enterprise entertain entertainment
+    enth entire entirely entity entr entre entreg entreprene entries entry ents enum enumer environ environment
+    environmental epis episode equal equip equipment equipo equipped equivalent erot error errors erst ersten
+    escape escol escort espa espec especial especially esper essa essay esse essential esta estable establish
+    established estado estar estas estate estava este estim estimated esto estos estr estud etwas euro euros evalu
+    evaluate evaluation even evening event events eventually ever every everyday everyone everything evid evidence
+    exact exactly exam example examples exceed excel excellent except exception excess exchange excited exciting
+    exclus exclusive execut execute execution executive exem exerc exercise exhib exist existe existence existing
+    exists exit expand expect expectations expected expenses expensive exper experience experienced experiences
+    experiment expert expertise experts expl explain explained explan explic explicit explore export exports expos
+    exposed exposure express expressed expression extend extended extends extension extensive extent exterior
+    extern external extr extra extract extrem extreme extremely eyes fabric face faces facil facilities facility
+    facing fact factor factors factory facts fail failed failure fair faire fairly fais fait faith fake fall false
+    famil familia familiar families family famous fans fant fantastic farm fasc fashion fast faster father fault
+    faut favor favorite favour favourite fazer fear feature featured features featuring federal feed feedback feel
+    feeling feelings feels fees feet fell fellow felt female fert fest festival fetch field fields fight fighting
+    figure figures file filed filename files fill filled film films filter filters final finally financ finance
+    financial find finden finding finds fine finger finish finished fire firm firms first fish fishing fitness fits
+    five fixed flag flags flash flat flav flavor flex flexible flight float flood floor flow flowers fluid focus
+    focused fois fold folder folks foll follow followed following follows fonction fond font food foods foot
+    football foram force forced forces fore foreach forecast foreign forest forever forget form forma formal format
+    formation formed former forms formula fort forth forum forward foto found foundation founded four fourth
+    fprintf fragment fram frame framework free freedom frente frequ frequency frequently fresh friend friendly
+    friends from front fruit frustr fuck fuel fuer full fully func funcion function functional functionality
+    functions fund fundament fundamental funding funds funk funny furn furniture further future gaan gaat gain gall
+    gallery gambling game games gaming gang ganz garage garant gard garden gast gather gave gear gebru gebruik geen
+    gegen geht geld geme gender gene gener general generally generate generated generation generator generic genre
+    gent gente genu gere gesch gest gets getting gibt gift gifts girl girls give given gives giving glad glass glob
+    global goal goals goed goede goes going gold golf gone good goods google gore goto gover govern governing
+    government grab grad grade gradu graduate gran grand grande grandes grant granted graph graphics grass grat
+    gratis gratuit grav great greater greatest green grew grid grinding groot grote ground group groups grow
+    growing grown growth grup grupo guarante guarantee guaranteed guard guess guest guests guid guidance guide
+    guidelines guitar gust guys haar habe haben habit hace hacer hair half hall hand handle handler handling hands
+    hang happ happen happened happening happens happy hard hardware harm hash hasta hate hatte have haven having
+    head header headers heading health healthcare healthy hear heard hearing heart heat heav heavy hebben hebt
+    hecho heeft heel height held hele hell help helped helpful helping helps here hero hers herself hidden hide
+    hier high higher highest highlight highly himself hindi hire hist histor historia historical history hits hogy
+    hoje hold holder holding holds hole holiday home homem homes honest honor hoog hook hope hoping hora horas horm
+    horr horse hosp hospital host hosting hotel hotels hour hours hous house household houses housing however href
+    html http https huge huis human humans hundred hundreds hurt husband hyper icon idea ideal ideas ident
+    identified identify identity iets ignore igual ihre ikke illegal illness illustr imag image images imagine
+    immediate immediately immer impact imper impl implement implementation implemented implements implied import
+    importance important importante impossible impress impression impressive impro improve improved improvement
+    improving inch inches incident incl inclu includ include included includes including inclus income incor
+    incorpor incre increase increased increases increasing incred incredible incredibly increment inde indeed
+    independ independent index indic indicate indiv individ individual individuals industrial industries industry
+    infect infection infl influ influence info inform informatie information informed infrastructure ingredients
+    inici init initi initial initialize injury inline inner innov innovation innovative input inputs insert inside
+    insight insp inspir inspiration inspired inst instal install installation installed instance instanceof
+    instances instant instead instit institution institutions instr instruction instructions instrument insurance
+    inte integer integr integrated intellig intelligence intended intens intent inter interact interaction interes
+    interess interest interested interesting interests interface interior intern internal international internet
+    interpret interval interview into intr introdu introduced introduction invalid invent inventory invest investig
+    investigation investment investors invol involved involves iron island isol isso issue issued issues item items
+    iter itself jaar jack jamais java javafx javax jest jetzt jobs join joined joint jong jour journal journey
+    jours json judge juga jump jusqu just justice justify kang kann kans keep keeping keeps keer keine kenn kept
+    kernel keyboard keys kick kids kill killed kind kinds king kita kitchen kleine knew know knowing knowledge
+    known knows koji komen kommer komt kont kort kost kosten krij kter kunnen kunt laat label labels labor lack
+    lado lady lain land landscape lang lange language languages laptop larg large larger largest laser lassen last
+    late laten later latest launch launched lava laws layer layers layout lead leader leaders leadership leading
+    leads league learn learned learning least leather leave leaves leaving lebih lect leer left legal legend legis
+    legisl legit legs leng length less lesson lessons lets lett letter letters letz leur leurs level levels leven
+    lever libert libr library license licensed lies lieu life lifestyle lift light lighting lights ligne like liked
+    likely likes limit limitations limited limits line linear lines link linked links liqu liquid list lista listed
+    listen listener listening listing lists liter literature little live lived lives living llam lleg load loaded
+    loading loan loans local located location locations lock logger logging logic login logo lombok long longer
+    look looked looking looks loop lors lose losing loss lost lots love loved lovely loves lower lowest luck lucky
+    lugar lunch luxury maar mach machen machine machines made magazine magic magn magnet mail main mainly maint
+    maintain maintenance maior mais maison major majority maka make maken makes making male mana manage managed
+    management manager managing mand mane manera mang manifest manip manner mant manual manufact manufacturer
+    manufacturers manufacturing many mapping maps marca march marg margin mark marked marker market marketing
+    markets marks marriage married mart mask mass massage massasje massive master mata match matches matching mater
+    material materials math matrix matt matter matters maximum maybe mayor meal meals mean meaning means meant meas
+    measure measures meat mechan media medic medical medicine medio medium meer meet meeting meetings mehr meille
+    meio mejor melhor memb member members membership memory menc mend meng menj menos mens mensen ment mental
+    mention mentioned menu meny merc mercado mere merge meses mesh mesmo mess message messages meta metadata metal
+    meter method methods mich micro middle might migr migration mijn mile miles military milk mill million millions
+    mind mine miner mineral minha mini minim minimal minimum mining minister minor minute minutes minutos mismo
+    miss missed missing mission mist mixed mobil mobile mock modal mode model modelo models moder modern modified
+    modify modo module modules moet moeten mogelijk moins mois moist mole moment momento moments mond monde money
+    monitor monitoring mont month monthly months moral more morning mort mortgage most mostly mother motion motiv
+    motor mount mountain mouse mouth move moved movement moves movie movies moving much mucho muchos muit muito
+    mujer mulher mult multi multip multiple mund mundo municip murder muscle music musical muss must myself mysqli
+    myst naar nach nacional nada name named names namespace narr narrow nation national native natur natural nature
+    navigate navigation near nearby nearly neces necess necessarily necessary neck need needed needs negative neigh
+    neighbor neighborhood nerv nett network networks neue neut never newly news newsp next nice nicht niet nieuwe
+    night nights nine ning niveau nivel noch node nodes noise nombre nome none norm normal normally nors north nost
+    note noted notes nothing notice noticed notification notify notre nous nouve nouveau nouvelle nova novel novo
+    nuclear nuest nuestra nuestro nueva nuevo null nullptr number numbers numer numerous numpy nums nunca object
+    objective objects objet objetivo oblig obra observ observed obst obtain obtained obvious obviously occas
+    occasion occup occur occurred occurs oder offer offered offering offers offic office officer officers official
+    officials offset often ohne olan olarak older oldu omdat once onde onder ones ongoing online only onto onze
+    open opened opening opens oper operate operating operation operations operator opin opinion opinions oportun
+    opportun opportunities opportunity oppos opposite optim optimal option optional options orden order ordered
+    orders organ organic organis organiz organization organizations organized orient orig origin original
+    originally oslo other others otherwise otra otras otro otros ourselves outcome outdoor output outras outro
+    outros outside outstanding over overall override overs owned owner owners paar pack package packages packet
+    pada padding page pages paid pain paint painting pair pand pandemic panel pang pant paper papers para param
+    parameter parameters params parc pare parent parents park parking parl parse parser part parte partial partic
+    particip participants participate particular particularly partie parties partir partner partners partnership
+    parts party pass passe passed passing passion password past patch path paths patient patients pattern patterns
+    paying payload payment payments pays peace pela pelo penal pendant peng pens pent pentru people peque perce
+    percent percentage perd perf perfect perfectly perform performance performed performing perhaps period perm
+    perman permanent permet permission permissions permit permite pero pers person persona personal personality
+    personally personas personnel personnes persons perspective pert pesso pessoas petit peut peuvent pharm phase
+    phen philosoph phone phot photo photograph photos phys physical pick picked pict picture pictures piece pieces
+    pied pier pill pills pink pipe pitch plaats plac place placed placeholder places plain plan plane planet
+    planned planning plans plant plants plastic plate platform platforms play played player players playing plays
+    please pleased pleasure plenty plot plug plugin plus plusieurs poco podcast pode podem poder podr point pointer
+    points pois poker polic police policies policy polit political politics poll poly pont pool poor popul popular
+    population porn porno porque port portfolio portion pose posit position positions positive poss possess
+    possibility possible possibly post posted poster posting posts potential potentially pour pouvez powder power
+    powerful pract practical practice practices prakt prec precis pred predict prefer preferred prefix preg pregn
+    prem premi premier premium prendre prepar preparation prepare prepared pres presence present presentation
+    presente presented presents president presidente press pressure prest pret pretty prev prevent previous
+    previously price prices pricing prim prima primarily primary prime primeiro primer primera prin princip
+    principal principles print printed printf prior priority pris prison priv privacy private privile prix prob
+    probably probl proble problem problema problemas problems proc proced procedure procedures proceed proces
+    proceso process processed processes processing processo prod produ produce produced producer producing product
+    production productos products produits produk prof profes profesional profession professional professionals
+    professor profile profit program programa programme programming programs progress proj project projects projet
+    prom promise promot promote promotion prompt pron proof prop proper properly properties property propos
+    proposal propose proposed props pros prot prote protect protected protection protein protest protocol proud
+    prov prove proven provid provide provided provider providers provides providing proxy prze przy psych public
+    publication publish published pued puede pueden puis pull pulled pump punt punto purch purchase purchased
+    purchasing pure purpose purposes purs push puts putting python qual qualified quality qualquer quand quando
+    quant quantity quanto quart quarter qued quel quelques quem quer query quest question questions queue quick
+    quickly quien quiet quite quot quote quotes race radi radio radius rail rain rais raise raised rand random
+    range rank rapid rapport rare rate rates rather rating ratio reach reached react reaction read reader readers
+    reading readonly ready real reality realiz realizar realize realized really rear reason reasonable reasons rece
+    receive received receiving recent recently recher recht recipe recipes recogn recognize recognized recom recomm
+    recommend recommendations recommended recon record recorded recording records recover recovery recruit rect
+    recycl rede redirect redis redistribute redu reduce reduced reduction refer reference referred reflect reform
+    refr refresh refund regard regarding regardless region regional regions register registered registr
+    registration regul regular regularly regulations rein reject relacion related relation relations relationship
+    relationships relative relatively relax rele release released relev relevant reli reliable relief relig
+    religion religious remain remaining remains remark remember remind remote removal remove removed rend render
+    renew renov rent rental repair repe repeat repeated replace replaced replacement reply report reported
+    reporting reports repository repr represent representation represents reprodu reput reputation requ request
+    requested requests require required requirement requirements requires research researchers reserv reserved
+    reset resid residential residents resist resistance resolution resolve resort resource resources resp respect
+    respectively respond respons response responses responsibility responsible rest restaur restaurant restaurants
+    restore restr result resultado resultados resulting results resume retail retr retro return returned returning
+    returns reun reve revealed revel revenue reverse review reviews revis reward rice rich ride rien right rights
+    ring rise risk risks river road robot rock role roles roll rond roof room rooms root rose rotation rough round
+    rout route router routes routine rows rule rules rund running runs rural rust saber safe safety said salary
+    sale sales salt same samen sample samples sand sang sans sant satisf satisfaction satisfied sauce save saved
+    saving savings savoir saying says scale scan scen scene sche schedule scheduled schema scheme schn scholar
+    schon school schools science scient scientific scope score scores scre screen script scroll search searching
+    season seat second secondary seconds secret section sections sector secure security seed seeing seek seeking
+    seem seemed seems seen segment segu seguir segunda segundo sehr sein seine seit seja selbst sele select
+    selected selection selector self sell seller selling semana semi sempre send sender sending sendo senior sens
+    sense sensitive sensor sent sentence separ separate sept sequence sera serial serie series serious seriously
+    serv serve served server serves servi service services serving session sessions sets sett setting settings
+    setup seus seven sever several severe sexo sexual sexy shadow shall shape share shared shares sharing sheet
+    shel shell shift ship shipping shock shoes shoot shooting shop shopping shops short shot should show showed
+    shower showing shown shows shut sich sick side sides sido siempre sight sign signal signature signed signific
+    significant significantly signs sigu silver similar simpl simple simply since sind sing single singles sink
+    sino sist sistem sistema sister site sites sitting situ situation situations size sizeof sizes skal skill
+    skills skin skip slee sleep slight slightly slot slots slow slowly small smaller smart smartphone smile smooth
+    snap snel snow sobre soci social society socket soft software soil soit solar sold sole solic solid soll sollte
+    solo solution solutions solve some someone something sometimes somewhat somewhere sondern song songs sono sont
+    soon sorry sort sorted soul sound sounds sour source sources sous south sowie space spaces span spark speak
+    speaking spec special specialist species specific specifically specified spect speech speed spel spend spending
+    spent spin spirit spiritual split spoke spons sport sports spot spread spring square staat stabil stable stack
+    stad staff stage stake stand standard standards standing stands star stars start started starting starts stat
+    state stated statement statements states static station statist statistics stats status stay staying steel stem
+    step steps ster stick still stim stock stone stop stopped stor storage store stored stores stories storm story
+    stra straight strateg strategic strategies strategy stre stream streaming street strength stress stretch strict
+    string strings strip stroke strong struct structure structures strugg stuck stud student students studies
+    studio study stuff stunning styl style styled styles suas subject subjects submit submitted subs subscription
+    substant substantial substit succ succeed success successful successfully such sudden suff suffer sufficient
+    sugar suggest suggested suggestions suggests suis suit suitable suite suiv summ summary summer super superior
+    supp supplement supplies supply support supported supporting supports supposed sure surface surg surgery surpr
+    surprise surprised surround surrounding surv surve survey susp sust sustain sustainable sweet switch symbol
+    sympt symptoms sync synchron synt syst system systems table tables tablet tack tact tags tail take taken takes
+    taking talent talk talking tall tamb tang tank tant tanto target targets task tasks taste taught taxes teach
+    teacher teachers teaching team teams tech techn technical technique techniques technologies technology tecn
+    teen teeth tegen tele television tell telling tells tema temp temper temperature template tempo tempor
+    temporary temps tend tener tent term termin terminal terms terr terror terug test tested testing tests text
+    texture than thank thanks that their them theme themselves then theory therap therapy there therefore therm
+    these they thick thin thing things think thinking third this thorough those though thought thoughts thous
+    thousands thread threat three threshold through throughout throw throws thus ticket tickets tidak tiempo tiene
+    tienen tight tijd tile till time timeout timer times ting tiny tipo tips title titles toch toda todas today
+    todo todos together togg token tokens told toler tomorrow tone tons took tool tools topic topics torch torn
+    tort total totally touch tough toujours tour tous tout toute toutes toward towards town trab trabaj trabajo
+    trabal trabalho trace track tracking tracks trad trade trading tradition traditional traff traffic trail train
+    trained training trait tran trans transaction transactions transfer transform transition transl translation
+    transmission transport transportation tras trat trav travail travel treat treated treatment tree trees trem
+    trend trends tres trial trib tried trigger trim trip tritur trong trop trou trouble trouver truck true truly
+    trust truth trying tube tudo turn turned turning turns tussen tutorial twee twice type typeof types typical
+    typically uint ultimate unable undefined under underst understand understanding undert uniform union unique
+    unit units univers university unknown unless unos unser unsere unsigned unter until untuk upcoming update
+    updated updates upgrade upload upon upper urban usage usar used useful user username users uses using usual
+    usually usuario util utilis utiliz utilize vacation vacc vale valid validate validation valor valu valuable
+    value values vari variable variables variant variety various vary vast vector veel veget vehicle vehicles vend
+    vent verb verd verg verify verk verm vers versch verschill version versions vert vertical verv verw very verz
+    vest veter viagra vibr vice vict victory vida vide video videos viel viele vier view views vill village ville
+    vind vinden viol violence virt virtual virus visible vision visit visited visiting visitors vista visual vital
+    voice void voir volt volume volunte voor vote votes votre vous vrij vrou vulner waar wait waiting wake walk
+    walked walking wall wallet walls want wanted wants ware waren warm warn warning warrant warranty wash wasn
+    waste watch watching water wave ways weak wealth wear wearing weather website websites wedding week weekend
+    weekly weeks weer weight weit weiter welcome well wenn went werd werden were werk west what whatever wheel when
+    whenever where whether which while white whole whom whose wide widely widget width wieder wife wild will
+    willing wind window windows wine winner winning winter wird wire wish with withdraw within without witness
+    woman women wonder wonderful wood word worden words wordt work worked worker workers working works world
+    worldwide worry worse worst worth would wouldn wrap writ write writer writers writing written wrong wrote wurde
+    wurden yang yard year years yellow yesterday yield young younger your yourself youth zelf zero zich zien zijn
+    zoals zona zonder zone zoom zwei zwischen
     """.split()  # noqa: SIM905 - a list of them would take as many lines as words
 )

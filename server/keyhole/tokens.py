@@ -1,8 +1,8 @@
 """How many tokens a text takes, estimated without a model and on the safe side. Pure.
 
 A text is split into pieces much as tokenizers split it: words by script, digits by three, runs of signs and of spaces.
-Each piece weighs what such pieces take at most, in thousandths of a token; a word of Latin letters that common
-vocabularies hold whole weighs one token. Pieces of a cut text weigh together at least what the text does.
+Each piece weighs what such pieces usually take, in thousandths of a token; a word of Latin letters weighs by whether
+common vocabularies hold it or its beginning. Pieces of a cut text weigh together at least what the text does.
 
 The weights and the words are fitted by `benchmarks/tokens.py --write`, which says how far off they are.
 """
@@ -18,7 +18,7 @@ from keyhole.token_weights import WEIGHTS, WORDS
 
 KILO: Final = 1_000
 """Thousandths in a token."""
-SLACK: Final = 1_500
+SLACK: Final = 700
 """Thousandths for the root of the tokens: errors of pieces add up as their number's root does."""
 ENDS: Final = 2
 """Tokens around any text."""
@@ -103,12 +103,16 @@ def features_of(piece: str) -> tuple[tuple[str, int], ...]:
 def _latin(piece: str, more: int) -> tuple[tuple[str, int], ...]:
     if more and piece.isupper():
         return (("capitals", more - 1),)
-    if more < 3:
-        return (("short word", more),)
-    if piece.lower() in WORDS:
-        return (("known word", 0),)
     accents = 0 if piece.isascii() else sum(letter > "\x7f" for letter in piece)
-    return ("word", more - 3), ("accents", accents), ("capital", int(piece[0].isupper()))
+    if more < 3:
+        return (("letter", "word of 2", "word of 3")[more], 0), ("accents", accents)
+    word = piece.lower()
+    known = next((end for end in range(len(word), 3, -1) if word[:end] in WORDS), 0)
+    if known == len(word):
+        return (("known word", 0),)
+    if known:
+        return ("known beginning", len(word) - known - 1), ("accents", accents)
+    return ("word", more - 3), ("accents", accents)
 
 
 def _ascii(piece: str, more: int) -> tuple[str, int]:

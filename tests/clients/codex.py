@@ -30,7 +30,9 @@ def check(steps: Steps, stage: Stage, programs: Path) -> None:
         call = partial(_call, server, thread)
         fetched = tour(steps, "codex", call, stage.page)
         if fetched is not None:
-            steps.run("codex: a whole page in results at its cap comes back uncut", partial(_check_uncut, call, fetched))
+            steps.run(
+                "codex: a whole page in results at its cap comes back uncut", partial(_check_uncut, call, fetched)
+            )
 
 
 class _AppServer:
