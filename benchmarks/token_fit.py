@@ -88,7 +88,7 @@ def write(weights: dict[str, tuple[int, int]], words: Sequence[str]) -> None:
     lines = [f'    "{name}": ({first}, {more}),' for name, (first, more) in sorted(weights.items())]
     listed = textwrap.fill(" ".join(sorted(words)), 115, initial_indent="    ", subsequent_indent="    ")
     FILE.write_text(
-        f'''"""What pieces of text weigh, and words that common vocabularies hold whole. Written by benchmarks/tokens.py."""
+        f'''"""What pieces of text weigh, and words that vocabularies hold whole. Made by benchmarks/tokens.py."""
 
 from __future__ import annotations
 

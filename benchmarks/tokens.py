@@ -4,8 +4,8 @@
 
 Held against o200k_base (npm: gpt-tokenizer) and Llama 3's (npm: llama3-tokenizer-js). The one that Anthropic published
 in 2023 and Mistral's first, both of smaller vocabularies, are shown beside them, on every fifth sample. npm and apt
-bring what is needed into the cache folder, once. FOLDER has more pages, as answers.py reads them. `--write` fits weights and words to
-the half of the documents called `dev`; the table is of the other half. Two minutes.
+bring what is needed into the cache folder, once. FOLDER has more pages, as answers.py reads them. `--write` fits anew,
+to the half of the documents called `dev`; the table is of the other half. Two minutes.
 """
 
 from __future__ import annotations

@@ -13,8 +13,8 @@ from typing import Final
 from keyhole.settings import MAX_BUDGET
 
 DECLARED_CHARS: Final = MAX_BUDGET
-"""Characters that our tools declare as `anthropic/maxResultSizeChars`: the most that a call can ask for, so that what it
-asked for is never put into a file instead. Claude Code takes up to 500,000; what a call gets unasked is far less."""
+"""Characters that our tools declare as `anthropic/maxResultSizeChars`: the most that a call can ask for, so that what
+it asked for is never put into a file instead. Claude Code takes up to 500,000; unasked, a call gets far less."""
 
 _PROXIED: Final = re.compile(r" \(via [^)]*\)$")
 """What mcp-remote adds to the name of the client that it speaks for."""

@@ -1,4 +1,4 @@
-"""What pieces of text weigh, and words that common vocabularies hold whole. Written by benchmarks/tokens.py."""
+"""What pieces of text weigh, and words that vocabularies hold whole. Made by benchmarks/tokens.py."""
 
 from __future__ import annotations
 
