@@ -31,7 +31,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "loading",
         "witness",
     ),
-    ("config", "config_file", "configured", "settings", "markdown", "changes", "hosts", "tokens"),
+    ("config", "config_file", "configured", "settings", "markdown", "changes", "hosts", "tokens", "token_weights"),
     ("fetch", "extract", "passages", "store"),
     ("websearch", "keeping", "header", "alternates", "worker", "scorers", "replicas"),
     ("permission", "stored"),

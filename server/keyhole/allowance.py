@@ -3,11 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
+from typing import Final
 
 from keyhole.callers import Caller
 from keyhole.config import Config
-from keyhole.hosts import host_of
-from keyhole.settings import MAX_BUDGET, MIN_BUDGET
+from keyhole.hosts import Host, host_of
+from keyhole.measure import Measure, serialized_size
+from keyhole.settings import MAX_BUDGET, MIN_BUDGET, MIN_TOKENS
+
+KNOWN_SIZE: Final = 16_000
+"""Bytes of a result for a client that is known to let more through than the 9,000 that every one does: some 4,000
+tokens of English, 2 % of a context of 200,000. Not the cap: that a client takes 48,000 is no wish to read them."""
+MARGIN: Final = 20
+"""One part in so many of a client's cap is left free, for what it counts and we do not see."""
+CONTEXT_SHARE: Final = 8
+"""One part in so many of a model's context is the most that one result takes: four results fill half of it, and the
+other half is for the conversation, the tools and the answer."""
+SIZE_PER_TOKEN: Final = 4
+"""Bytes of English in a token: by it the words around a text are chosen, which are English."""
+AHEAD: Final = 5.0
+"""Seconds before the client stops waiting at which a call ends by itself, so that it still says something."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,10 +36,69 @@ class Budget:
     """Of its text, as `tokens.estimate` counts; None for no bound of its own."""
     note: str = ""
     """One line for the reader where this is less than what was asked for."""
+    chars: int | None = None
+    """Characters of its text; None for no bound of its own."""
+
+    @property
+    def measure(self) -> Measure:
+        """What a text takes of `size`: its bytes, or its share of the tokens or characters where that is more."""
+        if self.tokens is None and self.chars is None:
+            return serialized_size
+        weight = 0
+        if self.tokens is not None:
+            from keyhole.tokens import capacity
+
+            weight = capacity(self.tokens)
+        return partial(_share, self.size, weight, self.chars)
+
+    @property
+    def english(self) -> int:
+        """Bytes of English that fit: by them the words around a text are chosen."""
+        return min(self.size, self.chars or self.size, (self.tokens or self.size) * SIZE_PER_TOKEN)
 
 
 def allowance(config: Config, caller: Caller, max_chars: int | None = None, max_tokens: int | None = None) -> Budget:
     """The budget of a call that asked for so many bytes and tokens, None for what it did not ask for."""
-    host = host_of(caller.client)
-    most = min(MAX_BUDGET, host.max_bytes or MAX_BUDGET)
-    return Budget(min(most, max(MIN_BUDGET, max_chars or config.max_chars)), max_tokens)
+    host = host_of(caller.client, caller.version)
+    most = min(MAX_BUDGET, _spared(host.max_bytes) or MAX_BUDGET)
+    size = min(most, max(MIN_BUDGET, max_chars or _usual(config, host)))
+    chars = _spared(host.max_chars)
+    shares = [max(MIN_TOKENS, config.context_tokens // CONTEXT_SHARE)] if config.context_tokens else []
+    caps = [*([cap] if (cap := _spared(host.max_tokens)) else []), *shares]
+    # No tokenizer makes more tokens than bytes: a cap that the size keeps already is not computed.
+    tokens = min([*([max_tokens] if max_tokens else []), *(cap for cap in caps if cap < size)], default=None)
+    lowered = [f"{most:,} bytes"] if (max_chars or 0) > most else []
+    lowered += [f"{chars:,} characters"] if chars and (max_chars or 0) > chars else []
+    lowered += [f"{min(caps):,} tokens"] if caps and (max_tokens or 0) > min(caps) else []
+    who = "the context" if shares and lowered and not host.name else host.name or "Keyhole"
+    note = f"Within {' and '.join(lowered)}, not what was asked for: {who} takes no more." if lowered else ""
+    return Budget(size, tokens, note, chars if chars and chars < size else None)
+
+
+def deadline(seconds: float, caller: Caller) -> float:
+    """The seconds that a call may take: those of the settings, or fewer where the client waits no longer."""
+    patience = host_of(caller.client, caller.version).timeout
+    return min(seconds, patience - AHEAD) if patience else seconds
+
+
+def _usual(config: Config, host: Host) -> int:
+    """Bytes of a result for which nothing was asked."""
+    known = host.max_bytes or host.max_chars
+    return config.max_chars if "max_chars" in config.origins or not known else KNOWN_SIZE
+
+
+def _spared(cap: int | None) -> int | None:
+    """A client's cap less the margin."""
+    return cap - cap // MARGIN if cap else None
+
+
+def _share(size: int, weight: int, chars: int | None, text: str) -> int:
+    """What a text takes of `size`, of which `weight` and `chars` are the whole. Rounded up, so never too little."""
+    taken = serialized_size(text)
+    if chars:
+        taken = max(taken, -(-len(text) * size // chars))
+    if weight:
+        from keyhole.tokens import weigh
+
+        taken = max(taken, -(-weigh(text) * size // weight))
+    return taken

@@ -54,9 +54,7 @@ Count = Annotated[int, Field(ge=1), BeforeValidator(_no_bool), AfterValidator(_e
 Results = Annotated[int, Field(ge=1, le=20), BeforeValidator(_no_bool)]
 Budget = Annotated[
     Annotated[int, Field(ge=MIN_BUDGET, le=MAX_BUDGET), BeforeValidator(_no_bool)] | None,
-    Field(
-        description="Upper bound of the whole result in bytes of JSON. Default 9000, which every client lets through."
-    ),
+    Field(description="Upper bound of the result in bytes of JSON. Default 9000; 16000 for a client known to take it."),
 ]
 
 Tokens = Annotated[
@@ -130,8 +128,8 @@ class ReadArtifact(BaseModel):
     offset: Offset = Field(0, description="First character to read, counted from 0. Default 0.")
     limit: Count | None = Field(
         None,
-        description="Characters to read; the result takes at most as many bytes as this, or 9000. With query or find: "
-        "upper bound of the result in bytes. At most 200000.",
+        description="Characters to read; the result takes at most as many bytes as this, or the default. With query "
+        "or find: upper bound of the result in bytes. At most 200000.",
     )
     query: str | None = Field(None, max_length=2_000, description="Show the passages that answer this instead.")
     find: str | None = Field(

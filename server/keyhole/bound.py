@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from keyhole.measure import clip
+from keyhole.measure import Measure, clip, serialized_size
 from keyhole.records import Answer
 
 META_KEY = "keyhole"
@@ -20,10 +20,12 @@ DIGITS = 16
 _STAMP = {"io.modelcontextprotocol/serverInfo": {"name": "keyhole", "version": "00.00.00"}}
 
 
-def answer_size(answer: Answer) -> int:
-    """Bytes of the whole tool result on the wire, in the later protocol's larger envelope."""
+def answer_size(answer: Answer, measure: Measure = serialized_size) -> int:
+    """Bytes of the whole tool result on the wire, in the later protocol's larger envelope; or what its text takes by
+    another measure, where that is more."""
     result = result_json(answer)
-    return _size({**result, "_meta": {**result.get("_meta", {}), **_STAMP}})
+    size = _size({**result, "_meta": {**result.get("_meta", {}), **_STAMP}})
+    return size if measure is serialized_size else max(size, measure(answer.text))
 
 
 def result_json(answer: Answer) -> dict[str, Any]:
@@ -35,38 +37,38 @@ def result_json(answer: Answer) -> dict[str, Any]:
     return result
 
 
-def bounded(budget: int, render: Callable[[int], Answer]) -> Answer:
+def bounded(budget: int, render: Callable[[int], Answer], measure: Measure = serialized_size) -> Answer:
     """What `fitting` gives, or as a last resort the words around no text at all, cut."""
-    return fitting(budget, render) or cut(render(0), budget)
+    return fitting(budget, render, measure) or cut(render(0), budget, measure)
 
 
-def fitting(budget: int, render: Callable[[int], Answer]) -> Answer | None:
+def fitting(budget: int, render: Callable[[int], Answer], measure: Measure = serialized_size) -> Answer | None:
     """`render(room)` for the largest room found whose answer fits `budget`; None when even no text does.
 
     `room` is what the page's own text may take; the words around it depend on what is shown, so the room is
     lowered by the excess until all fits. Facts that take too much are dropped first, text is cut only last.
     """
-    room = budget - answer_size(_lean(render(0), budget)) - DIGITS
+    room = budget - answer_size(_lean(render(0), budget), measure) - DIGITS
     for attempt in range(8):
         answer = _lean(render(max(0, room)), budget)
-        excess = answer_size(answer) - budget
+        excess = answer_size(answer, measure) - budget
         if excess <= 0:
             return answer
         # More each time: text comes in sentences, so a few bytes less of room may change nothing at all.
         room -= excess + (DIGITS << attempt)
     answer = _lean(render(0), budget)
-    return answer if answer_size(answer) <= budget else None
+    return answer if answer_size(answer, measure) <= budget else None
 
 
-def cut(answer: Answer, budget: int) -> Answer:
+def cut(answer: Answer, budget: int, measure: Measure = serialized_size) -> Answer:
     """The answer within a budget: its facts go first, then its text is cut. For errors, which are short."""
-    if answer_size(answer) <= budget:
+    if answer_size(answer, measure) <= budget:
         return answer
     bare = Answer(answer.text, {}, answer.is_error)
-    if answer_size(bare) <= budget:
+    if answer_size(bare, measure) <= budget:
         return bare
     room = budget - answer_size(Answer("", {}, answer.is_error))
-    return Answer(clip(answer.text, room), {}, answer.is_error)
+    return Answer(clip(answer.text, room, measure), {}, answer.is_error)
 
 
 def _lean(answer: Answer, budget: int) -> Answer:

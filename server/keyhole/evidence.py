@@ -12,9 +12,9 @@ from functools import partial
 from typing import Final
 
 from keyhole import citing
-from keyhole.bound import cut, fitting
+from keyhole.bound import bounded
 from keyhole.citing import Cited, Listed
-from keyhole.measure import serialized_size
+from keyhole.measure import Measure, serialized_size
 from keyhole.passages import WEAK_BELOW
 from keyhole.passages.across import join_spans
 from keyhole.passages.copies import groups, sketch
@@ -51,13 +51,16 @@ def evidence(
     following: Following,
     opinions: str = "",
     warning: str = "",
+    measure: Measure = serialized_size,
+    brief: bool | None = None,
 ) -> Answer:
     """At most `keep` sources with their best passages; what does not fit is left out whole, and said to be.
 
     `ranked` is None where the passages could not be ranked. `mark` signs a boundary, `following` gives the window that
     reads on in an omitted stretch, `opinions` says what went wrong with the ranking, `warning` is the code of what is
-    wrong with the store.
+    wrong with the store. `measure` says what of the budget a text takes.
     """
+    brief = budget < BRIEF_BELOW if brief is None else brief
     judged = ranked is not None
     ranked = ranked or tuple(() for _ in sources)
     order = ordered(sources, ranked, scope)
@@ -74,13 +77,13 @@ def evidence(
         scope=scope,
         stored=from_store,
         opinions=opinions,
-        brief=budget < BRIEF_BELOW,
+        brief=brief,
     )
     stored = [source.stored for source, _ in kept if source.artifact]
     if not all(stored) and not (warning and any(stored)):
         warning = UNSTORED
-    render = partial(_Shown(kept, budget, mark, following, judged=judged, warning=warning).render, status)
-    return fitting(budget, render) or cut(render(0), budget)
+    shown = _Shown(kept, measure, mark, following, judged=judged, warning=warning, brief=brief)
+    return bounded(budget, partial(shown.render, status), measure)
 
 
 def ordered(sources: Sequence[Source], ranked: Ranked, scope: str) -> list[int]:
@@ -142,20 +145,22 @@ class _Shown:
     def __init__(
         self,
         kept: Sequence[tuple[Source, tuple[Passage, ...]]],
-        budget: int,
+        measure: Measure,
         mark: Mark,
         following: Following,
         *,
         judged: bool,
         warning: str,
+        brief: bool,
     ) -> None:
         self._sources = [source for source, _ in kept]
         self._ranked = tuple(passages for _, passages in kept)
         self._mark = mark
         self._following = following
-        self._brief = budget < BRIEF_BELOW
+        self._brief = brief
+        self._measure = measure
         self._warning = warning
-        self._packing = Packing([_text(source) for source in self._sources], self._ranked)
+        self._packing = Packing([_text(source) for source in self._sources], self._ranked, measure)
         self._openings = [self._opening(source) for source in self._sources]
         strongest = max((passage.held for passages in self._ranked for passage in passages), default=0.0)
         self._weak = judged and strongest < WEAK_BELOW and any(source.artifact for source in self._sources)
@@ -191,7 +196,7 @@ class _Shown:
         named: dict[int, str] = {}
         for number in numbers:
             line = citing.listed_line(Listed(self._sources[number]), LAST_NUMBER, brief=self._brief)
-            if (cost := serialized_size(f"\n{line}")) <= left:
+            if (cost := self._measure(f"\n{line}")) <= left:
                 named[number] = ""
                 left -= cost
         silent = [number for number in named if not self._ranked[number] and self._sources[number].snippet]
@@ -200,7 +205,7 @@ class _Shown:
             left -= BLOCK_WORDS
             for number in silent:
                 named[number] = citing.snippet(self._sources[number].snippet, share)
-                left -= serialized_size(named[number]) + SNIPPET_WORDS
+                left -= self._measure(named[number]) + SNIPPET_WORDS
         return _Named(named, room - left if named else 0)
 
     def _cited(self, number: int, passages: Sequence[Passage], repeats: tuple[int, ...]) -> Cited:
@@ -217,7 +222,7 @@ class _Shown:
         """What the words around a source's passages cost at most."""
         total = len(_text(source))
         cited = Cited(source, "", self._mark(_mark_of(source)), Window(total, 2 * total, total))
-        return serialized_size("\n\n" + citing.cited_text(cited, LAST_NUMBER, brief=self._brief))
+        return self._measure("\n\n" + citing.cited_text(cited, LAST_NUMBER, brief=self._brief))
 
 
 def _text(source: Source) -> str:

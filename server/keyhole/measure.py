@@ -9,7 +9,8 @@ from collections.abc import Callable
 from keyhole.clean import clean
 
 Measure = Callable[[str], int]
-"""The size of a piece of text; never less than its number of characters, and additive over pieces."""
+"""The size of a piece of text; never less than its number of characters, and of no text more than of its pieces
+together."""
 
 
 def serialized_size(text: str) -> int:

@@ -8,14 +8,14 @@ one large page does not stop the others.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
 from keyhole import wording
-from keyhole.allowance import Budget, allowance
+from keyhole.allowance import Budget, allowance, deadline
 from keyhole.bound import bounded, cut
 from keyhole.callers import ANYBODY, Caller
 from keyhole.config import Config
@@ -23,7 +23,6 @@ from keyhole.errors import Code, KeyholeError
 from keyhole.fetch.base import Fetcher, Terms
 from keyhole.gathering import Gathered, Gathering, steps
 from keyhole.header import ROOMY, header_lines
-from keyhole.measure import serialized_size
 from keyhole.observe import add, stage
 from keyhole.pages import Pages
 from keyhole.permission import permitted
@@ -39,6 +38,8 @@ if TYPE_CHECKING:
 
 READ_OVERHEAD = 1_500
 """Bytes kept free in a reading window for the longest header, both continuation calls and the facts."""
+READ_TOKENS = 400
+"""The same in tokens: addresses and ids are dense."""
 MIN_READING = 500
 """Characters. A shorter omitted stretch is read together with what follows it."""
 WORDING_SHARE = 1 / 20
@@ -98,14 +99,14 @@ class Retrieval:
     ) -> Answer:
         """Read on in a stored text: a range, the passages for a new query, or where a quote stands."""
         # With a query or a quote, `limit` bounds the result; in a range it counts characters, which may need more.
-        asked = limit if query or find else max(limit or 0, self.config.max_chars)
+        asked = limit if query or find else max(limit or 0, allowance(self.config, caller).size)
         async with self._call(self.config.timeout, caller, asked, max_tokens, repeat) as call:
             if find:
-                call.answer = await asyncio.to_thread(self._quote, await self._stored(id), find, call.budget.size)
+                call.answer = await asyncio.to_thread(self._quote, await self._stored(id), find, call)
             elif query:
                 call.answer = await self._page(await self._stored(id), True, query, call)
             else:
-                call.answer = await asyncio.to_thread(self._read, id, max(0, min(offset, FAR)), limit, call.budget.size)
+                call.answer = await asyncio.to_thread(self._read, id, max(0, min(offset, FAR)), limit, call)
         return call.answer
 
     async def search(
@@ -143,9 +144,7 @@ class Retrieval:
             await progress(steps(request) - 1, steps(request), f"ranking {len(gathered.sources)} sources")
             ranked, note = await self._ranked(gathered, phrasings, call.until)
             self.witness.sources(gathered.sources, gathered.reports, ranked)
-            call.answer = await asyncio.to_thread(
-                self._evidence, gathered, ranked, max_results, scope, note, call.budget.size
-            )
+            call.answer = await asyncio.to_thread(self._evidence, gathered, ranked, max_results, scope, note, call)
         return call.answer
 
     # From a URL to an artifact.
@@ -163,89 +162,94 @@ class Retrieval:
         preferred: tuple[int, ...] = ()
         note = ""
         # Of a text that is shown whole no order is asked.
-        if self.second and query and serialized_size(artifact.text) > call.budget.size:
+        if self.second and query and call.budget.measure(artifact.text) > call.budget.size:
             preferred, faults = await self.second.windows(artifact.text, query, call.until)
             note = wording.second_opinion(faults)
-        return await asyncio.to_thread(self._show, artifact, stored, query, call.budget.size, preferred, note)
+        return await asyncio.to_thread(self._show, artifact, stored, query, call, preferred, note)
 
     def _show(
-        self, artifact: Artifact, stored: bool, query: str | None, budget: int, preferred: tuple[int, ...], note: str
+        self, artifact: Artifact, stored: bool, query: str | None, call: _Call, preferred: tuple[int, ...], note: str
     ) -> Answer:
         from keyhole.passages import select
 
         # Asked once: every rendering of this answer says the same.
         warning = self.store.warning() if stored else wording.UNSTORED
+        budget, measure = call.budget, call.budget.measure
 
         def render(room: int) -> Answer:
             with stage("rank"):
-                selection = select(artifact.text, query, room, measure=serialized_size, preferred=preferred)
+                selection = select(artifact.text, query, room, measure=measure, preferred=preferred)
             gap = selection.next_gap if stored else None
             with stage("wording"):
                 return wording.page(
                     artifact,
                     selection,
                     mark=wording.mark(self.secret, artifact.id),
-                    next_window=None if gap is None else self._next(artifact, *gap),
+                    next_window=None if gap is None else self._next(call.usual, artifact, *gap),
                     asked=bool(query),
                     warning=warning,
-                    brief=budget < wording.BRIEF_BELOW,
-                    extras=[*(header_lines(artifact) if budget >= ROOMY else ()), *([note] if note else [])],
+                    brief=budget.english < wording.BRIEF_BELOW,
+                    extras=[*(header_lines(artifact) if budget.english >= ROOMY else ()), *([note] if note else [])],
                 )
 
-        return _counted(bounded(budget, render), artifact)
+        return _counted(_within(budget, render), artifact)
 
-    def _read(self, id: str, offset: int, limit: int | None, budget: int) -> Answer:
+    def _read(self, id: str, offset: int, limit: int | None, call: _Call) -> Answer:
         from keyhole.passages.reading import reach, window
 
         # So much of the text and no more: what may be shown, and after it the window that the continuation gives.
+        budget, size = call.budget, call.budget.measure
         most = _reading_room(budget)
-        end = offset + reach(limit, most) + reach(None, _reading_room(self.config.max_chars))
+        end = offset + reach(limit, most) + reach(None, _reading_room(call.usual))
         with stage("store"):
             part = self.store.part(id, offset, end)
 
         warning = self.store.warning()
 
         def render(room: int) -> Answer:
-            size, base, total = serialized_size, part.start, part.total
+            base, total = part.start, part.total
             shown = window(part.artifact.text, offset, limit, min(room, most), size, base=base, total=total)
-            following = self._following(part.artifact, shown, base)
-            sign, brief = wording.mark(self.secret, part.artifact.id), budget < wording.BRIEF_BELOW
+            following = self._following(call.usual, part.artifact, shown, base)
+            sign, brief = wording.mark(self.secret, part.artifact.id), budget.english < wording.BRIEF_BELOW
             return wording.reading(part, shown, mark=sign, next_window=following, brief=brief, warning=warning)
 
-        return bounded(budget, render)
+        return _within(budget, render)
 
-    def _quote(self, artifact: Artifact, quote: str, budget: int) -> Answer:
+    def _quote(self, artifact: Artifact, quote: str, call: _Call) -> Answer:
         from keyhole.passages.reading import find_quote, window
 
         found = find_quote(artifact.text, quote)
         if found is None:
             raise KeyholeError(Code.QUOTE_NOT_FOUND, "the text does not hold this quote")
-        warning = self.store.warning()
+        warning, budget = self.store.warning(), call.budget
 
         def render(room: int) -> Answer:
             start = max(0, found.start - QUOTE_CONTEXT)
-            shown = window(artifact.text, start, found.end + QUOTE_CONTEXT - start, max(1, room), serialized_size)
-            sign, brief = wording.mark(self.secret, artifact.id), budget < wording.BRIEF_BELOW
-            following = self._following(artifact, shown)
+            shown = window(artifact.text, start, found.end + QUOTE_CONTEXT - start, max(1, room), budget.measure)
+            sign, brief = wording.mark(self.secret, artifact.id), budget.english < wording.BRIEF_BELOW
+            following = self._following(call.usual, artifact, shown)
             return wording.quotation(
                 artifact, found, shown, mark=sign, next_window=following, brief=brief, warning=warning
             )
 
-        return bounded(budget, render)
+        return _within(budget, render)
 
-    def _following(self, artifact: Artifact, shown: Window, base: int = 0) -> Window | None:
+    def _following(self, usual: Budget, artifact: Artifact, shown: Window, base: int = 0) -> Window | None:
         if shown.next_start is None:
             return None
-        return self._next(artifact, shown.next_start, shown.total, base=base, total=shown.total)
+        return self._next(usual, artifact, shown.next_start, shown.total, base=base, total=shown.total)
 
-    def _next(self, artifact: Artifact, offset: int, until: int, *, base: int = 0, total: int | None = None) -> Window:
-        """The window that the continuation call will give, so that its numbers are exact; it stops where the
-        omitted stretch does, unless that is too little to be worth a call. `base` and `total` as of a part."""
+    @staticmethod
+    def _next(
+        usual: Budget, artifact: Artifact, offset: int, until: int, *, base: int = 0, total: int | None = None
+    ) -> Window:
+        """The window that the continuation call will give within the caller's `usual` budget, so that its numbers are
+        exact; it stops where the omitted stretch does, unless that is too little to be worth a call. `base` and
+        `total` as of a part."""
         from keyhole.passages.reading import window
 
         limit = until - offset if until - offset >= MIN_READING else None
-        room = _reading_room(self.config.max_chars)
-        return window(artifact.text, offset, limit, room, serialized_size, base=base, total=total)
+        return window(artifact.text, offset, limit, _reading_room(usual), usual.measure, base=base, total=total)
 
     # From sources to an answer.
 
@@ -266,22 +270,25 @@ class Retrieval:
         return ranked, wording.second_opinion(faults)
 
     def _evidence(
-        self, gathered: Gathered, ranked: Ranked | None, keep: int, scope: str, opinions: str, budget: int
+        self, gathered: Gathered, ranked: Ranked | None, keep: int, scope: str, opinions: str, call: _Call
     ) -> Answer:
         from keyhole.evidence import evidence
 
+        budget = call.budget
         with stage("wording"):
             answer = evidence(
                 gathered.sources,
                 ranked,
-                budget,
+                budget.size,
                 keep=keep,
                 scope=scope,
                 reports=gathered.reports,
                 mark=partial(wording.mark, self.secret),
-                following=self._next,
-                opinions=opinions,
+                following=partial(self._next, call.usual),
+                opinions=" ".join(filter(None, (budget.note, opinions))),
                 warning=self.store.warning(),
+                measure=budget.measure,
+                brief=budget.english < wording.BRIEF_BELOW,
             )
         return _counted(answer, *(source.artifact for source in gathered.sources if source.artifact))
 
@@ -292,16 +299,17 @@ class Retrieval:
         self, seconds: float, caller: Caller, max_chars: int | None, max_tokens: int | None, repeat: bool
     ) -> AsyncIterator[_Call]:
         """One deadline and one place where failures become answers; the block sets `call.answer`."""
-        call = _Call(allowance(self.config, caller, max_chars, max_tokens), caller, repeat)
+        budget, usual = allowance(self.config, caller, max_chars, max_tokens), allowance(self.config, caller)
+        call, seconds = _Call(budget, usual, caller, repeat), deadline(seconds, caller)
         try:
             async with asyncio.timeout(seconds) as timer:
                 call.until = timer.when() or 0.0
                 yield call
         except TimeoutError:
             error = KeyholeError(Code.TIMEOUT, f"nothing to show within {seconds:g} s")
-            call.answer = cut(wording.failure(error, self.store.warning()), call.budget.size)
+            call.answer = cut(wording.failure(error, self.store.warning()), budget.size, budget.measure)
         except KeyholeError as error:
-            call.answer = cut(wording.failure(error, self.store.warning()), call.budget.size)
+            call.answer = cut(wording.failure(error, self.store.warning()), budget.size, budget.measure)
 
 
 _NO_ANSWER = Answer("", {}, is_error=True)
@@ -310,6 +318,8 @@ _NO_ANSWER = Answer("", {}, is_error=True)
 @dataclass(slots=True)
 class _Call:
     budget: Budget
+    usual: Budget
+    """What the caller's next call has, which the continuation is worded for."""
     caller: Caller
     repeat: bool
     answer: Answer = _NO_ANSWER
@@ -323,6 +333,20 @@ def _counted(answer: Answer, *artifacts: Artifact) -> Answer:
     return answer
 
 
-def _reading_room(budget: int) -> int:
-    """Bytes of text in a reading window. Of a small budget a fifth: its words around the text are brief."""
-    return max(budget - READ_OVERHEAD, budget // 5)
+def _within(budget: Budget, render: Callable[[int], Answer]) -> Answer:
+    """The answer bounded; first in it the line that says what the budget is not."""
+
+    def noted(room: int) -> Answer:
+        answer = render(room)
+        return replace(answer, text=f"{budget.note}\n{answer.text}") if budget.note else answer
+
+    return bounded(budget.size, noted, budget.measure)
+
+
+def _reading_room(budget: Budget) -> int:
+    """Of a budget, what the text in a reading window takes. Of a small one a fifth: its words are brief."""
+    size = budget.size
+    kept = max(
+        READ_OVERHEAD, READ_TOKENS * size // (budget.tokens or size), READ_OVERHEAD * size // (budget.chars or size)
+    )
+    return max(size - kept, size // 5)

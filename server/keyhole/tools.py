@@ -23,6 +23,7 @@ from keyhole.arguments import ARGUMENTS, parse_arguments, schema_of
 from keyhole.bound import cut, result_json
 from keyhole.callers import ANYBODY, Caller
 from keyhole.errors import Code, KeyholeError
+from keyhole.hosts import DECLARED_CHARS
 from keyhole.offers import offers
 from keyhole.progress import Progress
 from keyhole.records import Answer
@@ -84,6 +85,7 @@ def tool_list() -> list[types.Tool]:
                 idempotent_hint=True,
                 open_world_hint=opens,
             ),
+            _meta={"anthropic/maxResultSizeChars": DECLARED_CHARS},
         )
         for name, (title, description, opens) in _FACES.items()
     ]
@@ -192,7 +194,8 @@ async def _called(
             return await retrieval.search(**given, caller=caller, progress=progress)
         return await retrieval.read_artifact(**given, caller=caller)
     except KeyholeError as error:
-        return cut(failure(error), allowance(retrieval.config, caller).size)
+        budget = allowance(retrieval.config, caller)
+        return cut(failure(error), budget.size, budget.measure)
 
 
 async def _netted(name: str, answering: Awaitable[Answer]) -> Answer:

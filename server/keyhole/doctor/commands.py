@@ -32,8 +32,6 @@ Look = Callable[[], list[Finding]]
 def run(config: Config, faults: Sequence[str], arguments: argparse.Namespace) -> int:
     """Look at everything and tell it; 0 where nothing failed. `faults`: of settings that are not in the config."""
     begun = time.monotonic()
-    if arguments.fault:
-        config = settings_seen.usable(os.environ)
     logging.disable(logging.WARNING)  # what is not well is a finding, once, and no line between them
     looks: dict[str, Look] = {
         machine.AREA: machine.look,

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from keyhole.measure import fit_forward, serialized_size
+from keyhole.measure import Measure, fit_forward, serialized_size
 from keyhole.passages.copies import runs
 from keyhole.passages.pack import gap_line
 from keyhole.passages.split import sentence_ends
@@ -54,12 +54,13 @@ class _Taken:
 class Packing:
     """The passages of some texts, prepared to be packed into one room after another."""
 
-    def __init__(self, texts: Sequence[str], ranked: Ranked) -> None:
+    def __init__(self, texts: Sequence[str], ranked: Ranked, measure: Measure = serialized_size) -> None:
+        self.measure = measure
         self._texts = texts
         self._ranked = ranked
         self._runs: dict[tuple[int, int], frozenset[str]] = {}
         self._sizes: dict[tuple[int, int], int] = {}
-        self._gaps = [serialized_size("\n" + gap_line(len(text), len(text))) for text in texts]
+        self._gaps = [measure("\n" + gap_line(len(text), len(text))) for text in texts]
         best = max((passages[0].score for passages in ranked if passages), default=0.0)
         self._good = [bool(passages) and passages[0].score >= GOOD_SHARE * best for passages in ranked]
         self._least = FLOOR * best if best > 0 else float("-inf")
@@ -99,7 +100,7 @@ class Packing:
 
     def gap(self, at: tuple[int, int]) -> int:
         """The most that the gap line before it costs."""
-        return self._gaps[at[0]] + serialized_size(self.passage(at).label)
+        return self._gaps[at[0]] + self.measure(self.passage(at).label)
 
     def last_gap(self, number: int) -> int:
         """The most that the gap line after the last passage costs."""
@@ -108,7 +109,7 @@ class Packing:
     def size(self, at: tuple[int, int]) -> int:
         """What its words cost."""
         if at not in self._sizes:
-            self._sizes[at] = serialized_size(self.text(at))
+            self._sizes[at] = self.measure(self.text(at))
         return self._sizes[at]
 
     def runs(self, at: tuple[int, int]) -> frozenset[str]:
@@ -160,7 +161,7 @@ class _Turn:
             end = self._first_sentences(at, room - around)
             if end == passage.start:
                 return
-            cost = around + serialized_size(self._packing.text(at)[: end - passage.start])
+            cost = around + self._packing.measure(self._packing.text(at)[: end - passage.start])
             passage = replace(passage, end=end)
         taken = self.taken[at[0]]
         taken.passages.append(passage)
@@ -181,13 +182,13 @@ class _Turn:
         best = passage.start
         if room >= SMALLEST:
             for end in sentence_ends(text, passage.start, passage.end):
-                if serialized_size(text[passage.start : end]) > room:
+                if self._packing.measure(text[passage.start : end]) > room:
                     break
                 best = end
         if best - passage.start < SMALLEST:  # a lone heading, half a line
             best = passage.start
         if best == passage.start and not any(taken.passages for taken in self.taken):
-            best = min(passage.end, fit_forward(text, passage.start, room, serialized_size))
+            best = min(passage.end, fit_forward(text, passage.start, room, self._packing.measure))
         return best
 
     def _is_repeated(self, at: tuple[int, int]) -> bool:

@@ -1,0 +1,55 @@
+"""The estimate of tokens: safe when a text is cut, alike in every process, cheap, and near what tokenizers make."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from keyhole.token_weights import WEIGHTS, WORDS
+from keyhole.tokens import LONGEST, capacity, estimate, weigh
+from test_laws import CHARACTERS
+
+TEXTS = st.lists(
+    st.text(CHARACTERS, max_size=8)
+    | st.sampled_from(
+        [" ", "  ", "\n", "\n\n", "\t", "the ", "notebook", "foo", "BAR", "12", "3,4", "--", "数据", "。"]
+    )
+).map("".join)
+
+
+@given(TEXTS, TEXTS)
+def test_pieces_of_a_text_weigh_together_at_least_what_it_does(left: str, right: str) -> None:
+    assert weigh(left + right) <= weigh(left) + weigh(right)
+    assert estimate(left + right) <= estimate(left) + estimate(right)
+
+
+@given(st.integers(0, 100_000))
+def test_the_capacity_is_the_most_whose_estimate_fits(tokens: int) -> None:
+    most = capacity(tokens)
+    assert estimate("1" * (3 * (most // WEIGHTS["digits"][0]))) <= tokens
+    assert capacity(tokens + 1) >= most
+
+
+@pytest.mark.parametrize(
+    ("text", "tokens"),
+    [  # counted with o200k_base
+        ("The quick brown fox jumps over the lazy dog. " * 20, 201),
+        ("Der Vorstand beschloss, die Pumpe im Keller zu erneuern. " * 20, 281),
+        ("def run(self, speed: int) -> None:\n    return self.pump.start(speed)\n" * 10, 190),
+        ("| 12.5 | 17.25 | 9.75 |\n" * 20, 320),
+        ("数据库水泵的速度是多少。" * 20, 160),
+    ],
+)
+def test_the_estimate_of_plain_texts_is_near_what_a_tokenizer_makes(text: str, tokens: int) -> None:
+    # One sentence repeated is no sample of a language: see benchmarks/tokens.py for how often the estimate is safe.
+    assert 0.9 * tokens <= estimate(text) < 2 * tokens
+
+
+def test_no_text_has_no_tokens() -> None:
+    assert estimate("") == 0
+
+
+def test_every_weight_is_positive_and_every_word_is_one() -> None:
+    assert all(first >= 0 and more >= 0 for first, more in WEIGHTS.values())
+    assert all(word.isascii() and word.islower() and 3 < len(word) <= LONGEST for word in WORDS)
