@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from keyhole.measure import clip
@@ -62,7 +63,7 @@ def cut(answer: Answer, budget: int) -> Answer:
     """The answer within a budget: its facts go first, then its text is cut. For errors, which are short."""
     if answer_size(answer) <= budget:
         return answer
-    bare = Answer(answer.text, {}, answer.is_error)
+    bare = replace(answer, facts={})
     if answer_size(bare) <= budget:
         return bare
     room = budget - answer_size(Answer("", {}, answer.is_error))
@@ -81,8 +82,14 @@ def _lean(answer: Answer, budget: int) -> Answer:
     ):
         facts = _without(facts, dropped)
         if _size(facts) <= budget // FACTS_SHARE:
-            return Answer(answer.text, facts, answer.is_error)
-    return Answer(answer.text, {}, answer.is_error)
+            measured = {**facts, "length": length_of(answer.text)} if facts else {}
+            return replace(answer, facts=measured if _size(measured) <= budget // FACTS_SHARE else facts)
+    return replace(answer, facts={})
+
+
+def length_of(text: str) -> dict[str, int]:
+    """The length of a text in characters and in bytes of UTF-8, by which a program sees that it was cut."""
+    return {"characters": len(text), "bytes": len(text.encode("utf-8", "surrogatepass"))}
 
 
 def _without(facts: Any, names: Sequence[str]) -> Any:

@@ -14,12 +14,17 @@ from typing import Final
 from keyhole import citing
 from keyhole.bound import cut, fitting
 from keyhole.citing import Cited, Listed
+from keyhole.ledger import Shown
 from keyhole.measure import serialized_size
 from keyhole.passages import WEAK_BELOW
 from keyhole.passages.across import join_spans
+from keyhole.passages.again import Before
 from keyhole.passages.copies import groups, sketch
-from keyhole.passages.packing import Packed, Packing
+from keyhole.passages.packing import Packed
+from keyhole.passages.sparing import Sparing
 from keyhole.records import Answer, Artifact, EngineReport, Passage, Ranked, Source, Window, next_gap
+from keyhole.remarks import which_calls
+from keyhole.thrift import Repeat, told
 from keyhole.websearch.merge import RANK_CONSTANT
 from keyhole.wording import BRIEF_BELOW, UNSTORED, search_status, warned, warning_fact
 
@@ -37,6 +42,7 @@ SNIPPET_WORDS: Final = 8
 
 Mark = Callable[[str], str]
 Following = Callable[[Artifact, int, int], Window]
+History = Callable[[str], Sequence[Shown]]
 
 
 def evidence(
@@ -51,12 +57,13 @@ def evidence(
     following: Following,
     opinions: str = "",
     warning: str = "",
+    shown: History = lambda _: (),
 ) -> Answer:
     """At most `keep` sources with their best passages; what does not fit is left out whole, and said to be.
 
     `ranked` is None where the passages could not be ranked. `mark` signs a boundary, `following` gives the window that
     reads on in an omitted stretch, `opinions` says what went wrong with the ranking, `warning` is the code of what is
-    wrong with the store.
+    wrong with the store, `shown` gives what the session was shown of a text before.
     """
     judged = ranked is not None
     ranked = ranked or tuple(() for _ in sources)
@@ -79,7 +86,7 @@ def evidence(
     stored = [source.stored for source, _ in kept if source.artifact]
     if not all(stored) and not (warning and any(stored)):
         warning = UNSTORED
-    render = partial(_Shown(kept, budget, mark, following, judged=judged, warning=warning).render, status)
+    render = partial(_Shown(kept, budget, mark, following, judged=judged, warning=warning, shown=shown).render, status)
     return fitting(budget, render) or cut(render(0), budget)
 
 
@@ -148,6 +155,7 @@ class _Shown:
         *,
         judged: bool,
         warning: str,
+        shown: History,
     ) -> None:
         self._sources = [source for source, _ in kept]
         self._ranked = tuple(passages for _, passages in kept)
@@ -155,42 +163,61 @@ class _Shown:
         self._following = following
         self._brief = budget < BRIEF_BELOW
         self._warning = warning
-        self._packing = Packing([_text(source) for source in self._sources], self._ranked)
+        texts = [_text(source) for source in self._sources]
+        self._known = [
+            shown(source.artifact.id) if source.artifact and source.stored else () for source in self._sources
+        ]
+        before = [Before([(each.start, each.end) for each in known]) for known in self._known]
+        self._packing = Sparing(texts, self._ranked, before)
         self._openings = [self._opening(source) for source in self._sources]
         strongest = max((passage.held for passages in self._ranked for passage in passages), default=0.0)
         self._weak = judged and strongest < WEAK_BELOW and any(source.artifact for source in self._sources)
         self._weak_line = ([citing.WEAK] if strongest else [citing.NOTHING]) if self._weak else []
 
-    def render(self, status: Callable[[int], str], room: int) -> Answer:
+    def render(self, status: Callable[..., str], room: int) -> Answer:
         """As much as the room holds; `status` words how many sources are shown."""
-        packed, named = self._plan(room)
+        packed, before, named = self._plan(room)
         opened = [number for number, passages in enumerate(packed.chosen) if passages]
         shown_as = {number: place for place, number in enumerate(opened, start=1)}
         repeats = [tuple(shown_as[other] for other in others if other in shown_as) for others in packed.repeats]
-        cited = [self._cited(number, packed.chosen[number], repeats[number]) for number in opened]
-        listed = [Listed(self._sources[number], said, repeats[number]) for number, said in named.snippets.items()]
-        told = warned(self._warning, brief=self._brief)
-        lines = [status(len(cited) + len(listed)), *self._weak_line, *([told] if told else [])]
+        cited = [self._cited(number, packed.chosen[number], repeats[number], before[number]) for number in opened]
+        listed = [
+            Listed(self._sources[number], said, repeats[number], before[number])
+            for number, said in named.snippets.items()
+        ]
+        spans = [(each.source, *span) for each in cited for span in each.source.spans]
+        first = status(len(cited) + len(listed), characters=sum(end - start for _, start, end in spans))
+        warning = warned(self._warning, brief=self._brief)
+        again = which_calls(repeat for number in (*opened, *named.snippets) for repeat in before[number])
+        lines = [first, *self._weak_line, *filter(None, (warning, again))]
         sign = self._mark("\n".join(each.source.url for each in listed))
         facts = {} if self._brief else citing.facts(cited, listed, total=len(self._sources), weak=self._weak)
         facts |= warning_fact(self._warning)
-        return Answer(citing.results(lines, cited, listed, sign, brief=self._brief), facts)
+        shown = tuple((source.artifact.id, start, end) for source, start, end in spans if source.artifact)
+        return Answer(citing.results(lines, cited, listed, sign, brief=self._brief), facts, shown=shown)
 
-    def _plan(self, room: int) -> tuple[Packed, _Named]:
+    def _plan(self, room: int) -> tuple[Packed, list[tuple[Repeat, ...]], _Named]:
         """Passages first, with room kept for naming the sources that show none; what that does not need is theirs."""
         reserve = (0 if self._brief else room // LIST_SHARE) if any(self._ranked) else room
         without: Iterable[int] = range(len(self._sources))
+        before: list[tuple[Repeat, ...]] = [()] * len(self._sources)
         for _ in range(2):
-            packed = self._packing.pack(room - self._named(without, reserve).cost, self._openings)
+            room_for_text = room - self._named(without, reserve, before).cost
+            packed, left_out = self._packing.pack(room_for_text, self._openings)
+            before = [told(*each) for each in zip(left_out, self._known, strict=True)]
             without = [number for number, passages in enumerate(packed.chosen) if not passages]
-        return packed, self._named(without, room - packed.spent)
+        # The most telling of these are those that were shown before.
+        without = sorted(without, key=lambda number: not before[number])
+        return packed, before, self._named(without, room - packed.spent, before)
 
-    def _named(self, numbers: Iterable[int], room: int) -> _Named:
+    def _named(self, numbers: Iterable[int], room: int, before: Sequence[tuple[Repeat, ...]]) -> _Named:
         """As many sources as the room names, a line each; then their snippets, in equal shares of what is left."""
         left = room - LIST_WORDS
         named: dict[int, str] = {}
         for number in numbers:
-            line = citing.listed_line(Listed(self._sources[number]), LAST_NUMBER, brief=self._brief)
+            line = citing.listed_line(
+                Listed(self._sources[number], before=before[number]), LAST_NUMBER, brief=self._brief
+            )
             if (cost := serialized_size(f"\n{line}")) <= left:
                 named[number] = ""
                 left -= cost
@@ -203,15 +230,18 @@ class _Shown:
                 left -= serialized_size(named[number]) + SNIPPET_WORDS
         return _Named(named, room - left if named else 0)
 
-    def _cited(self, number: int, passages: Sequence[Passage], repeats: tuple[int, ...]) -> Cited:
+    def _cited(
+        self, number: int, passages: Sequence[Passage], repeats: tuple[int, ...], before: tuple[Repeat, ...]
+    ) -> Cited:
         source, text = self._sources[number], _text(self._sources[number])
         spans = tuple((passage.start, passage.end) for passage in passages)
         scores = tuple(round(passage.score, 3) for passage in passages)
         body = join_spans(text, spans, [passage.label for passage in passages])
-        gap = next_gap(len(text), spans, scores.index(max(scores)))
+        known = tuple((each.start, each.end) for each in before)
+        gap = next_gap(len(text), spans, scores.index(max(scores)), known)
         following = self._following(source.artifact, *gap) if source.artifact and gap else None
         shown = replace(source, spans=spans, scores=scores)
-        return Cited(shown, body, self._mark(_mark_of(source)), following, repeats)
+        return Cited(shown, body, self._mark(_mark_of(source)), following, repeats, before)
 
     def _opening(self, source: Source) -> int:
         """What the words around a source's passages cost at most."""

@@ -193,6 +193,8 @@ class Selection:
     """Whether even the best passage has so little of the query that the text may not hold the answer."""
     parts: tuple[tuple[tuple[str, float], ...], ...] = ()
     """Each span's score split by ingredient, to explain it."""
+    repeated: tuple[tuple[int, int], ...] = ()
+    """Stretches that would be shown, had the session not been shown them before."""
 
     @property
     def shown(self) -> int:
@@ -203,12 +205,15 @@ class Selection:
     def next_gap(self) -> tuple[int, int] | None:
         """The omitted stretch to read next, or None: the one after the best span, else the last before it."""
         best = max(range(len(self.spans)), key=lambda number: self.scores[number], default=None)
-        return next_gap(self.total, self.spans, best)
+        return next_gap(self.total, self.spans, best, self.repeated)
 
 
-def next_gap(total: int, spans: tuple[tuple[int, int], ...], best: int | None) -> tuple[int, int] | None:
-    """The omitted stretch that reading goes on with: after span number `best`, else the last one before it."""
-    edges = [0, *(edge for span in spans for edge in span), total]
+def next_gap(
+    total: int, spans: tuple[tuple[int, int], ...], best: int | None, known: tuple[tuple[int, int], ...] = ()
+) -> tuple[int, int] | None:
+    """The omitted stretch that reading goes on with: after span number `best`, else the last one before it. What is
+    `known` is none."""
+    edges = [0, *(edge for span in sorted((*spans, *known)) for edge in span), total]
     gaps = [(edges[i], edges[i + 1]) for i in range(0, len(edges), 2) if edges[i] < edges[i + 1]]
     if not gaps or best is None:
         return gaps[0] if gaps else None
@@ -336,3 +341,5 @@ class Answer:
     text: str
     facts: dict[str, object]
     is_error: bool = False
+    shown: tuple[tuple[str, int, int], ...] = ()
+    """The stretches of stored texts in it, each with the text's id: for the session's ledger, not for the wire."""

@@ -8,7 +8,7 @@ one large page does not stop the others.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Hashable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -18,6 +18,7 @@ from keyhole import wording
 from keyhole.allowance import Budget, allowance
 from keyhole.bound import bounded, cut
 from keyhole.callers import ANYBODY, Caller
+from keyhole.calling import Call
 from keyhole.config import Config
 from keyhole.errors import Code, KeyholeError
 from keyhole.fetch.base import Fetcher, Terms
@@ -29,7 +30,9 @@ from keyhole.pages import Pages
 from keyhole.permission import permitted
 from keyhole.progress import Progress, rising, silent
 from keyhole.records import Answer, Artifact, Ranked, SearchRequest, Window
+from keyhole.remarks import shown_before
 from keyhole.store.base import Clock, Store
+from keyhole.thrift import told
 from keyhole.websearch.panel import Panel
 from keyhole.worker.base import Extractor
 
@@ -75,7 +78,8 @@ class Retrieval:
         caller: Caller = ANYBODY,
     ) -> Answer:
         """Fetch a page and answer with its whole text, the passages for `query`, or its head and tail."""
-        async with self._call(self.config.timeout, caller, max_chars, max_tokens, repeat) as call:
+        asked = (query or "", "web_fetch", url, refresh)
+        async with self._call(self.config.timeout, caller, max_chars, max_tokens, repeat, asked) as call:
             artifact, stored = await self._pages().get(
                 await permitted(url, self.config, self.store), refresh, Terms(call.until)
             )
@@ -95,14 +99,15 @@ class Retrieval:
     ) -> Answer:
         """Read on in a stored text: a range, the passages for a new query, or where a quote stands."""
         # With a query or a quote, `limit` bounds the result; in a range it counts characters, which may need more.
-        asked = limit if query or find else max(limit or 0, self.config.max_chars)
-        async with self._call(self.config.timeout, caller, asked, max_tokens, repeat) as call:
+        most = limit if query or find else max(limit or 0, self.config.max_chars)
+        asked = (query or "", "read_artifact", id, find, *(() if query or find else (offset, limit)))
+        async with self._call(self.config.timeout, caller, most, max_tokens, repeat, asked) as call:
             if find:
-                call.answer = await asyncio.to_thread(self._quote, await self._stored(id), find, call.budget.size)
+                call.answer = await asyncio.to_thread(self._quote, await self._stored(id), find, call.budget)
             elif query:
                 call.answer = await self._page(await self._stored(id), True, query, call)
             else:
-                call.answer = await asyncio.to_thread(self._read, id, max(0, min(offset, FAR)), limit, call.budget.size)
+                call.answer = await asyncio.to_thread(self._read, id, max(0, min(offset, FAR)), limit, call.budget)
         return call.answer
 
     async def search(
@@ -133,15 +138,14 @@ class Retrieval:
         phrasings = list(dict.fromkeys([query, *queries]))
         progress = rising(progress)
         gathering = Gathering(self.config, self.panel, self._pages(), self.store)
-        async with self._call(self.config.search_timeout, caller, max_chars, max_tokens, repeat) as call:
+        asked = (query, "search", request, *phrasings, scope, fetch)
+        async with self._call(self.config.search_timeout, caller, max_chars, max_tokens, repeat, asked) as call:
             gathered = await gathering.sources(
                 request, phrasings, scope=scope, fetch=fetch, until=call.until, progress=progress
             )
             await progress(steps(request) - 1, steps(request), f"ranking {len(gathered.sources)} sources")
             ranked, note = await self._ranked(gathered, phrasings, call.until)
-            call.answer = await asyncio.to_thread(
-                self._evidence, gathered, ranked, max_results, scope, note, call.budget.size
-            )
+            call.answer = await asyncio.to_thread(self._evidence, gathered, ranked, max_results, scope, note, call)
         return call.answer
 
     # From a URL to an artifact.
@@ -155,26 +159,33 @@ class Retrieval:
 
     # From an artifact to an answer.
 
-    async def _page(self, artifact: Artifact, stored: bool, query: str | None, call: _Call) -> Answer:
+    async def _page(self, artifact: Artifact, stored: bool, query: str | None, call: Call) -> Answer:
         preferred: tuple[int, ...] = ()
         note = ""
         # Of a text that is shown whole no order is asked.
         if self.second and query and serialized_size(artifact.text) > call.budget.size:
             preferred, faults = await self.second.windows(artifact.text, query, call.until)
             note = wording.second_opinion(faults)
-        return await asyncio.to_thread(self._show, artifact, stored, query, call.budget.size, preferred, note)
+        return await asyncio.to_thread(self._show, artifact, stored, query, call, preferred, note)
 
     def _show(
-        self, artifact: Artifact, stored: bool, query: str | None, budget: int, preferred: tuple[int, ...], note: str
+        self, artifact: Artifact, stored: bool, query: str | None, call: Call, preferred: tuple[int, ...], note: str
     ) -> Answer:
         from keyhole.passages import select
 
+        budget = call.budget.size
+        known = call.shown(artifact.id) if stored else ()
+        before = [(each.start, each.end) for each in known]
         # Asked once: every rendering of this answer says the same.
         warning = self.store.warning() if stored else wording.UNSTORED
 
         def render(room: int) -> Answer:
             with stage("rank"):
-                selection = select(artifact.text, query, room, measure=serialized_size, preferred=preferred)
+                selection = select(
+                    artifact.text, query, room, measure=serialized_size, preferred=preferred, before=before
+                )
+            again = shown_before(told(selection.repeated, known), bool(selection.spans))
+            remarks = [each for each in (note, call.budget.note, again) if each]
             gap = selection.next_gap if stored else None
             with stage("wording"):
                 return wording.page(
@@ -185,15 +196,16 @@ class Retrieval:
                     asked=bool(query),
                     warning=warning,
                     brief=budget < wording.BRIEF_BELOW,
-                    extras=[*(header_lines(artifact) if budget >= ROOMY else ()), *([note] if note else [])],
+                    extras=[*(header_lines(artifact) if budget >= ROOMY else ()), *remarks],
                 )
 
         return _counted(bounded(budget, render), artifact)
 
-    def _read(self, id: str, offset: int, limit: int | None, budget: int) -> Answer:
+    def _read(self, id: str, offset: int, limit: int | None, given: Budget) -> Answer:
         from keyhole.passages.reading import reach, window
 
         # So much of the text and no more: what may be shown, and after it the window that the continuation gives.
+        budget = given.size
         most = _reading_room(budget)
         end = offset + reach(limit, most) + reach(None, _reading_room(self.config.max_chars))
         with stage("store"):
@@ -206,17 +218,19 @@ class Retrieval:
             shown = window(part.artifact.text, offset, limit, min(room, most), size, base=base, total=total)
             following = self._following(part.artifact, shown, base)
             sign, brief = wording.mark(self.secret, part.artifact.id), budget < wording.BRIEF_BELOW
-            return wording.reading(part, shown, mark=sign, next_window=following, brief=brief, warning=warning)
+            return wording.reading(
+                part, shown, mark=sign, next_window=following, brief=brief, warning=warning, note=given.note
+            )
 
         return bounded(budget, render)
 
-    def _quote(self, artifact: Artifact, quote: str, budget: int) -> Answer:
+    def _quote(self, artifact: Artifact, quote: str, given: Budget) -> Answer:
         from keyhole.passages.reading import find_quote, window
 
         found = find_quote(artifact.text, quote)
         if found is None:
             raise KeyholeError(Code.QUOTE_NOT_FOUND, "the text does not hold this quote")
-        warning = self.store.warning()
+        warning, budget = self.store.warning(), given.size
 
         def render(room: int) -> Answer:
             start = max(0, found.start - QUOTE_CONTEXT)
@@ -224,7 +238,7 @@ class Retrieval:
             sign, brief = wording.mark(self.secret, artifact.id), budget < wording.BRIEF_BELOW
             following = self._following(artifact, shown)
             return wording.quotation(
-                artifact, found, shown, mark=sign, next_window=following, brief=brief, warning=warning
+                artifact, found, shown, mark=sign, next_window=following, brief=brief, warning=warning, note=given.note
             )
 
         return bounded(budget, render)
@@ -262,7 +276,7 @@ class Retrieval:
         return ranked, wording.second_opinion(faults)
 
     def _evidence(
-        self, gathered: Gathered, ranked: Ranked | None, keep: int, scope: str, opinions: str, budget: int
+        self, gathered: Gathered, ranked: Ranked | None, keep: int, scope: str, opinions: str, call: Call
     ) -> Answer:
         from keyhole.evidence import evidence
 
@@ -270,13 +284,14 @@ class Retrieval:
             answer = evidence(
                 gathered.sources,
                 ranked,
-                budget,
+                call.budget.size,
                 keep=keep,
                 scope=scope,
                 reports=gathered.reports,
                 mark=partial(wording.mark, self.secret),
                 following=self._next,
-                opinions=opinions,
+                opinions=" ".join(filter(None, (opinions, call.budget.note))),
+                shown=call.shown,
                 warning=self.store.warning(),
             )
         return _counted(answer, *(source.artifact for source in gathered.sources if source.artifact))
@@ -285,10 +300,18 @@ class Retrieval:
 
     @asynccontextmanager
     async def _call(
-        self, seconds: float, caller: Caller, max_chars: int | None, max_tokens: int | None, repeat: bool
-    ) -> AsyncIterator[_Call]:
-        """One deadline and one place where failures become answers; the block sets `call.answer`."""
-        call = _Call(allowance(self.config, caller, max_chars, max_tokens), caller, repeat)
+        self,
+        seconds: float,
+        caller: Caller,
+        max_chars: int | None,
+        max_tokens: int | None,
+        repeat: bool,
+        asked: tuple[Hashable, ...],
+    ) -> AsyncIterator[Call]:
+        """One deadline and one place where failures become answers; the block sets `call.answer`. `asked`: all that
+        the call asked for but its budget, first the words it is known by."""
+        budget = allowance(self.config, caller, max_chars, max_tokens)
+        call = Call.begun(self.config, caller, budget, asked, repeat)
         try:
             async with asyncio.timeout(seconds) as timer:
                 call.until = timer.when() or 0.0
@@ -298,19 +321,8 @@ class Retrieval:
             call.answer = cut(wording.failure(error, self.store.warning()), call.budget.size)
         except KeyholeError as error:
             call.answer = cut(wording.failure(error, self.store.warning()), call.budget.size)
-
-
-_NO_ANSWER = Answer("", {}, is_error=True)
-
-
-@dataclass(slots=True)
-class _Call:
-    budget: Budget
-    caller: Caller
-    repeat: bool
-    answer: Answer = _NO_ANSWER
-    until: float = 0.0
-    """Its deadline, in seconds of the event loop's clock."""
+        else:
+            call.answered()
 
 
 def _counted(answer: Answer, *artifacts: Artifact) -> Answer:
