@@ -18,9 +18,9 @@ from keyhole.ledger import Shown
 from keyhole.measure import serialized_size
 from keyhole.passages import WEAK_BELOW
 from keyhole.passages.across import join_spans
-from keyhole.passages.again import Before
+from keyhole.passages.again import Before, room_to_name
 from keyhole.passages.copies import groups, sketch
-from keyhole.passages.packing import Packed
+from keyhole.passages.packing import Packed, Packing
 from keyhole.passages.sparing import Sparing
 from keyhole.records import Answer, Artifact, EngineReport, Passage, Ranked, Source, Window, next_gap
 from keyhole.remarks import which_calls
@@ -199,16 +199,27 @@ class _Shown:
     def _plan(self, room: int) -> tuple[Packed, list[tuple[Repeat, ...]], _Named]:
         """Passages first, with room kept for naming the sources that show none; what that does not need is theirs."""
         reserve = (0 if self._brief else room // LIST_SHARE) if any(self._ranked) else room
-        without: Iterable[int] = range(len(self._sources))
-        before: list[tuple[Repeat, ...]] = [()] * len(self._sources)
-        for _ in range(2):
-            room_for_text = room - self._named(without, reserve, before).cost
-            packed, left_out = self._packing.pack(room_for_text, self._openings)
-            before = [told(*each) for each in zip(left_out, self._known, strict=True)]
-            without = [number for number, passages in enumerate(packed.chosen) if not passages]
-        # The most telling of these are those that were shown before.
-        without = sorted(without, key=lambda number: not before[number])
+        nothing: list[tuple[Repeat, ...]] = [()] * len(self._sources)
+        packed, without = self._packed(self._packing.whole, room, reserve, nothing)
+        left_out = self._packing.left_out(packed)
+        if not any(left_out):
+            return packed, nothing, self._named(without, room - packed.spent, nothing)
+        room -= room_to_name([span for spans in left_out for span in spans])
+        before = [told(*each) for each in zip(left_out, self._known, strict=True)]
+        packed, without = self._packed(self._packing.rest, room, reserve, before)
+        # What was shown before answers better than what is only found, so it is named first.
+        without.sort(key=lambda number: not before[number])
         return packed, before, self._named(without, room - packed.spent, before)
+
+    def _packed(
+        self, packing: Packing, room: int, reserve: int, before: Sequence[tuple[Repeat, ...]]
+    ) -> tuple[Packed, list[int]]:
+        """The passages, and the numbers of the sources that show none."""
+        without = list(range(len(self._sources)))
+        for _ in range(2):
+            packed = packing.pack(room - self._named(without, reserve, before).cost, self._openings)
+            without = [number for number, passages in enumerate(packed.chosen) if not passages]
+        return packed, without
 
     def _named(self, numbers: Iterable[int], room: int, before: Sequence[tuple[Repeat, ...]]) -> _Named:
         """As many sources as the room names, a line each; then their snippets, in equal shares of what is left."""

@@ -10,7 +10,7 @@ from keyhole.escape import plain_line
 if TYPE_CHECKING:
     from keyhole.thrift import Repeat
 
-MAX_ABOUT: Final = 60
+MAX_ABOUT: Final = 40
 """Bytes of what an earlier call asked for: enough to know it again."""
 
 

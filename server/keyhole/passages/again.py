@@ -15,10 +15,10 @@ LEAST_STRETCH: Final = 150
 """Bytes. A shorter repetition costs less than the gap line that would stand for it."""
 LEAST_SAVED: Final = 400
 """Bytes. Less is not worth the line that names what was left out."""
-LINE: Final = 200
-"""Bytes of that line: its words, a call and what it asked for."""
-NAMED: Final = 40
-"""Bytes by which each stretch makes it longer, and the gap line that stands for the stretch."""
+LINE: Final = 100
+"""Bytes of the words of that line."""
+NAMED: Final = 72
+"""Bytes by which a stretch makes it longer at most: its offsets, a call, and what that asked for."""
 
 
 class Before:
@@ -39,19 +39,24 @@ class Before:
 
 
 def repeated(index: Index, spans: Sequence[Span], before: Before, measure: Measure) -> list[Span]:
-    """The stretches of whole windows in `spans` that were shown before; none where leaving them out saves little."""
+    """What of `spans` stands in windows that were shown before; nothing where leaving it out saves little."""
     stretches: list[Span] = []
     for start, end in spans:
         for window in range(index.window_at(start), index.window_at(end - 1) + 1):
-            piece = (max(start, index.starts[window]), min(end, index.end(window)))
-            if not before.covers(*piece) or piece[1] < index.end(window):
+            if not before.covers(index.starts[window], index.end(window)):
                 continue
+            piece = (index.starts[window], min(end, index.end(window)))
             if stretches and stretches[-1][1] == piece[0]:
                 piece = (stretches.pop()[0], piece[1])
             stretches.append(piece)
     sizes = {stretch: measure(index.text[slice(*stretch)]) for stretch in stretches}
-    long = [stretch for stretch in stretches if sizes[stretch] >= LEAST_STRETCH]
+    long = [each for each in stretches if sizes[each] >= LEAST_STRETCH or _ends_within_a_window(index, each)]
     return long if sum(sizes[stretch] for stretch in long) >= LEAST_SAVED + room_to_name(long) else []
+
+
+def _ends_within_a_window(index: Index, stretch: Span) -> bool:
+    """Whether it is the first sentences of a window, which would be shown alone."""
+    return index.end(index.window_at(stretch[1] - 1)) > stretch[1]
 
 
 def room_to_name(stretches: Sequence[Span]) -> int:

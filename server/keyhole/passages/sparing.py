@@ -9,7 +9,7 @@ from keyhole.measure import serialized_size
 from keyhole.passages.again import LEAST_SAVED, Before, room_to_name
 from keyhole.passages.pack import Span
 from keyhole.passages.packing import Packed, Packing
-from keyhole.records import Ranked
+from keyhole.records import Passage, Ranked
 
 Stretches = tuple[tuple[Span, ...], ...]
 """Of each text, in reading order."""
@@ -17,42 +17,43 @@ NOTHING: Final[tuple[Span, ...]] = ()
 
 
 class Sparing:
-    """Some texts and their passages, of which `before` was shown."""
+    """Some texts and their passages, of which `before` was shown: packed for anybody, and for this reader."""
 
     def __init__(self, texts: Sequence[str], ranked: Ranked, before: Sequence[Before]) -> None:
         self._texts = texts
-        self._whole = Packing(texts, ranked)
-        self._again = tuple(
-            tuple((each.start, each.end) for each in passages if known.covers(each.start, each.end))
-            for passages, known in zip(ranked, before, strict=True)
-        )
-        rest = tuple(
-            tuple(each for each in passages if not known.covers(each.start, each.end))
-            for passages, known in zip(ranked, before, strict=True)
-        )
+        self.whole = Packing(texts, ranked)
+        pairs = list(zip(ranked, before, strict=True))
+        self._again = tuple(tuple(each for each in passages if _known(each, known)) for passages, known in pairs)
+        rest = tuple(tuple(each for each in passages if not _known(each, known)) for passages, known in pairs)
         best = max((passages[0].score for passages in ranked if passages), default=0.0)
-        self._rest = Packing(texts, rest, best) if any(self._again) else self._whole
+        self.rest = Packing(texts, rest, best) if any(self._again) else self.whole
 
-    def pack(self, room: int, opening: Sequence[int]) -> tuple[Packed, Stretches]:
-        """As much as the room holds, and what of it is left out because it was shown before."""
-        packed = self._whole.pack(room, opening)
-        nothing = (NOTHING,) * len(self._texts)
-        if self._rest is self._whole:
-            return packed, nothing
-        left_out = tuple(
-            _joined([span for passage in chosen for span in _within(passage.start, passage.end, again)])
+    def left_out(self, packed: Packed) -> Stretches:
+        """What of a packing for anybody was shown before; nothing where leaving it out saves little."""
+        stretches = tuple(
+            _joined([span for passage in chosen for span in _within(passage, again)])
             for chosen, again in zip(packed.chosen, self._again, strict=True)
         )
-        stretches = [span for spans in left_out for span in spans]
-        pieces = [text[start:end] for text, spans in zip(self._texts, left_out, strict=True) for start, end in spans]
-        if sum(map(serialized_size, pieces)) < LEAST_SAVED + room_to_name(stretches):
-            return packed, nothing
-        return self._rest.pack(room - room_to_name(stretches), opening), left_out
+        saved = sum(
+            serialized_size(text[start:end])
+            for text, spans in zip(self._texts, stretches, strict=True)
+            for start, end in spans
+        )
+        spans = [span for some in stretches for span in some]
+        return stretches if saved >= LEAST_SAVED + room_to_name(spans) else (NOTHING,) * len(self._texts)
 
 
-def _within(start: int, end: int, spans: Sequence[Span]) -> list[Span]:
-    """What of the spans lies in a stretch."""
-    return [(max(start, first), min(end, last)) for first, last in spans if first < end and last > start]
+def _known(passage: Passage, before: Before) -> bool:
+    return before.covers(passage.start, passage.end)
+
+
+def _within(chosen: Passage, again: Sequence[Passage]) -> list[Span]:
+    """What of a chosen passage, which may be several joined, stands in these."""
+    return [
+        (max(chosen.start, each.start), min(chosen.end, each.end))
+        for each in again
+        if each.start < chosen.end and each.end > chosen.start
+    ]
 
 
 def _joined(spans: Sequence[Span]) -> tuple[Span, ...]:
