@@ -3,8 +3,8 @@
 A real server over stdio, the recorded pages on loopback, and eighteen questions on three of them, asked in a row as an
 agent asks: once with `KEYHOLE_REPEATS=always`, once with the ledger. With DATA, a folder as answers.py describes, the
 same in this process for documents with at least five questions. Prints the characters that the model got, how many of
-them it had not seen, and for how many questions the answer stands in what it was shown: by that call, or by any call
-up to it. Takes some 10 s, with DATA a minute.
+them it had not seen, and for how many questions the answer stands in what it was shown: by that call, by one call
+up to it, or in pieces by several. Takes some 10 s, with DATA a minute.
 """
 
 from __future__ import annotations
@@ -69,11 +69,14 @@ class Sum:
     """Answers in the result of their own call."""
     anywhere: int = 0
     """Answers in it or in an earlier one of the session."""
+    pieces: int = 0
+    """Answers of which every character was shown, by several calls; told only where the stored text is at hand."""
 
 
+Spans = Sequence[tuple[int, int]]
 Asked = tuple[str, str, Sequence[Sequence[str]]]
 """Of which text, what, and the answer: alternatives of each needed part, without white space."""
-Ask = Callable[[str, str], Awaitable[str]]
+Ask = Callable[[str, str], Awaitable[tuple[str, Spans]]]
 
 
 def main() -> int:
@@ -83,8 +86,8 @@ def main() -> int:
     parser.add_argument("--budget", type=int, action="append")
     parser.add_argument("--documents", type=int, default=60)
     options = parser.parse_args()
-    print("| pages | bytes a call | repeats | questions | characters | of them new | answer here | answer seen |")
-    print("| --- | ---: | --- | ---: | ---: | ---: | ---: | ---: |")
+    print("| pages | bytes a call | repeats | questions | characters | of them new | answer here | seen | in pieces |")
+    print("| --- | ---: | --- | ---: | ---: | ---: | ---: | ---: | ---: |")
     for budget in options.budget or (1_500, 3_000, 9_000):
         for repeats in ("always", "once"):
             print(row("recorded", budget, repeats, asyncio.run(over_stdio(budget, repeats))))
@@ -96,7 +99,7 @@ def main() -> int:
 
 def row(what: str, budget: int, repeats: str, found: Sum) -> str:
     """One line of the table."""
-    shares = f"{found.here} | {found.anywhere}"
+    shares = f"{found.here} | {found.anywhere} | {found.pieces}"
     return f"| {what} | {budget} | {repeats} | {found.questions} | {found.characters:,} | {found.fresh:,} | {shares} |"
 
 
@@ -113,10 +116,10 @@ async def over_stdio(budget: int, repeats: str, questions: Sequence[tuple[str, s
         command = StdioServerParameters(command=sys.executable, args=["-m", "keyhole", "serve"], env=environment)
         async with Client(command) as client:
 
-            async def ask(name: str, question: str) -> str:
+            async def ask(name: str, question: str) -> tuple[str, Spans]:
                 arguments = {"url": f"http://127.0.0.1:{port}/{name}", "query": question, "max_chars": budget}
                 result = await client.call_tool("web_fetch", arguments)
-                return str(getattr(result.content[0], "text", ""))
+                return str(getattr(result.content[0], "text", "")), ()
 
             return await session(ask, [(name, question, [[squash(answer)]]) for name, question, answer in questions])
 
@@ -134,10 +137,13 @@ async def over_documents(data: Path, budget: int, repeats: str, most: int) -> Su
         product = stored(id, texts[id], repeats)
         caller = Caller(ledger=Ledger())
 
-        async def ask(name: str, question: str, product: Retrieval = product, caller: Caller = caller) -> str:
-            return (await product.read_artifact(name, query=question, limit=budget, caller=caller)).text
+        async def ask(
+            name: str, question: str, product: Retrieval = product, caller: Caller = caller
+        ) -> tuple[str, Spans]:
+            answer = await product.read_artifact(name, query=question, limit=budget, caller=caller)
+            return answer.text, [(start, end) for _, start, end in answer.shown]
 
-        found = await session(ask, asked[id])
+        found = await session(ask, asked[id], texts[id])
         for name in Sum.__slots__:
             setattr(total, name, getattr(total, name) + getattr(found, name))
     return total
@@ -153,11 +159,19 @@ def stored(id: str, text: str, repeats: str) -> Retrieval:
     return Retrieval(Config(repeats=repeats), nobody, store, Panel(()), b"0" * 32, lambda: NOW, nobody)  # type: ignore[arg-type]
 
 
-async def session(ask: Ask, asked: Sequence[Asked]) -> Sum:
+async def session(ask: Ask, asked: Sequence[Asked], document: str = "") -> Sum:
     """One session, each question after the other."""
-    found, lines, seen = Sum(), set[str](), ""
+    found, lines, seen, shown = Sum(), set[str](), "", set[int]()
+    places = [place for place, sign in enumerate(document) if not sign.isspace()]
+    words = squash(document)
+
+    def pieced(part: str) -> bool:
+        at = words.find(part)
+        return at >= 0 and shown.issuperset(places[at : at + len(part)])
+
     for name, question, gold in asked:
-        text = await ask(name, question)
+        text, spans = await ask(name, question)
+        shown.update(*(range(*span) for span in spans))
         own = [line for line in text.splitlines() if line not in lines]
         lines.update(own)
         here, seen = squash(text), seen + squash(text)
@@ -165,7 +179,9 @@ async def session(ask: Ask, asked: Sequence[Asked]) -> Sum:
         found.characters += len(text)
         found.fresh += sum(map(len, own))
         found.here += all(any(each in here for each in some) for some in gold)
-        found.anywhere += all(any(each in seen for each in some) for some in gold)
+        anywhere = all(any(each in seen for each in some) for some in gold)
+        found.anywhere += anywhere
+        found.pieces += not anywhere and all(any(map(pieced, some)) for some in gold)
     return found
 
 
