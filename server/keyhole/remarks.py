@@ -29,8 +29,8 @@ def shown_before(repeats: Sequence[Repeat], others: bool) -> str:
 
 def shown_before_briefly(repeats: Sequence[Repeat]) -> str:
     """The same for one source of a search."""
-    calls: dict[int, None] = dict.fromkeys(repeat.call for repeat in repeats)
-    which = f"call{'s' if len(calls) > 1 else ''} {', '.join(map(str, calls))}"
+    calls = {repeat.call for repeat in repeats}
+    which = f"call{'s' if len(calls) > 1 else ''} {', '.join(map(str, sorted(calls)))}"
     return f"shown before: {_stretches(repeats)} in {which}" if repeats else ""
 
 
