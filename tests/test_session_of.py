@@ -42,7 +42,7 @@ def test_the_calls_of_one_connection_share_a_session(era: str) -> None:
 
     first, second = anyio.run(run)
     assert BEFORE not in first
-    assert f'in call 1 ("{QUESTIONS[0]}")' in second
+    assert f"in call 1 ({QUESTIONS[0]})" in second
 
 
 def vacuum(_site: object) -> Any:

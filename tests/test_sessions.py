@@ -99,7 +99,7 @@ def test_a_passage_shown_before_is_left_out_named_and_makes_room_for_others() ->
     product, caller = session()
     first = fetch(product, caller, "vacuum threshold for autovacuum")
     second = fetch(product, caller, "autovacuum threshold")
-    assert 'in call 1 ("vacuum threshold for autovacuum"). repeat=true shows it again.' in second.text
+    assert "in call 1 (vacuum threshold for autovacuum). repeat=true shows it again." in second.text
     assert not covered(first) & covered(second)
     assert named(second.text)
 
@@ -146,7 +146,7 @@ def test_what_was_read_by_offset_is_shown_before_too() -> None:
     fresh = fetch(product, ANYBODY, QUERIES[0])
     id, start, end = fresh.shown[0]
     asyncio.run(product.read_artifact(id, offset=start, limit=end - start + 500, caller=caller))
-    assert f"{start}:{end} in call 1." in fetch(product, caller, QUERIES[0]).text
+    assert f"{start}:{end} in call 1 (read_artifact)." in fetch(product, caller, QUERIES[0]).text
 
 
 def test_a_small_page_shown_whole_is_a_line_the_second_time() -> None:
@@ -181,7 +181,7 @@ def test_a_search_leaves_out_what_a_fetch_showed_and_names_it_at_its_source() ->
     shown = fetch(product, caller, "vacuum threshold for autovacuum", 9_000)
     found = asyncio.run(product.search("vacuum threshold for autovacuum", max_chars=4_000, caller=caller))
     assert len(covered(shown) & covered(found)) < 0.2 * len(covered(found))
-    assert 'shown before in call 1 ("vacuum threshold for autovacuum"); repeat=true' in found.text
+    assert "shown before in call 1 (vacuum threshold for autovacuum); repeat=true" in found.text
     assert re.search(r"[Ss]hown before: \d+:\d+.* in call 1", found.text)
 
 

@@ -25,7 +25,7 @@ def test_stretches_of_one_call_stand_together_and_its_words_are_one_plain_line()
     repeats = [Repeat(0, 9, 2, "pump\nseal"), Repeat(20, 30, 1), Repeat(40, 50, 2, "pump\nseal")]
     line = shown_before(repeats, True)
     assert line == (
-        'Left out, as shown before: 0:9, 40:50 in call 2 ("pump seal"); 20:30 in call 1. repeat=true shows it again.'
+        "Left out, as shown before: 0:9, 40:50 in call 2 (pump seal); 20:30 in call 1. repeat=true shows it again."
     )
     assert shown_before(repeats[1:2], False).endswith(" Nothing else is left to show.")
     assert shown_before([], True) == ""
@@ -35,7 +35,7 @@ def test_a_search_names_calls_once_and_stretches_at_their_source() -> None:
     repeats = [Repeat(0, 9, 2, "pump"), Repeat(20, 30, 1)]
     assert shown_before_briefly(repeats) == "shown before: 0:9, 20:30 in calls 1, 2"
     assert shown_before_briefly([]) == ""
-    assert which_calls(repeats) == 'Left out, as shown before in call 1, call 2 ("pump"); repeat=true shows it again.'
+    assert which_calls(repeats) == "Left out, as shown before in call 1, call 2 (pump); repeat=true shows it again."
     assert which_calls([]) == ""
 
 

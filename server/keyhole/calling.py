@@ -32,11 +32,11 @@ class Call:
 
     @classmethod
     def begun(cls, config: Config, caller: Caller, budget: Budget, asked: tuple[Hashable, ...], repeat: bool) -> Call:
-        """A call that asked this: first the words it is known by, then all else but its budget."""
+        """A call that asked this: its query, its tool, and all else but its budget."""
         always = repeat or config.repeats == "always"
         if caller.ledger is None:
             return cls(budget, caller, always)
-        turn = caller.ledger.begin((*asked, repeat), str(asked[0]), budget.size)
+        turn = caller.ledger.begin((*asked, repeat), str(asked[0] or asked[1]), budget.size)
         return cls(within(budget, config.session_tokens, turn.spent), caller, always, turn)
 
     def shown(self, id: str) -> tuple[Shown, ...]:

@@ -52,4 +52,4 @@ def _stretches(repeats: Sequence[Repeat]) -> str:
 
 def _call(repeat: Repeat) -> str:
     about = plain_line(repeat.about, MAX_ABOUT)
-    return f'call {repeat.call} ("{about}")' if about else f"call {repeat.call}"
+    return f"call {repeat.call} ({about})" if about else f"call {repeat.call}"

@@ -308,8 +308,8 @@ class Retrieval:
         repeat: bool,
         asked: tuple[Hashable, ...],
     ) -> AsyncIterator[Call]:
-        """One deadline and one place where failures become answers; the block sets `call.answer`. `asked`: all that
-        the call asked for but its budget, first the words it is known by."""
+        """One deadline and one place where failures become answers; the block sets `call.answer`. `asked`: the
+        query, the tool, and all else that the call asked for but its budget."""
         budget = allowance(self.config, caller, max_chars, max_tokens)
         call = Call.begun(self.config, caller, budget, asked, repeat)
         try:
