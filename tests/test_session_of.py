@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import anyio
@@ -11,13 +14,16 @@ import pytest
 from mcp import Client
 
 from fakes import page
+from keyhole import observe
 from keyhole.config import Config
+from keyhole.hosting.access import CallLines
 from keyhole.retrieve import Retrieval
 from keyhole.site import recorded_pages
 from keyhole.tools import build_server
-from loopback import Call, response, serve
+from loopback import PATIENCE, Call, Site, response, serve
 from product import retrieval
 from served import Post, application_server, open_session, tool_call
+from waiting import wait_for
 
 URL = "https://pg.example/vacuum"
 QUESTIONS = ("vacuum threshold for autovacuum", "autovacuum threshold")
@@ -52,6 +58,50 @@ def vacuum(_site: object) -> Any:
         call.send(response(recorded.body, Content_Type=recorded.content_type))
 
     return talk
+
+
+class Ends(CallLines):
+    """Counts the requests and the calls that ended."""
+
+    def __init__(self) -> None:
+        self.requests = 0
+        self.calls = 0
+
+    @contextmanager
+    def call(self, call: observe.Call) -> Iterator[None]:
+        yield
+        self.calls += 1
+
+    def answered(self, status: int) -> None:
+        self.requests += 1
+
+
+def test_an_answer_whose_connection_was_lost_showed_nothing(tmp_path: Path) -> None:
+    let_go, ends = Event(), Ends()
+
+    def held(site: Site) -> Any:
+        send = vacuum(site)
+
+        def talk(call: Call) -> None:
+            let_go.wait(PATIENCE)
+            send(call)
+
+        return talk
+
+    with serve(held) as site, observe.listening(ends):
+        config = Config(home=tmp_path, allow_private=frozenset({site.endpoint}), engines=("searxng",), robots="off")
+        with application_server(config) as server:
+            session = open_session(server.port)
+            before = ends.requests
+            lost = Post(
+                server.port, tool_call("web_fetch", url=site.url("/"), query=QUESTIONS[0]), mcp_session_id=session
+            )
+            assert site.heard.wait(PATIENCE)
+            lost.leave()
+            wait_for(lambda: ends.requests > before)
+            let_go.set()
+            wait_for(lambda: ends.calls == 1)
+            assert BEFORE not in over_http(server.port, site.url("/"), QUESTIONS[1], session)
 
 
 def over_http(port: int, url: str, query: str, session: str) -> str:

@@ -45,5 +45,5 @@ class Call:
 
     def answered(self) -> None:
         """Its answer goes out: only now the session was shown what is in it."""
-        if self.caller.ledger is not None:
+        if self.caller.ledger is not None and not self.caller.gone():
             self.caller.ledger.enter(self.turn, self.answer.shown, estimate(self.answer.text))

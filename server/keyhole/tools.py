@@ -49,8 +49,8 @@ _FACES: dict[str, tuple[str, str, bool]] = {
         "Fetch a web page",
         "Fetch one page and return, within a hard budget, the passages that answer `query` as clean Markdown, "
         "verbatim and in page order. Use it when you have a URL; use search when you do not. The full text is kept: "
-        "the result ends with the exact read_artifact call that reads on, so nothing is lost and nothing need be "
-        "fetched twice. Without `query` you get the head and tail of a long page. Does not run JavaScript or log in.",
+        "the result names the exact read_artifact call that reads on, so nothing need be fetched twice, and its last "
+        "line is [end]. Without `query` you get the head and tail of a long page. Does not run JavaScript or log in.",
         True,
     ),
     "search": (
@@ -200,7 +200,9 @@ def _caller(ctx: ServerRequestContext[Any], ledger: Ledger | None) -> Caller:
     """Who asks, by the name it gave in the handshake or, in the later era, in this request."""
     given = ctx.session.client_params
     name, version = (given.client_info.name, given.client_info.version) if given else ("", "")
-    return Caller(name, version, ledger)
+    place = _scope(ctx).get(PLACE)
+    # Read where work and request share a place: once the request has ended, no answer goes out.
+    return Caller(name, version, ledger, lambda: place is not None and place.left)
 
 
 def _ledger(ctx: ServerRequestContext[Any], ledgers: Ledgers, tenant: str, config: Config) -> Ledger | None:
