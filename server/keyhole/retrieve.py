@@ -8,9 +8,9 @@ one large page does not stop the others.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Hashable, Sequence
+from collections.abc import AsyncIterator, Callable, Hashable, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -103,11 +103,11 @@ class Retrieval:
         asked = (query or "", "read_artifact", id, find, *(() if query or find else (offset, limit)))
         async with self._call(self.config.timeout, caller, most, max_tokens, repeat, asked) as call:
             if find:
-                call.answer = await asyncio.to_thread(self._quote, await self._stored(id), find, call.budget)
+                call.answer = await asyncio.to_thread(self._quote, await self._stored(id), find, call)
             elif query:
                 call.answer = await self._page(await self._stored(id), True, query, call)
             else:
-                call.answer = await asyncio.to_thread(self._read, id, max(0, min(offset, FAR)), limit, call.budget)
+                call.answer = await asyncio.to_thread(self._read, id, max(0, min(offset, FAR)), limit, call)
         return call.answer
 
     async def search(
@@ -173,7 +173,7 @@ class Retrieval:
     ) -> Answer:
         from keyhole.passages import select
 
-        budget = call.budget.size
+        budget = call.budget
         known = call.shown(artifact.id) if stored else ()
         before = [(each.start, each.end) for each in known]
         # Asked once: every rendering of this answer says the same.
@@ -185,7 +185,7 @@ class Retrieval:
                     artifact.text, query, room, measure=serialized_size, preferred=preferred, before=before
                 )
             again = shown_before(told(selection.repeated, known), bool(selection.spans))
-            remarks = [each for each in (note, call.budget.note, again) if each]
+            remarks = [each for each in (note, again) if each]
             gap = selection.next_gap if stored else None
             with stage("wording"):
                 return wording.page(
@@ -195,18 +195,18 @@ class Retrieval:
                     next_window=None if gap is None else self._next(artifact, *gap),
                     asked=bool(query),
                     warning=warning,
-                    brief=budget < wording.BRIEF_BELOW,
-                    extras=[*(header_lines(artifact) if budget >= ROOMY else ()), *remarks],
+                    brief=budget.size < wording.BRIEF_BELOW,
+                    extras=[*(header_lines(artifact) if budget.size >= ROOMY else ()), *remarks],
                 )
 
-        return _counted(bounded(budget, render), artifact)
+        return _counted(_within(budget, render), artifact)
 
-    def _read(self, id: str, offset: int, limit: int | None, given: Budget) -> Answer:
+    def _read(self, id: str, offset: int, limit: int | None, call: Call) -> Answer:
         from keyhole.passages.reading import reach, window
 
         # So much of the text and no more: what may be shown, and after it the window that the continuation gives.
-        budget = given.size
-        most = _reading_room(budget)
+        budget = call.budget
+        most = _reading_room(budget.size)
         end = offset + reach(limit, most) + reach(None, _reading_room(self.config.max_chars))
         with stage("store"):
             part = self.store.part(id, offset, end)
@@ -217,31 +217,29 @@ class Retrieval:
             size, base, total = serialized_size, part.start, part.total
             shown = window(part.artifact.text, offset, limit, min(room, most), size, base=base, total=total)
             following = self._following(part.artifact, shown, base)
-            sign, brief = wording.mark(self.secret, part.artifact.id), budget < wording.BRIEF_BELOW
-            return wording.reading(
-                part, shown, mark=sign, next_window=following, brief=brief, warning=warning, note=given.note
-            )
+            sign, brief = wording.mark(self.secret, part.artifact.id), budget.size < wording.BRIEF_BELOW
+            return wording.reading(part, shown, mark=sign, next_window=following, brief=brief, warning=warning)
 
-        return bounded(budget, render)
+        return _within(budget, render)
 
-    def _quote(self, artifact: Artifact, quote: str, given: Budget) -> Answer:
+    def _quote(self, artifact: Artifact, quote: str, call: Call) -> Answer:
         from keyhole.passages.reading import find_quote, window
 
         found = find_quote(artifact.text, quote)
         if found is None:
             raise KeyholeError(Code.QUOTE_NOT_FOUND, "the text does not hold this quote")
-        warning, budget = self.store.warning(), given.size
+        warning, budget = self.store.warning(), call.budget
 
         def render(room: int) -> Answer:
             start = max(0, found.start - QUOTE_CONTEXT)
             shown = window(artifact.text, start, found.end + QUOTE_CONTEXT - start, max(1, room), serialized_size)
-            sign, brief = wording.mark(self.secret, artifact.id), budget < wording.BRIEF_BELOW
+            sign, brief = wording.mark(self.secret, artifact.id), budget.size < wording.BRIEF_BELOW
             following = self._following(artifact, shown)
             return wording.quotation(
-                artifact, found, shown, mark=sign, next_window=following, brief=brief, warning=warning, note=given.note
+                artifact, found, shown, mark=sign, next_window=following, brief=brief, warning=warning
             )
 
-        return bounded(budget, render)
+        return _within(budget, render)
 
     def _following(self, artifact: Artifact, shown: Window, base: int = 0) -> Window | None:
         if shown.next_start is None:
@@ -280,17 +278,18 @@ class Retrieval:
     ) -> Answer:
         from keyhole.evidence import evidence
 
+        budget = call.budget
         with stage("wording"):
             answer = evidence(
                 gathered.sources,
                 ranked,
-                call.budget.size,
+                budget.size,
                 keep=keep,
                 scope=scope,
                 reports=gathered.reports,
                 mark=partial(wording.mark, self.secret),
                 following=self._next,
-                opinions=" ".join(filter(None, (opinions, call.budget.note))),
+                opinions=" ".join(filter(None, (budget.note, opinions))),
                 shown=call.shown,
                 warning=self.store.warning(),
             )
@@ -329,6 +328,16 @@ def _counted(answer: Answer, *artifacts: Artifact) -> Answer:
     """The same answer, told what it spares its reader of the texts that were read for it."""
     add("characters_saved", max(0, sum(len(artifact.text) for artifact in artifacts) - len(answer.text)))
     return answer
+
+
+def _within(budget: Budget, render: Callable[[int], Answer]) -> Answer:
+    """The answer bounded; first in it the line that says what the budget is not."""
+
+    def noted(room: int) -> Answer:
+        answer = render(room)
+        return replace(answer, text=f"{budget.note}\n{answer.text}") if budget.note else answer
+
+    return bounded(budget.size, noted)
 
 
 def _reading_room(budget: int) -> int:

@@ -55,8 +55,8 @@ def within(budget: Budget, session_tokens: int | None, spent: int) -> Budget:
         return budget
     left = max(0, session_tokens - spent)
     most = max(LEAST_TOKENS, left // SHARE)
-    size, tokens = max(MIN_BUDGET, most * BYTES_PER_TOKEN), min(most, budget.tokens or most)
+    size = max(MIN_BUDGET, most * BYTES_PER_TOKEN)
     if size >= budget.size:
-        return replace(budget, tokens=tokens)
+        return budget
     note = " ".join(filter(None, (budget.note, running_out(left, session_tokens))))
-    return replace(budget, size=size, tokens=tokens, note=note)
+    return replace(budget, size=size, tokens=min(most, budget.tokens or most), note=note)

@@ -119,7 +119,7 @@ def page(
 
 
 def reading(
-    part: Part, window: Window, *, mark: str, next_window: Window | None, brief: bool, warning: str = "", note: str = ""
+    part: Part, window: Window, *, mark: str, next_window: Window | None, brief: bool, warning: str = ""
 ) -> Answer:
     """A range of a stored text, of which the part holds at least that."""
     artifact = part.artifact
@@ -130,9 +130,8 @@ def reading(
     elif next_window is None:
         status += " End of text."
     head = [*_source_lines(artifact), _join(status, f'id="{artifact.id}"'), *notes(artifact, warned(warning))]
-    head += [note] if note else []
     if brief:
-        head = [_join(status, *_brief_notes(artifact), warned(warning, brief=True), note)]
+        head = [_join(status, *_brief_notes(artifact), warned(warning, brief=True))]
     return Answer(
         _framed(head, artifact.text[window.start - part.start : window.end - part.start], mark, call, brief),
         {
@@ -156,12 +155,11 @@ def quotation(
     next_window: Window | None,
     brief: bool,
     warning: str = "",
-    note: str = "",
 ) -> Answer:
     """Where a quote stands, with what is around it."""
     how = "exactly" if quote.exact else "apart from spaces, case and punctuation"
     status = f"The quote stands {how} at {quote.start}:{quote.end}; shown are characters {window.start}:{window.end}."
-    told = _join(warned(warning, brief=brief), note)
+    told = warned(warning, brief=brief)
     head = [*_source_lines(artifact), _join(status, f'id="{artifact.id}"'), *([told] if told else [])]
     if brief:
         head = [_join(status, told)]
