@@ -32,6 +32,15 @@ def test_the_same_call_is_answered_from_the_history_it_had_unless_it_asks_for_mo
     assert ledger.begin("a", "", 101).shown("id")
 
 
+def test_a_larger_call_between_does_not_change_what_the_smaller_ones_give() -> None:
+    ledger = Ledger()
+    small = ledger.begin("a", "", 100)
+    ledger.enter(small, [("id", 0, 10)], 1)
+    ledger.enter(ledger.begin("a", "", 900), [("id", 10, 90)], 1)
+    assert ledger.begin("a", "", 100) == small
+    assert ledger.begin("a", "", 101).call == 2
+
+
 def test_calls_at_once_do_not_see_each_other() -> None:
     ledger = Ledger()
     one, two = ledger.begin("a", "", 100), ledger.begin("b", "", 100)

@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from fakes import HANGS, FakeEngine, page
@@ -71,6 +71,7 @@ def ask(product: Retrieval, call: tuple[str, str | None, int, str], caller: Call
 
 
 @settings(max_examples=60, deadline=None)
+@example(calls=[(VACUUM, QUERIES[0], budget, "fetch") for budget in (500, 9_000, 500, 60_000, 9_000)])
 @given(calls=st.lists(CALLS, min_size=2, max_size=7))
 def test_a_session_joined_with_what_its_lines_name_covers_what_a_fresh_one_shows(
     calls: list[tuple[str, str | None, int, str]],

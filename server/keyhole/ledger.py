@@ -89,8 +89,9 @@ class Ledger:
         With a smaller budget it is the same call too: so asks an agent whose client cut the first result.
         """
         self._calls += 1
-        known = self._turns.get(key)
-        if known and size <= known.size and self._is_recent(known.spent):
+        made = [turn for turn in self._turns.values() if turn.key == key and turn.size >= size]
+        known = min(made, key=lambda turn: turn.size, default=None)
+        if known and self._is_recent(known.spent):
             return known
         recent = tuple(entry for entry in self._entries if self._is_recent(entry.spent))
         return Turn(self._calls, key, about[:MAX_ABOUT], size, recent, self._spent)
@@ -103,8 +104,8 @@ class Ledger:
         self._spent += tokens
         entry = Entry(turn.call, turn.about, {id: tuple(some) for id, some in spans.items()}, self._spent)
         self._entries = tuple(each for each in (*self._entries, entry) if self._is_recent(each.spent))[-MAX_CALLS:]
-        self._turns[turn.key] = turn
-        self._turns.move_to_end(turn.key)
+        self._turns[turn.key, turn.size] = turn
+        self._turns.move_to_end((turn.key, turn.size))
         while len(self._turns) > MAX_CALLS:
             self._turns.popitem(last=False)
 
