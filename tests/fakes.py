@@ -17,10 +17,8 @@ from keyhole.records import (
     Part,
     Place,
     SearchRequest,
-    StoreStats,
-    Verification,
 )
-from keyhole.store.base import Store, Word
+from keyhole.store.base import Store, StoreStats, Verification, Word
 from keyhole.store.filters import NONE, Filters
 from keyhole.websearch.base import Engine
 from keyhole.worker.base import Extractor

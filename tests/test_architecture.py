@@ -38,8 +38,10 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("pages", "readers"),
     ("gathering",),
     ("allowance",),
+    ("remarks",),
+    ("thrift",),
     ("bound", "wording", "citing", "arguments"),
-    ("evidence",),
+    ("evidence", "calling"),
     ("retrieve",),
     ("stores", "tenants"),
     (

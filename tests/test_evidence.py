@@ -141,10 +141,11 @@ def test_sources_are_numbered_with_title_url_facts_and_where_to_read_on() -> Non
     kept = source(1, FILLER * 40 + "\n\nThe zebra came.\n\n" + FILLER * 40, date="2024-05-01T10:00:00Z")
     text = shown([kept]).text
     assert text.startswith(
-        "1 source from the web.\n\n[1] Title 1\nhttps://site1.example/page\n2024-05-01, 8,019 characters.\n--- "
+        "1 source from the web. 319 characters shown.\n\n[1] Title 1\n"
+        "https://site1.example/page\n2024-05-01, 8,019 characters.\n--- "
     )
     assert CALL.search(text)
-    assert text.endswith(")")
+    assert text.endswith(")\n[end]")
 
 
 def test_a_page_that_forges_a_source_stays_inside_its_boundary() -> None:

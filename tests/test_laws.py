@@ -18,6 +18,7 @@ from keyhole.bound import result_json
 from keyhole.config import Config
 from keyhole.records import Answer
 from keyhole.settings import MAX_BUDGET, MIN_BUDGET
+from keyhole.wording import BRIEF_BELOW
 from product import retrieval
 
 URL = "https://example.org/page"
@@ -123,7 +124,8 @@ def test_windows_joined_are_the_stored_text(text: str, limit: int | None, budget
         if not following or len(read) > 20_000:
             break
         assert following[0] == following[-1]
-        assert len(following) == 2
+        assert len(following) == (1 if max(budget, size or 0) < BRIEF_BELOW else 2)
+        assert answer.text.endswith("\n[end]")
         offset = int(following[0][1])
         size = limit or int(following[0][2])
     assert read == stored[: len(read)]

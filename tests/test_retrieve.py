@@ -13,7 +13,7 @@ from keyhole.gathering import Gathered
 from keyhole.records import Answer, Document, Hit, Page, Source
 from keyhole.retrieve import Retrieval
 from keyhole.site import recorded_pages
-from keyhole.wording import UNRANKED
+from keyhole.wording import BRIEF_BELOW, UNRANKED
 from product import retrieval
 
 URL = "https://pumps.example/manual"
@@ -58,7 +58,7 @@ def test_a_query_that_matches_nothing_gives_the_window_and_names_the_absent_term
     answer = fetch(product, "unicorn grazing")
     assert "Nothing matches the query" in answer.text
     assert "Not in the text: unicorn, grazing." in answer.text
-    assert answer.facts["spans"] == fetch(product).facts["spans"]
+    assert [answer.facts["strategy"], answer.facts["total_chars"]] == ["head_tail", len(LONG)]
 
 
 def test_the_continuation_stands_before_and_after_the_text_with_the_same_numbers() -> None:
@@ -66,7 +66,7 @@ def test_the_continuation_stands_before_and_after_the_text_with_the_same_numbers
     calls = CALL.findall(answer.text)
     assert len(calls) == 2
     assert calls[0] == calls[1]
-    assert answer.text.endswith(")")
+    assert answer.text.endswith(")\n[end]")
     assert answer.facts["next"] == {"offset": int(calls[0][1]), "limit": int(calls[0][2])}
 
 
@@ -292,7 +292,8 @@ def test_at_every_budget_the_answer_keeps_its_form() -> None:
     for budget in range(500, 9_001, 41):
         for query in ("vacuum threshold for autovacuum", None):
             answer = fetch(product, query, budget)
-            assert len(CALL.findall(answer.text)) == 2, budget
+            assert len(CALL.findall(answer.text)) == (1 if budget < BRIEF_BELOW else 2), budget
+            assert answer.text.endswith("\n[end]")
             assert re.search(r"--- untrusted text (\w{8}) ---\n.*\n--- end \1 ---", answer.text, re.DOTALL), budget
 
 

@@ -79,6 +79,7 @@ async def keyhole(web: RunningWeb, engine: str, home: str, **settings: str) -> A
         "KEYHOLE_ALLOW_PRIVATE": web.endpoints,
         "KEYHOLE_ENGINES": "searxng",
         "KEYHOLE_SEARXNG_URL": engine,
+        "KEYHOLE_REPEATS": "always",  # each question is measured by itself
         "PYTHONPATH": str(SERVER),
         **settings,
     }

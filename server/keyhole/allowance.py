@@ -25,6 +25,11 @@ SIZE_PER_TOKEN: Final = 4
 AHEAD: Final = 5.0
 """Seconds before the client stops waiting at which a call ends by itself, so that it still says something."""
 
+READ_OVERHEAD: Final = 1_500
+"""Bytes kept free in a reading window for the longest header, both continuation calls and the facts."""
+READ_TOKENS: Final = 400
+"""The same in tokens: addresses and ids are dense."""
+
 
 @dataclass(frozen=True, slots=True)
 class Budget:
@@ -56,6 +61,14 @@ class Budget:
         """Bytes of English that fit: by them the words around a text are chosen."""
         return min(self.size, self.chars or self.size, (self.tokens or self.size) * SIZE_PER_TOKEN)
 
+    @property
+    def reading(self) -> int:
+        """What of `size` the text in a reading window takes. Of a small budget a fifth: its words are brief."""
+        size = self.size
+        tokens, chars = self.tokens or size, self.chars or size
+        kept = (READ_OVERHEAD, READ_TOKENS * size // tokens, READ_OVERHEAD * size // chars)
+        return max(size - max(kept), size // 5)
+
 
 def allowance(config: Config, caller: Caller, max_chars: int | None = None, max_tokens: int | None = None) -> Budget:
     """The budget of a call that asked for so many bytes and tokens, None for what it did not ask for."""
@@ -84,7 +97,7 @@ def deadline(seconds: float, caller: Caller) -> float:
 def _usual(config: Config, host: Host) -> int:
     """Bytes of a result for which nothing was asked."""
     known = host.max_bytes or host.max_chars
-    return config.max_chars if "max_chars" in config.origins or not known else KNOWN_SIZE
+    return config.max_chars if "max_chars" in config.origins or not known else host.usual or KNOWN_SIZE
 
 
 def _spared(cap: int | None) -> int | None:

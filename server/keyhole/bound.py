@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
+from keyhole.allowance import Budget
 from keyhole.measure import Measure, clip, serialized_size
 from keyhole.records import Answer
 
@@ -42,6 +44,16 @@ def bounded(budget: int, render: Callable[[int], Answer], measure: Measure = ser
     return fitting(budget, render, measure) or cut(render(0), budget, measure)
 
 
+def within(budget: Budget, render: Callable[[int], Answer]) -> Answer:
+    """The answer bounded; first in it the line that says what the budget is not."""
+
+    def noted(room: int) -> Answer:
+        answer = render(room)
+        return replace(answer, text=f"{budget.note}\n{answer.text}") if budget.note else answer
+
+    return bounded(budget.size, noted, budget.measure)
+
+
 def fitting(budget: int, render: Callable[[int], Answer], measure: Measure = serialized_size) -> Answer | None:
     """`render(room)` for the largest room found whose answer fits `budget`; None when even no text does.
 
@@ -64,7 +76,7 @@ def cut(answer: Answer, budget: int, measure: Measure = serialized_size) -> Answ
     """The answer within a budget: its facts go first, then its text is cut. For errors, which are short."""
     if answer_size(answer, measure) <= budget:
         return answer
-    bare = Answer(answer.text, {}, answer.is_error)
+    bare = replace(answer, facts={})
     if answer_size(bare, measure) <= budget:
         return bare
     room = budget - answer_size(Answer("", {}, answer.is_error))
@@ -83,8 +95,14 @@ def _lean(answer: Answer, budget: int) -> Answer:
     ):
         facts = _without(facts, dropped)
         if _size(facts) <= budget // FACTS_SHARE:
-            return Answer(answer.text, facts, answer.is_error)
-    return Answer(answer.text, {}, answer.is_error)
+            measured = {**facts, "length": length_of(answer.text)} if facts else {}
+            return replace(answer, facts=measured if _size(measured) <= budget // FACTS_SHARE else facts)
+    return replace(answer, facts={})
+
+
+def length_of(text: str) -> dict[str, int]:
+    """The length of a text in characters and in bytes of UTF-8, by which a program sees that it was cut."""
+    return {"characters": len(text), "bytes": len(text.encode("utf-8", "surrogatepass"))}
 
 
 def _without(facts: Any, names: Sequence[str]) -> Any:

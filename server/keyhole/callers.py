@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from keyhole.ledger import Ledger
+
+
+def waiting() -> bool:
+    """A caller that is not known to have gone."""
+    return False
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +24,8 @@ class Caller:
     version: str = ""
     ledger: Ledger | None = None
     """What its session was shown; None where there is no session."""
+    gone: Callable[[], bool] = waiting
+    """Whether nobody waits for the answer any more: then it shows nothing."""
 
 
 ANYBODY = Caller()

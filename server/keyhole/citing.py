@@ -15,7 +15,9 @@ from keyhole.escape import plain_line
 from keyhole.header import day_of, site_and_day
 from keyhole.measure import clip
 from keyhole.records import Source, Window
-from keyhole.wording import MAX_URL, boundary, notes, read_call, title_line
+from keyhole.remarks import shown_before_briefly
+from keyhole.thrift import Repeat
+from keyhole.wording import END, MAX_URL, boundary, notes, read_call, title_line
 
 MAX_COPIES: Final = 3
 """Sites named that have the same text; the rest are counted, and `_meta` has their URLs."""
@@ -37,6 +39,8 @@ class Cited:
     following: Window | None
     repeats: tuple[int, ...] = ()
     """Numbers of sources that show what is left out of this one because it is the same."""
+    before: tuple[Repeat, ...] = ()
+    """What is left out because the session was shown it before."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +50,7 @@ class Listed:
     source: Source
     snippet: str = ""
     repeats: tuple[int, ...] = ()
+    before: tuple[Repeat, ...] = ()
 
 
 def results(status: Sequence[str], cited: Sequence[Cited], listed: Sequence[Listed], mark: str, *, brief: bool) -> str:
@@ -58,7 +63,7 @@ def results(status: Sequence[str], cited: Sequence[Cited], listed: Sequence[List
         lines += [listed_line(each, number, brief=brief) for number, each in rows]
         snippets = [f"[{number}] {each.snippet}" for number, each in rows if each.snippet]
         parts.append("\n".join([*lines, *([boundary("\n".join(snippets), mark)] if snippets else [])]))
-    return "\n\n".join(parts)
+    return "\n\n".join(parts) + f"\n{END}"
 
 
 def cited_text(cited: Cited, number: int, *, brief: bool) -> str:
@@ -76,8 +81,9 @@ def listed_line(listed: Listed, number: int, *, brief: bool) -> str:
     """A source without passages."""
     source, artifact = listed.source, listed.source.artifact
     why = f"not read: {source.not_read}" if source.not_read else ""
+    earlier = shown_before_briefly(listed.before)
     about = ", ".join(
-        fact for fact in (why, "" if brief else day_of(source.date), _shares_with(listed.repeats)) if fact
+        fact for fact in (why, "" if brief else day_of(source.date), _shares_with(listed.repeats), earlier) if fact
     )
     id = f' id="{artifact.id}"' if artifact and source.stored else ""
     title = "" if brief else title_line(source.title)
@@ -103,12 +109,13 @@ def _facts_line(cited: Cited) -> str:
     told = [*site_and_day(artifact, source.date), f"{len(artifact.text):,} characters"]
     if source.stored and not cited.following:
         told.append(f'id="{artifact.id}"')
-    same = _shares_with(cited.repeats)
+    same, earlier = _shares_with(cited.repeats), shown_before_briefly(cited.before)
     sentences = [
         ", ".join(told) + ".",
         *notes(artifact, ""),
         _also_at(source.copies),
         f"{same[:1].upper()}{same[1:]}, left out here." if same else "",
+        f"{earlier[:1].upper()}{earlier[1:]}." if earlier else "",
     ]
     return " ".join(sentence for sentence in sentences if sentence)
 

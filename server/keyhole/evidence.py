@@ -14,12 +14,17 @@ from typing import Final
 from keyhole import citing
 from keyhole.bound import bounded
 from keyhole.citing import Cited, Listed
+from keyhole.ledger import Shown
 from keyhole.measure import Measure, serialized_size
 from keyhole.passages import WEAK_BELOW
 from keyhole.passages.across import join_spans
+from keyhole.passages.again import Before, room_to_name
 from keyhole.passages.copies import groups, sketch
 from keyhole.passages.packing import Packed, Packing
+from keyhole.passages.sparing import Sparing
 from keyhole.records import Answer, Artifact, EngineReport, Passage, Ranked, Source, Window, next_gap
+from keyhole.remarks import which_calls
+from keyhole.thrift import Repeat, told
 from keyhole.websearch.merge import RANK_CONSTANT
 from keyhole.wording import BRIEF_BELOW, UNSTORED, search_status, warned, warning_fact
 
@@ -37,6 +42,7 @@ SNIPPET_WORDS: Final = 8
 
 Mark = Callable[[str], str]
 Following = Callable[[Artifact, int, int], Window]
+History = Callable[[str], Sequence[Shown]]
 
 
 def evidence(
@@ -53,12 +59,14 @@ def evidence(
     warning: str = "",
     measure: Measure = serialized_size,
     brief: bool | None = None,
+    shown: History = lambda _: (),
 ) -> Answer:
     """At most `keep` sources with their best passages; what does not fit is left out whole, and said to be.
 
     `ranked` is None where the passages could not be ranked. `mark` signs a boundary, `following` gives the window that
     reads on in an omitted stretch, `opinions` says what went wrong with the ranking, `warning` is the code of what is
-    wrong with the store. `measure` says what of the budget a text takes.
+    wrong with the store. `measure` says what of the budget a text takes, `shown` gives what the session was shown of a
+    text before.
     """
     brief = budget < BRIEF_BELOW if brief is None else brief
     judged = ranked is not None
@@ -82,8 +90,8 @@ def evidence(
     stored = [source.stored for source, _ in kept if source.artifact]
     if not all(stored) and not (warning and any(stored)):
         warning = UNSTORED
-    shown = _Shown(kept, measure, mark, following, judged=judged, warning=warning, brief=brief)
-    return bounded(budget, partial(shown.render, status), measure)
+    shown_as = _Shown(kept, measure, mark, following, judged=judged, warning=warning, brief=brief, shown=shown)
+    return bounded(budget, partial(shown_as.render, status), measure)
 
 
 def ordered(sources: Sequence[Source], ranked: Ranked, scope: str) -> list[int]:
@@ -152,6 +160,7 @@ class _Shown:
         judged: bool,
         warning: str,
         brief: bool,
+        shown: History,
     ) -> None:
         self._sources = [source for source, _ in kept]
         self._ranked = tuple(passages for _, passages in kept)
@@ -160,42 +169,72 @@ class _Shown:
         self._brief = brief
         self._measure = measure
         self._warning = warning
-        self._packing = Packing([_text(source) for source in self._sources], self._ranked, measure)
+        texts = [_text(source) for source in self._sources]
+        self._known = [
+            shown(source.artifact.id) if source.artifact and source.stored else () for source in self._sources
+        ]
+        before = [Before([(each.start, each.end) for each in known]) for known in self._known]
+        self._packing = Sparing(texts, self._ranked, before, measure)
         self._openings = [self._opening(source) for source in self._sources]
         strongest = max((passage.held for passages in self._ranked for passage in passages), default=0.0)
         self._weak = judged and strongest < WEAK_BELOW and any(source.artifact for source in self._sources)
         self._weak_line = ([citing.WEAK] if strongest else [citing.NOTHING]) if self._weak else []
 
-    def render(self, status: Callable[[int], str], room: int) -> Answer:
+    def render(self, status: Callable[..., str], room: int) -> Answer:
         """As much as the room holds; `status` words how many sources are shown."""
-        packed, named = self._plan(room)
+        packed, before, named = self._plan(room)
         opened = [number for number, passages in enumerate(packed.chosen) if passages]
         shown_as = {number: place for place, number in enumerate(opened, start=1)}
         repeats = [tuple(shown_as[other] for other in others if other in shown_as) for others in packed.repeats]
-        cited = [self._cited(number, packed.chosen[number], repeats[number]) for number in opened]
-        listed = [Listed(self._sources[number], said, repeats[number]) for number, said in named.snippets.items()]
-        told = warned(self._warning, brief=self._brief)
-        lines = [status(len(cited) + len(listed)), *self._weak_line, *([told] if told else [])]
+        cited = [self._cited(number, packed.chosen[number], repeats[number], before[number]) for number in opened]
+        listed = [
+            Listed(self._sources[number], said, repeats[number], before[number])
+            for number, said in named.snippets.items()
+        ]
+        spans = [(each.source, *span) for each in cited for span in each.source.spans]
+        first = status(len(cited) + len(listed), characters=sum(end - start for _, start, end in spans))
+        warning = warned(self._warning, brief=self._brief)
+        again = which_calls(repeat for number in (*opened, *named.snippets) for repeat in before[number])
+        lines = [first, *self._weak_line, *filter(None, (warning, again))]
         sign = self._mark("\n".join(each.source.url for each in listed))
         facts = {} if self._brief else citing.facts(cited, listed, total=len(self._sources), weak=self._weak)
         facts |= warning_fact(self._warning)
-        return Answer(citing.results(lines, cited, listed, sign, brief=self._brief), facts)
+        shown = tuple((source.artifact.id, start, end) for source, start, end in spans if source.artifact)
+        return Answer(citing.results(lines, cited, listed, sign, brief=self._brief), facts, shown=shown)
 
-    def _plan(self, room: int) -> tuple[Packed, _Named]:
+    def _plan(self, room: int) -> tuple[Packed, list[tuple[Repeat, ...]], _Named]:
         """Passages first, with room kept for naming the sources that show none; what that does not need is theirs."""
         reserve = (0 if self._brief else room // LIST_SHARE) if any(self._ranked) else room
-        without: Iterable[int] = range(len(self._sources))
-        for _ in range(2):
-            packed = self._packing.pack(room - self._named(without, reserve).cost, self._openings)
-            without = [number for number, passages in enumerate(packed.chosen) if not passages]
-        return packed, self._named(without, room - packed.spent)
+        nothing: list[tuple[Repeat, ...]] = [()] * len(self._sources)
+        packed, without = self._packed(self._packing.whole, room, reserve, nothing)
+        left_out = self._packing.left_out(packed)
+        if not any(left_out):
+            return packed, nothing, self._named(without, room - packed.spent, nothing)
+        room -= room_to_name([span for spans in left_out for span in spans])
+        before = [told(*each) for each in zip(left_out, self._known, strict=True)]
+        packed, without = self._packed(self._packing.rest, room, reserve, before)
+        # What was shown before answers better than what is only found, so it is named first.
+        without.sort(key=lambda number: not before[number])
+        return packed, before, self._named(without, room - packed.spent, before)
 
-    def _named(self, numbers: Iterable[int], room: int) -> _Named:
+    def _packed(
+        self, packing: Packing, room: int, reserve: int, before: Sequence[tuple[Repeat, ...]]
+    ) -> tuple[Packed, list[int]]:
+        """The passages, and the numbers of the sources that show none."""
+        without = list(range(len(self._sources)))
+        for _ in range(2):
+            packed = packing.pack(room - self._named(without, reserve, before).cost, self._openings)
+            without = [number for number, passages in enumerate(packed.chosen) if not passages]
+        return packed, without
+
+    def _named(self, numbers: Iterable[int], room: int, before: Sequence[tuple[Repeat, ...]]) -> _Named:
         """As many sources as the room names, a line each; then their snippets, in equal shares of what is left."""
         left = room - LIST_WORDS
         named: dict[int, str] = {}
         for number in numbers:
-            line = citing.listed_line(Listed(self._sources[number]), LAST_NUMBER, brief=self._brief)
+            line = citing.listed_line(
+                Listed(self._sources[number], before=before[number]), LAST_NUMBER, brief=self._brief
+            )
             if (cost := self._measure(f"\n{line}")) <= left:
                 named[number] = ""
                 left -= cost
@@ -208,15 +247,18 @@ class _Shown:
                 left -= self._measure(named[number]) + SNIPPET_WORDS
         return _Named(named, room - left if named else 0)
 
-    def _cited(self, number: int, passages: Sequence[Passage], repeats: tuple[int, ...]) -> Cited:
+    def _cited(
+        self, number: int, passages: Sequence[Passage], repeats: tuple[int, ...], before: tuple[Repeat, ...]
+    ) -> Cited:
         source, text = self._sources[number], _text(self._sources[number])
         spans = tuple((passage.start, passage.end) for passage in passages)
         scores = tuple(round(passage.score, 3) for passage in passages)
         body = join_spans(text, spans, [passage.label for passage in passages])
-        gap = next_gap(len(text), spans, scores.index(max(scores)))
+        known = tuple((each.start, each.end) for each in before)
+        gap = next_gap(len(text), spans, scores.index(max(scores)), known)
         following = self._following(source.artifact, *gap) if source.artifact and gap else None
         shown = replace(source, spans=spans, scores=scores)
-        return Cited(shown, body, self._mark(_mark_of(source)), following, repeats)
+        return Cited(shown, body, self._mark(_mark_of(source)), following, repeats, before)
 
     def _opening(self, source: Source) -> int:
         """What the words around a source's passages cost at most."""

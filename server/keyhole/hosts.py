@@ -31,6 +31,9 @@ class Host:
     """Of its text."""
     max_tokens: int | None = None
     """Of its text, as the client counts them."""
+    usual: int | None = None
+    """Bytes of a result for which nothing was asked, where what the client lets through depends on what it does not
+    tell, such as its model."""
     timeout: float | None = None
     """Seconds that it waits for a call."""
     source: str = ""
@@ -46,8 +49,10 @@ HOSTS: Final = (
     Host(
         "codex-mcp-client",
         max_bytes=48_000,
+        usual=11_000,
         timeout=300,
-        source="measured with Codex 0.169, 2026-11: the middle of longer results is elided; 300 s from its source",
+        source="measured with Codex 0.169, 2026-11: the middle of longer results is elided, beyond 48,000 bytes with a "
+        "model that it knows and 12,000 with another; 300 s from its source",
         since=(0, 169),
     ),
     Host(
@@ -99,6 +104,11 @@ HOSTS: Final = (
         timeout=600,
         source="bundle of @qwen-code/qwen-code, 2026-11: DEFAULT_TRUNCATE_TOOL_OUTPUT_THRESHOLD; name from a run",
         prefix=True,
+    ),
+    Host(
+        "copilot-cli",
+        max_bytes=20_480,
+        source="measured with Copilot CLI 1.0.102, 2026-11: more goes to a file",
     ),
     Host(
         "opencode",

@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 Strategy = Literal["whole", "passages", "head_tail", "window", "quote"]
-FileState = Literal["", "whole", "replaced", "unfinished"]
 BlockKind = Literal["heading", "paragraph", "list", "table", "code", "quote"]
 
 
@@ -146,40 +145,6 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
-class StoreStats:
-    """How much a store holds."""
-
-    kind: str
-    """`sqlite`, `postgresql` or `memory`."""
-    artifacts: int
-    contents: int
-    """Different texts: equal ones are kept once."""
-    text_bytes: int
-    """Of the artifacts' texts in UTF-8, each counted as often as it is an artifact."""
-    stored_bytes: int
-    """What the store takes of its medium."""
-    max_bytes: int
-    """What it may take."""
-    tombstones: int
-    damaged: int
-    """Artifacts that were set aside because their text was not what had been kept."""
-    oldest_fetch: float | None
-    newest_fetch: float | None
-
-
-@dataclass(frozen=True, slots=True)
-class Verification:
-    """What a check of every stored text found; the damaged are set aside by it."""
-
-    checked: int
-    damaged: tuple[str, ...]
-    """Ids."""
-    file: FileState = ""
-    """Of the file around the texts: `replaced` where it was damaged, so that what was readable is in a new one;
-    `unfinished` where it is too large to look at all of it; "" where there is none."""
-
-
-@dataclass(frozen=True, slots=True)
 class TermCount:
     """How often one term of the query stands in the whole text."""
 
@@ -204,6 +169,8 @@ class Selection:
     """Whether even the best passage has so little of the query that the text may not hold the answer."""
     parts: tuple[tuple[tuple[str, float], ...], ...] = ()
     """Each span's score split by ingredient, to explain it."""
+    repeated: tuple[tuple[int, int], ...] = ()
+    """Stretches that would be shown, had the session not been shown them before."""
 
     @property
     def shown(self) -> int:
@@ -214,12 +181,15 @@ class Selection:
     def next_gap(self) -> tuple[int, int] | None:
         """The omitted stretch to read next, or None: the one after the best span, else the last before it."""
         best = max(range(len(self.spans)), key=lambda number: self.scores[number], default=None)
-        return next_gap(self.total, self.spans, best)
+        return next_gap(self.total, self.spans, best, self.repeated)
 
 
-def next_gap(total: int, spans: tuple[tuple[int, int], ...], best: int | None) -> tuple[int, int] | None:
-    """The omitted stretch that reading goes on with: after span number `best`, else the last one before it."""
-    edges = [0, *(edge for span in spans for edge in span), total]
+def next_gap(
+    total: int, spans: tuple[tuple[int, int], ...], best: int | None, known: tuple[tuple[int, int], ...] = ()
+) -> tuple[int, int] | None:
+    """The omitted stretch that reading goes on with: after span number `best`, else the last one before it. What is
+    `known` is none."""
+    edges = [0, *(edge for span in sorted((*spans, *known)) for edge in span), total]
     gaps = [(edges[i], edges[i + 1]) for i in range(0, len(edges), 2) if edges[i] < edges[i + 1]]
     if not gaps or best is None:
         return gaps[0] if gaps else None
@@ -347,3 +317,5 @@ class Answer:
     text: str
     facts: dict[str, object]
     is_error: bool = False
+    shown: tuple[tuple[str, int, int], ...] = ()
+    """The stretches of stored texts in it, each with the text's id: for the session's ledger, not for the wire."""

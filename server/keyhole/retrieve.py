@@ -8,16 +8,17 @@ one large page does not stop the others.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Hashable, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
 from keyhole import wording
 from keyhole.allowance import Budget, allowance, deadline
-from keyhole.bound import bounded, cut
+from keyhole.bound import cut, within
 from keyhole.callers import ANYBODY, Caller
+from keyhole.calling import Call
 from keyhole.config import Config
 from keyhole.errors import Code, KeyholeError
 from keyhole.fetch.base import Fetcher, Terms
@@ -28,7 +29,9 @@ from keyhole.pages import Pages
 from keyhole.permission import permitted
 from keyhole.progress import Progress, rising, silent
 from keyhole.records import Answer, Artifact, Ranked, SearchRequest, Window
+from keyhole.remarks import shown_before
 from keyhole.store.base import Clock, Store
+from keyhole.thrift import told
 from keyhole.websearch.panel import Panel
 from keyhole.witness import NOBODY, Witness
 from keyhole.worker.base import Extractor
@@ -36,10 +39,6 @@ from keyhole.worker.base import Extractor
 if TYPE_CHECKING:
     from keyhole.scorers.second import SecondOpinion
 
-READ_OVERHEAD = 1_500
-"""Bytes kept free in a reading window for the longest header, both continuation calls and the facts."""
-READ_TOKENS = 400
-"""The same in tokens: addresses and ids are dense."""
 MIN_READING = 500
 """Characters. A shorter omitted stretch is read together with what follows it."""
 WORDING_SHARE = 1 / 20
@@ -78,7 +77,8 @@ class Retrieval:
         caller: Caller = ANYBODY,
     ) -> Answer:
         """Fetch a page and answer with its whole text, the passages for `query`, or its head and tail."""
-        async with self._call(self.config.timeout, caller, max_chars, max_tokens, repeat) as call:
+        asked = (query or "", "web_fetch", url, refresh)
+        async with self._call(self.config.timeout, caller, max_chars, max_tokens, repeat, asked) as call:
             artifact, stored = await self._pages().get(
                 await permitted(url, self.config, self.store), refresh, Terms(call.until)
             )
@@ -99,8 +99,9 @@ class Retrieval:
     ) -> Answer:
         """Read on in a stored text: a range, the passages for a new query, or where a quote stands."""
         # With a query or a quote, `limit` bounds the result; in a range it counts characters, which may need more.
-        asked = limit if query or find else max(limit or 0, allowance(self.config, caller).size)
-        async with self._call(self.config.timeout, caller, asked, max_tokens, repeat) as call:
+        most = limit if query or find else max(limit or 0, allowance(self.config, caller).size)
+        asked = (query or "", "read_artifact", id, find, *(() if query or find else (offset, limit)))
+        async with self._call(self.config.timeout, caller, most, max_tokens, repeat, asked) as call:
             if find:
                 call.answer = await asyncio.to_thread(self._quote, await self._stored(id), find, call)
             elif query:
@@ -137,7 +138,8 @@ class Retrieval:
         phrasings = list(dict.fromkeys([query, *queries]))
         progress = rising(progress)
         gathering = Gathering(self.config, self.panel, self._pages(), self.store)
-        async with self._call(self.config.search_timeout, caller, max_chars, max_tokens, repeat) as call:
+        asked = (query, "search", request, *phrasings, scope, fetch)
+        async with self._call(self.config.search_timeout, caller, max_chars, max_tokens, repeat, asked) as call:
             gathered = await gathering.sources(
                 request, phrasings, scope=scope, fetch=fetch, until=call.until, progress=progress
             )
@@ -158,7 +160,7 @@ class Retrieval:
 
     # From an artifact to an answer.
 
-    async def _page(self, artifact: Artifact, stored: bool, query: str | None, call: _Call) -> Answer:
+    async def _page(self, artifact: Artifact, stored: bool, query: str | None, call: Call) -> Answer:
         preferred: tuple[int, ...] = ()
         note = ""
         # Of a text that is shown whole no order is asked.
@@ -168,17 +170,22 @@ class Retrieval:
         return await asyncio.to_thread(self._show, artifact, stored, query, call, preferred, note)
 
     def _show(
-        self, artifact: Artifact, stored: bool, query: str | None, call: _Call, preferred: tuple[int, ...], note: str
+        self, artifact: Artifact, stored: bool, query: str | None, call: Call, preferred: tuple[int, ...], note: str
     ) -> Answer:
         from keyhole.passages import select
 
+        budget = call.budget
+        known = call.shown(artifact.id) if stored else ()
+        before = [(each.start, each.end) for each in known]
         # Asked once: every rendering of this answer says the same.
         warning = self.store.warning() if stored else wording.UNSTORED
         budget, measure = call.budget, call.budget.measure
 
         def render(room: int) -> Answer:
             with stage("rank"):
-                selection = select(artifact.text, query, room, measure=measure, preferred=preferred)
+                selection = select(artifact.text, query, room, measure=measure, preferred=preferred, before=before)
+            again = shown_before(told(selection.repeated, known), bool(selection.spans))
+            remarks = [each for each in (note, again) if each]
             gap = selection.next_gap if stored else None
             with stage("wording"):
                 return wording.page(
@@ -189,18 +196,18 @@ class Retrieval:
                     asked=bool(query),
                     warning=warning,
                     brief=budget.english < wording.BRIEF_BELOW,
-                    extras=[*(header_lines(artifact) if budget.english >= ROOMY else ()), *([note] if note else [])],
+                    extras=[*(header_lines(artifact) if budget.english >= ROOMY else ()), *remarks],
                 )
 
-        return _counted(_within(budget, render), artifact)
+        return _counted(within(budget, render), artifact)
 
-    def _read(self, id: str, offset: int, limit: int | None, call: _Call) -> Answer:
+    def _read(self, id: str, offset: int, limit: int | None, call: Call) -> Answer:
         from keyhole.passages.reading import reach, window
 
         # So much of the text and no more: what may be shown, and after it the window that the continuation gives.
         budget, size = call.budget, call.budget.measure
-        most = _reading_room(budget)
-        end = offset + reach(limit, most) + reach(None, _reading_room(call.usual))
+        most = budget.reading
+        end = offset + reach(limit, most) + reach(None, call.usual.reading)
         with stage("store"):
             part = self.store.part(id, offset, end)
 
@@ -213,9 +220,9 @@ class Retrieval:
             sign, brief = wording.mark(self.secret, part.artifact.id), budget.english < wording.BRIEF_BELOW
             return wording.reading(part, shown, mark=sign, next_window=following, brief=brief, warning=warning)
 
-        return _within(budget, render)
+        return within(budget, render)
 
-    def _quote(self, artifact: Artifact, quote: str, call: _Call) -> Answer:
+    def _quote(self, artifact: Artifact, quote: str, call: Call) -> Answer:
         from keyhole.passages.reading import find_quote, window
 
         found = find_quote(artifact.text, quote)
@@ -232,7 +239,7 @@ class Retrieval:
                 artifact, found, shown, mark=sign, next_window=following, brief=brief, warning=warning
             )
 
-        return _within(budget, render)
+        return within(budget, render)
 
     def _following(self, usual: Budget, artifact: Artifact, shown: Window, base: int = 0) -> Window | None:
         if shown.next_start is None:
@@ -249,7 +256,7 @@ class Retrieval:
         from keyhole.passages.reading import window
 
         limit = until - offset if until - offset >= MIN_READING else None
-        return window(artifact.text, offset, limit, _reading_room(usual), usual.measure, base=base, total=total)
+        return window(artifact.text, offset, limit, usual.reading, usual.measure, base=base, total=total)
 
     # From sources to an answer.
 
@@ -270,7 +277,7 @@ class Retrieval:
         return ranked, wording.second_opinion(faults)
 
     def _evidence(
-        self, gathered: Gathered, ranked: Ranked | None, keep: int, scope: str, opinions: str, call: _Call
+        self, gathered: Gathered, ranked: Ranked | None, keep: int, scope: str, opinions: str, call: Call
     ) -> Answer:
         from keyhole.evidence import evidence
 
@@ -286,6 +293,7 @@ class Retrieval:
                 mark=partial(wording.mark, self.secret),
                 following=partial(self._next, call.usual),
                 opinions=" ".join(filter(None, (budget.note, opinions))),
+                shown=call.shown,
                 warning=self.store.warning(),
                 measure=budget.measure,
                 brief=budget.english < wording.BRIEF_BELOW,
@@ -296,57 +304,33 @@ class Retrieval:
 
     @asynccontextmanager
     async def _call(
-        self, seconds: float, caller: Caller, max_chars: int | None, max_tokens: int | None, repeat: bool
-    ) -> AsyncIterator[_Call]:
-        """One deadline and one place where failures become answers; the block sets `call.answer`."""
-        budget, usual = allowance(self.config, caller, max_chars, max_tokens), allowance(self.config, caller)
-        call, seconds = _Call(budget, usual, caller, repeat), deadline(seconds, caller)
+        self,
+        seconds: float,
+        caller: Caller,
+        max_chars: int | None,
+        max_tokens: int | None,
+        repeat: bool,
+        asked: tuple[Hashable, ...],
+    ) -> AsyncIterator[Call]:
+        """One deadline and one place where failures become answers; the block sets `call.answer`. `asked`: the
+        query, the tool, and all else that the call asked for but its budget."""
+        budget = allowance(self.config, caller, max_chars, max_tokens)
+        usual, seconds = allowance(self.config, caller), deadline(seconds, caller)
+        call = Call.begun(self.config, caller, budget, usual, asked, repeat)
         try:
             async with asyncio.timeout(seconds) as timer:
                 call.until = timer.when() or 0.0
                 yield call
         except TimeoutError:
             error = KeyholeError(Code.TIMEOUT, f"nothing to show within {seconds:g} s")
-            call.answer = cut(wording.failure(error, self.store.warning()), budget.size, budget.measure)
+            call.answer = cut(wording.failure(error, self.store.warning()), call.budget.size, call.budget.measure)
         except KeyholeError as error:
-            call.answer = cut(wording.failure(error, self.store.warning()), budget.size, budget.measure)
-
-
-_NO_ANSWER = Answer("", {}, is_error=True)
-
-
-@dataclass(slots=True)
-class _Call:
-    budget: Budget
-    usual: Budget
-    """What the caller's next call has, which the continuation is worded for."""
-    caller: Caller
-    repeat: bool
-    answer: Answer = _NO_ANSWER
-    until: float = 0.0
-    """Its deadline, in seconds of the event loop's clock."""
+            call.answer = cut(wording.failure(error, self.store.warning()), call.budget.size, call.budget.measure)
+        else:
+            call.answered()
 
 
 def _counted(answer: Answer, *artifacts: Artifact) -> Answer:
     """The same answer, told what it spares its reader of the texts that were read for it."""
     add("characters_saved", max(0, sum(len(artifact.text) for artifact in artifacts) - len(answer.text)))
     return answer
-
-
-def _within(budget: Budget, render: Callable[[int], Answer]) -> Answer:
-    """The answer bounded; first in it the line that says what the budget is not."""
-
-    def noted(room: int) -> Answer:
-        answer = render(room)
-        return replace(answer, text=f"{budget.note}\n{answer.text}") if budget.note else answer
-
-    return bounded(budget.size, noted, budget.measure)
-
-
-def _reading_room(budget: Budget) -> int:
-    """Of a budget, what the text in a reading window takes. Of a small one a fifth: its words are brief."""
-    size = budget.size
-    kept = max(
-        READ_OVERHEAD, READ_TOKENS * size // (budget.tokens or size), READ_OVERHEAD * size // (budget.chars or size)
-    )
-    return max(size - kept, size // 5)

@@ -34,6 +34,8 @@ MAX_TERMS = 12
 """Terms named at most, of the found and of the absent."""
 BRIEF_BELOW = 1_200
 """Bytes. Under such a budget title, address, facts and advice would take more than the text."""
+END = "[end]"
+"""The last line of every result but an error: one that ends otherwise was cut on its way."""
 WEAK = "Weak match: the page may not contain the answer."
 WEAK_BRIEFLY = "Weak match."
 UNRANKED = "The pages are too long to rank in time: read them by their ids, with a query."
@@ -101,7 +103,7 @@ def page(
     if brief:
         head = [_join(_shown_briefly(selection, asked), *_brief_notes(artifact), *extras, told)]
     return Answer(
-        _framed(head, selection.text, mark, call),
+        _framed(head, selection.text, mark, call, brief),
         {
             **_facts(artifact, warning),
             **header_facts(artifact),
@@ -112,6 +114,7 @@ def page(
             "spans": [[*span, score] for span, score in zip(selection.spans, selection.scores, strict=True)],
             **_next_fact(next_window),
         },
+        shown=tuple((artifact.id, *span) for span in selection.spans),
     )
 
 
@@ -130,7 +133,7 @@ def reading(
     if brief:
         head = [_join(status, *_brief_notes(artifact), warned(warning, brief=True))]
     return Answer(
-        _framed(head, artifact.text[window.start - part.start : window.end - part.start], mark, call),
+        _framed(head, artifact.text[window.start - part.start : window.end - part.start], mark, call, brief),
         {
             **_facts(artifact, warning),
             "total_chars": window.total,
@@ -139,6 +142,7 @@ def reading(
             "spans": [[window.start, window.end, 0.0]],
             **_next_fact(next_window),
         },
+        shown=((artifact.id, window.start, window.end),),
     )
 
 
@@ -161,7 +165,7 @@ def quotation(
         head = [_join(status, told)]
     call = read_call(artifact.id, next_window)
     return Answer(
-        _framed(head, artifact.text[window.start : window.end], mark, call),
+        _framed(head, artifact.text[window.start : window.end], mark, call, brief),
         {
             **_facts(artifact, warning),
             "total_chars": window.total,
@@ -171,6 +175,7 @@ def quotation(
             "exact": quote.exact,
             **_next_fact(next_window),
         },
+        shown=((artifact.id, window.start, window.end),),
     )
 
 
@@ -183,8 +188,10 @@ def search_status(
     stored: int = 0,
     opinions: str = "",
     brief: bool = False,
+    characters: int = 0,
 ) -> str:
-    """How many sources there are, how many of them the store gave, and what went wrong on the way, in one line.
+    """How many sources there are, how many of them the store gave, how many `characters` of
+    pages are shown, and what went wrong on the way, in one line.
 
     `brief`: without the reasons and remarks of engines, which could leave no room for the evidence.
     """
@@ -194,7 +201,10 @@ def search_status(
     found = f"{stored} of {sources} from the store" if scope == "both" else f"{sources} from {where}"
     if brief:
         reports = [replace(report, fault=report.fault.partition(" (")[0], note="") for report in reports]
-    return _join(f"{found}{left_out}.", _engines(reports), f"{late} not read in time." if late else "", opinions)
+    length = f"{characters:,} characters shown." if characters and not brief else ""
+    return _join(
+        f"{found}{left_out}.", length, _engines(reports), f"{late} not read in time." if late else "", opinions
+    )
 
 
 def _engines(reports: Sequence[EngineReport]) -> str:
@@ -245,7 +255,7 @@ def _shown(selection: Selection, asked: bool) -> str:
     if selection.strategy == "passages":
         count = len(selection.spans)
         noun = "passage" if count == 1 else "passages"
-        return f"{count} {noun} for the query, {amount}; […start:end] lines name what is left out."
+        return f"{count or 'No other'} {noun} for the query, {amount}; […start:end] is left out."
     if asked:
         return f"Nothing matches the query; head and tail instead, {amount}."
     return f"Head and tail, {amount}; query= would select the passages that answer it."
@@ -299,9 +309,10 @@ def _brief_notes(artifact: Artifact) -> list[str]:
     return [re.split("[:;]", note)[0].rstrip(".") + "." for note in notes(artifact, "")]
 
 
-def _framed(head: Sequence[str], body: str, sign: str, call: str) -> str:
-    lines = [*head, *([f"Next: {call}"] if call else []), boundary(body, sign)]
-    return "\n".join([*lines, *([f"Next: {call}"] if call else [])])
+def _framed(head: Sequence[str], body: str, sign: str, call: str, brief: bool) -> str:
+    """All lines in order. No client cuts a brief result, so its next call stands once, at its end."""
+    following = [f"Next: {call}"] if call else []
+    return "\n".join([*head, *([] if brief else following), boundary(body, sign), *following, END])
 
 
 def boundary(body: str, sign: str) -> str:

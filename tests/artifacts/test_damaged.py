@@ -13,8 +13,8 @@ import pytest
 from fakes import Clock, artifact
 from keyhole.artifacts.commands import run
 from keyhole.errors import Code, KeyholeError
-from keyhole.records import Artifact, StoreStats, Verification
-from keyhole.store.base import artifact_id
+from keyhole.records import Artifact
+from keyhole.store.base import StoreStats, Verification, artifact_id
 from keyhole.store.memory import MemoryStore
 
 SECRET = b"0" * 32

@@ -58,7 +58,8 @@ def _fetch(call: Call, page: str) -> Reply:
     assert not reply.is_error, reply.text
     assert ANSWER in body(reply), f"the answer is missing: {reply.text[:500]}"
     assert reply.facts["total_chars"] > 48_000, "the page is to be larger than any client's cap"
-    lines = reply.text.splitlines()
+    *lines, end = reply.text.splitlines()
+    assert end == "[end]", "the end of the result was cut"
     assert lines[-1].startswith("Next: ") and lines.count(lines[-1]) == 2, "Next: is to stand first and last"
     return reply
 
@@ -71,7 +72,7 @@ def _read_on(call: Call, fetched: Reply) -> None:
 
 
 def _search(call: Call, page: str) -> None:
-    reply = call("search", {"query": QUESTION, "scope": "stored"})
+    reply = call("search", {"query": QUESTION, "scope": "stored", "repeat": True})
     assert not reply.is_error, reply.text
     assert page in reply.text and ANSWER in body(reply), reply.text[:500]
 
@@ -84,7 +85,7 @@ def _refuse(call: Call, page: str) -> None:
 
 def next_call(text: str) -> tuple[str, dict[str, Any]]:
     """The call that a `Next:` line prints, read as an agent would: literally."""
-    printed = text.splitlines()[-1].removeprefix("Next: ")
+    printed = text.splitlines()[-2].removeprefix("Next: ")
     parsed = ast.parse(printed, mode="eval").body
     assert isinstance(parsed, ast.Call) and isinstance(parsed.func, ast.Name), printed
     return parsed.func.id, {str(word.arg): ast.literal_eval(word.value) for word in parsed.keywords}

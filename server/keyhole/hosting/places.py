@@ -62,6 +62,11 @@ class Hold:
         """Do something when the place is free again, once."""
         self._then = then
 
+    @property
+    def left(self) -> bool:
+        """Whether the work goes on alone: the request has ended before it."""
+        return self._inside == 1
+
     def __enter__(self) -> None:
         if not self._inside:
             # Also for work that begins only after its request has gone: it counts, even beyond the bound.

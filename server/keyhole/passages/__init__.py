@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
-from itertools import chain
+from itertools import chain, tee
 
 from keyhole.measure import Measure
+from keyhole.passages.again import Before, repeated, room_to_name
 from keyhole.passages.baselines import baseline
 from keyhole.passages.feedback import with_feedback
 from keyhole.passages.find import Index
@@ -34,6 +35,7 @@ def select(
     measure: Measure = len,
     strategy: str = "passages",
     preferred: Sequence[int] = (),
+    before: Sequence[Span] = (),
 ) -> Selection:
     """The part of `text` that answers `query`, within `max_chars` as `measure` counts them.
 
@@ -42,7 +44,8 @@ def select(
     heading above what follows, and they count. Equal arguments give equal results, and a larger budget shows
     everything that a smaller one shows. Never raises for any text, query or budget.
 
-    `preferred` windows, best first, come before the others where anything of the query is found.
+    `preferred` windows, best first, come before the others where anything of the query is found. Passages that lie in
+    a stretch of `before`, which the reader has, are named in `repeated`, and others are shown in their room.
     `strategy` may name a baseline instead: `tf_cosine`, `bm25` or `head_tail` (see baselines.py).
     """
     index = index_of(text)
@@ -51,7 +54,11 @@ def select(
     scored = ranked(text, query) if query and query.strip() and text else None
     found = scored is not None and bool(scored.stages)
     order: Iterable[int] = with_lede(index, chain(preferred, ordered(scored))) if scored and found else head_tail(index)
+    order, rest = tee(order)
     spans = pack_spans(index, order, max_chars, measure) if max_chars > 0 else []
+    again = repeated(index, spans, known, measure) if found and (known := Before(before)) else []
+    if again:
+        spans = _others(index, rest, max_chars, measure, known, spans, again)
     spans, rendered = _rendered(index, spans, max_chars, measure)
     best = [_best_window(scored, span) for span in spans] if scored and found else []
     return Selection(
@@ -64,7 +71,31 @@ def select(
         matched=found,
         weak=found and scored is not None and strength(scored) < WEAK_BELOW,
         parts=tuple(tuple(scored.explain(window).items()) for window in best) if scored else (),
+        repeated=tuple(again),
     )
+
+
+def _others(
+    index: Index,
+    order: Iterable[int],
+    room: int,
+    measure: Measure,
+    known: Before,
+    chosen: Sequence[Span],
+    again: Sequence[Span],
+) -> list[Span]:
+    """What is shown instead of `again`: the rest of what was chosen, then what comes next and is not known."""
+    named, wanted = Before(again), Before(chosen)
+
+    def due(window: int) -> bool:
+        span = (index.starts[window], index.end(window))
+        return not named.covers(*span) and (wanted.covers(*span) or not known.covers(*span))
+
+    # A text that would have been shown whole has windows that no order names.
+    in_turn = filter(
+        due, dict.fromkeys(chain(order, range(index.size))) if wanted.covers(0, len(index.text)) else order
+    )
+    return pack_spans(index, in_turn, room - room_to_name(again), measure, all_of_it=False)
 
 
 def _rendered(

@@ -29,10 +29,11 @@ def gap_line(start: int, end: int, label: str = "") -> str:
     return f"[…{start}:{end}]{label}\n"
 
 
-def pack(index: Index, order: Iterable[int], room: int, measure: Measure) -> list[Span]:
-    """The spans of as many windows, in order of priority, as the room holds with their gap lines."""
+def pack(index: Index, order: Iterable[int], room: int, measure: Measure, *, all_of_it: bool = True) -> list[Span]:
+    """The spans of as many windows, in order of priority, as the room holds with their gap lines. `all_of_it`: the
+    whole text where it fits, whatever the order names."""
     text = index.text
-    if len(text) <= room and measure(text) <= room:
+    if all_of_it and len(text) <= room and measure(text) <= room:
         return [(0, len(text))] if text else []
     taken = _Taken(index, measure)
     queue: list[int] = []

@@ -54,14 +54,18 @@ class _Taken:
 class Packing:
     """The passages of some texts, prepared to be packed into one room after another."""
 
-    def __init__(self, texts: Sequence[str], ranked: Ranked, measure: Measure = serialized_size) -> None:
+    def __init__(
+        self, texts: Sequence[str], ranked: Ranked, measure: Measure = serialized_size, best: float | None = None
+    ) -> None:
+        """`best`: the score that others are measured by, where the best passages are not among these."""
         self.measure = measure
         self._texts = texts
         self._ranked = ranked
         self._runs: dict[tuple[int, int], frozenset[str]] = {}
         self._sizes: dict[tuple[int, int], int] = {}
         self._gaps = [measure("\n" + gap_line(len(text), len(text))) for text in texts]
-        best = max((passages[0].score for passages in ranked if passages), default=0.0)
+        if best is None:
+            best = max((passages[0].score for passages in ranked if passages), default=0.0)
         self._good = [bool(passages) and passages[0].score >= GOOD_SHARE * best for passages in ranked]
         self._least = FLOOR * best if best > 0 else float("-inf")
         # No ratio tells good from bad where a scorer gives negative scores: then all are good.

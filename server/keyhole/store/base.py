@@ -6,12 +6,14 @@ import base64
 import hashlib
 import hmac
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Final, Protocol
+from dataclasses import dataclass
+from typing import Final, Literal, Protocol
 
-from keyhole.records import Artifact, ArtifactSummary, Part, Place, StoreStats, Verification
+from keyhole.records import Artifact, ArtifactSummary, Part, Place
 from keyhole.store.filters import NONE, Filters
 
 Clock = Callable[[], float]
+FileState = Literal["", "whole", "replaced", "unfinished"]
 
 Word = str | tuple[str, ...]
 """A word of a question, or the forms of one, any of which will do."""
@@ -35,6 +37,40 @@ REFRESH_AFTER = 3_600.0
 
 TOO_LARGE: Final = "the text is larger than the whole store may be: KEYHOLE_STORE_MAX_BYTES"
 """What a store says to a text that it could only keep by giving up its limit."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoreStats:
+    """How much a store holds."""
+
+    kind: str
+    """`sqlite`, `postgresql` or `memory`."""
+    artifacts: int
+    contents: int
+    """Different texts: equal ones are kept once."""
+    text_bytes: int
+    """Of the artifacts' texts in UTF-8, each counted as often as it is an artifact."""
+    stored_bytes: int
+    """What the store takes of its medium."""
+    max_bytes: int
+    """What it may take."""
+    tombstones: int
+    damaged: int
+    """Artifacts that were set aside because their text was not what had been kept."""
+    oldest_fetch: float | None
+    newest_fetch: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """What a check of every stored text found; the damaged are set aside by it."""
+
+    checked: int
+    damaged: tuple[str, ...]
+    """Ids."""
+    file: FileState = ""
+    """Of the file around the texts: `replaced` where it was damaged, so that what was readable is in a new one;
+    `unfinished` where it is too large to look at all of it; "" where there is none."""
 
 
 def artifact_id(secret: bytes, url: str, text: str) -> str:

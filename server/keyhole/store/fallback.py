@@ -12,8 +12,8 @@ from threading import Lock
 from typing import Final, TypeVar
 
 from keyhole.errors import Code, KeyholeError
-from keyhole.records import Artifact, ArtifactSummary, Part, Place, StoreStats, Verification
-from keyhole.store.base import TOO_LARGE, Clock, Store, Word
+from keyhole.records import Artifact, ArtifactSummary, Part, Place
+from keyhole.store.base import TOO_LARGE, Clock, Store, StoreStats, Verification, Word
 from keyhole.store.filters import NONE, Filters
 from keyhole.store.memory import MemoryStore
 

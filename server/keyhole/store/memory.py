@@ -10,8 +10,8 @@ from itertools import islice
 from threading import Lock
 
 from keyhole.errors import Code, KeyholeError
-from keyhole.records import Artifact, ArtifactSummary, Part, Place, StoreStats, Verification
-from keyhole.store.base import MAX_KNOWN_URLS, MAX_VECTORS, TOPIC, Clock, Word
+from keyhole.records import Artifact, ArtifactSummary, Part, Place
+from keyhole.store.base import MAX_KNOWN_URLS, MAX_VECTORS, TOPIC, Clock, StoreStats, Verification, Word
 from keyhole.store.filters import NONE, Facets, Filters, passes
 from keyhole.store.narrow import forms_of, plan
 

@@ -12,9 +12,9 @@ from typing import Any, Final, LiteralString
 from uuid import UUID
 
 from keyhole.errors import Code, KeyholeError
-from keyhole.records import Artifact, ArtifactSummary, Part, Place, StoreStats, Verification
+from keyhole.records import Artifact, ArtifactSummary, Part, Place
 from keyhole.store import postgres_keys
-from keyhole.store.base import MAX_KNOWN_URLS, MAX_VECTORS, TOO_LARGE, Clock, Word
+from keyhole.store.base import MAX_KNOWN_URLS, MAX_VECTORS, TOO_LARGE, Clock, StoreStats, Verification, Word
 from keyhole.store.chunks import pack
 from keyhole.store.filters import NONE, Filters
 from keyhole.store.postgres_database import PATIENCE, Connection, Database

@@ -18,11 +18,11 @@ from typing import Any, Final, TypeVar
 from sqlite_utils import Database
 
 from keyhole.errors import Code, KeyholeError
-from keyhole.records import Artifact, ArtifactSummary, FileState, Part, Place, StoreStats, Verification
+from keyhole.records import Artifact, ArtifactSummary, Part, Place
 from keyhole.store import sqlite_keys as beside
 from keyhole.store import sqlite_rows as rows
 from keyhole.store import sqlite_space as space
-from keyhole.store.base import MAX_KNOWN_URLS, MAX_VECTORS, TOO_LARGE, Clock, Word
+from keyhole.store.base import MAX_KNOWN_URLS, MAX_VECTORS, TOO_LARGE, Clock, FileState, StoreStats, Verification, Word
 from keyhole.store.filters import NONE, Filters
 from keyhole.store.folder_lock import passing
 from keyhole.store.narrow import searchable

@@ -1,0 +1,60 @@
+"""One call under way: its budget, its place in its session, and its answer. Retrieves and words nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from typing import Final
+
+from keyhole.allowance import Budget
+from keyhole.callers import Caller
+from keyhole.config import Config
+from keyhole.ledger import FIRST, Shown, Turn
+from keyhole.records import Answer
+from keyhole.thrift import within
+from keyhole.tokens import estimate
+
+NO_ANSWER: Final = Answer("", {}, is_error=True)
+
+
+@dataclass(slots=True)
+class Call:
+    """One call of a tool."""
+
+    budget: Budget
+    usual: Budget
+    """What the caller's next call has, which the continuation is worded for."""
+    caller: Caller
+    repeat: bool
+    """Whether it shows what the session was shown before."""
+    turn: Turn = FIRST
+    answer: Answer = NO_ANSWER
+    until: float = 0.0
+    """Its deadline, in seconds of the event loop's clock."""
+
+    @classmethod
+    def begun(
+        cls,
+        config: Config,
+        caller: Caller,
+        budget: Budget,
+        usual: Budget,
+        asked: tuple[Hashable, ...],
+        repeat: bool,
+    ) -> Call:
+        """A call that asked this: its query, its tool, and all else but its budget."""
+        always = repeat or config.repeats == "always"
+        if caller.ledger is None:
+            return cls(budget, usual, caller, always)
+        turn = caller.ledger.begin((*asked, repeat), str(asked[0] or asked[1]), budget.size)
+        budget, usual = (within(each, config.session_tokens, turn.spent) for each in (budget, usual))
+        return cls(budget, usual, caller, always, turn)
+
+    def shown(self, id: str) -> tuple[Shown, ...]:
+        """What the session was shown of a text and need not be shown again."""
+        return () if self.repeat else self.turn.shown(id)
+
+    def answered(self) -> None:
+        """Its answer goes out: only now the session was shown what is in it."""
+        if self.caller.ledger is not None and not self.caller.gone():
+            self.caller.ledger.enter(self.turn, self.answer.shown, estimate(self.answer.text))
