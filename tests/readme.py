@@ -111,6 +111,7 @@ BLOCKS: dict[str, Callable[[], str]] = {
     "warnings": reference.warnings,
     "commands": reference.commands,
     "clients": reference.clients,
+    "registrations": reference.registrations,
     **{f"worked {name}": lambda name=name: worked()[name] for name in ("fetch", "read", "query", "find", "gone")},  # type: ignore[misc]
     **{f"shot {name}": lambda name=name: shot(name) for name in SHOTS},  # type: ignore[misc]
     **{

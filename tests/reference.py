@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
 from typing import Any, Final
 
 from console import command_line
 from keyhole.config import Config
 from keyhole.errors import RULES
 from keyhole.hosts import HOSTS
+from keyhole.installing.clients import CLIENTS, Client
+from keyhole.installing.places import Machine
 from keyhole.settings import SETTINGS, Setting
 from keyhole.tools import tool_list
 from keyhole.wording import WARNINGS
@@ -196,3 +199,22 @@ def _meaning(action: argparse.Action, told: dict[str, str]) -> str:
     words = (action.help or told.get(action.dest, "")).replace("%(default)s", str(action.default)).replace("|", " or ")
     choices = ", ".join(f"`{choice}`" for choice in action.choices) if action.choices else ""
     return "; ".join(part for part in (words, choices and f"one of {choices}") if part)
+
+
+def registrations() -> str:
+    """Each client that `keyhole install` knows, with its files."""
+    rows = [
+        "| client | the user's file | a folder's file | takes an address | source |",
+        "| --- | --- | --- | --- | --- |",
+    ]
+    return "\n".join([*rows, *(_registration(client) for client in CLIENTS.values())])
+
+
+def _registration(client: Client) -> str:
+    machine = Machine("linux", Path("~"), Path(), {})
+    project = f"`{client.project}`" if client.project else ""
+    cells = (
+        f"`{client.name}`", f"`{client.user(machine)[0].as_posix()}`", project, "yes" if client.shape.url else "no",
+        f"[{client.title}]({client.source})",
+    )  # fmt: skip
+    return f"| {' | '.join(cells)} |"

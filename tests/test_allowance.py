@@ -20,7 +20,7 @@ VSCODE = Caller("Visual Studio Code", "1.120.0")
 
 @pytest.mark.parametrize(
     ("caller", "size"),
-    [(ANYBODY, 9_000), (Caller("somebody"), 9_000), (CODEX, KNOWN_SIZE), (CLAUDE, KNOWN_SIZE), (OLD_CODEX, 9_500),
+    [(ANYBODY, 9_000), (Caller("somebody"), 9_000), (CODEX, 11_000), (CLAUDE, KNOWN_SIZE), (OLD_CODEX, 9_500),
      (VSCODE, 7_783)],
 )  # fmt: skip
 def test_the_default_is_what_every_client_takes_and_more_for_a_known_one_up_to_its_cap(

@@ -16,6 +16,7 @@ import pytest
 from blocks import Block, blocks
 from console import command_line, installation, known
 from keyhole.config import load
+from keyhole.config_file import settings_of
 from keyhole.settings import PREFIX
 from keyhole.websearch.engines_file import parse
 from readme import PAGES, ROOT, made
@@ -109,8 +110,9 @@ def test_a_registration_has_its_client_s_shape(block: Block) -> None:
 def test_a_toml_block_is_a_registration_of_codex_or_a_file_of_engines_or_settings(block: Block) -> None:
     found = tomllib.loads(block.text)
     if "max_chars" in found:
-        values = {name: ",".join(value) if isinstance(value, list) else str(value) for name, value in found.items()}
-        load({f"{PREFIX}{name.upper()}": value for name, value in values.items()})
+        given, wrong = settings_of(block.text, block.place)
+        assert wrong == []
+        load({}, given)
         return
     if "engine" in found:
         assert len(parse(block.text, EXAMPLE_ENVIRONMENT)) == len(found["engine"])

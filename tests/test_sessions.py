@@ -196,7 +196,7 @@ def test_a_search_whose_passages_were_all_shown_still_names_the_source_and_its_i
 def test_results_shrink_as_the_session_budget_runs_out_and_say_so() -> None:
     product, caller = session(session_tokens=20_000, repeats="always")
     sizes, texts = [], []
-    for number in range(12):
+    for number in range(24):
         answer = fetch(product, caller, f"vacuum {number}", 9_000)
         sizes.append(answer_size(answer))
         texts.append(answer.text)
