@@ -23,6 +23,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "escape",
         "progress",
         "values",
+        "meant",
         "narrowing",
         "observe",
         "logs",

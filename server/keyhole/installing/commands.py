@@ -22,6 +22,7 @@ from keyhole.installing.clients import CLIENTS, Client
 from keyhole.installing.entries import Server
 from keyhole.installing.launch import this_server
 from keyhole.installing.showing import colored, difference
+from keyhole.meant import meant
 from keyhole.values import http_url
 
 OK, FAILED = 0, 1
@@ -90,11 +91,7 @@ def _setting(text: str) -> tuple[str, str]:
 def _client(name: str) -> Client:
     if name in CLIENTS:
         return CLIENTS[name]
-    import difflib
-
-    near = difflib.get_close_matches(name, CLIENTS, n=1)
-    hint = f"; did you mean {near[0]}?" if near else ""
-    raise _wrong(f"{name[:40]!r} is none of the clients {', '.join(CLIENTS)}{hint}")
+    raise _wrong(f"{name[:40]!r} is none of the clients {', '.join(CLIENTS)}{meant(name, CLIENTS)}")
 
 
 def _fitting(client: Client, server: Server) -> Server:
