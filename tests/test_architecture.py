@@ -78,7 +78,7 @@ DOERS = {
     "store/postgres_search.py", "store/postgres_totals.py", "store/postgres_sweep.py", "store/postgres_keys.py",
     "store/postgres_reads.py",
     "worker/pool.py", "worker/child.py", "alternates.py", "permission.py", "pages.py", "gathering.py", "readers.py",
-    "websearch/panel.py", "websearch/failover.py", "websearch/searxng.py", "websearch/custom.py",
+    "websearch/panel.py", "websearch/failover.py", "websearch/own.py", "websearch/searxng.py", "websearch/custom.py",
     "scorers/rerank.py", "scorers/embed.py", "scorers/second.py",
     "stores.py", "tenants.py", "hosting/app.py",
     "hosting/bodies.py", "hosting/tokens.py", "hosting/issuing.py", "hosting/jwks.py", "hosting/identity.py",
