@@ -39,12 +39,17 @@ async def started(server: Server, seconds: float, environment: Mapping[str, str]
     begun = time.monotonic()
     try:
         async with talking(server, "legacy", seconds, environment) as client:
-            names = {tool.name for tool in (await client.list_tools()).tools}
+            await has_our_tools(client)
     except TalkError as error:
         return Tried(str(error))
-    if not names >= TOOLS:
-        return Tried(f"its tools are {', '.join(sorted(names)) or 'none'}")
     return Tried(seconds=time.monotonic() - begun)
+
+
+async def has_our_tools(client: Client) -> None:
+    """Raises TalkError where it lists others."""
+    names = {tool.name for tool in (await client.list_tools()).tools}
+    if not names >= TOOLS:
+        raise TalkError(f"its tools are {', '.join(sorted(names)) or 'none'}")
 
 
 @asynccontextmanager
