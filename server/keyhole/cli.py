@@ -105,21 +105,17 @@ def build(config: Config, extractor: Extractor | None = None, *, lasting: bool =
     from keyhole.worker.pool import WorkerPool
 
     own = own_engines(config)
-    manners = Manners(others=shared_hosts(config))
-    fetcher = HttpFetcher(
-        config, agent(config), manners=manners, apis=endpoints(config) | {spec.endpoint for spec in own}
-    )
-    engines = chosen(
-        config.engines, available(config, fetcher, time.time), [CustomEngine(spec, fetcher) for spec in own]
-    )
+    apis = endpoints(config) | {spec.endpoint for spec in own}
+    fetcher = HttpFetcher(config, agent(config), manners=Manners(others=shared_hosts(config)), apis=apis)
+    described = [CustomEngine(spec, fetcher) for spec in own]
+    engines = chosen(config.engines, available(config, fetcher, time.time), described)
     missing = [needs(name) for name in config.engines if name not in {engine.name for engine in engines}]
     if missing:
         log.warning("engines are left out: %s", ", ".join(missing))
     count = at_once(config.engines, engines, config.engine_count)
     panel = Panel(engines, count=count, timeout=config.engine_timeout, missing=missing)
-    return Tenants(
-        config, fetcher, open_stores(config, lasting=lasting), panel, time.time, extractor or WorkerPool(config)
-    )
+    stores = open_stores(config, lasting=lasting)
+    return Tenants(config, fetcher, stores, panel, time.time, extractor or WorkerPool(config))
 
 
 def _check_engines(config: Config) -> None:

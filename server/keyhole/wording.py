@@ -161,9 +161,8 @@ def quotation(
     head = [*_source_lines(artifact), _join(status, f'id="{artifact.id}"'), *([told] if told else [])]
     if brief:
         head = [_join(status, told)]
-    call = read_call(artifact.id, next_window)
     return Answer(
-        _framed(head, artifact.text[window.start : window.end], mark, call, brief),
+        _framed(head, artifact.text[window.start : window.end], mark, read_call(artifact.id, next_window), brief),
         {
             **_facts(artifact, warning),
             "total_chars": window.total,
