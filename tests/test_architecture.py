@@ -187,7 +187,7 @@ def test_starting_the_server_loads_no_parser_no_network_client_and_no_stemmer() 
     heavy = [
         "httpx", "bs4", "lxml", "markdownify", "pypdf", "mammoth", "pptx", "openpyxl", "snowballstemmer",
         "rank_bm25", "ddgs", "sqlite_utils", "zstandard", "chardet", "rich", "jmespath", "tenacity", "keyhole.scorers",
-        "psycopg", "psycopg_pool", "keyhole.replicas",
+        "psycopg", "psycopg_pool", "keyhole.replicas", "keyhole.tokens",
         "keyhole.hosting", "prometheus_client", "opentelemetry.sdk",
     ]  # fmt: skip
     code = f"import sys, keyhole.serving; print([m for m in {heavy} if m in sys.modules])"
