@@ -23,6 +23,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "escape",
         "progress",
         "values",
+        "meant",
         "narrowing",
         "observe",
         "logs",
@@ -51,6 +52,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "tools",
         "halves",
         "malformed",
+        "passing",
         "site",
         "artifacts",
         "bar",
@@ -76,7 +78,7 @@ DOERS = {
     "store/postgres_search.py", "store/postgres_totals.py", "store/postgres_sweep.py", "store/postgres_keys.py",
     "store/postgres_reads.py",
     "worker/pool.py", "worker/child.py", "alternates.py", "permission.py", "pages.py", "gathering.py", "readers.py",
-    "websearch/panel.py", "websearch/failover.py", "websearch/searxng.py", "websearch/custom.py",
+    "websearch/panel.py", "websearch/failover.py", "websearch/own.py", "websearch/searxng.py", "websearch/custom.py",
     "scorers/rerank.py", "scorers/embed.py", "scorers/second.py",
     "stores.py", "tenants.py", "hosting/app.py",
     "hosting/bodies.py", "hosting/tokens.py", "hosting/issuing.py", "hosting/jwks.py", "hosting/identity.py",
@@ -88,6 +90,7 @@ DOERS = {
     "store/fallback.py", "store/journal.py",
     "retrieve.py", "tools.py", "cli.py", "serving.py", "demo.py", "site.py", "loading.py", "halves.py",
     "artifacts/commands.py", "artifacts/files.py", "artifacts/moving.py", "resources.py", "offers.py", "malformed.py",
+    "passing.py",
     "installing/files.py", "installing/looking.py", "installing/commands.py", "doctor/commands.py",
     "doctor/machine.py", "doctor/keeping_place.py", "doctor/network.py", "doctor/conversation.py",
     "doctor/roundtrip.py", "doctor/registrations.py", "configured.py", "terminal/call.py", "terminal/files.py",
@@ -184,7 +187,7 @@ def test_starting_the_server_loads_no_parser_no_network_client_and_no_stemmer() 
     heavy = [
         "httpx", "bs4", "lxml", "markdownify", "pypdf", "mammoth", "pptx", "openpyxl", "snowballstemmer",
         "rank_bm25", "ddgs", "sqlite_utils", "zstandard", "chardet", "rich", "jmespath", "tenacity", "keyhole.scorers",
-        "psycopg", "psycopg_pool", "keyhole.replicas",
+        "psycopg", "psycopg_pool", "keyhole.replicas", "keyhole.tokens",
         "keyhole.hosting", "prometheus_client", "opentelemetry.sdk",
     ]  # fmt: skip
     code = f"import sys, keyhole.serving; print([m for m in {heavy} if m in sys.modules])"

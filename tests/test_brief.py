@@ -11,11 +11,12 @@ from pathlib import Path
 import pytest
 
 from fakes import page
+from keyhole.allowance import BRIEF_BELOW
 from keyhole.config import Config
 from keyhole.records import Artifact, Part, Selection, Window
 from keyhole.retrieve import Retrieval
 from keyhole.settings import MIN_BUDGET
-from keyhole.wording import BRIEF_BELOW, NOTICES, WEAK_BRIEFLY, reading
+from keyhole.wording import NOTICES, WEAK_BRIEFLY, reading
 from keyhole.wording import page as worded
 from product import retrieval
 

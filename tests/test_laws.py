@@ -14,11 +14,11 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from fakes import HANGS, BrokenStore, page
+from keyhole.allowance import BRIEF_BELOW
 from keyhole.bound import result_json
 from keyhole.config import Config
 from keyhole.records import Answer
 from keyhole.settings import MAX_BUDGET, MIN_BUDGET
-from keyhole.wording import BRIEF_BELOW
 from product import retrieval
 
 URL = "https://example.org/page"

@@ -8,7 +8,8 @@ from mcp.shared.message import SessionMessage
 from mcp_types import jsonrpc_message_adapter
 from pydantic import ValidationError
 
-from keyhole.malformed import Answered, Item, answer_to
+from keyhole.malformed import Answered, answer_to
+from keyhole.passing import Item
 
 
 def fault(line: str) -> ValidationError:

@@ -7,13 +7,14 @@ import re
 from contextlib import suppress
 
 from fakes import HANGS, BrokenStore, Clock, FakeEngine, FakeFetcher, InProcess, artifact, page
+from keyhole.allowance import BRIEF_BELOW
 from keyhole.config import Config
 from keyhole.errors import Code, KeyholeError
 from keyhole.gathering import Gathered
 from keyhole.records import Answer, Document, Hit, Page, Source
 from keyhole.retrieve import Retrieval
 from keyhole.site import recorded_pages
-from keyhole.wording import BRIEF_BELOW, UNRANKED
+from keyhole.wording import UNRANKED
 from product import retrieval
 
 URL = "https://pumps.example/manual"

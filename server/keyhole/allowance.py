@@ -22,6 +22,8 @@ CONTEXT_SHARE: Final = 8
 other half is for the conversation, the tools and the answer."""
 SIZE_PER_TOKEN: Final = 4
 """Bytes of English in a token: by it the words around a text are chosen, which are English."""
+BRIEF_BELOW: Final = 1_200
+"""Bytes. Under such a budget title, address, facts and advice would take more than the text."""
 AHEAD: Final = 5.0
 """Seconds before the client stops waiting at which a call ends by itself, so that it still says something."""
 
@@ -60,6 +62,11 @@ class Budget:
     def english(self) -> int:
         """Bytes of English that fit: by them the words around a text are chosen."""
         return min(self.size, self.chars or self.size, (self.tokens or self.size) * SIZE_PER_TOKEN)
+
+    @property
+    def brief(self) -> bool:
+        """Whether there is only room for the text and what reads on in it."""
+        return self.english < BRIEF_BELOW
 
     @property
     def reading(self) -> int:

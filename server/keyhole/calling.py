@@ -12,7 +12,6 @@ from keyhole.config import Config
 from keyhole.ledger import FIRST, Shown, Turn
 from keyhole.records import Answer
 from keyhole.thrift import within
-from keyhole.tokens import estimate
 
 NO_ANSWER: Final = Answer("", {}, is_error=True)
 
@@ -57,4 +56,6 @@ class Call:
     def answered(self) -> None:
         """Its answer goes out: only now the session was shown what is in it."""
         if self.caller.ledger is not None and not self.caller.gone():
+            from keyhole.tokens import estimate  # with its words, which no start waits for
+
             self.caller.ledger.enter(self.turn, self.answer.shown, estimate(self.answer.text))

@@ -27,7 +27,6 @@ from keyhole.verbs import parser
 
 if TYPE_CHECKING:
     from keyhole.tenants import Tenants
-    from keyhole.websearch.engines_file import Spec
     from keyhole.worker.base import Extractor
 
 log = logging.getLogger(__name__)
@@ -101,43 +100,28 @@ def build(config: Config, extractor: Extractor | None = None, *, lasting: bool =
     from keyhole.websearch.choice import at_once, chosen, needs
     from keyhole.websearch.custom import CustomEngine
     from keyhole.websearch.engines import available, endpoints
+    from keyhole.websearch.own import own_engines
     from keyhole.websearch.panel import Panel
     from keyhole.worker.pool import WorkerPool
 
     own = own_engines(config)
-    manners = Manners(others=shared_hosts(config))
-    fetcher = HttpFetcher(
-        config, agent(config), manners=manners, apis=endpoints(config) | {spec.endpoint for spec in own}
-    )
-    engines = chosen(
-        config.engines, available(config, fetcher, time.time), [CustomEngine(spec, fetcher) for spec in own]
-    )
+    apis = endpoints(config) | {spec.endpoint for spec in own}
+    fetcher = HttpFetcher(config, agent(config), manners=Manners(others=shared_hosts(config)), apis=apis)
+    described = [CustomEngine(spec, fetcher) for spec in own]
+    engines = chosen(config.engines, available(config, fetcher, time.time), described)
     missing = [needs(name) for name in config.engines if name not in {engine.name for engine in engines}]
     if missing:
         log.warning("engines are left out: %s", ", ".join(missing))
     count = at_once(config.engines, engines, config.engine_count)
     panel = Panel(engines, count=count, timeout=config.engine_timeout, missing=missing)
-    return Tenants(
-        config, fetcher, open_stores(config, lasting=lasting), panel, time.time, extractor or WorkerPool(config)
-    )
-
-
-def own_engines(config: Config) -> tuple[Spec, ...]:
-    """The engines of the operator's file. Raises KeyholeError (invalid_argument) for what is wrong in it."""
-    if config.engines_file is None:
-        return ()
-    from keyhole.websearch.engines_file import parse
-
-    try:
-        text = config.engines_file.expanduser().read_text(encoding="utf-8")
-    except (OSError, ValueError) as error:
-        raise KeyholeError(Code.INVALID_ARGUMENT, "the file that KEYHOLE_ENGINES_FILE names cannot be read") from error
-    return parse(text, os.environ)
+    stores = open_stores(config, lasting=lasting)
+    return Tenants(config, fetcher, stores, panel, time.time, extractor or WorkerPool(config))
 
 
 def _check_engines(config: Config) -> None:
     if config.engines or config.engines_file:
         from keyhole.websearch.choice import check_names
+        from keyhole.websearch.own import own_engines
 
         check_names(config.engines, [spec.name for spec in own_engines(config)])
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
@@ -11,6 +10,7 @@ from typing import Any
 
 from keyhole import __version__
 from keyhole.errors import Code, KeyholeError
+from keyhole.meant import meant
 from keyhole.settings import FILE_VARIABLE, PREFIX, SETTINGS
 
 WEB_PORTS = frozenset(
@@ -144,7 +144,7 @@ def examined(environment: Mapping[str, str], file: Mapping[str, Given] = NOTHING
             if raw := environment[name].strip():
                 given[known[name]] = Given(raw, name, name)
         elif name.startswith(PREFIX) and name != FILE_VARIABLE:
-            faults.append(f"unknown setting {name}{nearest(name, [*known, FILE_VARIABLE])}")
+            faults.append(f"unknown setting {name}{meant(name, [*known, FILE_VARIABLE])}")
     values: dict[str, Any] = {}
     for setting in SETTINGS:
         if (found := given.get(setting.field)) is None:
@@ -155,9 +155,3 @@ def examined(environment: Mapping[str, str], file: Mapping[str, Given] = NOTHING
             shown = "" if setting.secret else f"={found.raw!r}"
             faults.append(f"{found.label}{shown}: {error}")
     return Config(**values, origins={name: given[name].origin for name in values}), faults
-
-
-def nearest(name: str, known: Sequence[str]) -> str:
-    """A guess at what was meant, to end a sentence with; "" where nothing is near."""
-    near = difflib.get_close_matches(name, known, n=1)
-    return f"; did you mean {near[0]}?" if near else ""

@@ -9,7 +9,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from keyhole.config import Config, Given, nearest
+from keyhole.config import Config, Given
+from keyhole.meant import meant
 from keyhole.settings import PREFIX, SETTINGS
 
 WIDTH: Final = 100
@@ -48,7 +49,7 @@ def settings_of(text: str, name: str) -> tuple[dict[str, Given], list[str]]:
 
 
 def _near(key: str) -> str:
-    return nearest(key.lower().replace("-", "_").removeprefix(PREFIX.lower()), [setting.field for setting in SETTINGS])
+    return meant(key.lower().replace("-", "_").removeprefix(PREFIX.lower()), [setting.field for setting in SETTINGS])
 
 
 def _raw(field: str, value: object) -> str | None:

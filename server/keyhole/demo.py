@@ -15,6 +15,7 @@ from typing import Any
 
 from mcp import Client, StdioServerParameters
 
+from keyhole.artifacts.table import print_json
 from keyhole.measure import serialized_size
 from keyhole.site import Recorded, recorded_pages, serve
 
@@ -48,7 +49,7 @@ def run(*, as_json: bool) -> int:
     pages = recorded_pages()
     steps = asyncio.run(_steps(pages))
     if as_json:
-        print(json.dumps([asdict(step) for step in steps], ensure_ascii=False, indent=2))
+        print_json([asdict(step) for step in steps])
         return 0
     print(_opening(pages))
     for number, step in enumerate(steps, start=1):

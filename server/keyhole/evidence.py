@@ -12,6 +12,7 @@ from functools import partial
 from typing import Final
 
 from keyhole import citing
+from keyhole.allowance import BRIEF_BELOW
 from keyhole.bound import bounded
 from keyhole.citing import Cited, Listed
 from keyhole.ledger import Shown
@@ -26,7 +27,7 @@ from keyhole.records import Answer, Artifact, EngineReport, Passage, Ranked, Sou
 from keyhole.remarks import which_calls
 from keyhole.thrift import Repeat, told
 from keyhole.websearch.merge import RANK_CONSTANT
-from keyhole.wording import BRIEF_BELOW, UNSTORED, search_status, warned, warning_fact
+from keyhole.wording import UNSTORED, search_status, warned, warning_fact
 
 LIST_SHARE: Final = 24
 """One part in so many of a budget is for naming sources that show no passage: they are the less likely ones. With a

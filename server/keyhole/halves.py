@@ -7,17 +7,13 @@ emoji. The SDK's parser refuses the whole line, nobody is told, and the call wai
 from __future__ import annotations
 
 import re
-from types import TracebackType
-from typing import TYPE_CHECKING, Final, Self
+from typing import Final
 
 import mcp_types as types
 from mcp.shared.message import SessionMessage
 from pydantic import ValidationError
 
-if TYPE_CHECKING:
-    from mcp.shared._stream_protocols import ReadStream
-
-Item = SessionMessage | Exception
+from keyhole.passing import Item, Passing
 
 _HIGH: Final = r"[dD][89abAB][0-9a-fA-F]{2}"
 _LOW: Final = r"[dD][c-fC-F][0-9a-fA-F]{2}"
@@ -26,33 +22,12 @@ _HALF: Final = re.compile(rf"(?<!\\)((?:\\\\)*+)(?:(\\u{_HIGH}\\u{_LOW})|\\u(?:{
 _REPLACEMENT: Final = "\\ufffd"
 
 
-class Mended:
-    """A stream of messages that reads those once more which failed for a lone surrogate."""
+class Mended(Passing):
+    """Reads those items once more which failed for a lone surrogate."""
 
-    def __init__(self, read: ReadStream[Item]) -> None:
-        self._read = read
-
-    async def receive(self) -> Item:
-        """The next message, or why a line is none."""
-        return mended(await self._read.receive())
-
-    async def aclose(self) -> None:
-        """Close the stream behind it."""
-        await self._read.aclose()
-
-    def __aiter__(self) -> Self:
-        return self
-
-    async def __anext__(self) -> Item:
-        return mended(await self._read.__anext__())
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        await self.aclose()
+    async def passed(self, item: Item) -> Item:
+        """The message that was meant."""
+        return mended(item)
 
 
 def mended(item: Item) -> Item:

@@ -4,52 +4,30 @@ them. No message passes through here changed."""
 from __future__ import annotations
 
 from contextlib import suppress
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import TYPE_CHECKING, Any, Final
 
 import mcp_types as types
 from anyio import BrokenResourceError, ClosedResourceError
 from mcp.shared.message import SessionMessage
 from pydantic import ValidationError
 
+from keyhole.passing import Item, Passing
+
 if TYPE_CHECKING:
     from mcp.shared._stream_protocols import ReadStream, WriteStream
-
-Item = SessionMessage | Exception
 
 _MESSAGES: Final = {types.PARSE_ERROR: "Parse error", types.INVALID_REQUEST: "Invalid request"}
 
 
-class Answered:
-    """A stream of messages that tells the other side of each line that is none."""
+class Answered(Passing):
+    """Tells the other side of each line that is no message."""
 
     def __init__(self, read: ReadStream[Item], write: WriteStream[SessionMessage]) -> None:
-        self._read = read
+        super().__init__(read)
         self._write = write
 
-    async def receive(self) -> Item:
-        """The next message, or why a line is none."""
-        return await self._told(await self._read.receive())
-
-    async def aclose(self) -> None:
-        """Close the stream behind it."""
-        await self._read.aclose()
-
-    def __aiter__(self) -> Self:
-        return self
-
-    async def __anext__(self) -> Item:
-        return await self._told(await self._read.__anext__())
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        await self.aclose()
-
-    async def _told(self, item: Item) -> Item:
+    async def passed(self, item: Item) -> Item:
+        """The same, which the SDK logs."""
         if isinstance(item, ValidationError) and (answer := answer_to(item)):
             with suppress(BrokenResourceError, ClosedResourceError):  # the client went away, and reading ends next
                 await self._write.send(SessionMessage(answer))

@@ -174,12 +174,11 @@ class Retrieval:
     ) -> Answer:
         from keyhole.passages import select
 
-        budget = call.budget
+        budget, measure = call.budget, call.budget.measure
         known = call.shown(artifact.id) if stored else ()
         before = [(each.start, each.end) for each in known]
         # Asked once: every rendering of this answer says the same.
         warning = self.store.warning() if stored else wording.UNSTORED
-        budget, measure = call.budget, call.budget.measure
 
         def render(room: int) -> Answer:
             with stage("rank"):
@@ -195,7 +194,7 @@ class Retrieval:
                     next_window=None if gap is None else self._next(call.usual, artifact, *gap),
                     asked=bool(query),
                     warning=warning,
-                    brief=budget.english < wording.BRIEF_BELOW,
+                    brief=budget.brief,
                     extras=[*(header_lines(artifact) if budget.english >= ROOMY else ()), *remarks],
                 )
 
@@ -211,14 +210,13 @@ class Retrieval:
         with stage("store"):
             part = self.store.part(id, offset, end)
 
-        warning = self.store.warning()
+        warning, sign = self.store.warning(), wording.mark(self.secret, part.artifact.id)
 
         def render(room: int) -> Answer:
             base, total = part.start, part.total
             shown = window(part.artifact.text, offset, limit, min(room, most), size, base=base, total=total)
             following = self._following(call.usual, part.artifact, shown, base)
-            sign, brief = wording.mark(self.secret, part.artifact.id), budget.english < wording.BRIEF_BELOW
-            return wording.reading(part, shown, mark=sign, next_window=following, brief=brief, warning=warning)
+            return wording.reading(part, shown, mark=sign, next_window=following, brief=budget.brief, warning=warning)
 
         return within(budget, render)
 
@@ -228,15 +226,14 @@ class Retrieval:
         found = find_quote(artifact.text, quote)
         if found is None:
             raise KeyholeError(Code.QUOTE_NOT_FOUND, "the text does not hold this quote")
-        warning, budget = self.store.warning(), call.budget
+        warning, sign, budget = self.store.warning(), wording.mark(self.secret, artifact.id), call.budget
 
         def render(room: int) -> Answer:
             start = max(0, found.start - QUOTE_CONTEXT)
             shown = window(artifact.text, start, found.end + QUOTE_CONTEXT - start, max(1, room), budget.measure)
-            sign, brief = wording.mark(self.secret, artifact.id), budget.english < wording.BRIEF_BELOW
             following = self._following(call.usual, artifact, shown)
             return wording.quotation(
-                artifact, found, shown, mark=sign, next_window=following, brief=brief, warning=warning
+                artifact, found, shown, mark=sign, next_window=following, brief=budget.brief, warning=warning
             )
 
         return within(budget, render)
@@ -296,7 +293,7 @@ class Retrieval:
                 shown=call.shown,
                 warning=self.store.warning(),
                 measure=budget.measure,
-                brief=budget.english < wording.BRIEF_BELOW,
+                brief=budget.brief,
             )
         return _counted(answer, *(source.artifact for source in gathered.sources if source.artifact))
 
@@ -322,12 +319,14 @@ class Retrieval:
                 call.until = timer.when() or 0.0
                 yield call
         except TimeoutError:
-            error = KeyholeError(Code.TIMEOUT, f"nothing to show within {seconds:g} s")
-            call.answer = cut(wording.failure(error, self.store.warning()), call.budget.size, call.budget.measure)
+            call.answer = self._failed(KeyholeError(Code.TIMEOUT, f"nothing to show within {seconds:g} s"), call)
         except KeyholeError as error:
-            call.answer = cut(wording.failure(error, self.store.warning()), call.budget.size, call.budget.measure)
+            call.answer = self._failed(error, call)
         else:
             call.answered()
+
+    def _failed(self, error: KeyholeError, call: Call) -> Answer:
+        return cut(wording.failure(error, self.store.warning()), call.budget.size, call.budget.measure)
 
 
 def _counted(answer: Answer, *artifacts: Artifact) -> Answer:

@@ -124,13 +124,13 @@ def build_server(product: Product, on_listed: Callable[[], None] = lambda: None)
 
         tenant = tenant_of(_scope(ctx))
 
-        async def asked() -> Answer:
+        async def answering() -> Answer:
             retrieval = await product(tenant)
             caller = _caller(ctx, _ledger(ctx, ledgers, tenant, retrieval.config))
             return await _called(retrieval, params.name, params.arguments or {}, _progress(ctx), caller)
 
         with _place(ctx), observe.call(params.name, tenant) as call:
-            answer = await _netted(params.name, asked())
+            answer = await _netted(params.name, answering())
             call.outcome = _outcome(answer)
         return types.CallToolResult.model_validate(result_json(answer))
 

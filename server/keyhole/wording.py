@@ -32,8 +32,6 @@ MAX_MESSAGE = 300
 """Bytes of what happened, in an error: servers and names have a say in some."""
 MAX_TERMS = 12
 """Terms named at most, of the found and of the absent."""
-BRIEF_BELOW = 1_200
-"""Bytes. Under such a budget title, address, facts and advice would take more than the text."""
 END = "[end]"
 """The last line of every result but an error: one that ends otherwise was cut on its way."""
 WEAK = "Weak match: the page may not contain the answer."
@@ -163,9 +161,8 @@ def quotation(
     head = [*_source_lines(artifact), _join(status, f'id="{artifact.id}"'), *([told] if told else [])]
     if brief:
         head = [_join(status, told)]
-    call = read_call(artifact.id, next_window)
     return Answer(
-        _framed(head, artifact.text[window.start : window.end], mark, call, brief),
+        _framed(head, artifact.text[window.start : window.end], mark, read_call(artifact.id, next_window), brief),
         {
             **_facts(artifact, warning),
             "total_chars": window.total,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import socket
 import sqlite3
@@ -19,6 +20,7 @@ from keyhole.cli import main
 from keyhole.config import Config, load
 from keyhole.doctor import keeping_place, network, registrations, roundtrip, settings_seen
 from keyhole.doctor.commands import all_of
+from keyhole.doctor.conversation import started
 from keyhole.doctor.report import Finding, Level, Style, as_text, failed
 from keyhole.installing.entries import Server
 from keyhole.site import recorded_pages, serve
@@ -187,6 +189,26 @@ def test_a_server_that_ends_is_told_with_its_last_words() -> None:
     (first, second) = roundtrip.look(Server(sys.executable, ("-c", "import sys; sys.exit('no such thing')")))
     assert first.level is second.level is Level.FAIL
     assert "no such thing" in first.said
+
+
+def test_a_server_of_other_tools_is_told() -> None:
+    program = """
+import json, sys
+for line in sys.stdin:
+    asked = json.loads(line)
+    told = {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}, "serverInfo": {"name": "x", "version": "1"}}
+    if "id" in asked:
+        result = told if asked["method"] == "initialize" else {"tools": []}
+        print(json.dumps({"jsonrpc": "2.0", "id": asked["id"], "result": result}), flush=True)
+"""
+    tried = asyncio.run(started(Server(sys.executable, ("-c", program)), 20.0))
+    assert tried.fault == "its tools are none"
+
+
+def test_the_round_trip_is_of_the_program_and_not_of_the_users_settings(home: Path) -> None:
+    (file := home / ".config/keyhole/config.toml").parent.mkdir(parents=True)
+    file.write_text('timeot = 3\n', "utf-8")
+    assert [each.said for each in roundtrip.look(SERVER) if each.level is not Level.OK] == []
 
 
 def test_a_look_that_hangs_does_not_keep_the_others() -> None:

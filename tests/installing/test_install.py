@@ -61,6 +61,17 @@ def test_the_change_is_shown_and_no_secret_with_it(home: Path, capsys: Captured)
     assert SECRET in (home / ".codex" / "config.toml").read_text("utf-8")
 
 
+def test_the_change_has_colours_where_a_plot_would_have_them(
+    home: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    codex(home)
+    for environment, colours in (({}, False), ({"FORCE_COLOR": "1"}, True), ({"NO_COLOR": "1"}, False)):
+        for name, value in environment.items():
+            monkeypatch.setenv(name, value)
+        assert main(["install", "codex", "--dry-run"]) == 0
+        assert ("\x1b[32m+[mcp_servers.keyhole]" in capsys.readouterr().out) is colours
+
+
 def test_dry_run_and_print_write_nothing(home: Path, capsys: Captured) -> None:
     file = codex(home)
     before = file.read_bytes()

@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import Final
 
 from keyhole.artifacts.arguments import MOST
-from keyhole.artifacts.table import Column, print_facts, print_json, print_table
+from keyhole.artifacts.table import Column, print_facts, print_json, print_table, size_of
 from keyhole.clean import clean
 from keyhole.errors import Code, KeyholeError
 from keyhole.narrowing import allowed_by_sites
@@ -170,7 +170,8 @@ def _collect(store: Store, arguments: argparse.Namespace) -> int:
     if arguments.json:
         print_json({"dropped": dropped, "freed": freed})
     else:
-        print(f"{dropped:,} dropped, {_size(freed['text_bytes'])} of text, {_size(freed['stored_bytes'])} of the store")
+        text, stored = size_of(freed["text_bytes"]), size_of(freed["stored_bytes"])
+        print(f"{dropped:,} dropped, {text} of text, {stored} of the store")
     return OK
 
 
@@ -183,8 +184,9 @@ def _stats(store: Store, arguments: argparse.Namespace) -> int:
         {
             "store": stats.kind,
             "artifacts": f"{stats.artifacts:,}, {stats.contents:,} different texts",
-            "text": _size(stats.text_bytes),
-            "takes": _size(stats.stored_bytes) + (f" of at most {_size(stats.max_bytes)}" if stats.max_bytes else ""),
+            "text": size_of(stats.text_bytes),
+            "takes": size_of(stats.stored_bytes)
+            + (f" of at most {size_of(stats.max_bytes)}" if stats.max_bytes else ""),
             "dropped": f"{stats.tombstones:,} whose address is remembered",
             "damaged": f"{stats.damaged:,} set aside" if stats.damaged else "none known",
             "fetched": " to ".join(
@@ -214,12 +216,6 @@ def _moment(seconds: float) -> str:
         return time.strftime("%Y-%m-%d %H:%M", time.localtime(seconds))
     except (ValueError, OverflowError, OSError):  # a file that was meddled with
         return "?"
-
-
-def _size(count: int) -> str:
-    from rich.filesize import decimal
-
-    return decimal(count)
 
 
 _FILE_STATES: Final = MappingProxyType(

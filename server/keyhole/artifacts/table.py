@@ -74,6 +74,13 @@ def one_line(text: str, width: int = MAX_CELL) -> str:
     return clip(text, width, lambda piece: max(len(piece), cell_len(piece)))
 
 
+def size_of(count: int) -> str:
+    """Bytes for a person, such as 1.2 MB."""
+    from rich.filesize import decimal
+
+    return decimal(count)
+
+
 def _draw(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> None:
     from rich.console import Console
     from rich.table import Table

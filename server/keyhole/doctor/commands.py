@@ -8,7 +8,7 @@ import os
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import partial
 from queue import Empty, Queue
 from threading import Thread
@@ -21,6 +21,7 @@ from keyhole.doctor.report import Finding, Level, Style, as_text, failed
 from keyhole.errors import KeyholeError
 from keyhole.installing.launch import this_server
 from keyhole.installing.looking import this_installation
+from keyhole.terminal.colours import has_colours
 
 OK, FAILED = 0, 1
 WHOLE: Final = 19.0
@@ -51,7 +52,7 @@ def run(config: Config, faults: Sequence[str], arguments: argparse.Namespace) ->
             {"ok": not failed(findings), "seconds": round(seconds, 1), "findings": [asdict(each) for each in findings]}
         )
     else:
-        shown = [Finding(each.area, each.name, each.level, one_line(each.said, LONG), each.fix) for each in findings]
+        shown = [replace(each, said=one_line(each.said, LONG)) for each in findings]
         print(as_text(shown, seconds, _style()))
     return FAILED if failed(findings) else OK
 
@@ -70,14 +71,12 @@ def all_of(looks: Mapping[str, Look], seconds: float) -> list[Finding]:
         except Empty:
             break
         found[area] = findings
-    late = Finding(
-        "", "time", Level.FAIL, f"not done within {seconds:g} s", "Run it again; if it stays, the system hangs."
-    )
-    return [
-        finding
-        for area in looks
-        for finding in found.get(area, [Finding(area, late.name, late.level, late.said, late.fix)])
-    ]
+    return [finding for area in looks for finding in found.get(area, [_late(area, seconds)])]
+
+
+def _late(area: str, seconds: float) -> Finding:
+    fix = "Run it again; if it stays, the system hangs."
+    return Finding(area, "time", Level.FAIL, f"not done within {seconds:g} s", fix)
 
 
 def _found(area: str, look: Look) -> list[Finding]:
@@ -89,7 +88,7 @@ def _found(area: str, look: Look) -> list[Finding]:
 
 
 def _style() -> Style:
-    color = sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    color = has_colours(os.environ, terminal=sys.stdout.isatty())
     try:
         "✓·✗→".encode(sys.stdout.encoding or "ascii")
     except UnicodeEncodeError:

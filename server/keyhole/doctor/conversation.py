@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 import time
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal
@@ -34,31 +34,33 @@ class TalkError(Exception):
     """The server did not do as a client expects; the text says how."""
 
 
-async def started(server: Server, seconds: float, environment: Mapping[str, str] | None = None) -> Tried:
+async def started(server: Server, seconds: float) -> Tried:
     """Start a server as a client would, list its tools, and end it."""
     begun = time.monotonic()
     try:
-        async with talking(server, "legacy", seconds, environment) as client:
-            names = {tool.name for tool in (await client.list_tools()).tools}
+        async with talking(server, "legacy", seconds) as client:
+            await has_our_tools(client)
     except TalkError as error:
         return Tried(str(error))
-    if not names >= TOOLS:
-        return Tried(f"its tools are {', '.join(sorted(names)) or 'none'}")
     return Tried(seconds=time.monotonic() - begun)
 
 
+async def has_our_tools(client: Client) -> None:
+    """Raises TalkError where it lists others."""
+    names = {tool.name for tool in (await client.list_tools()).tools}
+    if not names >= TOOLS:
+        raise TalkError(f"its tools are {', '.join(sorted(names)) or 'none'}")
+
+
 @asynccontextmanager
-async def talking(
-    server: Server, era: Era, seconds: float, environment: Mapping[str, str] | None = None
-) -> AsyncIterator[Client]:
+async def talking(server: Server, era: Era, seconds: float) -> AsyncIterator[Client]:
     """A connected client; the server is ended with it. Raises TalkError, with what the server said last."""
     import anyio
     from mcp import Client, MCPError, StdioServerParameters
     from mcp.client.stdio import stdio_client
 
     with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as errors:
-        env = {**(environment or {}), **server.env}
-        parameters = StdioServerParameters(command=server.command, args=list(server.args), env=env)
+        parameters = StdioServerParameters(command=server.command, args=list(server.args), env=dict(server.env))
         try:
             with anyio.fail_after(seconds):
                 async with Client(stdio_client(parameters, errors), mode=_REVISIONS[era]) as client:

@@ -17,6 +17,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from keyhole.artifacts.table import size_of
 from keyhole.config import Config
 from keyhole.doctor.report import Finding, Level
 from keyhole.errors import KeyholeError
@@ -88,7 +89,7 @@ def _rights(folder: Path, said: str) -> Finding:
 def _room(free: int) -> Finding:
     level = Level.FAIL if free < TOO_LITTLE else Level.WARN if free < LITTLE else Level.OK
     fix = "" if level is Level.OK else "Make room, or set KEYHOLE_HOME to a folder on another disk."
-    return Finding(AREA, "free disk", level, _size(free), fix)
+    return Finding(AREA, "free disk", level, size_of(free), fix)
 
 
 def _file(path: Path, config: Config) -> list[Finding]:
@@ -115,7 +116,7 @@ def _whole(database: Database, path: Path, config: Config) -> list[Finding]:
         return [Finding(AREA, "artifacts", Level.OK, said)]
     count, aside = next(database.execute("SELECT count(*), coalesce(sum(damaged), 0) FROM entries"))
     size = path.stat().st_size
-    said = f"{count - aside:,} in {_size(size)} of at most {_size(config.store_max_bytes)}"
+    said = f"{count - aside:,} in {size_of(size)} of at most {size_of(config.store_max_bytes)}"
     found = [Finding(AREA, "artifacts", Level.OK, said)]
     if aside:
         fix = "Fetch those pages again; `keyhole artifacts verify` names what else is damaged."
@@ -150,9 +151,3 @@ def _reading(path: Path) -> Iterator[Database]:
         yield sqlite_utils.Database(connection, execute_plugins=False)
     finally:
         connection.close()
-
-
-def _size(count: int) -> str:
-    from rich.filesize import decimal
-
-    return decimal(count)

@@ -8,19 +8,16 @@ import ssl
 import time
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Final
+from typing import Final
 from urllib.parse import urlsplit
 
 import certifi
 
 from keyhole.config import Config
 from keyhole.doctor.report import Finding, Level
-from keyhole.errors import Code, KeyholeError
+from keyhole.errors import KeyholeError
 from keyhole.settings import KEYED
 from keyhole.websearch.choice import UNASKED_FOR, needs
-
-if TYPE_CHECKING:
-    from keyhole.websearch.engines_file import Spec
 
 AREA: Final = "Network"
 PATIENCE: Final = 3.0
@@ -57,11 +54,12 @@ def _asked(config: Config) -> tuple[dict[str, str], list[str]]:
     from keyhole.websearch.choice import check_names
     from keyhole.websearch.exa import ExaEngine
     from keyhole.websearch.mojeek import MojeekEngine
+    from keyhole.websearch.own import own_engines
     from keyhole.websearch.serper import SerperEngine
     from keyhole.websearch.tavily import TavilyEngine
 
     homes = {each.name: each.home for each in (BraveEngine, ExaEngine, TavilyEngine, SerperEngine, MojeekEngine)}
-    known = {spec.name: spec.base for spec in _own(config)}
+    known = {spec.name: spec.base for spec in own_engines(config)}
     known |= {f"searxng{number or ''}": url for number, url in enumerate(config.searxng_url)}
     known |= {name: homes[name] for name in KEYED if getattr(config, f"{name}_key")}
     free = {"keyless": KEYLESS, "wikipedia": config.mediawiki_url or PUBLIC}
@@ -71,18 +69,6 @@ def _asked(config: Config) -> tuple[dict[str, str], list[str]]:
     known |= free
     wanted = {name: url for name, url in known.items() if {name, name.rstrip("0123456789")} & set(config.engines)}
     return wanted, [name for name in config.engines if name not in wanted]
-
-
-def _own(config: Config) -> tuple[Spec, ...]:
-    if config.engines_file is None:
-        return ()
-    from keyhole.websearch.engines_file import parse
-
-    try:
-        text = config.engines_file.expanduser().read_text(encoding="utf-8")
-    except (OSError, ValueError) as error:
-        raise KeyholeError(Code.INVALID_ARGUMENT, f"{config.engines_file} cannot be read") from error
-    return parse(text, os.environ)
 
 
 def _certificates() -> Finding:

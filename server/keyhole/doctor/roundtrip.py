@@ -10,7 +10,7 @@ import tempfile
 import time
 from typing import TYPE_CHECKING, Any, Final
 
-from keyhole.doctor.conversation import TOOLS, Era, TalkError, talking
+from keyhole.doctor.conversation import Era, TalkError, has_our_tools, talking
 from keyhole.doctor.report import Finding, Level
 from keyhole.installing.entries import Server
 
@@ -41,7 +41,7 @@ async def _one(server: Server, endpoint: str, era: Era, revision: str) -> Findin
     begun = time.monotonic()
     try:
         with tempfile.TemporaryDirectory(prefix="keyhole-doctor-", ignore_cleanup_errors=True) as home:
-            settings = {"KEYHOLE_HOME": home, "KEYHOLE_ALLOW_PRIVATE": endpoint}
+            settings = {"KEYHOLE_CONFIG": "off", "KEYHOLE_HOME": home, "KEYHOLE_ALLOW_PRIVATE": endpoint}
             async with talking(Server(server.command, server.args, settings), era, PATIENCE) as client:
                 await _calls(client, f"http://{endpoint}/light")
     except TalkError as error:
@@ -54,9 +54,7 @@ async def _one(server: Server, endpoint: str, era: Era, revision: str) -> Findin
 
 
 async def _calls(client: Client, url: str) -> None:
-    names = {tool.name for tool in (await client.list_tools()).tools}
-    if not names >= TOOLS:
-        raise TalkError(f"tools/list gave {', '.join(sorted(names)) or 'nothing'}")
+    await has_our_tools(client)
     text, facts = await _call(client, "web_fetch", {"url": url, "query": QUESTION, "max_chars": 1_500})
     if ANSWER not in text:
         raise TalkError("web_fetch did not return the sentence that answers")

@@ -14,6 +14,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Final
 
+from keyhole.artifacts.table import print_json
 from keyhole.config import Config
 from keyhole.errors import Code, KeyholeError
 from keyhole.hosting.tokens import (
@@ -80,7 +81,7 @@ def _list(path: Path, as_json: bool) -> int:
     for line in wrong:
         print(f"keyhole: {line}", file=sys.stderr)
     if as_json:
-        print(json.dumps([_facts(grant) for grant in grants.values()], ensure_ascii=False, indent=2))
+        print_json([_facts(grant) for grant in grants.values()])
         return 0
     if not grants:
         print("No tokens yet: `keyhole tokens new TENANT` makes one.")

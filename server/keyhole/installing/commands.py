@@ -21,7 +21,10 @@ from keyhole.installing import files, looking, merging
 from keyhole.installing.clients import CLIENTS, Client
 from keyhole.installing.entries import Server
 from keyhole.installing.launch import this_server
+from keyhole.installing.places import Machine
 from keyhole.installing.showing import colored, difference
+from keyhole.meant import meant
+from keyhole.terminal.colours import has_colours
 from keyhole.values import http_url
 
 OK, FAILED = 0, 1
@@ -49,9 +52,7 @@ def run(arguments: argparse.Namespace) -> int:
     machine = looking.this_machine()
     if not arguments.client and not arguments.all:
         return _list(looking.look(machine, arguments.name), arguments)
-    found = looking.look(machine, arguments.name) if arguments.all else []
-    clients = [each.client for each in found if each.found and each.client.format != "yaml"]
-    clients = clients if arguments.all else [_client(arguments.client)]
+    clients = _here(machine, arguments.name) if arguments.all else [_client(arguments.client)]
     if arguments.only_print:
         for client in clients:
             print(merging.snippet(client, arguments.name, _fitting(client, server)))
@@ -87,14 +88,16 @@ def _setting(text: str) -> tuple[str, str]:
     return name, value
 
 
+def _here(machine: Machine, name: str) -> list[Client]:
+    """The clients of this machine whose files can be changed."""
+    found = looking.look(machine, name)
+    return [each.client for each in found if each.found and each.client.format != "yaml"]
+
+
 def _client(name: str) -> Client:
     if name in CLIENTS:
         return CLIENTS[name]
-    import difflib
-
-    near = difflib.get_close_matches(name, CLIENTS, n=1)
-    hint = f"; did you mean {near[0]}?" if near else ""
-    raise _wrong(f"{name[:40]!r} is none of the clients {', '.join(CLIENTS)}{hint}")
+    raise _wrong(f"{name[:40]!r} is none of the clients {', '.join(CLIENTS)}{meant(name, CLIENTS)}")
 
 
 def _fitting(client: Client, server: Server) -> Server:
@@ -190,7 +193,7 @@ def _tell(client: Client, outcome: Outcome, *, shown: bool) -> None:
 
 
 def _print_difference(lines: Sequence[str]) -> None:
-    drawn = colored(lines) if sys.stdout.isatty() and not os.environ.get("NO_COLOR") else lines
+    drawn = colored(lines) if has_colours(os.environ, terminal=sys.stdout.isatty()) else lines
     for line in drawn:
         print(f"  {line}")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import PureWindowsPath
 from typing import Any, Final
@@ -74,6 +74,14 @@ def is_ours(server: Server) -> bool:
     launched = "keyhole" in server.args[1:] and server.args[server.args.index("keyhole", 1) - 1] == "-m"
     packaged = any(arg == SCRIPT or arg.startswith((f"{SCRIPT}@", f"{SCRIPT}==")) for arg in server.args)
     return name == SCRIPT or (name == "keyhole" and server.args[:1] == ("serve",)) or launched or packaged
+
+
+def nested(path: Sequence[str], value: Mapping[str, Any]) -> dict[str, Any]:
+    """A value with the tables around it that a path names, the outermost first."""
+    whole = dict(value)
+    for key in reversed(path):
+        whole = {key: whole}
+    return whole
 
 
 def _mapping(value: object) -> Mapping[str, Any]:

@@ -11,6 +11,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from keyhole.installing.entries import nested
 from keyhole.installing.jsonc_spans import Member, Node, line_of, read
 
 EMPTY: Final = "{}"
@@ -36,10 +37,7 @@ def put(text: str, path: Sequence[str], value: Mapping[str, Any]) -> str:
     if there is None:
         for depth in range(len(path)):
             if _at(text, path[: depth + 1]) is None:
-                inner: Any = value
-                for key in reversed(path[depth + 1 :]):
-                    inner = {key: inner}
-                return _inserted(text, path[:depth], path[depth], inner)
+                return _inserted(text, path[:depth], path[depth], nested(path[depth + 1 :], value))
     for key in there.value if there else ():
         if key not in value:
             text = _removed(text, [*path, key])

@@ -16,7 +16,7 @@ from typing import Any
 from keyhole.errors import Code, KeyholeError
 from keyhole.installing import jsonc, toml_tables
 from keyhole.installing.clients import Client
-from keyhole.installing.entries import Server, entry_of, is_ours, server_of
+from keyhole.installing.entries import Server, entry_of, is_ours, nested, server_of
 
 MARK = "\ufeff"
 """A byte order mark, which Windows' own editor writes before the text."""
@@ -94,12 +94,8 @@ def snippet(client: Client, name: str, server: Server) -> str:
     entry = entry_of(client.shape, server)
     if client.format == "toml":
         return toml_tables.put("", (*client.place, name), entry).rstrip("\n")
-    nested: Any = {name: entry}
-    for key in reversed(client.place):
-        nested = {key: nested}
-    if client.format == "yaml":
-        return _yaml(nested)
-    return json.dumps(nested, indent=2, ensure_ascii=False)
+    whole = nested((*client.place, name), entry)
+    return _yaml(whole) if client.format == "yaml" else json.dumps(whole, indent=2, ensure_ascii=False)
 
 
 def _yaml(value: Mapping[str, Any], indent: str = "") -> str:

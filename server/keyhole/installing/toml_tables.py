@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Any
 
-EMPTY: Final = ""
+from keyhole.installing.entries import nested
 
 
 def parse(text: str) -> dict[str, Any]:
@@ -56,7 +56,7 @@ def _appended(text: str, path: Sequence[str], value: Mapping[str, Any]) -> str:
     import tomlkit
 
     newline = "\r\n" if "\r\n" in text else "\n"
-    block = tomlkit.dumps(_nested(path, value)).strip("\n").replace("\n", newline)
+    block = tomlkit.dumps(nested(path, value)).strip("\n").replace("\n", newline)
     if not text.strip():
         return text + block + newline
     return f"{text}{newline}{block}{newline}" if text.endswith("\n") else f"{text}{newline}{newline}{block}"
@@ -139,14 +139,6 @@ def _header(line: str) -> tuple[str, ...] | None:
         ((key, table),) = table.items()
         keys.append(key)
     return tuple(keys) if table == {} else (*keys, "[]")
-
-
-def _nested(path: Sequence[str], value: Mapping[str, Any]) -> dict[str, Any]:
-    inner: Any = dict(value)
-    for key in reversed(path):
-        inner = {key: inner}
-    nested: dict[str, Any] = inner
-    return nested
 
 
 def _holds(values: Any, path: Sequence[str], default: bool = False) -> bool:

@@ -29,12 +29,12 @@ class Look:
 
 def look(environment: Mapping[str, str], *, terminal: bool, encoding: str, columns: int | None) -> Look:
     """`columns`: of the terminal, None where it is not known; COLUMNS in the environment says it for any output."""
-    dumb = environment.get("TERM", "").lower() in DUMB
+    dumb = _is_dumb(environment)
     named = environment.get("COLUMNS", "")
     wide = int(named) if named.isascii() and named.isdigit() else columns or PIPED
     unicode = encoding.lower().replace("-", "").replace("_", "").startswith(("utf8", "utf16"))
     return Look(
-        _coloured(environment, terminal and not dumb),
+        has_colours(environment, terminal=terminal),
         plain=not (terminal and unicode) or dumb,
         width=max(NARROWEST, min(WIDEST, wide)),
     )
@@ -51,10 +51,14 @@ def console(look: Look, file: IO[str]) -> Console:
     )  # fmt: skip
 
 
-def _coloured(environment: Mapping[str, str], terminal: bool) -> bool:
+def has_colours(environment: Mapping[str, str], *, terminal: bool) -> bool:
     """NO_COLOR (no-color.org) wins; FORCE_COLOR (force-color.org) puts colours into a pipe, 0 means none."""
     if environment.get("NO_COLOR"):
         return False
     if forced := environment.get("FORCE_COLOR"):
         return forced.lower() not in ("0", "false", "no")
-    return terminal
+    return terminal and not _is_dumb(environment)
+
+
+def _is_dumb(environment: Mapping[str, str]) -> bool:
+    return environment.get("TERM", "").lower() in DUMB

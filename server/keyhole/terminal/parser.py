@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import argparse
-import difflib
 import re
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Final, NoReturn
 
+from keyhole.meant import meant
+
 NAME_COLUMNS: Final = 14
 """Columns of a command's name in the list of commands."""
 WORTH_NAMING: Final = 4
 """Choices named where nothing is near: a list of more is what --help is for."""
+NEAR: Final = 0.5
+"""How alike a word is that was probably meant: words of a command line are short, and one letter is much of them."""
 _CHOICE: Final = re.compile(r"invalid choice: '(.*)' \(choose from (.*)\)")
 _UNKNOWN: Final = "unrecognized arguments: "
 
@@ -57,14 +60,14 @@ class Parser(argparse.ArgumentParser):
         if message.startswith(_UNKNOWN):
             unknown = message.removeprefix(_UNKNOWN)
             options = [option for action in self._actions for option in action.option_strings]
-            return f"unknown: {unknown}" + _meant(unknown.split()[0].split("=")[0], options)
+            return f"unknown: {unknown}" + meant(unknown.split()[0].split("=")[0], options, NEAR)
         if not (found := _CHOICE.search(message)):
             return message
         word, choices = found[1], re.findall(r"[^\s',]+", found[2])
         where = message[: found.start()].removeprefix("argument ").rstrip(": ")
         what = "command" if where == "COMMAND" else where
         few = f"; it is one of {', '.join(choices)}" if len(choices) <= WORTH_NAMING else ""
-        return f"unknown {what} {word!r}" + (_meant(word, choices) or few)
+        return f"unknown {what} {word!r}" + (meant(word, choices, NEAR) or few)
 
     def _commands(self) -> list[argparse.Action]:
         return [
@@ -73,8 +76,3 @@ class Parser(argparse.ArgumentParser):
             if isinstance(action, argparse._SubParsersAction)
             for choice in action._get_subactions()
         ]
-
-
-def _meant(word: str, known: Sequence[str]) -> str:
-    near = difflib.get_close_matches(word, known, n=1, cutoff=0.5)
-    return f"; did you mean {near[0]}?" if near else ""

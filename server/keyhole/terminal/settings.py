@@ -25,9 +25,7 @@ OPEN_MODE: Final = 0o600
 """Of the template, which may come to hold keys."""
 
 
-def run(
-    environment: Mapping[str, str], arguments: argparse.Namespace, further: Callable[[Config], None] | None = None
-) -> int:
+def run(environment: Mapping[str, str], arguments: argparse.Namespace, further: Callable[[Config], None]) -> int:
     """Do what was asked; 2 where a setting is wrong. `further` raises for what is wrong behind the settings, such as in
     the file of engines that one of them names."""
     path = path_of(environment)
@@ -38,7 +36,7 @@ def run(
         return _init(path)
     config, faults = looked_at(environment)
     try:
-        if arguments.check and further:
+        if arguments.check:
             further(config)
     except KeyholeError as error:
         faults = [*faults, error.message]

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping, Sequence
 from typing import Final
 
 from keyhole.errors import Code, KeyholeError
+from keyhole.meant import meant
 from keyhole.settings import ENGINES
 from keyhole.websearch.base import Engine
 
@@ -44,6 +44,5 @@ def check_names(wanted: Sequence[str], own: Sequence[str]) -> None:
     known = [*ENGINES, *own]
     for name in wanted:
         if name not in known:
-            near = difflib.get_close_matches(name, known, n=1)
-            hint = f"; did you mean {near[0]}?" if near else ""
-            raise KeyholeError(Code.INVALID_ARGUMENT, f"KEYHOLE_ENGINES: {name!r} is none of {', '.join(known)}{hint}")
+            said = f"KEYHOLE_ENGINES: {name!r} is none of {', '.join(known)}{meant(name, known)}"
+            raise KeyholeError(Code.INVALID_ARGUMENT, said)

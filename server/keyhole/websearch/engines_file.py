@@ -5,7 +5,6 @@ Values of the environment, such as keys, are filled in here, once, and are in no
 
 from __future__ import annotations
 
-import difflib
 import json
 import re
 from collections.abc import Mapping, Sequence
@@ -15,6 +14,7 @@ from urllib.parse import quote
 
 from keyhole.errors import Code, KeyholeError
 from keyhole.fetch.urls import Target, parse_target
+from keyhole.meant import meant
 from keyhole.narrowing import AGES
 from keyhole.settings import ENGINES
 from keyhole.values import MIN_KEY
@@ -97,8 +97,7 @@ def _spec(row: Mapping[str, Any], environment: Mapping[str, str], taken: Sequenc
     """One table. Raises ValueError, its message beginning with the key."""
     for key in row:
         if key not in KEYS:
-            near = difflib.get_close_matches(key, KEYS, n=1)
-            raise ValueError(f"{key}: unknown key" + (f"; did you mean {near[0]}?" if near else ""))
+            raise ValueError(f"{key}: unknown key{meant(key, KEYS)}")
     for key in REQUIRED:
         if key not in row:
             raise ValueError(f"{key}: is missing")
