@@ -89,7 +89,7 @@ def test_uninstall_takes_away_a_file_that_install_made(home: Path, capsys: Captu
     assert not (home / ".cursor" / "mcp.json").exists()
     capsys.readouterr()
     assert main(["install", "cursor", "--uninstall"]) == 0
-    assert "no such entry" in capsys.readouterr().out
+    assert "there is no such entry: keyhole" in capsys.readouterr().out
 
 
 def test_what_others_wrote_since_stays(home: Path) -> None:
