@@ -38,7 +38,9 @@ def add(verbs: Any) -> None:
     common.add_argument("--tenant", metavar="NAME", help="of a hosted server; by default the local user")
 
     def action(name: str, help: str) -> argparse.ArgumentParser:
-        made: argparse.ArgumentParser = actions.add_parser(name, help=help, description=help, parents=[common])
+        made: argparse.ArgumentParser = actions.add_parser(
+            name, help=help, description=f"{help[:1].upper()}{help[1:]}.", parents=[common]
+        )
         return made
 
     _reading(action)
