@@ -115,7 +115,7 @@ RULES: Mapping[Code, Rule] = MappingProxyType(
         Code.KEY_REFUSED: Rule(
             False, "The operator must put the setting right; other engines and web_fetch work without it."
         ),
-        Code.ENGINE_UNAVAILABLE: Rule(True, "Try later, or fetch a known URL with web_fetch."),
+        Code.ENGINE_UNAVAILABLE: Rule(True, "Meanwhile, fetch a known URL with web_fetch."),
         Code.INTERNAL_ERROR: Rule(True, "Try once more; the server's log on stderr says more."),
     }
 )
