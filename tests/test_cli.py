@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -176,3 +177,22 @@ def test_the_demo_shows_the_main_job_from_end_to_end() -> None:
     assert "vacuum threshold = vacuum base threshold" in steps[0]["text"]
     assert all(step["result_bytes"] <= 9_000 for step in steps)
     assert "mcp_servers.keyhole" in demo()
+
+
+def test_a_port_without_http_is_a_mistake(capsys: Captured) -> None:
+    assert main(["serve", "--port", "7000"]) == 2
+    assert capsys.readouterr().err == "keyhole: --host and --port are for HTTP: give --http too\n"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="terminals of POSIX")
+def test_a_person_at_a_terminal_is_told_what_the_server_waits_for() -> None:
+    import pty
+
+    ours, theirs = pty.openpty()
+    command = [sys.executable, "-m", "keyhole", "serve"]
+    with subprocess.Popen(command, stdin=theirs, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as server:
+        assert server.stderr is not None
+        assert server.stderr.readline() == b"keyhole: waiting for an MCP client on standard input; Ctrl-C ends it\n"
+        server.kill()
+    os.close(ours)
+    os.close(theirs)

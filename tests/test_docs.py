@@ -57,9 +57,13 @@ def test_a_figure_of_the_readme_stands_in_the_page_that_it_names() -> None:
 
 
 def configurations() -> dict[str, dict[str, Any]]:
-    """Every registration block of the README and the example file, by client."""
-    (codex,) = re.findall(r"```toml\n(.*?)```", TEXT, re.DOTALL)
-    desktop, vscode = (json.loads(block) for block in re.findall(r"```json\n(.*?)```", TEXT, re.DOTALL))
+    """The registration block of the README, those of the quick start that differ, and the example file, by client."""
+    (desktop,) = (json.loads(block) for block in re.findall(r"```json\n(.*?)```", TEXT, re.DOTALL))
+    quick = (DOCS / "quickstart.md").read_text(encoding="utf-8")
+    (codex,) = re.findall(r"```toml\n(.*?)```", quick, re.DOTALL)
+    (vscode,) = (
+        json.loads(block) for block in re.findall(r"```json\n(.*?)```", quick, re.DOTALL) if '"servers"' in block
+    )
     example = json.loads((ROOT / "mcp.json.example").read_text(encoding="utf-8"))
     return {
         "example": example["mcpServers"]["keyhole"],

@@ -123,6 +123,11 @@ def test_the_windows_of_the_long_page_cover_it_from_the_first_character_to_the_l
     assert windows[-1][1] == windows[-1][2]
 
 
+def test_a_long_page_that_is_not_there_is_said_without_a_traceback(tmp_path: Path) -> None:
+    printed = run(recipe("long-page", "python"), "http://127.0.0.1:9/", KEYHOLE_HOME=str(tmp_path))
+    assert printed.startswith("blocked_address: ")
+
+
 def searched(settings: dict[str, str], question: str) -> Answer:
     """One search of the whole product with these settings."""
 

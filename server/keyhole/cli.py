@@ -23,7 +23,7 @@ from keyhole.config import Config, agent
 from keyhole.configured import configured, warn
 from keyhole.errors import Code, KeyholeError
 from keyhole.logs import configure
-from keyhole.verbs import parser
+from keyhole.verbs import DEFAULT_PORT, LOOPBACK, parser
 
 if TYPE_CHECKING:
     from keyhole.tenants import Tenants
@@ -127,6 +127,10 @@ def _check_engines(config: Config) -> None:
 
 
 def _serve(config: Config, arguments: argparse.Namespace) -> int:
+    if not arguments.http and (arguments.host, arguments.port) != (LOOPBACK, DEFAULT_PORT):
+        raise KeyholeError(Code.INVALID_ARGUMENT, "--host and --port are for HTTP: give --http too")
+    if not arguments.http and sys.stdin.isatty():  # a person, who would wait for a prompt
+        print("keyhole: waiting for an MCP client on standard input; Ctrl-C ends it", file=sys.stderr)
     # Loading the protocol's types allocates half a million objects that live as long as the process: collecting
     # while they come, or going through them again at each later collection, costs a tenth of the start.
     gc.disable()

@@ -144,7 +144,8 @@ def _closing() -> str:
     command = str(Path(sys.executable).with_name("keyhole-mcp"))
     keyhole = shlex.quote(str(Path(sys.executable).with_name("keyhole")))
     return f"""
-Register Keyhole (then restart the client):
+Register Keyhole (then restart the client):  {keyhole} install
+  lists the clients that are here; with a client's name it shows the change and makes it. By hand:
 
   Claude Desktop, in claude_desktop_config.json:
     {{"mcpServers": {{"keyhole": {{"command": {json.dumps(command)}, "args": []}}}}}}

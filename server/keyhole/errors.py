@@ -68,7 +68,9 @@ RULES: Mapping[Code, Rule] = MappingProxyType(
         Code.INVALID_URL: Rule(False, "Give one absolute http:// or https:// URL."),
         Code.SCHEME_NOT_ALLOWED: Rule(False, "Only http and https are fetched."),
         Code.BLOCKED_ADDRESS: Rule(
-            False, "Only public addresses, names and web ports are fetched; the operator can allow one host:port."
+            False,
+            "Only public addresses, names and web ports are fetched; "
+            "the operator can allow one host:port with KEYHOLE_ALLOW_PRIVATE.",
         ),
         Code.DOMAIN_NOT_ALLOWED: Rule(False, "Use a source on another site; the lists of domains are the operator's."),
         Code.ROBOTS_DISALLOWED: Rule(
@@ -80,7 +82,7 @@ RULES: Mapping[Code, Rule] = MappingProxyType(
             "The operator can add it to KEYHOLE_KNOWN_URLS.",
         ),
         Code.DNS_FAILURE: Rule(True, "Check the host name; search for the right site if unsure."),
-        Code.CONNECT_FAILURE: Rule(True, "The site is down or unreachable; try later or another source."),
+        Code.CONNECT_FAILURE: Rule(True, "The site is down or unreachable; use another source."),
         Code.TLS_FAILURE: Rule(False, "The site's certificate is not valid; use another source."),
         Code.PROTOCOL_ERROR: Rule(True, "Try again, or use another source."),
         Code.TIMEOUT: Rule(True, "Try once more, or use another source."),
@@ -113,7 +115,7 @@ RULES: Mapping[Code, Rule] = MappingProxyType(
         Code.KEY_REFUSED: Rule(
             False, "The operator must put the setting right; other engines and web_fetch work without it."
         ),
-        Code.ENGINE_UNAVAILABLE: Rule(True, "Try later, or fetch a known URL with web_fetch."),
+        Code.ENGINE_UNAVAILABLE: Rule(True, "Meanwhile, fetch a known URL with web_fetch."),
         Code.INTERNAL_ERROR: Rule(True, "Try once more; the server's log on stderr says more."),
     }
 )

@@ -178,7 +178,9 @@ def open_database(config: Config) -> Database:
         from keyhole.store.postgres_database import Database
         from keyhole.store.postgres_schema import prepare
     except ImportError as error:
-        message = "KEYHOLE_STORE names PostgreSQL, which needs the extra `hosted`: pip install 'keyhole-mcp[hosted]'"
+        message = (
+            "KEYHOLE_STORE names PostgreSQL, which needs the extra [hosted]: in a checkout, pip install '.[hosted]'"
+        )
         raise KeyholeError(Code.INVALID_ARGUMENT, message) from error
     return Database(config.store, config.store_connections, prepare)
 

@@ -85,7 +85,7 @@ def _fetch(verbs: Any) -> None:
         "keyhole fetch https://www.sqlite.org/wal.html --query 'checkpoint starvation'",
         "keyhole fetch https://www.sqlite.org/wal.html -q 'checkpoint starvation' --budget 4000 --explain",
     )  # fmt: skip
-    fetch.add_argument("url")
+    fetch.add_argument("url", metavar="URL", help="of the page, with http:// or https://")
     fetch.add_argument("--query", "-q", help="what you want to know; without it: the head and tail of the page")
     _bounds(fetch)
     fetch.add_argument("--refresh", action="store_true", help="do not use a copy fetched within 15 minutes")
@@ -98,16 +98,16 @@ def _search(verbs: Any) -> None:
         "keyhole search 'how is a deadlock resolved' --also 'postgres deadlock_timeout' --site postgresql.org",
         "keyhole search 'deadlock timeout' --scope stored --explain",
     )  # fmt: skip
-    search.add_argument("query")
+    search.add_argument("query", metavar="QUERY", help="the question, in a few words")
     search.add_argument("--also", dest="queries", action="append", metavar="QUERY", help="another phrasing, up to 5")
     search.add_argument("--scope", choices=("web", "stored", "both"), default="web", help="default web")
-    search.add_argument("--max-results", type=int, default=5, help="sources to read, 1 to 20, default 5")
+    search.add_argument("--max-results", type=int, default=5, metavar="N", help="sources to read, 1 to 20, default 5")
     _bounds(search)
     search.add_argument("--site", dest="sites", action="append", metavar="SITE", help="only this host; may be repeated")
     search.add_argument("--exclude-site", dest="exclude_sites", action="append", metavar="SITE", help="not this one")
     search.add_argument("--freshness", choices=tuple(AGES), help="only pages so recent")
-    search.add_argument("--language", help="such as en or pt-BR")
-    search.add_argument("--country", help="such as us or de")
+    search.add_argument("--language", metavar="LANG", help="such as en or pt-BR")
+    search.add_argument("--country", metavar="CODE", help="such as us or de")
     search.add_argument("--kind", choices=("web", "news"), default="web", help="default web")
     search.add_argument("--no-fetch", dest="fetch", action="store_false", help="snippets only, no page is read")
     _explain(search)
@@ -122,10 +122,10 @@ def _read(verbs: Any) -> None:
     read.add_argument(
         "id", metavar="ID", help="as fetch and search gave it; the stored ones are in: keyhole artifacts list"
     )
-    read.add_argument("--offset", type=int, default=0, help="first character, counted from 0")
-    read.add_argument("--limit", type=int, help="characters; with --query or --find bytes of the result")
+    read.add_argument("--offset", type=int, default=0, metavar="N", help="first character, counted from 0")
+    read.add_argument("--limit", type=int, metavar="N", help="characters; with --query or --find bytes of the result")
     read.add_argument("--query", "-q", help="the passages that answer this instead")
-    read.add_argument("--find", help="where this quote stands instead")
+    read.add_argument("--find", metavar="QUOTE", help="where this quote stands instead")
     _tokens_bound(read)
     _explain(read)
 
@@ -160,8 +160,8 @@ def _tokens(verbs: Any) -> None:
         verbs, "tokens", "bearer tokens of the HTTP server: new TENANT, list, revoke ID",
         "keyhole tokens new alice --days 90", "keyhole tokens list",
     )  # fmt: skip
-    tokens.add_argument("action", choices=("new", "list", "revoke"))
-    tokens.add_argument("name", nargs="?", metavar="TENANT|ID")
+    tokens.add_argument("action", choices=("new", "list", "revoke"), help="a token is shown once, when it is new")
+    tokens.add_argument("name", nargs="?", metavar="TENANT|ID", help="of a new token, or of one to revoke")
     tokens.add_argument("--file", help="default KEYHOLE_TOKENS_FILE")
     tokens.add_argument("--days", type=int, help="until the token expires; it never does by default")
     tokens.add_argument("--label", default="", help="a note for the list, such as whose laptop it is")
@@ -173,7 +173,13 @@ def _config(verbs: Any) -> None:
         "keyhole config --changed", "keyhole config --init && $EDITOR \"$(keyhole config path)\"",
         "keyhole config --check",
     )  # fmt: skip
-    config.add_argument("action", nargs="?", choices=("show", "path"), default="show", help="path: of the file")
+    config.add_argument(
+        "action",
+        nargs="?",
+        choices=("show", "path"),
+        default="show",
+        help="the settings, or the path of their file; default show",
+    )
     doing = config.add_mutually_exclusive_group()
     doing.add_argument("--changed", action="store_true", help="only those that are not left at their default")
     doing.add_argument("--check", action="store_true", help="say everything that is wrong; 2 where anything is")
@@ -188,7 +194,7 @@ def _completion(verbs: Any) -> None:
         "keyhole completion fish > ~/.config/fish/completions/keyhole.fish",
         json=False,
     )  # fmt: skip
-    completion.add_argument("shell", choices=SHELLS)
+    completion.add_argument("shell", choices=SHELLS, help="the one you type in")
 
 
 def _bounds(made: Parser) -> None:

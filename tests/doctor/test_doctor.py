@@ -87,6 +87,14 @@ def test_what_is_ill_with_clients_is_named_with_what_mends_it(home: Path, capsys
     assert found["zed"]["level"] == "note" and found["zed"]["fix"] == "keyhole install zed"
 
 
+def test_the_address_of_a_server_elsewhere_is_tried_unless_offline(home: Path) -> None:
+    url = "http://127.0.0.1:1/mcp"
+    main(["install", "codex", "--http", url])
+    found = {offline: {each.name: each for each in registrations.look(offline=offline)} for offline in (True, False)}
+    assert (found[True]["codex"].level, found[True]["codex"].said) == (Level.NOTE, f"not tried: {url}")
+    assert found[False]["codex"].level is Level.FAIL and found[False]["codex"].said.startswith(f"{url}: ")
+
+
 def test_a_wrong_setting_is_a_finding_and_no_end(home: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("KEYHOLE_ROBOT", "off")
     monkeypatch.setenv("KEYHOLE_TIMEOUT", "soon")

@@ -120,7 +120,7 @@ def test_without_the_library_the_server_works_and_says_what_is_missing(tmp_path:
         status, text = served.get("/metrics")
         session = open_session(served.port)
         answer = Post(served.port, tool_call("read_artifact", id="a" * 16), mcp_session_id=session).answer()
-    assert (status, "keyhole-mcp[hosted]" in text) == (501, True)
+    assert (status, "extra [hosted]" in text) == (501, True)
     assert "unknown_artifact" in answer[2]
 
 

@@ -100,7 +100,7 @@ def test_uninstall_takes_away_a_file_that_install_made(home: Path, capsys: Captu
     assert not (home / ".cursor" / "mcp.json").exists()
     capsys.readouterr()
     assert main(["install", "cursor", "--uninstall"]) == 0
-    assert "no such entry" in capsys.readouterr().out
+    assert "there is no such entry: keyhole" in capsys.readouterr().out
 
 
 def test_what_others_wrote_since_stays(home: Path) -> None:
@@ -200,7 +200,7 @@ def test_a_client_that_takes_no_address_or_has_no_project_file_says_so(home: Pat
     assert "no place for an address" in said and "no file for one folder" in said and "cmd:" in said
 
 
-def test_an_address_is_registered_in_each_clients_words(home: Path) -> None:
+def test_an_address_is_registered_in_each_clients_words(home: Path, capsys: Captured) -> None:
     url = "http://127.0.0.1:8765/mcp"
     for client in ("codex", "windsurf", "opencode"):
         assert main(["install", client, "--http", url]) == 0
@@ -211,6 +211,9 @@ def test_an_address_is_registered_in_each_clients_words(home: Path) -> None:
     assert opencode == {"mcp": {"keyhole": {"type": "remote", "url": url}}}
     assert main(["install", "codex", "--http", url]) == 0
     assert main(["install", "codex"]) == 1, "an address may be another's"
+    capsys.readouterr()
+    assert main(["install", "codex", "--uninstall"]) == 1
+    assert "name the same with --http URL, or give --force" in capsys.readouterr().err
     assert main(["install", "codex", "--http", url, "--uninstall"]) == 0
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import stat
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -120,3 +122,23 @@ def test_a_file_that_others_can_read_is_told_by_check_and_by_every_command(
     assert f"{written} holds a key and others can read it" in capsys.readouterr().err
     assert main(["artifacts", "stats"]) == 0
     assert f"{written} holds a key and others can read it" in caplog.text
+
+
+def test_what_is_wrong_stands_below_the_list(path: Path) -> None:
+    path.parent.mkdir()
+    path.write_text("max_char = 5\n", encoding="utf-8")
+    command = [sys.executable, "-m", "keyhole", "config"]
+    run = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=60)
+    assert run.returncode == 2
+    assert run.stdout.splitlines()[-1] == f"keyhole: {path}:1: unknown setting max_char; did you mean max_chars?"
+
+
+def test_a_file_that_is_not_there_comes_with_what_begins_one(
+    capsys: Captured, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.delenv("KEYHOLE_CONFIG", raising=False)
+    monkeypatch.setattr("keyhole.terminal.settings.path_of", lambda _environment: tmp_path / "config.toml")
+    main(["config"])
+    assert capsys.readouterr().out.endswith("config.toml (not there); keyhole config --init begins it\n")
+    main(["config", "--changed"])
+    assert "--init" not in capsys.readouterr().out

@@ -102,6 +102,11 @@ def test_what_cannot_be_read_is_a_named_error(tmp_path: Path, capsys: Captured) 
     assert capsys.readouterr().err.startswith("empty_document: ")
 
 
+def test_a_budget_in_which_nothing_fits_is_refused(capsys: Captured) -> None:
+    assert main(["select", str(PAGE), "--budget", "0"]) == 2
+    assert capsys.readouterr().err == "keyhole: --max-chars must be at least 1\n"
+
+
 def test_input_without_end_is_not_read_to_its_end(monkeypatch: pytest.MonkeyPatch, capsys: Captured) -> None:
     monkeypatch.setenv("KEYHOLE_MAX_DECODED_BYTES", "5000")
     assert main(["extract", "/dev/zero"]) == 1

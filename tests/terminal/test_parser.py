@@ -52,7 +52,7 @@ def test_every_command_is_run_by_something() -> None:
     assert set(commands()) == set(RUNS)
 
 
-@pytest.mark.parametrize("name", sorted(set(commands()) - {"artifacts"}))
+@pytest.mark.parametrize("name", sorted(commands()))
 def test_each_command_has_examples_that_parse(name: str) -> None:
     help = commands()[name].format_help()
     examples = re.findall(r"^  ((?:cat \S+ \| )?keyhole .*)$", help.partition("examples:")[2], re.MULTILINE)
@@ -75,6 +75,17 @@ def test_an_option_or_choice_that_there_is_not_suggests_the_nearest(capsys: Capt
     assert told == "keyhole fetch: unknown: --refrsh; did you mean --refresh?\nTry: keyhole fetch --help\n"
     assert "unknown --scope 'store'; did you mean stored?" in refused(capsys, "search", "x", "--scope", "store")
     assert "unknown --kind 'qqq'; it is one of web, news" in refused(capsys, "search", "x", "--kind", "qqq")
+
+
+def test_a_word_that_is_an_option_suggests_it(capsys: Captured) -> None:
+    assert "unknown command 'help'; did you mean --help?" in refused(capsys, "help")
+    assert "unknown action 'init'; did you mean --init?" in refused(capsys, "config", "init")
+
+
+@pytest.mark.parametrize("name", sorted(set(commands()) - {"artifacts"}))
+def test_every_argument_of_a_command_has_its_help(name: str) -> None:
+    bare = [action.dest for action in commands()[name]._actions if not action.help]
+    assert not bare
 
 
 def test_what_is_missing_is_named_with_the_usage(capsys: Captured) -> None:

@@ -16,19 +16,31 @@ MOST: Final = 1_000_000_000
 
 _SECONDS: Final = MappingProxyType({"m": 60.0, "h": 3_600.0, "d": 86_400.0, "w": 7 * 86_400.0})
 _AGE: Final = re.compile(r"([0-9]{1,6})([mhdw])")
+_EXAMPLES: Final = (
+    "keyhole artifacts list --site postgresql.org --sort size",
+    "keyhole artifacts show ID > page.md",
+    "keyhole artifacts search 'vacuum threshold'",
+    "keyhole artifacts rm --older-than 30d",
+)
 _FILE: Final = "compressed where it ends with .zst or .gz; - for standard"
 
 
 def add(verbs: Any) -> None:
     """Add the verb `artifacts` with its actions."""
-    parser = verbs.add_parser("artifacts", help="the stored pages: list, show, search, rm, gc, stats, export, …")
+    parser = verbs.add_parser(
+        "artifacts", help="the stored pages: list, show, search, rm, gc, stats, export, …",
+        description="The stored pages: what is kept of every fetch, to look at, search, move and remove.",
+        examples=_EXAMPLES,
+    )  # fmt: skip
     actions = parser.add_subparsers(required=True, metavar="|".join(ACTIONS), dest="action")
     common = argparse.ArgumentParser(add_help=False)
     common.add_argument("--json", action="store_true", help="facts as JSON, for programs")
     common.add_argument("--tenant", metavar="NAME", help="of a hosted server; by default the local user")
 
     def action(name: str, help: str) -> argparse.ArgumentParser:
-        made: argparse.ArgumentParser = actions.add_parser(name, help=help, description=help, parents=[common])
+        made: argparse.ArgumentParser = actions.add_parser(
+            name, help=help, description=f"{help[:1].upper()}{help[1:]}.", parents=[common]
+        )
         return made
 
     _reading(action)

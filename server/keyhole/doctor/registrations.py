@@ -64,8 +64,10 @@ def _told(each: Registration, tried: dict[Key, Tried], *, offline: bool) -> Find
     if each.state == "name taken":
         said = f"its entry {DEFAULT_NAME!r} is another program: {each.server.command or 'none'}"
         return Finding(AREA, name, Level.WARN, said, f"{install} --name NAME registers Keyhole beside it.")
+    if each.server.url and offline:
+        return Finding(AREA, name, Level.NOTE, f"not tried: {each.server.url}")
     if each.server.url:
-        fault = "" if offline else reach(each.server.url, "")
+        fault = reach(each.server.url, "")
         fix = "See whether that server runs, and whether the address is right." if fault else ""
         said = f"{each.server.url}: {fault}" if fault else each.server.url
         return Finding(AREA, name, Level.FAIL if fault else Level.OK, said, fix)

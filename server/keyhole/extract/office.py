@@ -127,7 +127,7 @@ def _library(name: str, body: Body) -> Any:
     except ImportError as error:
         raise KeyholeError(
             Code.UNSUPPORTED_MEDIA,
-            f'Office documents need an extra on the server: pip install "keyhole-mcp[office]" ({body.size})',
+            f"Office documents need Keyhole's extra [office], which is not installed ({body.size})",
             bytes=len(body.data),
         ) from error
     return openpyxl

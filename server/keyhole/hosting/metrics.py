@@ -133,7 +133,7 @@ class MetricsPage:
         elif not permitted(scope, self._token):
             await refuse(send, 403, "metrics_forbidden", "metrics are for who has the token, or for this machine")
         elif self._metrics is None:
-            await refuse(send, 501, "metrics_not_installed", "install keyhole-mcp[hosted] to have metrics")
+            await refuse(send, 501, "metrics_not_installed", "metrics need Keyhole's extra [hosted]")
         else:
             await self._say(self._metrics, send)
 

@@ -54,7 +54,7 @@ def start(environment: Mapping[str, str]) -> Sending | None:
         from opentelemetry.sdk.trace import TracerProvider as Provider
         from opentelemetry.sdk.trace.export import BatchSpanProcessor
     except ImportError:
-        log.warning("no spans are sent: install keyhole-mcp[hosted]")
+        log.warning("no spans are sent: Keyhole's extra [hosted] is not installed")
         return None
     named = {} if environment.get("OTEL_SERVICE_NAME") else {SERVICE_NAME: SERVICE}
     provider = Provider(resource=Resource.create({**named, SERVICE_VERSION: __version__}))

@@ -127,7 +127,8 @@ def _change(client: Client, path: Path, server: Server, arguments: argparse.Name
         )
     after = _wanted(client, path, before, server, arguments)
     if after == before:
-        said = "there is no such entry" if arguments.uninstall else "it is registered as it should be already"
+        absent = f"there is no such entry: {arguments.name}"
+        said = absent if arguments.uninstall else "it is registered as it should be already"
         return Outcome(client.name, str(path), "unchanged", said)
     shown = tuple(difference(_text(before or b"", client), _text(after or b"", client)))
     if arguments.dry_run or not _agreed(client, path, shown, arguments):
@@ -207,6 +208,8 @@ def _list(found: Sequence[looking.Registration], arguments: argparse.Namespace) 
     columns = (Column("client", whole=True), Column("found", whole=True), Column("Keyhole", whole=True), Column("file"))
     rows = [(each.client.name, "yes" if each.found else "-", each.state, _short(each.path)) for each in found]
     print_table(columns, rows)
+    if sys.stdout.isatty():  # a program that reads the rows needs no advice
+        print("\nkeyhole install CLIENT registers it with one, --all with every one found; both show the change first.")
     return OK
 
 

@@ -145,10 +145,10 @@ def _refuse_others(client: Client, there: Mapping[str, Any] | None, name: str, s
         return
     found = server_of(client.shape, there)
     if not is_ours(found) and not (server.url and found.url == server.url):
-        raise _refusal(
-            client,
-            f"it has an entry {name!r} that is not Keyhole's; --force replaces it, --name gives ours another name",
-        )
+        why, way = "that is not Keyhole's", "--force replaces it, --name gives ours another name"
+        if found.url:
+            why, way = "with an address, which may be another's", "name the same with --http URL, or give --force"
+        raise _refusal(client, f"it has an entry {name!r} {why}; {way}")
 
 
 def _refusal(client: Client, why: str) -> KeyholeError:

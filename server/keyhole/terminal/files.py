@@ -43,6 +43,8 @@ def extract_file(config: Config, arguments: argparse.Namespace) -> int:
 
 def select_file(config: Config, arguments: argparse.Namespace) -> int:
     """Print the passages of a file, or with --explain why these; 0."""
+    if arguments.max_chars < 1:
+        raise KeyholeError(Code.INVALID_ARGUMENT, "--max-chars must be at least 1")
     document = _document(config, arguments)
     query = arguments.query
     selection = select(document.text, query, arguments.max_chars, strategy=arguments.strategy)

@@ -66,6 +66,8 @@ class Parser(argparse.ArgumentParser):
         word, choices = found[1], re.findall(r"[^\s',]+", found[2])
         where = message[: found.start()].removeprefix("argument ").rstrip(": ")
         what = "command" if where == "COMMAND" else where
+        if f"--{word}" in self._option_string_actions:  # `config init`, `help`
+            return f"unknown {what} {word!r}; did you mean --{word}?"
         few = f"; it is one of {', '.join(choices)}" if len(choices) <= WORTH_NAMING else ""
         return f"unknown {what} {word!r}" + (meant(word, choices, NEAR) or few)
 

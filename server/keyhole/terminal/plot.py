@@ -122,7 +122,8 @@ def _bars(view: PageView, look: Look) -> list[Text]:
     main = [(section.start, 1.0) for section in view.sections if section.level <= top + 1]
     if main:
         marks = "".join(draw.mark if sign.strip() else " " for sign in heat(view.total, main, width, draw))
-        lines.append(Text(f"{'heads':{LABEL}}{draw.edge}{marks}{draw.edge}{len(main):>{COUNT},} main headings"))
+        headings = "main heading" if len(main) == 1 else "main headings"
+        lines.append(Text(f"{'heads':{LABEL}}{draw.edge}{marks}{draw.edge}{len(main):>{COUNT},} {headings}"))
     lines += [_word(word, view.total, width, look) for word in view.words[:MOST_WORDS]]
     more = len(view.words) - MOST_WORDS
     return lines + ([Text(f"{'':{LABEL}}and {more} more words of the question")] if more > 0 else [])

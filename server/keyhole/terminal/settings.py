@@ -40,14 +40,15 @@ def run(environment: Mapping[str, str], arguments: argparse.Namespace, further: 
             further(config)
     except KeyholeError as error:
         faults = [*faults, error.message]
-    for fault in faults:
-        print(f"keyhole: {fault}", file=sys.stderr)
     if arguments.check:
         _check(config, path, faults)
     elif arguments.json:
         print_json(_facts(config, path, changed=arguments.changed))
     else:
         _show(config, path, changed=arguments.changed)
+    sys.stdout.flush()
+    for fault in faults:  # last, so that no list scrolls it away
+        print(f"keyhole: {fault}", file=sys.stderr)
     return WRONG if faults else OK
 
 
@@ -86,9 +87,10 @@ def _where(path: Path | None) -> str:
 def _show(config: Config, path: Path | None, *, changed: bool) -> None:
     rows = [(name, told, origin) for name, told, origin in _rows(config) if not changed or origin != DEFAULT]
     width = max((len(name) for name, _, _ in rows), default=0)
+    begin = "" if changed or path is None or path.exists() else "; keyhole config --init begins it"
     for name, told, origin in rows:
         print(f"{name:{width}}  {one_line(told, VALUE):{VALUE}}  {origin}")
-    print(f"{'' if rows else 'All settings have their defaults. '}File: {_where(path)}")
+    print(f"{'' if rows else 'All settings have their defaults. '}File: {_where(path)}{begin}")
 
 
 def _rows(config: Config) -> list[tuple[str, str, str]]:
