@@ -132,6 +132,14 @@ def test_the_same_call_with_a_larger_budget_shows_what_comes_next() -> None:
     assert not covered(first) & covered(more)
 
 
+def test_the_same_call_with_more_tokens_shows_what_comes_next_and_has_a_number_of_its_own() -> None:
+    product, caller = session()
+    first, more = (fetch(product, caller, QUERIES[0], 9_000, max_tokens=tokens) for tokens in (700, 1_400))
+    assert not covered(first) & covered(more)
+    assert "in call 1" in more.text
+    assert f"in call 2 ({QUERIES[0]})" in fetch(product, caller, QUERIES[0], 9_000, max_tokens=2_000).text
+
+
 def test_a_range_and_a_quote_are_always_shown() -> None:
     product, caller = session()
     id = str(fetch(product, caller, QUERIES[0]).facts["artifact_id"])

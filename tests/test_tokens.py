@@ -46,6 +46,13 @@ def test_the_estimate_of_plain_texts_is_near_what_a_tokenizer_makes(text: str, t
     assert 0.9 * tokens <= estimate(text) < 2 * tokens
 
 
+@pytest.mark.parametrize("before", ["", " ", "1", "и", "数", "-"])
+@pytest.mark.parametrize("after", ["", "a", "abcd", "ABC"])
+def test_marks_that_stand_upon_no_letter_of_latin_weigh_too(before: str, after: str) -> None:
+    for count in (1, 2, 3, 30):
+        assert estimate(before + "\u0301" * count + after) > count // 2
+
+
 def test_no_text_has_no_tokens() -> None:
     assert estimate("") == 0
 

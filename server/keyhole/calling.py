@@ -46,7 +46,9 @@ class Call:
         always = repeat or config.repeats == "always"
         if caller.ledger is None:
             return cls(budget, usual, caller, always)
-        turn = caller.ledger.begin((*asked, repeat), str(asked[0] or asked[1]), budget.size)
+        # No tokenizer makes more tokens than bytes: without a bound of their own they have that one.
+        sizes = budget.size, budget.tokens or budget.size
+        turn = caller.ledger.begin((*asked, repeat), str(asked[0] or asked[1]), *sizes)
         budget, usual = (within(each, config.session_tokens, turn.spent) for each in (budget, usual))
         return cls(budget, usual, caller, always, turn)
 

@@ -92,7 +92,8 @@ def _weight(piece: str) -> int:
 def features_of(piece: str) -> tuple[tuple[str, int], ...]:
     """The names under which a piece weighs, each with how many times it weighs more."""
     first, more = ord(piece[0]), len(piece) - 1
-    if piece[0].isalpha() and (first < 0x370 or 0x1E00 <= first < 0x1F00):
+    # A piece of Latin letters begins with a combining mark where the letter before it is of another script.
+    if 0x300 <= first < 0x370 or (piece[0].isalpha() and (first < 0x300 or 0x1E00 <= first < 0x1F00)):
         return _latin(piece, more)
     if first < 0x80:
         return (_ascii(piece, more),)

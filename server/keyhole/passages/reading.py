@@ -34,6 +34,15 @@ def window(
     return Window(start, max(end, min(start + 1, total)), total)
 
 
+def around(text: str, quote: Quote, context: int, room: int, measure: Measure) -> Window:
+    """The quote with at most `context` characters on either side. What comes before it takes at most half of the room
+    that the quote leaves, so that a small room shows the quote and not what leads to it."""
+    before = text[max(0, quote.start - context) : quote.start]
+    left = max(0, room - measure(text[quote.start : quote.end]))
+    start = quote.start - fit_forward(before[::-1], 0, left // 2, measure)
+    return window(text, start, quote.end + context - start, room, measure)
+
+
 def reach(limit: int | None, room: int) -> int:
     """Characters from its start that a window looks at: no character takes less room than one."""
     return max(1, room if limit is None else min(limit, room))
