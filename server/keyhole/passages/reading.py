@@ -25,10 +25,11 @@ def window(
     """
     total = base + len(text) if total is None else total
     start = min(max(0, offset), total)
+    # Asked first whether all of it fits: pieces together may take more, and a window that was named must come whole.
+    if limit is not None and limit <= room and measure(text[start - base : start - base + limit]) <= room:
+        return Window(start, max(min(start + limit, total), min(start + 1, total)), total)
     end = base + fit_forward(text, start - base, room, measure)
-    if limit is not None and start + limit <= end:
-        end = start + limit
-    elif end < total:
+    if end < total:
         newline = text.rfind("\n", start - base + (end - start) * 3 // 4, end - base)
         end = base + newline + 1 if newline >= 0 else end
     return Window(start, max(end, min(start + 1, total)), total)
