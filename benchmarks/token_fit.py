@@ -25,7 +25,7 @@ PRIOR = 0.8
 """Tokens of a piece of which the texts have too few to tell."""
 LEAST = {
     "1 bytes": 1_000, "2 bytes": 1_500, "3 bytes": 2_000, "4 bytes": 3_000, "space": 1_000, "digits": 1_000,
-    "Hebrew": 800,
+    "Hebrew": 1_100, "letter of 2 bytes": 2_000, "letter of 3 bytes": 3_000, "letter of 4 bytes": 4_000,
 }  # fmt: skip
 """Thousandths of what is rare in the texts, by how vocabularies are made: seldom known, so a token for each byte or
 two; and of digits, of which every tokenizer here takes three at a time."""

@@ -32,6 +32,15 @@ def test_the_same_call_is_answered_from_the_history_it_had_unless_it_asks_for_mo
     assert ledger.begin("a", "", 101).shown("id")
 
 
+def test_a_call_that_is_larger_in_one_measure_asks_for_more() -> None:
+    ledger = Ledger()
+    first = ledger.begin("a", "", 9_000, 200)
+    ledger.enter(first, [("id", 0, 10)], 1)
+    assert ledger.begin("a", "", 9_000, 150) == first
+    assert ledger.begin("a", "", 9_000, 600).shown("id")
+    assert ledger.begin("a", "", 9_001, 200).shown("id")
+
+
 def test_a_larger_call_between_does_not_change_what_the_smaller_ones_give() -> None:
     ledger = Ledger()
     small = ledger.begin("a", "", 100)

@@ -6,6 +6,8 @@ import asyncio
 import re
 from contextlib import suppress
 
+import pytest
+
 from fakes import HANGS, BrokenStore, Clock, FakeEngine, FakeFetcher, InProcess, artifact, page
 from keyhole.allowance import BRIEF_BELOW
 from keyhole.config import Config
@@ -94,6 +96,14 @@ def test_a_quote_is_found_with_its_offsets() -> None:
     at = LONG.index("widget77 and its colour")
     answer = asyncio.run(product.read_artifact(id, find="widget77 and its colour"))
     assert f"exactly at {at}:{at + 23}" in answer.text
+
+
+@pytest.mark.parametrize("limit", [500, 600, 900, 1_300, 9_000])
+def test_a_quote_that_is_found_is_shown_whatever_the_budget(limit: int) -> None:
+    product = retrieval(markdown())
+    id = str(fetch(product).facts["artifact_id"])
+    answer = asyncio.run(product.read_artifact(id, find="widget77 and its colour", limit=limit))
+    assert "widget77 and its colour" in answer.text
 
 
 def test_a_quote_that_differs_in_spaces_case_and_punctuation_is_found_as_such() -> None:

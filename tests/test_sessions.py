@@ -132,6 +132,28 @@ def test_the_same_call_with_a_larger_budget_shows_what_comes_next() -> None:
     assert not covered(first) & covered(more)
 
 
+def test_the_same_call_with_more_tokens_shows_what_comes_next_and_has_a_number_of_its_own() -> None:
+    product, caller = session()
+    first, more = (fetch(product, caller, QUERIES[0], 9_000, max_tokens=tokens) for tokens in (700, 1_400))
+    assert not covered(first) & covered(more)
+    assert "in call 1" in more.text
+    assert f"in call 2 ({QUERIES[0]})" in fetch(product, caller, QUERIES[0], 9_000, max_tokens=2_000).text
+
+
+@pytest.mark.parametrize("letter", ["The pump runs. ", "数据库水泵。", "Zk9d+/Qa"])
+def test_the_continuation_is_exact_while_the_session_budget_runs_out(letter: str) -> None:
+    url, config = "https://long.example/", Config(session_tokens=4_000)
+    product = retrieval({url: page(url, letter * (60_000 // len(letter)), "text/plain")}, config=config)
+    caller = Caller(ledger=Ledger())
+    text = asyncio.run(product.web_fetch(url, caller=caller)).text
+    for _ in range(12):
+        id, offset, limit = re.findall(r'read_artifact\(id="(\w+)", offset=(\d+), limit=(\d+)\)', text)[-1]
+        answer = asyncio.run(product.read_artifact(id, int(offset), int(limit), caller=caller))
+        text = answer.text
+        assert answer.facts.get("shown_chars", int(limit)) == int(limit)
+        assert answer.shown == ((id, int(offset), int(offset) + int(limit)),)
+
+
 def test_a_range_and_a_quote_are_always_shown() -> None:
     product, caller = session()
     id = str(fetch(product, caller, QUERIES[0]).facts["artifact_id"])

@@ -43,10 +43,16 @@ def test_without_a_session_budget_nothing_changes() -> None:
     assert within(Budget(9_000, 50), None, 10**9) == Budget(9_000, 50)
 
 
+def test_a_call_that_asks_for_less_than_its_share_is_not_told_that_the_session_shortens_it() -> None:
+    assert within(Budget(9_000, 500), 6_000, 0).note == ""
+    assert within(Budget(9_000, 1_501), 6_000, 0).note
+
+
 @given(whole=st.integers(200, 10**7), spent=st.integers(0, 10**8), size=st.integers(MIN_BUDGET, 200_000))
 def test_a_session_budget_never_gives_more_and_always_room_for_a_passage(whole: int, spent: int, size: int) -> None:
     given_to = within(Budget(size), whole, spent)
     assert min(size, 4 * LEAST_TOKENS) <= given_to.size <= size
     assert (given_to.tokens or LEAST_TOKENS) >= LEAST_TOKENS
+    assert (given_to.tokens or given_to.size) <= max(LEAST_TOKENS, (whole - spent) // 4)
     assert bool(given_to.note) is (given_to.size < size)
     assert within(Budget(size), whole, spent + 1).size <= given_to.size

@@ -46,6 +46,27 @@ def test_the_estimate_of_plain_texts_is_near_what_a_tokenizer_makes(text: str, t
     assert 0.9 * tokens <= estimate(text) < 2 * tokens
 
 
+@pytest.mark.parametrize("before", ["", " ", "1", "и", "数", "-"])
+@pytest.mark.parametrize("after", ["", "a", "abcd", "ABC"])
+def test_combining_marks_weigh_wherever_they_stand(before: str, after: str) -> None:
+    for count in (1, 2, 3, 30):
+        assert estimate(before + "\u0301" * count + after) > count // 2
+
+
+@pytest.mark.parametrize(
+    ("text", "tokens"),
+    [  # the larger of what o200k_base and Llama 3's make of twenty
+        ("Հայաստանը պետություն է Հարավային Կովկասում. ", 1380),
+        ("ኢትዮጵያ በአፍሪካ ቀንድ የምትገኝ ሀገር ናት። ", 1441),
+        ("ﾊﾝｶｸｶﾀｶﾅ ﾃｽﾄ ﾃﾞｰﾀ ", 620),
+        ("ישראל היא מדינה במזרח התיכון. ", 540),
+        ("e\u0301a\u0308o\u0302\u0323 ", 141),
+    ],
+)
+def test_scripts_that_vocabularies_hardly_hold_are_not_estimated_short(text: str, tokens: int) -> None:
+    assert estimate(text * 20) >= tokens
+
+
 def test_no_text_has_no_tokens() -> None:
     assert estimate("") == 0
 

@@ -45,8 +45,12 @@ class Call:
         always = repeat or config.repeats == "always"
         if caller.ledger is None:
             return cls(budget, usual, caller, always)
-        turn = caller.ledger.begin((*asked, repeat), str(asked[0] or asked[1]), budget.size)
-        budget, usual = (within(each, config.session_tokens, turn.spent) for each in (budget, usual))
+        # No tokenizer makes more tokens than bytes: without a bound of their own they have that one.
+        sizes = budget.size, budget.tokens or budget.size
+        turn = caller.ledger.begin((*asked, repeat), str(asked[0] or asked[1]), *sizes)
+        budget = within(budget, config.session_tokens, turn.spent)
+        # The next call has what this one leaves, which may take all that it is given.
+        usual = within(usual, config.session_tokens, turn.spent + (budget.tokens or budget.size))
         return cls(budget, usual, caller, always, turn)
 
     def shown(self, id: str) -> tuple[Shown, ...]:

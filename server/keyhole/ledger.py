@@ -51,8 +51,8 @@ class Turn:
     call: int
     key: Hashable = None
     about: str = ""
-    size: int = 0
-    """Its budget."""
+    size: tuple[int, ...] = ()
+    """Its budget, in each of its measures."""
     history: tuple[Entry, ...] = ()
     spent: int = 0
     """Tokens of all results before it."""
@@ -83,13 +83,14 @@ class Ledger:
         self._entries: tuple[Entry, ...] = ()
         self._turns: OrderedDict[Hashable, Turn] = OrderedDict()
 
-    def begin(self, key: Hashable, about: str, size: int) -> Turn:
-        """A call that asks `key` within `size`: a new one, or an earlier one made again.
+    def begin(self, key: Hashable, about: str, *size: int) -> Turn:
+        """A call that asks `key` within `size`, in each of its measures: a new one, or an earlier one made again.
 
-        With a smaller budget it is the same call too: so asks an agent whose client cut the first result.
+        With a smaller budget it is the same call too: so asks an agent whose client cut the first result. One that is
+        larger in any measure asks for more.
         """
         self._calls += 1
-        made = [turn for turn in self._turns.values() if turn.key == key and turn.size >= size]
+        made = [turn for turn in self._turns.values() if turn.key == key and _holds(turn.size, size)]
         known = min(made, key=lambda turn: turn.size, default=None)
         if known and self._is_recent(known.spent):
             return known
@@ -111,6 +112,11 @@ class Ledger:
 
     def _is_recent(self, spent: int) -> bool:
         return self._spent - spent <= self._horizon
+
+
+def _holds(size: tuple[int, ...], other: tuple[int, ...]) -> bool:
+    """Whether a budget is at least another in every measure."""
+    return all(one >= two for one, two in zip(size, other, strict=True))
 
 
 MAX_SESSIONS: Final = 256

@@ -19,7 +19,13 @@ def serialized_size(text: str) -> int:
 
 
 def fit_forward(text: str, start: int, room: int, measure: Measure) -> int:
-    """The furthest `end` for which `text[start:end]` measures at most `room`."""
+    """The furthest `end` for which `text[start:end]` measures at most `room`, or, where pieces together measure more
+    than what they make, one near it."""
+    end = _fit_pieces(text, start, room, measure)
+    return _fit_pieces(text, end, room - measure(text[start:end]), measure) if start < end < len(text) else end
+
+
+def _fit_pieces(text: str, start: int, room: int, measure: Measure) -> int:
     low, high = start, min(len(text), start + max(0, room))
     while low < high:
         middle = (low + high + 1) // 2

@@ -221,7 +221,7 @@ class Retrieval:
         return within(budget, render)
 
     def _quote(self, artifact: Artifact, quote: str, call: Call) -> Answer:
-        from keyhole.passages.reading import find_quote, window
+        from keyhole.passages.reading import around, find_quote
 
         found = find_quote(artifact.text, quote)
         if found is None:
@@ -229,8 +229,7 @@ class Retrieval:
         warning, sign, budget = self.store.warning(), wording.mark(self.secret, artifact.id), call.budget
 
         def render(room: int) -> Answer:
-            start = max(0, found.start - QUOTE_CONTEXT)
-            shown = window(artifact.text, start, found.end + QUOTE_CONTEXT - start, max(1, room), budget.measure)
+            shown = around(artifact.text, found, QUOTE_CONTEXT, max(1, room), budget.measure)
             following = self._following(call.usual, artifact, shown)
             return wording.quotation(
                 artifact, found, shown, mark=sign, next_window=following, brief=budget.brief, warning=warning

@@ -56,7 +56,9 @@ def within(budget: Budget, session_tokens: int | None, spent: int) -> Budget:
     left = max(0, session_tokens - spent)
     most = max(LEAST_TOKENS, left // SHARE)
     size = max(MIN_BUDGET, most * BYTES_PER_TOKEN)
+    # Text that is no English may take as many tokens as bytes.
+    tokens = min(most, budget.tokens or most) if most < budget.size else budget.tokens
     if size >= budget.size:
-        return budget
-    note = " ".join(filter(None, (budget.note, running_out(left, session_tokens))))
-    return replace(budget, size=size, tokens=min(most, budget.tokens or most), note=note)
+        return replace(budget, tokens=tokens)
+    told = running_out(left, session_tokens) if most < (budget.tokens or budget.size) else ""
+    return replace(budget, size=size, tokens=tokens, note=" ".join(filter(None, (budget.note, told))))

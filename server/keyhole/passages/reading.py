@@ -25,13 +25,23 @@ def window(
     """
     total = base + len(text) if total is None else total
     start = min(max(0, offset), total)
+    # Asked first whether all of it fits: pieces together may take more, and a window that was named must come whole.
+    if limit is not None and limit <= room and measure(text[start - base : start - base + limit]) <= room:
+        return Window(start, max(min(start + limit, total), min(start + 1, total)), total)
     end = base + fit_forward(text, start - base, room, measure)
-    if limit is not None and start + limit <= end:
-        end = start + limit
-    elif end < total:
+    if end < total:
         newline = text.rfind("\n", start - base + (end - start) * 3 // 4, end - base)
         end = base + newline + 1 if newline >= 0 else end
     return Window(start, max(end, min(start + 1, total)), total)
+
+
+def around(text: str, quote: Quote, context: int, room: int, measure: Measure) -> Window:
+    """The quote with at most `context` characters on either side. What comes before it takes at most half of the room
+    that the quote leaves, so that a small room shows the quote and not what leads to it."""
+    before = text[max(0, quote.start - context) : quote.start]
+    left = max(0, room - measure(text[quote.start : quote.end]))
+    start = quote.start - fit_forward(before[::-1], 0, left // 2, measure)
+    return window(text, start, quote.end + context - start, room, measure)
 
 
 def reach(limit: int | None, room: int) -> int:
