@@ -162,6 +162,12 @@ def test_select_of_a_file_that_is_not_there_is_a_clear_error(capsys: Captured) -
     assert "cannot be read" in capsys.readouterr().err
 
 
+def test_an_error_that_names_a_hostile_file_steers_no_terminal(capsys: Captured) -> None:
+    assert main(["extract", "no\x1b]0;title\x07\x9b31m.html"]) == 2
+    said = capsys.readouterr().err
+    assert "cannot be read" in said and not {"\x1b", "\x07", "\x9b"} & set(said)
+
+
 def test_the_module_runs_and_tells_its_version() -> None:
     run = subprocess.run([sys.executable, "-m", "keyhole", "--version"], capture_output=True, text=True, check=True)
     assert run.stdout.strip() == f"keyhole {keyhole.__version__}"

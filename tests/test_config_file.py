@@ -116,3 +116,20 @@ def test_any_text_gives_values_or_faults(text: str) -> None:
     found, faults = settings_of(text, FILE)
     assert all(fault.startswith(FILE) for fault in faults)
     assert all(re.fullmatch(rf"{FILE}:\d+", each.origin) for each in found.values())
+
+
+@pytest.mark.parametrize("number", ["9" * 5_000, "0x" + "f" * 5_000, "-0x" + "f" * 5_000, f"[{'0b' + '1' * 9_000}]"])
+def test_a_number_too_long_for_python_is_a_fault_and_no_end(number: str) -> None:
+    assert len(faults_of(f"max_chars = {number}\n")) == len(faults_of(f"ports = [{number}]\n")) == 1
+
+
+def test_a_hostile_key_is_told_short_and_as_a_reader_sees_it() -> None:
+    for text in ('"\\u001b]0;title\\u0007x" = 1', '["\\u001b[31m"]', f"{'k' * 90_000} = 1"):
+        (fault,) = faults_of(text)
+        assert "\x1b" not in fault and len(fault) < 250
+
+
+def test_of_thousands_of_keys_nothing_more_is_said_than_that_they_are_too_many() -> None:
+    text = 'x = """a"""\n' + "".join(f"k{number} = 1\n" for number in range(9_000))
+    (fault,) = faults_of(text)
+    assert "9,001 keys" in fault

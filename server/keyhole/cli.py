@@ -51,10 +51,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
         return code
     except KeyholeError as error:
+        from keyhole.clean import clean
+
+        said = clean(error.message)  # it may name a file, and a file any letters that a terminal would obey
         if error.code is Code.INVALID_ARGUMENT:
-            print(f"keyhole: {error.message}", file=sys.stderr)
+            print(f"keyhole: {said}", file=sys.stderr)
             return USAGE
-        print(f"{error.code}: {error.message}. {_next_step(error)}", file=sys.stderr)
+        print(f"{error.code}: {said}. {_next_step(error)}", file=sys.stderr)
         return FAILED
     except KeyboardInterrupt:
         return STOPPED

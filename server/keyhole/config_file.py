@@ -11,8 +11,15 @@ from typing import Any, Final
 
 from keyhole.config import Config, Given
 from keyhole.meant import meant
+from keyhole.measure import clip
 from keyhole.settings import PREFIX, SETTINGS
 
+MAX_KEYS: Final = 2 * len(SETTINGS)
+"""Of which more is said than that they are too many: nearly all of them are mistakes."""
+_LARGEST: Final = 1 << 64
+"""TOML's own whole numbers are smaller; Python's have no end, and what is too long for it is no text."""
+MAX_NAME: Final = 64
+"""Bytes of a key that is unknown, as it is told."""
 WIDTH: Final = 100
 """Columns of a comment in the template."""
 _KEY: Final = re.compile(r"""[ \t]*["']?([A-Za-z0-9_-]+)["']?[ \t]*[=.]""")
@@ -26,21 +33,24 @@ def settings_of(text: str, name: str) -> tuple[dict[str, Given], list[str]]:
 
     try:
         table = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except ValueError as error:  # also a number of thousands of digits
         return {}, [f"{name}: {str(error)[:1].lower()}{str(error)[1:]}"]
     except RecursionError:
         return {}, [f"{name}: values are nested too deeply"]
     known = {setting.field for setting in SETTINGS}
-    lines = _lines(text, table)
     given: dict[str, Given] = {}
+    if len(table) > MAX_KEYS:
+        return {}, [f"{name}: has {len(table):,} keys, and there are {len(SETTINGS)} settings"]
+    lines = _lines(text, table)
     faults = []
     for key, value in table.items():
         origin = f"{name}:{lines.get(key, 1)}"
         raw = _raw(key, value) if key in known else None
+        told = clip(key, MAX_NAME)
         if isinstance(value, dict):
-            faults.append(f"{origin}: [{key}]: there are no tables here; settings stand at the top, one a line")
+            faults.append(f"{origin}: [{told}]: there are no tables here; settings stand at the top, one a line")
         elif key not in known:
-            faults.append(f"{origin}: unknown setting {key}{_near(key)}")
+            faults.append(f"{origin}: unknown setting {told}{_near(key[:MAX_NAME])}")
         elif raw is None:
             faults.append(f"{origin}: {key}: must be {_wanted(key)}")
         elif raw.strip():
@@ -55,10 +65,14 @@ def _near(key: str) -> str:
 def _raw(field: str, value: object) -> str | None:
     """A value as the environment would write it, for the same parsers; None for one of a kind that never fits."""
     if isinstance(value, list):
-        if not _takes_list(field) or not all(isinstance(item, str | int) for item in value):
+        if not _takes_list(field) or not all(isinstance(item, str | int) and _is_short(item) for item in value):
             return None
         return ",".join(_scalar(item) for item in value)
-    return _scalar(value) if isinstance(value, str | int | float) else None
+    return _scalar(value) if isinstance(value, str | int | float) and _is_short(value) else None
+
+
+def _is_short(value: str | int | float) -> bool:
+    return not isinstance(value, int) or abs(value) < _LARGEST
 
 
 def _scalar(value: str | int | float) -> str:

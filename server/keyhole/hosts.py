@@ -18,6 +18,8 @@ it asked for is never put into a file instead. Claude Code takes up to 500,000; 
 
 _PROXIED: Final = re.compile(r" \(via [^)]*\)$")
 """What mcp-remote adds to the name of the client that it speaks for."""
+MAX_NAME: Final = 200
+"""Characters of a name that are looked at: several times the longest known one. Each request may give another."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +125,7 @@ HOSTS: Final = (
 
 def host_of(client: str, version: str = "") -> Host:
     """The row of a client that named itself so, `UNKNOWN` for one that is in no row."""
-    name = _PROXIED.sub("", client.strip().lower())
+    name = _PROXIED.sub("", client[:MAX_NAME].strip().lower())
     numbers = tuple(int(number) for number in re.findall(r"\d{1,9}", version[:40])[:3])
     for host in HOSTS:
         if (name == host.name or (host.prefix and name.startswith(host.name))) and numbers >= host.since:

@@ -41,11 +41,14 @@ MAX_VALUES: Final = 100
 LOOKED_AT: Final = 2_000
 """Artifacts, the newest, in which a completion looks for words: some milliseconds, at each key that a user presses."""
 
+MAX_WORDS: Final = 200
+"""Characters of a value that are looked for: each of its words is looked for in each of those artifacts."""
+
 LATEST: Final = 253_402_300_799.0
 """The last second that a date can say, of the year 9999: a store that was written to by others may hold any number."""
 
 _URI: Final = re.compile(r"artifact://([a-z2-7]{16})/?(?:\?(?:offset=(\d{0,19}))?&?(?:limit=(\d{0,19}))?)?", re.ASCII)
-_CURSOR: Final = re.compile(r"([\d.e+-]{1,32}) (\S{1,64})", re.ASCII)
+_CURSOR: Final = re.compile(r"([\d.e+-]{1,32}) ([!-~]{1,64})", re.ASCII)
 _NOT_THERE: Final = frozenset(
     {Code.INVALID_ARGUMENT, Code.UNKNOWN_ARTIFACT, Code.EXPIRED_ARTIFACT, Code.DAMAGED_ARTIFACT}
 )
@@ -192,7 +195,7 @@ async def completed(retrieval: Retrieval, what: str, value: str) -> types.Comple
     """Ids or addresses (`url`) of stored pages whose title or address holds the words of a value, or whose id begins
     with it: the newest first."""
     rows = await _listed(retrieval, LOOKED_AT)
-    found = COMPLETED[what](rows, value)
+    found = COMPLETED[what](rows, value[:MAX_WORDS])
     values = list(dict.fromkeys(found))
     whole = len(rows) < LOOKED_AT
     return types.Completion(
@@ -218,8 +221,12 @@ COMPLETED: Final[dict[str, Callable[[Sequence[ArtifactSummary], str], list[str]]
 
 
 def _about(rows: Sequence[ArtifactSummary], value: str) -> Iterable[ArtifactSummary]:
-    words = value.casefold().split()
-    return (row for row in rows if all(word in f"{row.title} {row.url}".casefold() for word in words))
+    words = frozenset(value.casefold().split())
+    return (row for row in rows if _holds(f"{row.title} {row.url}".casefold(), words))
+
+
+def _holds(text: str, words: Iterable[str]) -> bool:
+    return all(word in text for word in words)
 
 
 # Around both.

@@ -215,7 +215,7 @@ for line in sys.stdin:
 
 def test_the_round_trip_is_of_the_program_and_not_of_the_users_settings(home: Path) -> None:
     (file := home / ".config/keyhole/config.toml").parent.mkdir(parents=True)
-    file.write_text('timeot = 3\n', "utf-8")
+    file.write_text("timeot = 3\n", "utf-8")
     assert [each.said for each in roundtrip.look(SERVER) if each.level is not Level.OK] == []
 
 
@@ -243,3 +243,20 @@ def test_lines_are_plain_without_a_terminal_and_have_their_fix_below() -> None:
         "1 failed, 1 well; 1.2 s",
     ]
     assert "\x1b[31m✗\x1b[0m" in as_text(findings, 1.0, Style(color=True))
+
+
+def test_no_secret_of_an_entry_is_told_and_a_wrong_one_hides_no_other(home: Path) -> None:
+    entries = {
+        "codex": (".codex/config.toml", '[mcp_servers.keyhole]\nurl = "https://u:S3CRET@127.0.0.1:1/mcp?token=S3CRET"\n'),
+        "cursor": (".cursor/mcp.json", '{"mcpServers": {"keyhole": {"url": "http://h:99999999/mcp"}}}'),
+        "gemini": (".gemini/settings.json", '{"mcpServers": {"keyhole": {"url": "http://[x/"}}}'),
+        "cline": (".cline/data/settings/cline_mcp_settings.json", json.dumps({"mcpServers": {"keyhole": {
+            "command": "/x\x00/keyhole-mcp", "args": ["--token", "S3CRET"]}}})),
+        "zed": (".config/zed/settings.json", '{"context_servers": {"keyhole": {"url": "http://%s/"}}}' % ("a" * 300)),
+    }  # fmt: skip
+    for path, text in entries.values():
+        (home / path).parent.mkdir(parents=True)
+        (home / path).write_text(text, "utf-8")
+    found = {each.name: asdict(each) for each in registrations.look(offline=False)}
+    assert {name: found[name]["level"] for name in entries} == dict.fromkeys(entries, "fail")
+    assert "S3CRET" not in str(found)

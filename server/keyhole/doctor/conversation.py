@@ -67,7 +67,7 @@ async def talking(server: Server, era: Era, seconds: float) -> AsyncIterator[Cli
                     yield client
         except TimeoutError:
             raise TalkError(f"no answer within {seconds:g} s{_said(errors)}") from None
-        except (OSError, MCPError) as error:
+        except (OSError, ValueError, MCPError) as error:
             raise TalkError(f"{_why(error, server)}{_said(errors)}") from error
         except BaseExceptionGroup as group:
             if group.subgroup(lambda error: not isinstance(error, Exception | BaseExceptionGroup)):

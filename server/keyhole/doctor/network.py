@@ -107,11 +107,11 @@ def _engines(addresses: Mapping[str, str], faults: Mapping[str, str]) -> list[Fi
 
 def reach(url: str, proxy: str) -> str:
     """Why an address cannot be reached; nothing where it can."""
-    target, through = urlsplit(url), urlsplit(proxy or url)
     until = time.monotonic() + PATIENCE
     by = " by the proxy" if proxy else ""
-    port = through.port or (443 if through.scheme == "https" else 80)
     try:
+        target, through = urlsplit(url), urlsplit(proxy or url)
+        port = through.port or (443 if through.scheme == "https" else 80)
         with socket.create_connection((through.hostname or "", port), PATIENCE) as connection:
             connection.settimeout(max(0.1, until - time.monotonic()))
             if proxy and (refused := _tunnel(connection, target.hostname or "", target.port or 443)):
@@ -127,6 +127,8 @@ def reach(url: str, proxy: str) -> str:
         return f"no answer{by} within {PATIENCE:g} s"
     except OSError as error:
         return f"no connection{by} ({error.strerror or error})"
+    except ValueError as error:  # also of a name that can be none
+        return f"no such address can be ({error})"
     return ""
 
 
@@ -137,5 +139,8 @@ def _tunnel(connection: socket.socket, host: str, port: int) -> str:
 
 
 def _host(url: str) -> str:
-    parts = urlsplit(url)
-    return f"{parts.hostname}:{parts.port}" if parts.port else str(parts.hostname)
+    try:
+        parts = urlsplit(url)
+        return f"{parts.hostname}:{parts.port}" if parts.port else str(parts.hostname)
+    except ValueError:
+        return "its address"

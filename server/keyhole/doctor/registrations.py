@@ -15,6 +15,7 @@ from keyhole.installing.arguments import DEFAULT_NAME
 from keyhole.installing.entries import Server
 from keyhole.installing.looking import Registration, this_machine
 from keyhole.installing.looking import look as look_at_clients
+from keyhole.installing.showing import mask, masked
 
 AREA: Final = "Clients"
 PATIENCE: Final = 10.0
@@ -69,7 +70,8 @@ def _told(each: Registration, tried: dict[Key, Tried], *, offline: bool) -> Find
     if each.server.url:
         fault = reach(each.server.url, "")
         fix = "See whether that server runs, and whether the address is right." if fault else ""
-        said = f"{each.server.url}: {fault}" if fault else each.server.url
+        shown = mask(each.server.url)
+        said = f"{shown}: {fault}" if fault else shown
         return Finding(AREA, name, Level.FAIL if fault else Level.OK, said, fix)
     return _program(each, each.server, tried[_key(each.server)], install)
 
@@ -82,7 +84,7 @@ def _program(each: Registration, server: Server, tried: Tried, install: str) -> 
         )
     if tried.fault:
         return Finding(AREA, name, Level.FAIL, f"does not start: {tried.fault}", install)
-    words = " ".join([server.command, *server.args])
+    words = " ".join(masked([server.command, *server.args]))
     if each.state == "other copy":
         said = f"starts another copy of Keyhole, {words}"
         return Finding(AREA, name, Level.WARN, said, f"{install} has it start this one.")

@@ -22,7 +22,7 @@ from keyhole.installing.clients import CLIENTS, Client
 from keyhole.installing.entries import Server
 from keyhole.installing.launch import this_server
 from keyhole.installing.places import Machine
-from keyhole.installing.showing import colored, difference
+from keyhole.installing.showing import colored, difference, mask, masked
 from keyhole.meant import meant
 from keyhole.terminal.colours import has_colours
 from keyhole.values import http_url
@@ -134,7 +134,7 @@ def _change(client: Client, path: Path, server: Server, arguments: argparse.Name
     if arguments.dry_run or not _agreed(client, path, shown, arguments):
         return Outcome(client.name, str(path), "would change", "nothing was written", difference=shown)
     if after is None:
-        files.remove(path)
+        files.remove(path, before)
         return Outcome(client.name, str(path), "changed", "removed: it held nothing else", difference=shown)
     kept = files.replace(path, before, after)
     said = "taken out" if arguments.uninstall else "registered"
@@ -219,10 +219,10 @@ def _short(path: Path) -> str:
 
 
 def _facts(each: looking.Registration) -> Mapping[str, object]:
-    command = [each.server.command, *each.server.args] if each.server and each.server.command else []
+    command = masked([each.server.command, *each.server.args]) if each.server and each.server.command else []
     return {
         "client": each.client.name, "found": each.found, "keyhole": each.state, "file": str(each.path),
-        "command": command, "url": each.server.url if each.server else "", "fault": each.fault,
+        "command": command, "url": mask(each.server.url) if each.server else "", "fault": each.fault,
     }  # fmt: skip
 
 

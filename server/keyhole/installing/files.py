@@ -13,13 +13,21 @@ from typing import Final
 
 BACKUPS: Final = 3
 """Copies that are kept of one file: of its state before each of the last changes."""
+MAX_BYTES: Final = 50_000_000
+"""Of a file that is read: Claude Code keeps its history in the same one, which is megabytes."""
 _PRIVATE: Final = 0o600
 """For a file that is new: an entry may hold the key of a search engine."""
 
 
 def read(path: Path) -> bytes | None:
-    """What the file holds; None where there is none. Raises OSError."""
+    """What the file holds; None where there is none. Raises OSError, also for what is no settings file: a pipe would
+    never end, and a device must not be replaced."""
     try:
+        status = path.stat()
+        if not stat.S_ISREG(status.st_mode):
+            raise OSError("it is no regular file")
+        if status.st_size > MAX_BYTES:
+            raise OSError(f"it holds more than {MAX_BYTES:,} bytes")
         return path.read_bytes()
     except (FileNotFoundError, NotADirectoryError):
         return None
@@ -40,18 +48,24 @@ def replace(path: Path, before: bytes | None, after: bytes) -> Path | None:
             file.flush()
             os.fsync(file.fileno())
         _same_rights(path, Path(name))
-        if read(path) != before:
-            raise OSError("another program changed it meanwhile; run the command again")
-        kept = _keep(path) if before is not None else None
+        _same(path, before)
+        kept = _keep(path, before) if before is not None else None
         Path(name).replace(path)
         return kept
     finally:
         Path(name).unlink(missing_ok=True)
 
 
-def remove(path: Path) -> None:
-    """Take away a file that held nothing but our entry."""
+def remove(path: Path, before: bytes | None) -> None:
+    """Take away a file that held nothing but our entry. Raises OSError, also where it is no longer what `before` says:
+    a person may have thought about it for long."""
+    _same(path, before)
     path.resolve().unlink(missing_ok=True)
+
+
+def _same(path: Path, before: bytes | None) -> None:
+    if read(path) != before:
+        raise OSError("another program changed it meanwhile; run the command again")
 
 
 def backups(path: Path) -> list[Path]:
@@ -64,13 +78,17 @@ def backups(path: Path) -> list[Path]:
     return []
 
 
-def _keep(path: Path) -> Path:
+def _keep(path: Path, before: bytes) -> Path:
     there = backups(path)
     number = int(there[0].name.removesuffix(".bak").rpartition("-")[2]) + 1 if there else 1
     kept = path.with_name(f"{path.name}.keyhole-{number}.bak")
-    shutil.copy2(path, kept)
+    # Anew: a folder that others made may have a link of this name. Private at once: the file may hold keys.
+    with open(kept, "xb", opener=lambda name, flags: os.open(name, flags, _PRIVATE)) as file:
+        file.write(before)
+    shutil.copystat(path, kept)
     for old in there[BACKUPS - 1 :]:
-        old.unlink(missing_ok=True)
+        with suppress(OSError):
+            old.unlink(missing_ok=True)
     return kept
 
 

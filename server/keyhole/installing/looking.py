@@ -7,6 +7,7 @@ import os
 import shutil
 import sys
 import sysconfig
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -54,7 +55,7 @@ def path_of(client: Client, machine: Machine, scope: str = "user") -> Path | Non
     if scope == "project":
         return machine.project / client.project if client.project else None
     paths = client.user(machine)
-    return next((path for path in paths if path.exists()), paths[0])
+    return next((path for path in paths if _is(path.exists)), paths[0])
 
 
 def look(machine: Machine, name: str) -> list[Registration]:
@@ -67,20 +68,28 @@ def _registration(client: Client, machine: Machine, name: str, ours: Server) -> 
     path = path_of(client, machine)
     assert path is not None  # noqa: S101 - for the type checker; every client has a file of the user
     # The folder of its file is its own, unless that is the user's home.
-    own = path.parent not in (machine.home, machine.home.parent) and path.parent.is_dir()
-    found = path.exists() or own or bool(client.program and shutil.which(client.program))
+    own = path.parent not in (machine.home, machine.home.parent) and _is(path.parent.is_dir)
+    found = _is(path.exists) or own or bool(client.program and shutil.which(client.program))
     if client.format == "yaml":
         return Registration(client, path, found, "by hand")
     try:
         content = files.read(path)
         entry = merging.registered(client, content.decode("utf-8"), name) if content else None
-    except (OSError, UnicodeDecodeError, KeyholeError) as error:
+    except (OSError, ValueError, KeyholeError) as error:
         said = error.message if isinstance(error, KeyholeError) else str(error)
         return Registration(client, path, found, "unreadable", fault=said)
     if entry is None:
         return Registration(client, path, found, "-")
     server = server_of(client.shape, entry)
     return Registration(client, path, found, _state(server, ours), server)
+
+
+def _is(look: Callable[[], bool]) -> bool:
+    """What may not be looked at, or can have no such name, is not there for us."""
+    try:
+        return look()
+    except (OSError, ValueError):
+        return False
 
 
 def _state(server: Server, ours: Server) -> str:

@@ -6,7 +6,6 @@ nothing else. So a form of a file that nobody thought of is refused and never sp
 
 from __future__ import annotations
 
-import copy
 import json
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -43,7 +42,7 @@ def with_entry(client: Client, text: str, name: str, server: Server, *, force: b
     if entry == there:
         return text
     mark, body = _split(text)
-    wanted = copy.deepcopy(_parsed(client, body))
+    wanted = _parsed(client, body)
     inner = wanted
     for key in client.place:
         inner = inner.setdefault(key, {})
@@ -60,7 +59,7 @@ def without_entry(client: Client, text: str, name: str, server: Server, *, force
         return text
     _refuse_others(client, there, name, server, force)
     mark, body = _split(text)
-    wanted = copy.deepcopy(_parsed(client, body))
+    wanted = _parsed(client, body)
     inner = wanted
     for key in client.place:
         inner = inner[key]
@@ -120,16 +119,19 @@ def _parsed(client: Client, text: str) -> dict[str, Any]:
         parsed: dict[str, Any] = _editor(client).parse(text)
     except ValueError as error:
         raise _refusal(client, f"it cannot be read: {error}") from error
+    except RecursionError as error:
+        raise _refusal(client, "it is nested too deeply") from error
     return parsed
 
 
 def _checked(client: Client, edit: Callable[[], str], wanted: Mapping[str, Any]) -> str:
     try:
         text = edit()
-        said: dict[str, Any] = _editor(client).parse(text)
-    except (ValueError, LookupError, TypeError, AssertionError) as error:  # tomlkit's are ValueError and LookupError
+        same = _full(_editor(client).parse(text)) == _full(wanted)
+    # tomlkit's are ValueError and LookupError
+    except (ValueError, LookupError, TypeError, AssertionError, RecursionError) as error:
         raise _refusal(client, "it is written in a form that cannot be changed safely") from error
-    if _full(said) != _full(wanted):
+    if not same:
         raise _refusal(client, "it is written in a form that cannot be changed safely")
     return text
 
