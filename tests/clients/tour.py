@@ -85,7 +85,7 @@ def _refuse(call: Call, page: str) -> None:
 
 def next_call(text: str) -> tuple[str, dict[str, Any]]:
     """The call that a `Next:` line prints, read as an agent would: literally."""
-    printed = text.splitlines()[-2].removeprefix("Next: ")
+    printed = [line for line in text.splitlines() if line.startswith("Next: ")][-1].removeprefix("Next: ")
     parsed = ast.parse(printed, mode="eval").body
     assert isinstance(parsed, ast.Call) and isinstance(parsed.func, ast.Name), printed
     return parsed.func.id, {str(word.arg): ast.literal_eval(word.value) for word in parsed.keywords}
