@@ -95,6 +95,12 @@ def test_what_is_asked_beyond_the_clients_cap_is_answered_at_the_cap_and_says_so
     assert "not what was asked for" not in asyncio.run(product.web_fetch(URL, None, 40_000, caller=codex)).text
 
 
+def test_a_page_that_is_shown_whole_says_nothing_of_a_cap() -> None:
+    product = retrieval({URL: page(URL, "a short page", content_type="text/plain")})
+    answer = asyncio.run(product.web_fetch(URL, max_chars=MAX_BUDGET, caller=Caller("codex-mcp-client", "0.169.0")))
+    assert "Whole text" in answer.text and "not what was asked for" not in answer.text
+
+
 def test_tokens_that_were_asked_for_are_filled_with_text() -> None:
     product = retrieval({URL: page(URL, "The pump runs at speed today. " * 9_000, content_type="text/plain")})
     for tokens in (300, 1_000, 1_800):

@@ -103,7 +103,7 @@ def test_every_dependency_has_a_next_major_that_is_not_taken() -> None:
 
 def test_every_extra_that_a_message_names_is_there() -> None:
     code = "".join(path.read_text("utf-8") for path in (ROOT / "server").rglob("*.py"))
-    named = {extra for group in re.findall(r"keyhole-mcp\[([\w,]+)\]", code) for extra in group.split(",")}
+    named = {extra for group in re.findall(r"extra \[([\w,]+)\]", code) for extra in group.split(",")}
     assert {"office", "hosted"} <= named <= set(PROJECT["optional-dependencies"])
 
 

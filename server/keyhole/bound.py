@@ -45,11 +45,13 @@ def bounded(budget: int, render: Callable[[int], Answer], measure: Measure = ser
 
 
 def within(budget: Budget, render: Callable[[int], Answer]) -> Answer:
-    """The answer bounded; first in it the line that says what the budget is not."""
+    """The answer bounded; first in it the line that says what the budget is not, unless a text was shown whole."""
 
     def noted(room: int) -> Answer:
         answer = render(room)
-        return replace(answer, text=f"{budget.note}\n{answer.text}") if budget.note else answer
+        if not budget.note or answer.facts.get("strategy") == "whole":
+            return answer
+        return replace(answer, text=f"{budget.note}\n{answer.text}")
 
     return bounded(budget.size, noted, budget.measure)
 
