@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, Final
 
 from console import command_line
+from keyhole.allowance import allowance
+from keyhole.callers import Caller
 from keyhole.config import Config
 from keyhole.errors import RULES
-from keyhole.hosts import HOSTS
+from keyhole.hosts import HOSTS, Host
 from keyhole.installing.clients import CLIENTS, Client
 from keyhole.installing.places import Machine
 from keyhole.settings import SETTINGS, Setting
@@ -131,19 +133,19 @@ def warnings() -> str:
 
 
 def clients() -> str:
-    """Every client that is known, with what it lets through and where that is from; nothing where none is."""
-    table: Any = HOSTS
-    rows = [_client(host) for host in (table.values() if isinstance(table, Mapping) else table)]
-    head = ["| client | lets through | waits for a call | from |", "| --- | --- | --- | --- |"]
-    return "\n".join(head + rows) if rows else ""
+    """Every client that is known, with what it lets through, what it gets unasked, and where that is from."""
+    head = ["| client | lets through | unasked it gets | waits for a call | from |", "| --- | --- | ---: | --- | --- |"]
+    return "\n".join(head + [_client(host) for host in HOSTS])
 
 
-def _client(host: Any) -> str:
-    since = ".".join(map(str, getattr(host, "since", ())))
+def _client(host: Host) -> str:
+    since = ".".join(map(str, host.since))
     caps = {"bytes": host.max_bytes, "characters": host.max_chars, "tokens": host.max_tokens}
     lets = ", ".join(f"{most:,} {unit}" for unit, most in caps.items() if most)
+    unasked = f"{allowance(Config(), Caller(host.name, since)).size:,} bytes"
     waits = f"{host.timeout:g} s" if host.timeout else ""
-    return f"| `{host.name}`{f' from {since}' if since else ''} | {lets} | {waits} | {host.source} |"
+    name = f"`{host.name}`{'…' if host.prefix else ''}{f' from {since}' if since else ''}"
+    return f"| {name} | {lets} | {unasked} | {waits} | {host.source} |"
 
 
 def commands() -> str:
