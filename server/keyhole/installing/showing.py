@@ -22,7 +22,9 @@ _NAMED: Final = re.compile(
 )
 """A name like a secret's and its value in JSON, TOML or an argument: a text in any quotes, a list in one line, or
 what stands bare up to the next sign."""
-_SHAPED: Final = re.compile(r"(://[^\s/\"'@:]{0,100}:|\b(?:bearer|basic)\s+)[^\s/\"'@]+", re.IGNORECASE)
+_SHAPED: Final = re.compile(
+    r"(://[^\s/\"'@:]{0,100}:(?=[^\s/\"'@]{1,1000}@)|\b(?:bearer|basic)\s+)[^\s/\"'@]+", re.IGNORECASE
+)
 """What is a secret whatever it is called: a password in an address, and what follows the name of a scheme."""
 _KNOWN: Final = re.compile(r"\b(?:sk-|gh[pousr]_|github_pat_|glpat-|xox[abprs]-|AKIA|AIza|eyJ|BSA)[\w-]{4,}")
 """How keys of services begin that are common beside such a server."""
