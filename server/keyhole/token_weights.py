@@ -20,7 +20,7 @@ WEIGHTS: Final = {
     "Hiragana": (1656, 49),
     "Katakana": (1148, 545),
     "Thai": (1332, 446),
-    "accents": (0, 439),
+    "accents": (0, 415),
     "capitals": (2186, 0),
     "digits": (1000, 0),
     "known beginning": (975, 365),
