@@ -15,7 +15,7 @@ import keyhole
 from fakes import artifact
 from keyhole.errors import Code
 from keyhole.store.filters import Filters
-from keyhole.store.sqlite_schema import SAFE_WAL, SCHEMA_VERSION, journal_mode
+from keyhole.store.sqlite_schema import SAFE_WAL, SCHEMA_VERSION, checked_version, journal_mode
 from store.contract import code_of
 from store.shelf import OLDEST, Open, failure, files, write_older
 
@@ -178,3 +178,24 @@ def test_a_log_is_written_ahead_only_where_sqlite_does_it_safely(open_store: Ope
 def test_an_unknown_id_stays_unknown_in_a_file_that_was_brought_up(open_store: Open, folder: Path) -> None:
     write_older(folder, 1)
     assert code_of(open_store(), "never") is Code.UNKNOWN_ARTIFACT
+
+
+def test_a_file_is_judged_by_one_state_of_it_though_another_process_makes_its_tables(folder: Path) -> None:
+    path = folder / "artifacts.db"
+    refused = []
+
+    def interrupt(statement: str) -> None:
+        """Between the look at the version and the one at the tables."""
+        if not statement.startswith("SELECT name"):
+            return
+        with closing(sqlite3.connect(path, timeout=0)) as other:
+            try:
+                other.executescript(f"CREATE TABLE entries (id); PRAGMA user_version = {SCHEMA_VERSION};")
+            except sqlite3.OperationalError as error:
+                refused.append(str(error))
+
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        connection.set_trace_callback(interrupt)
+        assert checked_version(connection) == 0
+        assert refused == ["database is locked"]
+        assert not connection.in_transaction

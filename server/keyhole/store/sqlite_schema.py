@@ -176,6 +176,17 @@ def journal_mode(sqlite_version: tuple[int, ...]) -> str:
 
 def checked_version(connection: sqlite3.Connection) -> int:
     """The version of a file's schema. A file whose tables are not of that version is damaged: sqlite3.DatabaseError."""
+    if connection.in_transaction:
+        return _checked_version(connection)
+    # Of one state of the file: between two looks another process may have made its tables.
+    connection.execute("BEGIN")
+    try:
+        return _checked_version(connection)
+    finally:
+        connection.rollback()
+
+
+def _checked_version(connection: sqlite3.Connection) -> int:
     version = int(next(connection.execute("PRAGMA user_version"))[0])
     if version > NO_VERSION:
         raise corrupt("no Keyhole has this version")
