@@ -43,6 +43,8 @@ def main(options: dict[str, Any]) -> None:
         import_module(name)
     gc.collect()
     gc.freeze()  # what was loaded lives as long as the process: no later collection need go through it
+    if options.get("line") is not None:
+        _die_with_server(options["line"])
     base = _limit_memory(options["memory"])
     _send(answers, {})
     for number in range(1, MAX_PAGES + 1):
@@ -50,9 +52,7 @@ def main(options: dict[str, Any]) -> None:
         if page is None:
             return
         _limit_cpu(options["seconds"])
-        _die_with_server(True)
         head, text = _answer(read, *page)
-        _die_with_server(False)
         grown = _address_space() - base > options["memory"] * GROWTH
         last = grown or number == MAX_PAGES or "unread" in head
         _send(answers, {**head, "last": last}, text)
@@ -137,20 +137,17 @@ def _lower(kind: int, soft: int) -> None:
         return  # a system that does not know this limit
 
 
-def _die_with_server(armed: bool) -> None:
-    """While a page is read, have the kernel end this process when the server's end of stdin is closed, as it is when
-    the server is killed. The signal's default action needs no interpreter, which a hostile page may be keeping busy.
+def _die_with_server(line: int) -> None:
+    """Have the kernel end this process when the server's end of this pipe is closed, as it is when the server is
+    killed. The signal's default action needs no interpreter, which a hostile page may be keeping busy. Nothing is ever
+    written to the pipe: stdin's last bytes are signalled too, and may be so when they have been read already.
     Linux alone ends a process by it; elsewhere the limit on processor time does, later."""
     if sys.platform != "linux":
         return
     import fcntl
     import select
 
-    flags = fcntl.fcntl(0, fcntl.F_GETFL)
-    if not armed:
-        fcntl.fcntl(0, fcntl.F_SETFL, flags & ~os.O_ASYNC)
-        return
-    fcntl.fcntl(0, fcntl.F_SETOWN, os.getpid())
-    fcntl.fcntl(0, fcntl.F_SETFL, flags | os.O_ASYNC)
-    if select.select([0], [], [], 0)[0]:  # closed before the signal was asked for: nothing is sent while a page is read
+    fcntl.fcntl(line, fcntl.F_SETOWN, os.getpid())
+    fcntl.fcntl(line, fcntl.F_SETFL, fcntl.fcntl(line, fcntl.F_GETFL) | os.O_ASYNC)
+    if select.select([line], [], [], 0)[0]:  # closed before the signal was asked for
         os._exit(0)

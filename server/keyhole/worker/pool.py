@@ -165,6 +165,8 @@ class _Worker:
 
     def __init__(self, options: dict[str, Any]) -> None:
         self._process: Process | None = None
+        self._line: int | None = None
+        """Our end of a pipe through which nothing is said: the worker ends when it is closed, as by our own end."""
         self._ready = asyncio.get_running_loop().create_task(self._start(options))
         self._ready.add_done_callback(self._note)
         self._killed = False
@@ -221,10 +223,29 @@ class _Worker:
             with suppress(TimeoutError, OSError):
                 async with asyncio.timeout(END_TIMEOUT):
                     await self._process.communicate(b"")
+        if self._line is not None:
+            os.close(self._line)
+            self._line = None
 
     async def _start(self, options: dict[str, Any]) -> Process:
+        far, near = os.pipe() if sys.platform == "linux" else (None, None)
+        self._line = near
+        try:
+            await self._spawn({**options, "path": _path(), "line": far}, () if far is None else (far,))
+        finally:
+            if far is not None:
+                os.close(far)
+        assert self._process is not None  # noqa: S101 - for the type checker; it was started
+        if self._killed:
+            self.kill()
+        async with asyncio.timeout(START_TIMEOUT):
+            await _message(self._process)
+        return self._process
+
+    async def _spawn(self, options: dict[str, Any], files: tuple[int, ...]) -> None:
         self._process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-I", "-X", "utf8", "-c", _BOOT, json.dumps({**options, "path": _path()})),
+            *(sys.executable, "-I", "-X", "utf8", "-c", _BOOT, json.dumps(options)),
+            pass_fds=files,
             stdin=PIPE,
             stdout=PIPE,
             stderr=DEVNULL,  # what parsers say of a page repeats it, and a page must not fill the log
@@ -232,11 +253,6 @@ class _Worker:
             start_new_session=True,  # Ctrl-C in a terminal is for the server, which ends its workers
             limit=PIECE,
         )
-        if self._killed:
-            self.kill()
-        async with asyncio.timeout(START_TIMEOUT):
-            await _message(self._process)
-        return self._process
 
     def _note(self, ready: asyncio.Task[Process]) -> None:
         """Take notice of a failed start, which nobody may be waiting for."""
