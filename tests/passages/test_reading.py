@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from keyhole.measure import serialized_size
@@ -39,6 +39,7 @@ def test_an_offset_outside_is_moved_inside(offset: int, start: int) -> None:
     assert window("abcd", offset, None, 10, len).start == start
 
 
+@example("0000", 0, -1, 2, False)
 @given(TEXTS, st.integers(-3, 130), st.none() | st.integers(-3, 40), st.integers(-3, 60), st.booleans())
 def test_a_window_is_within_limit_and_room_but_never_empty_before_the_end(
     text: str, offset: int, limit: int | None, room: int, serialized: bool

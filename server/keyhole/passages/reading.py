@@ -25,6 +25,7 @@ def window(
     """
     total = base + len(text) if total is None else total
     start = min(max(0, offset), total)
+    limit = None if limit is None else max(1, limit)
     # Asked first whether all of it fits: pieces together may take more, and a window that was named must come whole.
     if limit is not None and limit <= room and measure(text[start - base : start - base + limit]) <= room:
         return Window(start, max(min(start + limit, total), min(start + 1, total)), total)
