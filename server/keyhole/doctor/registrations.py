@@ -65,12 +65,12 @@ def _told(each: Registration, tried: dict[Key, Tried], *, offline: bool) -> Find
     if each.state == "name taken":
         said = f"its entry {DEFAULT_NAME!r} is another program: {each.server.command or 'none'}"
         return Finding(AREA, name, Level.WARN, said, f"{install} --name NAME registers Keyhole beside it.")
-    if each.server.url and offline:
-        return Finding(AREA, name, Level.NOTE, f"not tried: {each.server.url}")
     if each.server.url:
+        shown = mask(each.server.url)
+        if offline:
+            return Finding(AREA, name, Level.NOTE, f"not tried: {shown}")
         fault = reach(each.server.url, "")
         fix = "See whether that server runs, and whether the address is right." if fault else ""
-        shown = mask(each.server.url)
         said = f"{shown}: {fault}" if fault else shown
         return Finding(AREA, name, Level.FAIL if fault else Level.OK, said, fix)
     return _program(each, each.server, tried[_key(each.server)], install)
