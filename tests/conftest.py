@@ -1,7 +1,9 @@
-"""Hypothesis profiles: many examples here, the same ones every time in CI. One PostgreSQL for all tests."""
+"""Hypothesis profiles: many examples here, the same ones every time in CI. One PostgreSQL for all tests. What a command
+sets for its whole process, it sets here for its test alone."""
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,6 +11,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from keyhole.logs import OWN, QUIET
 from postgresql import Cluster, binaries, cluster
 
 os.environ["KEYHOLE_CONFIG"] = "off"  # no test reads the file of settings of who runs it, nor do its subprocesses
@@ -17,6 +20,20 @@ settings.register_profile("default", deadline=None, suppress_health_check=[Healt
 settings.register_profile("ci", settings.get_profile("default"), derandomize=True, print_blob=True)
 settings.register_profile("laws", settings.get_profile("default"), max_examples=10_000)  # --hypothesis-profile=laws
 settings.load_profile("ci" if os.environ.get("CI") else "default")
+
+
+@pytest.fixture(autouse=True)
+def own_logging() -> Iterator[None]:
+    """Levels and handlers as they were: a command that is called within a test configures them, as it does once in a
+    process of its own, and what later tests look for in the log would not be logged."""
+    root = logging.getLogger()
+    levels = {logger: logger.level for logger in (root, *map(logging.getLogger, (*OWN, *QUIET)))}
+    handlers = root.handlers[:]
+    yield
+    logging.captureWarnings(False)
+    root.handlers[:] = handlers
+    for logger, level in levels.items():
+        logger.setLevel(level)
 
 
 @pytest.fixture(scope="session")

@@ -6,8 +6,6 @@ import io
 import json
 import logging
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any
@@ -67,40 +65,28 @@ def test_nothing_that_is_logged_begins_a_line_of_its_own(form: logging.Formatter
     assert "\x1b" not in form.format(record("\x1b[2J"))
 
 
-@contextmanager
-def own_root(monkeypatch: pytest.MonkeyPatch) -> Iterator[io.StringIO]:
-    """Loggers as in a fresh process, and what they write."""
-    root, written = logging.getLogger(), io.StringIO()
-    known = {
-        name: logging.getLogger(name) for name in ("", "keyhole", "uvicorn.error", "mcp", "sse_starlette", "pypdf")
-    }
-    levels, handlers = {name: logger.level for name, logger in known.items()}, root.handlers[:]
-    root.handlers[:] = []
-    monkeypatch.setattr(sys, "stderr", written)
-    try:
-        yield written
-    finally:
-        logging.captureWarnings(False)
-        root.handlers[:] = handlers
-        for name, logger in known.items():
-            logger.setLevel(levels[name])
+def fresh(monkeypatch: pytest.MonkeyPatch) -> io.StringIO:
+    """What loggers write that nobody has configured yet, as in a fresh process."""
+    monkeypatch.setattr(logging.getLogger(), "handlers", [])
+    monkeypatch.setattr(sys, "stderr", written := io.StringIO())
+    return written
 
 
 def test_only_our_own_lines_are_chosen_by_the_level(monkeypatch: pytest.MonkeyPatch) -> None:
-    with own_root(monkeypatch) as written:
-        configure("DEBUG", "text")
-        configure("DEBUG", "json")  # the later one holds
-        for name in ("keyhole.a", "httpcore.http11", "httpx2", "sse_starlette.sse", "mcp.server", "asyncio"):
-            logging.getLogger(name).debug("said by %s", name)
+    written = fresh(monkeypatch)
+    configure("DEBUG", "text")
+    configure("DEBUG", "json")  # the later one holds
+    for name in ("keyhole.a", "httpcore.http11", "httpx2", "sse_starlette.sse", "mcp.server", "asyncio"):
+        logging.getLogger(name).debug("said by %s", name)
     assert [json.loads(line)["logger"] for line in written.getvalue().splitlines()] == ["keyhole.a"]
 
 
 def test_a_program_that_logs_by_itself_goes_on_to(monkeypatch: pytest.MonkeyPatch) -> None:
-    with own_root(monkeypatch):
-        theirs = logging.NullHandler()
-        logging.getLogger().addHandler(theirs)
-        configure("INFO", "text")
-        assert logging.getLogger().handlers == [theirs]
+    fresh(monkeypatch)
+    theirs = logging.NullHandler()
+    logging.getLogger().addHandler(theirs)
+    configure("INFO", "text")
+    assert logging.getLogger().handlers == [theirs]
 
 
 def whispering(site: Site) -> Talk:
