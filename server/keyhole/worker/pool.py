@@ -231,28 +231,15 @@ class _Worker:
         far, near = os.pipe() if sys.platform == "linux" else (None, None)
         self._line = near
         try:
-            await self._spawn({**options, "path": _path(), "line": far}, () if far is None else (far,))
+            self._process = process = await _spawn({**options, "path": _path(), "line": far})
         finally:
             if far is not None:
                 os.close(far)
-        assert self._process is not None  # noqa: S101 - for the type checker; it was started
         if self._killed:
             self.kill()
         async with asyncio.timeout(START_TIMEOUT):
-            await _message(self._process)
-        return self._process
-
-    async def _spawn(self, options: dict[str, Any], files: tuple[int, ...]) -> None:
-        self._process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-I", "-X", "utf8", "-c", _BOOT, json.dumps(options)),
-            pass_fds=files,
-            stdin=PIPE,
-            stdout=PIPE,
-            stderr=DEVNULL,  # what parsers say of a page repeats it, and a page must not fill the log
-            env={name: os.environ[name] for name in _KEPT if name in os.environ},
-            start_new_session=True,  # Ctrl-C in a terminal is for the server, which ends its workers
-            limit=PIECE,
-        )
+            await _message(process)
+        return process
 
     def _note(self, ready: asyncio.Task[Process]) -> None:
         """Take notice of a failed start, which nobody may be waiting for."""
@@ -268,6 +255,20 @@ class _Worker:
             return BROKEN
         log.warning("a worker ended with %s", code)
         return f"reading took more than {seconds:g} s" if code == -getattr(signal, "SIGXCPU", 0) else BROKEN
+
+
+async def _spawn(options: dict[str, Any]) -> Process:
+    line = options["line"]
+    return await asyncio.create_subprocess_exec(
+        *(sys.executable, "-I", "-X", "utf8", "-c", _BOOT, json.dumps(options)),
+        pass_fds=() if line is None else (line,),
+        stdin=PIPE,
+        stdout=PIPE,
+        stderr=DEVNULL,  # what parsers say of a page repeats it, and a page must not fill the log
+        env={name: os.environ[name] for name in _KEPT if name in os.environ},
+        start_new_session=True,  # Ctrl-C in a terminal is for the server, which ends its workers
+        limit=PIECE,
+    )
 
 
 def _path() -> list[str]:
