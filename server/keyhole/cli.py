@@ -134,6 +134,7 @@ def _serve(config: Config, arguments: argparse.Namespace) -> int:
         raise KeyholeError(Code.INVALID_ARGUMENT, "--host and --port are for HTTP: give --http too")
     if not arguments.http and sys.stdin.isatty():  # a person, who would wait for a prompt
         print("keyhole: waiting for an MCP client on standard input; Ctrl-C ends it", file=sys.stderr)
+    _check_engines(config)  # what is wrong in them is told now and not at the first call
     # Loading the protocol's types allocates half a million objects that live as long as the process: collecting
     # while they come, or going through them again at each later collection, costs a tenth of the start.
     gc.disable()
@@ -142,7 +143,6 @@ def _serve(config: Config, arguments: argparse.Namespace) -> int:
     with nullcontext() if arguments.http else sparingly():
         from keyhole.serving import serve_http, serve_stdio
 
-    _check_engines(config)  # what is wrong in them is told now and not at the first call
     gc.freeze()
     gc.enable()
     if arguments.http:
