@@ -37,13 +37,14 @@ from mcp import Client
 
 from keyhole.bound import result_json
 from keyhole.config import Config
+from keyhole.dispatch import dispatch
 from keyhole.fetch.base import ANY, ApiCall, ApiReply, Terms
 from keyhole.progress import silent
 from keyhole.records import Document, Page
 from keyhole.retrieve import Retrieval
 from keyhole.store.base import LOCAL
 from keyhole.stores import open_stores
-from keyhole.tools import answer_call, build_server
+from keyhole.tools import build_server
 from keyhole.websearch.panel import Panel
 from keyhole.worker.digest import words_of
 
@@ -55,7 +56,7 @@ LONG: Final = 10_000_000
 QUERY: Final = "how fast does the pump in the cellar run"
 RANKING: Final = "ranking"
 STAGES: Final = {
-    "arguments": ("keyhole.tools.parse_arguments",),
+    "arguments": ("keyhole.dispatch.parse_arguments",),
     RANKING: ("keyhole.passages.select",),
     "words": ("keyhole.wording.page", "keyhole.wording.reading", "keyhole.retrieve.header_lines"),
     "bound": ("keyhole.bound.answer_size", "keyhole.bound._lean"),
@@ -226,7 +227,7 @@ class Bench:
             clockwork.spent.clear()
             clockwork.worked.clear()
             start, work = time.perf_counter(), time.process_time()
-            answer = await answer_call(self.product, case.tool, given, silent)
+            answer = await dispatch(self.product, case.tool, given, silent)
             written(answer)
             total, work = 1_000 * (time.perf_counter() - start), 1_000 * (time.process_time() - work)
             assert not answer.is_error, answer.text

@@ -44,6 +44,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("bound", "wording", "citing", "arguments"),
     ("evidence", "calling"),
     ("retrieve",),
+    ("dispatch",),
     ("stores", "tenants"),
     (
         "resources",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from functools import cache
 from typing import Annotated, Any, Final, Literal
 
@@ -157,7 +158,7 @@ def schema_of(name: str) -> dict[str, Any]:
     return {"type": "object", "properties": properties, **required, "additionalProperties": False}
 
 
-def parse_arguments(name: str, arguments: dict[str, Any]) -> dict[str, Any]:
+def parse_arguments(name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """Arguments as Python values, absent and null ones left out.
 
     Raises KeyholeError(invalid_argument) that names the argument, what is wrong, and what is accepted.

@@ -1,4 +1,4 @@
-"""The MCP face: names, descriptions, and a server that calls retrieve.py. No retrieval here.
+"""The MCP face: names, descriptions, and a server that has a call answered by dispatch.py. No retrieval here.
 
 The low-level server is used because the high-level one ignores unknown arguments, answers an unknown tool with
 a result instead of the protocol's -32602, and doubles text into `structuredContent`, which some clients then
@@ -19,11 +19,11 @@ from mcp.shared.exceptions import MCPError
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from keyhole import __version__, observe
-from keyhole.allowance import allowance
-from keyhole.arguments import ARGUMENTS, parse_arguments, schema_of
-from keyhole.bound import cut, result_json
-from keyhole.callers import ANYBODY, Caller
+from keyhole.arguments import ARGUMENTS, schema_of
+from keyhole.bound import result_json
+from keyhole.callers import Caller
 from keyhole.config import Config
+from keyhole.dispatch import dispatch
 from keyhole.errors import Code, KeyholeError
 from keyhole.hosts import DECLARED_CHARS
 from keyhole.ledger import Ledger, Ledgers
@@ -127,7 +127,7 @@ def build_server(product: Product, on_listed: Callable[[], None] = lambda: None)
         async def answering() -> Answer:
             retrieval = await product(tenant)
             caller = _caller(ctx, _ledger(ctx, ledgers, tenant, retrieval.config))
-            return await _called(retrieval, params.name, params.arguments or {}, _progress(ctx), caller)
+            return await dispatch(retrieval, params.name, params.arguments or {}, _progress(ctx), caller)
 
         with _place(ctx), observe.call(params.name, tenant) as call:
             answer = await _netted(params.name, answering())
@@ -178,32 +178,6 @@ def _place(ctx: ServerRequestContext[Any]) -> AbstractContextManager[None]:
 def _scope(ctx: ServerRequestContext[Any]) -> Mapping[str, Any]:
     """What is known of the HTTP request; over stdio nothing is."""
     return ctx.request.scope if ctx.request is not None else {}
-
-
-async def answer_call(
-    retrieval: Retrieval,
-    name: str,
-    arguments: dict[str, Any],
-    progress: Progress,
-    caller: Caller = ANYBODY,
-) -> Answer:
-    """Check the arguments of one call and answer it; never raises but for cancellation."""
-    return await _netted(name, _called(retrieval, name, arguments, progress, caller))
-
-
-async def _called(
-    retrieval: Retrieval, name: str, arguments: dict[str, Any], progress: Progress, caller: Caller
-) -> Answer:
-    try:
-        given = parse_arguments(name, arguments)
-        if name == "web_fetch":
-            return await retrieval.web_fetch(**given, caller=caller)
-        if name == "search":
-            return await retrieval.search(**given, caller=caller, progress=progress)
-        return await retrieval.read_artifact(**given, caller=caller)
-    except KeyholeError as error:
-        budget = allowance(retrieval.config, caller)
-        return cut(failure(error), budget.size, budget.measure)
 
 
 async def _netted(name: str, answering: Awaitable[Answer]) -> Answer:

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 from keyhole.config import Config
 from keyhole.errors import KeyholeError
-from keyhole.progress import Progress
 from keyhole.records import Answer, Artifact, Document, EngineReport, Page, Ranked, Source
 from keyhole.store.base import LOCAL
 from keyhole.terminal.colours import Look, console, look
@@ -71,6 +70,7 @@ async def answered(
 ) -> Told:
     """The answer of one tool; `build` makes the product around a reader of pages."""
     from keyhole.bar import bar
+    from keyhole.dispatch import dispatch
     from keyhole.worker.pool import WorkerPool
 
     watch = Watch(WorkerPool(config))
@@ -78,26 +78,12 @@ async def answered(
     try:
         product = tenants.of(LOCAL)
         with bar(tool) as progress:
-            answer = await _asked(replace(product, witness=watch), tool, dict(given), progress)
+            answer = await dispatch(replace(product, witness=watch), tool, given, progress)
         if not explain or answer.is_error:
             return Told(answer)
         return Told(answer, await asyncio.to_thread(_view, product, watch, tool, given, answer))
     finally:
         await tenants.aclose()
-
-
-async def _asked(product: Retrieval, tool: str, given: dict[str, Any], progress: Progress) -> Answer:
-    """As the tool of that name answers. Not through tools.py: the protocol's types take as long to load as all else."""
-    from keyhole.arguments import parse_arguments
-    from keyhole.wording import failure
-
-    try:
-        named = parse_arguments(tool, given)
-    except KeyholeError as error:
-        return failure(error)
-    if tool == "search":
-        return await product.search(**named, progress=progress)
-    return await (product.web_fetch if tool == "web_fetch" else product.read_artifact)(**named)
 
 
 def _view(
