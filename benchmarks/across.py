@@ -24,6 +24,7 @@ from statistics import mean, median
 
 from answers import Example, group_of, load, squash, strict
 from keyhole import extract, wording
+from keyhole.allowance import Budget
 from keyhole.evidence import evidence
 from keyhole.measure import serialized_size
 from keyhole.passages import index_of
@@ -156,7 +157,7 @@ def result(texts: Sequence[str], ranked: Ranked, budget: int) -> str:
     answer = evidence(
         [source(text, number) for number, text in enumerate(texts)],
         ranked,
-        budget,
+        Budget(budget),
         keep=len(texts),
         scope="web",
         reports=(),

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from fakes import artifact
 from keyhole import wording
+from keyhole.allowance import Budget
 from keyhole.bound import answer_size
 from keyhole.evidence import collapsed, different, evidence, ordered
 from keyhole.measure import serialized_size
@@ -60,7 +61,7 @@ def shown(
 def evidence_of(sources: Sequence[Source], ranked: Ranked | None, budget: int, **more: object) -> Answer:
     options: dict[str, object] = {"keep": 20, "scope": "web", "reports": (EngineReport("searxng"),), **more}
     sign = lambda id: wording.mark(b"0" * 32, id)  # noqa: E731
-    return evidence(sources, ranked, budget, mark=sign, following=following, **options)  # type: ignore[arg-type]
+    return evidence(sources, ranked, Budget(budget), mark=sign, following=following, **options)  # type: ignore[arg-type]
 
 
 def source(number: int, text: str | None, title: str = "", url: str = "", **more: object) -> Source:

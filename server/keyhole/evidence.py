@@ -12,11 +12,10 @@ from functools import partial
 from typing import Final
 
 from keyhole import citing
-from keyhole.allowance import BRIEF_BELOW
+from keyhole.allowance import Budget
 from keyhole.bound import bounded
 from keyhole.citing import Cited, Listed
 from keyhole.ledger import Shown
-from keyhole.measure import Measure, serialized_size
 from keyhole.passages import WEAK_BELOW
 from keyhole.passages.across import join_spans
 from keyhole.passages.again import Before, room_to_name
@@ -49,7 +48,7 @@ History = Callable[[str], Sequence[Shown]]
 def evidence(
     sources: Sequence[Source],
     ranked: Ranked | None,
-    budget: int,
+    budget: Budget,
     *,
     keep: int,
     scope: str,
@@ -58,18 +57,14 @@ def evidence(
     following: Following,
     opinions: str = "",
     warning: str = "",
-    measure: Measure = serialized_size,
-    brief: bool | None = None,
     shown: History = lambda _: (),
 ) -> Answer:
     """At most `keep` sources with their best passages; what does not fit is left out whole, and said to be.
 
     `ranked` is None where the passages could not be ranked. `mark` signs a boundary, `following` gives the window that
     reads on in an omitted stretch, `opinions` says what went wrong with the ranking, `warning` is the code of what is
-    wrong with the store. `measure` says what of the budget a text takes, `shown` gives what the session was shown of a
-    text before.
+    wrong with the store, `shown` gives what the session was shown of a text before.
     """
-    brief = budget < BRIEF_BELOW if brief is None else brief
     judged = ranked is not None
     ranked = ranked or tuple(() for _ in sources)
     order = ordered(sources, ranked, scope)
@@ -85,14 +80,14 @@ def evidence(
         late=late,
         scope=scope,
         stored=from_store,
-        opinions=opinions,
-        brief=brief,
+        opinions=" ".join(filter(None, (budget.note, opinions))),
+        brief=budget.brief,
     )
     stored = [source.stored for source, _ in kept if source.artifact]
     if not all(stored) and not (warning and any(stored)):
         warning = UNSTORED
-    shown_as = _Shown(kept, measure, mark, following, judged=judged, warning=warning, brief=brief, shown=shown)
-    return bounded(budget, partial(shown_as.render, status), measure)
+    shown_as = _Shown(kept, budget, mark, following, judged=judged, warning=warning, shown=shown)
+    return bounded(budget.size, partial(shown_as.render, status), budget.measure)
 
 
 def ordered(sources: Sequence[Source], ranked: Ranked, scope: str) -> list[int]:
@@ -154,21 +149,20 @@ class _Shown:
     def __init__(
         self,
         kept: Sequence[tuple[Source, tuple[Passage, ...]]],
-        measure: Measure,
+        budget: Budget,
         mark: Mark,
         following: Following,
         *,
         judged: bool,
         warning: str,
-        brief: bool,
         shown: History,
     ) -> None:
         self._sources = [source for source, _ in kept]
         self._ranked = tuple(passages for _, passages in kept)
         self._mark = mark
         self._following = following
-        self._brief = brief
-        self._measure = measure
+        self._brief = budget.brief
+        self._measure = measure = budget.measure
         self._warning = warning
         texts = [_text(source) for source in self._sources]
         self._known = [

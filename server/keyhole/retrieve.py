@@ -277,22 +277,19 @@ class Retrieval:
     ) -> Answer:
         from keyhole.evidence import evidence
 
-        budget = call.budget
         with stage("wording"):
             answer = evidence(
                 gathered.sources,
                 ranked,
-                budget.size,
+                call.budget,
                 keep=keep,
                 scope=scope,
                 reports=gathered.reports,
                 mark=partial(wording.mark, self.secret),
                 following=partial(self._next, call.usual),
-                opinions=" ".join(filter(None, (budget.note, opinions))),
-                shown=call.shown,
+                opinions=opinions,
                 warning=self.store.warning(),
-                measure=budget.measure,
-                brief=budget.brief,
+                shown=call.shown,
             )
         return _counted(answer, *(source.artifact for source in gathered.sources if source.artifact))
 
