@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import sys
 import tempfile
 from collections.abc import Iterable, Sequence
@@ -55,19 +54,12 @@ def check(agent: Agent, steps: Steps, stage: Stage, programs: Path) -> None:
 def _tour(agent: Agent, stage: Stage, programs: Path) -> Turn:
     script: list[Step] = [
         ("web_fetch", {"url": stage.page, "query": QUESTION}),
-        lambda shown: next_call(next_line(shown[0])),
+        lambda shown: next_call(shown[0]),
         ("search", {"query": QUESTION, "scope": "stored"}),
     ]
     turn = play(agent, stage, programs, script)
     assert len(turn.said) == len(turn.shown) == len(script), f"{len(turn.shown)} shown: {turn.shown}"
     return turn
-
-
-def next_line(text: str) -> str:
-    """The last of the lines that say how to read on."""
-    found = re.findall(r"^Next: .*$", text, re.MULTILINE)
-    assert found, f"no Next: line in {text[-300:]}"
-    return str(found[-1])
 
 
 def play(agent: Agent, stage: Stage, programs: Path, script: Sequence[Step], unnamed: bool = False) -> Turn:
@@ -110,7 +102,7 @@ def window_script(page: str, sizes: Iterable[int]) -> list[Step]:
 
     def window(size: int) -> Step:
         def step(shown: Sequence[str]) -> tuple[str, dict[str, Any]]:
-            _, arguments = next_call(next_line(shown[0]))
+            _, arguments = next_call(shown[0])
             return "read_artifact", {"id": arguments["id"], "offset": 0, "limit": size}
 
         return step
