@@ -159,8 +159,8 @@ class _Maker:
 
     def _make(self) -> Tenants:
         product = build(self._config, self._pool, lasting=True)
-        # What nearly every call needs, loaded while nobody waits: stemmers and the database's driver.
-        for module in ("keyhole.passages", "sqlite_utils"):
+        # What nearly every call needs, loaded while nobody waits: stemmers, weights of tokens, the database's driver.
+        for module in ("keyhole.passages", "keyhole.tokens", "sqlite_utils"):
             with without("numpy", "pandas"):
                 import_module(module)
         return product
