@@ -59,17 +59,21 @@ def path_of(environment: Mapping[str, str]) -> Path | None:
 
 
 def warn(config: Config) -> None:
-    """Say on stderr where a file with keys in it is open to others."""
-    for path in exposed(config):
-        log.warning("%s holds a key and others can read it; chmod 600 would close it", path)
+    """Log where a file with keys in it is open to others."""
+    for line in exposed(config):
+        log.warning("%s", line)
 
 
-def exposed(config: Config) -> list[Path]:
-    """The file that a secret is from, where others than its owner may read it."""
+def exposed(config: Config) -> list[str]:
+    """A line for each file that a secret is from and that others than its owner may read."""
     variables = {setting.variable for setting in SETTINGS}
     secret = {config.origins[each.field] for each in SETTINGS if each.secret and each.field in config.origins}
     paths = sorted({Path(origin.rpartition(":")[0]) for origin in secret - variables})
-    return [path for path in paths if os.name == "posix" and stat.S_IMODE(path.stat().st_mode) & 0o044]
+    return [
+        f"{path} holds a key and others can read it; chmod 600 would close it"
+        for path in paths
+        if os.name == "posix" and stat.S_IMODE(path.stat().st_mode) & 0o044
+    ]
 
 
 def _named(environment: Mapping[str, str]) -> str:

@@ -69,8 +69,8 @@ def _init(path: Path | None) -> int:
 
 
 def _check(config: Config, path: Path | None, faults: list[str]) -> None:
-    for open_to_others in exposed(config):
-        print(f"keyhole: {open_to_others} holds a key and others can read it; chmod 600 closes it", file=sys.stderr)
+    for line in exposed(config):
+        print(f"keyhole: {line}", file=sys.stderr)
     variables = {setting.variable for setting in SETTINGS}
     from_environment = sum(origin in variables for origin in config.origins.values())
     from_file = len(config.origins) - from_environment
