@@ -9,7 +9,7 @@ from keyhole.allowance import Budget
 from keyhole.ledger import Shown
 from keyhole.remarks import shown_before, shown_before_briefly, which_calls
 from keyhole.settings import MIN_BUDGET
-from keyhole.thrift import LEAST_TOKENS, Repeat, told, within
+from keyhole.thrift import LEAST_TOKENS, Repeat, lowered, told
 
 
 def test_the_latest_call_that_showed_all_of_a_stretch_is_named() -> None:
@@ -40,19 +40,19 @@ def test_a_search_names_calls_once_and_stretches_at_their_source() -> None:
 
 
 def test_without_a_session_budget_nothing_changes() -> None:
-    assert within(Budget(9_000, 50), None, 10**9) == Budget(9_000, 50)
+    assert lowered(Budget(9_000, 50), None, 10**9) == Budget(9_000, 50)
 
 
 def test_a_call_that_asks_for_less_than_its_share_is_not_told_that_the_session_shortens_it() -> None:
-    assert within(Budget(9_000, 500), 6_000, 0).note == ""
-    assert within(Budget(9_000, 1_501), 6_000, 0).note
+    assert lowered(Budget(9_000, 500), 6_000, 0).note == ""
+    assert lowered(Budget(9_000, 1_501), 6_000, 0).note
 
 
 @given(whole=st.integers(200, 10**7), spent=st.integers(0, 10**8), size=st.integers(MIN_BUDGET, 200_000))
 def test_a_session_budget_never_gives_more_and_always_room_for_a_passage(whole: int, spent: int, size: int) -> None:
-    given_to = within(Budget(size), whole, spent)
+    given_to = lowered(Budget(size), whole, spent)
     assert min(size, 4 * LEAST_TOKENS) <= given_to.size <= size
     assert (given_to.tokens or LEAST_TOKENS) >= LEAST_TOKENS
     assert (given_to.tokens or given_to.size) <= max(LEAST_TOKENS, (whole - spent) // 4)
     assert bool(given_to.note) is (given_to.size < size)
-    assert within(Budget(size), whole, spent + 1).size <= given_to.size
+    assert lowered(Budget(size), whole, spent + 1).size <= given_to.size

@@ -11,7 +11,7 @@ from keyhole.callers import Caller
 from keyhole.config import Config
 from keyhole.ledger import FIRST, Shown, Turn
 from keyhole.records import Answer
-from keyhole.thrift import within
+from keyhole.thrift import lowered
 
 NO_ANSWER: Final = Answer("", {}, is_error=True)
 
@@ -48,9 +48,9 @@ class Call:
         # No tokenizer makes more tokens than bytes: without a bound of their own they have that one.
         sizes = budget.size, budget.tokens or budget.size
         turn = caller.ledger.begin((*asked, repeat), str(asked[0] or asked[1]), *sizes)
-        budget = within(budget, config.session_tokens, turn.spent)
+        budget = lowered(budget, config.session_tokens, turn.spent)
         # The next call has what this one leaves, which may take all that it is given.
-        usual = within(usual, config.session_tokens, turn.spent + (budget.tokens or budget.size))
+        usual = lowered(usual, config.session_tokens, turn.spent + (budget.tokens or budget.size))
         return cls(budget, usual, caller, always, turn)
 
     def shown(self, id: str) -> tuple[Shown, ...]:

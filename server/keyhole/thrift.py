@@ -49,7 +49,7 @@ def told(stretches: Sequence[tuple[int, int]], shown: Sequence[Shown]) -> tuple[
     return tuple(repeats)
 
 
-def within(budget: Budget, session_tokens: int | None, spent: int) -> Budget:
+def lowered(budget: Budget, session_tokens: int | None, spent: int) -> Budget:
     """The budget of one call of a session that has spent so many of its tokens."""
     if session_tokens is None:
         return budget

@@ -187,8 +187,8 @@ def search_status(
     brief: bool = False,
     characters: int = 0,
 ) -> str:
-    """How many sources there are, how many of them the store gave, how many `characters` of
-    pages are shown, and what went wrong on the way, in one line.
+    """How many sources there are, how many of them the store gave, how many `characters` of pages are shown, and what
+    went wrong on the way, in one line.
 
     `brief`: without the reasons and remarks of engines, which could leave no room for the evidence.
     """
