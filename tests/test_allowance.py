@@ -68,3 +68,11 @@ def test_a_call_ends_before_a_client_stops_waiting_and_else_as_set() -> None:
     assert deadline(30.0, CLAUDE) == 30.0
     assert deadline(120.0, CLAUDE) == 55.0
     assert deadline(120.0, ANYBODY) == 120.0
+
+
+def test_a_text_is_held_as_far_as_all_bounds_allow() -> None:
+    assert Budget(100).holds("a" * 98)
+    assert not Budget(100).holds("a" * 101)
+    assert not Budget(100).holds("é" * 60)
+    assert not Budget(1_000, tokens=20).holds("word " * 40)
+    assert not Budget(1_000, chars=50).holds("a" * 60)

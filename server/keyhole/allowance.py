@@ -58,6 +58,10 @@ class Budget:
             weight = capacity(self.tokens)
         return partial(_share, self.size, weight, self.chars)
 
+    def holds(self, text: str) -> bool:
+        """Whether it takes no more than `size`; a long text is not even measured."""
+        return len(text) <= self.size and self.measure(text) <= self.size
+
     @property
     def english(self) -> int:
         """Bytes of English that fit: by them the words around a text are chosen."""

@@ -164,7 +164,7 @@ class Retrieval:
         preferred: tuple[int, ...] = ()
         note = ""
         # Of a text that is shown whole no order is asked.
-        if self.second and query and call.budget.measure(artifact.text) > call.budget.size:
+        if self.second and query and not call.budget.holds(artifact.text):
             preferred, faults = await self.second.windows(artifact.text, query, call.until)
             note = wording.second_opinion(faults)
         return await asyncio.to_thread(self._show, artifact, stored, query, call, preferred, note)
