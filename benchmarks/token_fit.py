@@ -1,7 +1,7 @@
-"""Weights and words of the estimator of tokens, fitted to counts of real tokenizers: for tokens.py. Counts nothing.
+"""Weights and parts of the estimator of tokens, fitted to counts of real tokenizers: for tokens.py. Counts nothing.
 
 Quantile regression (Koenker and Bassett, 1978): the weights for which few estimates are too small and the others exceed
-the count as little as possible. Plain subgradient steps with Adam's sizes (Kingma and Ba, 2015), some fifty weights.
+the count as little as possible, found by a linear program. scipy, which solves it, is needed for this alone.
 """
 
 from __future__ import annotations
@@ -16,79 +16,79 @@ import numpy as np
 from keyhole import token_weights, tokens
 
 FILE = Path(token_weights.__file__)
-QUANTILE = 0.993
+PARTS = FILE.with_name("token_parts.txt")
+QUANTILE = 0.998
 """Of the estimates are to be safe, on the half that is fitted to; the other half has documents of its own."""
-STEPS = 9_000
-UNLIKE = 1.005
+UNLIKE = 1.02
 """Times the weights: for documents unlike those that were fitted to."""
-PRIOR = 0.8
-"""Tokens of a piece of which the texts have too few to tell."""
 LEAST = {
-    "1 bytes": 1_000, "2 bytes": 1_500, "3 bytes": 2_000, "4 bytes": 3_000, "space": 1_000, "digits": 1_000,
-    "Hebrew": 1_100, "letter of 2 bytes": 2_000, "letter of 3 bytes": 3_000, "letter of 4 bytes": 4_000,
+    "1 bytes": 1.0, "2 bytes": 1.5, "3 bytes": 2.0, "4 bytes": 3.0, "space": 1.0, "digits": 1.0, "newlines": 0.9,
+    "CJK signs": 1.0, "letter of 2 bytes": 2.0, "letter of 3 bytes": 3.0, "letter of 4 bytes": 4.0,
+    "Hebrew": 1.1, "Hebrew+": 1.1, "Han": 1.05, "Han+": 1.05, "Hangul": 1.0, "Hangul+": 1.0,
+    "Hiragana": 0.9, "Hiragana+": 0.9,
 }  # fmt: skip
-"""Thousandths of what is rare in the texts, by how vocabularies are made: seldom known, so a token for each byte or
-two; and of digits, of which every tokenizer here takes three at a time."""
-
-SCRIPTS = {name for name, _, _ in tokens.SCRIPTS}
+"""Tokens at least, by how vocabularies are made: what they hardly hold takes one for each byte or two, digits one for
+three; and of scripts that the texts have too little of, one for each part."""
+MOST = 4.0
 
 
 def fit(texts: Sequence[str], counts: Sequence[int]) -> dict[str, tuple[int, int]]:
     """Weights in thousandths, for a piece and for each more."""
     found = [_features(text) for text in texts]
-    names = sorted({name for features in found for name in features})
+    names = sorted({name for features in found for name in features} | set(LEAST))
     columns = {name: column for column, name in enumerate(names)}
     real = np.array(counts, float)
-    matrix = np.zeros((len(texts), len(names)))
+    shares = np.zeros((len(texts), len(names)))
     for row, features in enumerate(found):
         for name, amount in features.items():
-            matrix[row, columns[name]] = amount / real[row]
+            shares[row, columns[name]] = amount / real[row]
     given = (tokens.SLACK / tokens.KILO * np.sqrt(real) + tokens.ENDS) / real
-    pairs = [(columns[f"{name}+"], columns[name]) for name in names if f"{name}+" in columns]
-    weights = _descend(matrix, given, pairs)
+    # Of these none is above the other: then no text weighs more than what it is cut into.
+    pairs = [(f"{name}+", name) for name in names if f"{name}+" in columns]
+    pairs += [("Latin", "capitals"), ("Latin+", "capitals+"), ("signs at an end+", "signs+")]
+    least = [LEAST.get(name, 0.0) for name in names]
+    weights = _solve(shares, 1 - given, [(columns[low], columns[high]) for low, high in pairs], least)
     thousandths = {
         name: round(float(weight) * tokens.KILO * UNLIKE) for name, weight in zip(names, weights, strict=True)
     }
-    fitted = {name.removesuffix("+") for name in names}
-    return {
-        name: (
-            max(thousandths.get(name, 0), LEAST.get(name, 0)),
-            thousandths.get(f"{name}+", LEAST.get(name, 0) if name in SCRIPTS else 0),
-        )
-        for name in sorted(fitted | set(LEAST))
-    }
+    return {name: (thousandths[name], thousandths.get(f"{name}+", 0)) for name in names if not name.endswith("+")}
 
 
 def _features(text: str) -> Counter[str]:
     features: Counter[str] = Counter()
     for piece in tokens.PIECE.findall(text):
-        for name, more in tokens.features_of(piece):
-            features[name] += 1 if name != "accents" else 0
-            features[f"{name}+"] += more
+        name, more = tokens.feature_of(piece)
+        features[name] += 1
+        features[f"{name}+"] += more
     return +features
 
 
-def _descend(matrix: np.ndarray, given: np.ndarray, pairs: list[tuple[int, int]]) -> np.ndarray:
-    """Weights of least pinball loss. Of a pair, the one for more is never above the first: then cutting adds."""
-    scale = matrix.mean(0) + 1e-9
-    weights, pace, spread = np.full(len(scale), PRIOR), np.zeros(len(scale)), np.zeros(len(scale))
-    for step in range(STEPS):
-        low = matrix @ weights + given < 1
-        side = np.where(low, -QUANTILE, 1 - QUANTILE)
-        slope = (matrix * side[:, None]).mean(0) / scale + 1e-4 * (weights - PRIOR)
-        pace, spread = 0.9 * pace + 0.1 * slope, 0.999 * spread + 0.001 * slope**2
-        weights = np.maximum(0, weights - (0.02 * (1 - step / STEPS) + 1e-4) * pace / (np.sqrt(spread) + 1e-8))
-        for more, first in pairs:
-            weights[more] = min(weights[more], weights[first])
-    return weights
+def _solve(shares: np.ndarray, wanted: np.ndarray, pairs: list[tuple[int, int]], least: Sequence[float]) -> np.ndarray:
+    """Weights of least pinball loss: `shares @ weights + short - over == wanted`, short and over at their prices."""
+    from scipy.optimize import linprog
+    from scipy.sparse import csr_matrix, hstack, identity
+
+    rows, columns = shares.shape
+    order = np.zeros((len(pairs), columns + 2 * rows))
+    for row, (low, high) in enumerate(pairs):
+        order[row, low], order[row, high] = 1, -1
+    found = linprog(
+        # A weight that the texts say nothing of is as small as it may be.
+        np.concatenate([np.full(columns, 1e-6), np.full(rows, QUANTILE), np.full(rows, 1 - QUANTILE)]),
+        A_ub=csr_matrix(order),
+        b_ub=np.zeros(len(pairs)),
+        A_eq=hstack([csr_matrix(shares), identity(rows), -identity(rows)]),
+        b_eq=wanted,
+        bounds=[*((some, MOST) for some in least), *[(0, None)] * (2 * rows)],
+    )
+    return np.array(found.x[:columns])
 
 
-def write(weights: dict[str, tuple[int, int]], words: Sequence[str]) -> None:
+def write(weights: dict[str, tuple[int, int]]) -> None:
     """The module that the estimator reads."""
     lines = [f'    "{name}": ({first}, {more}),' for name, (first, more) in sorted(weights.items())]
-    listed = textwrap.fill(" ".join(sorted(words)), 115, initial_indent="    ", subsequent_indent="    ")
     FILE.write_text(
-        f'''"""What pieces of text weigh, and words that vocabularies hold whole. Made by benchmarks/tokens.py."""
+        f'''"""What pieces of text weigh. Made by benchmarks/tokens.py."""
 
 from __future__ import annotations
 
@@ -98,12 +98,11 @@ WEIGHTS: Final = {{
 {chr(10).join(lines)}
 }}
 """Thousandths of a token: of a piece, and of each more."""
-
-WORDS: Final = frozenset(
-    """
-{listed}
-    """.split()  # noqa: SIM905 - a list of them would take as many lines as words
-)
 ''',
         "utf-8",
     )
+
+
+def write_parts(parts: Sequence[str]) -> None:
+    """The vocabulary that the estimator reads."""
+    PARTS.write_text(textwrap.fill(" ".join(sorted(parts)), 119, break_on_hyphens=False) + "\n", "utf-8")

@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import importlib
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -29,8 +30,12 @@ PACKAGES = (
 )  # fmt: skip
 HELD = ("o200k", "llama3")
 SHOWN = ("anthropic", "mistral")
-WORDS = 4_600
-"""Kept in the estimator: 35 KB. Without them English is estimated at 1.4 of its tokens, with them at 1.2."""
+PART = re.compile(
+    r" ?(?P<part>(?:[^\W\d_]|[\u0900-\u0903\u093c-\u094d\u064b-\u065f\u0e31\u0e34-\u0e4e])+|[!-/:-@\[-`{-~]+)"
+)
+"""Letters of any script with their marks, or signs; most tokens have a space before them."""
+LAST = 199_998
+"""Tokens of o200k_base that are text."""
 COUNTER = """
 import {createRequire} from 'node:module'
 import {readFileSync} from 'node:fs'
@@ -46,11 +51,11 @@ const count = {
   anthropic: (text) => anthropic.encode(text.normalize('NFKC'), 'all').length,
   llama3: (text) => llama.encode(text, {bos: false, eos: false}).length,
   mistral: (text) => mistral.encode(text, false, false).length,
-  words: (most) => {
+  shared: (last) => {
     const found = []
-    for (let id = 0; found.length < most; id++) {
-      const word = o200k.decode([id])
-      if (/^ [a-z]{4,24}$/.test(word) && count.llama3(word) === 1) found.push(word.trim())
+    for (let id = 0; id < last; id++) {
+      const token = o200k.decode([id])
+      if (!token.includes('\\ufffd') && count.llama3(token) === 1) found.push(token)
     }
     return found
   },
@@ -108,22 +113,21 @@ def row(kind: str, counted: Sequence[tuple[str, Sequence[int]]]) -> Row:
     return Row(kind, len(estimates), safe, median(guess / max(real) for guess, real in estimates) - 1, tuple(each))
 
 
-def known_words(cache: Path) -> list[str]:
-    """Words and beginnings of words that both vocabularies hold whole, in the order in which o200k's was made."""
-    (found,) = count(cache, [str(WORDS)], ("words",))
-    return [str(word) for word in found[0]]
+def shared_parts(cache: Path) -> set[str]:
+    """Words and parts of words that both vocabularies hold as one token."""
+    (found,) = count(cache, [str(LAST)], ("shared",))
+    parts = {match["part"].lower() for token in found[0] if (match := PART.fullmatch(token))}
+    return {part for part in parts if len(part) <= tokens.LONGEST and (len(part) > 1 or part > "\x7f")}
 
 
 def write(cache: Path, samples: Sequence[token_texts.Sample], counts: Sequence[Sequence[int]]) -> None:
-    """Fit words, then weights, and keep both."""
+    """Keep the parts, then fit the weights and keep them."""
     import token_fit
 
-    token_fit.write(token_weights.WEIGHTS, known_words(cache))
-    importlib.reload(token_weights)
+    token_fit.write_parts(sorted(shared_parts(cache)))
     importlib.reload(tokens)
     dev = [(s.text, max(c)) for s, c in zip(samples, counts, strict=True) if s.half == "dev"]
-    weights = token_fit.fit([text for text, _ in dev], [real for _, real in dev])
-    token_fit.write(weights, sorted(token_weights.WORDS))
+    token_fit.write(token_fit.fit([text for text, _ in dev], [real for _, real in dev]))
     importlib.reload(token_weights)
     importlib.reload(tokens)
 

@@ -61,7 +61,8 @@ def test_the_wheel_holds_the_package_its_licence_and_the_pages_of_the_demo(wheel
     shown = {name for name in names if name.startswith("keyhole/fixtures/")}
     facts = f"keyhole_mcp-{__version__}.dist-info"
     about = {f"{facts}/{name}" for name in ("METADATA", "WHEEL", "RECORD", "entry_points.txt", "licenses/LICENSE")}
-    assert names == ours | shown | about | {"keyhole/py.typed"}
+    data = {"keyhole/py.typed", "keyhole/token_parts.txt", "keyhole/token_parts.LICENSE"}
+    assert names == ours | shown | about | data
     assert {name.split("/")[2] for name in shown} == {
         "inlined-images", "release-notes", "routine-vacuuming", "rust-ownership", "sqlite-wal",
     }  # fmt: skip

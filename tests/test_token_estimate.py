@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from random import Random
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keyhole.token_weights import WEIGHTS, WORDS
-from keyhole.tokens import LONGEST, capacity, estimate, weigh
+from keyhole.token_weights import WEIGHTS
+from keyhole.tokens import LONGEST, PARTS, capacity, estimate, weigh
 from test_laws import CHARACTERS
 
 TEXTS = st.lists(
     st.text(CHARACTERS, max_size=8)
     | st.sampled_from(
-        [" ", "  ", "\n", "\n\n", "\t", "the ", "notebook", "foo", "BAR", "12", "3,4", "--", "数据", "。"]
+        [" ", "  ", "\n", "\n\n", "\t", "the ", "notebook", "foo", "BAR", "A", "Zz", "12", "3,4", "--", "});\n", "数据"]
     )
+    | st.sampled_from(["ΑΒ", "тест", "。", "internationalization" * 4])
 ).map("".join)
 
 
@@ -71,6 +74,32 @@ def test_no_text_has_no_tokens() -> None:
     assert estimate("") == 0
 
 
-def test_every_weight_is_positive_and_every_word_is_one() -> None:
-    assert all(first >= 0 and more >= 0 for first, more in WEIGHTS.values())
-    assert all(word.isascii() and word.islower() and 3 < len(word) <= LONGEST for word in WORDS)
+def test_what_is_cut_out_of_a_piece_weighs_no_less_than_it_did_there() -> None:
+    assert all(first >= more >= 0 for first, more in WEIGHTS.values())
+    for low, high in zip(WEIGHTS["Latin"], WEIGHTS["capitals"], strict=True):
+        assert low <= high
+    assert WEIGHTS["signs at an end"][1] <= WEIGHTS["signs"][1]
+    assert WEIGHTS["signs at an end"][0] <= WEIGHTS["signs"][0] + WEIGHTS["newlines"][0]
+
+
+def test_parts_are_short_and_in_lower_case() -> None:
+    assert len(PARTS) > 50_000
+    assert all(part == part.lower() and len(part) <= LONGEST for part in PARTS)
+
+
+def drawn(letters: str, count: int, seed: int = 3) -> str:
+    return "".join(Random(seed).choices(letters, k=count))
+
+
+@pytest.mark.parametrize(
+    ("text", "tokens"),
+    [  # the larger of what o200k_base and Llama 3's make of them
+        (drawn("ACGT", 2_000), 1_034),
+        (drawn("ACDEFGHIKLMNPQRSTVWY", 2_000), 1_113),
+        ("\n".join(drawn("0123456789", 800)), 1_599),
+        ("ΕΛΛΗΝΙΚΗ ΔΗΜΟΚΡΑΤΙΑ " * 20, 341),
+        (r"\frac{\partial u}{\partial t} = \alpha \nabla^2 u + \int_0^1 f(x)\,dx " * 20, 641),
+    ],
+)
+def test_what_is_no_language_is_not_estimated_much_short(text: str, tokens: int) -> None:
+    assert estimate(text) >= 0.95 * tokens
