@@ -121,8 +121,10 @@ def feature_of(piece: str) -> tuple[str, int]:
 
 def _parts(word: str) -> int:
     """The least number of parts that make up a word; a letter that is none counts as its bytes do."""
-    least = [0]
     word = word.lower()
+    if word in PARTS:
+        return 1
+    least = [0]
     for end, last in enumerate(word, start=1):
         fewest = least[-1] + (1 if last < "\x80" or last in PARTS else len(last.encode("utf-8")))
         for start in range(max(0, end - LONGEST), end - 1):
