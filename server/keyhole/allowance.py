@@ -9,7 +9,7 @@ from typing import Final
 from keyhole.callers import Caller
 from keyhole.config import Config
 from keyhole.hosts import Host, host_of
-from keyhole.measure import Measure, serialized_size
+from keyhole.measure import Measure, fits, serialized_size
 from keyhole.settings import MAX_BUDGET, MIN_BUDGET, MIN_TOKENS
 
 KNOWN_SIZE: Final = 16_000
@@ -59,8 +59,8 @@ class Budget:
         return partial(_share, self.size, weight, self.chars)
 
     def holds(self, text: str) -> bool:
-        """Whether it takes no more than `size`; a long text is not even measured."""
-        return len(text) <= self.size and self.measure(text) <= self.size
+        """Whether it takes no more than `size`."""
+        return fits(text, self.size, self.measure)
 
     @property
     def english(self) -> int:

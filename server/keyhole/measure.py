@@ -18,6 +18,11 @@ def serialized_size(text: str) -> int:
     return len(json.dumps(text, ensure_ascii=False).encode("utf-8", "surrogatepass")) - 2
 
 
+def fits(text: str, room: int, measure: Measure) -> bool:
+    """Whether it measures at most `room`. A long text is not even measured: nothing measures less than its length."""
+    return len(text) <= room and measure(text) <= room
+
+
 def fit_forward(text: str, start: int, room: int, measure: Measure) -> int:
     """The furthest `end` for which `text[start:end]` measures at most `room`, or, where pieces together measure more
     than what they make, one near it."""

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from itertools import chain, tee
 
-from keyhole.measure import Measure
+from keyhole.measure import Measure, fits
 from keyhole.passages.again import Before, repeated, room_to_name
 from keyhole.passages.baselines import baseline
 from keyhole.passages.feedback import with_feedback
@@ -102,8 +102,7 @@ def _rendered(
     index: Index, spans: list[Span], max_chars: int, measure: Measure, *, labelled: bool = True
 ) -> tuple[list[Span], str]:
     text = render(index, spans, labelled=labelled)
-    fits = len(text) <= max_chars and measure(text) <= max_chars
-    return (spans, text) if fits else ([], "")  # a room in which not even one gap line fits
+    return (spans, text) if fits(text, max_chars, measure) else ([], "")  # a room in which not even one gap line fits
 
 
 def _baseline(index: Index, query: str, max_chars: int, measure: Measure, strategy: str) -> Selection:

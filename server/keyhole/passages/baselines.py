@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
 
-from keyhole.measure import Measure
+from keyhole.measure import Measure, fits
 from keyhole.passages.find import Index
 from keyhole.passages.languages import FUNCTION_WORDS, UNKNOWN, guess_language
 from keyhole.passages.pack import Span, gap_line, head_tail, pack
@@ -43,7 +43,7 @@ def _stems(text: str, language: str) -> list[str]:
 def _tf_cosine(index: Index, query: str, room: int, measure: Measure) -> list[Span]:
     """Blank-line paragraphs by the cosine of their stems' counts, without IDF; the first one is kept."""
     text = index.text
-    if len(text) <= room and measure(text) <= room:
+    if fits(text, room, measure):
         return [(0, len(text))] if text else []
     language = guess_language(*index.sample, WORD.findall(lower(query)))
     language = language if language != UNKNOWN else "en"

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from keyhole.measure import Measure, fit_forward
+from keyhole.measure import Measure, fit_forward, fits
 from keyhole.passages.find import Index
 from keyhole.passages.labels import label
 from keyhole.passages.split import sentence_ends
@@ -33,7 +33,7 @@ def pack(index: Index, order: Iterable[int], room: int, measure: Measure, *, all
     """The spans of as many windows, in order of priority, as the room holds with their gap lines. `all_of_it`: the
     whole text where it fits, whatever the order names."""
     text = index.text
-    if all_of_it and len(text) <= room and measure(text) <= room:
+    if all_of_it and fits(text, room, measure):
         return [(0, len(text))] if text else []
     taken = _Taken(index, measure)
     queue: list[int] = []
