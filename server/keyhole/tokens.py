@@ -74,8 +74,7 @@ INDIC: Final = range(0x900, 0x1100)
 
 def estimate(text: str) -> int:
     """At least as many tokens as common tokenizers make of `text`, and seldom many more."""
-    weight = weigh(text)
-    return -(-(weight + SLACK * isqrt(weight * KILO) // KILO) // KILO) + ENDS if text else 0
+    return _tokens(weigh(text)) if text else 0
 
 
 def capacity(tokens: int) -> int:
@@ -83,11 +82,16 @@ def capacity(tokens: int) -> int:
     low, high = 0, max(0, tokens) * KILO
     while low < high:
         middle = (low + high + 1) // 2
-        if -(-(middle + SLACK * isqrt(middle * KILO) // KILO) // KILO) + ENDS <= tokens:
+        if _tokens(middle) <= tokens:
             low = middle
         else:
             high = middle - 1
     return low
+
+
+def _tokens(weight: int) -> int:
+    """The estimate for a text of that weight, rounded up."""
+    return -(-(weight + SLACK * isqrt(weight * KILO) // KILO) // KILO) + ENDS
 
 
 def weigh(text: str) -> int:
