@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import textwrap
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -103,6 +103,6 @@ WEIGHTS: Final = {{
     )
 
 
-def write_parts(parts: Sequence[str]) -> None:
+def write_parts(parts: Iterable[str]) -> None:
     """The vocabulary that the estimator reads."""
     PARTS.write_text(textwrap.fill(" ".join(sorted(parts)), 119, break_on_hyphens=False) + "\n", "utf-8")

@@ -124,7 +124,7 @@ def write(cache: Path, samples: Sequence[token_texts.Sample], counts: Sequence[S
     """Keep the parts, then fit the weights and keep them."""
     import token_fit
 
-    token_fit.write_parts(sorted(shared_parts(cache)))
+    token_fit.write_parts(shared_parts(cache))
     importlib.reload(tokens)
     dev = [(s.text, max(c)) for s, c in zip(samples, counts, strict=True) if s.half == "dev"]
     token_fit.write(token_fit.fit([text for text, _ in dev], [real for _, real in dev]))
