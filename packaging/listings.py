@@ -16,12 +16,12 @@ ROOT: Final = Path(__file__).resolve().parents[1]
 sys.path.append(str(ROOT / "server"))
 
 from keyhole import __version__  # noqa: E402 - this runs from a checkout that is not installed
-from keyhole.settings import SETTINGS, Setting  # noqa: E402
-from keyhole.tools import tool_list  # noqa: E402
+from keyhole.config.schema import SETTINGS, Setting  # noqa: E402
+from keyhole.serve.tools import tool_list  # noqa: E402
 
 OWNER: Final = "OWNER"
 """Placeholder for the account that will hold the public repository. The registry lets only that account publish under
-the name; docs/packaging.md says where it stands and `tests/test_packaging.py` that it stands nowhere else."""
+the name; docs/packaging.md says where it stands and `tests/packaging/test_packaging.py` that it stands nowhere else."""
 
 NAME: Final = f"io.github.{OWNER}/keyhole-mcp"
 DISTRIBUTION: Final = "keyhole-mcp"

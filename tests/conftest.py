@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-from keyhole.logs import OWN, QUIET
-from postgresql import Cluster, binaries, cluster
+from keyhole.cli.log_format import OWN, QUIET
+from tests.support.postgresql import Cluster, binaries, cluster
 
 os.environ["KEYHOLE_CONFIG"] = "off"  # no test reads the file of settings of who runs it, nor do its subprocesses
 

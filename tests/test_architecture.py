@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import graphlib
 import re
 import sys
 from pathlib import Path
@@ -13,105 +14,60 @@ ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "server" / "keyhole"
 FILES = sorted(PACKAGE.rglob("*.py"))
 
-# From the bottom up. A file may import from its own layer and from those above it in this list.
+# From the bottom up. A file imports from its own folder and from lower layers, never from another folder of its layer.
 LAYERS: tuple[tuple[str, ...], ...] = (
-    (
-        "records",
-        "errors",
-        "measure",
-        "clean",
-        "escape",
-        "progress",
-        "values",
-        "meant",
-        "narrowing",
-        "observe",
-        "logs",
-        "callers",
-        "ledger",
-        "loading",
-        "witness",
-    ),
-    ("config", "config_file", "configured", "settings", "markdown", "changes", "hosts", "tokens", "token_weights"),
-    ("fetch", "extract", "passages", "store"),
-    ("websearch", "keeping", "header", "alternates", "worker", "scorers", "replicas"),
-    ("permission", "stored"),
-    ("pages", "readers"),
-    ("gathering",),
-    ("allowance",),
-    ("remarks",),
-    ("thrift",),
-    ("bound", "wording", "citing", "arguments"),
-    ("evidence", "calling"),
-    ("retrieve",),
-    ("dispatch",),
-    ("stores", "tenants"),
-    (
-        "resources",
-        "prompts",
-        "offers",
-        "tools",
-        "halves",
-        "malformed",
-        "passing",
-        "site",
-        "artifacts",
-        "bar",
-        "installing",
-        "doctor",
-        "terminal",
-        "verbs",
-    ),
-    ("hosting",),
-    ("cli", "serving", "demo"),
+    ("_version",),
+    ("errors", "records"),
+    ("text",),
+    ("config",),
+    ("budget", "fetch", "passages", "store"),
+    ("extract", "render", "rerank"),
+    ("websearch",),
+    ("retrieval",),
+    ("serve",),
+    ("cli",),
     ("__main__",),
 )
 
-# Files that do I/O. Every other file is pure: it decides and touches nothing.
-DOERS = {
-    "fetch/client.py", "fetch/exchange.py", "fetch/backend.py", "fetch/meter.py", "fetch/streams.py", "fetch/lookup.py",
-    "fetch/tunnel.py",
-    "fetch/manners.py", "fetch/robots.py", "websearch/keyless.py", "store/sqlite.py", "store/home.py",
-    "store/sqlite_search.py", "store/sqlite_schema.py", "store/sqlite_migration.py", "store/sqlite_texts.py",
-    "store/sqlite_rows.py", "store/sqlite_space.py", "store/sqlite_keys.py", "store/sqlite_damage.py",
-    "store/folder_lock.py",
-    "store/postgres.py", "store/postgres_database.py", "store/postgres_schema.py", "store/postgres_texts.py",
-    "store/postgres_search.py", "store/postgres_totals.py", "store/postgres_sweep.py", "store/postgres_keys.py",
-    "store/postgres_reads.py",
-    "worker/pool.py", "worker/child.py", "alternates.py", "permission.py", "pages.py", "gathering.py", "readers.py",
-    "websearch/panel.py", "websearch/failover.py", "websearch/own.py", "websearch/searxng.py", "websearch/custom.py",
-    "scorers/rerank.py", "scorers/embed.py", "scorers/second.py",
-    "stores.py", "tenants.py", "hosting/app.py",
-    "hosting/bodies.py", "hosting/tokens.py", "hosting/issuing.py", "hosting/jwks.py", "hosting/identity.py",
-    "hosting/listening.py", "hosting/connections.py",
-    "hosting/admission.py", "replicas/link.py", "replicas/calls.py",
-    "replicas/hosts.py", "replicas/leases.py",
-    "hosting/probes.py", "hosting/metrics.py", "hosting/telemetry.py",
-    "hosting/drain.py", "hosting/access.py", "hosting/running.py", "logs.py",
-    "store/fallback.py", "store/journal.py",
-    "retrieve.py", "tools.py", "cli.py", "serving.py", "demo.py", "site.py", "loading.py", "halves.py",
-    "artifacts/commands.py", "artifacts/files.py", "artifacts/moving.py", "resources.py", "offers.py", "malformed.py",
-    "passing.py",
-    "installing/files.py", "installing/looking.py", "installing/commands.py", "doctor/commands.py",
-    "doctor/machine.py", "doctor/keeping_place.py", "doctor/network.py", "doctor/conversation.py",
-    "doctor/roundtrip.py", "doctor/registrations.py", "configured.py", "terminal/call.py", "terminal/files.py",
-    "terminal/settings.py",
-}  # fmt: skip
+# Folders and, in them, the files that do I/O. Every other file is pure: it decides and touches nothing.
+IO_FILES = {
+    "cli": "build call config_command demo demo_site extract_select log_format main tokens_command",
+    "cli/artifacts": "commands streams transfer",
+    "cli/doctor": "commands conversation end_to_end environment network registrations store_check",
+    "cli/install": "commands discover files",
+    "config": "load",
+    "extract/workers": "child pool",
+    "fetch": "backend byte_cap client dns exchange host_limits robots streams tunnel",
+    "rerank": "embeddings rerank_passages reranker",
+    "retrieval": "markdown_alternate pages read_pages retrieve sources tenants url_policy",
+    "serve": "handlers lazy_imports parse_errors resources run stdio_stream surrogates tools",
+    "serve/http": "app bodies connections drain listener probes uvicorn_server",
+    "serve/http/auth": "authenticate jwks token_file",
+    "serve/http/limits": "admission",
+    "serve/http/limits/shared": "calls leases link",
+    "serve/http/telemetry": "access_log metrics tracing",
+    "store": "fallback home open",
+    "store/postgres": "database reads schema texts",
+    "store/sqlite": "damage folder_lock journal keys migration rows schema search space store texts",
+    "websearch": "custom_engines failover panel",
+    "websearch/engines": "custom ddgs searxng",
+}
 IMPURE = {
     "asyncio", "socket", "ssl", "os", "time", "random", "secrets", "sqlite3", "sqlite_utils", "subprocess",
     "psycopg", "psycopg_pool", "httpx", "httpcore", "mcp", "mcp_types", "pathlib", "threading", "logging", "tempfile",
 }  # fmt: skip
 ALLOWED_IN_PURE = {
     ("store/memory.py", "threading"): "a lock around a dictionary",
-    ("config.py", "pathlib"): "a path is a value; nothing is opened",
-    ("settings.py", "pathlib"): "the same",
-    ("prompts.py", "mcp_types"): "the protocol's values; nothing is sent",
-    ("installing/entries.py", "pathlib"): "the same",
-    ("installing/places.py", "pathlib"): "the same",
-    ("installing/clients.py", "pathlib"): "the same",
-    ("config_file.py", "pathlib"): "the same",
-    ("hosting/oauth.py", "logging"): "why a token was refused, which its sender is not told",
-}
+    ("serve/prompts.py", "mcp_types"): "the protocol's values; nothing is sent",
+    ("serve/http/auth/oauth.py", "logging"): "logs why a token was refused, which its sender is not told",
+    **{
+        (name, "pathlib"): "a path is a value; nothing is opened"
+        for name in (
+            "config/config.py", "config/schema.py", "config/toml_file.py",
+            "cli/install/clients.py", "cli/install/entries.py", "cli/install/paths.py",
+        )
+    },
+}  # fmt: skip
 
 
 def imports(path: Path) -> set[str]:
@@ -122,7 +78,7 @@ def imports(path: Path) -> set[str]:
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
             found.add(node.module or "")
-            found |= {f"{node.module}.{alias.name}" for alias in node.names if node.module == "keyhole"}
+            found |= {f"{node.module}.{alias.name}" for alias in node.names}
     return found
 
 
@@ -139,32 +95,64 @@ def name_of(path: Path) -> str:
     return path.relative_to(PACKAGE).as_posix()
 
 
-def layer(module: str) -> int | None:
-    room = module.removeprefix("keyhole").lstrip(".").split(".")[0]
-    return next((index for index, rooms in enumerate(LAYERS) if room in rooms), None)
+def top(module: str) -> str:
+    """The folder or file directly below `keyhole` that a module belongs to."""
+    return module.split(".")[1]
 
 
-@pytest.mark.parametrize("path", FILES, ids=name_of)
-def test_imports_point_down(path: Path) -> None:
-    if name_of(path) == "__init__.py":
-        return
-    own = layer("keyhole." + name_of(path).removesuffix(".py").replace("/", "."))
-    assert own is not None, "the file has no layer"
-    for module in imports(path):
-        if module.startswith("keyhole."):
-            below = layer(module)
-            if module not in {"keyhole.__version__"}:
-                assert below is not None, module
-                assert below <= own, f"{name_of(path)} imports {module}"
+LAYER_OF = {name: number for number, names in enumerate(LAYERS) for name in names}
+MODULES = {
+    "keyhole." + name_of(path).removesuffix(".py").removesuffix("/__init__").replace("/", "."): path
+    for path in FILES
+    if name_of(path) != "__init__.py"
+}
+EDGES = sorted(
+    (module, imported)
+    for module, path in MODULES.items()
+    for imported in {each for each in imports(path) if each in MODULES} - {module}
+)
+
+
+def test_the_top_of_the_package_holds_the_named_folders_and_files_only() -> None:
+    found = {path.stem for path in PACKAGE.iterdir() if path.is_dir() or path.suffix == ".py"}
+    assert found - {"__pycache__", "__init__"} == set(LAYER_OF)
+    assert len(found - {"__pycache__", "__init__", "__main__", "_version"}) <= 15
+
+
+def test_imports_point_down() -> None:
+    upward = [
+        f"{module} imports {imported}"
+        for module, imported in EDGES
+        if top(module) != top(imported) and LAYER_OF[top(imported)] >= LAYER_OF[top(module)]
+    ]
+    assert not upward
+
+
+def folder_of(module: str) -> str:
+    """The folder that holds a module, as a dotted name."""
+    return module if MODULES[module].name == "__init__.py" else module.rpartition(".")[0]
+
+
+@pytest.mark.parametrize("folder", sorted({folder_of(module) for module in MODULES}))
+def test_no_imports_form_a_circle_within_a_folder(folder: str) -> None:
+    # The files and folders directly in `folder`; what a folder imports, its files import.
+    prefix = folder + "."
+    below: dict[str, set[str]] = {}
+    for module, imported in EDGES:
+        if module.startswith(prefix) and imported.startswith(prefix):
+            one, other = (each.removeprefix(prefix).split(".")[0] for each in (module, imported))
+            below.setdefault(one, set()).update({other} - {one})
+    list(graphlib.TopologicalSorter(below).static_order())  # raises CycleError
 
 
 @pytest.mark.parametrize("path", FILES, ids=name_of)
 def test_pure_files_touch_nothing(path: Path) -> None:
-    if name_of(path) in DOERS:
+    folder, _, name = name_of(path).rpartition("/")
+    if path.stem in IO_FILES.get(folder, "").split():
         return
     for module in imports(path):
-        top = module.split(".")[0]
-        assert top not in IMPURE or (name_of(path), top) in ALLOWED_IN_PURE, f"{name_of(path)} imports {module}"
+        library = module.split(".")[0]
+        assert library not in IMPURE or (name_of(path), library) in ALLOWED_IN_PURE, f"{name} imports {module}"
 
 
 def test_httpx_is_imported_in_one_file() -> None:
@@ -187,11 +175,11 @@ def test_starting_the_server_loads_no_parser_no_network_client_and_no_stemmer() 
 
     heavy = [
         "httpx", "bs4", "lxml", "markdownify", "pypdf", "mammoth", "pptx", "openpyxl", "snowballstemmer",
-        "rank_bm25", "ddgs", "sqlite_utils", "zstandard", "chardet", "rich", "jmespath", "tenacity", "keyhole.scorers",
-        "psycopg", "psycopg_pool", "keyhole.replicas", "keyhole.tokens",
-        "keyhole.hosting", "prometheus_client", "opentelemetry.sdk",
+        "rank_bm25", "ddgs", "sqlite_utils", "zstandard", "chardet", "rich", "jmespath", "tenacity", "keyhole.rerank",
+        "psycopg", "psycopg_pool", "keyhole.serve.http.limits.shared", "keyhole.budget.tokens",
+        "keyhole.serve.http", "prometheus_client", "opentelemetry.sdk",
     ]  # fmt: skip
-    code = f"import sys, keyhole.serving; print([m for m in {heavy} if m in sys.modules])"
+    code = f"import sys, keyhole.serve.run; print([m for m in {heavy} if m in sys.modules])"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
     assert run.stdout.strip() == "[]"
 

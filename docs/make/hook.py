@@ -35,9 +35,9 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
     """A page with its parts made anew and its links those of the site."""
-    sys.path.insert(0, str(ROOT / "tests"))
+    sys.path.insert(0, str(ROOT))
     try:
-        from readme import rendered
+        from tests.support.documentation import rendered
     finally:
         sys.path.pop(0)
     names = {name: source for source, name in ELSEWHERE.items()}

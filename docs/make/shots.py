@@ -1,7 +1,7 @@
 """Screenshots of the terminal for the documentation: `python docs/make/shots.py [NAME…]` writes docs/shots/NAME.svg.
 
 Each is what a real command prints over recorded pages, drawn by rich. The same output gives the same file: no clock, no
-random id. A command that this version does not have is named and left out. `python tests/readme.py` then puts the
+random id. A command that this version does not have is named and left out. `python tests/support/documentation.py` then puts the
 pictures that there are into the pages."""
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ OF_THE_MACHINE: Final = frozenset({"doctor"})
 
 def main(names: list[str]) -> int:
     """Draw these, by default all; 1 when one that was named could not be drawn."""
-    sys.path.insert(0, str(ROOT / "tests"))
-    from console import installation, known, printed
+    sys.path.insert(0, str(ROOT))
+    from tests.support.console import installation, known, printed
 
     missing = [name for name in names or COMMANDS if not known(COMMANDS[name])]
     for name in (name for name in names or COMMANDS if name not in missing):

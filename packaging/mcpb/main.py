@@ -1,6 +1,6 @@
 """Where the bundle begins: Keyhole over stdio, from the folder beside this file."""
 
-from keyhole.cli import serve_main
+from keyhole.cli.main import serve_main
 
 if __name__ == "__main__":
     raise SystemExit(serve_main())

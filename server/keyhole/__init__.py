@@ -5,13 +5,13 @@
 
 from __future__ import annotations
 
+from keyhole._version import __version__
+
 TYPE_CHECKING = False  # for type checkers it is true under this name; `typing` itself would take a third of `--version`
 if TYPE_CHECKING:
     from keyhole.extract import extract
     from keyhole.passages import select
     from keyhole.records import Document, Selection
-
-__version__ = "0.1.0"
 
 __all__ = ["Document", "Selection", "__version__", "extract", "select"]
 

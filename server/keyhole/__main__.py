@@ -2,7 +2,7 @@
 
 import sys
 
-from keyhole import __version__
+from keyhole._version import __version__
 
 
 def main() -> int:
@@ -10,7 +10,7 @@ def main() -> int:
     if sys.argv[1:] == ["--version"]:
         print(f"keyhole {__version__}")
         return 0
-    from keyhole import cli
+    from keyhole.cli import main as cli
 
     return cli.main()
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from keyhole.ledger import Ledger
+    from keyhole.retrieval.session import Ledger
 
 
 def waiting() -> bool:

@@ -1,7 +1,7 @@
 """The closed list of ways a call can fail. Only facts here; wording.py turns them into text.
 
 There is one exception, `KeyholeError`; the table `RULES` says for each code whether calling again can help
-and what to do next. docs/errors.md shows this table, and a test compares the two.
+and what to do next. docs/reference/errors.md shows this table, and a test compares the two.
 """
 
 from __future__ import annotations

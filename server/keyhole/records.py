@@ -7,10 +7,19 @@ the epoch. Every value is frozen: a stage makes a new one instead of changing wh
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Final, Literal
 
 Strategy = Literal["whole", "passages", "head_tail", "window", "quote"]
 BlockKind = Literal["heading", "paragraph", "list", "table", "code", "quote"]
+
+TOPIC: Final = "*"
+"""The prefix of a search term that names what an artifact is about. No word contains it."""
+CHANGED: Final = "changed"
+"""The artifact note that lists the passages that are new since the artifact it replaced; see text/diff.py."""
+MARKDOWN: Final = "markdown"
+"""The artifact note with the URL of the author's Markdown that was used; see retrieval/markdown_alternate.py."""
+READER: Final = "reader"
+"""The artifact note with the Keyhole version that extracted the text. Another version may extract it differently."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -319,3 +328,24 @@ class Answer:
     is_error: bool = False
     shown: tuple[tuple[str, int, int], ...] = ()
     """The stretches of stored texts in it, each with the text's id: for the session's ledger, not for the wire."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """What went wrong with one scorer: `missing` of the `asked` texts have no score, and `instead` orders them."""
+
+    scorer: str
+    what: str
+    missing: int
+    asked: int
+    instead: str
+
+
+@dataclass(frozen=True, slots=True)
+class Repeat:
+    """A stretch that is left out, and the call that showed it."""
+
+    start: int
+    end: int
+    call: int
+    about: str = ""

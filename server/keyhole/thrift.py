@@ -6,13 +6,14 @@ Decides and words nothing: the lines are in remarks.py, the memory in ledger.py.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
-from keyhole.allowance import Budget
-from keyhole.ledger import Shown
-from keyhole.remarks import running_out
-from keyhole.settings import MIN_BUDGET
+from keyhole.budget.budget import Budget
+from keyhole.config.schema import MIN_BUDGET
+from keyhole.records import Repeat
+from keyhole.render.repeats import running_out
+from keyhole.retrieval.session import Shown
 
 SHARE: Final = 4
 """A result takes at most one part in so many of what is left: the last of a session shrink step by step, and the budget
@@ -21,16 +22,6 @@ LEAST_TOKENS: Final = 400
 """However little is left: a page's words around its text and a passage of some hundred words."""
 BYTES_PER_TOKEN: Final = 4
 """Of English text. A result's bytes are bounded so too, for its facts, which no token is counted for."""
-
-
-@dataclass(frozen=True, slots=True)
-class Repeat:
-    """A stretch that is left out, and the call that showed it."""
-
-    start: int
-    end: int
-    call: int
-    about: str = ""
 
 
 def told(stretches: Sequence[tuple[int, int]], shown: Sequence[Shown]) -> tuple[Repeat, ...]:

@@ -20,15 +20,15 @@ import uvicorn
 from mcp.server.lowlevel import Server
 from mcp.shared.exceptions import MCPDeprecationWarning, MCPError
 
-from keyhole.cli import build
-from keyhole.config import load
-from keyhole.hosting.app import PATH, Parts, application
-from keyhole.hosting.drain import Draining
-from keyhole.hosting.listening import listening, url_of
-from keyhole.hosting.probes import look_at
-from keyhole.retrieve import Retrieval
-from keyhole.tools import build_server
-from keyhole.verbs import LOOPBACK
+from keyhole.cli.build import build
+from keyhole.cli.commands import LOOPBACK
+from keyhole.config.config import load
+from keyhole.retrieval.retrieve import Retrieval
+from keyhole.serve.http.app import PATH, Parts, application
+from keyhole.serve.http.drain import Draining
+from keyhole.serve.http.listener import listening, url_of
+from keyhole.serve.http.probes import look_at
+from keyhole.serve.tools import build_server
 
 from .fixture_rounds import PROMPT, ROUNDS, prompt_rounds
 from .fixture_tools import FIXED, PROMPTS, RESOURCES, TEMPLATE, WORKING, Context, Tool

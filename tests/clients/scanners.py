@@ -41,7 +41,7 @@ ACCEPTED: Final[dict[Finding, str]] = {
     ("B608", "store/sqlite_keys.py"): _NAMES,
     ("B608", "store/sqlite_rows.py"): _NAMES,
     ("MCP005", "store/sqlite_schema.py"): "`tokenize` is an option of SQLite's full-text search and no token",
-    ("MCPS-001", "server"): "on loopback; hosting is behind a proxy that speaks TLS, as docs/hosting.md shows",
+    ("MCPS-001", "server"): "on loopback; hosting is behind a proxy that speaks TLS, as docs/hosting/hosting.md shows",
     ("MCPS-002", "server"): "on loopback; other addresses are refused without tokens unless the operator says so",
 }
 """Each with why it is none."""

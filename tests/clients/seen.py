@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from keyhole.hosts import UNKNOWN, host_of
-from keyhole.settings import MAX_BUDGET
+from keyhole.budget.clients import UNKNOWN, host_of
+from keyhole.config.schema import MAX_BUDGET
 
 from .agents import Agent, Scene
 from .model_api import Step, serve_model

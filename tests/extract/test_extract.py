@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import keyhole
 from keyhole.errors import Code, KeyholeError
 from keyhole.extract import extract, sniff
-from keyhole.extract.plain import plain_to_text
+from keyhole.extract.formats.plain import plain_to_text
 from keyhole.records import Document
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"

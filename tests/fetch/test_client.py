@@ -20,12 +20,12 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
-from keyhole.config import Config
+from keyhole.config.config import Config
 from keyhole.errors import Code, KeyholeError
 from keyhole.fetch.base import ApiCall, ApiReply
 from keyhole.fetch.client import HttpFetcher
 from keyhole.records import Page
-from loopback import PATIENCE, Call, Site, Talk, response, serve, unused_port
+from tests.support.loopback import PATIENCE, Call, Site, Talk, response, serve, unused_port
 
 AGENT = "Keyhole-Test/1.0"
 NOW = 1_700_000_000.0

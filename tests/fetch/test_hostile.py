@@ -12,13 +12,13 @@ from typing import Any
 
 import pytest
 
-from keyhole.config import Config
+from keyhole.config.config import Config
 from keyhole.errors import Code, KeyholeError
-from keyhole.fetch.answers import MAX_HEADER
+from keyhole.fetch.byte_cap import MAX_HEAD
 from keyhole.fetch.client import READING_SHARE, HttpFetcher
-from keyhole.fetch.meter import MAX_HEAD
+from keyhole.fetch.response_head import MAX_HEADER
 from keyhole.records import Page
-from loopback import PATIENCE, Call, Site, Talk, response, serve
+from tests.support.loopback import PATIENCE, Call, Site, Talk, response, serve
 
 BODY = b"A page with enough words to be shown, even where what follows them never comes.\n"
 OK = b"HTTP/1.1 200 OK\r\n"

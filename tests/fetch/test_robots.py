@@ -7,10 +7,10 @@ import time
 
 import pytest
 
-from fakes import Clock
 from keyhole.errors import Code, KeyholeError
 from keyhole.fetch.robots import ASK_AGAIN, FRESH, MAX_ORIGINS, MAX_ROBOTS, RobotsCache, parse_rules
 from keyhole.fetch.urls import Target, parse_target
+from tests.support.fakes import Clock
 
 SITE = "https://site.example"
 Answer = bytes | str | KeyholeError

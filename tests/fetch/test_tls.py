@@ -11,10 +11,10 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
-from fetch.test_client import failure, fetch
-from fetch.test_tunnel import relay
 from keyhole.errors import Code
-from loopback import response, serve
+from tests.fetch.test_client import failure, fetch
+from tests.fetch.test_tunnel import relay
+from tests.support.loopback import response, serve
 
 NAME = "site.example"
 OTHER = "other.example"

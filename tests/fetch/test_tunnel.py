@@ -12,11 +12,11 @@ from threading import Thread
 import httpcore  # noqa: TID251 - the port that the tunnel speaks through
 import pytest
 
-from fetch.test_client import failure, fetch
 from keyhole.errors import Code, KeyholeError
 from keyhole.fetch.backend import CheckedBackend
 from keyhole.fetch.tunnel import MAX_HEAD, connect_through
-from loopback import Call, Site, Talk, response, serve, unused_port
+from tests.fetch.test_client import failure, fetch
+from tests.support.loopback import Call, Site, Talk, response, serve, unused_port
 
 HOST = "site.example"
 PUBLIC = "93.184.216.34"

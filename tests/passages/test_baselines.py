@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from keyhole.measure import serialized_size
 from keyhole.passages import select
 from keyhole.passages.baselines import STRATEGIES
+from keyhole.text.measure import serialized_size
 
 PLAIN = "The committee met in the long hall and spoke about the price of grain, roads and bridges for the county. " * 4
 PAGE = "The opening.\n\n" + f"{PLAIN}\n\n" * 12 + "The surrendered zebras slept.\n\n" + f"{PLAIN}\n\n" * 12 + "The end."

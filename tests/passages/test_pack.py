@@ -6,9 +6,9 @@ from itertools import pairwise
 
 import pytest
 
-from keyhole.measure import Measure, serialized_size
 from keyhole.passages.find import Index
 from keyhole.passages.pack import LEDE_CHARS, gap_line, head_tail, pack, render, with_lede
+from keyhole.text.measure import Measure, serialized_size
 
 SENTENCES = "".join(f"Sentence number {n} is about the price of grain in the county. " for n in range(200))
 INDEX = Index(SENTENCES)

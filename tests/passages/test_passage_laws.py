@@ -10,8 +10,8 @@ from pathlib import Path
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from keyhole.measure import serialized_size
 from keyhole.passages import index_of, ranked, select
+from keyhole.text.measure import serialized_size
 
 ROOT = Path(__file__).parents[2]
 LAW = settings(max_examples=5_000, deadline=None)

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from keyhole.measure import serialized_size
 from keyhole.passages.reading import find_quote, reach, window
 from keyhole.records import Quote
+from keyhole.text.measure import serialized_size
 
 LINES = "".join(f"line number {n}\n" for n in range(100))
 TEXTS = st.text(st.sampled_from('ab\n"é\ud800') | st.characters(), max_size=120)

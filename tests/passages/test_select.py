@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from keyhole.extract import extract
-from keyhole.measure import serialized_size
 from keyhole.passages import index_of, select
 from keyhole.records import Selection
+from keyhole.text.measure import serialized_size
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 MB = 1_000_000

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from keyhole.passages.stems import TOPIC_COUNT, TOPICS, index_terms, query_words, stems
-from keyhole.store.base import TOPIC
+from keyhole.records import TOPIC
 
 
 @pytest.mark.parametrize(

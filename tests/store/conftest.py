@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from fakes import Clock
-from keyhole.store.sqlite import SqliteStore
+from keyhole.store.sqlite.store import SqliteStore
+from tests.support.fakes import Clock
 
 pytest.register_assert_rewrite("store.contract", "store.shelf")
 

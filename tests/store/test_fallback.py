@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from fakes import BrokenStore, Clock, artifact
 from keyhole.errors import Code, KeyholeError
 from keyhole.store.base import Store
 from keyhole.store.fallback import (
@@ -22,9 +21,10 @@ from keyhole.store.fallback import (
     Gate,
 )
 from keyhole.store.memory import MemoryStore
-from keyhole.store.sqlite import SqliteStore
-from store.contract import DAY, TTL, StoreContract, code_of
-from store.shelf import noise
+from keyhole.store.sqlite.store import SqliteStore
+from tests.support.fakes import BrokenStore, Clock, artifact
+from tests.support.shelf import noise
+from tests.support.store_contract import DAY, TTL, StoreContract, code_of
 
 GB = 1024**3
 CALLS = frozenset(name for name in vars(BrokenStore) if not name.startswith("_")) - {"warning", "close"}
@@ -82,7 +82,7 @@ class TestFallbackStore(StoreContract):
 
     def test_of_too_many_vectors_the_last_kept_stay(self, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr("keyhole.store.fallback.MAX_VECTORS", 3, raising=False)
-        monkeypatch.setattr("keyhole.store.sqlite.MAX_VECTORS", 3)
+        monkeypatch.setattr("keyhole.store.sqlite.store.MAX_VECTORS", 3)
         super().test_of_too_many_vectors_the_last_kept_stay(store, monkeypatch)
 
 

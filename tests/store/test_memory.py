@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from fakes import Clock, artifact
 from keyhole.errors import Code, KeyholeError
 from keyhole.store.base import Store
 from keyhole.store.memory import MAX_ARTIFACTS, MemoryStore
-from store.contract import TTL, StoreContract, code_of
+from tests.support.fakes import Clock, artifact
+from tests.support.store_contract import TTL, StoreContract, code_of
 
 
 class TestMemoryStore(StoreContract):

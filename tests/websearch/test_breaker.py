@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fakes import Clock
 from keyhole.websearch.breaker import FAILURES, MAX_REST, MAX_RETRY_AFTER, REFUSED_REST, REST, Breaker, Breakers
+from tests.support.fakes import Clock
 
 
 def broken(times: int = FAILURES, now: float = 100.0) -> Breaker:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from keyhole.errors import Code, KeyholeError
 from keyhole.websearch.engines_file import KEYS, parse
 
-GUIDE = Path(__file__).resolve().parents[2] / "docs" / "engines-file.md"
+GUIDE = Path(__file__).resolve().parents[2] / "docs" / "search-engines" / "engines-file.md"
 ENVIRONMENT = {"WIKI_TOKEN": "s3cret/token+7", "EMPTY": "", "LINES": "two\r\nlines-of-it"}
 PLAIN = """
 [[engine]]

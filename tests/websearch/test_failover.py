@@ -6,12 +6,12 @@ import asyncio
 
 import pytest
 
-from fakes import HANGS, Clock, FakeEngine, Hangs
 from keyhole.errors import Code, KeyholeError
 from keyhole.records import Hit, SearchRequest
 from keyhole.websearch.base import Hits
 from keyhole.websearch.breaker import FAILURES, REFUSED_REST, REST
 from keyhole.websearch.failover import Failover
+from tests.support.fakes import HANGS, Clock, FakeEngine, Hangs
 
 REQUEST = SearchRequest("q", 5)
 HIT = Hit("https://a.example/", "A", "", "searxng")

@@ -15,7 +15,7 @@ from keyhole.errors import Code, KeyholeError
 from keyhole.fetch.base import ApiCall, ApiReply
 from keyhole.records import Hit, SearchRequest
 from keyhole.websearch.faults import MAX_REASON, refusal, understood, without_key
-from recorded import FOLDER, KEY, KEYED, MAKE, answer, ask, recorded, reply
+from tests.support.recorded import FOLDER, KEY, KEYED, MAKE, answer, ask, recorded, reply
 
 SOFT = Path(__file__).resolve().parents[2] / "fixtures" / "soft"
 

@@ -12,14 +12,14 @@ from urllib.parse import quote, quote_plus
 
 import pytest
 
-from fakes import FakeFetcher
-from keyhole.config import Config, load
+from keyhole.config.config import Config, load
 from keyhole.errors import KeyholeError
 from keyhole.fetch.base import ApiCall
 from keyhole.records import SearchRequest
-from keyhole.websearch.engines import available
-from loopback import Call
-from recorded import KEY, KEYED, ask, reply
+from keyhole.websearch.registry import available
+from tests.support.fakes import FakeFetcher
+from tests.support.loopback import Call
+from tests.support.recorded import KEY, KEYED, ask, reply
 
 SPELLINGS = [KEY, quote(KEY, safe=""), quote_plus(KEY), KEY[:12], KEY[-12:], base64.b64encode(KEY.encode()).decode()]
 STATUSES = [200, 302, 400, 401, 402, 403, 422, 429, 432, 500, 503, 504]
@@ -104,7 +104,7 @@ def test_a_key_that_cannot_be_one_is_refused_without_repeating_it(engine: str) -
 
 
 def test_the_command_line_silences_the_log_that_would_repeat_a_key() -> None:
-    code = "import logging, keyhole.cli as c; c.main(['select', '/dev/null', '-q', 'x'])"
+    code = "import logging, keyhole.cli.main as c; c.main(['select', '/dev/null', '-q', 'x'])"
     code += (
         "; print(logging.getLogger('keyhole').level, logging.getLogger('httpcore.http11').isEnabledFor(logging.DEBUG))"
     )

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keyhole.narrowing import allowed_by_sites
 from keyhole.records import Hit, SearchRequest
+from keyhole.text.sites import allowed_by_sites
 from keyhole.websearch.base import with_sites
 from keyhole.websearch.canonical import address, page_key
 from keyhole.websearch.merge import merge

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from keyhole.errors import Code, KeyholeError
-from keyhole.measure import serialized_size
 from keyhole.records import EngineReport
+from keyhole.text.measure import serialized_size
 from keyhole.websearch.outcome import MAX_REASON, every_fault, fault, retry_after
 
 

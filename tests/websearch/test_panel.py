@@ -11,13 +11,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fakes import HANGS, Clock, FakeEngine
-from keyhole import wording
-from keyhole.config import Config
+from keyhole.config.config import Config
 from keyhole.errors import Code, KeyholeError
 from keyhole.records import EngineReport, Hit, SearchRequest
+from keyhole.render import answer as wording
 from keyhole.websearch.base import Hits
 from keyhole.websearch.panel import AT_ONCE, ENGINE_AT_ONCE, Found, Panel
+from tests.support.fakes import HANGS, Clock, FakeEngine
 
 QUESTION = SearchRequest("q", 3)
 SHORT, LONG = 0.03, 20.0

@@ -9,13 +9,13 @@ from importlib import import_module
 from types import ModuleType
 from typing import Final
 
-from keyhole.clean import clean, invisible
 from keyhole.errors import Code, KeyholeError
 from keyhole.extract.body import Body
 from keyhole.extract.decode import looks_binary
-from keyhole.extract.media import described, signature, sniff
-from keyhole.markdown import blocks
+from keyhole.extract.media_type import described, signature, sniff
 from keyhole.records import Document
+from keyhole.text.clean import clean, invisible
+from keyhole.text.markdown import blocks
 
 __all__ = ["extract", "sniff"]
 
@@ -128,19 +128,19 @@ def _loaded(name: str) -> Reader:
 
 
 def _read_image(kind: str, body: Body) -> Document:
-    from keyhole.extract.image import read_image
+    from keyhole.extract.formats.image import read_image
 
     return read_image(kind, body)
 
 
 def _read_html(body: Body) -> Document:
-    from keyhole.extract.html import read_html  # parsers are loaded by the first page that needs them
+    from keyhole.extract.html.page import read_html  # parsers are loaded by the first page that needs them
 
     return read_html(body.text(), body.url, body.requested_url)
 
 
 def _read_plain(body: Body) -> Document:
-    from keyhole.extract.plain import plain_to_text
+    from keyhole.extract.formats.plain import plain_to_text
 
     text = body.text()
     title, tidied = plain_to_text(text)

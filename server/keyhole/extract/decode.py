@@ -8,8 +8,8 @@ from itertools import islice
 
 import webencodings
 
-from keyhole.clean import clean
-from keyhole.extract.detect import detect, is_iso_2022_jp
+from keyhole.extract.charset import detect, is_iso_2022_jp
+from keyhole.text.clean import clean
 
 _BOMS = (
     (codecs.BOM_UTF8, "utf-8"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from keyhole.escape import escaped
+from keyhole.text.escape import escaped
 
 _BACKTICKS = re.compile(r"`{3,}")
 _FENCE_LINE = re.compile(r"[ \t]*(`{3,}|~{3,})")
@@ -70,9 +70,9 @@ def html_fragment(html: str, base_url: str) -> str:
     """A piece of HTML inside another format, as Markdown without a line break at its end."""
     if not _HAS_MARKUP.search(html):
         return escaped(html.strip())
-    from keyhole.extract.converter import to_markdown
-    from keyhole.extract.prune import prune
-    from keyhole.extract.tree import parse
+    from keyhole.extract.html.converter import to_markdown
+    from keyhole.extract.html.prune import prune
+    from keyhole.extract.html.tree import parse
 
     root = parse(html)
     prune(root)

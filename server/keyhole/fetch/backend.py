@@ -16,11 +16,11 @@ from typing import Any
 
 import httpcore
 
-from keyhole.config import WEB_PORTS
+from keyhole.config.config import WEB_PORTS
 from keyhole.errors import Code, KeyholeError
 from keyhole.fetch.addresses import refusal
+from keyhole.fetch.dns import look_up
 from keyhole.fetch.endpoints import name_refusal, port_refusal
-from keyhole.fetch.lookup import look_up
 from keyhole.fetch.streams import PassingStream
 from keyhole.fetch.tunnel import connect_through
 

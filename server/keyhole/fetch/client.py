@@ -15,19 +15,19 @@ from typing import TYPE_CHECKING, Final
 
 import certifi
 
-from keyhole.config import Config
+from keyhole.config.config import Config
 from keyhole.errors import Code, KeyholeError
-from keyhole.extract.soft_marks import MAX_ERROR, challenge_header, challenge_in_error
-from keyhole.fetch.answers import MAX_HEADER, kept_headers, location, raise_for_status
 from keyhole.fetch.base import ANY, ApiCall, ApiReply, Terms
 from keyhole.fetch.decoding import ACCEPT_ENCODING
 from keyhole.fetch.domains import check_domain
 from keyhole.fetch.exchange import Exchange
-from keyhole.fetch.manners import Manners, retry_after
+from keyhole.fetch.host_limits import Manners, retry_after
+from keyhole.fetch.response_head import MAX_HEADER, kept_headers, location, raise_for_status
 from keyhole.fetch.robots import MAX_ROBOTS, RobotsCache
 from keyhole.fetch.urls import Target, parse_target, redirect_target
 from keyhole.fetch.validators import NOT_MODIFIED
 from keyhole.records import Page
+from keyhole.text.challenges import MAX_ERROR, challenge_header, challenge_in_error
 
 if TYPE_CHECKING:
     from keyhole.fetch.exchange import Response

@@ -9,19 +9,16 @@ from contextlib import asynccontextmanager
 from typing import Final, cast
 
 import httpcore
+import httpx
 
-from keyhole.config import Config
+from keyhole.config.config import Config
 from keyhole.errors import Code, KeyholeError
-from keyhole.fetch.answers import PARTIAL_CONTENT
 from keyhole.fetch.backend import CheckedBackend
+from keyhole.fetch.byte_cap import MeteredBackend
 from keyhole.fetch.decoding import Decoder
-from keyhole.fetch.manners import BACKOFF, Manners
-from keyhole.fetch.meter import MeteredBackend
+from keyhole.fetch.host_limits import BACKOFF, Manners
+from keyhole.fetch.response_head import PARTIAL_CONTENT
 from keyhole.fetch.urls import DEFAULT_PORTS, Target
-from keyhole.loading import without
-
-with without("httpx._main"):  # its command line, which brings rich and a highlighter of code
-    import httpx
 
 Response = httpx.Response
 Headers = httpx.Headers

@@ -6,8 +6,6 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from itertools import chain, tee
 
-from keyhole.measure import Measure, fits
-from keyhole.passages.again import Before, repeated, room_to_name
 from keyhole.passages.baselines import baseline
 from keyhole.passages.feedback import with_feedback
 from keyhole.passages.find import Index
@@ -16,7 +14,9 @@ from keyhole.passages.pack import Span, head_tail, render, with_lede
 from keyhole.passages.pack import pack as pack_spans
 from keyhole.passages.query import Match
 from keyhole.passages.rank import Scored, score
+from keyhole.passages.repeats import Before, repeated, room_to_name
 from keyhole.records import Selection, Strategy, TermCount
+from keyhole.text.measure import Measure, fits
 
 WEAK_BELOW = 0.4
 """Share of the query's weight that the best window must have. On development pages, below it are 88 % of the

@@ -9,13 +9,13 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
 
-from keyhole.measure import Measure, fits
 from keyhole.passages.find import Index
 from keyhole.passages.languages import FUNCTION_WORDS, UNKNOWN, guess_language
 from keyhole.passages.pack import Span, gap_line, head_tail, pack
 from keyhole.passages.query import parse
 from keyhole.passages.stems import terms_of
 from keyhole.passages.words import WORD, lower
+from keyhole.text.measure import Measure, fits
 
 STRATEGIES = ("tf_cosine", "bm25", "head_tail")
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from keyhole.measure import Measure, fit_forward, fits
 from keyhole.passages.find import Index
 from keyhole.passages.labels import label
 from keyhole.passages.split import sentence_ends
+from keyhole.text.measure import Measure, fit_forward, fits
 
 LEDE_CHARS = 1_500
 """The page's opening is shown up to this length: it says what the page is, and often dates, names and places it."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from keyhole.measure import Measure, fit_forward
 from keyhole.records import Quote, Window
+from keyhole.text.measure import Measure, fit_forward
 
 
 def window(

@@ -7,11 +7,10 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from keyhole.passages.languages import FUNCTION_WORDS, UNKNOWN, guess_language, snowball_stem
-from keyhole.passages.languages import count_languages as _count
+from keyhole.passages.languages import FUNCTION_WORDS, UNKNOWN, count_languages, guess_language, snowball_stem
 from keyhole.passages.query import MAX_QUERY_CHARS
 from keyhole.passages.words import HANGUL, UNSPACED, WORD, fold_word, lower
-from keyhole.store.base import TOPIC
+from keyhole.records import TOPIC
 
 SAMPLE_WORDS = 600
 """Words whose function words tell the language: as many as a page's first screen."""
@@ -44,7 +43,7 @@ def stems(text: str) -> list[str]:
 def language_of(words: list[str]) -> str:
     """The language that the function words among the first lower-case words are of."""
     sample = words[:SAMPLE_WORDS]
-    return guess_language(_count(sample), len(sample), [])
+    return guess_language(count_languages(sample), len(sample), [])
 
 
 def stems_in(words: Iterable[str], language: str) -> list[str]:

@@ -18,8 +18,6 @@ FileState = Literal["", "whole", "replaced", "unfinished"]
 Word = str | tuple[str, ...]
 """A word of a question, or the forms of one, any of which will do."""
 
-TOPIC: Final = "*"
-"""Stands before a search term that an artifact is about. No word holds it, so none is mistaken for one."""
 
 ID_BYTES = 10
 """80 bits: nobody guesses one, and in base32 it is 16 characters that survive copying by a model."""

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Final
 
-from keyhole.narrowing import AGES, allowed_by_sites
+from keyhole.text.sites import AGES, allowed_by_sites
 
 
 @dataclass(frozen=True, slots=True)

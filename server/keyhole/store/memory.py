@@ -10,10 +10,10 @@ from itertools import islice
 from threading import Lock
 
 from keyhole.errors import Code, KeyholeError
-from keyhole.records import Artifact, ArtifactSummary, Part, Place
-from keyhole.store.base import MAX_KNOWN_URLS, MAX_VECTORS, TOPIC, Clock, StoreStats, Verification, Word
+from keyhole.records import TOPIC, Artifact, ArtifactSummary, Part, Place
+from keyhole.store.base import MAX_KNOWN_URLS, MAX_VECTORS, Clock, StoreStats, Verification, Word
 from keyhole.store.filters import NONE, Facets, Filters, passes
-from keyhole.store.narrow import forms_of, plan
+from keyhole.store.term_lookup import forms_of, plan
 
 MAX_ARTIFACTS = 64
 TTL = 3_600.0

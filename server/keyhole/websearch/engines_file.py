@@ -12,12 +12,12 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 from urllib.parse import quote
 
+from keyhole.config.parsers import MIN_KEY
+from keyhole.config.schema import ENGINES
 from keyhole.errors import Code, KeyholeError
 from keyhole.fetch.urls import Target, parse_target
-from keyhole.meant import meant
-from keyhole.narrowing import AGES
-from keyhole.settings import ENGINES
-from keyhole.values import MIN_KEY
+from keyhole.text.sites import AGES
+from keyhole.text.suggest import meant
 
 KEYS: Final = (
     "name", "url", "method", "body", "headers", "results", "link", "title", "snippet", "date", "timeout", "freshness",

@@ -13,10 +13,10 @@ from contextlib import contextmanager
 from typing import Any, Final
 from urllib.parse import quote, quote_plus
 
-from keyhole.clean import clean
 from keyhole.errors import Code, KeyholeError
-from keyhole.extract.soft_marks import CHALLENGE_WIDGETS, challenge_in_error
 from keyhole.fetch.base import ApiReply
+from keyhole.text.challenges import CHALLENGE_WIDGETS, challenge_in_error
+from keyhole.text.clean import clean
 
 MAX_REASON: Final = 100
 """Characters of an engine's own words that an error shows: a phrase for the operator, too short to instruct a model."""

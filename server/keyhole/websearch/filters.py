@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
-from keyhole.narrowing import AGES, allowed_by_sites
 from keyhole.records import Hit, SearchRequest
+from keyhole.text.sites import AGES, allowed_by_sites
 from keyhole.websearch.dates import span
 
 HITS_PER_RESULT: Final = 2

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from keyhole.errors import Code, KeyholeError
-from keyhole.measure import clip, serialized_size
 from keyhole.records import EngineReport
+from keyhole.text.measure import clip, serialized_size
 
 FAULTS: Final[Mapping[str, str]] = {
     "rate_limited": "quota",

@@ -18,9 +18,9 @@ from keyhole.errors import Code, KeyholeError
 from keyhole.records import EngineReport, Hit, SearchRequest
 from keyhole.websearch.base import Engine
 from keyhole.websearch.breaker import Breakers
+from keyhole.websearch.engine_result import Turn, report
 from keyhole.websearch.filters import for_engine
 from keyhole.websearch.outcome import every_fault, retry_after
-from keyhole.websearch.turn import Turn, report
 
 log = logging.getLogger(__name__)
 

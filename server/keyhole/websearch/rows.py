@@ -6,7 +6,7 @@ import html
 import re
 from typing import Any, Final
 
-from keyhole.clean import clean
+from keyhole.text.clean import clean
 
 MAX_ROWS: Final = 100
 """Of one answer. No engine is asked for more, and one that sends more must not keep the others waiting."""

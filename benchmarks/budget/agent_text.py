@@ -1,0 +1,118 @@
+"""What an agent is shown of hostile and of legitimate pages: `python -m benchmarks.budget.agent_text ROWS [--failures]`.
+
+Each row of the JSONL file has a page (`html`, `ctype`) and what its text must hold (`must_contain`), must not hold
+(`must_not_contain`) and which code points it must not have (`must_not_cp`). A row passes if it does so for the text
+of `keyhole.extract` and for the whole result of web_fetch, both as they are and after undoing Markdown's backslash
+escapes; of pages that forge structures, nothing but the block between the two marks may come from the page.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import re
+import sys
+import unicodedata
+from collections import Counter
+from html import unescape
+from pathlib import Path
+from typing import Any
+
+import keyhole
+from keyhole.config.config import Config
+from keyhole.errors import KeyholeError
+from keyhole.extract.workers.digest import digest
+from keyhole.fetch.base import ANY, Terms
+from keyhole.records import Document, Page
+from keyhole.retrieval.retrieve import Retrieval
+from keyhole.store.memory import MemoryStore
+from keyhole.websearch.panel import Panel
+
+URL = "https://rows.example/page"
+_ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
+_BLOCK = re.compile(r"^--- untrusted text (\w{8}) ---\n.*?\n--- end \1 ---$", re.DOTALL | re.MULTILINE)
+
+
+class One:
+    """A network that has one page."""
+
+    def __init__(self, body: bytes, content_type: str) -> None:
+        self._page = Page(URL, URL, 200, content_type, body, 0.0)
+
+    async def fetch(self, url: str, terms: Terms = ANY) -> Page:  # noqa: ARG002 - the port has them
+        return self._page
+
+    async def aclose(self) -> None:
+        """Nothing is open."""
+
+
+class InProcess:
+    """Extraction without worker processes."""
+
+    def warm(self) -> None:
+        """Nothing to start."""
+
+    async def extract(self, page: Page, until: float | None = None) -> tuple[Document, str]:  # noqa: ARG002 - the port's
+        return digest(page.body, page.url, page.content_type, page.requested_url)
+
+    async def aclose(self) -> None:
+        """Nothing is open."""
+
+
+def faults(row: dict[str, Any]) -> list[str]:
+    """What is wrong with what is shown of a row's page."""
+    body = row["html"].encode("utf-8", "surrogatepass")
+    try:
+        document = keyhole.extract(body, url=URL, content_type=row["ctype"])
+    except KeyholeError as error:
+        return [f"failed: {error.code}"]
+    store = MemoryStore(lambda: 0.0)
+    product = Retrieval(Config(), One(body, row["ctype"]), store, Panel(()), b"0" * 32, lambda: 0.0, InProcess())
+    answer = asyncio.run(product.web_fetch(URL)).text
+    found = [
+        f"{where}: {fault}" for where, text in (("text", document.text), ("result", answer)) for fault in _of(row, text)
+    ]
+    outside = _BLOCK.sub("", answer, count=1)
+    inner = re.search(r"<pre>(.*?)</pre>", row["html"], re.DOTALL)
+    if row.get("group") == "forged-structure" and inner:
+        lines = {line.strip() for line in unescape(inner[1]).splitlines() if len(line.strip()) > 3}
+        found += [f"outside the block: {line}" for line in sorted(lines) if line in outside]
+    return found
+
+
+def _of(row: dict[str, Any], shown: str) -> list[str]:
+    forms = [unicodedata.normalize("NFC", text) for text in (shown, _ESCAPE.sub(r"\1", shown))]
+    wanted = [unicodedata.normalize("NFC", text) for text in row["must_contain"]]
+    found = [f"lacks {text!a}" for text in wanted if not any(text in form for form in forms)]
+    found += [f"holds {text!a}" for text in row["must_not_contain"] if any(text in form for form in forms)]
+    points = {chr(int(point[2:], 16)): point for point in row["must_not_cp"]}
+    return found + [f"has {points[sign]}" for sign in sorted(set(shown) & set(points))]
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("rows", type=Path)
+    parser.add_argument("--failures", action="store_true", help="print each row that does not pass")
+    options = parser.parse_args()
+    passed: Counter[tuple[str, str]] = Counter()
+    total: Counter[tuple[str, str]] = Counter()
+    for line in options.rows.read_text(encoding="utf-8").splitlines():
+        row = json.loads(line)
+        wrong = faults(row)
+        key = (row["tier"], row["group"])
+        total[key] += 1
+        passed[key] += not wrong
+        if wrong and options.failures:
+            print(row["id"], row["tier"], row["group"], row["why"], wrong, sep=" | ")
+    print("| tier | group | passed | of |\n|---|---|---:|---:|")
+    for tier, group in sorted(total):
+        print(f"| {tier} | {group} | {passed[tier, group]} | {total[tier, group]} |")
+    for tier in sorted({tier for tier, _ in total}):
+        sums = [sum(count for key, count in counter.items() if key[0] == tier) for counter in (passed, total)]
+        print(f"| {tier} | all | {sums[0]} | {sums[1]} |")
+    return int(any(passed[key] < count for key, count in total.items() if key[0] == "must"))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,149 @@
+"""Real texts of many kinds for tokens.py: languages, code, tables, JSON, URLs, and what is no text. Counts nothing.
+
+From Debian's documentation packages, which apt brings into a cache folder, from what Python and npm packages carry,
+from the fixtures, and from a folder of more pages where one is named. Documents are split in two halves by their names.
+"""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import json
+import re
+import subprocess
+import sysconfig
+import uuid
+import zlib
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+
+from keyhole.errors import KeyholeError
+from keyhole.extract import extract
+
+FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
+GUIDE = "installation-guide-amd64"
+GUIDE_LANGUAGES = ("en", "de", "es", "fr", "it", "pt", "nl", "sv", "cs", "ro", "ru", "el", "ja", "ko", "zh_CN", "vi")
+HELP_LANGUAGES = ("hi", "tr", "pl")
+"""Of LibreOffice's help: languages that the guide has not."""
+PAGES = 40
+"""Of each language and folder."""
+NOISE = ("base64", "hex", "ids", "numbers", "URLs")
+"""Kinds that are no words."""
+SAMPLES = 120
+"""Of each kind and half."""
+SHORTEST, LONGEST = 200, 9_000
+"""Characters of a sample: from the smallest result to the default budget; each doubling as often as any other."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """A stretch of a real document."""
+
+    kind: str
+    half: str
+    text: str
+
+
+def samples(cache: Path, folder: Path | None, seed: int = 8) -> list[Sample]:
+    """As many of each kind and half."""
+    by_half: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for kind, name, text in documents(cache, folder):
+        if len(text) >= SHORTEST:
+            by_half[kind, half_of(name)].append(text)
+    found = []
+    for kind, half in sorted(by_half):
+        random = Random(f"{seed} {kind} {half}")
+        texts = by_half[kind, half]
+        for _ in range(SAMPLES):
+            text = random.choice(texts)
+            size = min(len(text), round(SHORTEST * (LONGEST / SHORTEST) ** random.random()))
+            start = random.randrange(len(text) - size + 1)
+            found.append(Sample(kind, half, text[start : start + size]))
+    return found
+
+
+def half_of(name: str) -> str:
+    """`dev` or `test`, by the document's name."""
+    return ("dev", "test")[zlib.crc32(name.encode()) >> 7 & 1]
+
+
+def documents(cache: Path, folder: Path | None) -> Iterator[tuple[str, str, str]]:
+    """Kind, name and text of each."""
+    tables: dict[str, str] = {}
+    addresses: dict[str, str] = {}
+    for kind, path in _pages(cache):
+        body = path.read_bytes()
+        try:
+            text = extract(body, content_type="text/html; charset=utf-8", url="https://example.org/").text
+        except KeyholeError:  # a page of a few words
+            continue
+        yield kind, path.name, text
+        tables[path.name] = tables.get(path.name, "") + "\n".join(re.findall(r"^\|.*\|$", text, re.M))
+        addresses[path.name] = "\n".join(re.findall(r"https?://[^\s\"'<>)\]]{12,}", body.decode("utf-8", "replace")))
+    yield from (("tables", name, text) for name, text in tables.items())
+    yield from (("URLs", name, text) for name, text in addresses.items())
+    yield from _code()
+    yield from _data(cache)
+    yield from _noise()
+    for path in sorted(folder.glob("*.docs.jsonl.gz")) if folder else ():
+        with gzip.open(path, "rt", encoding="utf-8") as lines:
+            for line in lines:
+                page = json.loads(line)
+                for part in range(0, len(page["text"]), 20_000):
+                    yield page["lang"], f"{page['doc_id']} {part}", page["text"][part : part + 20_000]
+
+
+def _pages(cache: Path) -> Iterator[tuple[str, Path]]:
+    """Each kind's pages of markup."""
+    guide = _package(cache, GUIDE) / "usr/share/doc" / GUIDE
+    for language in GUIDE_LANGUAGES:
+        yield from ((language[:2], path) for path in sorted((guide / language).glob("*.html"))[:PAGES])
+    for language in HELP_LANGUAGES:
+        folder = _package(cache, f"libreoffice-help-{language}")
+        found = sorted(folder.rglob("*.html"), key=lambda path: (-path.stat().st_size, path.name))
+        yield from ((language, path) for path in found[:PAGES])
+    yield from (("reference", path) for path in sorted((FIXTURES / "reference").glob("*.html")))
+
+
+def _package(cache: Path, name: str) -> Path:
+    """The files of a Debian package, brought by apt the first time."""
+    folder = cache / name
+    if not folder.exists():
+        brought = ["apt-get", "download", "-q", name]
+        subprocess.run(brought, cwd=cache, check=True, capture_output=True, timeout=120)
+        (package,) = cache.glob(f"{name}_*.deb")
+        subprocess.run(["dpkg-deb", "-x", package, folder], check=True, timeout=120)  # noqa: S607
+        package.unlink()
+    return folder
+
+
+def _code() -> Iterator[tuple[str, str, str]]:
+    library = Path(sysconfig.get_paths()["stdlib"])
+    for path in sorted(library.glob("*.py"))[:120]:
+        yield "Python", path.name, path.read_text("utf-8", "replace")
+    for path in sorted(Path(sysconfig.get_paths()["include"]).rglob("*.h"))[:120]:
+        yield "C", path.name, path.read_text("utf-8", "replace")
+
+
+def _data(cache: Path) -> Iterator[tuple[str, str, str]]:
+    for path in sorted(cache.rglob("*.js")):
+        if 2_000 < path.stat().st_size < 200_000:
+            yield "JavaScript", str(path.relative_to(cache)), path.read_text("utf-8", "replace")
+    for path in [*sorted(FIXTURES.rglob("*.json")), *sorted(cache.glob("node_modules/*/package.json"))]:
+        yield "JSON", path.name + path.parent.name, path.read_text("utf-8", "replace")
+
+
+def _noise() -> Iterator[tuple[str, str, str]]:
+    """What no tokenizer knows: random bytes as base64 and hex, identifiers, tables of numbers."""
+    for number in range(40):
+        random = Random(number)
+        raw = random.randbytes(6_000)
+        yield "base64", str(number), base64.b64encode(raw).decode()
+        yield "hex", str(number), " ".join(raw[at : at + 20].hex() for at in range(0, 6_000, 20))
+        ids = [str(uuid.UUID(bytes=raw[at : at + 16])) for at in range(0, 5_900, 16)]
+        yield "ids", str(number), "\n".join(ids)
+        rows = [[f"{random.gauss(500, 400):.{random.randrange(4)}f}" for _ in range(6)] for _ in range(200)]
+        yield "numbers", str(number), "\n".join(f"| {' | '.join(row)} |" for row in rows)

@@ -1,1 +1,0 @@
-"""The parts of benchmarks/durability.py: ways in which a disk fails, and what is left afterwards."""

@@ -1,0 +1,241 @@
+"""Which addresses a real server connects to: `python -m benchmarks.fetch.addresses ROWS ORACLE`, or `--rebinding 400`.
+
+The first form asks the server over stdio for every URL of a file of rows, under an oracle: a folder whose
+`sitecustomize.py` answers all lookups from the row, notes every connect and leads it to loopback. Neither is in the
+repository. A row says `url`, `expect` (blocked, invalid or allowed), `dns`, `http` and `connect_only`, the addresses
+that may be connected to. Proxies that any row has in its `env` are in the server's environment for all rows.
+
+The second form patches nothing. In a network namespace of its own (Linux, `unshare -rmn`, no root) a DNS server on
+loopback rebinds: public addresses of that namespace, private ones, and both in turn. It counts what connects to the
+private twin: Keyhole, and as a control a client that checks a name first and then connects to the name.
+"""
+
+from __future__ import annotations
+
+import argparse
+import http.client
+import itertools
+import json
+import os
+import socket
+import struct
+import subprocess
+import sys
+import tempfile
+import threading
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from ipaddress import ip_address
+from pathlib import Path
+from typing import Any
+
+SERVER = Path(__file__).resolve().parents[2] / "server"
+REFUSALS = ("blocked_address", "invalid_url", "scheme_not_allowed")
+PUBLIC, PRIVATE = "93.184.216.34", "10.0.0.1"
+KINDS = ("once", "flip", "mixed", "dual")
+"""How a name answers: public at first and private ever after; private at first; both at once; A public, AAAA ::1."""
+
+Ask = Any
+"""Sends one `web_fetch` and gives the text of its result."""
+
+
+def main() -> int:
+    """Print one table; 0 when nothing forbidden was connected to."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("rows", nargs="?", type=Path)
+    parser.add_argument("oracle", nargs="?", type=Path)
+    parser.add_argument("--rebinding", type=int, metavar="FETCHES")
+    parser.add_argument("--inside", action="store_true", help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    if arguments.inside:
+        return rebinding(arguments.rebinding)
+    if arguments.rebinding:
+        command = ["unshare", "-rmn", sys.executable, __file__, "--inside", "--rebinding", str(arguments.rebinding)]
+        return subprocess.run(command, check=False).returncode
+    if not (arguments.rows and arguments.oracle):
+        parser.error("give ROWS and ORACLE, or --rebinding")
+    return verdicts(arguments.rows, arguments.oracle)
+
+
+@contextmanager
+def running(**environment: str) -> Iterator[Ask]:
+    """The server of this tree over stdio, with an empty store."""
+    with tempfile.TemporaryDirectory() as home:
+        python_path = os.pathsep.join(filter(None, [environment.pop("PYTHONPATH", ""), str(SERVER)]))
+        settings = {
+            "KEYHOLE_CONFIG": "off",
+            "KEYHOLE_HOME": home,
+            "KEYHOLE_FRESHNESS": "0",
+            "PYTHONPATH": python_path,
+            **environment,
+        }
+        process = subprocess.Popen(
+            [sys.executable, "-m", "keyhole", "serve"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env={**os.environ, **settings},
+            text=True,
+        )
+        numbers = itertools.count()
+
+        def call(method: str, parameters: dict[str, Any]) -> Any:
+            assert process.stdin
+            assert process.stdout
+            number = next(numbers)
+            message = {"jsonrpc": "2.0", "id": number, "method": method, "params": parameters}
+            print(json.dumps(message), file=process.stdin, flush=True)
+            return next(answer for line in process.stdout if (answer := json.loads(line)).get("id") == number)["result"]
+
+        def ask(url: str) -> str:
+            result = call("tools/call", {"name": "web_fetch", "arguments": {"url": url}})
+            return str(result["content"][0]["text"])
+
+        client = {"name": "addresses", "version": "1"}
+        call("initialize", {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": client})
+        assert process.stdin
+        print('{"jsonrpc": "2.0", "method": "notifications/initialized"}', file=process.stdin, flush=True)
+        try:
+            yield ask
+        finally:
+            process.stdin.close()
+            process.wait(10)
+
+
+def verdicts(rows_file: Path, oracle: Path) -> int:
+    """Ask for every row under the oracle, and print the table by group."""
+    rows = [json.loads(line) for line in rows_file.read_text(encoding="utf-8").splitlines()]
+    proxies = {name: value for row in rows for name, value in row.get("env", {}).items()}
+    table: dict[str, Counter[str]] = defaultdict(Counter)
+    with tempfile.TemporaryDirectory() as scratch:
+        answers, log = Path(scratch, "answers.json"), Path(scratch, "connects.jsonl")
+        answers.write_text("{}")
+        log.touch()
+        hooks = {"PYTHONPATH": str(oracle.resolve()), "ORACLE_CFG": str(answers), "ORACLE_LOG": str(log)}
+        with running(**hooks, **proxies) as ask:
+            for number, row in enumerate(rows):
+                answers.write_text(json.dumps({"dns": row["dns"], "http": row["http"]}))
+                # The hook reads the file again when its time has changed: a time of its own for every row.
+                os.utime(answers, ns=(number + 1, number + 1))
+                log.write_text("")
+                said = ask(row["url"])
+                connects = [ip_address(json.loads(line)[0]) for line in log.read_text().splitlines()]
+                facts = judge(row, said, connects)
+                table[row["group"]].update(facts)
+                if not facts["right"]:
+                    print("wrong:", row["url"], "|", row["expect"], "|", said.splitlines()[0], file=sys.stderr)
+    return _print(table)
+
+
+def judge(row: dict[str, Any], said: str, connects: list[Any]) -> Counter[str]:
+    """What one row adds to its group's line: the verdict, and whether anything forbidden was connected to."""
+    permitted = {ip_address(address) for address in row["connect_only"] if not any(c.isspace() for c in address)}
+    forbidden = sum(address not in permitted for address in connects)
+    refused = said.startswith(REFUSALS)
+    verdicts = {row["expect"], *row["also_ok"]}
+    right = not forbidden and (("allowed" in verdicts and bool(connects)) or (verdicts != {"allowed"} and refused))
+    return Counter(rows=1, right=int(right), forbidden=forbidden, allowed=int(row["expect"] == "allowed")) + Counter(
+        reached=int(row["expect"] == "allowed" and bool(connects) and not forbidden)
+    )
+
+
+def _print(table: dict[str, Counter[str]]) -> int:
+    columns = ("rows", "right", "forbidden", "allowed", "reached")
+    total = sum(table.values(), Counter[str]())
+    print(
+        "| group | rows | right verdicts | forbidden connects | must be allowed | reached |\n|---|--:|--:|--:|--:|--:|"
+    )
+    for group, counts in [*sorted(table.items()), ("all", total)]:
+        print(f"| {group} | " + " | ".join(str(counts[column]) for column in columns) + " |")
+    return 1 if total["forbidden"] else 0
+
+
+def rebinding(fetches: int) -> int:
+    """Inside the namespace: count connects to the private twin, of Keyhole and of the control."""
+    with tempfile.NamedTemporaryFile("w") as resolver:
+        resolver.write("nameserver 127.0.0.1\noptions timeout:1 attempts:2\n")
+        resolver.flush()
+        setup = ["ip link set lo up", *(f"ip addr add {address}/32 dev lo" for address in (PUBLIC, PRIVATE))]
+        for command in [*setup, f"mount --bind {resolver.name} /etc/resolv.conf"]:
+            subprocess.run(command.split(), check=True)
+        connects = site()
+        name_server()
+        names = [f"{KINDS[number % len(KINDS)]}-{number}" for number in range(fetches)]
+        print("| client | fetches | pages read | refused | connects to the public site | to the private twin |")
+        print("|---|--:|--:|--:|--:|--:|")
+        with running(KEYHOLE_ROBOTS="off") as ask:
+            said = [ask(f"http://{name}.keyhole.example/") for name in names]
+        read = sum("Here is the page" in text for text in said)
+        refused = sum(text.startswith("blocked_address") for text in said)
+        print(f"| keyhole | {fetches} | {read} | {refused} | {connects['public']} | {connects['private']} |")
+        failed = connects["private"]
+        connects.clear()
+        read = sum(check_then_fetch(f"{name}.control.example") for name in names)
+        row = f"{fetches} | {read} | {fetches - read} | {connects['public']} | {connects['private']}"
+        print(f"| control: check, then fetch | {row} |")
+    return 1 if failed else 0
+
+
+def check_then_fetch(host: str) -> bool:
+    """What is widely done: every answer is checked, and then the name, not the address, is connected to."""
+    answers = socket.getaddrinfo(host, 80, type=socket.SOCK_STREAM)
+    if not all(ip_address(answer[4][0]).is_global for answer in answers):
+        return False
+    connection = http.client.HTTPConnection(host, timeout=5)
+    connection.request("GET", "/")
+    return connection.getresponse().status == 200
+
+
+def site() -> Counter[str]:
+    """One page on every address of this namespace, and a count of which was connected to."""
+    connects: Counter[str] = Counter()
+    listener = socket.create_server(("::", 80), family=socket.AF_INET6, dualstack_ipv6=True, backlog=64)
+    page = b"<title>Page</title><p>Here is the page, whichever address it was asked at."
+    head = f"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: {len(page)}\r\nConnection: close\r\n\r\n"
+
+    def serve() -> None:
+        while True:
+            connection, _ = listener.accept()
+            with connection, suppress(OSError):
+                public = connection.getsockname()[0] == f"::ffff:{PUBLIC}"
+                connects["public" if public else "private"] += 1
+                connection.recv(65_536)
+                connection.sendall(head.encode() + page)
+
+    threading.Thread(target=serve, daemon=True).start()
+    return connects
+
+
+def name_server() -> None:
+    """A DNS server on loopback that answers by the first label's kind and how often the name was asked."""
+    asked: Counter[bytes] = Counter()
+    server = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    server.bind(("127.0.0.1", 53))
+
+    def serve() -> None:
+        while True:
+            query, client = server.recvfrom(4_096)
+            end = query.index(b"\x00", 12) + 5
+            name, (kind,) = query[12 : end - 4], struct.unpack(">H", query[end - 4 : end - 2])
+            addresses = _answers(name[1:].partition(b"-")[0].decode(), kind, asked[name])
+            asked[name] += kind == 1
+            head = query[:2] + struct.pack(">HHHHH", 0x8580, 1, len(addresses), 0, 0)
+            records = (b"\xc0\x0c" + struct.pack(">HHIH", kind, 1, 0, len(a)) + a for a in addresses)
+            server.sendto(head + query[12:end] + b"".join(records), client)
+
+    threading.Thread(target=serve, daemon=True).start()
+
+
+def _answers(kind: str, record: int, times: int) -> list[bytes]:
+    public, private = socket.inet_aton(PUBLIC), socket.inet_aton(PRIVATE)
+    if record == 28:  # AAAA
+        return [socket.inet_pton(socket.AF_INET6, "::1")] if kind == "dual" else []
+    if record != 1:  # A
+        return []
+    first, later = {"once": (public, private), "flip": (private, public)}.get(kind, (public, public))
+    return [public, private] if kind == "mixed" else [later if times else first]
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,84 @@
+"""The policy `known` against URLs that a model may have built to leak data: who passes, who is refused.
+
+    python -m benchmarks.fetch.known_urls FILE
+
+FILE has one JSON object a line with `url` and `known`. Each known URL is put in turn as a search result, as a Markdown
+link and bare into the text of a page that is stored; then every URL of the file is asked for under the policy, as it
+stands and, when known, in other spellings. No network.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from keyhole.config.config import Config
+from keyhole.errors import Code, KeyholeError
+from keyhole.fetch.known_urls import keys_of
+from keyhole.retrieval.url_policy import permitted, remember_urls
+from keyhole.store.sqlite.store import SqliteStore
+
+WAYS = ("search result", "Markdown link", "bare in text")
+PAGE = "https://page-that-was-read.example/"
+
+
+async def seen(store: SqliteStore, url: str, way: str) -> None:
+    """Let the store see a URL in one way."""
+    if way == "search result":
+        return await remember_urls([url], store)
+    text = f"Before [words]({url}) after." if way == "Markdown link" else f"Before {url}, after."
+    store.remember(keys_of(PAGE, text))
+    return None
+
+
+def spellings(url: str) -> list[str]:
+    """A URL, and what is the same URL."""
+    scheme, _, rest = url.partition("://")
+    host, slash, path = rest.partition("/")
+    bare = url.partition("#")[0]
+    port = f"{scheme}://{host}:443{slash}{path}" if scheme == "https" and ":" not in host else url
+    return [url, bare, f"{bare}#other", f"{scheme.upper()}://{host.upper()}{slash}{path}", port]
+
+
+async def passes(url: str, store: SqliteStore) -> bool:
+    """Whether the policy lets a URL be asked for."""
+    try:
+        await permitted(url, Config(url_policy="known"), store)
+    except KeyholeError as error:
+        if error.code not in {Code.URL_NOT_KNOWN, Code.INVALID_URL}:
+            raise
+        return False
+    return True
+
+
+async def main(rows: list[dict[str, Any]]) -> int:
+    """Print one line a way; 0 when all known URLs passed and no other did."""
+    known = [row["url"] for row in rows if row["known"]]
+    others = [row["url"] for row in rows if not row["known"]]
+    wrong = 0
+    for way in WAYS:
+        with TemporaryDirectory() as folder:
+            store = SqliteStore(Path(folder), lambda: 0.0, 1e9, 10**9)
+            for url in known:
+                await seen(store, url, way)
+            tried = [spelling for url in known for spelling in spellings(url)]
+            missed = [url for url in tried if not await passes(url, store)]
+            leaked = [url for url in others if await passes(url, store)]
+            store.close()
+        wrong += len(missed) + len(leaked)
+        print(f"{way}: {len(tried) - len(missed)} of {len(tried)} spellings of {len(known)} known URLs pass; ", end="")
+        print(f"{len(others) - len(leaked)} of {len(others)} others are refused")
+        for url in missed + leaked:
+            print(f"  wrong: {url[:150]}")
+    return int(wrong > 0)
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        sys.exit("usage: python -m benchmarks.fetch.known_urls FILE")
+    lines = Path(sys.argv[1]).read_text(encoding="utf-8").splitlines()
+    sys.exit(asyncio.run(main([json.loads(line) for line in lines if line.strip()])))

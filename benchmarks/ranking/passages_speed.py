@@ -1,0 +1,114 @@
+"""How long a selection takes and how much memory: `python -m benchmarks.ranking.passages_speed`. No data needed.
+
+Texts are the recorded pages under fixtures/, repeated, and texts made to hurt. Prints the best of a few runs on one
+core: a first query (nothing kept), a second one on the same text, and rank-bm25 over the same windows.
+"""
+
+from __future__ import annotations
+
+import time
+import tracemalloc
+from collections.abc import Callable
+
+from keyhole import extract, passages
+from keyhole.cli.demo_site import recorded_pages
+from keyhole.passages.baselines import baseline
+
+QUESTION = "How does autovacuum decide that a table needs a vacuum to prevent wraparound?"
+SECOND = "Which checkpoint mode truncates the write-ahead log?"
+BUDGET = 8_000
+SIZES = (100_000, 1_000_000, 10_000_000)
+HURTFUL_SIZE = 1_000_000
+
+
+def main() -> int:
+    """Measure, and print the tables."""
+    print("| text | first query, ms | second, ms | share |\n|---|---:|---:|---:|")
+    for size in SIZES:
+        text = real_text(size)
+        first, second = timed(text, 3 if size < SIZES[-1] else 1)
+        print(f"| {size:,} characters | {first:.1f} | {second:.1f} | {second / first:.2f} |", flush=True)
+    text = real_text(HURTFUL_SIZE)
+    ours, theirs = timed(text, 3)[0], best(lambda: _bm25(text), 1)
+    print(f"\nrank-bm25 over the same windows of {HURTFUL_SIZE:,} characters: {theirs:.0f} ms, {theirs / ours:.1f} ×\n")
+    print(f"| text made to hurt, {HURTFUL_SIZE:,} characters | first query, ms | to the real text |\n|---|---:|---:|")
+    for name, (hurtful, question) in hurtful_texts(HURTFUL_SIZE).items():
+        first, _ = timed(hurtful, 2, question)
+        print(f"| {name} | {first:.0f} | {first / ours:.1f} × |", flush=True)
+    print(f"\nPeak memory of a first query: {peak_memory(text):.1f} bytes a byte of text")
+    return 0
+
+
+def real_text(size: int) -> str:
+    """The recorded pages as text, one after the other, up to a size."""
+    texts = [extract(p.body, url=p.url, content_type=p.content_type).text for p in recorded_pages().values()]
+    joined = "\n\n".join(texts)
+    return (joined * (size // len(joined) + 1))[:size]
+
+
+def hurtful_texts(size: int) -> dict[str, tuple[str, str]]:
+    """Texts that make careless code slow, each with a question that meets them."""
+    return {
+        "one line of one letter": ("a" * size, "aaa vacuum"),
+        "one line of words": ("lorem ipsum vacuum " * (size // 19), QUESTION),
+        "one repeated word": ("vacuum " * (size // 7), "vacuum"),
+        "distinct words": (" ".join(f"word{n}" for n in range(size // 10)), "word wordy word5"),
+        "dots": ("." * size, QUESTION),
+        "line breaks": ("\n" * size, QUESTION),
+        "spaces": (" " * size, QUESTION),
+        "headings": ("# vacuum\n\n" * (size // 10), QUESTION),
+        "fences": ("```\nvacuum\n" * (size // 11), QUESTION),
+        "table rows": ("| vacuum | a | b |\n" * (size // 19), QUESTION),
+        "combining marks": ("a" + "\u0301" * (size - 1), QUESTION),
+        "Chinese": ("清理阈值的计算公式是什么" * (size // 12), "清理的阈值是怎么计算的？"),
+        "near misses": ("vacuun " * (size // 7), "vacuum"),
+        "a long question": (real_text(size), QUESTION * 50),
+    }
+
+
+def timed(text: str, runs: int, question: str = QUESTION) -> tuple[float, float]:
+    """Best milliseconds of a first query, and of another one after it."""
+    seconds = []
+
+    def first() -> None:
+        passages.index_of.cache_clear()
+        passages.ranked.cache_clear()
+        passages.select(text, question, BUDGET)
+
+    best_first = best(first, runs)
+    for number in range(runs):
+        passages.select(text, question, BUDGET)
+        start = time.perf_counter()
+        passages.select(text, f"{SECOND} {number}", BUDGET)
+        seconds.append(time.perf_counter() - start)
+    return best_first, min(seconds) * 1000
+
+
+def best(action: Callable[[], object], runs: int) -> float:
+    """The least milliseconds of some runs."""
+    least = float("inf")
+    for _ in range(runs):
+        start = time.perf_counter()
+        action()
+        least = min(least, time.perf_counter() - start)
+    return least * 1000
+
+
+def peak_memory(text: str) -> float:
+    """Bytes allocated at the peak of a first query, per byte of text."""
+    passages.index_of.cache_clear()
+    passages.ranked.cache_clear()
+    tracemalloc.start()
+    passages.select(text, QUESTION, BUDGET)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    return peak / len(text.encode("utf-8"))
+
+
+def _bm25(text: str) -> None:
+    passages.index_of.cache_clear()
+    baseline("bm25", passages.index_of(text), QUESTION, BUDGET, len)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,243 @@
+"""Does a hosted Keyhole hold under load: several replicas, one database, many clients of several tenants.
+
+    python -m benchmarks.server.load [--replicas 1 3] [--rates 20 0] [--seconds 120] [--kill] [--evil DIR] [--json FILE]
+
+Everything is real and on loopback: PostgreSQL, `keyhole serve --http` as often as asked, nginx with deploy/nginx.conf
+before them, web sites with small, large, slow and hostile pages. The clients speak raw MCP of both eras, make a mix of
+calls and check every answer against the pages themselves. Afterwards every artifact that was acknowledged is read back
+whole and compared, and other tenants ask for it. `--kill` ends a replica with -9 every ten seconds and starts it again.
+
+A rate of 0 means that each client calls again as soon as it is answered. Ends with 1 on a miss: an artifact lost or
+changed, a tenant that read another's, an error that is not a named one, small fetches slower than a second at an
+offered rate, more replicas that bring too little while processors stand idle. Linux only; takes the run's seconds and
+about a quarter more for each pair of replicas and rate.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass
+from itertools import count
+from pathlib import Path
+from typing import Final
+
+from benchmarks.search.web.corpus import load_questions
+from benchmarks.search.web.server import Web
+from benchmarks.search.web.sites import TROUBLE
+from benchmarks.server.load_test.results import Run, Tally, as_json, compared, misses, table, unscaled
+from benchmarks.server.load_test.servers import (
+    Replica,
+    Sites,
+    end_on_sigterm,
+    new_token,
+    postgresql,
+    proxy,
+    replicas,
+    sites,
+)
+from benchmarks.server.load_test.site import LARGE_HOSTS, SLOW_HOSTS, large_pages, slow_pages
+from benchmarks.server.load_test.traffic import Plan, Tenant, asked, read_back
+from benchmarks.server.load_test.usage import cpu_seconds, machine_seconds
+from benchmarks.server.load_test.workload import SMALL, World, texts
+
+KILL_EVERY: Final = 10.0
+"""Seconds between two replicas that are killed."""
+DOWN: Final = 1.0
+"""Seconds for which a killed replica stays away."""
+TROUBLES: Final = ("missing", "broken", "forbidden", "loop", "bomb", "endless", "hidden?about=pumps", "x?about=pumps")
+SEED: Final = 7
+MACHINE: Final = "machine"
+"""Stands for everything among what takes processor time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    """What a run of the load test meets."""
+
+    url: str
+    replicas: list[Replica]
+    used: Mapping[str, Callable[[], float]]
+    """Seconds of processor time until now, by what takes it."""
+
+
+def main() -> int:
+    """Run every pair of replicas and rate; 1 on a miss."""
+    end_on_sigterm()
+    arguments = _arguments()
+    evil = arguments.evil and arguments.evil / "evil_server.py"
+    runs: list[Run] = []
+    with sites(evil) as served:
+        world = world_of(served, evil, arguments.pages)
+        print(f"{len(world.texts)} pages, {len(world.small)} of them small, {len(world.hostile)} hostile", flush=True)
+        for rate in arguments.rates:
+            for number in arguments.replicas:
+                runs.append(measured(arguments, served, world, number, rate))
+                print("", table(runs[-1]), sep="\n", flush=True)
+    found = [f"{run.replicas} at {run.offered:g}/s: {miss}" for run in runs for miss in misses(run)]
+    found += told_of_scaling(runs)
+    if arguments.json:
+        arguments.json.write_text(json.dumps([as_json(run) for run in runs], indent=1))
+    print("", *([f"MISS {miss}" for miss in found] or ["No misses."]), sep="\n")
+    return 1 if found else 0
+
+
+def told_of_scaling(runs: list[Run]) -> list[str]:
+    """Print what more replicas brought where both were asked for all they can; the misses in it."""
+    found = []
+    for many in runs:
+        one = next((run for run in runs if run.replicas == 1 and run.offered == many.offered == 0), None)
+        if one and many.replicas > 1:
+            print("", *compared(one, many), sep="\n")
+            found += ["processors stood idle while replicas brought too little"] if unscaled(one, many) else []
+    return found
+
+
+def world_of(served: Sites, evil: Path | None, pages: int | None) -> World:
+    """Every page there is, or so many of each kind, and what each must be kept as."""
+    web = Web(served.web.port)
+    places = [*web.table.values()][:pages]
+    bodies = {f"http://{place.host}:{served.web.port}{place.path}": web.body(place) for place in places}
+    small = tuple(url for url, body in bodies.items() if len(body) < SMALL)
+    own = {
+        f"http://{host}:{served.port}/{kind}/{number}": body
+        for kind, hosts, found in (("slow", SLOW_HOSTS, slow_pages()), ("large", LARGE_HOSTS, large_pages()))
+        for host in hosts[:pages]
+        for number, body in enumerate(found[:pages])
+    }
+    hostile = [f"http://{TROUBLE}:{served.web.port}/{path}" for path in TROUBLES]
+    if evil is not None:
+        from benchmarks.fetch.hostile import cases_of
+
+        hostile += [f"http://{served.hostile}{case['path']}" for case in cases_of(evil) if "count" not in case["path"]]
+    return World(
+        small=small,
+        large=tuple(url for url in own if "/large/" in url),
+        slow=tuple(url for url in own if "/slow/" in url),
+        hostile=tuple(hostile),
+        questions=tuple(question.text for question in load_questions()),
+        texts=texts([*bodies.items(), *own.items()]),
+    )
+
+
+def measured(arguments: argparse.Namespace, served: Sites, world: World, number: int, rate: float) -> Run:
+    """One run on servers of its own."""
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="keyhole-load-")))
+        tenants = made_tenants(arguments.tenants, folder / "tokens")
+        running = started(stack, arguments, served, number, folder)
+        plan = Plan(arguments.clients, arguments.seconds, rate, arguments.kill, SEED)
+        tally, kills, cpu = asyncio.run(traffic(running, world, tenants, plan))
+        machine = cpu.pop(MACHINE)
+        found = asyncio.run(read_back(running.url, world, tenants))
+    acknowledged = sum(len(tenant.kept) for tenant in tenants)
+    return Run(
+        number, arguments.clients, arguments.seconds, rate, tally, acknowledged, found.whole, tuple(found.lost),
+        tuple(found.wrong), tuple(found.foreign), kills, cpu, machine, os.cpu_count() or 1,
+    )  # fmt: skip
+
+
+def made_tenants(number: int, file: Path) -> list[Tenant]:
+    """So many tenants, each with a token; one without, where nobody is asked who he is."""
+    names = [f"tenant-{one}" for one in range(number)]
+    return [Tenant(name, new_token(name, file)) for name in names] or [Tenant("", "")]
+
+
+def started(stack: ExitStack, arguments: argparse.Namespace, served: Sites, number: int, folder: Path) -> Running:
+    """The database, the replicas and the proxy."""
+    settings = {
+        "KEYHOLE_CONFIG": "off",
+        "KEYHOLE_HOME": str(folder / "home"),
+        "KEYHOLE_ALLOW_PRIVATE": served.endpoints,
+        "KEYHOLE_ALLOWED_HOSTS": "127.0.0.1:*",
+        "KEYHOLE_STATELESS": "on",
+        "KEYHOLE_ENGINES": "searxng",
+        "KEYHOLE_SEARXNG_URL": served.web.api,
+        # What one tenant may is not what is measured; what one server can take is.
+        "KEYHOLE_CALLS_PER_MINUTE": "1000000",
+        "KEYHOLE_CALLS_AT_ONCE": str(max(64, arguments.clients)),
+    }
+    database = 0
+    if arguments.tenants:
+        settings["KEYHOLE_TOKENS_FILE"] = str(folder / "tokens")
+    if arguments.store == "postgresql":
+        settings["KEYHOLE_STORE"], database = stack.enter_context(postgresql())
+    settings |= dict(pair.split("=", 1) for pair in arguments.set)
+    found = stack.enter_context(replicas(number, settings, folder))
+    port, nginx = stack.enter_context(proxy([replica.port for replica in found], folder))
+    used: dict[str, Callable[[], float]] = {
+        "replicas with workers": lambda: sum(replica.cpu_seconds() for replica in found),
+        "PostgreSQL": lambda: cpu_seconds(database) if database else 0.0,
+        "nginx": lambda: cpu_seconds(nginx),
+        "sites": lambda: sum(map(cpu_seconds, served.pids)),
+        "clients": lambda: sum(os.times()[:2]),
+        MACHINE: machine_seconds,
+    }
+    return Running(f"http://127.0.0.1:{port}/mcp", found, used)
+
+
+def usage(running: Running) -> dict[str, float]:
+    """Processor seconds until now."""
+    return {what: seconds() for what, seconds in running.used.items()}
+
+
+async def traffic(
+    running: Running, world: World, tenants: list[Tenant], plan: Plan
+) -> tuple[Tally, int, dict[str, float]]:
+    """What the clients saw, how many replicas were killed beside them, and the processor seconds of their time."""
+    kills = count()
+    before = usage(running)
+    killing = asyncio.create_task(killer(running.replicas, kills)) if plan.patient else None
+    watching = asyncio.create_task(asyncio.sleep(plan.seconds, None))
+    after: dict[str, float] = {}
+    watching.add_done_callback(lambda _: after.update(usage(running)))
+    tally = await asked(running.url, world, tenants, plan)
+    await watching
+    if killing:
+        killing.cancel()
+        await asyncio.gather(killing, return_exceptions=True)
+    return tally, next(kills), {role: after[role] - before[role] for role in after}
+
+
+async def killer(replicas: list[Replica], kills: Iterator[int]) -> None:
+    """Until cancelled: end the next replica with -9, and start it again. Ends with all replicas up."""
+    while True:
+        await asyncio.sleep(KILL_EVERY)
+        replica = replicas[next(kills) % len(replicas)]
+        await asyncio.shield(asyncio.to_thread(_replace, replica))
+
+
+def _replace(replica: Replica) -> None:
+    replica.end()
+    time.sleep(DOWN)
+    replica.start()
+    replica.ready()
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--replicas", type=int, nargs="+", default=[1, 3], help="how many in each run; default 1 3")
+    parser.add_argument("--rates", type=float, nargs="+", default=[20, 0], help="calls/s offered; default 20 0")
+    parser.add_argument("--clients", type=int, default=200, help="at once; default 200")
+    parser.add_argument("--seconds", type=float, default=120, help="of each run; default 120")
+    parser.add_argument("--tenants", type=int, default=8, help="default 8; 0: nobody is asked for a token")
+    parser.add_argument("--store", choices=("postgresql", "sqlite"), default="postgresql")
+    parser.add_argument("--pages", type=int, help="of each kind at most; by default all")
+    parser.add_argument("--kill", action="store_true", help="end a replica with -9 every 10 s, and start it again")
+    parser.add_argument(
+        "--evil", type=Path, metavar="DIR", help="hostile pages, as benchmarks/fetch/hostile.py takes them"
+    )
+    parser.add_argument("--set", action="append", default=[], metavar="KEYHOLE_X=Y", help="a setting of the replicas")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="the same for programs")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,264 @@
+"""Starts what a hosted Keyhole consists of, on loopback and as this tree has it: PostgreSQL, replicas, the proxy of
+deploy/nginx.conf, the sites. Each ends with its block. Decides nothing about them."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from benchmarks.search.web.running import RunningWeb, served_web
+from benchmarks.server.load_test.site import LARGE_HOSTS, SLOW_HOSTS
+from benchmarks.server.load_test.usage import cpu_seconds
+
+ROOT: Final = Path(__file__).resolve().parents[3]
+START: Final = 60.0
+"""Seconds for a server to answer: a busy machine included."""
+DEBIAN: Final = Path("/usr/lib/postgresql")
+CONNECTIONS: Final = 100
+"""PostgreSQL's own default."""
+
+
+def free_port() -> int:
+    """A port that nobody listens on now."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def end_on_sigterm() -> None:
+    """Have a benchmark that is told to stop end what it started, as one that is interrupted does."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+
+
+# The sites.
+
+
+@dataclass(frozen=True, slots=True)
+class Sites:
+    """The benchmarks' web, slow and large pages, and hostile ones where a program of them was given."""
+
+    web: RunningWeb
+    port: int
+    hostile: str
+    """`host:port`, or ""."""
+    pids: tuple[int, ...]
+
+    @property
+    def endpoints(self) -> str:
+        """What KEYHOLE_ALLOW_PRIVATE must say."""
+        own = [f"{host}:{self.port}" for host in (*SLOW_HOSTS, *LARGE_HOSTS)]
+        return ",".join([self.web.endpoints, *own, *([self.hostile] if self.hostile else [])])
+
+
+@contextmanager
+def sites(evil: Path | None) -> Iterator[Sites]:
+    """All sites while they are served; `evil` is a program as benchmarks/fetch/hostile.py takes it."""
+    before = _children()
+    command = [sys.executable, "-m", "benchmarks.server.load_test.site"]
+    with served_web() as web, _piped(command, PYTHONPATH=str(ROOT)) as own:
+        assert own.stdout is not None
+        port = json.loads(own.stdout.readline())["port"]
+        with _hostile(evil) as endpoint:
+            yield Sites(web, port, endpoint, tuple(_children() - before))
+
+
+@contextmanager
+def _hostile(program: Path | None) -> Iterator[str]:
+    if program is None:
+        yield ""
+        return
+    with _piped([sys.executable, str(program)]) as process:
+        assert process.stdout is not None
+        yield process.stdout.readline().decode().split()[1]
+
+
+# The database.
+
+
+def postgresql_folder() -> Path | None:
+    """Where PostgreSQL's programs are, or None: in PATH, or the newest of Debian's."""
+    if found := shutil.which("pg_ctl"):
+        return Path(found).parent
+    versions = sorted(DEBIAN.glob("*/bin/pg_ctl"), key=lambda path: float(path.parts[-3]))
+    return versions[-1].parent if versions else None
+
+
+@contextmanager
+def postgresql() -> Iterator[tuple[str, int]]:
+    """The address of an empty database in a throw-away cluster, and its server's process. Nothing of it is relaxed."""
+    programs = postgresql_folder()
+    if programs is None:
+        raise SystemExit("PostgreSQL's programs are not here: apt-get install postgresql, or --store sqlite")
+    with tempfile.TemporaryDirectory(prefix="keyhole-load-", ignore_cleanup_errors=True) as scratch:
+        folder, user = Path(scratch) / "data", {}
+        if os.geteuid() == 0:  # PostgreSQL does not run as root
+            shutil.chown(scratch, "postgres", "postgres")
+            user = {"user": "postgres", "group": "postgres", "extra_groups": []}
+        run: dict[str, Any] = {"check": True, "stdout": subprocess.DEVNULL, "cwd": scratch, **user}
+        subprocess.run([f"{programs}/initdb", "-D", str(folder), "-U", "keyhole", "-A", "trust", "-E", "UTF8"], **run)
+        port = free_port()
+        options = f"-h 127.0.0.1 -p {port} -k {scratch} -c max_connections={CONNECTIONS}"
+        start = [f"{programs}/pg_ctl", "-D", str(folder), "-w", "-l", f"{scratch}/log", "-o", options, "start"]
+        subprocess.run(start, **run)
+        try:
+            pid = int((folder / "postmaster.pid").read_text().splitlines()[0])
+            yield f"postgresql://keyhole@127.0.0.1:{port}/postgres", pid
+        finally:
+            subprocess.run(
+                [f"{programs}/pg_ctl", "-D", str(folder), "-m", "immediate", "stop"], **{**run, "check": False}
+            )
+
+
+# Keyhole.
+
+
+@dataclass(slots=True)
+class Replica:
+    """One `keyhole serve --http`, which can be killed and started again at the same port."""
+
+    settings: Mapping[str, str]
+    log: Path
+    port: int = field(default_factory=free_port)
+    process: subprocess.Popen[bytes] | None = None
+    _before: float = 0.0
+    """Processor seconds of those that were ended."""
+
+    @property
+    def pid(self) -> int:
+        """Of the process that runs now."""
+        assert self.process is not None
+        return self.process.pid
+
+    def start(self) -> None:
+        """Start it; `ready` waits."""
+        command = [sys.executable, "-m", "keyhole", "serve", "--http", "--port", str(self.port)]
+        with self.log.open("ab") as log:
+            environment = {**_inherited(), "PYTHONPATH": str(ROOT / "server"), **self.settings}
+            self.process = subprocess.Popen(command, env=environment, stdout=log, stderr=log)
+
+    def ready(self) -> None:
+        """Wait until it answers HTTP."""
+        until = time.monotonic() + START
+        while not answers(f"http://127.0.0.1:{self.port}/readyz"):
+            if self.process is None or self.process.poll() is not None or time.monotonic() > until:
+                raise SystemExit(f"a replica did not start:\n{self.log.read_text()[-2_000:]}")
+            time.sleep(0.05)
+
+    def end(self, how: signal.Signals = signal.SIGKILL) -> None:
+        """Send it a signal, and wait until it is gone."""
+        if self.process is not None:
+            self._before += cpu_seconds(self.pid)
+            self.process.send_signal(how)
+            self.process.wait(timeout=START)
+
+    def cpu_seconds(self) -> float:
+        """Processor time until now, of all that ran as this one."""
+        running = self.process is not None and self.process.poll() is None
+        return self._before + (cpu_seconds(self.pid) if running else 0.0)
+
+
+@contextmanager
+def replicas(count: int, settings: Mapping[str, str], folder: Path) -> Iterator[list[Replica]]:
+    """So many, all with the same settings; the first is up before the others start, as a rollout does it."""
+    found = [Replica(settings, folder / f"replica-{number}.log") for number in range(count)]
+    try:
+        for replica in found:
+            replica.start()
+            replica.ready()
+        yield found
+    finally:
+        for replica in found:
+            with suppress(subprocess.TimeoutExpired):
+                replica.end()
+
+
+def answers(url: str) -> bool:
+    """Whether there is an HTTP server that takes requests; a path it does not know is an answer too."""
+    try:
+        with urllib.request.urlopen(url, timeout=5):  # noqa: S310 - loopback, our own
+            return True
+    except urllib.error.HTTPError as error:
+        return error.code != 503
+    except OSError:
+        return False
+
+
+def new_token(tenant: str, file: Path) -> str:
+    """A token of a tenant, made as an operator makes it; its hash is added to the file."""
+    environment = {**_inherited(), "PYTHONPATH": str(ROOT / "server"), "KEYHOLE_TOKENS_FILE": str(file)}
+    command = [sys.executable, "-m", "keyhole", "tokens", "new", tenant]
+    made = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    if made.returncode:
+        raise SystemExit(f"no token could be made; without authentication: --tenants 0\n{made.stderr}")
+    return max(made.stdout.split(), key=len)
+
+
+# The proxy.
+
+
+@contextmanager
+def proxy(ports: Sequence[int], folder: Path) -> Iterator[tuple[int, int]]:
+    """nginx with deploy/nginx.conf before the replicas: its port and its process."""
+    program = shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin")
+    if program is None:
+        raise SystemExit("nginx is not here: apt-get install nginx")
+    port = free_port()
+    folder.chmod(0o711)  # nginx's workers are not root
+    config = folder / "nginx.conf"
+    config.write_text(on_loopback((ROOT / "deploy" / "nginx.conf").read_text(), port, ports, folder))
+    command = [program, "-e", str(folder / "nginx.log"), "-c", str(config), "-g", "daemon off;"]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+        try:
+            until = time.monotonic() + START
+            while not answers(f"http://127.0.0.1:{port}/"):
+                if process.poll() is not None or time.monotonic() > until:
+                    raise SystemExit(f"nginx did not start:\n{(folder / 'nginx.log').read_text()}")
+                time.sleep(0.05)
+            yield port, process.pid
+        finally:
+            process.terminate()
+
+
+def on_loopback(text: str, port: int, replicas: Sequence[int], folder: Path) -> str:
+    """The deployed configuration with other addresses: no TLS, no names, files in a folder of its own. Every rule of
+    how requests are passed on stays as it is deployed."""
+    servers = "\n".join(f"    server 127.0.0.1:{one} max_fails=3 fail_timeout=5s;" for one in replicas)
+    text = re.sub(r"(?m)(^    server keyhole-\d.*\n)+", f"{servers}\n", text)
+    text = re.sub(r"(?m)^\s*(ssl_\w+|resolver|listen \[::\]).*\n", "", text)
+    text = re.sub(r"listen \d+ ssl;", f"listen 127.0.0.1:{port};", text)
+    return text.replace("/tmp/", f"{folder}/")  # noqa: S108 - the folder that the container may write to
+
+
+def _inherited() -> dict[str, str]:
+    """The environment without settings: a benchmark has its own."""
+    return {name: value for name, value in os.environ.items() if not name.startswith("KEYHOLE_")}
+
+
+@contextmanager
+def _piped(command: list[str], **environment: str) -> Iterator[subprocess.Popen[bytes]]:
+    settings = {**os.environ, **environment}
+    with subprocess.Popen(command, env=settings, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def _children() -> set[int]:
+    pid = os.getpid()
+    return {int(word) for word in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()}

@@ -1,0 +1,196 @@
+"""The clients of the load test at work, and the reading back of all that was acknowledged to them."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from itertools import islice
+from random import Random
+from typing import Final
+
+from benchmarks.server.load_test.client import ERAS, Caller, Era, Reply
+from benchmarks.server.load_test.results import Tally
+from benchmarks.server.load_test.workload import WHOLE, Call, Kept, World, faults, kept, out_of_time, planned, shown
+
+BROKEN: Final = frozenset({0, 502, 504})
+"""What a client sees when the replica behind the proxy is gone: the connection broken, or the proxy saying so."""
+TRIES: Final = 8
+BACKOFF: Final = 0.2
+"""Seconds before the second try of a call whose connection broke, doubled each time up to two."""
+BACK_OFF_LIMIT: Final = 2.0
+LATE: Final = 1.0
+"""Seconds after which a call that is due counts as late: its client was still waiting for the one before."""
+READERS: Final = 12
+"""Who read back at once."""
+FOREIGN: Final = 300
+"""Acknowledged artifacts that another tenant asks for afterwards."""
+HANDSHAKES: Final = 4
+"""One client of so many speaks the handshake era."""
+
+
+@dataclass(slots=True)
+class Tenant:
+    """Who calls, and what was acknowledged to all of its clients, by id."""
+
+    name: str
+    token: str
+    kept: dict[str, Kept] = field(default_factory=dict)
+    order: list[Kept] = field(default_factory=list)
+
+    def keep(self, artifacts: Sequence[Kept]) -> None:
+        """Note what a server said it keeps; whoever knows its length is believed over who does not."""
+        for artifact in artifacts:
+            if artifact.id not in self.kept and artifact.total >= 0:
+                self.order.append(artifact)
+            if artifact.total >= 0 or artifact.id not in self.kept:
+                self.kept[artifact.id] = artifact
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """How much is asked, and for how long."""
+
+    clients: int
+    seconds: float
+    rate: float
+    patient: bool
+    """Whether clients try again when the connection breaks, as they must where replicas are killed."""
+    seed: int
+
+
+async def asked(url: str, world: World, tenants: Sequence[Tenant], plan: Plan) -> Tally:
+    """All clients at once until the time is up; what they saw."""
+    tally = Tally()
+    start = time.monotonic() + 0.5
+    clients = [_client(number, url, world, tenants, plan, tally, start) for number in range(plan.clients)]
+    await asyncio.gather(*clients)
+    return tally
+
+
+async def _client(
+    number: int, url: str, world: World, tenants: Sequence[Tenant], plan: Plan, tally: Tally, start: float
+) -> None:
+    random = Random(f"{plan.seed}:{number}")
+    tenant = tenants[number % len(tenants)]
+    others = [one for one in tenants if one is not tenant]
+    era: Era = ERAS[number % HANDSHAKES == 0]
+    caller = Caller(url, tenant.token, era)
+    pause = plan.clients / plan.rate if plan.rate else 0.0
+    due = start + (number / plan.rate if plan.rate else 0.0)
+    try:
+        while (now := max(due, time.monotonic())) < start + plan.seconds:
+            await asyncio.sleep(max(0.0, due - time.monotonic()))
+            tally.late += bool(pause) and now - due > LATE
+            due += pause
+            foreign = [random.choice(one.order).id for one in others if one.order]
+            call = planned(random, world, tenant.order, foreign)
+            reply = await _answered(caller, call, plan.patient, tally)
+            tenant.keep(_judged(call, reply, world, tally))
+            tally.in_time += not reply.refused and time.monotonic() <= start + plan.seconds
+            if reply.refused:
+                await asyncio.sleep(min(reply.retry_after or 1.0, 5.0) * (0.5 + random.random()))
+    finally:
+        await caller.aclose()
+
+
+def _judged(call: Call, reply: Reply, world: World, tally: Tally) -> list[Kept]:
+    found = faults(call, reply, world)
+    tally.faults += [f"{call.kind}: {fault}" for fault in found]
+    if reply.refused and not found:
+        tally.refused[f"{reply.status} {reply.code}"] += 1
+        return []
+    tally.out_of_time += out_of_time(call, reply)
+    tally.add(call.kind, reply.said, reply.seconds)
+    return kept(call, reply)
+
+
+async def _answered(caller: Caller, call: Call, patient: bool, tally: Tally) -> Reply:
+    """The answer, asked for again where the connection broke; its time counts from the first try."""
+    started = time.monotonic()
+    reply = await caller.call(call.tool, call.arguments)
+    for attempt in range(TRIES if patient else 0):
+        if reply.status not in BROKEN:
+            break
+        tally.retried += 1
+        await asyncio.sleep(min(BACK_OFF_LIMIT, BACKOFF * 2**attempt))
+        reply = await caller.call(call.tool, call.arguments)
+    return replace(reply, seconds=time.monotonic() - started)
+
+
+# Afterwards.
+
+
+@dataclass(slots=True)
+class Found:
+    """What reading back found."""
+
+    whole: int = 0
+    lost: list[str] = field(default_factory=list)
+    wrong: list[str] = field(default_factory=list)
+    foreign: list[str] = field(default_factory=list)
+
+
+async def read_back(url: str, world: World, tenants: Sequence[Tenant]) -> Found:
+    """Read every acknowledged artifact whole and compare it; then ask for some of them as another tenant."""
+    found = Found()
+    # All readers take from the same two iterators, so that each artifact is read by one of them.
+    queue = iter([(tenant, artifact) for tenant in tenants for artifact in tenant.kept.values()])
+    strangers = iter(_strangers(tenants))
+
+    async def reader() -> None:
+        callers = {tenant.name: Caller(url, tenant.token) for tenant in tenants}
+        try:
+            for tenant, artifact in queue:
+                await _compare(callers[tenant.name], artifact, world, found)
+            for stranger, artifact in strangers:
+                reply = await _patiently(callers[stranger.name], {"id": artifact.id})
+                if not (reply.is_error and reply.said == "unknown_artifact"):
+                    found.foreign.append(f"{artifact.id}: {reply.said}")
+        finally:
+            for caller in callers.values():
+                await caller.aclose()
+
+    await asyncio.gather(*(reader() for _ in range(READERS)))
+    return found
+
+
+def _strangers(tenants: Sequence[Tenant]) -> list[tuple[Tenant, Kept]]:
+    each = FOREIGN // len(tenants) + 1 if len(tenants) > 1 else 0
+    return [
+        (tenants[(number + 1) % len(tenants)], artifact)
+        for number, tenant in enumerate(tenants)
+        for artifact in islice(tenant.kept.values(), each)
+    ]
+
+
+async def _compare(caller: Caller, artifact: Kept, world: World, found: Found) -> None:
+    pieces, offset = [], 0
+    while True:
+        reply = await _patiently(caller, {"id": artifact.id, "offset": offset, "limit": WHOLE})
+        if reply.is_error or reply.code:
+            found.lost.append(f"{artifact.id}: {reply.said}")
+            return
+        pieces.append(shown(reply))
+        following = reply.facts.get("next")
+        if not following:
+            break
+        offset = following["offset"]
+    text = "".join(pieces)
+    noticed = bool(reply.facts.get("notice"))
+    truth = world.text(artifact.url)
+    if (truth is not None and not noticed and text != truth) or len(text) != reply.facts["total_chars"]:
+        found.wrong.append(f"{artifact.id} ({artifact.url})")
+        return
+    found.whole += 1
+
+
+async def _patiently(caller: Caller, arguments: dict[str, object]) -> Reply:
+    """One reading, again while the server is too busy or being replaced."""
+    for attempt in range(TRIES):
+        reply = await caller.call("read_artifact", arguments)
+        if not reply.refused and reply.status not in BROKEN:
+            break
+        await asyncio.sleep(min(BACK_OFF_LIMIT, max(reply.retry_after, BACKOFF * 2**attempt)))
+    return reply

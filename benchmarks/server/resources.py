@@ -1,0 +1,113 @@
+"""What a client waits for when it lists, completes and reads stored pages: the real server over stdio, in both eras.
+
+    python -m benchmarks.server.resources [--count 10000]
+
+Fills a store in a folder of its own with so many short pages, then asks a server: the first page of the listing, all
+pages one after the other (as clients do that know no end), completions by words and by an id's beginning, and reads.
+Prints a row a request with how often it was asked, its median and its slowest; a minute. Exit code 1 where the walk did
+not give every page once, newest first, or a page of it measured more than the budget.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Final
+
+from benchmarks.server.wire import ERAS, Wire, started
+from keyhole.records import Artifact
+from keyhole.store.base import artifact_id
+from keyhole.store.home import open_home
+from keyhole.store.sqlite.store import SqliteStore
+
+BUDGET: Final = 9_000
+"""KEYHOLE_MAX_CHARS' default, which a client of which nothing is known gets."""
+WORDS: Final = ("page 77", "site3.example", "no such words")
+
+
+def fill(home: Path, count: int) -> list[str]:
+    """Keep so many pages; their ids, the newest first."""
+    secret, now = open_home(home), time.time()
+    store = SqliteStore(home, time.time, 30 * 86_400, 2**31)
+    ids = []
+    for n in range(count):
+        url, text = f"https://site{n % 9}.example/section/{n}", f"The text of page {n}.\n" * 20
+        id = artifact_id(secret, url, text)
+        store.put(
+            Artifact(id, url, url, f"Page {n} of a long shelf", text, "text/html", "en", now - count + n), f"page {n}"
+        )
+        ids.append(id)
+    store.close()
+    return ids[::-1]
+
+
+def ask(wire: Wire, times: dict[str, list[float]], name: str, method: str, params: dict[str, Any]) -> dict[str, Any]:
+    """The result of a request, its time noted."""
+    start = time.perf_counter()
+    answer = wire.ask(method, params)
+    times.setdefault(name, []).append(time.perf_counter() - start)
+    result: dict[str, Any] = answer["result"]
+    return result
+
+
+def walk(wire: Wire, times: dict[str, list[float]]) -> Iterator[dict[str, Any]]:
+    """Every page of the listing."""
+    cursor: dict[str, str] = {}
+    while True:
+        page = ask(wire, times, "resources/list", "resources/list", dict(cursor))
+        yield page
+        if "nextCursor" not in page:
+            return
+        cursor = {"cursor": page["nextCursor"]}
+
+
+def measured(wire: Wire, ids: Sequence[str]) -> tuple[dict[str, list[float]], list[str]]:
+    """Times by request, and what was wrong."""
+    times: dict[str, list[float]] = {}
+    ask(wire, times, "the first listing, which opens the store", "resources/list", {})
+    start = time.perf_counter()
+    pages = list(walk(wire, times))
+    times[f"all {len(pages)} pages of {len(ids):,}"] = [time.perf_counter() - start]
+    found = [entry["uri"].removeprefix("artifact://") for page in pages for entry in page["resources"]]
+    wrong = [] if found == list(ids) else [f"the walk gave {len(found)} of {len(ids)} or in another order"]
+    largest = max(len(json.dumps(page, ensure_ascii=False).encode()) for page in pages)
+    wrong += [f"a page of {largest} bytes"] if largest > BUDGET else []
+    for n in range(30):
+        for value in (*WORDS, ids[n][:3]):
+            ref = {"type": "ref/resource", "uri": "artifact://{id}"}
+            params = {"ref": ref, "argument": {"name": "id", "value": value}}
+            ask(wire, times, "completion/complete", "completion/complete", params)
+        ask(wire, times, "resources/read", "resources/read", {"uri": f"artifact://{ids[n * len(ids) // 30]}"})
+    return times, wrong
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Print a table for each era."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("--count", type=int, default=10_000)
+    count = parser.parse_args(arguments).count
+    failed = 0
+    with TemporaryDirectory() as home:
+        ids = fill(Path(home), count)
+        print("| era | request | times | p50, ms | slowest, ms |\n|---|---|---:|---:|---:|")
+        for era in ERAS:
+            with started(home, era) as wire:
+                wire.ask("tools/list", {})
+                times, wrong = measured(wire, ids)
+            for name, taken in times.items():
+                row = f"{len(taken)} | {statistics.median(taken) * 1e3:.1f} | {max(taken) * 1e3:.1f}"
+                print(f"| {era} | {name} | {row} |")
+            for fault in wrong:
+                print(f"wrong: {fault}")
+            failed += len(wrong)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

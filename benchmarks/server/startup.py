@@ -1,0 +1,265 @@
+"""Cold start and one fetch, side by side with PyPI's mcp-server-fetch, in one run: `python -m benchmarks.server.startup`.
+
+Both servers run under the same Python, answer the same raw JSON-RPC over pipes (no client library, so no client's
+time is in the numbers), fetch the same 100 KB page from a site on loopback and return its whole text. Runs
+alternate, so that whatever else the machine does meets both. Keyhole comes from this tree and runs under the
+Python that runs this script; the peer is installed from PyPI, once, into a virtual environment of its own.
+
+Cold start: from starting the process to the answer of `tools/list`. First fetch: the `tools/call` right after it.
+Second fetch: one more, of another address, in the same process. Besides: what `keyhole --version` takes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import json
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import venv
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+SERVER = Path(__file__).resolve().parents[2] / "server"
+PEER_VERSION = "2026.10.24"
+PHASES = ("cold start", "first fetch", "second fetch")
+PAGE_BYTES = 100_000
+LAST_WORDS = "With this the account of the coast road ends."
+WHOLE = 200_000
+"""Asked of both servers as the bound of a result: twice the page, so that nothing is left out."""
+PATIENCE = 60.0
+"""Seconds for one process: thirty times what it takes."""
+REVISION = "2025-11-25"
+"""The handshake era, which most clients speak today."""
+
+
+@dataclass(frozen=True, slots=True)
+class Contender:
+    """A server to measure: how it is started, and how it is told to fetch a whole page."""
+
+    name: str
+    command: tuple[str, ...]
+    env: dict[str, str]
+    tool: str
+    bound: str
+
+
+def main() -> int:
+    """Measure, and print the table."""
+    arguments = _arguments()
+    peer_python = install_peer(arguments.cache)
+    with serve_page() as site, tempfile.TemporaryDirectory() as scratch:
+        contenders = (keyhole(site, scratch), peer(peer_python, scratch))
+        # No address is fetched twice, so that nobody answers from a cache.
+        addresses = (f"{site}/page/{number}" for number in itertools.count())
+        times: dict[str, list[tuple[float, ...]]] = {contender.name: [] for contender in contenders}
+        for run in range(-1, arguments.runs):
+            for contender in contenders:
+                measured = measure(contender, next(addresses), next(addresses))
+                if run >= 0:  # the run before the first compiles modules and fills the disk's cache
+                    times[contender.name].append(measured)
+    print(table(times))
+    print(f"\n{version_line(version_times(arguments.versions))}")
+    return 0
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--runs", type=int, default=7, help="measured runs of each server; default 7")
+    parser.add_argument("--versions", type=int, default=40, help="measured runs of --version; default 40")
+    cache = Path.home() / ".cache" / "keyhole-benchmarks"
+    parser.add_argument("--cache", type=Path, default=cache, help=f"where the peer is kept; default {cache}")
+    return parser.parse_args()
+
+
+def keyhole(site: str, home: str) -> Contender:
+    """This tree's server."""
+    settings = {"KEYHOLE_CONFIG": "off", "KEYHOLE_HOME": home, "KEYHOLE_ALLOW_PRIVATE": site.removeprefix("http://")}
+    command = (sys.executable, "-m", "keyhole", "serve")
+    return Contender("keyhole", command, {**settings, "PYTHONPATH": str(SERVER)}, "web_fetch", "max_chars")
+
+
+def peer(python: Path, home: str) -> Contender:
+    """mcp-server-fetch with its network guard opened for loopback.
+
+    It gets no PATH: where it finds Node it hands the page to Readability.js in a subprocess, three times slower.
+    """
+    command = (str(python), "-m", "mcp_server_fetch", "--allow-private-ips", "--ignore-robots-txt")
+    return Contender("mcp-server-fetch", command, {"HOME": home, "PATH": ""}, "fetch", "max_length")
+
+
+def version_times(runs: int) -> list[float]:
+    """Milliseconds of each of some runs of `keyhole --version`, after one that is not counted."""
+    command = (sys.executable, "-m", "keyhole", "--version")
+    marks: list[float] = []
+    for _ in range(runs + 1):
+        start = time.perf_counter()
+        subprocess.run(command, env={"PYTHONPATH": str(SERVER)}, capture_output=True, check=True, timeout=PATIENCE)
+        marks.append(1_000 * (time.perf_counter() - start))
+    return marks[1:]
+
+
+def version_line(times: list[float]) -> str:
+    """The middle of these times and their slow end, as a sentence."""
+    *_, p95 = statistics.quantiles(times, n=20, method="inclusive")
+    return f"`--version`: {statistics.median(times):.0f} ms, p95 {p95:.0f} ms of {len(times)} runs."
+
+
+def install_peer(cache: Path) -> Path:
+    """The Python of the peer's virtual environment, made now if it is not there yet."""
+    folder = cache / f"mcp-server-fetch-{PEER_VERSION}-python{sys.version_info.major}.{sys.version_info.minor}"
+    python = folder / "bin" / "python"
+    complete = folder / "complete"
+    if not complete.exists():
+        venv.create(folder, clear=True, with_pip=True)
+        pip = [str(python), "-m", "pip", "install", f"mcp-server-fetch=={PEER_VERSION}"]
+        installed = subprocess.run(pip, capture_output=True, text=True, check=False)
+        if installed.returncode:
+            raise SystemExit(f"pip could not install mcp-server-fetch: {installed.stderr[-500:]}")
+        complete.touch()
+    return python
+
+
+def measure(contender: Contender, *addresses: str) -> tuple[float, ...]:
+    """Milliseconds of each phase in one process."""
+    marks = [time.perf_counter()]
+    with _started(contender) as server:
+        client = {"protocolVersion": REVISION, "capabilities": {}, "clientInfo": {"name": "startup", "version": "1"}}
+        server.ask("initialize", client)
+        server.tell({"method": "notifications/initialized"})
+        server.ask("tools/list", {})
+        marks.append(time.perf_counter())
+        for url in addresses:
+            call = {"name": contender.tool, "arguments": {"url": url, contender.bound: WHOLE}}
+            result = server.ask("tools/call", call)
+            marks.append(time.perf_counter())
+            if result.get("isError") or LAST_WORDS not in result["content"][0]["text"]:
+                raise SystemExit(f"{contender.name} did not return the whole page: {str(result)[:300]}")
+    return tuple(1_000 * (end - start) for start, end in itertools.pairwise(marks))
+
+
+class _Conversation:
+    """JSON-RPC with one process, a line a message."""
+
+    def __init__(self, name: str, process: subprocess.Popen[bytes]) -> None:
+        assert process.stdin is not None and process.stdout is not None
+        self._name = name
+        self._in, self._out = process.stdin, process.stdout
+        self._asked = 0
+
+    def tell(self, message: dict[str, Any]) -> None:
+        """Send a message that has no answer."""
+        self._in.write(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n")
+        self._in.flush()
+
+    def ask(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
+        """Send a request and wait for its result."""
+        self._asked += 1
+        self.tell({"id": self._asked, "method": method, "params": params})
+        for line in self._out:
+            answer = json.loads(line)
+            if answer.get("id") == self._asked:
+                result: dict[str, Any] = answer["result"]
+                return result
+        raise SystemExit(f"{self._name} ended, or did not answer {method} in {PATIENCE:.0f} s")
+
+
+@contextmanager
+def _started(contender: Contender) -> Iterator[_Conversation]:
+    with subprocess.Popen(
+        contender.command,
+        env=contender.env,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+    ) as process:
+        watchdog = threading.Timer(PATIENCE, process.kill)
+        watchdog.start()
+        try:
+            yield _Conversation(contender.name, process)
+        finally:
+            watchdog.cancel()
+            process.kill()
+
+
+def table(times: dict[str, list[tuple[float, ...]]]) -> str:
+    """Minimum, median and maximum of each phase and server, and the ratio of the medians, as Markdown."""
+    ours, theirs = times
+    lines = [
+        f"Milliseconds, min / median / max of {len(times[ours])} runs; Python {sys.version.split()[0]}.",
+        "",
+        f"| | {ours} | {theirs} {PEER_VERSION} | ratio of medians |",
+        "|---|---:|---:|---:|",
+    ]
+    for phase, *columns in zip(PHASES, *(zip(*rows, strict=True) for rows in times.values()), strict=True):
+        cells = [f"{min(c):.0f} / {statistics.median(c):.0f} / {max(c):.0f}" for c in columns]
+        ratio = statistics.median(columns[0]) / statistics.median(columns[1])
+        lines.append(f"| {phase} | {cells[0]} | {cells[1]} | {ratio:.2f} |")
+    return "\n".join(lines)
+
+
+@contextmanager
+def serve_page() -> Iterator[str]:
+    """A site on loopback that answers every address with the page; its base address."""
+    with ThreadingHTTPServer(("127.0.0.1", 0), _Site) as site:
+        threading.Thread(target=site.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{site.server_port}"
+        site.shutdown()
+
+
+class _Site(BaseHTTPRequestHandler):
+    def do_GET(self) -> None:
+        self.send_response(200)
+        self.send_header("Content-Type", "text/html; charset=utf-8")
+        self.send_header("Content-Length", str(len(PAGE)))
+        self.end_headers()
+        self.wfile.write(PAGE)
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Say nothing: the output is the table."""
+
+
+def page() -> bytes:
+    """100 KB of what articles are made of: prose, headings, links, lists, tables and code, with a menu around."""
+    menu = "".join(f'<li><a href="/menu/{n}">Entry {n}</a></li>' for n in range(40))
+    opening = (
+        f'<!doctype html><html lang="en"><head><title>The coast road</title></head><body><nav><ul>{menu}</ul></nav>'
+    )
+    closing = f"<p>{LAST_WORDS}</p></article></main><footer>Set by hand.</footer></body></html>"
+    parts = [opening, "<main><article><h1>The coast road</h1>"]
+    room = PAGE_BYTES - len(opening) - len(closing)
+    for number in itertools.count():
+        section = _section(number)
+        room -= len(section)
+        if room < 0:
+            break
+        parts.append(section)
+    return "".join([*parts, closing]).encode()
+
+
+def _section(number: int) -> str:
+    prose = (
+        f"<p>At station {number} the road follows the river for {number * 7 % 90} miles, and the mail is <b>sorted "
+        f'by hand</b>; the <a href="/station/{number}">keeper of station {number}</a> notes wind and weather twice '
+        "a day, in ink, and sends the sheet on with the next boat, whichever way it goes.</p>"
+    )
+    extras = {
+        0: f"<ul><li>Beds: {number % 9}</li><li>Boats: {number % 4}</li></ul>",
+        3: f"<table><tr><th>Month</th><th>Rain</th></tr><tr><td>May</td><td>{number} mm</td></tr></table>",
+        6: f"<pre><code>station = road[{number}]\nprint(station.keeper)\n</code></pre>",
+    }
+    return f"<h2>Station {number}</h2>{prose * 2}{extras.get(number % 9, '')}"
+
+
+PAGE = page()
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,74 @@
+"""Frames that no client should send, each to a real server over stdio, in both protocol eras.
+
+    python -m benchmarks.server.stdio_frames FILE
+
+FILE has one JSON object a line with `id` and `case`: `name`, and the frame's bytes as `latin1`, or `gen` for one that
+is made here. A server survives a frame when it answers a `tools/list` sent after it within 3 seconds with its three
+tools and has written nothing but JSON-RPC lines. Each frame goes to a server of its own, whose era a request has
+settled, and then to one that has seen all frames before it: 52 servers, a minute. Exit code 1 where
+one is not survived.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from benchmarks.server.wire import ERAS, SilentError, Wire, started
+
+SECONDS = 3.0
+TOOLS = ["web_fetch", "search", "read_artifact"]
+MADE = {"10MB line": b'{"jsonrpc":"2.0","id":5,"method":"tools/list","params":{"x":"' + b"y" * 10_000_000 + b'"}}'}
+
+
+def frame(case: dict[str, Any]) -> bytes:
+    """The bytes of a case, without the line feed at its end."""
+    return MADE[case["gen"]] if "gen" in case else str(case["latin1"]).encode("latin-1")
+
+
+def survives(wire: Wire, sent: bytes) -> str:
+    """What is wrong after a frame, "" where nothing is."""
+    try:
+        wire.raw(sent)
+        answer = wire.ask("tools/list", {}, SECONDS)
+        names = [tool["name"] for tool in answer["result"]["tools"]]
+    except (SilentError, ValueError, KeyError, BrokenPipeError) as error:
+        return f"{type(error).__name__}: {error}"
+    return "" if names == TOOLS else f"the tools are {names}"
+
+
+def run(rows: Sequence[dict[str, Any]], era: str) -> list[str]:
+    """What went wrong in one era: a line for each frame that is not survived."""
+    wrong = []
+    with TemporaryDirectory() as home:
+        for together in ([row] for row in rows):
+            wrong += [f"{fault} (alone)" for fault in _faults(together, home, era)]
+        wrong += _faults(rows, home, era)
+    return wrong
+
+
+def _faults(rows: Sequence[dict[str, Any]], home: str, era: str) -> list[str]:
+    with started(home, era) as wire:
+        wire.ask("tools/list", {})
+        told = [(row, survives(wire, frame(row["case"]))) for row in rows]
+    return [f"{row['id']} {row['case']['name']}: {fault}" for row, fault in told if fault]
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Print one line an era and one for each fault."""
+    rows = [json.loads(line) for line in Path(arguments[0]).read_text(encoding="utf-8").splitlines()]
+    failed = 0
+    for era in ERAS:
+        wrong = run(rows, era)
+        failed += len(wrong)
+        print(f"{era}: {len(rows)} frames, {len(wrong)} not survived")
+        print("".join(f"  {line}\n" for line in wrong), end="")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,1 @@
+"""Plots for `--explain`: which parts of a page were returned, and why."""

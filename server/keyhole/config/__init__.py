@@ -1,0 +1,1 @@
+"""Settings: their schema, parsers and defaults, and where they are read from."""

@@ -1,0 +1,1 @@
+"""Recognise pages that are failures although the server reported success."""

@@ -1,0 +1,76 @@
+"""What systems that stand before pages leave in markup, headers and addresses. Tables and look-ups only.
+
+A mark is a string of code or an id that its system serves in place of a page, not beside one; what it also adds to
+ordinary pages is a trace. Sources: the vendors' public documentation of their challenge, block and consent pages
+(Cloudflare, AWS WAF, Akamai, DataDome, HUMAN, Imperva, Vercel, Anubis, Sucuri, DDoS-Guard, Sourcepoint, OneTrust,
+Didomi, Usercentrics, Quantcast, Cookiebot, Piano, Ghost) and public detectors of them.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+MAX_HINTED: Final = 150_000
+"""Characters that are searched for a hint of a paywall."""
+
+CONSENT_MARKS: Final = (
+    "onetrust", "cdn.cookielaw.org", "sp_message_container", "privacy-mgmt.com", "qc-cmp2", "quantcast",
+    "usercentrics", "didomi", "privacy-center.org", "cookiebot", "trustarc", "consent.google", "consent.youtube",
+    "consent-form", "collectconsent", "iubenda", "cookiefirst", "axeptio", "consentmanager.net", "contentpass",
+    "cookie-wall", "cookiewall", "fundingchoices", "klaro", "cmpbox", "tcfapi", "cookieyes", "complianz", "borlabs",
+)  # fmt: skip
+"""Lower-cased strings of consent platforms; most stand on ordinary pages too."""
+PAYWALL_MARKS: Final = (
+    "paywall", "pay-wall", "regwall", "tinypass.com", "tp-container", "piano.io", "poool", "pelcro", "zephr",
+    "gh-post-upgrade-cta",
+    "post-upgrade-cta", "subscriber-only", "subscription-wall", "meteredcontent", "subscribers-only",
+    "pmpro_content_message",
+    "premium-wall", "article__premium", "is-premium", "content-gate", "article-gate", "reader-revenue", "swg-basic",
+    "members-only", "amp-subscriptions",
+)  # fmt: skip
+"""Lower-cased strings of paywalls and of the classes that themes give them."""
+PAYWALL_HINTS: Final = (
+    "paywall",
+    "regwall",
+    "tinypass",
+    "piano.io",
+    "poool",
+    "pelcro",
+    "zephr",
+    "upgrade-cta",
+    "subscriber",
+    "premium",
+)
+"""What most of these hold: it decides whether a page of middling length is looked at."""
+
+LOGIN_SEGMENTS: Final = frozenset({
+    "login", "log-in", "signin", "sign-in", "sign_in", "logon", "auth", "authenticate", "sso", "login.php",
+    "login.aspx",
+    "login.html", "login.jsp", "wp-login.php", "signin.html", "anmelden", "anmeldung", "einloggen", "connexion",
+    "se-connecter", "identification", "iniciar-sesion", "inicio-sesion", "acceder", "entrar", "accedi", "inloggen",
+    "aanmelden", "logga-in", "logg-inn", "kirjaudu", "logowanie", "zaloguj", "prihlaseni", "bejelentkezes", "giris",
+    "vhod", "denglu", "authwall", "checkpoint", "openid-connect", "saml2", "oauth2", "useraccount", "account-login",
+})  # fmt: skip
+LOGIN_HOSTS: Final = frozenset(
+    {"login", "signin", "auth", "sso", "accounts", "idp", "id", "identity", "cas", "adfs", "passport"}
+)
+CONSENT_SEGMENTS: Final = frozenset({
+    "consent", "collectconsent", "cookie-wall", "cookiewall", "cookie-consent", "privacy-gate", "privacywall",
+    "zustimmung",
+    "consentement", "consentimiento", "consenso", "gdpr", "gdpr-consent", "cmp", "cookies-consent", "toestemming",
+    "samtycke",
+})  # fmt: skip
+CONSENT_HOSTS: Final = frozenset({"consent", "guce", "myprivacy", "privacygate", "cmp", "cookiewall"})
+NOT_FOUND_SEGMENTS: Final = frozenset({
+    "404", "404.html", "404.php", "404.aspx", "404.htm", "error404", "error-404", "404-error", "erreur-404",
+    "not-found", "not_found",
+    "notfound", "page-not-found", "pagenotfound", "notfound.html", "pagenotfound.aspx", "errorpage",
+    "seite-nicht-gefunden", "pagina-no-encontrada",
+    "introuvable", "page-introuvable", "pagina-non-trovata", "pagina-niet-gevonden", "notfound.aspx", "404-page",
+    "404-not-found", "fehler-404",
+})  # fmt: skip
+HOME_SEGMENTS: Final = frozenset({
+    "", "home", "index", "index.html", "index.htm", "index.php", "index.jsp", "index.asp", "index.aspx", "default.aspx",
+    "default.asp", "default.htm", "home.html", "main", "start", "welcome", "homepage", "home.aspx", "startseite",
+    "accueil", "inicio",
+})  # fmt: skip

@@ -1,0 +1,1 @@
+"""Tell a page's content from menus, footers and other boilerplate."""

@@ -1,0 +1,166 @@
+"""What a body is: its media type by header, first bytes and, where both say nothing, the ending of its address."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+from urllib.parse import urlsplit
+
+from keyhole.errors import KeyholeError
+from keyhole.extract.body import Body
+from keyhole.extract.decode import looks_binary
+from keyhole.extract.formats.xml import root_kind, xml_text
+
+UNKNOWN: Final = "application/octet-stream"
+
+_UNTRUSTED: Final = frozenset(
+    {"", "text/plain", UNKNOWN, "application/x-unknown", "application/unknown", "binary/octet-stream"}
+)
+"""Types that servers send for want of a better one; the body's first bytes decide, then the address."""
+
+_SUFFIXES: Final = {
+    "json": "application/json", "geojson": "application/geo+json", "jsonl": "application/jsonl",
+    "ndjson": "application/x-ndjson", "csv": "text/csv", "tsv": "text/tab-separated-values", "md": "text/markdown",
+    "xml": "application/xml",
+}  # fmt: skip
+"""Endings of addresses whose reader differs from that of plain text."""
+
+_SIGNATURES: Final = (
+    (b"%PDF-", "application/pdf", "a PDF document"),
+    (b"\x89PNG\r\n\x1a\n", "image/png", "a PNG image"),
+    (b"\xff\xd8\xff", "image/jpeg", "a JPEG image"),
+    (b"GIF87a", "image/gif", "a GIF image"),
+    (b"GIF89a", "image/gif", "a GIF image"),
+    (b"\0\0\1\0", "image/x-icon", "an icon"),
+    (b"PK\x03\x04", "application/zip", "a ZIP archive"),
+    (b"PK\x05\x06", "application/zip", "an empty ZIP archive"),
+    (b"\x1f\x8b", "application/gzip", "a gzip archive"),
+    (b"BZh", "application/x-bzip2", "a bzip2 archive"),
+    (b"\xfd7zXZ\0", "application/x-xz", "an XZ archive"),
+    (b"\x28\xb5\x2f\xfd", "application/zstd", "a Zstandard archive"),
+    (b"7z\xbc\xaf\x27\x1c", "application/x-7z-compressed", "a 7z archive"),
+    (b"Rar!\x1a\x07", "application/vnd.rar", "a RAR archive"),
+    (b"\x7fELF", "application/x-elf", "an ELF program"),
+    (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "application/x-ole-storage", "an Office document of before 2007"),
+    (b"\0asm", "application/wasm", "a WebAssembly module"),
+    (b"SQLite format 3\0", "application/vnd.sqlite3", "an SQLite database"),
+    (b"wOFF", "font/woff", "a web font"),
+    (b"wOF2", "font/woff2", "a web font"),
+    (b"\0\1\0\0\0", "font/ttf", "a TrueType font"),
+    (b"OTTO\0", "font/otf", "an OpenType font"),
+    (b"OggS\0", "application/ogg", "an Ogg recording"),
+    (b"fLaC\0", "audio/flac", "a FLAC recording"),
+    (b"\x1aE\xdf\xa3", "video/webm", "a Matroska or WebM video"),
+    (b"{\\rtf", "application/rtf", "an RTF document"),
+    (b"II*\0", "image/tiff", "a TIFF image"),
+    (b"MM\0*", "image/tiff", "a TIFF image"),
+)
+"""First bytes, media type and name in words: IANA's registry of media types and the formats' own specifications."""
+
+_BOXES: Final = {b"avif": ("image/avif", "an AVIF image"), b"avis": ("image/avif", "an AVIF image")}
+_RIFF: Final = {
+    b"WEBP": ("image/webp", "a WebP image"), b"WAVE": ("audio/wav", "a WAV recording"),
+    b"AVI ": ("video/x-msvideo", "an AVI video"),
+}  # fmt: skip
+_FAMILIES: Final = (
+    ("application/vnd.oasis.opendocument.", "an OpenDocument file"), ("audio/", "a recording"), ("video/", "a video"),
+    ("font/", "a font"), ("image/", "an image"),
+)  # fmt: skip
+_HTML_STARTS: Final = (b"<!doctype html", b"<html", b"<head", b"<body")
+_JSON_FEED = re.compile(r'"version"\s*:\s*"https?:(?:\\?/){2}jsonfeed\.org\\?/version', re.IGNORECASE)
+_FEED_TYPES: Final = frozenset({"application/rss+xml", "application/atom+xml", "application/rdf+xml"})
+_XML_TYPES: Final = frozenset({"application/xml", "text/xml", "application/x-xml"})
+
+
+def sniff(body: bytes, content_type: str, url: str = "") -> str:
+    """The media type that the bytes are read as: first bytes of a binary format, else the header unless it says
+    nothing, in which case HTML, XML and the ending of the address are looked for."""
+    whole = Body(body, content_type, url)
+    named = content_type.partition(";")[0].strip().lower()
+    if binary := signature(body):
+        return _zipped(whole) if binary[0] == "application/zip" else binary[0]
+    start = body[:1_024].lstrip(b"\xef\xbb\xbf \t\r\n").lower()
+    is_binary = looks_binary(body, content_type)
+    if not is_binary and start.startswith(b"<") and (found := _markup(whole, named, start)):
+        return found
+    if named in _UNTRUSTED:
+        if is_binary:
+            return named if named == "text/plain" else UNKNOWN
+        named = _SUFFIXES.get(_suffix(url), "text/plain")
+    if named.endswith("json") and _JSON_FEED.search(whole.text()[:4_000]):
+        return "application/feed+json"
+    return named
+
+
+def _markup(body: Body, named: str, start: bytes) -> str:
+    """What starts with `<`: feeds, XHTML and drawings whatever XML they are named, HTML where nothing was named."""
+    untrusted = named in _UNTRUSTED
+    if (untrusted or _is_binary_type(named)) and start.startswith(_HTML_STARTS):
+        return "text/html"
+    xml = named in _XML_TYPES or named.endswith("+xml")
+    if not (xml or untrusted or (named == "text/html" and start.startswith((b"<?xml", b"<rss", b"<feed")))):
+        return ""
+    kind = root_kind(xml_text(body)[:40_000])
+    if kind == "feed":
+        return named if named in _FEED_TYPES else "application/feed+xml"
+    if kind == "html":
+        return "application/xhtml+xml" if xml else "text/html"
+    if kind == "svg":
+        return "image/svg+xml"
+    return "application/xml" if untrusted and start.startswith(b"<?xml") else ""
+
+
+def signature(body: bytes) -> tuple[str, str] | None:
+    """Media type and name of a binary format by its first bytes."""
+    for start, media_type, name in _SIGNATURES:
+        if body.startswith(start):
+            return media_type, name
+    if body[4:8] == b"ftyp":
+        return _BOXES.get(body[8:12], ("video/mp4", "an MP4 video"))
+    if body.startswith(b"RIFF") and body[8:12] in _RIFF:
+        return _RIFF[body[8:12]]
+    if body.startswith(b"BM") and body[6:10] == bytes(4):
+        return "image/bmp", "a BMP image"
+    if body.startswith(b"ID3") and body[3:4] < b"\x10":
+        return "audio/mpeg", "an MP3 recording"
+    if body.startswith(b"MZ") and b"\0" in body[:64]:
+        return "application/vnd.microsoft.portable-executable", "a Windows program"
+    if body[257:262] == b"ustar":
+        return "application/x-tar", "a tar archive"
+    # Some programs write a line or two before the header, and every reader allows for it.
+    return ("application/pdf", "a PDF document") if b"\n%PDF-" in body[:1_024] else None
+
+
+def described(body: bytes, media_type: str) -> str:
+    """What an unread body is, in words and by its type."""
+    known = signature(body)
+    name = known[1] if known and known[0] == media_type else ""
+    name = name or next((words for start, words in _FAMILIES if media_type.startswith(start)), "")
+    return f"{name} ({media_type})" if name else media_type or "binary"
+
+
+def _suffix(url: str) -> str:
+    """The ending of an address's path, in lower case."""
+    try:
+        last = urlsplit(url).path.rpartition("/")[2]
+    except ValueError:
+        return ""
+    return last.rpartition(".")[2].lower() if "." in last else ""
+
+
+def _is_binary_type(named: str) -> bool:
+    return named == "application/pdf" or (
+        named.startswith(("image/", "application/vnd.")) and not named.endswith("+xml")
+    )
+
+
+def _zipped(body: Body) -> str:
+    """The kind of document in a zip file; a damaged one is what its header says, if that says anything."""
+    from keyhole.extract.formats.archive import Archive  # loads what unpacks, which most bodies never need
+
+    named = body.content_type.partition(";")[0].strip().lower()
+    try:
+        return Archive(body).media_type()
+    except KeyholeError:
+        documents = ("application/vnd.openxmlformats-", "application/epub+zip")
+        return named if named.startswith(documents) else "application/zip"

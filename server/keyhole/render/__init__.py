@@ -1,0 +1,1 @@
+"""Turn records and errors into the text that a model reads."""

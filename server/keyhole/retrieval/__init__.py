@@ -1,0 +1,1 @@
+"""The three tools: from arguments to an answer. `retrieve.py` shows the order of the stages."""

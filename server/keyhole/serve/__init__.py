@@ -1,0 +1,1 @@
+"""Serve MCP clients over stdio and streamable HTTP."""

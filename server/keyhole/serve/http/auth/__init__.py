@@ -1,0 +1,1 @@
+"""Authentication of HTTP requests: bearer tokens from a file, and OAuth."""

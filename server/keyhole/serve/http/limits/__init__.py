@@ -1,0 +1,1 @@
+"""Limits on the calls of a hosted server: rates, concurrent calls, admission."""

@@ -1,0 +1,1 @@
+"""Artifacts in PostgreSQL."""

@@ -1,0 +1,147 @@
+"""The tables in PostgreSQL, brought up by whichever server comes first, and the installation's secret. Keeps nothing.
+
+Every table of a tenant's things carries the tenant, and every statement names it. Row-level security is a second wall
+behind that: a transaction sets `keyhole.tenant`, and the tables show no other rows, even to the role that owns them.
+Only `words` is without it: the array operators are not leakproof, so that PostgreSQL would not use its index; its terms
+are hashes under the tenant's number, which no other tenant's question holds.
+"""
+
+from __future__ import annotations
+
+import secrets
+from typing import Final, LiteralString
+
+from keyhole.errors import Code, KeyholeError
+from keyhole.store.home import SECRET_BYTES
+from keyhole.store.postgres.database import GRACE, PATIENCE, Connection
+
+MIGRATION_SECONDS: Final = 600.0
+"""The longest that bringing the tables up may take; others that start meanwhile wait for it as long."""
+LOCK: Final = 0x6B657968_6F6C6501
+"""Number of the advisory lock under which tables are changed: "keyhole" and a one."""
+
+_GUARDED: Final = ("totals", "contents", "chunks", "artifacts", "dropped", "known_urls", "vectors")
+
+_MIGRATIONS: Final[tuple[LiteralString, ...]] = (
+    """
+CREATE TABLE keyhole.installation (
+    one boolean PRIMARY KEY DEFAULT true CHECK (one), version integer NOT NULL, secret bytea NOT NULL
+);
+CREATE TABLE keyhole.retrieval.tenants (tenant uuid PRIMARY KEY, swept_at double precision NOT NULL);
+CREATE TABLE keyhole.totals (
+    tenant uuid NOT NULL, shard smallint NOT NULL,
+    artifacts bigint NOT NULL DEFAULT 0, contents bigint NOT NULL DEFAULT 0, text_bytes bigint NOT NULL DEFAULT 0,
+    stored_bytes bigint NOT NULL DEFAULT 0, known_urls bigint NOT NULL DEFAULT 0, vectors bigint NOT NULL DEFAULT 0,
+    PRIMARY KEY (tenant, shard)
+) WITH (fillfactor = 50);
+CREATE TABLE keyhole.contents (
+    key bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, tenant uuid NOT NULL, digest bytea NOT NULL,
+    chars integer NOT NULL, text_size bigint NOT NULL, size bigint NOT NULL, damaged boolean NOT NULL DEFAULT false,
+    UNIQUE (tenant, digest)
+);
+CREATE TABLE keyhole.chunks (
+    content bigint NOT NULL REFERENCES keyhole.contents ON DELETE CASCADE, first integer NOT NULL,
+    tenant uuid NOT NULL, data bytea NOT NULL, PRIMARY KEY (content, first)
+);
+ALTER TABLE keyhole.chunks ALTER data SET STORAGE EXTERNAL;
+CREATE TABLE keyhole.artifacts (
+    key bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, tenant uuid NOT NULL, id text NOT NULL,
+    content bigint NOT NULL REFERENCES keyhole.contents, chars integer NOT NULL, size bigint NOT NULL,
+    damaged boolean NOT NULL DEFAULT false, request uuid NOT NULL, fetched_at double precision NOT NULL,
+    last_access double precision NOT NULL, published text NOT NULL, language text NOT NULL, url text NOT NULL,
+    record text NOT NULL, UNIQUE (tenant, id)
+);
+CREATE INDEX artifacts_by_request ON keyhole.artifacts (tenant, request, fetched_at);
+CREATE INDEX artifacts_by_fetch ON keyhole.artifacts (tenant, fetched_at DESC, id);
+CREATE INDEX artifacts_by_access ON keyhole.artifacts (tenant, last_access, key);
+CREATE INDEX artifacts_by_content ON keyhole.artifacts (content);
+CREATE INDEX artifacts_damaged ON keyhole.artifacts (tenant) WHERE damaged;
+CREATE TABLE keyhole.words (
+    key bigint PRIMARY KEY REFERENCES keyhole.artifacts ON DELETE CASCADE, tenant uuid NOT NULL,
+    stems bigint[] NOT NULL
+) WITH (toast_tuple_target = 128);
+ALTER TABLE keyhole.words ALTER stems SET STORAGE EXTERNAL;
+CREATE INDEX words_by_stem ON keyhole.words USING gin (stems) WITH (fastupdate = off);
+CREATE TABLE keyhole.dropped (
+    tenant uuid NOT NULL, id text NOT NULL, url bytea NOT NULL, dropped_at double precision NOT NULL,
+    PRIMARY KEY (tenant, id)
+);
+CREATE INDEX dropped_by_time ON keyhole.dropped (tenant, dropped_at);
+CREATE SEQUENCE keyhole.latest;
+CREATE TABLE keyhole.known_urls (
+    tenant uuid NOT NULL, key bytea NOT NULL, number bigint NOT NULL, PRIMARY KEY (tenant, key)
+);
+CREATE INDEX known_urls_by_number ON keyhole.known_urls (tenant, number);
+CREATE TABLE keyhole.vectors (
+    tenant uuid NOT NULL, key bytea NOT NULL, number bigint NOT NULL, vector bytea NOT NULL, PRIMARY KEY (tenant, key)
+);
+ALTER TABLE keyhole.vectors ALTER vector SET STORAGE EXTERNAL;
+CREATE INDEX vectors_by_number ON keyhole.vectors (tenant, number);
+""",
+)
+"""What leads from each version of the tables to the next, the first from none. A released one never changes; new
+columns have defaults, as a server of the version before still writes while others are replaced."""
+SCHEMA_VERSION: Final = len(_MIGRATIONS)
+
+
+def prepare(connection: Connection) -> None:
+    """Bring the tables up to this version: one server does, and the others wait for it.
+
+    Raises KeyholeError (store_unavailable) when a newer Keyhole made them; they are left as they are.
+    """
+    if _version(connection) == SCHEMA_VERSION:
+        return
+    connection.patience = MIGRATION_SECONDS + GRACE
+    try:
+        with connection.transaction():
+            connection.execute("SELECT set_config('statement_timeout', %s, true)", [str(int(MIGRATION_SECONDS * 1000))])
+            # A server that is suspended in between must not keep the lock from all others.
+            connection.execute("SET LOCAL idle_in_transaction_session_timeout = 10000")
+            connection.execute("SELECT set_config('lock_timeout', '0', true), pg_advisory_xact_lock(%s)", [LOCK])
+            _migrate(connection, _version(connection))
+    finally:
+        connection.patience = PATIENCE + GRACE
+
+
+def secret_of(connection: Connection) -> bytes:
+    """The secret that all servers on this database share."""
+    row = connection.execute("SELECT secret FROM keyhole.installation").fetchone()
+    return bytes(row["secret"]) if row else b""
+
+
+def _version(connection: Connection) -> int:
+    """The version of the tables there are, 0 without any."""
+    # Not to_regclass(): in a transaction that has waited for a lock, it still says what was there before.
+    sql = "SELECT FROM pg_catalog.pg_tables WHERE schemaname = 'keyhole' AND tablename = 'installation'"
+    if not connection.execute(sql).rowcount:
+        return 0
+    row = connection.execute("SELECT version FROM keyhole.installation").fetchone()
+    version = int(row["version"]) if row else 0
+    if version > SCHEMA_VERSION:
+        raise KeyholeError(Code.STORE_UNAVAILABLE, "the artifact store was written by a newer Keyhole")
+    return version
+
+
+def _migrate(connection: Connection, version: int) -> None:
+    if version == SCHEMA_VERSION:
+        return
+    if not connection.execute("SELECT FROM pg_catalog.pg_namespace WHERE nspname = 'keyhole'").rowcount:
+        # Not IF NOT EXISTS: that asks for the right to make schemas even where the operator has made this one.
+        connection.execute("CREATE SCHEMA keyhole")
+    for migration in _MIGRATIONS[version:]:
+        connection.execute(migration)
+    for table in _GUARDED:
+        connection.execute(_guard(table))
+    connection.execute(
+        "INSERT INTO keyhole.installation (version, secret) VALUES (%s, %s) "
+        "ON CONFLICT (one) DO UPDATE SET version = excluded.version",
+        [SCHEMA_VERSION, secrets.token_bytes(SECRET_BYTES)],
+    )
+
+
+def _guard(table: str) -> str:
+    return (
+        f"ALTER TABLE keyhole.{table} ENABLE ROW LEVEL SECURITY; ALTER TABLE keyhole.{table} FORCE ROW LEVEL SECURITY; "
+        f"DROP POLICY IF EXISTS own ON keyhole.{table}; CREATE POLICY own ON keyhole.{table} "
+        "USING (tenant = nullif(current_setting('keyhole.tenant', true), '')::uuid)"
+    )

@@ -1,0 +1,1 @@
+"""Artifacts in SQLite and files on this machine."""

@@ -1,0 +1,1 @@
+"""Text helpers without I/O: cleaning, escaping, measuring, Markdown, differences, suggestions."""

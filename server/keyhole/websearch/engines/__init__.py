@@ -1,0 +1,1 @@
+"""One file for each search engine, and what several of them share."""

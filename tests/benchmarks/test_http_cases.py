@@ -1,0 +1,40 @@
+"""The benchmark of HTTP requests, with its own rows and few idle connections."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from benchmarks.server.http_cases import (
+    OWN_ROWS,
+    check_default_address,
+    check_forced,
+    check_idle,
+    file_tokens,
+    oauth_tokens,
+    run_rows,
+)
+from tests.support.http_server import started
+from tests.support.issuer import issuer
+
+HOSTED = {"KEYHOLE_ALLOWED_HOSTS": "127.0.0.1,localhost"}
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="memory and sockets are read from Linux's /proc")
+@pytest.mark.parametrize("profile", ["plain", "tokens", "oauth"])
+def test_odd_requests_are_answered_as_they_must_be(tmp_path: Path, profile: str) -> None:
+    with issuer() as real:
+        made = {"plain": ({}, {}), "tokens": file_tokens(tmp_path), "oauth": oauth_tokens(real)}
+        settings, tokens = made[profile]
+        with started({**settings, **(HOSTED if tokens else {})}) as server:
+            server.tokens = tokens
+            assert run_rows(server, profile, OWN_ROWS) == 0
+            if profile == "plain":
+                assert check_default_address(server) == ""
+                assert check_idle(server, 50) == ""
+
+
+def test_an_exception_inside_tells_a_client_nothing_of_it() -> None:
+    assert check_forced() == ""

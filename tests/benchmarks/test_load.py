@@ -1,0 +1,158 @@
+"""The load test: its client, its judgement of answers, its figures, and a small run of all of it."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from benchmarks.server.load_test.client import Reply, understood
+from benchmarks.server.load_test.results import Run, Tally, misses, percentile, unscaled
+from benchmarks.server.load_test.workload import MIX, Call, Kept, World, faults, kept, planned
+from benchmarks.server.memory_slope import slope
+from tests.support.documentation import ROOT
+
+PAGE = "http://127.0.0.1:1/a"
+WORLD = World(
+    small=(PAGE,), large=(PAGE,), slow=(PAGE,), hostile=(PAGE,), questions=("what",),
+    texts={"127.0.0.1/a": "one two three [here](http://127.0.0.1:1/a?v=000000000000#b)"},
+)  # fmt: skip
+TRUTH = "one two three [here](http://127.0.0.1:1/a?v=00000000000f#b)"
+KEPT = Kept("id1", f"{PAGE}?v=00000000000f", len(TRUTH), noticed=False)
+
+
+def result(text: str, is_error: bool = False, **facts: object) -> str:
+    message = {"content": [{"type": "text", "text": text}], "isError": is_error, "_meta": {"keyhole": facts}}
+    return json.dumps({"jsonrpc": "2.0", "id": 1, "result": message})
+
+
+def reading(text: str, start: int, end: int) -> Reply:
+    framed = f"Title: x\n--- untrusted text m ---\n{text}\n--- end m ---\nNext: more"
+    return Reply(
+        200, 0.1, framed, {"artifact_id": "id1", "url": KEPT.url, "total_chars": len(TRUTH), "spans": [[start, end, 0]]}
+    )
+
+
+def test_an_answer_is_understood_as_json_and_as_the_last_message_of_a_stream() -> None:
+    stream = f"event: message\r\ndata: {{}}\r\n\r\n: ping\r\n\r\ndata: {result('hello', total_chars=5)}\r\n\r\n"
+    for kind, text in (("application/json", result("hello", total_chars=5)), ("text/event-stream", stream)):
+        reply = understood(200, {"content-type": kind}, text, 0.5)
+        assert (reply.said, reply.text, reply.facts["total_chars"]) == ("ok", "hello", 5)
+
+
+def test_a_refusal_has_its_name_and_its_wait() -> None:
+    body = json.dumps({"error": "too_many_calls", "message": "…"})
+    reply = understood(429, {"content-type": "application/json", "retry-after": "3"}, body, 0.0)
+    assert (reply.refused, reply.said, reply.retry_after) == (True, "too_many_calls", 3.0)
+    assert understood(503, {}, "<html>", 0.0).said == "http_503"
+    assert understood(200, {}, result("timeout: nothing", is_error=True), 0.0).said == "timeout"
+
+
+def test_a_page_must_be_kept_as_it_is_read_here_its_links_to_itself_included() -> None:
+    call = Call("fetch small", "web_fetch", {"url": KEPT.url})
+    facts = {"artifact_id": "id1", "url": KEPT.url, "total_chars": len(TRUTH)}
+    assert faults(call, Reply(200, 0.1, "…", facts), WORLD) == []
+    assert faults(call, Reply(200, 0.1, "…", facts | {"total_chars": 3}), WORLD) != []
+    assert faults(call, Reply(200, 0.1, "…", facts | {"total_chars": 3, "notice": "cut"}), WORLD) == []
+    assert kept(call, Reply(200, 0.1, "…", facts)) == [KEPT]
+
+
+def test_a_range_must_be_the_text_character_for_character() -> None:
+    call = Call("read", "read_artifact", {"id": "id1", "offset": 4, "limit": 100}, KEPT)
+    assert faults(call, reading(TRUTH[4:], 4, len(TRUTH)), WORLD) == []
+    assert faults(call, reading(TRUTH[4:-1] + "x", 4, len(TRUTH)), WORLD) != []
+    assert faults(call, reading(TRUTH[3:], 3, len(TRUTH)), WORLD) != []
+    empty = reading("", 4, 4)
+    assert faults(call, replace(empty, facts={**empty.facts, "spans": []}), WORLD) != []
+
+
+def test_an_answer_must_be_that_of_its_own_call() -> None:
+    facts = {"artifact_id": "id1", "url": KEPT.url, "total_chars": len(TRUTH)}
+    for call, other in (
+        (Call("fetch again", "web_fetch", {"url": KEPT.url}, KEPT), {"url": f"{PAGE}?v=00000000000e"}),
+        (Call("read for a query", "read_artifact", {"id": "id1", "query": "two"}, KEPT), {"artifact_id": "id2"}),
+    ):
+        assert faults(call, Reply(200, 0.1, "…", facts), WORLD) == []
+        assert faults(call, Reply(200, 0.1, "…", facts | other), WORLD) != []
+
+
+@pytest.mark.parametrize(
+    ("kind", "reply", "right"),
+    [
+        ("read another's", Reply(200, 0.1, "unknown_artifact: no", is_error=True), True),
+        ("read another's", Reply(200, 0.1, "the text", {"artifact_id": "x", "url": "u", "total_chars": 1}), False),
+        ("read another's", Reply(200, 0.1, "expired_artifact: no", is_error=True), False),
+        ("fetch small", Reply(200, 0.1, "timeout: no", is_error=True), True),
+        ("fetch small", Reply(200, 0.1, "not_found: no", is_error=True), False),
+        ("fetch hostile", Reply(200, 0.1, "timeout: no", is_error=True), True),
+        ("fetch hostile", Reply(200, 0.1, "internal_error: no", is_error=True), False),
+        ("read", Reply(429, 0.1, code="rate_exceeded"), True),
+        ("read", Reply(503, 0.1, code="http_503"), False),
+        ("read", Reply(0, 0.1, code="ReadError"), False),
+        ("read", Reply(502, 0.1, code="http_502"), False),
+    ],
+)
+def test_only_named_errors_that_fit_the_call_are_right(kind: str, reply: Reply, right: bool) -> None:
+    assert (faults(Call(kind, "web_fetch", {}), reply, WORLD) == []) is right
+
+
+def test_calls_are_mixed_as_stated_and_follow_from_the_seed() -> None:
+    def plan(seed: int) -> list[Call]:
+        random = Random(seed)
+        return [planned(random, WORLD, [KEPT], ["other"]) for _ in range(2_000)]
+
+    assert sum(MIX.values()) == 100
+    assert plan(1) == plan(1)
+    kinds = [call.kind for call in plan(1)]
+    assert {kind for kind, share in MIX.items() if abs(kinds.count(kind) / 20 - share) > 4} == set()
+    assert all(call.arguments["id"] == "other" for call in plan(1) if call.kind == "read another's")
+
+
+def run(offered: float = 0, rate: int = 10, cpu: float = 2.0, **changes: object) -> Run:
+    tally = Tally(in_time=rate)
+    tally.add("fetch small", "ok", 1.5)
+    given = {"lost": (), "wrong": (), "foreign": (), **changes}
+    return Run(1, 1, 1.0, offered, tally, 1, 1, kills=0, cpu={"all": cpu}, machine=cpu, processors=2, **given)  # type: ignore[arg-type]
+
+
+def test_every_kind_of_loss_is_a_miss_and_slowness_only_at_an_offered_rate() -> None:
+    assert misses(run()) == []
+    assert len(misses(run(lost=("a",), wrong=("b",), foreign=("c",)))) == 3
+    assert misses(run(offered=5)) == ["p95 of small fetches is 1.50 s at 5 calls/s offered"]
+    late = run()
+    late.tally.out_of_time = 2
+    assert misses(late) == []
+    assert misses(replace(late, offered=5))[0] == "2 calls ran out of time at 5 calls/s offered"
+
+
+def test_replicas_that_bring_too_little_are_a_miss_only_where_processors_stood_idle() -> None:
+    assert unscaled(run(cpu=1.0), run(rate=15))
+    assert not unscaled(run(cpu=1.9), run(rate=15))
+    assert not unscaled(run(cpu=1.0), run(rate=17))
+
+
+def test_percentiles_and_slopes() -> None:
+    times = [float(number) for number in range(1, 101)]
+    assert [percentile(times, share) for share in (0.5, 0.95, 0.99)] == [51, 96, 100]
+    assert slope([(0, 100), (10_000, 102), (20_000, 104)]) == pytest.approx(2)
+    assert slope([(0, 100), (10_000, 100)]) == 0
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="every address of 127.0.0.0/8 is this machine's on Linux")
+@pytest.mark.skipif(not (shutil.which("nginx") or Path("/usr/sbin/nginx").exists()), reason="nginx is not installed")
+def test_a_small_run_loses_nothing(tmp_path: Path) -> None:
+    file = tmp_path / "run.json"
+    little = {"replicas": 2, "rates": 0, "seconds": 2, "clients": 6, "tenants": 0, "store": "sqlite", "pages": 12}
+    options = [word for name, value in {**little, "json": file}.items() for word in (f"--{name}", str(value))]
+    command = [sys.executable, str(ROOT / "benchmarks" / "load.py"), *options]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=180)
+    assert done.returncode == 0, done.stdout + done.stderr
+    (facts,) = json.loads(file.read_text())
+    assert facts["misses"] == []
+    assert facts["read_back"] == facts["acknowledged"] > 0

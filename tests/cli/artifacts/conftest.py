@@ -1,0 +1,21 @@
+"""Two installations, each with a store and a secret of its own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.support.installation import Installation
+
+
+@pytest.fixture
+def here(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Installation:
+    """An installation with an empty store."""
+    return Installation(tmp_path / "here", capsys)
+
+
+@pytest.fixture
+def there(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Installation:
+    """Another one, with a secret of its own."""
+    return Installation(tmp_path / "there", capsys)

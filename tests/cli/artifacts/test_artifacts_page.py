@@ -1,0 +1,73 @@
+"""The page on artifacts: its examples, run one after the other, print what it says they print."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from keyhole.config.config import Config
+from tests.support.documentation import ROOT
+from tests.support.installation import Installation
+
+PAGE = (ROOT / "docs" / "storage" / "artifacts.md").read_text(encoding="utf-8")
+WAL = "Readers do not block writers with WAL.\nA long reader can cause checkpoint starvation.\n"
+VACUUM = "The daemon vacuums tables in which enough rows died, and analyzes them.\n"
+
+
+@pytest.fixture
+def in_utc(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setenv("TZ", "UTC")
+    time.tzset()
+    yield
+    monkeypatch.undo()
+    time.tzset()
+
+
+def examples() -> list[tuple[str, str]]:
+    """Each command with what it prints; a comment stands for itself."""
+    blocks = re.findall(r"```console\n(.*?)```", PAGE, re.DOTALL)
+    found: list[tuple[str, str]] = []
+    for line in "".join(blocks).splitlines(keepends=True):
+        if line.startswith(("$ ", "# ")):
+            found.append((line.strip(), ""))
+        else:
+            found[-1] = (found[-1][0], found[-1][1] + line)
+    return found
+
+
+def test_every_example_prints_what_the_page_says(
+    here: Installation, there: Installation, in_utc: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    here.home.mkdir()
+    (here.home / "secret").write_bytes(b"0" * 32)
+    here.keep(
+        WAL + "It is a file.\n" * 347,
+        "https://sqlite.org/wal.html",
+        title="Write-Ahead Logging",
+        fetched_at=1773475200.0,
+    )
+    url = "https://www.postgresql.org/docs/current/routine-vacuuming.html"
+    here.keep(VACUUM * 255, url, title="PostgreSQL: Routine Vacuuming", fetched_at=1773480360.0)
+    at, count = here, 0
+    for command, printed in examples():
+        if command.startswith("#"):
+            at = there
+            continue
+        words = shlex.split(command.removeprefix("$ "))
+        assert words[:2] == ["keyhole", "artifacts"]
+        _, out, err = at.run(*words[2:])
+        pattern = "[^\n]*".join(map(re.escape, printed.split("…")))
+        assert re.fullmatch(pattern, out + err), f"{command}\n{out}{err}"
+        count += 1
+    assert count > 12
+
+
+def test_the_settings_it_names_are_what_it_says() -> None:
+    assert f"`KEYHOLE_TTL_DAYS` ({Config().ttl_days:.0f})" in PAGE
+    assert f"`KEYHOLE_STORE_MAX_BYTES` ({Config().store_max_bytes // 1024**3} GiB)" in PAGE

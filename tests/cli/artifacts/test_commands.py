@@ -1,0 +1,289 @@
+"""`keyhole artifacts`: what is stored, from a terminal and for programs."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import sqlite3
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from keyhole.cli import table
+from keyhole.cli.artifacts.arguments import ACTIONS
+from tests.support.installation import Installation
+
+HOSTILE = "Red \x1b[31malarm\x1b[0m [bold]x[/bold]\r\n\x07\x9b2J \u202eevil :smile: \x1b]0;title\x07"
+SHOWN = "Red alarm [bold]x[/bold] evil :smile:"
+
+
+def test_an_empty_store_says_what_fills_it(here: Installation) -> None:
+    assert here.run("list") == (0, "No artifacts yet: `keyhole fetch URL` makes one.\n", "")
+    assert here.facts("list") == []
+
+
+def test_an_empty_listing_says_where_else_nothing_is(
+    here: Installation, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert here.run("list", "--tenant", "ann")[1] == "No artifacts of this tenant.\n"
+    monkeypatch.setenv("KEYHOLE_STORE", "memory")
+    assert "each process has its own" in here.run("list")[1]
+    code, _, told = here.run("import", str(tmp_path / "pages"))
+    assert (code, "would be gone" in told) == (2, True)
+
+
+def test_a_listing_shows_the_last_fetched_first_as_aligned_lines(here: Installation) -> None:
+    old = here.keep("x" * 1_234, title="Old", fetched_at=1_600_000_000.0)
+    new = here.keep("y", title="A longer title 中文", url="https://other.example/a", fetched_at=1_700_000_000.0)
+    code, out, _ = here.run("list")
+    first, second = out.splitlines()
+    assert code == 0
+    assert first.split()[0] == new.id
+    assert second.split()[0] == old.id
+    assert "1,234  Old" in second
+    assert "2020-09-1" in second
+    assert first.index("https") + 2 == second.index("https")  # two signs before it are wide ones
+    assert [row["id"] for row in here.facts("list", "--limit", "1")] == [new.id]
+
+
+def test_a_listing_is_narrowed_to_sites_and_sorted(here: Installation) -> None:
+    one = here.keep("a" * 10, url="https://docs.python.org/a", title="Zebra", fetched_at=1e9)
+    two = here.keep("b" * 30, url="https://python.org/b", title="ape", fetched_at=3e8)
+    three = here.keep("c" * 20, url="https://sqlite.org/", title="Bear", fetched_at=2e9)
+
+    def ids(*options: str) -> list[str]:
+        return [row["id"] for row in here.facts("list", *options)]
+
+    assert ids() == [three.id, one.id, two.id]
+    assert ids("--site", "python.org") == [one.id, two.id]
+    assert ids("--site", "docs.python.org", "--site", "sqlite.org") == [three.id, one.id]
+    assert ids("--sort", "size") == [two.id, three.id, one.id]
+    assert ids("--sort", "title", "--limit", "2") == [two.id, three.id]
+    assert ids("--sort", "url") == [one.id, two.id, three.id]
+    assert ids("--sort", "read") == [three.id, two.id, one.id]
+    assert here.run("list", "--site", "none.example")[1] == "None on these sites.\n"
+
+
+def test_a_text_is_shown_whole_or_a_range_of_it(here: Installation) -> None:
+    kept = here.keep("# Title\n\nAll of it.\n")
+    assert here.run("show", kept.id) == (0, kept.text, "")
+    assert here.run("show", kept.id, "--offset", "2", "--limit", "5")[1] == "Title\n"
+    assert here.run("show", kept.id, "--offset", "999")[1] == "\n"
+    facts = here.facts("show", kept.id)
+    assert (facts["text"], facts["url"], facts["notes"]) == (kept.text, kept.url, {})
+    part = here.facts("show", kept.id, "--offset", "2", "--limit", "5")
+    assert (part["text"], part["start"], part["total_chars"]) == ("Title", 2, len(kept.text))
+
+
+def test_what_is_known_about_an_artifact_is_shown_without_its_text(here: Installation) -> None:
+    kept = here.keep(
+        "The text.", author="Ann", notes=(("reader", "1"),), requested_url="https://example.org/asked", cut=True
+    )
+    out = here.run("show", kept.id, "--meta")[1]
+    assert [line.split(None, 1) for line in out.splitlines()] == [
+        ["id:", kept.id], ["title:", "A page"], ["url:", "https://example.org/page"],
+        ["requested:", "https://example.org/asked"], ["characters:", "9 (partial)"], ["type:", "text/html"],
+        ["language:", "en"], ["fetched:", out.split("fetched:")[1].split("\n")[0].strip()], ["author:", "Ann"],
+        ["notes:", "reader=1"],
+    ]  # fmt: skip
+    assert here.facts("show", kept.id, "--meta")["text"] == ""
+
+
+def test_a_search_gives_the_pages_with_their_best_lines(here: Installation) -> None:
+    pumps = here.keep(
+        "Pumps are nice.\n\nThe pump runs at 40 rpm in the cellar.\n" * 3, title="Pumps", url="https://a.example/"
+    )
+    here.keep("Cats sleep all day long in the sun.\n", title="Cats", url="https://b.example/")
+    code, out, _ = here.run("search", "how", "fast", "runs", "the", "pump")
+    assert code == 0
+    assert out == f"{pumps.id}  Pumps  The pump runs at 40 rpm in the cellar.\n"
+    (found,) = here.facts("search", "pump", "rpm", "--site", "a.example")
+    start, end = found["span"]
+    assert found["line"] in pumps.text[start:end]
+    code, out, err = here.run("search", "zebra")
+    assert (code, out) == (1, "")
+    assert err.startswith("no_results: no stored page holds a word of the question: zebra. ")
+
+
+def test_artifacts_are_removed_by_id_and_a_missing_one_is_said(here: Installation) -> None:
+    one, two = here.keep("one"), here.keep("two")
+    code, out, _ = here.run("rm", one.id, "zzz")
+    assert (code, out) == (1, f"{one.id}  removed\nzzz               not there\n")
+    assert here.facts("rm", two.id) == {two.id: True}
+    assert here.ids() == []
+
+
+def test_all_are_removed_only_when_it_is_said_twice(here: Installation) -> None:
+    here.keep("one")
+    code, _, err = here.run("rm", "--all")
+    assert (code, err) == (2, "keyhole: rm --all forgets 1 artifacts: add --yes to do it\n")
+    assert len(here.ids()) == 1
+    assert here.run("rm", "--all", "--yes")[:2] == (0, "1 removed\n")
+    assert here.run("rm", "--all", "--yes")[:2] == (0, "0 removed\n")
+
+
+@pytest.mark.parametrize(
+    "words", [(), ("--yes",), ("a" * 16, "--all", "--yes"), ("--all", "--yes", "--older-than", "1d")]
+)
+def test_removing_needs_one_way_to_say_what(here: Installation, words: tuple[str, ...]) -> None:
+    code, _, err = here.run("rm", *words)
+    assert code == 2
+    assert "either IDs, or --older-than AGE, or --all --yes" in err
+
+
+def test_what_was_not_read_for_a_while_is_removed(here: Installation) -> None:
+    old, new = here.keep("old"), here.keep("new")
+    with sqlite3.connect(here.home / "artifacts.db") as file:
+        file.execute("UPDATE entries SET last_access = ? WHERE id = ?", [time.time() - 3 * 86_400, old.id])
+    file.close()
+    assert here.run("rm", "--older-than", "4d")[1] == "0 removed\n"
+    assert here.facts("rm", "--older-than", "71h") == {old.id: True}
+    assert here.ids() == [new.id]
+
+
+def test_collecting_says_what_it_dropped_and_freed(here: Installation) -> None:
+    kept = here.keep("x" * 5_000)
+    with sqlite3.connect(here.home / "artifacts.db") as file:
+        file.execute("UPDATE entries SET last_access = 5")
+    file.close()
+    assert here.facts("gc")["dropped"] == 1
+    assert here.run("gc")[1].startswith("0 dropped, 0 bytes of text, ")
+    code, _, err = here.run("show", kept.id)
+    assert code == 1
+    assert err.startswith("expired_artifact: ")
+    assert err.endswith("Fetch it again: keyhole fetch https://example.org/page\n")
+
+
+def test_how_much_is_kept_is_told_in_human_sizes(here: Installation) -> None:
+    here.keep("x" * 5_000)
+    out = here.run("stats")[1]
+    assert "artifacts:  1, 1 different texts\n" in out.replace("artifacts: ", "artifacts:  ", 1).replace("   ", "  ")
+    assert "5.0 kB" in out
+    assert "of at most 2.1 GB" in out
+    assert here.facts("stats")["text_bytes"] == 5_000
+
+
+def test_a_store_that_is_whole_is_verified(here: Installation) -> None:
+    here.keep("x")
+    assert here.run("verify")[:2] == (0, "1 checked, 0 damaged and set aside\n")
+    assert here.facts("verify") == {"checked": 1, "damaged": [], "file": "whole"}
+
+
+def test_a_tenant_has_a_store_of_its_own(here: Installation) -> None:
+    kept = here.keep("theirs", tenant="ann")
+    assert here.ids() == []
+    assert [row["id"] for row in here.facts("list", "--tenant", "ann")] == [kept.id]
+    assert here.run("show", kept.id)[0] == 1
+    assert here.run("show", kept.id, "--tenant", "ann")[1] == "theirs\n"
+    assert here.run("rm", kept.id, "--tenant", "../ann")[0] == 1
+
+
+@pytest.mark.parametrize(
+    "words",
+    [("list", "--limit", "0"), ("list", "--limit", "9" * 30), ("list", "--sort", "age"), ("show",),
+     ("show", "a", "--offset", "-1"), ("rm", "--older-than", "3"), ("rm", "--older-than", "nan"), ("sell",), (),
+     ("search",), ("export",), ("import",)],
+)  # fmt: skip
+def test_a_wrong_command_line_exits_with_2_and_says_how_it_is_meant(here: Installation, words: tuple[str, ...]) -> None:
+    code, out, err = here.run(*words)
+    assert (code, out) == (2, "")
+    assert err.startswith("usage: keyhole artifacts")
+
+
+@pytest.mark.parametrize("action", ACTIONS)
+def test_every_action_has_help_of_its_own_and_takes_json_and_a_tenant(here: Installation, action: str) -> None:
+    assert action in here.run()[2]  # usage names them all
+    code, out, _ = here.run(action, "--help")
+    assert code == 0
+    assert out.startswith(f"usage: keyhole artifacts {action} ")
+    assert "--json" in out
+    assert "--tenant NAME" in out
+
+
+@pytest.mark.parametrize(
+    "words",
+    [("list",), ("show", "ID", "--meta"), ("show", "ID"), ("search", "alarm"), ("list", "--json"),
+     ("show", "ID", "--json"), ("search", "alarm", "--json"), ("export", "-")],
+)  # fmt: skip
+def test_nothing_that_a_page_says_of_itself_steers_a_terminal(here: Installation, words: tuple[str, ...]) -> None:
+    # As a store that was meddled with would have it: what is fetched is cleaned before it is kept.
+    kept = here.keep(
+        f"The alarm. {HOSTILE}\n",
+        title=HOSTILE,
+        author=HOSTILE,
+        site=HOSTILE,
+        url=f"https://e.example/\x1b[5m{HOSTILE}",
+    )
+    code, out, _ = here.run(*(kept.id if word == "ID" else word for word in words))
+    assert code == 0
+    assert not [sign for sign in out if sign != "\n" and (not sign.isprintable() or sign == "\u202e")]
+    if "--json" not in words and words[0] != "export":
+        assert SHOWN in " ".join(out.split())
+
+
+def _at_a_terminal(home: Path, *words: str, **environment: str) -> str:
+    """What the command draws where its output is a terminal of 100 columns."""
+    leader, follower = pty.openpty()
+    os.set_blocking(leader, True)
+    command = [sys.executable, "-m", "keyhole", "artifacts", *words]
+    with subprocess.Popen(
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=follower,
+        stderr=follower,
+        env={**os.environ, "KEYHOLE_HOME": str(home), "COLUMNS": "100", "TERM": "xterm-256color", **environment},
+    ) as process:
+        os.close(follower)
+        drawn = b""
+        try:
+            while piece := os.read(leader, 65_536):
+                drawn += piece
+        except OSError:  # Linux says so when the other side is closed
+            pass
+        assert process.wait(timeout=30) == 0
+    os.close(leader)
+    return drawn.decode()
+
+
+def test_on_a_terminal_a_table_is_drawn_in_which_ids_are_whole_and_markup_is_text(here: Installation) -> None:
+    kept = here.keep("x" * 1_234, title=HOSTILE + " and more words" * 9, url="https://example.org/" + "long/" * 30)
+    drawn = _at_a_terminal(here.home, "list")
+    header, row = drawn.splitlines()
+    assert "\x1b[1m" in header
+    assert row.startswith(kept.id)
+    assert "1,234" in row
+    assert "Red alarm [bold]x[/bold…" in row
+    assert "…" in row
+    assert "\x1b" not in row
+    assert len(row) <= 100
+    plain = _at_a_terminal(here.home, "list", NO_COLOR="1", TERM="dumb")
+    assert "\x1b" not in plain
+
+
+def test_a_search_of_a_large_store_opens_no_more_than_it_ranks(here: Installation) -> None:
+    for number in range(30):
+        here.keep(f"The pump number {number} runs.\n", url=f"https://example.org/{number}", title=f"Pump {number}")
+    assert len(here.facts("search", "pump", "--limit", "3")) == 3
+
+
+def test_json_escapes_what_a_terminal_may_obey_and_reads_back_as_the_same() -> None:
+    value: dict[str, Any] = {"text": 'ä 中 \x1b\x7f\x9b\u2028\u202e\ud800 "\\'}
+    encoded = table.as_json(value)
+    assert encoded.isprintable()
+    assert "ä 中" in encoded
+    assert json.loads(encoded) == value
+
+
+def test_a_store_that_cannot_be_opened_is_a_named_error_or_a_warning(here: Installation) -> None:
+    here.home.mkdir()
+    (here.home / "artifacts.db").mkdir()
+    for words in (("list",), ("stats",), ("verify",), ("gc",)):
+        code, _, err = here.run(*words)
+        assert code in (0, 1)
+        assert "store_" in err or "kept_in_memory" in err
+        assert code == 0 or "KEYHOLE_HOME" in err  # what to look at, not which tool to call

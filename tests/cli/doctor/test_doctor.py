@@ -1,0 +1,265 @@
+"""`keyhole doctor`: a well installation is well, each ill is named with what mends it, and it ends in time."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import socket
+import sqlite3
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+from threading import Event
+from typing import Any
+
+import pytest
+
+from keyhole.cli.demo_site import recorded_pages, serve
+from keyhole.cli.doctor import end_to_end, network, registrations, settings, store_check
+from keyhole.cli.doctor.commands import all_of
+from keyhole.cli.doctor.conversation import started
+from keyhole.cli.doctor.report import Finding, Level, Style, as_text, failed
+from keyhole.cli.install.entries import Server
+from keyhole.cli.main import main
+from keyhole.config.config import Config, load
+
+Captured = pytest.CaptureFixture[str]
+SERVER = Server(sys.executable, ("-m", "keyhole", "serve"))
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = tmp_path / "home"
+    folder.mkdir()
+    for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "COPILOT_HOME", "GEMINI_CLI_HOME", "XDG_CONFIG_HOME", "APPDATA"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HOME", str(folder))
+    monkeypatch.setenv("USERPROFILE", str(folder))
+    monkeypatch.setenv("PATH", str(tmp_path / "no programs"))
+    monkeypatch.setenv("KEYHOLE_HOME", str(tmp_path / "kept"))
+    monkeypatch.chdir(folder)
+    return folder
+
+
+def examined(capsys: Captured, *words: str) -> tuple[int, dict[str, dict[str, Any]]]:
+    """The exit code and the findings by name."""
+    capsys.readouterr()
+    code = main(["doctor", "--json", *words])
+    told = json.loads(capsys.readouterr().out)
+    assert told["ok"] is (code == 0)
+    return code, {each["name"]: each for each in told["findings"]}
+
+
+def test_a_fresh_installation_is_well_offline(home: Path, capsys: Captured) -> None:
+    main(["install", "codex"])
+    code, found = examined(capsys, "--offline")
+    assert code == 0, [each for each in found.values() if each["level"] == "fail"]
+    for name in ("Python", "Keyhole", "full-text search", "values", "home folder", "free disk", "certificates"):
+        assert found[name]["level"] == "ok"
+    assert found["codex"]["said"].startswith("starts in")
+    assert found["stdio, 2025-11-25"]["level"] == found["stdio, 2026-07-28"]["level"] == "ok"
+    assert found["engines"]["said"] == "not tried: keyless, wikipedia"
+    assert not list(home.rglob("artifacts.db")), "looking makes nothing"
+
+
+def test_what_is_ill_with_clients_is_named_with_what_mends_it(home: Path, capsys: Captured) -> None:
+    for client in ("codex", "cursor", "gemini", "cline", "zed"):
+        main(["install", client])
+    files = {
+        "codex": (".codex/config.toml", '[mcp_servers.keyhole]\ncommand = "/gone/keyhole-mcp"\n'),
+        "cursor": (".cursor/mcp.json", "{broken"),
+        "gemini": (".gemini/settings.json", '{"mcpServers": {"keyhole": {"command": "npx"}}}'),
+        "cline": (".cline/data/settings/cline_mcp_settings.json", json.dumps({"mcpServers": {"keyhole": {
+            "command": sys.executable, "args": ["-m", "keyhole", "serve"], "env": {"KEYHOLE_TYPO": "1"}}}})),
+        "zed": (".config/zed/settings.json", "{}"),
+    }  # fmt: skip
+    for path, text in files.values():
+        (home / path).write_text(text, "utf-8")
+    capsys.readouterr()
+    found = {each.name: asdict(each) for each in registrations.look(offline=True)}
+    assert found["codex"]["level"] == "fail" and "/gone/keyhole-mcp" in found["codex"]["said"]
+    assert found["codex"]["fix"] == "keyhole install codex"
+    assert found["cursor"]["level"] == "fail" and "line 1" in found["cursor"]["said"]
+    assert found["gemini"]["level"] == "warn" and "another program: npx" in found["gemini"]["said"]
+    assert found["cline"]["level"] == "fail" and "unknown setting KEYHOLE_TYPO" in found["cline"]["said"]
+    assert found["zed"]["level"] == "note" and found["zed"]["fix"] == "keyhole install zed"
+
+
+def test_the_address_of_a_server_elsewhere_is_tried_unless_offline(home: Path) -> None:
+    url = "http://127.0.0.1:1/mcp"
+    main(["install", "codex", "--http", url])
+    found = {offline: {each.name: each for each in registrations.look(offline=offline)} for offline in (True, False)}
+    assert (found[True]["codex"].level, found[True]["codex"].said) == (Level.NOTE, f"not tried: {url}")
+    assert found[False]["codex"].level is Level.FAIL and found[False]["codex"].said.startswith(f"{url}: ")
+
+
+def test_a_wrong_setting_is_a_finding_and_no_end(home: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KEYHOLE_ROBOT", "off")
+    monkeypatch.setenv("KEYHOLE_TIMEOUT", "soon")
+    monkeypatch.setenv("KEYHOLE_ENGINES", "wikipedia")
+    capsys.readouterr()
+    assert main(["doctor", "--json", "--offline"]) == 1
+    findings = json.loads(capsys.readouterr().out)["findings"]
+    assert "not tried: wikipedia" in [each["said"] for each in findings], "the other settings hold"
+    failures = [each["said"] for each in findings if each["level"] == "fail"]
+    assert "unknown setting KEYHOLE_ROBOT; did you mean KEYHOLE_ROBOTS?" in failures
+    assert any("KEYHOLE_TIMEOUT" in said for said in failures)
+
+
+def test_risky_settings_are_named() -> None:
+    environment = {
+        "KEYHOLE_ALLOW_PRIVATE": "10.0.0.1:80", "KEYHOLE_ROBOTS": "off", "KEYHOLE_MAX_CHARS": "50000",
+        "KEYHOLE_TIMEOUT": "90", "KEYHOLE_LOG_LEVEL": "DEBUG", "KEYHOLE_STORE": "memory", "KEYHOLE_BRAVE_KEY": "k" * 20,
+    }  # fmt: skip
+    found = settings.look(load(environment), [])
+    assert [each.name for each in found if each.level is Level.WARN] == [
+        "allow_private", "robots", "max_chars", "timeout", "log_level", "store",
+    ]  # fmt: skip
+    assert all(each.fix for each in found if each.level is Level.WARN)
+    assert "k" * 20 not in str(found) and "KEYHOLE_BRAVE_KEY" in str(found)
+
+
+@pytest.fixture
+def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured) -> Iterator[Config]:
+    """A store with two artifacts in it."""
+    monkeypatch.setenv("KEYHOLE_HOME", str(tmp_path / "kept"))
+    with serve(recorded_pages()) as port:
+        monkeypatch.setenv("KEYHOLE_ALLOW_PRIVATE", f"127.0.0.1:{port}")
+        for page in ("sqlite-wal", "release-notes"):
+            assert main(["fetch", f"http://127.0.0.1:{port}/{page}"]) == 0
+    capsys.readouterr()
+    yield Config(home=tmp_path / "kept")
+
+
+def levels(config: Config) -> dict[str, Level]:
+    return {each.name: each.level for each in store_check.look(config)}
+
+
+def test_a_whole_store_is_read_and_not_touched(kept: Config) -> None:
+    file = Path(str(kept.home)) / "artifacts.db"
+    before = file.read_bytes()
+    found = {each.name: each for each in store_check.look(kept)}
+    assert {each.level for each in found.values()} == {Level.OK}
+    assert found["artifacts"].said.startswith("2 in ") and found["texts"].said == "2 read, all as they were kept"
+    assert file.read_bytes() == before
+
+
+def test_a_damaged_text_is_found_and_left(kept: Config) -> None:
+    file = Path(str(kept.home)) / "artifacts.db"
+    with sqlite3.connect(file) as database:
+        (table,) = database.execute("SELECT name FROM sqlite_master WHERE sql LIKE '%data BLOB%'").fetchone()
+        database.execute(f"UPDATE {table} SET data = zeroblob(length(data))")  # noqa: S608 - a name of ours
+    database.close()
+    assert levels(kept)["texts"] is Level.FAIL
+    assert levels(kept)["texts"] is Level.FAIL, "nothing was set aside by looking"
+
+
+def test_a_file_that_is_none_of_sqlite_is_found(kept: Config) -> None:
+    file = Path(str(kept.home)) / "artifacts.db"
+    file.write_bytes(b"nothing that SQLite wrote " * 400)
+    assert levels(kept)["artifacts"] is Level.FAIL
+
+
+def test_a_home_folder_that_others_can_look_into_is_told(tmp_path: Path) -> None:
+    folder = tmp_path / "open"
+    folder.mkdir()
+    folder.chmod(0o755)
+    assert levels(Config(home=folder))["home folder"] is Level.WARN
+    folder.chmod(0o700)
+    assert levels(Config(home=folder))["home folder"] is Level.OK
+
+
+def test_a_home_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("x")
+    assert levels(Config(home=tmp_path / "file" / "below"))["home folder"] is Level.FAIL
+
+
+def test_engines_are_reached_or_not_and_why() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as there, socket.create_server(("127.0.0.1", 0)) as gone:
+        reached, port = f"http://127.0.0.1:{there.getsockname()[1]}", gone.getsockname()[1]
+        gone.close()
+        config = load({"KEYHOLE_SEARXNG_URL": f"{reached},http://127.0.0.1:{port}"})
+        found = {each.name: each for each in network.look(config, offline=False)}
+        assert found["searxng"].level is Level.OK
+        assert found["searxng1"].level is Level.WARN and "refused" in found["searxng1"].said
+        secured = network.reach(reached.replace("http:", "https:"), "")
+    assert secured.startswith(("no answer", "its certificate", "no connection"))
+
+
+def test_an_engine_without_its_key_is_named() -> None:
+    found = network.look(load({"KEYHOLE_ENGINES": "brave,wikipedia"}), offline=True)
+    assert any(each.name == "brave" and "KEYHOLE_BRAVE_KEY" in each.said for each in found)
+
+
+def test_a_server_that_ends_is_told_with_its_last_words() -> None:
+    (first, second) = end_to_end.look(Server(sys.executable, ("-c", "import sys; sys.exit('no such thing')")))
+    assert first.level is second.level is Level.FAIL
+    assert "no such thing" in first.said
+
+
+def test_a_server_of_other_tools_is_told() -> None:
+    program = """
+import json, sys
+for line in sys.stdin:
+    asked = json.loads(line)
+    told = {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}, "serverInfo": {"name": "x", "version": "1"}}
+    if "id" in asked:
+        result = told if asked["method"] == "initialize" else {"tools": []}
+        print(json.dumps({"jsonrpc": "2.0", "id": asked["id"], "result": result}), flush=True)
+"""
+    tried = asyncio.run(started(Server(sys.executable, ("-c", program)), 20.0))
+    assert tried.fault == "its tools are none"
+
+
+def test_the_round_trip_is_of_the_program_and_not_of_the_users_settings(home: Path) -> None:
+    (file := home / ".config/keyhole/config.toml").parent.mkdir(parents=True)
+    file.write_text("timeot = 3\n", "utf-8")
+    assert [each.said for each in end_to_end.look(SERVER) if each.level is not Level.OK] == []
+
+
+def test_a_look_that_hangs_does_not_keep_the_others() -> None:
+    never = Event()
+    begun = time.monotonic()
+    found = all_of({"A": lambda: [] * never.wait(30), "B": lambda: [Finding("B", "b", Level.OK, "well")]}, 0.3)
+    never.set()
+    assert time.monotonic() - begun < 10
+    assert [(each.area, each.level) for each in found] == [("A", Level.FAIL), ("B", Level.OK)]
+
+
+def test_lines_are_plain_without_a_terminal_and_have_their_fix_below() -> None:
+    findings = [
+        Finding("Store", "texts", Level.OK, "2 read"),
+        Finding("Store", "free disk", Level.FAIL, "1 MB", "Make room."),
+    ]
+    assert failed(findings)
+    assert as_text(findings, 1.25, Style(signs=False)).splitlines() == [
+        "Store",
+        "  ok   texts              2 read",
+        "  FAIL free disk          1 MB",
+        "                          -> Make room.",
+        "",
+        "1 failed, 1 well; 1.2 s",
+    ]
+    assert "\x1b[31m✗\x1b[0m" in as_text(findings, 1.0, Style(color=True))
+
+
+def test_no_secret_of_an_entry_is_told_and_a_wrong_one_hides_no_other(home: Path) -> None:
+    entries = {
+        "codex": (".codex/config.toml", '[mcp_servers.keyhole]\nurl = "https://u:S3CRET@127.0.0.1:1/mcp?token=S3CRET"\n'),
+        "cursor": (".cursor/mcp.json", '{"mcpServers": {"keyhole": {"url": "http://h:99999999/mcp"}}}'),
+        "gemini": (".gemini/settings.json", '{"mcpServers": {"keyhole": {"url": "http://[x/"}}}'),
+        "cline": (".cline/data/settings/cline_mcp_settings.json", json.dumps({"mcpServers": {"keyhole": {
+            "command": "/x\x00/keyhole-mcp", "args": ["--token", "S3CRET"]}}})),
+        "zed": (".config/zed/settings.json", '{"context_servers": {"keyhole": {"url": "http://%s/"}}}' % ("a" * 300)),
+    }  # fmt: skip
+    for path, text in entries.values():
+        (home / path).parent.mkdir(parents=True)
+        (home / path).write_text(text, "utf-8")
+    found = {each.name: asdict(each) for each in registrations.look(offline=False)}
+    assert {name: found[name]["level"] for name in entries} == dict.fromkeys(entries, "fail")
+    assert "S3CRET" not in str(found)
+    untried = {each.name: each.said for each in registrations.look(offline=True)}
+    assert untried["codex"].startswith("not tried: https://")
+    assert "S3CRET" not in str(untried)

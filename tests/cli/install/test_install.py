@@ -1,0 +1,265 @@
+"""`keyhole install` on files: what it shows, writes, keeps a copy of, refuses and takes back."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+import sys
+import tomllib
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from keyhole.cli.install import files
+from keyhole.cli.main import main
+
+Captured = pytest.CaptureFixture[str]
+SECRET = "BSAabcdefghijklmnopqrstuvw"
+POSIX = pytest.mark.skipif(os.name != "posix", reason="rights and links of POSIX")
+
+
+def codex(home: Path, text: str = '# mine\nmodel = "m"\n') -> Path:
+    file = home / ".codex" / "config.toml"
+    file.parent.mkdir()
+    file.write_text(text, "utf-8")
+    return file
+
+
+def test_the_command_that_is_registered_is_this_installation(home: Path) -> None:
+    file = codex(home)
+    assert main(["install", "codex"]) == 0
+    entry = tomllib.loads(file.read_text("utf-8"))["mcp_servers"]["keyhole"]
+    script = Path(sys.executable).with_name("keyhole-mcp")
+    assert entry == (
+        {"command": str(script), "args": []}
+        if script.exists()
+        else {"command": sys.executable, "args": ["-m", "keyhole", "serve"]}
+    )
+
+
+def test_a_second_run_changes_nothing_and_says_so(home: Path, capsys: Captured) -> None:
+    file = codex(home)
+    main(["install", "codex"])
+    written = file.read_bytes()
+    capsys.readouterr()
+    assert main(["install", "codex"]) == 0
+    assert "already" in capsys.readouterr().out
+    assert file.read_bytes() == written
+    assert len(files.backups(file)) == 1
+
+
+def test_the_change_is_shown_and_no_secret_with_it(home: Path, capsys: Captured) -> None:
+    codex(home, 'model = "m"\n[mcp_servers.other.env]\nOTHER_API_KEY = "sk-1234"\n')
+    assert main(["install", "codex", "--env", f"KEYHOLE_BRAVE_KEY={SECRET}", "--env", "KEYHOLE_ROBOTS=off"]) == 0
+    shown = capsys.readouterr().out
+    assert (
+        "+[mcp_servers.keyhole]" in shown and 'KEYHOLE_ROBOTS = "off"' in shown and "config.toml.keyhole-1.bak" in shown
+    )
+    assert SECRET not in shown and "sk-1234" not in shown
+    assert SECRET in (home / ".codex" / "config.toml").read_text("utf-8")
+
+
+def test_the_change_has_colours_where_a_plot_would_have_them(
+    home: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    codex(home)
+    for environment, colours in (({}, False), ({"FORCE_COLOR": "1"}, True), ({"NO_COLOR": "1"}, False)):
+        for name, value in environment.items():
+            monkeypatch.setenv(name, value)
+        assert main(["install", "codex", "--dry-run"]) == 0
+        assert ("\x1b[32m+[mcp_servers.keyhole]" in capsys.readouterr().out) is colours
+
+
+def test_dry_run_and_print_write_nothing(home: Path, capsys: Captured) -> None:
+    file = codex(home)
+    before = file.read_bytes()
+    assert main(["install", "codex", "--dry-run"]) == 0
+    assert "+[mcp_servers.keyhole]" in capsys.readouterr().out
+    assert main(["install", "vscode", "--print"]) == 0
+    assert json.loads(capsys.readouterr().out)["servers"]["keyhole"]["type"] == "stdio"
+    assert main(["install", "goose", "--print"]) == 0
+    assert "extensions:" in capsys.readouterr().out
+    assert file.read_bytes() == before and list(home.rglob("*")) == [file.parent, file]
+
+
+def test_uninstall_brings_back_the_file_to_the_byte(home: Path) -> None:
+    file = codex(home, 'model = "m" # no end of line')
+    before = file.read_bytes()
+    main(["install", "codex"])
+    assert file.read_bytes() != before
+    assert main(["install", "codex", "--uninstall"]) == 0
+    assert file.read_bytes() == before
+
+
+def test_uninstall_takes_away_a_file_that_install_made(home: Path, capsys: Captured) -> None:
+    main(["install", "cursor"])
+    assert (home / ".cursor" / "mcp.json").exists()
+    assert main(["install", "cursor", "--uninstall"]) == 0
+    assert not (home / ".cursor" / "mcp.json").exists()
+    capsys.readouterr()
+    assert main(["install", "cursor", "--uninstall"]) == 0
+    assert "there is no such entry: keyhole" in capsys.readouterr().out
+
+
+def test_what_others_wrote_since_stays(home: Path) -> None:
+    file = home / ".cursor" / "mcp.json"
+    file.parent.mkdir()
+    file.write_text('{"mcpServers": {}}', "utf-8")
+    main(["install", "cursor"])
+    now = json.loads(file.read_text("utf-8"))
+    now["mcpServers"]["later"] = {"command": "x"}
+    file.write_text(json.dumps(now), "utf-8")
+    main(["install", "cursor", "--uninstall"])
+    assert json.loads(file.read_text("utf-8")) == {"mcpServers": {"later": {"command": "x"}}}
+
+
+def test_at_most_three_copies_are_kept(home: Path) -> None:
+    file = codex(home)
+    for number in range(5):
+        main(["install", "codex", "--env", f"KEYHOLE_TIMEOUT={number + 1}"])
+    assert [path.name for path in files.backups(file)] == [f"config.toml.keyhole-{number}.bak" for number in (5, 4, 3)]
+    assert 'KEYHOLE_TIMEOUT = "4"' in files.backups(file)[0].read_text("utf-8")
+
+
+@POSIX
+def test_rights_stay_links_stay_and_a_new_file_is_private(home: Path) -> None:
+    file = codex(home)
+    file.chmod(0o640)
+    target = home / "dotfiles.toml"
+    file.rename(target)
+    file.symlink_to(target)
+    main(["install", "codex"])
+    assert file.is_symlink() and "keyhole" in target.read_text("utf-8")
+    assert stat.S_IMODE(target.stat().st_mode) == 0o640
+    assert stat.S_IMODE(files.backups(file)[0].stat().st_mode) == 0o640
+    main(["install", "cursor"])
+    assert stat.S_IMODE((home / ".cursor" / "mcp.json").stat().st_mode) == 0o600
+
+
+def test_a_mark_and_line_ends_of_windows_stay(home: Path) -> None:
+    file = home / ".cursor" / "mcp.json"
+    file.parent.mkdir()
+    before = b'\xef\xbb\xbf{\r\n\t"mcpServers": {\r\n\t\t"a": {"command": "b"}\r\n\t}\r\n}\r\n'
+    file.write_bytes(before)
+    main(["install", "cursor"])
+    written = file.read_bytes()
+    assert written.startswith(b"\xef\xbb\xbf{\r\n\t") and written.count(b"\n") == written.count(b"\r\n")
+    assert b'\r\n\t\t"keyhole": {\r\n\t\t\t"command"' in written
+    main(["install", "cursor", "--uninstall"])
+    assert file.read_bytes() == before
+
+
+@pytest.mark.parametrize("content", [b"{nonsense", b'{"mcpServers": {"keyhole": {"command": "other"}}}', b"\xff\xfe{}"])
+def test_what_cannot_be_changed_is_left_as_it_is(home: Path, capsys: Captured, content: bytes) -> None:
+    file = home / ".cursor" / "mcp.json"
+    file.parent.mkdir()
+    file.write_bytes(content)
+    assert main(["install", "cursor"]) == 1
+    assert "Cursor's file was left as it is: " in capsys.readouterr().err
+    assert file.read_bytes() == content and os.listdir(file.parent) == ["mcp.json"]  # noqa: PTH208 - names only
+
+
+def test_a_file_that_changed_meanwhile_is_not_replaced(home: Path) -> None:
+    file = codex(home)
+    with pytest.raises(OSError, match="another program changed it"):
+        files.replace(file, b"what was read", b"what would be written")
+    assert os.listdir(file.parent) == ["config.toml"]  # noqa: PTH208 - names only
+
+
+def test_force_and_name(home: Path) -> None:
+    file = home / ".cursor" / "mcp.json"
+    file.parent.mkdir()
+    file.write_text('{"mcpServers": {"keyhole": {"command": "other"}}}', "utf-8")
+    assert main(["install", "cursor", "--name", "keyhole-web"]) == 0
+    assert set(json.loads(file.read_text("utf-8"))["mcpServers"]) == {"keyhole", "keyhole-web"}
+    assert main(["install", "cursor", "--force"]) == 0
+    assert json.loads(file.read_text("utf-8"))["mcpServers"]["keyhole"]["command"] != "other"
+
+
+@pytest.mark.parametrize(("words", "said"), [
+    (["cursr"], "did you mean cursor?"), (["codex", "--env", "KEYHOLE_ROBOT=off"], "did you mean KEYHOLE_ROBOTS?"),
+    (["codex", "--env", "KEYHOLE_ROBOTS=maybe"], "KEYHOLE_ROBOTS"),
+    (["codex", "--env", "PATH=/"], "--env takes KEYHOLE_"),
+    (["codex", "--name", "a b"], "--name takes"), (["codex", "--http", "ftp://a/"], "--http ftp://a/"),
+    (["codex", "--http", "http://a/mcp", "--env", "KEYHOLE_ROBOTS=off"], "settings of a server elsewhere"),
+    (["--dry-run"], "name a client"),
+])  # fmt: skip
+def test_a_wrong_command_line_exits_with_2(home: Path, capsys: Captured, words: list[str], said: str) -> None:
+    assert main(["install", *words]) == 2
+    assert said in capsys.readouterr().err
+    assert not list(home.iterdir())
+
+
+def test_a_client_that_takes_no_address_or_has_no_project_file_says_so(home: Path, capsys: Captured) -> None:
+    assert main(["install", "claude-desktop", "--http", "http://127.0.0.1:8765/mcp"]) == 1
+    assert main(["install", "windsurf", "--scope", "project"]) == 1
+    assert main(["install", "goose"]) == 1
+    said = capsys.readouterr().err
+    assert "no place for an address" in said and "no file for one folder" in said and "cmd:" in said
+
+
+def test_an_address_is_registered_in_each_clients_words(home: Path, capsys: Captured) -> None:
+    url = "http://127.0.0.1:8765/mcp"
+    for client in ("codex", "windsurf", "opencode"):
+        assert main(["install", client, "--http", url]) == 0
+    assert tomllib.loads((home / ".codex/config.toml").read_text("utf-8"))["mcp_servers"]["keyhole"] == {"url": url}
+    windsurf = json.loads((home / ".codeium/windsurf/mcp_config.json").read_text("utf-8"))
+    assert windsurf == {"mcpServers": {"keyhole": {"serverUrl": url}}}
+    opencode = json.loads((home / ".config/opencode/opencode.jsonc").read_text("utf-8"))
+    assert opencode == {"mcp": {"keyhole": {"type": "remote", "url": url}}}
+    assert main(["install", "codex", "--http", url]) == 0
+    assert main(["install", "codex"]) == 1, "an address may be another's"
+    capsys.readouterr()
+    assert main(["install", "codex", "--uninstall"]) == 1
+    assert "name the same with --http URL, or give --force" in capsys.readouterr().err
+    assert main(["install", "codex", "--http", url, "--uninstall"]) == 0
+
+
+def test_project_scope_writes_into_this_folder(home: Path) -> None:
+    assert main(["install", "claude-code", "--scope", "project"]) == 0
+    assert "keyhole" in json.loads(Path(".mcp.json").read_text("utf-8"))["mcpServers"]
+    assert not list(home.iterdir())
+
+
+def test_all_takes_the_clients_that_are_here(home: Path, capsys: Captured) -> None:
+    assert main(["install", "--all"]) == 0
+    assert "No client was found" in capsys.readouterr().out
+    codex(home)
+    (home / ".cursor").mkdir()
+    assert main(["install", "--all", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert [(each["client"], each["state"]) for each in told] == [("codex", "changed"), ("cursor", "changed")]
+    assert main(["install"]) == 0
+    assert [line.split()[:3] for line in capsys.readouterr().out.splitlines() if "yes" in line] == [
+        ["codex", "yes", "registered"], ["cursor", "yes", "registered"],
+    ]  # fmt: skip
+    assert main(["install", "--all", "--uninstall"]) == 0
+    assert main(["install", "--json"]) == 0
+    assert {
+        each["keyhole"] for each in json.loads(capsys.readouterr().out.partition("\n[\n")[2].join(["[\n", ""]))
+    } == {"-", "by hand"}
+
+
+@POSIX
+@pytest.mark.parametrize(("answer", "written"), [(b"n\n", False), (b"\n", True)])
+def test_a_person_is_asked_once_and_shown_the_change_once(home: Path, answer: bytes, written: bool) -> None:
+    import pty
+    import subprocess
+
+    outer, inner = pty.openpty()
+    command = [sys.executable, "-m", "keyhole", "install", "codex"]
+    with subprocess.Popen(command, stdin=inner, stdout=inner, stderr=inner) as process:
+        os.close(inner)
+        said = b""
+        while b"[Y/n]" not in said:
+            said += os.read(outer, 4_096)
+        os.write(outer, answer)
+        with suppress(OSError):  # how the end of a terminal is told on Linux
+            while more := os.read(outer, 4_096):
+                said += more
+        assert process.wait(20) == 0
+    os.close(outer)
+    assert said.count(b"+[mcp_servers.keyhole]") == 1
+    assert (home / ".codex" / "config.toml").exists() is written

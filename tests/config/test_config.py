@@ -1,0 +1,253 @@
+"""Settings are read once from a mapping, and a mistake in one is named, with what would have been right."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from keyhole.config.config import WEB_PORTS, Config, load
+from keyhole.config.schema import MAX_BUDGET, MIN_BUDGET, PREFIX, SETTINGS
+from keyhole.errors import Code, KeyholeError
+
+
+def refusal(environment: dict[str, str]) -> str:
+    """The message with which an environment is refused."""
+    with pytest.raises(KeyholeError) as caught:
+        load(environment)
+    assert caught.value.code is Code.INVALID_ARGUMENT
+    return caught.value.message
+
+
+FIELDS = [field.name for field in dataclasses.fields(Config) if field.name != "origins"]
+
+
+def test_an_empty_environment_gives_the_defaults() -> None:
+    assert load({}) == Config()
+
+
+def test_variables_of_other_programs_are_not_looked_at() -> None:
+    assert load({"PATH": "/bin", "HTTP_PROXY": "http://proxy", "keyhole_timeout": "1", "XKEYHOLE_TIMEOUT": "x"}) == (
+        Config()
+    )
+
+
+def test_a_setting_that_is_empty_or_blank_keeps_its_default() -> None:
+    assert load({"KEYHOLE_TIMEOUT": "", "KEYHOLE_MAX_CHARS": "  "}) == Config()
+
+
+@pytest.mark.parametrize(
+    ("name", "raw", "field", "value"),
+    [
+        ("HOME", "/tmp/some where", "home", Path("/tmp/some where")),  # noqa: S108 - never opened
+        ("MAX_CHARS", "12_000", "max_chars", 12_000),
+        ("TIMEOUT", "2.5", "timeout", 2.5),
+        ("SEARCH_TIMEOUT", "45", "search_timeout", 45.0),
+        ("MAX_BYTES", "5000000", "max_bytes", 5_000_000),
+        ("MAX_DECODED_BYTES", "6000000", "max_decoded_bytes", 6_000_000),
+        ("MAX_REDIRECTS", "0", "max_redirects", 0),
+        ("FRESHNESS", "0", "freshness", 0.0),
+        ("ALLOW_PRIVATE", " 127.0.0.1:8080, LOCALHOST:9000 ,", "allow_private", {"127.0.0.1:8080", "localhost:9000"}),
+        ("PORTS", "443, 8000-8002,80", "ports", {80, 443, 8000, 8001, 8002}),
+        ("PROXY", "HTTP://Proxy.example:3128/", "proxy", "http://proxy.example:3128"),
+        ("PROXY", "http://[::1]:3128", "proxy", "http://[::1]:3128"),
+        ("ALLOW_DOMAINS", "Example.com, *.BÜCHER.example., [2001:DB8:0::1],10.0.0.1", "allow_domains",
+         {"example.com", "*.xn--bcher-kva.example", "2001:db8::1", "10.0.0.1"}),
+        ("DENY_DOMAINS", "*.com", "deny_domains", {"*.com"}),
+        ("ROBOTS", "OFF", "robots", "off"),
+        ("URL_POLICY", "known", "url_policy", "known"),
+        ("KNOWN_URLS", "https://a.example/x,y?z=1,2, http://b.example/*\nhttps://c.example", "known_urls",
+         {"https://a.example/x,y?z=1,2", "http://b.example/*", "https://c.example"}),
+        ("USER_AGENT", "Somebody/1.0 (+https://example.org)", "user_agent", "Somebody/1.0 (+https://example.org)"),
+        ("ENGINES", "Keyless, searxng", "engines", ("keyless", "searxng")),
+        ("SEARXNG_URL", "http://127.0.0.1:8888", "searxng_url", ("http://127.0.0.1:8888",)),
+        ("SEARXNG_URL", "http://a.example/x,y, https://b.example/", "searxng_url",
+         ("http://a.example/x,y", "https://b.example/")),
+        ("RERANK_URL", "http://127.0.0.1:8080/v1/rerank", "rerank_url", "http://127.0.0.1:8080/v1/rerank"),
+        ("RERANK_MODEL", "BAAI/bge-reranker-v2-m3", "rerank_model", "BAAI/bge-reranker-v2-m3"),
+        ("RERANK_KEY", " k3y ", "rerank_key", "k3y"),
+        ("RERANK_MAX_DOCS", "50", "rerank_max_docs", 50),
+        ("RERANK_MAX_CHARS_PER_DOC", "2,000", "rerank_max_chars_per_doc", 2_000),
+        ("RERANK_THRESHOLD", "-1.5", "rerank_threshold", -1.5),
+        ("RERANK_TIMEOUT", "3", "rerank_timeout", 3.0),
+        ("EMBED_URL", "https://api.example/v1/embeddings", "embed_url", "https://api.example/v1/embeddings"),
+        ("EMBED_MODEL", "nomic-embed-text", "embed_model", "nomic-embed-text"),
+        ("EMBED_KEY", "k3y", "embed_key", "k3y"),
+        ("EMBED_MAX_DOCS", "100", "embed_max_docs", 100),
+        ("EMBED_BATCH", "32", "embed_batch", 32),
+        ("EMBED_QUERY_PREFIX", "search_query:", "embed_query_prefix", "search_query:"),
+        ("EMBED_TEXT_PREFIX", "search_document:", "embed_text_prefix", "search_document:"),
+        ("EMBED_TIMEOUT", "4.5", "embed_timeout", 4.5),
+        ("TTL_DAYS", "0.5", "ttl_days", 0.5),
+        ("STORE_MAX_BYTES", "1_000_000", "store_max_bytes", 1_000_000),
+        ("LOG_LEVEL", "debug", "log_level", "DEBUG"),
+    ],
+)  # fmt: skip
+def test_each_setting_is_read_from_its_variable(name: str, raw: str, field: str, value: object) -> None:
+    config = load({PREFIX + name: raw})
+    assert getattr(config, field) == value
+    assert dataclasses.replace(config, **{field: getattr(Config(), field)}) == Config()
+
+
+def test_every_field_has_one_row_in_the_table_and_every_row_a_unit_and_a_reason() -> None:
+    assert [setting.field for setting in SETTINGS] == [
+        field.name for field in dataclasses.fields(Config) if field.name != "origins"
+    ]
+    for setting in SETTINGS:
+        assert setting.unit
+        assert setting.reason
+
+
+@pytest.mark.parametrize(
+    ("name", "low", "high"),
+    [
+        ("MAX_CHARS", MIN_BUDGET, MAX_BUDGET),
+        ("TIMEOUT", 0.1, 600),
+        ("SEARCH_TIMEOUT", 0.1, 600),
+        ("MAX_BYTES", 1_000, 1_000_000_000),
+        ("MAX_DECODED_BYTES", 1_000, 2_000_000_000),
+        ("MAX_REDIRECTS", 0, 20),
+        ("FRESHNESS", 0, 31_536_000),
+        ("TTL_DAYS", 0.001, 36_500),
+        ("STORE_MAX_BYTES", 1_000_000, 2**50),
+    ],
+)
+def test_a_number_is_accepted_at_its_bounds_and_refused_beyond_them(name: str, low: float, high: float) -> None:
+    field = name.lower()
+    assert getattr(load({PREFIX + name: str(low)}), field) == low
+    assert getattr(load({PREFIX + name: str(high)}), field) == high
+    step = 0.0001 if isinstance(low, float) else 1
+    for raw in (str(low - step), str(high + 1), "-1"):
+        message = refusal({PREFIX + name: raw})
+        assert f"{PREFIX}{name}={raw!r}" in message
+        assert f"from {low:,} to {high:,}" in message
+
+
+@pytest.mark.parametrize("raw", ["nan", "inf", "-inf", "ten", "1,5", "0x10", "_", "9" * 5_000])
+@pytest.mark.parametrize("name", ["KEYHOLE_TIMEOUT", "KEYHOLE_MAX_CHARS"])
+def test_what_is_not_a_sensible_number_is_refused_by_the_variables_name(name: str, raw: str) -> None:
+    assert name in refusal({name: raw})
+
+
+def test_an_unknown_setting_is_refused_with_the_nearest_known_one() -> None:
+    assert refusal({"KEYHOLE_TIMOUT": "1"}) == "unknown setting KEYHOLE_TIMOUT; did you mean KEYHOLE_TIMEOUT?"
+    assert "did you mean KEYHOLE_ALLOW_PRIVATE?" in refusal({"KEYHOLE_ALOW_PRIVATE": "127.0.0.1:1"})
+
+
+def test_an_unknown_setting_that_is_near_to_none_is_refused_without_a_guess() -> None:
+    assert refusal({"KEYHOLE_QQQQQQQ": "1"}) == "unknown setting KEYHOLE_QQQQQQQ"
+
+
+@pytest.mark.parametrize("raw", ["127.0.0.1", "localhost:", ":8080", "localhost:http", "127.0.0.1:80,localhost"])
+def test_a_private_endpoint_must_name_its_port(raw: str) -> None:
+    assert "host:port" in refusal({"KEYHOLE_ALLOW_PRIVATE": raw})
+
+
+@pytest.mark.parametrize(
+    "raw", ["http://127.0.0.1:80", "localhost:99999", "localhost:0", "localhost:²", "a b:80", "*:80"]
+)
+def test_a_private_endpoint_that_no_url_could_have_is_refused(raw: str) -> None:
+    assert "KEYHOLE_ALLOW_PRIVATE" in refusal({"KEYHOLE_ALLOW_PRIVATE": raw})
+
+
+def test_an_ipv6_endpoint_may_be_written_with_brackets_as_in_a_url() -> None:
+    assert load({"KEYHOLE_ALLOW_PRIVATE": "[::1]:8080"}).allow_private == {"::1:8080"}
+
+
+@pytest.mark.parametrize("raw", ["verbose", "10", "warn"])
+def test_an_unknown_log_level_is_refused_with_the_known_ones(raw: str) -> None:
+    assert "DEBUG, INFO, WARNING or ERROR" in refusal({"KEYHOLE_LOG_LEVEL": raw})
+
+
+@pytest.mark.parametrize("raw", ["two\r\nlines", "Bücher/1.0", "nul\0"])
+def test_a_user_agent_that_no_header_can_carry_is_refused(raw: str) -> None:
+    assert "KEYHOLE_USER_AGENT" in refusal({"KEYHOLE_USER_AGENT": raw})
+
+
+@pytest.mark.parametrize("raw", ["searx.example.org", "ftp://searx.example.org", "http://"])
+def test_a_searxng_address_that_is_not_an_http_url_is_refused_by_its_variables_name(raw: str) -> None:
+    assert "KEYHOLE_SEARXNG_URL" in refusal({"KEYHOLE_SEARXNG_URL": raw})
+
+
+@given(st.dictionaries(st.sampled_from([setting.variable for setting in SETTINGS]), st.text(max_size=30)))
+def test_any_value_gives_a_config_or_a_refusal_that_names_a_variable(environment: dict[str, str]) -> None:
+    try:
+        config = load(environment)
+    except KeyholeError as error:
+        assert error.code is Code.INVALID_ARGUMENT
+        assert any(name in error.message for name in environment)
+    else:
+        assert MIN_BUDGET <= config.max_chars <= MAX_BUDGET
+
+
+@pytest.mark.parametrize("raw", ["0", "65536", "http", "-80", "80-", "90-80", "80;443", "²", "0-80", "80-99999"])
+def test_what_is_not_a_port_or_a_range_is_named(raw: str) -> None:
+    assert "is neither a port nor a range" in refusal({"KEYHOLE_PORTS": raw})
+
+
+@pytest.mark.parametrize(
+    "raw", ["*", "*.", "*example.com", "a.*.com", "https://example.com", "example.com:80", "a..b", "-", "ex ample.com"]
+)
+def test_what_is_no_domain_is_refused(raw: str) -> None:
+    for name in ("ALLOW_DOMAINS", "DENY_DOMAINS"):
+        with pytest.raises(KeyholeError) as caught:
+            load({PREFIX + name: raw})
+        assert "KEYHOLE_" + name in caught.value.message
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        "proxy:3128", "http://proxy", "https://proxy:3128", "socks5://proxy:1080", "http://user:word@proxy:3128",
+        "http://proxy:3128/path", "http://proxy:99999", "http://a:1,b:2", "http://:3128", "http://pro xy:3128",
+    ],
+)  # fmt: skip
+def test_a_proxy_is_an_http_address_with_a_port_and_no_user_name(raw: str) -> None:
+    assert "KEYHOLE_PROXY" in refusal({"KEYHOLE_PROXY": raw})
+
+
+def test_no_port_that_browsers_refuse_is_open_by_default() -> None:
+    unprivileged = {1719, 1720, 1723, 2049, 3659, 4045, 4190, 5060, 5061, 6000, 6566, 6679, 6697, 10080}
+    bad = unprivileged | set(range(6665, 6670))
+    assert not WEB_PORTS & bad
+    assert {port for port in WEB_PORTS if port < 1024} == {80, 81, 443}
+
+
+@pytest.mark.parametrize(
+    "raw",
+    ["example.com", "https://example.com*", "https://*.example.com/", "https://a.example/*/b", "ftp://a.example/"],
+)
+def test_what_is_no_url_and_no_beginning_of_urls_is_refused(raw: str) -> None:
+    with pytest.raises(KeyholeError):
+        load({"KEYHOLE_KNOWN_URLS": raw})
+
+
+@pytest.mark.parametrize(("name", "raw"), [("ROBOTS", "no"), ("URL_POLICY", "strict")])
+def test_a_choice_that_there_is_not_names_those_there_are(name: str, raw: str) -> None:
+    with pytest.raises(KeyholeError, match=r"must be \w+ or \w+"):
+        load({PREFIX + name: raw})
+
+
+@pytest.mark.parametrize("name", ["RERANK_KEY", "EMBED_KEY"])
+def test_a_key_is_shown_neither_where_it_is_wrong_nor_with_the_settings(name: str) -> None:
+    message = refusal({PREFIX + name: "s3cret\r\nHost: evil"})
+    assert PREFIX + name in message
+    assert "s3cret" not in message
+    assert "printable ASCII" in message
+    assert "s3cret" not in repr(load({PREFIX + name: "s3cret"}))
+
+
+def test_what_the_table_calls_secret_is_what_the_config_does_not_show() -> None:
+    hidden = {field.name for field in dataclasses.fields(Config) if not field.repr}
+    assert {setting.field for setting in SETTINGS if setting.secret} == hidden - {"origins"}
+    assert {"rerank_key", "embed_key", "brave_key"} <= hidden
+
+
+@pytest.mark.parametrize(
+    "url", ["127.0.0.1:8080", "ftp://a.example/", "http://a.example/, http://b.example/", "http://"]
+)
+def test_the_address_of_a_scorer_is_one_url(url: str) -> None:
+    assert "URL" in refusal({PREFIX + "RERANK_URL": url})

@@ -1,0 +1,118 @@
+"""Pages that stand in another page's place are named; pages that are themselves are not, whatever they write about."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from keyhole.errors import KeyholeError
+from keyhole.extract import extract
+from keyhole.extract.failures.page_facts import led_home
+from keyhole.text.challenges import challenge_header, challenge_in_error
+
+SOFT = Path(__file__).resolve().parents[3] / "fixtures" / "soft"
+CASES = json.loads((SOFT / "cases.json").read_text(encoding="utf-8"))
+
+
+def named(html: str | bytes, url: str = "https://example.org/page", requested_url: str = "") -> tuple[str, str]:
+    """What a page is named, and whether it failed or has a notice."""
+    body = html.encode() if isinstance(html, str) else html
+    try:
+        document = extract(body, url=url, content_type="text/html; charset=utf-8", requested_url=requested_url)
+    except KeyholeError as error:
+        return str(error.code), "error"
+    return document.notice, "notice" if document.notice else ""
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case["file"])
+def test_each_page_is_named_for_what_it_is(case: dict[str, str]) -> None:
+    found = named((SOFT / case["file"]).read_bytes(), case["url"], case.get("requested_url", ""))
+    assert found == (case["kind"], case["outcome"])
+
+
+def test_the_cases_name_every_file_once() -> None:
+    assert sorted(case["file"] for case in CASES) == sorted(path.name for path in SOFT.glob("*.html"))
+
+
+TEXT = "<p>" + "The mill stands at the bend of the river, and its wheel has turned since the year of the flood. " * 30
+
+
+@pytest.mark.parametrize(
+    "beside",
+    [
+        '<header><form action="/login"><input name="user"><input type="password"><button>Go</button></form></header>',
+        '<div class="paywall"></div><p>Subscribe to continue reading.</p>',
+        '<div class="g-recaptcha"></div><p>Please verify you are human.</p>',
+        '<div id="onetrust-banner-sdk">We and our partners use cookies. Accept all. Before you continue, choose.</div>',
+        "<script>window._cf_chl_opt={};</script>",
+    ],
+)
+def test_a_long_text_is_itself_whatever_stands_beside_it(beside: str) -> None:
+    assert named(f"<title>The mill</title>{beside}<article><h1>The mill</h1>{TEXT}</article>") == ("", "")
+
+
+def test_a_mark_that_the_page_writes_about_is_no_challenge() -> None:
+    assert named("<title>Notes</title><p>The page sets <code>_cf_chl_opt</code> and waits.") == ("", "")
+
+
+def test_a_long_page_at_a_login_address_is_shown_with_a_notice() -> None:
+    html = f'<title>Sign in</title><form><input type="password"></form><article><h1>Our service</h1>{TEXT}</article>'
+    found = named(html, "https://example.org/login?next=/a", "https://example.org/a")
+    assert found == ("login_required", "notice")
+
+
+def test_a_text_stated_as_not_free_that_came_whole_is_no_preview() -> None:
+    html = (
+        '<script type="application/ld+json">{"@type":"NewsArticle","isAccessibleForFree":false,'
+        '"hasPart":{"isAccessibleForFree":false,"cssSelector":".body"}}</script>'
+        f'<title>The mill</title><article class="body"><h1>The mill</h1>{TEXT}</article>'
+    )
+    assert named(html) == ("", "")
+
+
+def test_words_stated_and_not_shown_make_a_preview() -> None:
+    html = (
+        '<script type="application/ld+json">{"@type":"NewsArticle","isAccessibleForFree":false,"wordCount":4000}'
+        f"</script><title>The mill</title><article><h1>The mill</h1>{TEXT}</article>"
+    )
+    assert named(html) == ("paywalled", "notice")
+
+
+@pytest.mark.parametrize(
+    ("url", "requested", "home"),
+    [
+        ("https://a.example/", "https://a.example/news/2019/x", True),
+        ("https://www.a.example/en/", "https://a.example/news/2019/x", True),
+        ("https://a.example/", "https://a.example/index.html", False),
+        ("https://a.example/", "https://a.example/de/", False),
+        ("https://a.example/", "https://short.example/news", False),
+        ("https://a.example/?p=5", "https://a.example/news/5", False),
+        ("https://a.example/", "http://[broken", False),
+        ("https://a.example/news", "https://a.example/news/2019/x", False),
+    ],
+)
+def test_a_deep_address_that_led_to_the_first_page_is_noticed(url: str, requested: str, home: bool) -> None:
+    assert led_home(url, requested) is home
+
+
+def test_a_header_names_a_challenge_whatever_the_status() -> None:
+    assert challenge_header({"cf-mitigated": "challenge"}) == "Cloudflare"
+    assert challenge_header({"x-amzn-waf-action": "captcha"}) == "AWS WAF"
+    assert challenge_header({"cf-mitigated": "block", "server": "cloudflare"}) == ""
+
+
+def test_the_body_of_an_error_names_a_challenge_even_in_entities() -> None:
+    assert challenge_in_error(b"<p>https&#58;&#47;&#47;errors&#46;edgesuite&#46;net&#47;18") == "Akamai"
+    assert (
+        challenge_in_error(b"<h1>404</h1><script src=/cdn-cgi/challenge-platform/scripts/jsd/main.js></script>") == ""
+    )
+    assert challenge_in_error(b"\xff\xfe\x00") == ""
+
+
+@pytest.mark.parametrize(
+    "piece", ["<input type=password>", "<h1>404</h1>", "[[[(", '"isAccessibleForFree":false,', "\u0130"]
+)
+def test_a_page_made_to_hurt_costs_no_more_than_its_length(piece: str) -> None:
+    named(f"<title>{piece * 200}</title>{piece * 20_000}")

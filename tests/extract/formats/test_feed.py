@@ -1,0 +1,130 @@
+"""Feeds: entries with their facts, content as Markdown, broken feeds as far as they go."""
+
+from __future__ import annotations
+
+import json
+import time
+
+import pytest
+
+from keyhole.extract import extract
+from keyhole.extract.formats.feed import MAX_ENTRIES
+from keyhole.records import Document
+
+URL = "https://example.org/feed"
+
+
+def read(body: str, content_type: str = "application/rss+xml") -> Document:
+    return extract(body.encode(), url=URL, content_type=content_type)
+
+
+def rss(items: str, head: str = "<title>News</title>") -> Document:
+    return read(f'<rss version="2.0"><channel>{head}{items}</channel></rss>')
+
+
+def test_an_entry_has_its_facts_above_its_content() -> None:
+    document = rss(
+        "<item><title>A &lt;b&gt;bold&lt;/b&gt; title</title><link>/one</link>"
+        "<dc:creator xmlns:dc='http://purl.org/dc/elements/1.1/'>A. Writer</dc:creator>"
+        "<pubDate>Sun, 01 Feb 2026 09:30:00 GMT</pubDate>"
+        "<description>&lt;h1&gt;Head&lt;/h1&gt;&lt;p&gt;See "
+        "&lt;a href='/x'&gt;this&lt;/a&gt;.&lt;/p&gt;</description></item>",
+        "<title>News</title><link>https://example.org/</link><language>de</language><description>About</description>",
+    )
+    assert document.text == (
+        "# News\n\n<https://example.org/>\n\nAbout\n\n1 entry\n\n## A bold title\n\n<https://example.org/one>\n\n"
+        "2026-02-01T09:30:00+00:00 · A. Writer\n\n### Head\n\nSee [this](https://example.org/x).\n"
+    )
+    assert (document.title, document.language) == ("News", "de")
+    assert (document.metadata.site, document.metadata.description) == ("News", "About")
+
+
+def test_the_full_content_counts_before_the_summary() -> None:
+    text = rss(
+        "<item><description>short</description>"
+        "<content:encoded xmlns:content='http://purl.org/rss/1.0/modules/content/'>"
+        "<![CDATA[<p>full</p>]]></content:encoded></item>"
+    ).text
+    assert "full" in text
+    assert "short" not in text
+
+
+def test_media_elements_do_not_hide_those_of_the_entry() -> None:
+    text = rss(
+        "<item xmlns:media='http://search.yahoo.com/mrss/'><media:title>clip</media:title><media:content url='x'/>"
+        "<title>The title</title><description>words</description></item>"
+    ).text
+    assert "## The title\n\nwords\n" in text
+
+
+def test_an_atom_entry_may_hold_xhtml_and_text() -> None:
+    text = read(
+        '<feed xmlns="http://www.w3.org/2005/Atom" xml:lang="en"><title>News</title>'
+        '<entry><title type="html">x &amp;lt; y</title><link rel="self" href="/self"/><link href="/a"/>'
+        '<content type="xhtml"><div xmlns="http://www.w3.org/1999/xhtml"><p>One <em>two</em></p></div>'
+        "</content></entry>"
+        '<entry><title>B</title><content type="text">a &lt;b&gt; stays</content></entry></feed>',
+        "text/xml",
+    ).text
+    assert "## x < y\n\n<https://example.org/a>\n\nOne *two*\n" in text
+    assert "## B\n\na &lt;b> stays\n" in text
+
+
+def test_a_json_feed_is_a_feed_under_any_json_type() -> None:
+    feed = {
+        "version": "https://jsonfeed.org/version/1",
+        "title": "N",
+        "items": [{"id": "1", "content_html": "<p>w <b>x"}],
+    }
+    for content_type in ("application/json", "application/feed+json"):
+        assert read(json.dumps(feed), content_type).text == "# N\n\n1 entry\n\n## Entry 1\n\nw **x**\n"
+    odd = {"version": "https://jsonfeed.org/version/1", "items": [1, {"title": 5, "authors": 7, "attachments": [1]}]}
+    assert "## Entry 1" in read(json.dumps(odd), "application/json").text
+    assert read('{"version": "https://jsonfeed.org/version/1"}', "application/json").text.startswith("JSON: object")
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        (
+            "<rss><channel><title>T</title><item><title>One</title><description>cut in the mi",
+            "## One\n\ncut in the mi\n",
+        ),
+        ("<rss><channel><title>A &nbsp;&mdash; B & C</title><item/></channel></rss>", "— B"),
+        ("<rss><channel><item><dc:title>no namespace</dc:title></item></channel></rss>", "## no namespace\n"),
+        ("<rss><channel><item><ti:>x</ti:><title>One</title></item></channel></rss>", "1 entry"),
+        ("<rss/>", "<rss/>"),
+        ("<rss", "<rss"),
+    ],
+)
+def test_of_a_broken_feed_what_can_be_read_is_kept(body: str, words: str) -> None:
+    assert words in read(body).text
+
+
+def test_entities_are_neither_expanded_nor_fetched() -> None:
+    laughs = "".join(f'<!ENTITY {chr(98 + n)} "{f"&{chr(97 + n)};" * 100}">' for n in range(8))
+    for declared in (f'<!ENTITY a "ha">{laughs}', '<!ENTITY i SYSTEM "file:///etc/passwd">'):
+        body = (
+            f"<!DOCTYPE rss [{declared}]><rss><channel><title>T</title><item><title>&i;</title></item></channel></rss>"
+        )
+        text = read(body).text
+        assert len(text) < 2 * len(body) + 100
+        assert "root:" not in text
+
+
+def test_a_feed_without_end_is_read_in_full_only_at_its_start() -> None:
+    started = time.process_time()
+    text = rss("<item><title>t</title><description>&lt;b&gt;x</description></item>" * 20_000).text
+    assert text.count("**x**") == MAX_ENTRIES
+    assert text.count("## t\n") == 20_000
+    assert time.process_time() - started < 8
+
+
+@pytest.mark.parametrize(
+    "words", ["![a](https://a.example/?q=)", "[r]: https://a.example", "&amp;lt;img src=x&amp;gt;"]
+)
+def test_text_without_markup_forms_no_links_of_its_own(words: str) -> None:
+    text = rss(
+        f"<item><title>{words}</title><description>{words}</description></item>", f"<description>{words}</description>"
+    ).text
+    assert not any(live in text for live in ("![a](", "[r]: ", "<img"))

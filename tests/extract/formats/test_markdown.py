@@ -1,0 +1,71 @@
+"""Markdown as its author wrote it stays as it is; its links lead somewhere."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from keyhole.extract import extract
+from keyhole.extract.formats.markdown import absolute_links
+from keyhole.records import Document
+
+URL = "https://docs.example/guide/start.md"
+
+
+def read(text: str) -> Document:
+    return extract(text.encode(), url=URL, content_type="text/markdown; charset=utf-8")
+
+
+@pytest.mark.parametrize(
+    ("written", "stored"),
+    [
+        ("[a](next.md)", "[a](https://docs.example/guide/next.md)"),
+        ("[a](/x?y=1#z 'T')", "[a](https://docs.example/x?y=1#z 'T')"),
+        ("![a](../i.png)", "![a](https://docs.example/i.png)"),
+        ("[a](<next.md>)", "[a](<https://docs.example/guide/next.md>)"),
+        ("[a](//cdn.example/x)", "[a](https://cdn.example/x)"),
+        ("[a]: next.md 'T'\n", "[a]: https://docs.example/guide/next.md 'T'\n"),
+        ("[a](https://b.example/x)", None),
+        ("[a](#part)", None),
+        ("[a](mailto:x@y.example)", None),
+        ("[a](javascript:alert)", None),
+        ("[a](two words)", None),
+        ("`[a](next.md)`", None),
+        ("```\n[a](next.md)\n```\n", None),
+        ("f(x)[0](y", None),
+        ("Text: a [word] and ]( nothing", None),
+    ],
+)
+def test_relative_links_are_made_absolute_and_nothing_else_is_touched(written: str, stored: str | None) -> None:
+    assert read(written).text == (written if stored is None else stored)
+
+
+@pytest.mark.parametrize(
+    ("text", "title"),
+    [
+        ("---\ntitle: The start\nlayout: x\n---\n\n# Other\n", "The start"),
+        ("---\nlayout: x\ntitle: 'A \"b\"'\n---\n# Other\n", 'A "b"'),
+        ("# Heading #\n\ntitle: no\n", "Heading"),
+        ("no title\n", ""),
+    ],
+)
+def test_the_title_is_that_of_the_front_matter_else_of_the_first_heading(text: str, title: str) -> None:
+    assert read(text).title == title
+    assert read(text).text == text
+
+
+@given(st.text(st.sampled_from("[]()`#:/ax\n -<>") | st.characters(exclude_categories=["Cs"]), max_size=80))
+def test_making_links_absolute_twice_changes_nothing_more(text: str) -> None:
+    once = absolute_links(text, URL)
+    assert len(once) >= len(text)
+    assert absolute_links(once, URL) == once
+
+
+@pytest.mark.parametrize("piece", ["](", "[", "`", "[a]:", "](a", "---\n", "[a](b) ", "``a", "](<"])
+def test_no_text_takes_long(piece: str) -> None:
+    begun = time.process_time()
+    absolute_links(piece * (1_000_000 // len(piece)), URL)
+    assert time.process_time() - begun < 15

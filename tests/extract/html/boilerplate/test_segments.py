@@ -1,0 +1,107 @@
+"""Blocks and boxes: every word of a page is in one block, once, in order."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from keyhole.extract.html.boilerplate.classify import keep_content, scores
+from keyhole.extract.html.boilerplate.features import NAMES, features
+from keyhole.extract.html.boilerplate.segments import Part, Place, segment
+from keyhole.extract.html.prune import prune
+from keyhole.extract.html.tree import parse
+
+WORDS = st.text("abcdefg é漢", min_size=1, max_size=12)
+TAGS = st.sampled_from(
+    ["p", "div", "span", "a", "b", "li", "ul", "table", "td", "tr", "pre", "h2", "section", "nav", "br"]
+)
+TREES = st.recursive(
+    WORDS,
+    lambda inner: st.builds(
+        lambda tag, attribute, children: f"<{tag}{attribute}>{' '.join(children)}</{tag}>",
+        TAGS,
+        st.sampled_from(["", " class='menu'", " href='/x'", " role='main'", " id='S:1'"]),
+        st.lists(inner, max_size=5),
+    ),
+    max_leaves=40,
+)
+
+
+def texts(part: Part) -> str:
+    element, place = part
+    if place is Place.INSIDE:
+        return str(element.text_content())
+    return (element.text if place is Place.HEAD else element.tail) or ""
+
+
+def blocks(html: str) -> list[str]:
+    return [block.text for block in segment(parse(html)).blocks]
+
+
+@pytest.mark.parametrize(
+    ("html", "expected"),
+    [
+        ("<p>One <b>two</b> three<p>Four", ["One two three", "Four"]),
+        ("<div>Before<p>inside</p>after</div>", ["Before", "inside", "after"]),
+        ("<ul><li>One<ul><li>Two</ul>tail</ul>", ["One", "Two", "tail"]),
+        ("<pre>a\n  b</pre>c", ["a b", "c"]),
+        ("<table><tr><td>1<td>2<tr><td>3<td>4</table>", ["1 2 3 4"]),
+        ("<table><tr><td><p>left</p><td><p>right</p></table>", ["left", "right"]),
+        ("<a href=/x><div>A card</div><div>its text</div></a>", ["A card", "its text"]),
+        ("<p>a<br>b</p>", ["a b"]),
+        ("", []),
+    ],
+)
+def test_blocks_end_where_a_reader_sees_a_new_line(html: str, expected: list[str]) -> None:
+    assert blocks(f"<body>{html}</body>") == expected
+
+
+@given(TREES)
+def test_every_word_is_in_one_block_once_and_in_order(html: str) -> None:
+    root = parse(f"<body>{html}</body>")
+    parts = [part for block in segment(root).blocks for part in block.parts]
+    joined = "".join(texts(part) for part in parts)
+    assert "".join(joined.split()) == "".join(root.text_content().split())
+
+
+@given(TREES)
+def test_a_row_has_a_number_for_each_name(html: str) -> None:
+    found = segment(parse(f"<body>{html}</body>"))
+    rows = features(found, "https://example.org/forum/x")
+    assert len(rows) == len(found.blocks)
+    assert all(len(row) == len(NAMES) for row in rows)
+    assert all(0 < chance < 1 for chance in scores(found, "https://example.org/"))
+
+
+def test_sizes_of_boxes_are_those_of_the_blocks_inside() -> None:
+    found = segment(parse("<body><div><p>One.<p>Two <a href=/x>three</a>.</div><p>Four"))
+    body = found.boxes[1]
+    assert (body.tag, body.blocks, body.size, body.links) == ("body", 3, 18, 5)
+    assert [box.alike for box in found.boxes if box.tag == "p"] == [2, 2, 1]
+
+
+def test_links_around_blocks_count_as_links() -> None:
+    (block,) = segment(parse("<body><a href=/x><div>All of it</div></a>")).blocks
+    assert block.links == block.size
+
+
+def test_a_block_knows_where_its_text_stands() -> None:
+    (block,) = segment(parse("<body><p>One <b>two</b> three")).blocks
+    assert [place for _, place in block.parts] == [Place.HEAD, Place.INSIDE, Place.TAIL]
+
+
+@given(TREES, st.integers(0, 30))
+def test_what_is_kept_is_kept_whole_and_what_is_dropped_is_gone(html: str, paragraphs: int) -> None:
+    prose = "".join(
+        f"<p>Paragraph {n} of the page says something, and ends. It goes on a little.</p>" for n in range(paragraphs)
+    )
+    root = parse(f"<body>{prose}{html}</body>")
+    prune(root)
+    before = [block.text for block in segment(root).blocks]
+    dropped = keep_content(root, "https://example.org/")
+    after = "".join(root.text_content().split())
+    kept = "".join("".join(text.split()) for text in before)
+    assert len(after) <= len(kept)
+    if not dropped:
+        assert after == kept

@@ -1,0 +1,355 @@
+"""The converter from HTML to Markdown, element by element, and that no tree makes it lose words, fail or be slow."""
+
+from __future__ import annotations
+
+import re
+import time
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from lxml.html import HtmlElement
+
+from keyhole.extract.html.converter import to_markdown
+from keyhole.extract.html.tree import parse
+
+URL = "https://example.org/docs/page.html"
+
+
+def markdown(html: str) -> str:
+    root = parse(html)
+    body = root.find("body")
+    return to_markdown(root if body is None else body, URL)
+
+
+# Code.
+
+
+@pytest.mark.parametrize(
+    ("html", "language"),
+    [
+        ('<div class="highlight-python3 notranslate"><div class="highlight"><pre>x</pre></div></div>', "python3"),
+        ('<div class="highlight highlight-source-rust"><pre>x</pre></div>', "rust"),
+        ('<div class="highlight highlight-text-html-basic"><pre>x</pre></div>', "html-basic"),
+        ('<pre class="brush: js; toolbar: false">x</pre>', "js"),
+        ('<pre class="line-numbers language-css"><code>x</code></pre>', "css"),
+        ('<pre class="rust rust-example-rendered"><code>x</code></pre>', "rust"),
+        ('<div class="mw-highlight mw-highlight-lang-cpp mw-content-ltr"><pre>x</pre></div>', "cpp"),
+        ('<pre><code data-lang="go">x</code></pre>', "go"),
+        ('<pre class="sourceCode haskell"><code class="sourceCode haskell">x</code></pre>', "haskell"),
+        ('<div class="language-ruby highlighter-rouge"><div class="highlight"><pre>x</pre></div></div>', "ruby"),
+        ('<div class="c source-c"><pre class="de1">x</pre></div>', "c"),
+        ('<pre class="prettyprint lang-sql">x</pre>', "sql"),
+        ('<div class="highlight-default notranslate"><pre>x</pre></div>', ""),
+        ('<pre class="programlisting">x</pre>', ""),
+        ('<body class="language-en"><pre>x</pre></body>', ""),
+    ],
+)
+def test_the_language_is_found_where_highlighters_put_it(html: str, language: str) -> None:
+    assert markdown(html) == f"```{language}\nx\n```\n"
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        '<table class="highlighttable"><tr><td class="linenos"><div class="linenodiv"><pre>1\n2</pre></div></td>'
+        '<td class="code"><div><pre>a\n b\n</pre></div></td></tr></table>',
+        '<table class="rouge-table"><tr><td class="gutter gl"><pre class="lineno">1\n2\n</pre></td>'
+        '<td class="code"><pre>a\n b\n</pre></td></tr></table>',
+        '<pre><span class="linenos">1</span>a\n<span class="linenos">2</span> b</pre>',
+        '<pre><code><span class="ln">1</span>a\n<span class="ln">2</span> b</code></pre>',
+        '<table><tr><td class="blob-num" data-line-number="1"></td><td class="blob-code">a</td></tr>'
+        '<tr><td class="blob-num"></td><td class="blob-code"> b</td></tr></table>',
+        '<table class="hljs-ln"><tr><td class="hljs-ln-numbers">1</td><td class="hljs-ln-code">a</td></tr>'
+        '<tr><td class="hljs-ln-numbers">2</td><td class="hljs-ln-code"> b</td></tr></table>',
+        '<div class="fragment"><div class="line"><span class="lineno">1</span>a</div><div class="line"> b</div></div>',
+        "<pre><div>a</div><div> b</div></pre>",
+        '<pre class="line-numbers">a\n b<span class="line-numbers-rows"><span></span><span></span></span></pre>',
+        "<code><pre>a\n b</pre></code>",
+    ],
+)
+def test_line_numbers_and_wrappers_leave_the_code_as_it_is(html: str) -> None:
+    assert markdown(html) == "```\na\n b\n```\n"
+
+
+def test_code_that_is_nothing_but_numbers_is_kept() -> None:
+    assert markdown('<pre class="line-numbers">1\n2</pre>') == "```\n1\n2\n```\n"
+
+
+def test_an_empty_line_of_code_in_elements_stays() -> None:
+    assert markdown("<pre><div>a</div><div></div><div>b</div></pre>") == "```\na\n\nb\n```\n"
+
+
+def test_the_line_breaks_around_elements_in_code_stay() -> None:
+    assert markdown("<pre>a\n\n<div>b\n</div>\n<div>c</div>\nd</pre>") == "```\na\n\nb\n\nc\nd\n```\n"
+    assert markdown("<pre>a\n<div><div>b</div></div>\n</pre>") == "```\na\nb\n```\n"
+
+
+def test_code_within_a_line_keeps_the_link_that_is_all_of_it() -> None:
+    assert markdown('<p><code><a href="/v">Vec</a></code> and <a href="/s"><code>str</code></a>') == (
+        "[`Vec`](https://example.org/v) and [`str`](https://example.org/s)\n"
+    )
+
+
+# Tables.
+
+
+def test_a_table_without_a_header_has_an_empty_one() -> None:
+    assert markdown("<table><tr><td>a<td>b<tr><td>c<td>d</table>") == ("| | |\n| --- | --- |\n| a | b |\n| c | d |\n")
+
+
+def test_pipes_and_line_breaks_stay_in_their_cell() -> None:
+    html = "<table><tr><th>a|b<th>c</tr><tr><td><code>x|y</code><td>one<br>two<p>three</table>"
+    assert markdown(html).splitlines()[2] == r"| `x\|y` | one<br>two<br>three |"
+
+
+def test_cells_that_span_leave_the_others_in_their_columns() -> None:
+    html = (
+        "<table><tr><th>A<th>B<th>C<tr><td rowspan=2>1<td>2<td>3<tr><td>4<td>5<tr><td colspan=2>6<td>7"
+        "<tr><td colspan=99>8</table>"
+    )
+    assert markdown(html).splitlines()[2:] == ["| 1 | 2 | 3 |", "| | 4 | 5 |", "| 6 | | 7 |", "| 8 |"]
+
+
+def test_a_caption_stands_before_its_table() -> None:
+    assert markdown("<table><caption>Table <b>1</b></caption><tr><th>a</table>") == ("Table **1**\n\n| a |\n| --- |\n")
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        "<table><tr><td><h2>Part</h2><p>text</td></tr></table>",
+        "<table role=presentation><tr><td><h2>Part</h2><td>text</tr></table>",
+        "<table><tr><td><table><tr><td><h2>Part</h2></table><td>text</tr></table>",
+    ],
+)
+def test_a_table_for_layout_gives_its_blocks(html: str) -> None:
+    assert markdown(html) == "## Part\n\ntext\n"
+
+
+def test_a_list_in_a_cell_is_readable() -> None:
+    html = "<table><tr><th>a<th>b<tr><td>x<td><ul><li>one<li>two</ul></table>"
+    assert markdown(html).splitlines()[2] == "| x | - one<br>- two |"
+
+
+# Lists.
+
+
+@pytest.mark.parametrize(
+    ("html", "text"),
+    [
+        ("<ol start=5><li>a<li>b</ol>", "5. a\n6. b\n"),
+        ("<ol reversed><li>a<li>b</ol>", "2. a\n1. b\n"),
+        ("<ol><li>a<li value=7>b<li>c</ol>", "1. a\n7. b\n8. c\n"),
+        ("<ul><li>a<ol><li>b</ol><li>c</ul>", "- a\n  1. b\n- c\n"),
+        ("<ul><li><p>a<p>b<li>c</ul>", "- a\n\n  b\n- c\n"),
+        ("<ul><li>a<ul><li>b<ul><li>c</ul></ul></ul>", "- a\n  - b\n    - c\n"),
+        ("<ul><li></li><li>a</ul>", "- a\n"),
+        ("<ul><li><input type=checkbox checked> a<li><input type=checkbox>b</ul>", "- [x] a\n- [ ] b\n"),
+        ("<ul><li><h3>a</h3><p>b</ul>", "### a\n\nb\n"),
+        ("<dl><dt>a<dt>b<dd>c<p>d<dt>e<dd>f</dl>", "a\nb\n: c\n\n  d\n\ne\n: f\n"),
+        ("<dl><dt>a<dd><pre>x\n\ny</pre></dl>", "a\n: ```\n  x\n\n  y\n  ```\n"),
+        ("<dl><dt>a<dd>b<dd>c<dt>d<dd>e</dl>", "a\n: b\n\n: c\n\nd\n: e\n"),
+        ("<dl><dd>a</dl>", "a\n"),
+        ("<blockquote><p>a<blockquote>b</blockquote></blockquote>", "> a\n>\n> > b\n"),
+    ],
+)
+def test_lists_keep_their_numbers_their_nesting_and_their_terms(html: str, text: str) -> None:
+    assert markdown(html) == text
+
+
+# Words.
+
+
+@pytest.mark.parametrize(
+    ("html", "text"),
+    [
+        ("10<sup>6</sup>", "10^6"),
+        ("x<sup>n + 1</sup>", "x^(n + 1)"),
+        ("1<sup>st</sup> of May", "1st of May"),
+        ("H<sub>2</sub>O", "H2O"),
+        ("a<sub>i</sub>", "a_i"),
+        ("log<sub>10</sub> x", "log_10 x"),
+        ("ACME<sup>™</sup>", "ACME™"),
+        ("so it says<sup>[1]</sup>", "so it says[1]"),
+        ("<ruby>漢字<rp>(</rp><rt>かんじ</rt><rp>)</rp></ruby>", "漢字(かんじ)"),
+        ("press <kbd>Ctrl</kbd>", "press `Ctrl`"),
+        ("<code>a</code><code>b</code> <code>c</code>", "`ab` `c`"),
+        ("<q>yes</q>", "“yes”"),
+        (
+            '<abbr title="World Wide Web">WWW</abbr>, <abbr title="World Wide Web">WWW</abbr>',
+            "WWW (World Wide Web), WWW",
+        ),
+        ("<b> bold </b>and<i>\nit</i>", "**bold** and *it*"),
+        ("<b></b><i> </i>x", "x"),
+        ("<b>a<b>b</b></b>", "**ab**"),
+        ("<del>old</del>", "~~old~~"),
+        ("snake_case *and* __init__", "snake_case *and* __init__"),
+        ("soft\xadhyphen zero\u200bwidth hard\xa0space", "softhyphen zerowidth hard space"),
+        ("con<wbr>stant", "constant"),
+        ('<a href="/x">a [b] c</a>', "[a [b] c](https://example.org/x)"),
+        ('<a href="/x">a ] c</a>', r"[a \] c](https://example.org/x)"),
+        ('<a href="#">top</a>', "[top](https://example.org/docs/page.html)"),
+        ('<img src="data:x" data-src="/lazy.png" alt="a">', "![a]()"),
+        ('<img srcset="/one.png 1x, /two.png 2x" alt="a">', "![a]()"),
+        ('<img src="/p.gif" width=1 height=1>x', "x"),
+        ('<img class="emoji" src="/e.png" alt=":+1:">', ":+1:"),
+        (
+            "<figure><img src='/a.png' alt='b'><figcaption>c</figcaption></figure>",
+            "![b]()\n\nc",
+        ),
+        ("<details><summary>More</summary><p>text</details>", "**More**\n\ntext"),
+        ('<h2>Part<a class="headerlink" href="#part">¶</a></h2>', "## Part"),
+        ('<h2><a href="#part">#</a> Part</h2>', "## Part"),
+        ('<h2><a href="#toc">1 Part</a></h2>', "## 1 Part"),
+        ("<h2><div>Part</div><div>two</div></h2>", "## Part two"),
+        ('<a href="/x"><h3>Title</h3><p>text</p></a>', "### [Title](https://example.org/x)\n\ntext"),
+        ("a<br>b<br><br><br>c", "a\nb\n\nc"),
+        ("# no heading", r"\# no heading"),
+        ("a<br>---", "a\n\\---"),
+    ],
+)
+def test_words_become_markdown(html: str, text: str) -> None:
+    assert markdown(html) == f"{text}\n"
+
+
+FORMULAS = {
+    '<math><semantics><mi>x</mi><annotation encoding="application/x-tex">x^2</annotation></semantics></math>': "$x^2$",
+    '<span class="katex"><span class="katex-mathml"><math display="block"><semantics><mi>x</mi>'
+    '<annotation encoding="application/x-tex">\\frac{a}{b}</annotation></semantics></math></span></span>': (
+        "$$\\frac{a}{b}$$"
+    ),
+    '<math alttext="{\\displaystyle E=mc^{2}}"><mi>E</mi></math>': "$E=mc^{2}$",
+    '<img class="mwe-math-fallback-image-inline" src="/m.svg" alt="{\\displaystyle x}">': "$x$",
+    '<div class="math"><p><img src="/m.png" alt="a_1"></p></div>': "$$a_1$$",
+    '<script type="math/tex">a_1</script>': "$a_1$",
+    '<script type="math/tex; mode=display">a_1</script>': "$$a_1$$",
+    '<span class="math notranslate">\\(a*b\\)</span>': "$a*b$",
+    "<math><mfrac><mrow><mi>a</mi><mo>+</mo><mi>b</mi></mrow><mn>2</mn></mfrac></math>": "$(a + b)/2$",
+    "<math><msup><mi>x</mi><mn>10</mn></msup><mo>=</mo><msqrt><mi>y</mi></msqrt></math>": "$x^10 = √y$",
+    "<math><munderover><mo>∑</mo><mi>i</mi><mi>n</mi></munderover><msub><mi>a</mi><mi>i</mi></msub></math>": (
+        "$∑_i^n a_i$"
+    ),
+}
+
+
+@pytest.mark.parametrize("html", list(FORMULAS))
+def test_formulas_are_tex_once_or_one_readable_line(html: str) -> None:
+    assert markdown(f"<div>{html}</div>") == f"{FORMULAS[html]}\n"
+
+
+FOOTNOTES = [
+    '<p>Text<sup><a href="#fn1" id="r1">1</a></sup>.<ol><li id="fn1"><p>The note. <a href="#r1">↩</a></li></ol>',
+    '<p>Text<a class="footnote-reference" href="#n" id="r">[1]</a>.</p>'
+    '<aside class="footnote" id="n"><span class="label">[<a href="#r">1</a>]</span><p>The note.</p></aside>',
+    '<p>Text<sup id="cite_ref-1" class="reference"><a href="#cite_note-1">[1]</a></sup>.</p><ol><li id="cite_note-1">'
+    '<span class="mw-cite-backlink"><a href="#cite_ref-1">^</a></span> <span>The note.</span></li></ol>',
+    '<p>Text<a href="#ftn.1" class="footnote"><sup id="1">[1]</sup></a>.</p>'
+    '<div id="ftn.1"><p><a href="#1"><sup>[1] </sup></a> The note.</p></div>',
+    '<p>Text<a class="footnote-reference" href="#n" id="r">[1]</a>.</p><table class="footnote" id="n"><tr>'
+    '<td class="label"><a href="#r">[1]</a></td><td>The note.</td></tr></table>',
+]
+
+
+@pytest.mark.parametrize("html", FOOTNOTES)
+def test_a_footnote_is_tied_to_its_reference(html: str) -> None:
+    assert markdown(html) == "Text[^1].\n\n[^1]: The note.\n"
+
+
+def test_a_reference_without_its_note_stays_a_link() -> None:
+    assert markdown('<p>Text<sup><a href="#fn1">1</a></sup>') == "Text[1](https://example.org/docs/page.html#fn1)\n"
+
+
+# No tree loses words, fails, or is slow.
+
+WORD = st.integers(min_value=0, max_value=999_999).map(lambda number: f"w{number}w")
+CODE = st.text(alphabet="ab \n\t`#-|*<&", max_size=30).filter(lambda text: text.strip() and text == text.strip("\n"))
+TAGS = ["p", "td", "li", "blockquote", "div", "span", "b", "code", "h2", "details", "ul", "ol", "a", "sup", "tr", "dd"]
+
+
+@st.composite
+def trees(draw: st.DrawFn) -> HtmlElement:
+    """A tree as a program builds it, nested as no parser would allow it."""
+    from lxml.html import Element
+
+    root = current = Element("body")
+    for _ in range(draw(st.integers(1, 25))):
+        tag = draw(st.sampled_from([*TAGS, "pre", "table", "dl", "dt", "br"]))
+        child = Element(tag)
+        if tag == "pre":
+            child.text = draw(CODE)
+        elif tag != "br":
+            child.text = draw(WORD)
+            if tag == "a":
+                child.set("href", draw(st.sampled_from(["/x", "#y", "javascript:z", ""])))
+        child.tail = draw(st.none() | WORD)
+        current.append(child)
+        if tag not in {"pre", "br"} and draw(st.booleans()):
+            current = child
+        elif current.getparent() is not None and draw(st.booleans()):
+            current = current.getparent()
+    return root
+
+
+@given(trees())
+@settings(max_examples=300, deadline=None)
+def test_no_word_of_a_tree_is_lost(root: HtmlElement) -> None:
+    text = to_markdown(root, URL)
+    words = re.findall(r"w\d+w", " ".join(part for part in root.itertext()))
+    assert sorted(re.findall(r"w\d+w", text)) == sorted(words)
+
+
+@given(st.lists(CODE, min_size=1, max_size=4), st.sampled_from(["div", "section", "p", "article", "td"]))
+@settings(max_examples=200, deadline=None)
+def test_code_is_exact_whatever_it_holds(codes: list[str], around: str) -> None:
+    from lxml.html import Element
+
+    root = Element("body")
+    for code in codes:
+        holder = Element(around)
+        pre = Element("pre")
+        pre.text = code
+        holder.append(pre)
+        root.append(holder)
+    text = to_markdown(root, URL)
+    for code in codes:
+        assert re.search(rf"(?m)^(`{{3,}})\n{re.escape(code)}\n\1$", text)
+
+
+MANY = 100_000
+HOSTILE = {
+    "siblings": "<p>deep words" * MANY,
+    "nested": "<div>" * MANY + "deep words",
+    "nested lists": "<ul><li>" * 50_000 + "deep words",
+    "nested quotes": "<blockquote>" * MANY + "deep words",
+    "nested tables": "<table><tr><td>" * 30_000 + "deep words",
+    "rows": "<table><tr><th>a" + "<tr><td>deep words<td>b" * 30_000 + "</table>",
+    "spans": "<table><tr>" + "<td rowspan=1000 colspan=50>deep words" * 5_000 + "<tr><td>a" * 5_000 + "</table>",
+    "unclosed": "<b><i><a href=x>deep words" * 20_000,
+    "attribute": f'<p class="{"a " * 500_000}" title="{"b" * 1_000_000}">deep words',
+    "one line": "<p>" + "deep words and " * 700_000,
+    "one line of code": "<pre>" + "deep words`` " * 700_000,
+    "code in code": "<code>" * MANY + "<p>deep words",
+    "line breaks": "<p>deep words" + "<br>" * MANY,
+    "notes": "<sup><a href=#a id=b>1</a></sup><sup><a href=#b id=a>deep words</a></sup>" * 20_000,
+    "raised": "deep words<sup>x</sup><sub>y</sub>" * 30_000,
+    "links": "<a href=/a/b/c>deep words</a>" * 50_000,
+    "brackets": "<a href=/x>" + "[" * 500_000 + "deep words</a>",
+    "gutters": "<pre>" + "<span class=ln>1" * 2_000 + "deep words" * 50_000,
+    "formulas": "<div class=math>$" * 2_000 + "deep words" * 50_000,
+    "cells in nested tables": "<table><tr><td>" * 600 + "<td>deep words" * 50_000,
+    "summaries": "<details><summary>" * 900 + "<p>deep words" * 50_000,
+    "buttons": "<button> " * 2_000 + "deep words" * 1_000,
+    "formula": "<math>" + "<mrow><mi>x</mi>" * 30_000 + "</math>deep words",
+    "terms": "<dl>" + "<dt>a<dd>deep words" * 40_000,
+}
+
+
+@pytest.mark.parametrize("name", list(HOSTILE))
+def test_no_tree_is_slow_or_lost(name: str) -> None:
+    root = parse(HOSTILE[name])
+    started = time.process_time()
+    text = to_markdown(root, URL)
+    assert time.process_time() - started < 4
+    assert "deep words" in text
+    assert len(text) < 20_000_000

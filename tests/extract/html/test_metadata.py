@@ -1,0 +1,298 @@
+"""Metadata: which statement of a page counts, what is no title, author or date, and what broken JSON-LD costs."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from keyhole.extract.html.jsonld import read_json
+from keyhole.extract.html.metadata import MAX_AUTHOR, MAX_DESCRIPTION, MAX_SITE, MAX_TITLE, MAX_URL, read_metadata
+from keyhole.extract.html.tree import parse
+from keyhole.records import Metadata
+
+URL = "https://www.example.org/blog/tea?ref=feed"
+
+
+def read(html: str, url: str = URL) -> Metadata:
+    return read_metadata(parse(html), url)
+
+
+def linked(*blocks: object) -> str:
+    return "".join(f'<script type="application/ld+json">{json.dumps(block)}</script>' for block in blocks)
+
+
+ARTICLE = {
+    "@context": "https://schema.org",
+    "@type": "BlogPosting",
+    "headline": "How to brew tea",
+    "author": [{"@type": "Person", "name": "Ada Lake"}, {"@type": "Person", "name": "Bo Reed"}],
+    "datePublished": "2024-03-05T08:00:00+01:00",
+    "dateModified": "2024-04-01",
+    "description": "Water, leaves &amp; <b>time</b>.",
+    "inLanguage": "en-gb",
+    "publisher": {"@type": "Organization", "name": "Tea Weekly"},
+}
+
+
+def test_an_article_in_linked_data_gives_everything() -> None:
+    assert read(linked(ARTICLE)) == Metadata(
+        title="How to brew tea",
+        author="Ada Lake, Bo Reed",
+        published="2024-03-05T08:00:00+01:00",
+        modified="2024-04-01",
+        language="en-GB",
+        site="Tea Weekly",
+        description="Water, leaves & time .",
+    )
+
+
+def test_linked_data_counts_before_opengraph_and_opengraph_before_plain_meta() -> None:
+    plain = '<meta name=author content="Plain"><meta name=description content="Plain words.">'
+    graph = '<meta property=article:author content="Graph"><meta property=og:description content="Graph words.">'
+    assert read(plain).author == "Plain"
+    assert (read(plain + graph).author, read(plain + graph).description) == ("Graph", "Graph words.")
+    assert read(plain + graph + linked(ARTICLE)).author == "Ada Lake, Bo Reed"
+
+
+def test_a_graph_is_followed_by_its_ids() -> None:
+    graph = [
+        {"@type": "WebSite", "@id": "#site", "name": "Tea Weekly"},
+        {"@type": "WebPage", "name": "How to brew tea - Tea Weekly", "datePublished": "2020-01-02"},
+        {"@type": "Article", "headline": "How to brew tea", "author": {"@id": "#ada"}},
+        {"@type": "Person", "@id": "#ada", "name": "Ada Lake"},
+    ]
+    found = read(linked({"@context": "https://schema.org", "@graph": graph}))
+    assert (found.author, found.published, found.site) == ("Ada Lake", "2020-01-02", "Tea Weekly")
+
+
+def test_a_list_of_articles_names_no_author_unless_one_is_this_page() -> None:
+    other = {"@type": "Article", "headline": "Coffee", "author": "Cy", "url": "https://example.org/blog/coffee"}
+    own = {"@type": "Article", "headline": "Tea", "author": "Ada", "url": "https://example.org/blog/tea/"}
+    assert read(linked([other, {**other, "headline": "Milk"}])).author == ""
+    assert read(linked([other, own])).author == "Ada"
+
+
+def test_a_question_is_the_subject_of_its_page_but_not_of_an_article_with_questions() -> None:
+    question = {"@type": "Question", "name": "Why tea?", "author": {"name": "Di"}}
+    assert read(linked({"@type": "QAPage", "mainEntity": question})).title == "Why tea?"
+    assert read(linked(ARTICLE, {"@type": "FAQPage", "mainEntity": [question]})).title == "How to brew tea"
+
+
+# Titles.
+
+
+@pytest.mark.parametrize(
+    ("head", "title"),
+    [
+        ("<title>Brewing | Tea Weekly</title><h1>Brewing</h1>", "Brewing"),
+        ("<title>Tea Weekly: Brewing</title><meta property=og:site_name content='Tea Weekly'>", "Brewing"),
+        ("<title>Brewing — Example</title>", "Brewing"),
+        ("<title>Brewing :: Green :: example.org</title>", "Brewing :: Green"),
+        ("<title>Brewing - a guide | Tea Weekly</title><meta property=og:title content='Brewing - a guide'>",
+         "Brewing - a guide"),
+        ("<title>Green - black - white</title>", "Green - black - white"),
+        ("<title>Well-known teas</title>", "Well-known teas"),
+        ("<title>Example</title><h1>Brewing</h1>", "Brewing"),
+        ("<title>The &lt;table&gt; element - Example</title>", "The <table> element"),
+        ("<title>Salt &amp;#038; tea</title>", "Salt & tea"),
+        ("<svg><title>Logo</title></svg><title>Brewing</title>", "Brewing"),
+        ("<h1>Only a <i>heading</i></h1>", "Only a heading"),
+        ("<meta property=og:title content='How to brew a lot of…'><title>How to brew a lot of tea</title>",
+         "How to brew a lot of tea"),
+        ("", ""),
+    ],
+)  # fmt: skip
+def test_the_title_is_the_pages_own(head: str, title: str) -> None:
+    assert read(f"<html>{head}").title == title
+
+
+def test_a_headline_that_only_names_the_kind_of_page_is_not_its_title() -> None:
+    entity = {"@type": "Article", "headline": "Wikimedia list article", "name": "List of teas"}
+    assert read(linked(entity) + "<title>List of teas - Example</title>").title == "List of teas"
+
+
+def test_the_front_page_of_a_site_is_titled_with_the_sites_name() -> None:
+    assert read("<title>Example</title><h1>News of today</h1>", "https://example.org/").title == "Example"
+    assert read("<title>Example | News</title>", "https://example.org").title == "Example | News"
+
+
+# Authors, dates, languages, places.
+
+
+@pytest.mark.parametrize(
+    ("content", "author"),
+    [
+        ("By Ada Lake", "Ada Lake"),
+        ("https://facebook.com/ada", ""),
+        ("@ada", ""),
+        ("ada@example.org", ""),
+        ("  ", ""),
+        ("42", ""),
+        ("Byron Reed", "Byron Reed"),
+    ],
+)
+def test_authors_are_names(content: str, author: str) -> None:
+    assert read(f'<meta name="author" content="{content}">').author == author
+
+
+@pytest.mark.parametrize(
+    ("stated", "date"),
+    [
+        ("2024-03-05", "2024-03-05"),
+        ("2024/3/5", "2024-03-05"),
+        ("2024-03", "2024-03"),
+        ("2024", "2024"),
+        ("2024-03-05T10:20:30.123Z", "2024-03-05T10:20:30Z"),
+        ("2024-03-05 10:20 +0530", "2024-03-05T10:20+05:30"),
+        ("2024-03-05 10:20:30 UTC", "2024-03-05T10:20:30Z"),
+        ("05/03/2024", ""),
+        ("2024-02-30", ""),
+        ("2024-03-05T25:00", ""),
+        ("0001-01-01T00:00:00", ""),
+        ("1970-01-01T00:00:00Z", ""),
+        ("yesterday", ""),
+        ("", ""),
+    ],
+)
+def test_dates_are_iso_8601_as_stated_or_nothing(stated: str, date: str) -> None:
+    assert read(f'<meta property="article:published_time" content="{stated}">').published == date
+
+
+@pytest.mark.parametrize(
+    ("html", "language"),
+    [
+        ("<html lang=en>", "en"),
+        ("<html lang=pt_br>", "pt-BR"),
+        ("<html lang=zh-hans-cn>", "zh-Hans-CN"),
+        ("<html lang=''><meta property=og:locale content=de_DE>", "de-DE"),
+        ("<html><meta http-equiv=Content-Language content='fr, en'>", "fr"),
+        ("<html lang='{{ lang }}'>", ""),
+        ("<html lang=und>", ""),
+    ],
+)
+def test_languages_are_bcp_47(html: str, language: str) -> None:
+    assert read(html).language == language
+
+
+@pytest.mark.parametrize(
+    ("head", "canonical"),
+    [
+        ("<link rel=canonical href=/tea>", "https://www.example.org/tea"),
+        ("<base href=https://b.example/><link rel='canonical nofollow' href=tea>", "https://b.example/tea"),
+        ("<meta property=og:url content=https://example.org/t>", "https://example.org/t"),
+        ("<link rel=canonical href=javascript:alert(1)>", ""),
+        ("<link rel=canonical href=''>", ""),
+        ("<link rel=canonical href=http://[bad>", ""),
+        ("<link rel=stylesheet href=/tea.css>", ""),
+    ],
+)
+def test_a_canonical_address_is_absolute_http(head: str, canonical: str) -> None:
+    assert read(f"<html><head>{head}").canonical == canonical
+
+
+def test_microdata_counts_when_the_page_states_it_once_of_its_main_thing() -> None:
+    post = "<div itemscope itemtype=https://schema.org/Article>{}</div>"
+    byline = "<span itemprop=author itemscope><a href=/ada><b itemprop=name>Ada Lake</b></a> (editor)</span>"
+    date = "<time itemprop=datePublished datetime=2024-03-05>5 March</time>"
+    comment = "<p itemprop=comment itemscope itemtype=https://schema.org/Comment><i itemprop=author>Cy</i></p>"
+    found = read(post.format(byline + date + comment))
+    assert (found.author, found.published) == ("Ada Lake", "2024-03-05")
+    two = post.format(date) + post.format(date.replace("2024", "2025"))
+    assert read(two).published == ""
+
+
+def test_the_publication_time_of_a_lone_post_is_read_from_its_mark() -> None:
+    assert read("<time class='entry-date published' datetime=2024-03-05>x</time>").published == "2024-03-05"
+    assert read("<time datetime=2024-03-05>x</time>").published == ""
+
+
+# Hostile and broken input.
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"a": 1,}',
+        '{"a": 1 /* one */}',
+        '// said\n{"a": 1, "b": "x // y", }',
+        '<![CDATA[ {"a": 1} ]]>',
+        '<!-- {"a": 1} -->',
+        '{"a": 1};',
+        "{&quot;a&quot;: 1}",
+        '{"a": 1, "b": "line\nbreak"}',
+    ],
+)
+def test_json_is_read_as_it_is_really_written(text: str) -> None:
+    value = read_json(text)
+    assert isinstance(value, dict)
+    assert value["a"] == 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "", "{a: 1}", "[" * 100_000, '{"a":' * 50_000, '"\\"' * 30_000, "/*" * 50_000, ", " * 50_000,
+        "[" + "9" * 10_000 + "]",
+    ],
+)  # fmt: skip
+def test_what_is_no_json_is_nothing_and_soon(text: str) -> None:
+    start = time.process_time()
+    assert read_json(text) in (None, "", '"')
+    assert time.process_time() - start < 2
+
+
+def test_values_are_one_bounded_line() -> None:
+    long = "many words " * 2_000
+    head = "".join(
+        f'<meta property="{name}" content="{long}&#10;&#7;">'
+        for name in ("og:title", "og:site_name", "og:description", "article:author", "og:url")
+    )
+    found = read(head)
+    limits = {"title": MAX_TITLE, "author": MAX_AUTHOR, "site": MAX_SITE, "description": MAX_DESCRIPTION}
+    for name, limit in limits.items():
+        value = getattr(found, name)
+        assert limit // 2 < len(value) <= limit, name
+        assert value.endswith("…")
+    assert len(found.canonical) <= MAX_URL
+
+
+def test_thousands_of_statements_take_no_time() -> None:
+    start = time.process_time()
+    read("<meta name=author content=x>" * 50_000 + "<div itemscope itemtype=//schema.org/Article>" * 200)
+    read("<meta property=og:title content='a - b | c…'>" * 20_000 + "<h1>a - b…</h1>" * 20_000)
+    read("<i itemscope itemprop=author>x</i>" * 50_000 + linked([ARTICLE] * 2_000))
+    assert time.process_time() - start < 5
+
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=20) | st.floats(),
+    lambda inner: st.lists(inner, max_size=4)
+    | st.dictionaries(
+        st.sampled_from(["@type", "@id", "@graph", "mainEntity", "name", "headline", "author", "datePublished", "url",
+                         "publisher", "mainEntityOfPage", "description", "inLanguage", "isPartOf"]),
+        inner, max_size=5,
+    ),
+    max_leaves=20,
+)  # fmt: skip
+
+
+@given(VALUES, st.sampled_from(["Article", "WebPage", "WebSite", "Product", "QAPage"]))
+def test_any_linked_data_gives_tidy_values_and_the_same_twice(value: object, kind: str) -> None:
+    tree = parse(linked(value, {"@type": kind, "name": value, "author": value, "datePublished": value, "url": value}))
+    found = read_metadata(tree, URL)
+    assert found == read_metadata(tree, URL)
+    for text in dataclasses.astuple(found):
+        assert isinstance(text, str)
+        assert text == " ".join(text.split())
+        assert len(text) <= MAX_URL
+
+
+@given(st.text(max_size=300), st.text(max_size=40))
+def test_any_text_as_page_and_url_is_read(text: str, url: str) -> None:
+    head = f'<html lang="{text}"><meta property="og:title" content="{text}"><link rel=canonical href="{text}"><title>'
+    assert isinstance(read_metadata(parse(head + text), url), Metadata)

@@ -1,0 +1,50 @@
+"""Parsing: whatever the page, its text is there."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from keyhole.extract.html.tree import parse
+
+
+@pytest.mark.parametrize("tag", ["div", "b", "font", "span", "section", "table", "ul"])
+@pytest.mark.parametrize("depth", [300, 3_000, 100_000])
+def test_text_below_any_nesting_is_kept(tag: str, depth: int) -> None:
+    text = parse(f"<body>{f'<{tag}>' * depth}deep{f'</{tag}>' * depth}<p>after</p>").text_content()
+    assert "deep" in text
+    assert "after" in text
+
+
+@pytest.mark.parametrize("attribute", ["a{n}=1 ", 'a{n}="1"', "a{n}/", "a{n} = '>' "])
+def test_a_tag_with_a_hundred_thousand_attributes_is_read_in_time(attribute: str) -> None:
+    crowd = "".join(attribute.format(n=n) for n in range(100_000))
+    start = time.process_time()
+    text = parse(f"<body><p>before<div id=kept {crowd}>inside</div><p>after").text_content()
+    assert time.process_time() - start < 2
+    assert all(word in text for word in ("before", "inside", "after"))
+
+
+def test_a_tag_with_many_attributes_keeps_them_all() -> None:
+    crowd = " ".join(f"data-a{n}='{n}'" for n in range(1_500))
+    (tag,) = parse(f"<body><p {crowd} title=last>text</p>").iter("p")
+    assert tag.get("title") == "last"
+
+
+def test_a_hundred_thousand_open_tags_take_no_longer_than_as_many_closed_ones() -> None:
+    start = time.process_time()
+    parse("<div>" * 100_000 + "x")
+    assert time.process_time() - start < 2
+
+
+@pytest.mark.parametrize(
+    ("html", "text"),
+    [
+        ("", ""), ("  ", ""), ("<!-- only a comment -->", ""), ("plain", "plain"), ("\x00<p>b", "b"),
+        ("\ud800<p>a", "?a"),
+        ('<?xml version="1.0" encoding="latin1"?><html><p>é', "é"), ("<frameset>", ""), ("<!DOCTYPE html>", ""),
+    ],
+)  # fmt: skip
+def test_any_text_parses(html: str, text: str) -> None:
+    assert parse(html).text_content() == text

@@ -1,0 +1,413 @@
+"""Real workers: what they answer, how they end, and that no page takes the server or another page with it."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+import subprocess
+import sys
+import textwrap
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import TypeVar
+
+import pytest
+
+from keyhole.cli.demo_site import fixtures_folder
+from keyhole.config.config import Config
+from keyhole.errors import Code, KeyholeError
+from keyhole.extract.workers.digest import digest
+from keyhole.extract.workers.pool import LIGHT, LIGHT_SECONDS, READER, WorkerPool
+from keyhole.records import Document, Page
+from tests.support.fakes import page
+
+URL = "https://pages.example/a"
+HOSTILE = "worker.hostile_readers:by_first_word"
+T = TypeVar("T")
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="limits and signals are POSIX")
+
+
+def with_pool(
+    act: Callable[[WorkerPool], Awaitable[T]],
+    *,
+    reader: str = HOSTILE,
+    size: int = 2,
+    timeout: float = 15.0,
+    express: int = 0,
+) -> T:
+    """What `act` gives with a pool of real processes, which is closed afterwards."""
+
+    async def run() -> T:
+        pool = WorkerPool(Config(extract_timeout=timeout), size=size, reader=reader, express=express)
+        try:
+            return await act(pool)
+        finally:
+            await pool.aclose()
+
+    return asyncio.run(run())
+
+
+def read(*pages: Page, reader: str = HOSTILE, timeout: float = 15.0) -> list[Document]:
+    """The documents of pages read one after another by a pool of one."""
+
+    async def act(pool: WorkerPool) -> list[Document]:
+        return [(await pool.extract(page))[0] for page in pages]
+
+    return with_pool(act, reader=reader, size=1, timeout=timeout)
+
+
+def plain(text: str) -> Page:
+    return page(URL, text, "text/plain")
+
+
+def pid(document: Document) -> int:
+    return int(re.findall(r"pid=(\d+)", document.text)[0])
+
+
+def gone(pid: int) -> bool:
+    """Whether a process has ended, within five seconds."""
+    until = time.monotonic() + 5
+    while time.monotonic() < until:
+        try:
+            os.kill(pid, 0)
+        except ProcessLookupError:
+            return True
+        if _is_zombie(pid):
+            return True
+        time.sleep(0.01)  # nobody tells this process about another's child
+    return False
+
+
+def _is_zombie(pid: int) -> bool:
+    stat = Path(f"/proc/{pid}/stat")
+    return stat.exists() and stat.read_text().rpartition(")")[2].split()[0] == "Z"
+
+
+# What workers answer.
+
+
+def test_a_worker_answers_as_the_same_code_does_in_the_server_for_every_fixture() -> None:
+    pages = [
+        page(f"https://pages.example/{path.name}", path.read_bytes(), "")
+        for path in sorted(fixtures_folder().rglob("*"))
+        if path.is_file()
+    ]
+
+    async def act(pool: WorkerPool) -> list[object]:
+        return await asyncio.gather(*(pool.extract(page) for page in pages), return_exceptions=True)
+
+    answers = with_pool(act, reader=READER)
+    assert len(pages) > 80
+    for given, answer in zip(pages, answers, strict=True):
+        try:
+            expected = digest(given.body, given.url, given.content_type)
+        except KeyholeError as error:
+            assert isinstance(answer, KeyholeError), given.url
+            assert (answer.code, answer.message, answer.facts) == (error.code, error.message, error.facts)
+        else:
+            assert answer == expected, given.url
+
+
+def test_characters_survive_the_pipe_even_lone_surrogates() -> None:
+    async def act(pool: WorkerPool) -> tuple[Document, str]:
+        return await pool.extract(page(URL, "x"))
+
+    document, words = with_pool(act, reader="worker.hostile_readers:surrogates")
+    assert document == Document(
+        "\ud800 title", "a\udfff\ud83d\ude00 😀 \x00 \u202e é\n", "text/plain", removed=(("x", 2),)
+    )
+    assert words == "é \udc80"
+
+
+def test_a_body_of_20_mb_passes_in_both_directions() -> None:
+    text = "é" * 10_000_000
+    (document,) = read(plain(text), reader="worker.hostile_readers:echo")
+    assert document.text == text
+
+
+def test_many_pages_are_read_by_one_worker_until_it_is_replaced() -> None:
+    async def act(pool: WorkerPool) -> list[int]:
+        return [pid((await pool.extract(plain("tell")))[0]) for _ in range(205)]
+
+    pids = with_pool(act, size=1)
+    assert len(set(pids[:200])) == 1
+    assert len(set(pids)) == 2
+    assert all(gone(pid) for pid in pids)
+
+
+def test_a_named_failure_of_a_page_leaves_its_worker_in_use() -> None:
+    async def act(pool: WorkerPool) -> tuple[int, KeyholeError, int]:
+        before = pid((await pool.extract(plain("tell")))[0])
+        with pytest.raises(KeyholeError) as caught:
+            await pool.extract(page(URL, b"\x7fELF\0\0", "application/octet-stream"))
+        return before, caught.value, pid((await pool.extract(plain("tell")))[0])
+
+    before, error, after = with_pool(act, size=1)
+    assert error.code is Code.UNSUPPORTED_MEDIA
+    assert error.facts == {"bytes": 6}
+    assert before == after
+
+
+def test_a_worker_inherits_no_environment_and_no_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("A_SECRET", "1")
+    (document,) = read(plain("tell"))
+    _, leader, environment = document.text.split()
+    assert leader == "leader=True"
+    assert environment in {"environment=", "environment=LC_CTYPE"}  # the interpreter sets it where the locale is C
+
+
+def test_what_a_library_prints_is_no_answer() -> None:
+    documents = read(plain("print this"), plain("and this"))
+    assert [document.text for document in documents] == ["print this", "and this"]
+
+
+# Pages that do harm.
+
+
+@pytest.mark.parametrize(
+    ("word", "reason"),
+    [
+        ("loop", "took more than 0.7 s"),
+        ("regex", "took more than 0.7 s"),
+        ("memory", "took more memory than is allowed"),
+        ("hoard", "took more memory than is allowed"),
+        ("exit", "broke off"),
+        ("segv", "broke off"),
+        ("raise", "broke off"),
+        ("garbage", "broke off"),
+        ("endless", "gave more text than is allowed"),
+    ],
+)
+def test_a_page_that_harms_its_worker_is_shown_undigested_and_the_next_is_read(word: str, reason: str) -> None:
+    harmed, after = read(plain(f"{word} words of the page"), plain("the next"), timeout=0.7 if "0.7" in reason else 15)
+    assert harmed.text == f"{word} words of the page"
+    assert harmed.notice == f"Warning extraction_failed: reading {reason}; this is the undigested text."
+    assert after.text == "the next"
+    assert after.notice == ""
+
+
+def test_a_slow_page_leaves_the_others_their_worker() -> None:
+    async def act(pool: WorkerPool) -> float:
+        await asyncio.gather(*(pool.extract(plain("tell")) for _ in range(2)))
+        hog = asyncio.create_task(pool.extract(plain("regex")))
+        start = time.perf_counter()
+        for _ in range(10):
+            await pool.extract(plain("a small page"))
+        elapsed = time.perf_counter() - start
+        assert not hog.done()
+        hog.cancel()
+        return elapsed
+
+    assert with_pool(act) < 2
+
+
+def test_a_light_page_does_not_wait_behind_heavy_ones() -> None:
+    async def act(pool: WorkerPool) -> float:
+        await asyncio.gather(*(pool.extract(plain("tell")) for _ in range(2)))
+        hogs = [asyncio.create_task(pool.extract(plain("regex " + "x" * LIGHT))) for _ in range(3)]
+        await asyncio.sleep(0)
+        start = time.perf_counter()
+        await pool.extract(plain("a small page"))
+        elapsed = time.perf_counter() - start
+        assert not any(hog.done() for hog in hogs)
+        for hog in hogs:
+            hog.cancel()
+        return elapsed
+
+    assert with_pool(act, express=1) < 2
+
+
+def test_a_light_page_takes_any_worker_that_is_free() -> None:
+    async def act(pool: WorkerPool) -> float:
+        await asyncio.gather(*(pool.extract(plain("tell")) for _ in range(3)))
+        hogs = [asyncio.create_task(pool.extract(plain("regex"))) for _ in range(2)]
+        await asyncio.sleep(0)
+        start = time.perf_counter()
+        await pool.extract(plain("a small page"))
+        elapsed = time.perf_counter() - start
+        for hog in hogs:
+            hog.cancel()
+        return elapsed
+
+    assert with_pool(act, express=1) < LIGHT_SECONDS
+
+
+def test_heavy_pages_get_their_turn_among_light_ones() -> None:
+    async def act(pool: WorkerPool) -> list[int]:
+        done: list[int] = []
+
+        async def one(number: int, text: str) -> None:
+            await pool.extract(plain(text))
+            done.append(number)
+
+        heavy = "x" * (LIGHT + 1)
+        await asyncio.gather(*(pool.extract(plain("light")) for _ in range(2)))  # both workers have started
+        await asyncio.gather(*(one(number, heavy if number == 2 else "light") for number in range(300)))
+        return done
+
+    # It takes as long as many light ones; kept waiting for all of them, it would be the last.
+    assert with_pool(act, size=1, express=1).index(2) < 290
+
+
+def test_a_light_page_that_takes_long_gets_all_the_time_there_is() -> None:
+    async def act(pool: WorkerPool) -> tuple[Document, float]:
+        start = time.perf_counter()
+        document, _ = await pool.extract(plain("loop"))
+        return document, time.perf_counter() - start
+
+    timeout = LIGHT_SECONDS + 0.5
+    document, elapsed = with_pool(act, express=1, size=1, timeout=timeout)
+    assert f"took more than {timeout:g} s" in document.notice
+    assert elapsed > LIGHT_SECONDS + timeout
+
+
+def test_a_page_is_shown_undigested_when_its_call_has_no_more_time_whether_it_is_read_or_waits() -> None:
+    async def act(pool: WorkerPool) -> tuple[list[Document], float, Document]:
+        await pool.extract(plain("tell"))
+        start = asyncio.get_running_loop().time()
+        calls = (pool.extract(plain("regex words of the page"), start + 0.3) for _ in range(3))
+        late = [document for document, _ in await asyncio.gather(*calls)]
+        elapsed = asyncio.get_running_loop().time() - start
+        return late, elapsed, (await pool.extract(plain("the next")))[0]
+
+    late, elapsed, after = with_pool(act, size=1, express=1)
+    assert [document.text for document in late] == ["regex words of the page"] * 3
+    assert all("too little of the call's time was left" in document.notice for document in late)
+    assert elapsed < 1.5
+    assert (after.text, after.notice) == ("the next", "")
+
+
+def test_pages_wait_in_the_order_in_which_they_came() -> None:
+    async def act(pool: WorkerPool) -> list[int]:
+        done: list[int] = []
+
+        async def one(number: int) -> None:
+            await pool.extract(plain(f"page {number}"))
+            done.append(number)
+
+        await asyncio.gather(*(one(number) for number in range(10)))
+        return done
+
+    assert with_pool(act, size=1) == list(range(10))
+
+
+def test_a_cancelled_call_ends_at_once_and_so_does_its_worker() -> None:
+    async def act(pool: WorkerPool) -> tuple[int, float]:
+        worker = pid((await pool.extract(plain("tell")))[0])
+        start = time.perf_counter()
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(0.3):
+                await pool.extract(plain("regex"))
+        return worker, time.perf_counter() - start
+
+    worker, elapsed = with_pool(act, size=1)
+    assert elapsed < 1.5
+    assert gone(worker)
+
+
+def test_a_call_cancelled_while_its_worker_starts_leaves_it_to_the_next() -> None:
+    async def act(pool: WorkerPool) -> Document:
+        pool.warm()
+        call = asyncio.create_task(pool.extract(plain("never sent")))
+        await asyncio.sleep(0)
+        call.cancel()
+        return (await pool.extract(plain("read")))[0]
+
+    assert with_pool(act, size=1).text == "read"
+
+
+def test_an_idle_worker_that_died_is_replaced() -> None:
+    async def act(pool: WorkerPool) -> tuple[int, int]:
+        first = pid((await pool.extract(plain("tell")))[0])
+        os.kill(first, 9)
+        assert gone(first)
+        while pool._idle[0].alive:  # noqa: ASYNC110 - the loop has yet to hear of it, and will tell nobody
+            await asyncio.sleep(0)
+        return first, pid((await pool.extract(plain("tell")))[0])
+
+    first, second = with_pool(act, size=1)
+    assert first != second
+
+
+def test_a_worker_that_cannot_start_is_a_named_failure() -> None:
+    with pytest.raises(KeyholeError) as caught:
+        read(plain("x"), reader="no_such_module:read")
+    assert caught.value.code is Code.EXTRACTION_FAILED
+    assert "no process" in caught.value.message
+
+
+# The end.
+
+
+def test_a_lost_worker_is_replaced_before_the_next_page_comes() -> None:
+    async def act(pool: WorkerPool) -> int:
+        await pool.extract(plain("exit"))
+        return len(pool._idle)
+
+    assert with_pool(act, size=1) == 1
+
+
+def test_closing_does_not_wait_for_a_page_that_is_being_read() -> None:
+    async def act(pool: WorkerPool) -> tuple[float, int, Document, list[object]]:
+        worker = pid((await pool.extract(plain("tell")))[0])
+        call = asyncio.create_task(pool.extract(plain("regex")))
+        await asyncio.sleep(0.1)
+        start = time.perf_counter()
+        await pool.aclose()
+        return time.perf_counter() - start, worker, (await call)[0], list(pool._idle)
+
+    elapsed, worker, document, replacements = with_pool(act)
+    assert elapsed < 2
+    assert gone(worker)
+    assert "broke off" in document.notice
+    assert replacements == []
+
+
+def test_a_closed_pool_has_no_processes_left_even_while_they_start() -> None:
+    async def act(pool: WorkerPool) -> int:
+        worker = pid((await pool.extract(plain("tell")))[0])
+        await pool.aclose()
+        pool.warm()
+        return worker
+
+    assert gone(with_pool(act))
+
+
+@pytest.mark.parametrize("word", ["idle", "loop", "regex"])
+def test_workers_die_with_a_server_that_is_killed(word: str) -> None:
+    if sys.platform != "linux" and word != "idle":
+        pytest.skip("elsewhere the limit on processor time ends them")
+    script = f"""
+        import asyncio, sys
+        from fakes import page
+        from keyhole.config import Config
+        from keyhole.worker.pool import WorkerPool
+
+        async def main():
+            pool = WorkerPool(Config(extract_timeout=600), reader={HOSTILE!r})
+            told, _ = await pool.extract(page("https://a.example/", "tell", "text/plain"))
+            print(told.text, flush=True)
+            await pool.extract(page("https://a.example/", {word!r} + " on", "text/plain"))
+            await asyncio.Event().wait()
+
+        asyncio.run(main())
+    """
+    command = [sys.executable, "-c", textwrap.dedent(script)]
+    environment = {"PYTHONPATH": os.pathsep.join(entry for entry in sys.path if entry)}
+    with subprocess.Popen(command, stdout=subprocess.PIPE, env=environment, text=True) as server:
+        assert server.stdout
+        worker = int(re.findall(r"pid=(\d+)", server.stdout.readline())[0])
+        time.sleep(0.3)  # the page is being read
+        server.kill()
+    assert gone(worker)
+
+
+def test_the_documents_are_equal_but_for_their_blocks() -> None:
+    from keyhole.extract import extract
+
+    document, _ = digest(b"# A\n\nwords\n", URL, "text/markdown")
+    assert document == replace(extract(b"# A\n\nwords\n", url=URL, content_type="text/markdown"), blocks=())

@@ -1,0 +1,81 @@
+"""Where a page says its Markdown is: on its own origin, in its head or header, and nowhere else."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+
+import pytest
+
+from keyhole.fetch.alternate_link import markdown_alternate
+from tests.support.fakes import page
+
+URL = "https://docs.example/guide/start"
+FOUND = "https://docs.example/guide/start.md"
+LINK = '<link rel="alternate" type="text/markdown" href="start.md">'
+
+
+def found(head: str, *, link: str = "", content_type: str = "text/html") -> str:
+    return markdown_alternate(replace(page(URL, head, content_type), link=link))
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        LINK,
+        "<!doctype html><head><meta charset=utf-8>" + LINK,
+        "<LINK HREF=/guide/start.md TYPE='text/markdown; charset=utf-8' REL='nofollow alternate' />",
+        '<link rel=alternate type="application/rss+xml" href=/feed>' + LINK.replace("/markdown", "/x-markdown"),
+        '<link rel="alternate" type="text/markdown" href="https://docs.example:443/guide/start.md">',
+        '<link rel="alternate" type="text/markdown" href="/llms.txt">' + LINK,
+        '<link rel="alternate" type="text/markdown" href="https://other.example/x.md">' + LINK,
+    ],
+)
+def test_the_link_of_a_head_is_found(head: str) -> None:
+    assert found(head) == FOUND
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        "",
+        "<link rel=alternate type=text/html href=start.md>",
+        "<link rel=stylesheet type=text/markdown href=start.md>",
+        "<link rel=alternate type=text/markdown>",
+        '<link rel=alternate type=text/markdown href="">',
+        "<link rel=alternate type=text/markdown href=start>",
+        "<link rel=alternate type=text/markdown hreflang=de href=start.de.md>",
+        "<link rel=alternate type=text/markdown href=http://docs.example/guide/start.md>",
+        "<link rel=alternate type=text/markdown href=https://docs.example:8443/guide/start.md>",
+        "<link rel=alternate type=text/markdown href=https://docs.example@evil.example/x.md>",
+        "<link rel=alternate type=text/markdown href=https://a.docs.example/x.md>",
+        "<link rel=alternate type=text/markdown href=file:///etc/passwd>",
+        "<link rel=alternate type=text/markdown href=/llms-full.txt>",
+        f"<!-- {LINK} -->",
+        f"<script>'{LINK}'</script>",
+        f"<head></head><body>{LINK}",
+        f"<base href=https://docs.example/other/>{LINK}",
+    ],
+)
+def test_no_other_link_is_followed(head: str) -> None:
+    assert found(head) == ""
+
+
+def test_the_link_header_counts_first() -> None:
+    header = '</style.css>; rel=preload, </guide/start.md>; rel="alternate"; type="text/markdown", </b>; rel=next'
+    assert found(LINK.replace("start.md", "other.md"), link=header) == FOUND
+    assert found("", link='<https://evil.example/x.md>; rel="alternate"; type="text/markdown"') == ""
+
+
+@pytest.mark.parametrize("content_type", ["text/plain", "application/json", "text/markdown", ""])
+def test_only_html_has_an_alternate(content_type: str) -> None:
+    assert found(LINK, content_type=content_type) == ""
+
+
+@pytest.mark.parametrize(
+    "piece", ["<link ", "<!--", "<link a=", '<link a="', "<script", "<style><", "<link a='\">", "<base "]
+)
+def test_no_head_takes_long(piece: str) -> None:
+    begun = time.process_time()
+    found(piece * 100_000, link=piece * 1_000)
+    assert time.process_time() - begun < 5

@@ -1,0 +1,369 @@
+"""Waits that sites ask for, connections at once, second tries, permission: real servers on loopback, no sleeps."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import struct
+from collections.abc import Awaitable, Callable
+from email.utils import formatdate
+from threading import Barrier, Lock
+from typing import Any
+
+import pytest
+
+from keyhole.config.config import Config
+from keyhole.errors import Code, KeyholeError
+from keyhole.fetch.base import Terms
+from keyhole.fetch.client import HttpFetcher
+from keyhole.fetch.host_limits import MAX_HOSTS, MAX_WAIT, PER_HOST, Manners, retry_after
+from keyhole.records import Page
+from tests.support.fakes import Clock
+from tests.support.loopback import PATIENCE, Call, Site, Talk, response, serve, unused_port
+
+NOW = 1_700_000_000.0
+SLOW = "429 Too Many Requests"
+
+
+class Times:
+    """A clock that a sleep moves on, and the sleeps."""
+
+    def __init__(self) -> None:
+        self.clock = Clock(1_000.0)
+        self.slept: list[float] = []
+
+    async def sleep(self, seconds: float) -> None:
+        self.slept.append(seconds)
+        self.clock.advance(seconds)
+
+
+def run(
+    work: Callable[[HttpFetcher, Times], Awaitable[Any]], *sites: Site, robots: str = "off", **settings: Any
+) -> Any:
+    """Do something with a fetcher that may reach these servers and treats them as strangers."""
+
+    async def main() -> Any:
+        times = Times()
+        config = Config(allow_private=frozenset(site.endpoint for site in sites), robots=robots, **settings)
+        manners = Manners(times.clock, times.sleep)
+        async with HttpFetcher(config, "Keyhole/1", lambda: NOW, manners, own=frozenset()) as fetcher:
+            return await work(fetcher, times)
+
+    return asyncio.run(main())
+
+
+async def failure(awaitable: Awaitable[object]) -> KeyholeError:
+    with pytest.raises(KeyholeError) as caught:
+        await awaitable
+    return caught.value
+
+
+def in_turn(*answers: bytes) -> Callable[[Site], Talk]:
+    """A server that gives one answer after the other, the last one for ever; an empty one resets the connection."""
+    left = list(answers)
+
+    def talk(call: Call) -> None:
+        answer = left.pop(0) if len(left) > 1 else left[0]
+        if answer:
+            call.send(answer)
+        else:
+            call.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+
+    return lambda _: talk
+
+
+# Retry-After.
+
+
+@pytest.mark.parametrize(
+    ("value", "seconds"),
+    [
+        ("120", 120), (" 0 ", 0), ("9" * 14, MAX_WAIT), (formatdate(NOW + 90, usegmt=True), 90),
+        (formatdate(NOW - 90, usegmt=True), 0), ("Wed, 21 Oct 2099 07:28:00 GMT", MAX_WAIT),
+        ("", None), ("soon", None), ("-1", None), ("1.5", None), ("\u00b2", None), ("9" * 5_000, None),
+        ("Wed, 99 Oct 2099 07:28:00 GMT", None), ("Wed, 21 Oct 99999999 07:28:00 GMT", None), (",", None),
+    ],
+)  # fmt: skip
+def test_a_wait_is_read_as_seconds_or_as_a_date(value: str, seconds: int | None) -> None:
+    assert retry_after(value, NOW) == seconds
+
+
+@pytest.mark.parametrize("status", ["429 Slow", "503 Later"])
+@pytest.mark.parametrize("wait", ["5", formatdate(NOW + 5, usegmt=True)])
+def test_a_wait_that_fits_the_deadline_is_waited_and_the_page_asked_for_once_more(status: str, wait: str) -> None:
+    with serve(in_turn(response(status=status, Retry_After=wait), response(b"page"))) as site:
+
+        async def work(fetcher: HttpFetcher, times: Times) -> None:
+            page = await fetcher.fetch(site.url(), Terms(times.clock.now + 30))
+            assert page.body == b"page"
+            assert times.slept == [5]
+            assert len(site.calls) == 2
+
+        run(work, site)
+
+
+def test_a_site_that_asks_for_a_second_wait_is_not_waited_for_again() -> None:
+    with serve({"/": response(status=SLOW, Retry_After="5")}) as site:
+
+        async def work(fetcher: HttpFetcher, times: Times) -> None:
+            error = await failure(fetcher.fetch(site.url(), Terms(times.clock.now + 30)))
+            assert (error.code, error.facts["retry_after"], times.slept) == (Code.RATE_LIMITED, 5, [5])
+            assert len(site.calls) == 2
+
+        run(work, site)
+
+
+def test_a_wait_beyond_the_deadline_is_told_at_once_and_kept_by_later_calls() -> None:
+    with serve({"/": response(status=SLOW, Retry_After="60"), "/other": response(b"page")}) as site:
+
+        async def work(fetcher: HttpFetcher, times: Times) -> None:
+            first = await failure(fetcher.fetch(site.url(), Terms(times.clock.now + 30)))
+            assert (first.code, first.facts["retry_after"]) == (Code.RATE_LIMITED, 60)
+            times.clock.advance(20)
+            second = await failure(fetcher.fetch(site.url("/other"), Terms(times.clock.now + 100)))
+            assert (second.code, second.facts["retry_after"]) == (Code.RATE_LIMITED, 40)
+            assert "40 s" in second.message
+            assert (len(site.calls), times.slept) == (1, [])
+            times.clock.advance(40)
+            assert (await fetcher.fetch(site.url("/other"))).body == b"page"
+
+        run(work, site)
+
+
+def test_without_a_wait_a_refusal_is_not_remembered() -> None:
+    with serve(in_turn(response(status=SLOW), response(b"page"))) as site:
+
+        async def work(fetcher: HttpFetcher, times: Times) -> None:
+            assert (await failure(fetcher.fetch(site.url()))).code is Code.RATE_LIMITED
+            assert (await fetcher.fetch(site.url())).body == b"page"
+
+        run(work, site)
+
+
+def test_an_endpoint_that_the_operator_opened_is_asked_again_at_once() -> None:
+    with serve(in_turn(response(status=SLOW, Retry_After="60"), response(b"page"))) as site:
+
+        async def main() -> Page:
+            async with HttpFetcher(Config(allow_private=frozenset({site.endpoint})), "Keyhole/1") as fetcher:
+                assert (await failure(fetcher.fetch(site.url()))).code is Code.RATE_LIMITED
+                return await fetcher.fetch(site.url())
+
+        assert asyncio.run(main()).body == b"page"
+
+
+def test_so_many_hosts_are_remembered() -> None:
+    async def main() -> None:
+        manners = Manners(Clock())
+        for n in range(MAX_HOSTS + 1):
+            await manners.leave_alone(f"host{n}.example", 60)
+        await manners.check("host0.example")
+        assert (await failure(manners.check("host1.example"))).code is Code.RATE_LIMITED
+
+    asyncio.run(main())
+
+
+# Connections at once.
+
+
+def test_so_many_pages_of_one_host_are_fetched_at_once_and_the_others_after_them() -> None:
+    together, lock, here, most = Barrier(PER_HOST), Lock(), [0], [0]
+
+    def talk(call: Call) -> None:
+        with lock:
+            here[0] += 1
+            most[0] = max(most[0], here[0])
+        together.wait(timeout=PATIENCE)
+        with lock:
+            here[0] -= 1
+        call.send(response(b"page"))
+
+    with serve(lambda _: talk) as site:
+
+        async def work(fetcher: HttpFetcher, times: Times) -> None:
+            pages = await asyncio.gather(*(fetcher.fetch(site.url(f"/{n}")) for n in range(2 * PER_HOST)))
+            assert len(pages) == 2 * PER_HOST
+            assert most == [PER_HOST]
+
+        run(work, site)
+
+
+def test_a_call_that_is_cancelled_while_it_waits_for_its_turn_takes_none_from_the_others() -> None:
+    async def main() -> None:
+        manners, leave = Manners(), asyncio.Event()
+
+        async def visit() -> None:
+            async with manners.slot("a.example"):
+                await leave.wait()
+
+        inside = [asyncio.create_task(visit()) for _ in range(PER_HOST)]
+        await asyncio.sleep(0)
+        waiting = asyncio.create_task(visit())
+        await asyncio.sleep(0)
+        waiting.cancel()
+        leave.set()
+        await asyncio.gather(*inside, visit())
+        assert manners._slots == {}
+
+    asyncio.run(main())
+
+
+def test_nothing_is_kept_of_a_host_that_nobody_asks_any_more() -> None:
+    async def main() -> None:
+        manners = Manners()
+        async with manners.slot("a.example"), manners.slot("a.example"), manners.slot("b.example"):
+            assert len(manners._slots) == 2
+        assert manners._slots == {}
+
+    asyncio.run(main())
+
+
+# Second tries.
+
+
+def test_a_connection_that_is_reset_before_an_answer_is_tried_once_more() -> None:
+    with serve(in_turn(b"", response(b"page"))) as site:
+
+        async def work(fetcher: HttpFetcher, times: Times) -> None:
+            assert (await fetcher.fetch(site.url())).body == b"page"
+            assert (site.connections, len(times.slept)) == (2, 1)
+
+        run(work, site)
+
+
+def test_a_connection_that_is_reset_twice_is_a_failure() -> None:
+    with serve(in_turn(b"")) as site:
+
+        async def work(fetcher: HttpFetcher, times: Times) -> None:
+            assert (await failure(fetcher.fetch(site.url()))).code is Code.PROTOCOL_ERROR
+            assert site.connections == 2
+
+        run(work, site)
+
+
+def test_a_port_on_which_nothing_listens_is_tried_once_more() -> None:
+    site = Site(port=unused_port())
+
+    async def work(fetcher: HttpFetcher, times: Times) -> None:
+        assert (await failure(fetcher.fetch(site.url()))).code is Code.CONNECT_FAILURE
+        assert len(times.slept) == 1
+
+    run(work, site)
+
+
+@pytest.mark.parametrize(
+    "answer", [response(status="500 Oops"), b"no http\r\n\r\n", response(b"half", Content_Length="9")]
+)
+def test_an_answer_is_never_asked_for_twice(answer: bytes) -> None:
+    with serve(in_turn(answer)) as site:
+
+        async def work(fetcher: HttpFetcher, times: Times) -> None:
+            await asyncio.gather(fetcher.fetch(site.url()), return_exceptions=True)
+            assert (site.connections, times.slept) == (1, [])
+
+        run(work, site)
+
+
+def test_a_refused_address_is_not_tried_again() -> None:
+    with serve({"/": response(b"secret")}) as site:
+
+        async def work(fetcher: HttpFetcher, times: Times) -> None:
+            assert (await failure(fetcher.fetch(site.url()))).code is Code.BLOCKED_ADDRESS
+            assert (site.connections, times.slept) == (0, [])
+
+        run(work)
+
+
+# Permission, at every hop.
+
+
+def test_a_page_that_robots_txt_disallows_is_never_requested() -> None:
+    answers = {"/robots.txt": response(b"User-agent: *\nDisallow: /no"), "/no": response(b"x"), "/yes": response(b"y")}
+    with serve(answers) as site:
+
+        async def work(fetcher: HttpFetcher, times: Times) -> None:
+            assert (await failure(fetcher.fetch(site.url("/no")))).code is Code.ROBOTS_DISALLOWED
+            assert (await fetcher.fetch(site.url("/yes"))).body == b"y"
+            assert [call.path for call in site.calls] == ["/robots.txt", "/yes"]
+
+        run(work, site, robots="on")
+
+
+def test_a_redirect_to_a_site_whose_robots_txt_disallows_it_is_not_followed() -> None:
+    with (
+        serve({"/robots.txt": response(b"User-agent: Keyhole\nDisallow: /")}) as closed,
+        serve({"/": response(status="302 Found", Location=closed.url("/page"))}) as site,
+    ):
+
+        async def work(fetcher: HttpFetcher, times: Times) -> None:
+            assert (await failure(fetcher.fetch(site.url()))).code is Code.ROBOTS_DISALLOWED
+            assert [call.path for call in closed.calls] == ["/robots.txt"]
+
+        run(work, site, closed, robots="on")
+
+
+def test_a_robots_txt_that_redirects_to_a_private_address_connects_to_nothing_there() -> None:
+    with serve({"/": response(b"secret")}) as inside:
+        location = inside.url("/robots.txt")
+        answers = {"/robots.txt": response(status="302 Found", Location=location), "/": response(b"page")}
+        with serve(answers) as site:
+
+            async def work(fetcher: HttpFetcher, times: Times) -> None:
+                assert (await fetcher.fetch(site.url())).body == b"page"
+                assert inside.connections == 0
+
+            run(work, site, robots="on")
+
+
+def test_a_robots_txt_without_end_is_read_as_far_as_it_counts() -> None:
+    with serve(
+        {"/robots.txt": response(b"User-agent: *\nDisallow: /no\n" + b"#" * 2_000_000), "/no": response()}
+    ) as site:
+
+        async def work(fetcher: HttpFetcher, times: Times) -> None:
+            assert (await failure(fetcher.fetch(site.url("/no")))).code is Code.ROBOTS_DISALLOWED
+
+        run(work, site, robots="on")
+
+
+def test_with_the_setting_off_or_for_an_own_endpoint_robots_txt_is_not_asked_for() -> None:
+    with serve({"/": response(b"page")}) as site:
+
+        async def work(fetcher: HttpFetcher, times: Times) -> None:
+            await fetcher.fetch(site.url())
+
+        run(work, site, robots="off")
+
+        async def own() -> None:
+            async with HttpFetcher(Config(allow_private=frozenset({site.endpoint})), "Keyhole/1") as fetcher:
+                await fetcher.fetch(site.url())
+
+        asyncio.run(own())
+        assert [call.path for call in site.calls] == ["/", "/"]
+
+
+def test_a_denied_domain_is_refused_at_the_first_and_at_every_further_hop() -> None:
+    with serve({"/": response(b"x")}) as denied:
+        location = f"http://localhost:{denied.port}/"
+        with serve({"/": response(status="302 Found", Location=location)}) as site:
+
+            async def work(fetcher: HttpFetcher, times: Times) -> None:
+                for url in (location, site.url()):
+                    assert (await failure(fetcher.fetch(url))).code is Code.DOMAIN_NOT_ALLOWED
+                assert denied.connections == 0
+
+            run(work, site, deny_domains=frozenset({"localhost"}))
+            run(work, site, allow_domains=frozenset({"127.0.0.1"}))
+
+
+def test_a_redirect_away_from_the_sites_of_the_call_is_not_followed() -> None:
+    with (
+        serve({"/": response(b"x")}) as other,
+        serve({"/": response(status="302 Found", Location=other.url())}) as site,
+    ):
+
+        async def work(fetcher: HttpFetcher, times: Times) -> None:
+            terms = Terms(permits=lambda url: url.startswith(site.url()))
+            assert (await failure(fetcher.fetch(site.url(), terms))).code is Code.DOMAIN_NOT_ALLOWED
+            assert other.connections == 0
+
+        run(work, site, other)

@@ -1,0 +1,150 @@
+"""When two URLs are one, and which URLs a page's text makes known."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from keyhole.errors import KeyholeError
+from keyhole.fetch.known_urls import MAX_LINKS, canonical, configured, key, keys, keys_of
+
+PAGE = "https://site.example/guide/page"
+
+
+def holds(text: str, url: str) -> bool:
+    """Whether a page with this text makes a URL known."""
+    return key(canonical(url)) in keys_of(PAGE, text)
+
+
+@pytest.mark.parametrize(
+    "same",
+    [
+        "https://example.com/a%2Fb/~c?d=%C3%A4",
+        "  HTTPS://EXAMPLE.com:443/a%2fb/%7Ec?d=%c3%a4#part",
+        "https://example.com./%61%2Fb/~c?d=ä",
+    ],
+)
+def test_spellings_of_one_url_are_one(same: str) -> None:
+    assert canonical(same) == "https://example.com/a%2Fb/~c?d=%C3%A4"
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        "http://example.com/a", "https://example.com:8443/a", "https://www.example.com/a", "https://example.com/A",
+        "https://example.com/a/", "https://example.com/a?", "https://example.com/a?b", "https://example.com/a;b",
+        "https://example.com//a", "https://example.com/a%20", "https://example.com/%2561", "https://example.org/a",
+    ],
+)  # fmt: skip
+def test_urls_that_differ_in_more_than_spelling_are_not_one(other: str) -> None:
+    assert canonical(other) != canonical("https://example.com/a")
+
+
+@given(st.text("aZ09%()/?&=#;:@é \\'._~-", max_size=40))
+def test_the_one_spelling_is_its_own(path: str) -> None:
+    try:
+        once = canonical(f"https://example.com/{path}")
+    except KeyholeError:
+        return
+    assert canonical(once) == once
+
+
+# What the operator names.
+
+
+def test_an_entry_is_one_url_or_with_a_star_all_that_begins_so() -> None:
+    entries = ["https://docs.example/one", "HTTPS://Api.example/v1/*"]
+    for url in ("https://docs.example/one", "https://api.example/v1/", "https://api.example/v1/x?y=z"):
+        assert configured(url, entries)
+    for url in (
+        "https://docs.example/one?d=secret", "https://docs.example/one/", "https://docs.example/", "http://docs.example/one",
+        "https://api.example/v1", "https://api.example/v2", "https://api.example/v1/../v2", "https://api.example/v1/..?x",
+        "https://api.example.evil.example/v1/x",
+    ):  # fmt: skip
+        assert not configured(canonical(url), entries), url
+
+
+def test_a_star_after_the_host_is_the_whole_site_and_no_other_host() -> None:
+    assert configured("https://site.example/any?x", ["https://site.example/*"])
+    assert not configured("https://site.example.evil.example/", ["https://site.example/*"])
+
+
+def test_an_entry_that_is_no_url_covers_nothing() -> None:
+    assert not configured("https://a.example/", ["http://127.1/*", ""])
+
+
+# What a text holds.
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[words](https://other.example/a_b?c=d)", "![picture](https://other.example/a_b?c=d)",
+        '[words](https://other.example/a_b?c=d "title")', "[words](<https://other.example/a_b?c=d>)",
+        "<https://other.example/a_b?c=d>", "see https://other.example/a_b?c=d.", "(https://other.example/a_b?c=d)",
+        "https://other.example/a_b?c=d, and", "**https://other.example/a_b?c=d**", "[HTTPS://Other.example/a%5Fb?c=d#e]",
+        "[https://x.example](https://other.example/a_b?c=d)", "[https://other.example/a_b?c=d](https://x.example)",
+        "`https://other.example/a_b?c=d`", '"https://other.example/a_b?c=d"', "|https://other.example/a_b?c=d|",
+        r"https://other.example/a\_b?c=d",
+    ],
+)  # fmt: skip
+def test_an_address_in_a_text_is_known_however_it_stands_there(text: str) -> None:
+    assert holds(f"Before\n{text}\nafter.", "https://other.example/a_b?c=d")
+
+
+def test_an_address_with_parentheses_is_known_bare_and_as_a_link() -> None:
+    for text in ("https://other.example/Foo_(bar)", "[x](https://other.example/Foo_%28bar%29)"):
+        assert holds(text, "https://other.example/Foo_(bar)")
+
+
+def test_a_relative_link_is_known_as_the_address_it_leads_to() -> None:
+    text = "[a](../up) [b](/root?x=1) [c](#part) [d](mailto:a@example.org) [e](//cdn.example/f)"
+    for url in ("https://site.example/up", "https://site.example/root?x=1", "https://cdn.example/f"):
+        assert holds(text, url)
+
+
+def test_of_a_page_whose_address_is_none_the_whole_addresses_are_known() -> None:
+    text = "[whole](https://a.example/one) [relative](two)"
+    assert keys_of("no address", text) == keys(["https://a.example/one"])
+
+
+def test_the_pages_own_address_is_known() -> None:
+    assert holds("", f"{PAGE}#anywhere")
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://other.example/log?d=secret", "https://other.example/logs", "https://other.example/", "http://other.example/log",
+        "https://secret.other.example/log", "https://other.example/log/secret", "https://other.example:444/log",
+    ],
+)  # fmt: skip
+def test_an_address_that_differs_from_a_known_one_is_not_known(url: str) -> None:
+    assert not holds("[log](https://other.example/log)", url)
+
+
+def test_an_address_in_words_is_not_known() -> None:
+    assert not holds("Go to other.example/log or ask for other.example", "https://other.example/log")
+
+
+def test_what_is_no_url_is_left_out() -> None:
+    assert keys(["https://ok.example/", "http://127.1/", "", "ftp://a.example/", "https://\ud800/"]) == (
+        keys(["https://ok.example/"])
+    )
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "https://" * 200_000, "](" * 700_000, "](https://a.example/" * 70_000, "https://a.example/" + "\\" * 1_400_000,
+        "https://a.example/" + ")" * 1_400_000, "".join(f"https://a.example/{n}) " for n in range(50_000)),
+    ],
+    ids=["schemes", "links", "addresses", "backslashes", "parentheses", "many"],
+)  # fmt: skip
+def test_a_hostile_text_is_read_in_bounded_time(text: str) -> None:
+    began = time.perf_counter()
+    assert len(keys_of(PAGE, text)) <= MAX_LINKS + 1
+    assert time.perf_counter() - began < 3

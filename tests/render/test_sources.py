@@ -1,0 +1,70 @@
+"""The lines of a search's sources: nothing that is not known, nothing twice."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from keyhole.records import Source, Window
+from keyhole.render.sources import Cited, Listed, cited_text, facts, listed_line, snippet
+from tests.support.fakes import artifact
+
+KEPT = artifact(text="x" * 1_234, url="https://example.org/page", title="A page")
+SOURCE = Source(KEPT.url, KEPT.title, artifact=KEPT, stored=True)
+ON = Window(500, 700, 1_234)
+
+
+def cited(source: Source = SOURCE, following: Window | None = ON, repeats: tuple[int, ...] = ()) -> str:
+    return cited_text(Cited(source, "body", "abcdefgh", following, repeats), 3, brief=False)
+
+
+def test_a_source_has_its_title_address_size_text_and_continuation() -> None:
+    assert cited() == (
+        "[3] A page\nhttps://example.org/page\n1,234 characters.\n"
+        "--- untrusted text abcdefgh ---\nbody\n--- end abcdefgh ---\n"
+        'Next: read_artifact(id="aaaaaaaaaaaaaaaa", offset=500, limit=200)'
+    )
+
+
+def test_the_id_stands_once_and_only_where_there_is_something_stored() -> None:
+    assert cited(following=None).count("aaaaaaaaaaaaaaaa") == 1
+    assert "aaaaaaaaaaaaaaaa" not in cited(replace(SOURCE, stored=False))
+
+
+def test_a_site_is_named_where_title_and_address_do_not() -> None:
+    assert "\nThe Mill Post, 2024-05-01, 1,234" in cited(
+        replace(SOURCE, artifact=replace(KEPT, site="The Mill Post"), date="2024-05-01T09:00:00Z")
+    )
+    assert "example.org, " not in cited(replace(SOURCE, artifact=replace(KEPT, site="example.org")))
+
+
+def test_a_partial_page_copies_and_repetitions_are_told_in_the_same_line() -> None:
+    source = replace(SOURCE, artifact=replace(KEPT, cut=True), copies=("https://www.b.example/x", "not a url", "//[x"))
+    line = cited(source, repeats=(2, 1)).splitlines()[2]
+    assert "Partial: " in line
+    assert "Also at: b.example, not a url, //[x." in line
+    assert line.endswith("Shares a passage with [1], [2], left out here.")
+
+
+@pytest.mark.parametrize(
+    ("source", "line"),
+    [
+        (SOURCE, '[7] https://example.org/page id="aaaaaaaaaaaaaaaa" A page'),
+        (Source("https://b.example/", "", not_read="timed out"), "[7] https://b.example/ (not read: timed out)"),
+        (Source("https://b.example/", "B", date="2024-05-01"), "[7] https://b.example/ (2024-05-01) B"),
+    ],
+)
+def test_a_source_without_passages_has_one_line(source: Source, line: str) -> None:
+    assert listed_line(Listed(source), 7, brief=False) == line
+
+
+def test_a_snippet_is_one_line_that_forms_no_markdown() -> None:
+    assert snippet("one\n[2] two ![x](https://evil.example)", 200) == "one [2] two !&#91;x]&#40;https://evil.example)"
+    assert len(snippet("é" * 900, 100).encode()) <= 100
+
+
+def test_facts_count_all_sources_and_list_those_that_are_shown() -> None:
+    told = facts([], [Listed(SOURCE)], total=7, weak=False)
+    assert told["total"] == 7
+    assert [row["url"] for row in told["sources"]] == [SOURCE.url]  # type: ignore[attr-defined]

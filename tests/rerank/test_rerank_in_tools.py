@@ -1,0 +1,196 @@
+"""The tools with a real scorer behind them: what is shown, what is said where it fails, the budget, the deadline."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from keyhole.budget.fit import answer_size
+from keyhole.config.config import Config
+from keyhole.fetch.base import Api
+from keyhole.records import Answer, Hit
+from keyhole.rerank.rerank_passages import SecondOpinion
+from keyhole.rerank.reranker import Reranker
+from keyhole.retrieval.retrieve import Retrieval
+from tests.support.fakes import FakeEngine, page
+from tests.support.loopback import response, serve
+from tests.support.product import retrieval
+from tests.support.scorer_requests import Server, config, with_api
+from tests.support.scorer_server import KEY
+
+URL = "https://pumps.example/manual"
+OTHER = "https://other.example/seals"
+QUERY = "which pressure does the pump seal hold"
+# The lexical ranker likes the section that repeats the words; the reranker of the test server wants all of them.
+LONG = "# Manual\n\n" + "".join(
+    f"## Part {n}\n\nThe pump of part {n} has a seal, and the seal of the pump is grey, as all of part {n} is.\n\n"
+    for n in range(300)
+)
+ANSWER = "Which is the pressure that this does hold? The pump seal is made for 40 bar."
+TEXT = LONG + f"## Limits\n\n{ANSWER}\n\n" + LONG.replace("part", "piece")
+PAGES = {url: page(url, TEXT, content_type="text/markdown") for url in (URL, OTHER)}
+HITS = [Hit(URL, "Manual", "a snippet", "fake"), Hit(OTHER, "Seals", "another", "fake")]
+
+
+def product(settings: Config, api: Api | None) -> Retrieval:
+    """Everything real but the pages, and with or without a reranker."""
+    second = SecondOpinion([Reranker(settings, api)]) if api else None
+    return retrieval(PAGES, config=settings, engines=[FakeEngine(HITS)], second=second)
+
+
+def fetched(settings: Config, budget: int = 3_000, *, asked: bool = True) -> Answer:
+    """A fetched page for the query."""
+
+    async def use(api: Api) -> Answer:
+        return await product(settings, api if asked else None).web_fetch(URL, QUERY, budget)
+
+    return with_api(settings, use)
+
+
+def searched(settings: Config, budget: int = 4_000, scope: str = "web") -> Answer:
+    """A search after its pages were read once."""
+
+    async def use(api: Api) -> Answer:
+        agent = product(settings, api)
+        if scope == "stored":
+            await agent.web_fetch(URL)
+        return await agent.search(QUERY, scope, max_chars=budget)
+
+    return with_api(settings, use)
+
+
+def read(settings: Config) -> Answer:
+    """A stored page for the query."""
+
+    async def use(api: Api) -> Answer:
+        agent = product(settings, api)
+        id = str((await agent.web_fetch(URL, max_chars=9_000)).facts["artifact_id"])
+        return await agent.read_artifact(id, query=QUERY, limit=3_000)
+
+    return with_api(settings, use)
+
+
+@pytest.mark.parametrize("tool", [fetched, searched, read])
+def test_every_tool_with_a_query_shows_what_the_reranker_put_first(server: Server, tool: object) -> None:
+    assert callable(tool)
+    session = server.session()
+    answer = tool(config(rerank_url=server.url("v1/rerank", session=session), rerank_max_chars_per_doc=50))
+    assert not answer.is_error
+    assert len(server.asked(session)) == 1
+    assert ANSWER in answer.text, "whole, though the reranker saw only its beginning"
+    assert "lexical order" not in answer.text
+
+
+@pytest.mark.parametrize("fault", ["500", "garbage", "fewer", "nan"])
+@pytest.mark.parametrize("tool", [fetched, searched, read])
+def test_every_tool_says_in_one_line_that_the_order_is_lexical(server: Server, tool: object, fault: str) -> None:
+    assert callable(tool)
+    settings = config(rerank_url=server.url("v1/rerank", fault))
+    answer = tool(settings)
+    assert answer.text.count("Reranker: ") == answer.text.count("; lexical order.") == 1
+    assert not answer.is_error
+
+
+def spans(answer: Answer) -> list[tuple[int, int]]:
+    """What is shown of a page."""
+    shown = answer.facts["spans"]
+    assert isinstance(shown, list)
+    return [(start, end) for start, end, _ in shown]
+
+
+def test_a_failed_opinion_leaves_the_passages_as_without_one_but_for_the_room_of_its_line(server: Server) -> None:
+    plain = spans(fetched(config(), asked=False))
+    failed = spans(fetched(config(rerank_url=server.url("v1/rerank", "500"))))
+    assert all(any(first <= start and end <= last for first, last in plain) for start, end in failed)
+    assert sum(end - start for start, end in plain) - sum(end - start for start, end in failed) < 300
+
+
+@pytest.mark.parametrize("fault", ["-", "500"])
+@pytest.mark.parametrize("budget", [500, 700, 1_199, 1_200, 2_000, 9_000])
+def test_the_line_is_counted_in_every_budget(server: Server, budget: int, fault: str) -> None:
+    settings = config(rerank_url=server.url("v1/rerank", fault))
+    for answer in (fetched(settings, budget), searched(settings, budget), searched(settings, budget, "stored")):
+        assert answer_size(answer) <= budget
+        assert ("lexical order" in answer.text) == (fault == "500")
+
+
+def test_the_same_scores_give_the_same_bytes(server: Server) -> None:
+    settings = config(rerank_url=server.url("v1/rerank"))
+    assert fetched(settings) == fetched(settings)
+    assert searched(settings) == searched(settings)
+
+
+def test_a_reranker_that_never_answers_does_not_cost_the_answer(server: Server) -> None:
+    settings = config(rerank_url=server.url("v1/rerank", "slow"), timeout=1.5, search_timeout=2.0)
+    started = time.monotonic()
+    answer = fetched(settings)
+    assert time.monotonic() - started < 1.5
+    assert "Reranker: timeout; lexical order." in answer.text
+    assert "--- untrusted text" in answer.text
+
+
+def test_about_a_page_that_is_shown_whole_nobody_is_asked(server: Server) -> None:
+    session = server.session()
+    answer = fetched(config(rerank_url=server.url("v1/rerank", session=session)), 200_000)
+    assert answer.facts["strategy"] == "whole"
+    assert server.asked(session) == []
+
+
+def test_snippets_are_not_sent(server: Server) -> None:
+    session = server.session()
+    settings = config(rerank_url=server.url("v1/rerank", session=session))
+
+    async def use(api: Api) -> Answer:
+        return await product(settings, api).search(QUERY, fetch=False)
+
+    assert "a snippet" in with_api(settings, use).text
+    assert server.asked(session) == []
+
+
+def test_a_key_is_nowhere_in_what_a_call_gives(server: Server) -> None:
+    settings = config(rerank_url=server.url("v1/rerank", "key"), rerank_key="an0ther-key")
+    answer = fetched(settings)
+    assert "the key is refused" in answer.text
+    assert "an0ther" not in answer.text + repr(answer.facts) + repr(settings)
+
+
+def test_a_whole_call_is_cancelled_with_its_scorer(server: Server) -> None:
+    settings = config(rerank_url=server.url("v1/rerank", "slow"))
+
+    async def use(api: Api) -> None:
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(0.3):
+                await product(settings, api).web_fetch(URL, QUERY, 3_000)
+
+    with_api(settings, use)
+
+
+def test_the_command_line_asks_the_scorers_of_the_environment(server: Server, tmp_path: Path) -> None:
+    session = server.session()
+    with serve({"/manual": response(TEXT.encode(), Content_Type="text/markdown")}) as site:
+        environment = {
+            "KEYHOLE_HOME": str(tmp_path),
+            "KEYHOLE_ALLOW_PRIVATE": site.endpoint,
+            "KEYHOLE_EMBED_URL": server.url("v1/embeddings", "key", session),
+            "KEYHOLE_EMBED_MODEL": "words",
+            "KEYHOLE_EMBED_KEY": KEY,
+            "KEYHOLE_RERANK_URL": server.url("v1/rerank", "key", session),
+            "KEYHOLE_RERANK_KEY": "an0ther",
+            "KEYHOLE_LOG_LEVEL": "DEBUG",
+        }
+        command = [sys.executable, "-m", "keyhole", "fetch", site.url("/manual"), "--query", QUERY, "--json"]
+        run = subprocess.run(
+            command, env={**os.environ, **environment}, capture_output=True, text=True, check=True, timeout=60
+        )
+    assert "Reranker: the key is refused (HTTP 401); order of the embeddings." in run.stdout
+    assert ANSWER in json.loads(run.stdout)["text"]
+    assert len(server.asked(session)) == 3, "the query, a batch, the reranker"
+    assert KEY not in run.stdout + run.stderr
+    assert "an0ther" not in run.stdout + run.stderr

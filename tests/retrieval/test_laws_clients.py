@@ -1,0 +1,108 @@
+"""The laws of budgets for each client: its caps hold, tokens hold by the estimate, and `Next:` says what comes."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from keyhole.budget.budget import allowance
+from keyhole.budget.clients import HOSTS, Host
+from keyhole.budget.tokens import estimate
+from keyhole.callers import ANYBODY, Caller
+from keyhole.config.config import Config
+from keyhole.config.schema import MAX_BUDGET, MIN_BUDGET, MIN_TOKENS
+from keyhole.records import Answer
+from tests.retrieval.test_laws import BODY, CALL, READABLE, TEXTS, URL, wire_size
+from tests.support.fakes import page
+from tests.support.product import retrieval
+
+VERSIONS = ["", "0.1", "999.0.0"]
+CALLERS = st.sampled_from([Caller(host.name, version) for host in HOSTS for version in VERSIONS] + [ANYBODY])
+TOKENS = st.one_of(st.integers(MIN_TOKENS, 600), st.integers(MIN_TOKENS, 20_000))
+SIZES = st.one_of(st.none(), st.integers(MIN_BUDGET, MAX_BUDGET))
+LONG = st.builds(lambda text, times: "start " + text * times, READABLE, st.sampled_from([1, 30]))
+
+
+def within(answer: Answer, config: Config, caller: Caller, size: int | None, tokens: int | None) -> None:
+    budget = allowance(config, caller, size, tokens)
+    assert wire_size(answer) <= budget.size
+    assert budget.chars is None or len(answer.text) <= budget.chars
+    assert budget.tokens is None or estimate(answer.text) <= budget.tokens
+    assert tokens is None or estimate(answer.text) <= tokens
+
+
+@settings(max_examples=400)
+@given(text=LONG, query=st.one_of(st.none(), TEXTS), caller=CALLERS, size=SIZES, tokens=st.one_of(st.none(), TOKENS))
+def test_a_page_never_exceeds_the_clients_caps_or_the_tokens_asked_for(
+    text: str, query: str | None, caller: Caller, size: int | None, tokens: int | None
+) -> None:
+    product = retrieval({URL: page(URL, text, content_type="text/plain")})
+    answer = asyncio.run(product.web_fetch(URL, query, size, max_tokens=tokens, caller=caller))
+    within(answer, product.config, caller, size, tokens)
+
+
+@settings(max_examples=100)
+@given(text=LONG, query=TEXTS, caller=CALLERS, size=SIZES, tokens=st.one_of(st.none(), TOKENS))
+def test_a_search_of_stored_pages_never_exceeds_them_either(
+    text: str, query: str, caller: Caller, size: int | None, tokens: int | None
+) -> None:
+    product = retrieval({f"{URL}{n}": page(f"{URL}{n}", f"{n} {text} {n}", "text/plain") for n in range(3)})
+    for n in range(3):
+        asyncio.run(product.web_fetch(f"{URL}{n}"))
+    answer = asyncio.run(product.search(query or "start", "stored", max_chars=size, max_tokens=tokens, caller=caller))
+    within(answer, product.config, caller, size, tokens)
+
+
+@pytest.mark.parametrize("host", HOSTS, ids=lambda host: f"{host.name} {host.since}")
+@pytest.mark.parametrize("letter", ["pump runs. ", "数据库水泵。", "😀 ", '"\n', "Zk9d+/Qa", "1.5 | "])
+def test_a_result_never_exceeds_the_caps_of_any_row_however_much_is_asked_for(host: Host, letter: str) -> None:
+    caller = Caller(host.name, ".".join(map(str, host.since)) or "0.0.1")
+    product = retrieval({URL: page(URL, letter * 60_000, content_type="text/plain")})
+    fetched = asyncio.run(product.web_fetch(URL, None, MAX_BUDGET, caller=caller))
+    id = str(fetched.facts["artifact_id"])
+    for answer in (fetched, asyncio.run(product.read_artifact(id, limit=MAX_BUDGET, caller=caller))):
+        assert wire_size(answer) < (host.max_bytes or 10**9)
+        assert len(answer.text) < (host.max_chars or 10**9)
+        assert estimate(answer.text) < (host.max_tokens or 10**9)
+
+
+@settings(max_examples=200)
+@given(text=LONG, caller=CALLERS, context=st.one_of(st.none(), st.integers(2_000, 40_000)))
+def test_the_continuation_gives_exactly_the_window_that_it_names(
+    text: str, caller: Caller, context: int | None
+) -> None:
+    product = retrieval({URL: page(URL, text, "text/plain")}, config=Config(context_tokens=context))
+    first = asyncio.run(product.web_fetch(URL, None, 1_000, caller=caller))
+    for call in CALL.findall(first.text)[:1]:
+        start, limit = int(call[1]), int(call[2])
+        answer = asyncio.run(product.read_artifact(call[0], offset=start, limit=limit, caller=caller))
+        within(answer, product.config, caller, None, None)
+        found = BODY.search(answer.text)
+        assert found
+        assert len(found[2]) == limit
+
+
+def test_what_is_asked_beyond_the_clients_cap_is_answered_at_the_cap_and_says_so() -> None:
+    product = retrieval({URL: page(URL, "The pump runs. " * 20_000, content_type="text/plain")})
+    codex = Caller("codex-mcp-client", "0.169.0")
+    answer = asyncio.run(product.web_fetch(URL, None, 100_000, caller=codex))
+    assert answer.text.startswith("Within 45,600 bytes, not what was asked for: codex-mcp-client takes no more.\n")
+    assert 45_000 < wire_size(answer) <= 45_600
+    assert "not what was asked for" not in asyncio.run(product.web_fetch(URL, None, 40_000, caller=codex)).text
+
+
+def test_a_page_that_is_shown_whole_says_nothing_of_a_cap() -> None:
+    product = retrieval({URL: page(URL, "a short page", content_type="text/plain")})
+    answer = asyncio.run(product.web_fetch(URL, max_chars=MAX_BUDGET, caller=Caller("codex-mcp-client", "0.169.0")))
+    assert "Whole text" in answer.text and "not what was asked for" not in answer.text
+
+
+def test_tokens_that_were_asked_for_are_filled_with_text() -> None:
+    product = retrieval({URL: page(URL, "The pump runs at speed today. " * 9_000, content_type="text/plain")})
+    for tokens in (300, 1_000, 1_800):
+        answer = asyncio.run(product.web_fetch(URL, None, max_tokens=tokens))
+        assert tokens * 0.8 < estimate(answer.text) <= tokens, re.sub(r"\s+", " ", answer.text)[:300]

@@ -1,0 +1,275 @@
+"""Fetching and reading over fakes: what they show, what they keep, how they fail."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from contextlib import suppress
+
+import pytest
+
+from keyhole.budget.budget import BRIEF_BELOW
+from keyhole.cli.demo_site import recorded_pages
+from keyhole.config.config import Config
+from keyhole.records import Answer, Document, Page
+from keyhole.retrieval.retrieve import Retrieval
+from tests.support.fakes import HANGS, BrokenStore, Clock, FakeFetcher, InProcess, page
+from tests.support.product import retrieval
+
+URL = "https://pumps.example/manual"
+LONG = "# Manual\n\nThe lede says what this is.\n\n" + "".join(
+    f"## Part {n}\n\nPart {n} is about widget{n} and its colour. It has {n} screws.\n\n" for n in range(400)
+)
+CALL = re.compile(r'read_artifact\(id="([a-z2-7]+)", offset=(\d+), limit=(\d+)\)')
+
+
+def fetch(product: Retrieval, query: str | None = None, max_chars: int | None = None) -> Answer:
+    return asyncio.run(product.web_fetch(URL, query, max_chars))
+
+
+def markdown(text: str = LONG) -> dict[str, object]:
+    return {URL: page(URL, text, content_type="text/markdown")}
+
+
+def test_a_page_within_the_budget_is_shown_whole_and_offers_nothing_to_read_on() -> None:
+    answer = fetch(retrieval(markdown("# Short\n\nAll of it.\n")))
+    assert "All of it." in answer.text
+    assert answer.facts["strategy"] == "whole"
+    assert not CALL.search(answer.text)
+
+
+def test_a_query_shows_the_lede_and_the_passage_that_answers() -> None:
+    answer = fetch(retrieval(markdown()), "widget321 screws")
+    assert "It has 321 screws." in answer.text
+    assert "The lede says what this is." in answer.text
+    assert answer.facts["strategy"] == "passages"
+
+
+def test_without_a_query_head_and_tail_are_shown() -> None:
+    answer = fetch(retrieval(markdown()))
+    assert answer.facts["strategy"] == "head_tail"
+    assert "## Part 0\n" in answer.text
+    assert "It has 399 screws." in answer.text
+    assert "It has 200 screws." not in answer.text
+
+
+def test_a_query_that_matches_nothing_gives_the_window_and_names_the_absent_terms() -> None:
+    product = retrieval(markdown())
+    answer = fetch(product, "unicorn grazing")
+    assert "Nothing matches the query" in answer.text
+    assert "Not in the text: unicorn, grazing." in answer.text
+    assert [answer.facts["strategy"], answer.facts["total_chars"]] == ["head_tail", len(LONG)]
+
+
+def test_the_continuation_stands_before_and_after_the_text_with_the_same_numbers() -> None:
+    answer = fetch(retrieval(markdown()))
+    calls = CALL.findall(answer.text)
+    assert len(calls) == 2
+    assert calls[0] == calls[1]
+    assert answer.text.endswith(")\n[end]")
+    assert answer.facts["next"] == {"offset": int(calls[0][1]), "limit": int(calls[0][2])}
+
+
+def test_the_continuation_followed_literally_returns_exactly_that_range() -> None:
+    product = retrieval(markdown())
+    id, offset, limit = CALL.findall(fetch(product).text)[0]
+    answer = asyncio.run(product.read_artifact(id, int(offset), int(limit)))
+    assert LONG[int(offset) : int(offset) + int(limit)] in answer.text
+    assert answer.facts["spans"] == [[int(offset), int(offset) + int(limit), 0.0]]
+
+
+def test_a_stored_page_answers_another_query_without_the_network() -> None:
+    product = retrieval(markdown())
+    id = str(fetch(product).facts["artifact_id"])
+    answer = asyncio.run(product.read_artifact(id, query="widget55"))
+    assert "It has 55 screws." in answer.text
+    assert isinstance(product.fetcher, FakeFetcher)
+    assert product.fetcher.calls == [URL]
+
+
+def test_a_quote_is_found_with_its_offsets() -> None:
+    product = retrieval(markdown())
+    id = str(fetch(product).facts["artifact_id"])
+    at = LONG.index("widget77 and its colour")
+    answer = asyncio.run(product.read_artifact(id, find="widget77 and its colour"))
+    assert f"exactly at {at}:{at + 23}" in answer.text
+
+
+@pytest.mark.parametrize("limit", [500, 600, 900, 1_300, 9_000])
+def test_a_quote_that_is_found_is_shown_whatever_the_budget(limit: int) -> None:
+    product = retrieval(markdown())
+    id = str(fetch(product).facts["artifact_id"])
+    answer = asyncio.run(product.read_artifact(id, find="widget77 and its colour", limit=limit))
+    assert "widget77 and its colour" in answer.text
+
+
+def test_a_quote_that_differs_in_spaces_case_and_punctuation_is_found_as_such() -> None:
+    product = retrieval(markdown())
+    id = str(fetch(product).facts["artifact_id"])
+    answer = asyncio.run(product.read_artifact(id, find="WIDGET77,  and its\ncolour"))
+    assert "apart from spaces, case and punctuation" in answer.text
+    assert answer.facts["exact"] is False
+
+
+def test_a_quote_that_is_not_there_is_a_named_failure() -> None:
+    product = retrieval(markdown())
+    id = str(fetch(product).facts["artifact_id"])
+    answer = asyncio.run(product.read_artifact(id, find="never written"))
+    assert answer.is_error
+    assert answer.text.startswith("quote_not_found: ")
+
+
+def test_an_unknown_id_says_where_ids_come_from() -> None:
+    answer = asyncio.run(retrieval().read_artifact("aaaaaaaaaaaaaaaa"))
+    assert answer.text.startswith("unknown_artifact: ")
+    assert "web_fetch" in answer.text
+
+
+def test_an_expired_id_names_the_url_to_fetch_again() -> None:
+    clock = Clock()
+    product = retrieval(markdown(), clock=clock)
+    id = str(fetch(product).facts["artifact_id"])
+    clock.advance(10 * 86_400)
+    answer = asyncio.run(product.read_artifact(id))
+    assert answer.text.startswith("expired_artifact: ")
+    assert f'web_fetch(url="{URL}")' in answer.text
+
+
+def test_an_offset_beyond_the_end_says_how_long_the_text_is() -> None:
+    product = retrieval(markdown())
+    id = str(fetch(product).facts["artifact_id"])
+    answer = asyncio.run(product.read_artifact(id, offset=10**18))
+    assert not answer.is_error
+    assert f"the text has {len(LONG)} characters" in answer.text
+
+
+def test_a_fresh_page_is_answered_from_the_store_and_refresh_asks_again() -> None:
+    clock = Clock()
+    product = retrieval(markdown(), clock=clock)
+    assert isinstance(product.fetcher, FakeFetcher)
+    first = fetch(product)
+    second = fetch(product)
+    assert product.fetcher.calls == [URL]
+    assert first == second
+    asyncio.run(product.web_fetch(URL, refresh=True))
+    clock.advance(901)
+    fetch(product)
+    assert product.fetcher.calls == [URL] * 3
+
+
+def test_a_broken_store_still_answers_but_offers_no_recovery() -> None:
+    answer = fetch(retrieval(markdown(), store=BrokenStore()))
+    assert not answer.is_error
+    assert "Warning store_unavailable" in answer.text
+    assert not CALL.search(answer.text)
+
+
+def test_a_cut_response_says_that_it_is_partial() -> None:
+    answer = fetch(retrieval({URL: page(URL, "<p>Half a pa", cut=True)}))
+    assert "Partial: " in answer.text
+
+
+def test_a_preview_says_so_in_one_line_from_the_network_and_from_the_store_alike() -> None:
+    body = (
+        "<title>The mill</title><article><h1>The mill</h1><p>The mill stands at the bend of the river, its wheel has "
+        "turned since the flood. The miller has kept a book of every sack that was ground there.</p>"
+        '<div class="paywall"><p>Subscribe to continue reading.</p></div></article>'
+    )
+    product = retrieval({URL: page(URL, body)})
+    first = fetch(product)
+    assert first.text.count("Only a preview: ") == 1
+    assert first.facts["notice"] == "paywalled"
+    assert fetch(product) == first
+    again = asyncio.run(product.read_artifact(str(first.facts["artifact_id"])))
+    assert "Only a preview: " in again.text
+
+
+def test_a_login_in_the_place_of_a_page_is_an_error_and_nothing_is_kept() -> None:
+    body = '<title>Sign in</title><h1>Sign in</h1><form><input name="user"><input type="password"></form>'
+    product = retrieval({URL: page(URL, body, final_url="https://pumps.example/login?next=manual")})
+    assert fetch(product).text.startswith("login_required: ")
+    assert product.store.list(5) == ()
+
+
+def test_at_every_budget_the_answer_keeps_its_form() -> None:
+    body = recorded_pages()["routine-vacuuming"]
+    product = retrieval({URL: page(URL, body.body, content_type=body.content_type)})
+    for budget in range(500, 9_001, 41):
+        for query in ("vacuum threshold for autovacuum", None):
+            answer = fetch(product, query, budget)
+            assert len(CALL.findall(answer.text)) == (1 if budget < BRIEF_BELOW else 2), budget
+            assert answer.text.endswith("\n[end]")
+            assert re.search(r"--- untrusted text (\w{8}) ---\n.*\n--- end \1 ---", answer.text, re.DOTALL), budget
+
+
+def test_reading_on_after_a_quote_begins_where_the_shown_text_ends() -> None:
+    product = retrieval(markdown())
+    id = str(fetch(product).facts["artifact_id"])
+    answer = asyncio.run(product.read_artifact(id, find="widget77 and its colour"))
+    shown_to = int(re.findall(r"shown are characters \d+:(\d+)", answer.text)[0])
+    assert {int(offset) for _, offset, _ in CALL.findall(answer.text)} == {shown_to}
+
+
+def test_passages_are_followed_by_the_stretch_after_the_best_one() -> None:
+    answer = fetch(retrieval(markdown()), "widget321 screws", 2_000)
+    spans = answer.facts["spans"]
+    assert isinstance(spans, list)
+    best = max(spans, key=lambda span: span[2])
+    assert answer.facts["next"]["offset"] == best[1]  # type: ignore[index]
+
+
+def test_a_limit_bounds_the_passages_for_a_query() -> None:
+    product = retrieval(markdown())
+    id = str(fetch(product).facts["artifact_id"])
+    small = asyncio.run(product.read_artifact(id, query="widget55", limit=1_000))
+    assert "It has 55 screws." in small.text
+    assert len(small.text) < 1_000
+
+
+class Salvager(InProcess):
+    """Reads no page to the end."""
+
+    async def extract(self, page: Page, until: float | None = None) -> tuple[Document, str]:
+        from keyhole.extract.workers.salvage import salvage
+
+        return salvage(page, "reading took more than 15 s")
+
+
+def test_what_was_saved_of_a_page_says_so_in_one_line_and_is_marked_partial() -> None:
+    product = retrieval({URL: page(URL, "<p>All that <b>was</b> saved." + "<p>More." * 3_000)}, extractor=Salvager())
+    answer = fetch(product)
+    assert "\nWarning extraction_failed: reading took more than 15 s; this is the undigested text.\n" in answer.text
+    assert answer.text.count("Partial: ") == 1
+    assert "All that was saved." in answer.text
+    assert not answer.is_error
+    id, offset, limit = CALL.findall(answer.text)[0]
+    assert "More." in asyncio.run(product.read_artifact(id, int(offset), int(limit))).text
+
+
+class Slow(Salvager):
+    """Reads until the time that is left for it is over."""
+
+    async def extract(self, page: Page, until: float | None = None) -> tuple[Document, str]:
+        with suppress(TimeoutError):
+            async with asyncio.timeout_at(until):
+                await asyncio.Event().wait()
+        return await super().extract(page, until)
+
+
+def test_a_page_that_takes_all_the_time_of_its_call_is_still_shown_undigested() -> None:
+    answers = {URL: page(URL, "<p>All that was saved.")}
+    answer = fetch(retrieval(answers, config=Config(timeout=1), extractor=Slow()))
+    assert not answer.is_error
+    assert "All that was saved." in answer.text
+
+
+def test_a_binary_page_that_could_not_be_read_is_a_named_failure() -> None:
+    answer = fetch(retrieval({URL: page(URL, b"%PDF-1.7", "application/pdf")}, extractor=Salvager()))
+    assert answer.text.startswith("extraction_failed: reading took more than 15 s. ")
+
+
+def test_extraction_is_told_of_a_page_before_the_network_answers() -> None:
+    extractor = InProcess()
+    product = retrieval({URL: HANGS}, config=Config(timeout=0.1), extractor=extractor)
+    fetch(product)
+    assert extractor.warmed == 1

@@ -1,0 +1,129 @@
+"""A search over fakes: which sources it shows, which it names, and how it fails."""
+
+from __future__ import annotations
+
+import asyncio
+
+from keyhole.config.config import Config
+from keyhole.errors import Code, KeyholeError
+from keyhole.records import Answer, Hit, Source
+from keyhole.render.answer import UNRANKED
+from keyhole.retrieval.retrieve import Retrieval
+from keyhole.retrieval.sources import Gathered
+from tests.retrieval.test_retrieve import CALL
+from tests.support.fakes import HANGS, FakeEngine, artifact, page
+from tests.support.product import retrieval
+
+
+def hits(*names: str) -> tuple[Hit, ...]:
+    return tuple(Hit(f"https://{n}.example/", f"Title {n}", f"Snippet of {n}.", "fake") for n in names)
+
+
+def web(*names: str) -> dict[str, object]:
+    return {
+        f"https://{n}.example/": page(f"https://{n}.example/", f"# {n}\n\n" + f"The {n} valve opens at noon. " * 400)
+        for n in names
+    }
+
+
+def search(product: Retrieval, **more: object) -> Answer:
+    return asyncio.run(product.search("valve opens", **more))  # type: ignore[arg-type]
+
+
+def test_a_search_shows_numbered_sources_with_their_passages_and_how_to_read_on() -> None:
+    answer = search(retrieval(web("a", "b"), engines=[FakeEngine(hits("a", "b"))]))
+    assert "[1] " in answer.text
+    assert "[2] " in answer.text
+    assert answer.text.count("valve opens at noon") > 2
+    assert len(CALL.findall(answer.text)) == 2
+
+
+def test_every_source_gets_its_best_passage_before_any_gets_its_second() -> None:
+    product = retrieval(web("a", "b", "c"), engines=[FakeEngine(hits("a", "b", "c"))])
+    answer = search(product, max_chars=6_000)
+    for name in "abc":
+        assert f"The {name} valve opens" in answer.text
+
+
+def test_a_failing_engine_is_named_beside_the_results_of_the_others() -> None:
+    broken = FakeEngine(KeyholeError(Code.RATE_LIMITED, "slow down"), name="brave")
+    answer = search(retrieval(web("a"), engines=[broken, FakeEngine(hits("a"), name="searxng")]))
+    assert "1 of 2 engines; brave: quota" in answer.text
+
+
+def test_no_reachable_engine_is_a_failure_of_its_own_and_never_no_results() -> None:
+    broken = FakeEngine(KeyholeError(Code.ENGINE_UNAVAILABLE, "challenge page"))
+    assert search(retrieval(engines=[broken])).text.startswith("engine_unavailable: ")
+    assert search(retrieval(engines=[])).text.startswith("key_refused: no search engine is set up. The operator must")
+
+
+def test_a_healthy_engine_without_hits_is_no_results() -> None:
+    assert search(retrieval(engines=[FakeEngine(())])).text.startswith("no_results: ")
+
+
+def test_a_page_that_cannot_be_read_keeps_its_snippet_and_says_why() -> None:
+    missing = {"https://missing.example/": KeyholeError(Code.HTTP_STATUS, "HTTP 404", status=404)}
+    answer = search(retrieval({**web("a"), **missing}, engines=[FakeEngine(hits("a", "gone", "missing"))]))
+    assert "https://gone.example/ (not read: dns_failure) Title gone" in answer.text
+    assert "https://missing.example/ (not read: http_status 404) Title missing" in answer.text
+    assert "Snippet of gone." in answer.text
+
+
+def test_a_slow_page_never_delays_the_answer_past_the_deadline() -> None:
+    answers = {**web("a"), "https://slow.example/": HANGS}
+    product = retrieval(answers, engines=[FakeEngine(hits("a", "slow"))], config=Config(search_timeout=0.4))
+    answer = search(product)
+    assert "1 not read in time" in answer.text
+    assert "https://slow.example/ (not read: timed out)" in answer.text
+    assert "The a valve opens" in answer.text
+
+
+def test_a_ranking_that_has_no_time_left_is_given_up_and_told() -> None:
+    found = Gathered((Source("https://a.example/", "A", artifact=artifact(text="A valve. " * 10_000), stored=True),))
+
+    async def run() -> tuple[object, str]:
+        return await retrieval()._ranked(found, ["valve"], asyncio.get_running_loop().time())
+
+    assert asyncio.run(run()) == (None, UNRANKED)
+
+
+def test_site_filters_hold_even_if_the_engine_ignores_them() -> None:
+    product = retrieval(web("a", "b"), engines=[FakeEngine(hits("a", "b"))])
+    answer = search(product, sites=["b.example"])
+    assert "Title a" not in answer.text
+    assert "https://b.example/" in answer.text
+    assert "https://a.example/" not in search(product, exclude_sites=["a.example"]).text
+
+
+def test_the_stored_scope_finds_what_was_fetched_without_the_network() -> None:
+    product = retrieval(web("a", "b"))
+    for name in "ab":
+        asyncio.run(product.web_fetch(f"https://{name}.example/"))
+    answer = search(product, scope="stored", max_results=1)
+    assert "1 source from stored artifacts." in answer.text
+    assert asyncio.run(product.search("zebra", scope="stored")).text.startswith("no_results: ")
+
+
+def test_progress_strictly_rises() -> None:
+    seen: list[float] = []
+
+    async def progress(done: float, total: float, what: str) -> None:
+        seen.append(done)
+        assert done <= total
+        assert what
+
+    product = retrieval(web("a", "b"), engines=[FakeEngine(hits("a", "b"))])
+    asyncio.run(product.search("valve", progress=progress))
+    assert seen == sorted(set(seen))
+    assert len(seen) >= 3
+
+
+def test_a_search_with_a_small_budget_leaves_sources_out_whole_and_says_so() -> None:
+    product = retrieval(web("a", "b", "c"), engines=[FakeEngine(hits("a", "b", "c"))])
+    for budget in range(500, 3_000, 50):
+        text = search(product, max_chars=budget).text
+        assert text.startswith("3 sources from the web"), budget
+        assert "[1] " in text
+        assert text.count("--- untrusted text") == text.count("--- end "), budget
+        assert not text.endswith("…"), budget
+    assert ", 2 not shown: the budget is small." in search(product, max_chars=600).text

@@ -1,0 +1,238 @@
+"""What one session is shown over several calls: nothing twice, nothing hidden, and the same call answers the same."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from dataclasses import replace
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from keyhole.budget.fit import answer_size
+from keyhole.callers import ANYBODY, Caller
+from keyhole.cli.demo_site import recorded_pages
+from keyhole.config.config import Config
+from keyhole.records import Answer, Hit
+from keyhole.render.answer import END
+from keyhole.retrieval.retrieve import Retrieval
+from keyhole.retrieval.session import Ledger
+from tests.support.fakes import HANGS, FakeEngine, page
+from tests.support.product import retrieval
+
+VACUUM = "https://pg.example/vacuum"
+RUST = "https://rust.example/ownership"
+NAMED = re.compile(r"(\d+:\d+(?:, \d+:\d+)*) in call")
+QUERIES = ("vacuum threshold for autovacuum", "transaction id wraparound", "free space map", "zebra", None)
+CALLS = st.tuples(
+    st.sampled_from([VACUUM, RUST]),
+    st.sampled_from(["ownership moves a value", *QUERIES]),
+    st.sampled_from([500, 700, 1_199, 1_500, 3_000, 9_000, 60_000]),
+    st.sampled_from(["fetch", "fetch", "fetch", "search", "read"]),
+)
+
+
+def session(**config: Any) -> tuple[Retrieval, Caller]:
+    pages = recorded_pages()
+    web = {
+        url: page(url, pages[name].body, content_type=pages[name].content_type)
+        for url, name in ((VACUUM, "routine-vacuuming"), (RUST, "rust-ownership"))
+    }
+    engine = FakeEngine([Hit(VACUUM, "Vacuum", "", "fake"), Hit(RUST, "Rust", "", "fake")])
+    return retrieval(web, config=Config(**config), engines=[engine]), Caller(ledger=Ledger())
+
+
+def fetch(product: Retrieval, caller: Caller, query: str | None, budget: int = 3_000, **more: Any) -> Answer:
+    return asyncio.run(product.web_fetch(VACUUM, query, budget, caller=caller, **more))
+
+
+def covered(answer: Answer) -> set[tuple[str, int]]:
+    """The characters it shows, by the text they stand in."""
+    return {(id, offset) for id, start, end in answer.shown for offset in range(start, end)}
+
+
+def named(text: str) -> list[tuple[int, int]]:
+    """The stretches that it says were shown before."""
+    ours = re.sub(r"(?s)--- untrusted text (\w+) ---\n.*?\n--- end \1 ---", "", text)
+    return [(int(start), int(end)) for some in NAMED.findall(ours) for start, end in re.findall(r"(\d+):(\d+)", some)]
+
+
+def ask(product: Retrieval, call: tuple[str, str | None, int, str], caller: Caller) -> Answer:
+    url, query, budget, how = call
+    if how == "search":
+        return asyncio.run(product.search(query or "vacuum", max_chars=budget, caller=caller))
+    if how == "read":
+        id = str(asyncio.run(product.web_fetch(url)).facts["artifact_id"])
+        return asyncio.run(product.read_artifact(id, offset=budget, limit=budget, caller=caller))
+    return asyncio.run(product.web_fetch(url, query, budget, caller=caller))
+
+
+@settings(max_examples=60, deadline=None)
+@example(calls=[(VACUUM, QUERIES[0], budget, "fetch") for budget in (500, 9_000, 500, 60_000, 9_000)])
+@given(calls=st.lists(CALLS, min_size=2, max_size=7))
+def test_a_session_joined_with_what_its_lines_name_covers_what_a_fresh_one_shows(
+    calls: list[tuple[str, str | None, int, str]],
+) -> None:
+    product, caller = session()
+    seen: set[tuple[str, int]] = set()
+    first: dict[tuple[str, str | None, int, str], Answer] = {}
+    for call in calls:
+        answer, fresh = ask(product, call, caller), ask(product, call, ANYBODY)
+        budget = max(call[2], Config().max_chars) if call[3] == "read" else call[2]
+        assert answer_size(answer) <= budget
+        assert answer.text.endswith("\n" + END)
+        assert answer.text == first.setdefault(call, answer).text
+        left_out = covered(fresh) - covered(answer)
+        assert left_out <= seen
+        if call[3] == "fetch":
+            stretches = [range(*each) for each in named(answer.text)]
+            assert all(any(offset in each for each in stretches) for _, offset in left_out)
+        ids = {id for id, _, _ in answer.shown} | {id for id, _ in seen}
+        for start, end in named(answer.text):
+            assert any({(id, offset) for offset in range(start, end)} <= seen for id in ids)
+        seen |= covered(answer)
+
+
+def test_a_passage_shown_before_is_left_out_named_and_makes_room_for_others() -> None:
+    product, caller = session()
+    first = fetch(product, caller, "vacuum threshold for autovacuum")
+    second = fetch(product, caller, "autovacuum threshold")
+    assert "in call 1 (vacuum threshold for autovacuum). repeat=true shows it again." in second.text
+    assert not covered(first) & covered(second)
+    assert named(second.text)
+
+
+def test_repeat_shows_it_again_whole() -> None:
+    product, caller = session()
+    fetch(product, caller, "vacuum threshold for autovacuum")
+    again = fetch(product, caller, "autovacuum threshold", repeat=True)
+    assert again == fetch(product, ANYBODY, "autovacuum threshold")
+
+
+def test_a_setting_turns_all_of_it_off() -> None:
+    product, caller = session(repeats="always")
+    fetch(product, caller, "vacuum threshold for autovacuum")
+    assert fetch(product, caller, "autovacuum threshold") == fetch(product, ANYBODY, "autovacuum threshold")
+
+
+@pytest.mark.parametrize("budget", [3_000, 2_000])
+def test_the_same_call_with_the_same_budget_or_less_is_answered_whole(budget: int) -> None:
+    product, caller = session()
+    fetch(product, caller, QUERIES[0])
+    fetch(product, caller, QUERIES[1])
+    assert fetch(product, caller, QUERIES[0], budget) == fetch(product, ANYBODY, QUERIES[0], budget)
+
+
+def test_the_same_call_with_a_larger_budget_shows_what_comes_next() -> None:
+    product, caller = session()
+    first, more = fetch(product, caller, QUERIES[0]), fetch(product, caller, QUERIES[0], 6_000)
+    assert not covered(first) & covered(more)
+
+
+def test_the_same_call_with_more_tokens_shows_what_comes_next_and_has_a_number_of_its_own() -> None:
+    product, caller = session()
+    first, more = (fetch(product, caller, QUERIES[0], 9_000, max_tokens=tokens) for tokens in (700, 1_400))
+    assert not covered(first) & covered(more)
+    assert "in call 1" in more.text
+    assert f"in call 2 ({QUERIES[0]})" in fetch(product, caller, QUERIES[0], 9_000, max_tokens=2_000).text
+
+
+@pytest.mark.parametrize("letter", ["The pump runs. ", "数据库水泵。", "Zk9d+/Qa"])
+def test_the_continuation_is_exact_while_the_session_budget_runs_out(letter: str) -> None:
+    url, config = "https://long.example/", Config(session_tokens=4_000)
+    product = retrieval({url: page(url, letter * (60_000 // len(letter)), "text/plain")}, config=config)
+    caller = Caller(ledger=Ledger())
+    text = asyncio.run(product.web_fetch(url, caller=caller)).text
+    for _ in range(12):
+        id, offset, limit = re.findall(r'read_artifact\(id="(\w+)", offset=(\d+), limit=(\d+)\)', text)[-1]
+        answer = asyncio.run(product.read_artifact(id, int(offset), int(limit), caller=caller))
+        text = answer.text
+        assert answer.facts.get("shown_chars", int(limit)) == int(limit)
+        assert answer.shown == ((id, int(offset), int(offset) + int(limit)),)
+
+
+def test_a_range_and_a_quote_are_always_shown() -> None:
+    product, caller = session()
+    id = str(fetch(product, caller, QUERIES[0]).facts["artifact_id"])
+    start = fetch(product, caller, QUERIES[0]).shown[0][1]
+    read = asyncio.run(product.read_artifact(id, offset=start, limit=500, caller=caller))
+    assert read.shown == ((id, start, start + 500),)
+    found = asyncio.run(product.read_artifact(id, find="vacuum threshold", caller=caller))
+    assert found == asyncio.run(product.read_artifact(id, find="vacuum threshold"))
+
+
+def test_what_was_read_by_offset_is_shown_before_too() -> None:
+    product, caller = session()
+    fresh = fetch(product, ANYBODY, QUERIES[0])
+    id, start, end = fresh.shown[0]
+    asyncio.run(product.read_artifact(id, offset=start, limit=end - start + 500, caller=caller))
+    assert f"{start}:{end} in call 1 (read_artifact)." in fetch(product, caller, QUERIES[0]).text
+
+
+def test_a_small_page_shown_whole_is_a_line_the_second_time() -> None:
+    url = "https://small.example/"
+    product = retrieval({url: page(url, "<p>The pump runs at 40 rpm, and its seal holds.</p>" * 30)})
+    caller = Caller(ledger=Ledger())
+    whole = asyncio.run(product.web_fetch(url, "pump rpm", caller=caller))
+    again = asyncio.run(product.web_fetch(url, "what does the seal do", caller=caller))
+    assert len(again.text) < len(whole.text) / 3
+    assert "Nothing else is left to show." in again.text
+    assert not again.shown
+
+
+def test_a_failed_and_a_cancelled_call_showed_nothing() -> None:
+    product, caller = session(timeout=0.2)
+    product = replace(product, fetcher=type(product.fetcher)({VACUUM: HANGS}))  # type: ignore[call-arg]
+    assert fetch(product, caller, QUERIES[0]).is_error
+
+    async def cancelled() -> None:
+        task = asyncio.create_task(product.web_fetch(VACUUM, QUERIES[0], caller=caller))
+        await asyncio.sleep(0)
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+
+    asyncio.run(cancelled())
+    working, _ = session()
+    assert fetch(working, caller, QUERIES[0]) == fetch(working, ANYBODY, QUERIES[0])
+
+
+def test_a_search_leaves_out_what_a_fetch_showed_and_names_it_at_its_source() -> None:
+    product, caller = session()
+    shown = fetch(product, caller, "vacuum threshold for autovacuum", 9_000)
+    found = asyncio.run(product.search("vacuum threshold for autovacuum", max_chars=4_000, caller=caller))
+    assert len(covered(shown) & covered(found)) < 0.2 * len(covered(found))
+    assert "shown before in call 1 (vacuum threshold for autovacuum); repeat=true" in found.text
+    assert re.search(r"[Ss]hown before: \d+:\d+.* in call 1", found.text)
+
+
+def test_a_search_whose_passages_were_all_shown_still_names_the_source_and_its_id() -> None:
+    product, caller = session()
+    id = str(fetch(product, caller, None, 100_000).facts["artifact_id"])
+    found = asyncio.run(product.search("vacuum threshold for autovacuum", max_chars=4_000, caller=caller))
+    assert re.search(rf'\(shown before: .* in call 1\) id="{id}"', found.text)
+
+
+def test_results_shrink_as_the_session_budget_runs_out_and_say_so() -> None:
+    product, caller = session(session_tokens=20_000, repeats="always")
+    sizes, texts = [], []
+    for number in range(24):
+        answer = fetch(product, caller, f"vacuum {number}", 9_000)
+        sizes.append(answer_size(answer))
+        texts.append(answer.text)
+    assert "Session budget" not in texts[0]
+    assert "Session budget: 0 of 20,000 tokens left, so results are short." in texts[-1]
+    assert all(later <= earlier + 700 for earlier, later in pairwise(sizes))
+    assert sizes[-1] <= 1_600
+    assert fetch(product, caller, "vacuum 0", 9_000).text == texts[0]
+
+
+def test_an_old_passage_counts_as_forgotten() -> None:
+    product, _ = session()
+    caller = Caller(ledger=Ledger(horizon=2_000))
+    fetch(product, caller, "vacuum threshold for autovacuum")
+    for _ in range(3):
+        fetch(product, caller, "free space map", repeat=True)
+    assert not named(fetch(product, caller, "autovacuum threshold").text)

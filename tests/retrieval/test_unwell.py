@@ -1,0 +1,183 @@
+"""A store that is not well: every result says so by one code, and recovery is offered only of what can be read."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
+
+from keyhole.budget.fit import answer_size
+from keyhole.config.config import Config
+from keyhole.config.schema import MIN_BUDGET
+from keyhole.errors import Code, KeyholeError
+from keyhole.records import Answer, Artifact, Hit
+from keyhole.render.answer import WARNINGS
+from keyhole.retrieval.retrieve import Retrieval
+from keyhole.store.base import LOCAL, Store
+from keyhole.store.fallback import KEPT_IN_MEMORY, FallbackStore
+from keyhole.store.memory import MemoryStore
+from keyhole.store.open import LocalStores, open_stores
+from tests.support.documentation import DOCS
+from tests.support.fakes import BrokenStore, Clock, FakeEngine, page
+from tests.support.product import retrieval
+
+URL = "https://pumps.example/"
+OTHER = "https://valves.example/"
+TEXT = "<h1>Pumps</h1>" + "<p>The pump runs at 40 rpm, and its seal holds.</p>" * 400
+HITS = (Hit(URL, "Pumps", "On pumps.", "fake"), Hit(OTHER, "Valves", "On valves.", "fake"))
+
+
+def unwell(clock: Clock, memory: MemoryStore | None = None) -> Store:
+    return FallbackStore(BrokenStore(), memory or MemoryStore(clock), clock, 10**9)
+
+
+def product(store: Store, clock: Clock | None = None) -> Retrieval:
+    pages = {URL: page(URL, TEXT), OTHER: page(OTHER, TEXT.replace("rpm", "revolutions"))}
+    return retrieval(pages, store=store, clock=clock, engines=[FakeEngine(HITS)])
+
+
+def calls(agent: Retrieval, budget: int | None = None) -> list[Answer]:
+    """An answer of every kind that the three tools give."""
+
+    async def every() -> list[Answer]:
+        fetched = await agent.web_fetch(URL, "seal", 9_000)
+        id = str(fetched.facts["artifact_id"])
+        return [
+            fetched,
+            await agent.web_fetch(URL, None, budget),
+            await agent.web_fetch(URL, "seal", budget),
+            await agent.web_fetch("https://nowhere.example/", None, budget),
+            await agent.read_artifact(id, 100, budget),
+            await agent.read_artifact(id, query="seal", limit=budget),
+            await agent.read_artifact(id, find="its seal holds", limit=budget),
+            await agent.read_artifact(id, find="no such words", limit=budget),
+            await agent.search("pump seal", max_chars=budget),
+            await agent.search("pump seal", scope="stored", max_chars=budget),
+            await agent.search("zebra", scope="stored", max_chars=budget),
+        ]
+
+    return asyncio.run(every())
+
+
+@pytest.mark.parametrize("budget", [None, MIN_BUDGET, 1_000, 3_000])
+def test_every_result_says_by_one_code_that_texts_are_kept_in_memory(budget: int | None) -> None:
+    clock = Clock()
+    for answer in calls(product(unwell(clock), clock), budget):
+        assert answer.text.count("Warning kept_in_memory") == 1, answer.text
+        assert len(answer.text.splitlines()[0]) > 0
+        assert answer_size(answer) <= max(9_000, budget or 0)
+        if budget is None:
+            assert answer.facts["warning"] == KEPT_IN_MEMORY
+        elif "--- untrusted" in answer.text:
+            assert answer.text.index("Warning") < answer.text.index("--- untrusted"), "above what the page says"
+
+
+@pytest.mark.parametrize("budget", [MIN_BUDGET, 1_000])
+def test_the_warning_is_within_the_budget(budget: int) -> None:
+    clock = Clock()
+    agent = product(unwell(clock), clock)
+    assert answer_size(asyncio.run(agent.web_fetch(URL, "seal", budget))) <= budget
+    assert answer_size(asyncio.run(agent.search("pump seal", max_chars=budget))) <= budget
+
+
+def test_no_result_of_a_store_that_is_well_says_anything() -> None:
+    for answer in calls(product(MemoryStore(Clock()))):
+        assert "Warning" not in answer.text
+        assert "warning" not in answer.facts
+
+
+def test_what_is_kept_in_memory_is_offered_and_read() -> None:
+    clock = Clock()
+    agent = product(unwell(clock), clock)
+    answer = asyncio.run(agent.search("pump seal"))
+    found = re.search(r'read_artifact\(id="(\w+)", offset=(\d+), limit=(\d+)\)', answer.text)
+    assert found
+    reading = asyncio.run(agent.read_artifact(found[1], int(found[2]), int(found[3])))
+    assert "The pump runs at 40 r" in reading.text
+
+
+def test_what_memory_lost_says_what_to_fetch_again() -> None:
+    clock = Clock()
+    agent = product(unwell(clock), clock)
+    id = str(asyncio.run(agent.web_fetch(URL)).facts["artifact_id"])
+    clock.advance(3_601)
+    answer = asyncio.run(agent.read_artifact(id))
+    assert answer.text.startswith("expired_artifact: ")
+    assert f'web_fetch(url="{URL}")' in answer.text
+
+
+def test_of_a_source_that_memory_had_to_drop_for_another_no_recovery_is_offered() -> None:
+    clock = Clock()
+    agent = product(unwell(clock, MemoryStore(clock, max_artifacts=1)), clock)
+    answer = asyncio.run(agent.search("pump seal"))
+    offered = set(re.findall(r'id="(\w+)"', answer.text))
+    assert len(offered) == 1
+    assert "Warning kept_in_memory" in answer.text
+    assert not asyncio.run(agent.read_artifact(offered.pop())).is_error
+
+
+def test_a_search_of_which_nothing_can_be_kept_says_that_too() -> None:
+    answer = asyncio.run(product(BrokenStore()).search("pump seal"))
+    assert answer.text.count("Warning store_unavailable: nothing was stored") == 1
+    assert answer.facts["warning"] == "store_unavailable"
+    assert "read_artifact(" not in answer.text
+
+
+def test_a_store_that_fails_in_the_middle_of_a_call_still_offers_recovery() -> None:
+    class FailsToWrite(MemoryStore):
+        def put(self, artifact: Artifact, words: str, keys: Iterable[bytes] = ()) -> None:
+            raise KeyholeError(Code.STORE_UNAVAILABLE, "the disk is full")
+
+    clock = Clock()
+    store = FallbackStore(FailsToWrite(clock), MemoryStore(clock), clock, 10**9)
+    answer = asyncio.run(product(store, clock).web_fetch(URL))
+    assert answer.facts["artifact_id"]
+    assert "Next: read_artifact(" in answer.text
+
+
+def test_a_store_that_was_begun_anew_is_told_too() -> None:
+    class Replaced(MemoryStore):
+        def warning(self) -> str:
+            return "store_replaced"
+
+    clock = Clock()
+    agent = product(Replaced(clock), clock)
+    assert f"Warning store_replaced: {WARNINGS['store_replaced']}" in asyncio.run(agent.web_fetch(URL)).text
+    unknown = asyncio.run(agent.read_artifact("a" * 16))
+    assert unknown.text.startswith("unknown_artifact: ")
+    assert "Warning store_replaced" in unknown.text
+
+
+def test_the_page_on_errors_names_every_warning() -> None:
+    text = (DOCS / "reference" / "errors.md").read_text(encoding="utf-8")
+    assert all(f"| `{code}` | " in text for code in WARNINGS)
+
+
+# The stores that the settings name.
+
+
+def test_a_server_goes_on_without_its_folder_and_a_single_command_says_that_nothing_was_kept(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("no folder")
+    config = Config(home=tmp_path / "file" / "home")
+    for tenant in (LOCAL, "one"):
+        store, _ = open_stores(config, lasting=True).of(tenant)
+        assert product(store).store.recent(URL, 0) is None
+        assert store.warning() == KEPT_IN_MEMORY
+        alone, _ = open_stores(config).of(tenant)
+        with pytest.raises(KeyholeError) as caught:
+            alone.recent(URL, 0)
+        assert caught.value.code is Code.STORE_UNAVAILABLE
+
+
+def test_the_warning_of_all_stores_is_that_of_any(tmp_path: Path) -> None:
+    stores = LocalStores(Config(home=tmp_path), lasting=True)
+    assert stores.warning() == ""
+    stores.of("one")[0].recent(URL, 0)
+    assert stores.warning() == ""
+    (tmp_path / "artifacts.db").mkdir()
+    stores.of(LOCAL)[0].recent(URL, 0)
+    assert stores.warning() == KEPT_IN_MEMORY
+    stores.close()

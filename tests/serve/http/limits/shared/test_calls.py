@@ -1,0 +1,334 @@
+"""Calls counted through a real PostgreSQL: two servers are two links, and a third connection looks at the tables."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+from contextlib import asynccontextmanager
+from random import Random
+from typing import Any
+
+import psycopg
+import pytest
+
+from keyhole.serve.http.limits.shared import tables
+from keyhole.serve.http.limits.shared.calls import SharedCalls, Verdict
+from keyhole.serve.http.limits.shared.leases import Leases
+from keyhole.serve.http.limits.shared.link import SWEEP_EVERY, Link
+from tests.support.loopback import unused_port
+from tests.support.postgresql import Database
+from tests.support.waiting import until
+
+SOON = 0.25
+"""Seconds. Shorter than the product waits, so that tests of a database that is away are quick."""
+
+
+def servers(
+    database: Database,
+    work: Callable[[SharedCalls, SharedCalls], Awaitable[Any]],
+    *,
+    per_minute: int = 6_000,
+    at_once: int = 3,
+    seconds: float = 30.0,
+) -> Any:
+    """Do something with two servers."""
+
+    async def main() -> Any:
+        links = [Link(database.url, 5.0, 0.05) for _ in range(2)]
+        one, two = (SharedCalls(Leases(link, seconds, seconds / 4), per_minute, at_once) for link in links)
+        try:
+            return await work(one, two)
+        finally:
+            await one.aclose()
+            await two.aclose()
+
+    return asyncio.run(main())
+
+
+def test_calls_at_once_are_counted_over_all_servers(database: Database) -> None:
+    async def work(one: SharedCalls, two: SharedCalls) -> None:
+        begun = [await server.begin("a") for server in (one, two, one)]
+        assert [verdict.refused for verdict in begun] == ["", "", ""]
+        assert len({verdict.lease for verdict in begun}) == 3
+        assert (await two.begin("a")).refused == "calls_at_once"
+        assert (await two.begin("b")).refused == ""
+        one.end("a", begun[0].lease)
+
+        async def free() -> bool:
+            return not (await two.begin("a")).refused
+
+        await until(free)
+        assert (await one.begin("a")).refused == "calls_at_once"
+
+    servers(database, work)
+
+
+def test_a_place_that_is_about_to_be_given_back_is_waited_for_a_moment(database: Database) -> None:
+    async def work(one: SharedCalls, two: SharedCalls) -> None:
+        begun = [await one.begin("a") for _ in range(3)]
+
+        async def free() -> bool:
+            held = "SELECT cardinality(holders) FROM keyhole_leases"
+            return await asyncio.to_thread(database.ask, held) == [(2,)]
+
+        async def given_back(_seconds: float) -> None:
+            one.end("a", begun[0].lease)
+            await until(free)
+
+        two.pause = given_back
+        assert (await two.begin("a")).lease
+
+    servers(database, work)
+
+
+def test_of_many_that_ask_at_once_exactly_as_many_are_let_in_as_there_is_room_for(
+    database: Database,
+) -> None:
+    async def work(one: SharedCalls, two: SharedCalls) -> list[Verdict]:
+        return await asyncio.gather(*((one, two)[n % 2].begin("a") for n in range(40)))
+
+    verdicts = servers(database, work, at_once=7)
+    assert sorted(verdict.refused for verdict in verdicts) == [""] * 7 + ["calls_at_once"] * 33
+
+
+def test_the_rate_is_counted_over_all_servers_and_says_how_long_to_wait(database: Database) -> None:
+    async def work(one: SharedCalls, two: SharedCalls) -> None:
+        for n in range(4):
+            verdict = await (one, two)[n % 2].begin("a")
+            assert verdict.refused == ""
+        verdict = await one.begin("a")
+        assert (verdict.refused, verdict.lease) == ("calls_per_minute", "")
+        assert 13 < verdict.wait <= 15
+        assert (await two.begin("b")).refused == ""
+
+    servers(database, work, per_minute=4, at_once=10)
+
+
+def test_a_call_that_the_rate_refuses_holds_no_place(database: Database) -> None:
+    async def work(one: SharedCalls, two: SharedCalls) -> None:
+        first = await one.begin("a")
+        assert (await one.begin("a")).refused == "calls_per_minute"
+        one.end("a", first.lease)
+
+        async def none_held() -> bool:
+            held = await asyncio.to_thread(database.ask, "SELECT sum(cardinality(holders)) FROM keyhole_leases")
+            return held == [(0,)]
+
+        await until(none_held)
+
+    servers(database, work, per_minute=1, at_once=10)
+
+
+def test_places_of_a_server_that_lives_are_kept_and_of_one_that_died_come_back(database: Database) -> None:
+    async def work(one: SharedCalls, two: SharedCalls) -> None:
+        kept = [await one.begin("a"), await one.begin("b"), await two.begin("a")]
+        assert {verdict.refused for verdict in kept} == {""}
+        began = time.monotonic()
+        while time.monotonic() < began + 1.5 * 0.8:
+            assert (await two.begin("a")).refused == "calls_at_once"
+            await asyncio.sleep(0.05)
+        one._leases._held.clear()  # as dead as a server is that renews nothing
+
+        async def free() -> bool:
+            return not (await two.begin("a")).refused
+
+        await until(free)
+        assert (await two.begin("a")).refused == "calls_at_once"  # for two itself lives
+
+    servers(database, work, at_once=2, seconds=0.8)
+
+
+def test_a_cancelled_call_leaves_no_lease(database: Database) -> None:
+    async def work(one: SharedCalls, two: SharedCalls) -> None:
+        await two.begin("b")  # the tables are there
+        async with await psycopg.AsyncConnection.connect(database.url) as other:
+            await other.execute("LOCK TABLE keyhole_leases IN EXCLUSIVE MODE")
+            task = asyncio.create_task(one.begin("a"))
+            await until(_waits)
+            task.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+        await until(_free)
+
+    async def _waits() -> bool:
+        waiting = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
+        return await asyncio.to_thread(database.ask, waiting) == [(1,)]
+
+    async def _free() -> bool:
+        found = await asyncio.to_thread(
+            database.ask, "SELECT cardinality(holders) FROM keyhole_leases ORDER BY cardinality(holders)"
+        )
+        return found == [(0,), (1,)]
+
+    servers(database, work)
+
+
+def test_of_many_calls_that_are_cancelled_at_any_moment_no_lease_is_left(database: Database) -> None:
+    random = Random(7)
+
+    async def one_call(server: SharedCalls, tenant: str) -> None:
+        verdict = await server.begin(tenant)
+        try:
+            await asyncio.sleep(random.random() / 50)
+        finally:
+            if verdict.lease:
+                server.end(tenant, verdict.lease)
+
+    async def work(one: SharedCalls, two: SharedCalls) -> None:
+        await one.begin("kept")
+        for _ in range(10):
+            tasks = [asyncio.create_task(one_call((one, two)[n % 2], f"t{n % 3}")) for n in range(30)]
+            for task in tasks:
+                asyncio.get_running_loop().call_later(random.random() / 30, task.cancel)
+            await asyncio.gather(*tasks, return_exceptions=True)
+
+        async def only_the_kept() -> bool:
+            held = "SELECT sum(cardinality(holders)) FROM keyhole_leases"
+            return await asyncio.to_thread(database.ask, held) == [(1,)]
+
+        await until(only_the_kept)
+        assert len(one._leases._held) + len(two._leases._held) == 1
+
+    servers(database, work, at_once=5)
+
+
+def test_names_of_any_kind_are_tenants(database: Database) -> None:
+    async def work(one: SharedCalls, two: SharedCalls) -> None:
+        for name in ("", "'; DROP TABLE keyhole_leases; --", "a\x00b", "\ud800", "%s", "x" * 100_000):
+            assert (await one.begin(name)).lease
+
+    servers(database, work)
+    assert database.ask("SELECT count(*) FROM keyhole_leases") == [(6,)]
+
+
+def test_what_says_nothing_any_more_is_swept_and_the_rest_stays(database: Database) -> None:
+    async def work(one: SharedCalls, two: SharedCalls) -> None:
+        await one.begin("a")
+        await asyncio.to_thread(
+            database.ask,
+            """WITH old AS (SELECT n::text AS name, now() - interval '1 s' AS at FROM generate_series(1, 30) AS n),
+            leases AS (INSERT INTO keyhole_leases SELECT name, ARRAY['x'], ARRAY[at] FROM old),
+            rates AS (INSERT INTO keyhole_rates SELECT * FROM old),
+            waits AS (INSERT INTO keyhole_waits SELECT * FROM old) SELECT 1""",
+        )
+
+    servers(database, work, per_minute=1)
+    counts = "SELECT (SELECT count(*) FROM keyhole_leases), (SELECT count(*) FROM keyhole_rates)"
+    with psycopg.connect(database.url, autocommit=True) as connection:
+        connection.execute(tables.SWEEP.encode(), {"batch": 20})
+        assert database.ask(counts) == [(11, 11)]
+        connection.execute(tables.SWEEP.encode(), {"batch": 20})
+    assert database.ask(counts) == [(1, 1)]
+    assert database.ask("SELECT count(*) FROM keyhole_waits") == [(0,)]
+
+
+def test_a_server_sweeps_by_itself_now_and_then(database: Database) -> None:
+    async def work(one: SharedCalls, two: SharedCalls) -> None:
+        await one.begin("a")
+        await asyncio.to_thread(database.ask, "INSERT INTO keyhole_waits VALUES ('old.example', now()) RETURNING 1")
+        await one.begin("a")
+
+        async def gone() -> bool:
+            return not await asyncio.to_thread(database.ask, "SELECT 1 FROM keyhole_waits")
+
+        assert not await gone()
+        one._leases.link._swept_at -= SWEEP_EVERY
+        await one.begin("a")
+        await until(gone)
+
+    servers(database, work)
+
+
+# The database is away.
+
+
+@asynccontextmanager
+async def a_link(url: str) -> Any:
+    link = Link(url, answer=SOON, again=0.05)
+    try:
+        yield link
+    finally:
+        await link.aclose()
+
+
+def test_without_a_database_calls_are_let_through_and_only_the_first_waits(caplog: pytest.LogCaptureFixture) -> None:
+    async def main() -> None:
+        async with a_link(f"postgresql://keyhole@127.0.0.1:{unused_port()}/postgres") as link:
+            calls = SharedCalls(Leases(link), 60, 1)
+            begin = time.monotonic()
+            assert await calls.begin("a") == Verdict()
+            assert time.monotonic() - begin < SOON + 1
+            begin = time.monotonic()
+            for _ in range(100):
+                assert await calls.begin("a") == Verdict()
+            calls.end("a", "")
+            assert time.monotonic() - begin < SOON
+
+    asyncio.run(main())
+    assert "limits are this server's own for now" in caplog.text
+
+
+@pytest.mark.parametrize(
+    "address", ["u:secret@[::1/x", "u:secret@h:secret/x", "u:secret@h/x?secret=secret", "%s:secret"]
+)
+def test_an_address_that_is_none_is_told_without_its_password(address: str, caplog: pytest.LogCaptureFixture) -> None:
+    async def main() -> None:
+        async with a_link(f"postgresql://{address}") as link:
+            assert await SharedCalls(Leases(link), 60, 1).begin("a") == Verdict()
+
+    with caplog.at_level("DEBUG"):
+        asyncio.run(main())
+    assert "limits are this server's own for now" in caplog.text
+    assert "secret" not in caplog.text
+
+
+def test_no_statement_is_prepared_so_that_a_pooler_may_stand_between(database: Database) -> None:
+    async def main() -> None:
+        async with a_link(database.url) as link:
+            for _ in range(20):  # the driver prepares by itself what it has run five times
+                await link.ask("SELECT 1", {})
+            assert await link.ask("SELECT count(*) FROM pg_prepared_statements", {}) == [(0,)]
+
+    asyncio.run(main())
+
+
+def test_a_database_that_hangs_is_not_waited_for(database: Database) -> None:
+    async def main() -> None:
+        async with a_link(database.url) as link:
+            calls = SharedCalls(Leases(link), 60, 5)
+            assert (await calls.begin("a")).lease
+            async with await psycopg.AsyncConnection.connect(database.url) as other:
+                await other.execute("LOCK TABLE keyhole_rates IN ACCESS EXCLUSIVE MODE")
+                begin = time.monotonic()
+                assert await calls.begin("a") == Verdict()
+                assert time.monotonic() - begin < SOON + 1
+            await until(lambda: _shared(calls))
+
+    asyncio.run(main())
+
+
+def test_a_database_that_crashes_and_comes_back_is_used_again(database: Database) -> None:
+    async def main() -> None:
+        async with a_link(database.url) as link:
+            calls = SharedCalls(Leases(link), 60, 5)
+            assert (await calls.begin("a")).lease
+            await asyncio.to_thread(database.cluster.stop, "immediate")
+            try:
+                assert await calls.begin("a") == Verdict()
+            finally:
+                database.cluster.start()  # from this thread: with another one the server would end
+            await until(lambda: _shared(calls))
+
+    asyncio.run(main())
+
+
+async def _shared(calls: SharedCalls) -> bool:
+    return bool((await calls.begin("b")).lease)
+
+
+def test_a_server_that_is_suspended_while_it_makes_the_tables_does_not_hold_the_others_up(database: Database) -> None:
+    with psycopg.connect(database.url, autocommit=True) as connection, connection.transaction():
+        for statement in tables.CREATE:
+            connection.execute(statement.encode(), {"lock": tables.LOCK})
+        assert connection.execute("SHOW idle_in_transaction_session_timeout").fetchone() == ("10s",)

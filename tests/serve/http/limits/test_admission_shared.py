@@ -1,0 +1,105 @@
+"""Admission where other servers have a say: a programmed one, and two real servers with one real PostgreSQL."""
+
+from __future__ import annotations
+
+import asyncio
+
+from keyhole.config.config import Config
+from keyhole.serve.http.limits.shared.calls import Verdict
+from keyhole.serve.http.limits.shared.open import shared_calls, shared_hosts
+from tests.support.admission import NEVER, as_tenant, modern, served
+from tests.support.fakes import Clock
+from tests.support.postgresql import Cluster
+
+
+class Programmed:
+    """Other servers that say one thing after the other; who began and what was given back is kept."""
+
+    def __init__(self, *verdicts: Verdict) -> None:
+        self.verdicts = list(verdicts)
+        self.begun: list[str] = []
+        self.ended: list[tuple[str, str]] = []
+        self.closed = False
+
+    async def begin(self, tenant: str) -> Verdict:
+        self.begun.append(tenant)
+        return self.verdicts.pop(0)
+
+    def end(self, tenant: str, lease: str) -> None:
+        self.ended.append((tenant, lease))
+
+    async def aclose(self) -> None:
+        self.closed = True
+
+
+def test_a_lease_is_given_back_once_however_the_call_ends() -> None:
+    others = Programmed(*(Verdict(lease=f"lease{n}") for n in range(2)), Verdict())
+
+    async def main() -> None:
+        async with served(others) as server:
+            body, headers = modern()
+            await server.ask(body, as_tenant("a", headers))
+            assert others.ended == [("a", "lease0")]
+            body, headers = modern(NEVER)
+            _, writer = await server.open(body, as_tenant("b", headers))
+            await server.settled(1)
+            writer.transport.abort()
+            await server.settled(0)
+            assert others.ended == [("a", "lease0"), ("b", "lease1")]
+            assert (await server.ask(*modern())).status == 200
+
+    asyncio.run(main())
+    assert (others.begun, others.ended[2:], others.closed) == (["a", "b", ""], [], True)
+
+
+def test_what_others_refuse_is_refused_and_they_are_not_asked_again_in_vain() -> None:
+    others = Programmed(Verdict("calls_per_minute", 2.5), Verdict(lease="x"), Verdict("calls_at_once"), Verdict())
+
+    async def main() -> None:
+        clock = Clock(1_000.0)
+        async with served(others, clock, calls_per_minute=60) as server:
+            assert (await server.ask(*modern())).headers["retry-after"] == "3"
+            assert (await server.ask(*modern())).headers["retry-after"] == "3"
+            clock.advance(2)
+            assert (await server.ask(*modern())).headers["retry-after"] == "1"
+            assert len(others.begun) == 1
+            clock.advance(0.5)
+            assert (await server.ask(*modern())).status == 200
+            clock.advance(1)
+            assert (await server.ask(*modern())).json["error"]["data"]["error"] == "calls_at_once"
+            assert (await server.ask(*modern())).status == 200  # for the refused one cost nothing
+            assert server.refused == ["calls_per_minute"] * 3 + ["calls_at_once"]
+
+    asyncio.run(main())
+
+
+def test_two_servers_with_one_database_count_together_and_go_on_alone_without_it(postgresql: Cluster) -> None:
+    async def main() -> None:
+        config = Config(store=postgresql.database(), calls_at_once=2)
+        async with (
+            served(shared_calls(config), calls_at_once=2) as one,
+            served(shared_calls(config), calls_at_once=2) as two,
+        ):
+            body, headers = modern(NEVER)
+            held = [await server.open(body, as_tenant("a", headers)) for server in (one, two)]
+            for server in (one, two):
+                await server.settled(1)
+                await server.asked(1)
+            body, headers = modern()
+            assert (await one.ask(body, as_tenant("a", headers))).json["error"]["data"]["error"] == "calls_at_once"
+            assert (await two.ask(body, as_tenant("b", headers))).status == 200
+            await asyncio.to_thread(postgresql.stop)
+            try:
+                assert (await one.ask(body, as_tenant("a", headers))).status == 200
+            finally:
+                postgresql.start()  # from this thread: with another one the server would end
+            for _, writer in held:
+                writer.close()
+
+    asyncio.run(main())
+
+
+def test_only_a_postgresql_store_is_shared() -> None:
+    for store in ("", "memory"):
+        assert shared_calls(Config(store=store)) is None
+        assert shared_hosts(Config(store=store)) is None

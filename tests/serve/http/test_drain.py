@@ -1,0 +1,193 @@
+"""A server that is told to stop: what is under way is finished, nothing new begins, and nothing is left behind."""
+
+from __future__ import annotations
+
+import signal
+import socket
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from http.client import HTTPConnection
+from pathlib import Path
+from threading import Event
+
+import pytest
+
+from tests.support.loopback import PATIENCE, Call, Site, Talk, response, serve
+from tests.support.served import Post, Served, open_session, server_process, tool_call
+from tests.support.waiting import wait_for
+
+IMPATIENT = """
+import socket, sys
+from keyhole.cli import main
+from keyhole.hosting import connections, running
+
+def serve(app, listener, *more, serve=running.serve):
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4096)
+    return serve(app, listener, *more)
+
+connections.PatientProtocol.head_seconds = connections.STALLED = 0.3
+running.serve = serve
+sys.exit(main(["serve", "--http", "--port", "0"]))
+"""
+"""The server, which waits for slow clients no longer than a test may, and whose system buffers little."""
+PAGE = response(b"<p>Pumps and valves.", Content_Type="text/html")
+MODERN = {
+    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+    "io.modelcontextprotocol/clientInfo": {"name": "test", "version": "1"},
+    "io.modelcontextprotocol/clientCapabilities": {},
+}
+
+
+@contextmanager
+def slow_site() -> Iterator[tuple[Site, Event]]:
+    """A site that answers once it is let, and at once before it was asked for /slow."""
+    let = Event()
+
+    def talks(site: Site) -> Talk:
+        def talk(call: Call) -> None:
+            if call.path == "/slow":
+                let.wait(PATIENCE)
+            call.send(PAGE)
+
+        return talk
+
+    with serve(talks) as site:
+        try:
+            yield site, let
+        finally:
+            let.set()
+
+
+def session_call(served: Served, site: Site) -> Post:
+    return Post(served.port, tool_call("web_fetch", url=site.url("/slow")), mcp_session_id=open_session(served.port))
+
+
+def modern_call(served: Served, site: Site) -> Post:
+    message = tool_call("web_fetch", url=site.url("/slow"))
+    message["params"]["_meta"] = MODERN
+    headers = {"mcp_protocol_version": "2026-07-28", "mcp_method": "tools/call", "mcp_name": "web_fetch"}
+    return Post(served.port, message, **headers)
+
+
+def workers(served: Served) -> list[int]:
+    pid = served.process.pid
+    return [int(word) for word in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
+def lives(pid: int) -> bool:
+    stat = Path(f"/proc/{pid}/stat")
+    return stat.exists() and stat.read_text().rpartition(")")[2].split()[0] != "Z"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="children are listed by Linux")
+@pytest.mark.parametrize("begin", [session_call, modern_call])
+def test_a_call_under_way_is_answered_while_new_ones_are_refused(
+    tmp_path: Path, begin: Callable[[Served, Site], Post]
+) -> None:
+    with slow_site() as (site, let), server_process(tmp_path, KEYHOLE_ALLOW_PRIVATE=site.endpoint) as served:
+        call = begin(served, site)
+        assert site.heard.wait(PATIENCE)
+        children = workers(served)
+        with closing(HTTPConnection("127.0.0.1", served.port, timeout=PATIENCE)) as idle:
+            idle.request("GET", "/healthz")
+            idle.getresponse().read()
+            served.process.send_signal(signal.SIGTERM)
+            wait_for(lambda: served.get("/readyz") == (503, '{"status": "draining"}'))
+            idle.request("POST", "/mcp", b"{}")  # on a connection from before
+            assert idle.getresponse().status == 503
+        status, headers, body = Post(served.port, tool_call("web_fetch", url=site.url("/other"))).answer()
+        assert (status, headers["retry-after"], headers["connection"]) == (503, "1", "close")
+        assert '"draining"' in body
+        let.set()
+        status, _, body = call.answer()
+        assert (status, "Pumps and valves." in body) == (200, True)
+        assert served.wait() == 0
+    assert children
+    wait_for(lambda: not [pid for pid in children if lives(pid)])
+
+
+def test_a_stream_that_only_waits_ends_in_order_and_holds_nobody_up(tmp_path: Path) -> None:
+    with server_process(tmp_path) as served:
+        session = open_session(served.port)
+        with closing(HTTPConnection("127.0.0.1", served.port, timeout=PATIENCE)) as stream:
+            stream.request("GET", "/mcp", headers={"Accept": "text/event-stream", "Mcp-Session-Id": session})
+            answer = stream.getresponse()
+            assert answer.status == 200
+            served.process.send_signal(signal.SIGTERM)
+            start = time.monotonic()
+            assert b"event: message" not in answer.read()  # it raises where the chunks do not end as they should
+            assert served.wait() == 0
+        assert time.monotonic() - start < 5
+        assert not [line for line in served.lines if "ERROR" in line or "Exception" in line]
+
+
+def test_calls_that_take_too_long_are_cut_and_the_server_ends_well(tmp_path: Path) -> None:
+    settings = {"KEYHOLE_DRAIN_SECONDS": "0.2"}
+    with slow_site() as (site, _), server_process(tmp_path, KEYHOLE_ALLOW_PRIVATE=site.endpoint, **settings) as served:
+        call = session_call(served, site)
+        assert site.heard.wait(PATIENCE)
+        served.process.send_signal(signal.SIGTERM)
+        assert served.wait() == 0
+        call.leave()
+        assert any("1 requests unanswered after 0.2 s" in line for line in served.lines)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="children are listed by Linux")
+def test_a_second_signal_ends_the_server_at_once_and_its_workers_with_it(tmp_path: Path) -> None:
+    with slow_site() as (site, _), server_process(tmp_path, KEYHOLE_ALLOW_PRIVATE=site.endpoint) as served:
+        call = session_call(served, site)
+        assert site.heard.wait(PATIENCE)
+        children = workers(served)
+        served.process.send_signal(signal.SIGTERM)
+        wait_for(lambda: served.get("/readyz")[0] == 503)
+        served.process.send_signal(signal.SIGTERM)
+        assert served.wait() == -signal.SIGTERM
+        call.leave()
+    assert children
+    wait_for(lambda: not [pid for pid in children if lives(pid)])
+
+
+def test_a_client_may_end_its_session_while_the_server_stops(tmp_path: Path) -> None:
+    with slow_site() as (site, let), server_process(tmp_path, KEYHOLE_ALLOW_PRIVATE=site.endpoint) as served:
+        call = session_call(served, site)
+        session = open_session(served.port)
+        assert site.heard.wait(PATIENCE)
+        served.process.send_signal(signal.SIGTERM)
+        wait_for(lambda: served.get("/readyz")[0] == 503)
+        with closing(HTTPConnection("127.0.0.1", served.port, timeout=PATIENCE)) as client:
+            client.request("DELETE", "/mcp", headers={"Mcp-Session-Id": session})
+            assert client.getresponse().status == 200
+        let.set()
+        assert call.answer()[0] == 200
+        assert served.wait() == 0
+
+
+def test_whoever_connects_and_says_too_little_is_let_go(tmp_path: Path) -> None:
+    begun = (b"", b"GET /healthz HT", b"POST /mcp HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n{")
+    with (
+        server_process(tmp_path, "-c", IMPATIENT) as served,
+        closing(HTTPConnection("127.0.0.1", served.port, timeout=PATIENCE)) as kept,
+    ):
+        for said in begun:
+            kept.request("GET", "/healthz")  # its pauses are longer than the others': it is idle, not late
+            assert kept.getresponse().read() == b'{"status": "ok"}'
+            with socket.create_connection(("127.0.0.1", served.port), timeout=PATIENCE) as slow:
+                slow.sendall(said)
+                while slow.recv(4_096):
+                    pass
+
+
+def test_whoever_asks_for_much_and_does_not_read_is_let_go(tmp_path: Path) -> None:
+    def connections() -> int:
+        return int(float(served.get("/metrics")[1].split("\nprocess_open_fds ")[1].split()[0]))
+
+    with server_process(tmp_path, "-c", IMPATIENT) as served, socket.socket() as greedy:
+        before = connections()
+        greedy.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4_096)
+        greedy.settimeout(PATIENCE)
+        greedy.connect(("127.0.0.1", served.port))
+        greedy.sendall(b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n" * 100)
+        wait_for(lambda: connections() > before)
+        wait_for(lambda: connections() == before)

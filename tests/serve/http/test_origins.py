@@ -1,0 +1,95 @@
+"""Hosts and origins are read strictly and compared whole."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from keyhole.serve.http.origins import Authority, Origin, authority, host_rule, origin, origin_rule
+
+
+@pytest.mark.parametrize(
+    ("text", "host", "port"),
+    [
+        ("localhost", "localhost", None),
+        ("LOCALHOST:80", "localhost", 80),
+        ("127.0.0.1:8765", "127.0.0.1", 8765),
+        ("[::1]:8765", "::1", 8765),
+        ("[0:0:0:0:0:0:0:1]", "::1", None),
+        ("xn--bcher-kva.example", "xn--bcher-kva.example", None),
+    ],
+)
+def test_a_host_is_read_in_one_spelling(text: str, host: str, port: int | None) -> None:
+    assert authority(text) == Authority(host, port)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "", " ", ":80", "localhost:", "localhost:0", "localhost:65536", "localhost:080808", "localhost:80:80",
+        "localhost.", "LOCALHOST.:80", "user@localhost", "127.0.0.1:80@evil.example", "127.0.0.1:80.evil.example",
+        "evil.example#127.0.0.1", "evil.example/localhost", "localhost evil", "[::1", "::1", "[::1%eth0]", "[::g]",
+        "[::1].evil.example", "localhost:*", "bücher.example", "local\x00host", "localhost:８０", "a" * 300,
+    ],
+)  # fmt: skip
+def test_what_two_readers_could_read_in_two_ways_is_no_host(text: str) -> None:
+    assert authority(text) is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["null", "file://", "", "http://", "localhost", "ftp://localhost", "http://localhost/", "http://a, http://b"],
+)
+def test_what_no_web_page_has_is_no_origin(text: str) -> None:
+    assert origin(text) is None
+
+
+def test_an_origin_without_a_port_has_that_of_its_scheme() -> None:
+    assert origin("HTTPS://App.example") == Origin("https", "app.example", 443) == origin("https://app.example:443")
+
+
+@pytest.mark.parametrize(
+    ("rule", "allowed", "refused"),
+    [
+        ("keyhole.example", ["keyhole.example", "keyhole.example:443", "keyhole.example:8765"], ["keyhole.example:1"]),
+        ("keyhole.example:8443", ["keyhole.example:8443"], ["keyhole.example", "keyhole.example:443"]),
+        ("keyhole.example:*", ["keyhole.example", "keyhole.example:1"], ["a.keyhole.example"]),
+        ("keyhole.example.", ["keyhole.example"], ["example"]),
+        ("bücher.example", ["xn--bcher-kva.example"], ["bucher.example"]),
+        ("bücher.example:*", ["xn--bcher-kva.example:9"], []),
+        ("[::1]:*", ["[::1]:9", "[0:0::1]"], ["localhost"]),
+    ],
+)
+def test_a_rule_allows_its_host_and_its_ports_alone(rule: str, allowed: list[str], refused: list[str]) -> None:
+    read = host_rule(rule)
+    assert all(read.allows(found, 8765) for text in allowed if (found := authority(text)))
+    assert not any(read.allows(found, 8765) for text in refused if (found := authority(text)))
+
+
+def test_an_origin_rule_compares_scheme_host_and_port() -> None:
+    rule = origin_rule("https://app.example/")
+    assert rule.allows(Origin("https", "app.example", 443))
+    assert not rule.allows(Origin("http", "app.example", 443))
+    assert not rule.allows(Origin("https", "app.example", 444))
+    assert origin_rule("http://localhost:*").allows(Origin("http", "localhost", 6274))
+
+
+@pytest.mark.parametrize("text", ["*", "*.example", "https://a.example", "a b", "", "a.example:*:*", "-"])
+def test_an_entry_that_is_no_host_is_named(text: str) -> None:
+    with pytest.raises(ValueError, match="is not host"):
+        host_rule(text)
+
+
+@pytest.mark.parametrize("text", ["*", "a.example", "null", "https://*.a.example", "https://a.example/path"])
+def test_an_entry_that_is_no_origin_is_named(text: str) -> None:
+    with pytest.raises(ValueError, match="is not an origin"):
+        origin_rule(text)
+
+
+@given(st.text(), st.sampled_from(["localhost", "127.0.0.1", "[::1]"]), st.text(), st.integers(0, 70_000))
+def test_whatever_is_put_around_an_allowed_host_is_not_that_host(before: str, host: str, after: str, port: int) -> None:
+    found = authority(before + host + after)
+    if found and found.host == host.strip("[]"):
+        assert not before
+        assert after == "" or (after[0] == ":" and found.port == int(after[1:]))

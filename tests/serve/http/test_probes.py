@@ -1,0 +1,186 @@
+"""Probes of orchestrators: whether the server lives and whether it can work."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from keyhole.errors import Code, KeyholeError
+from keyhole.serve.http import probes
+from keyhole.serve.http.asgi import Message, Receive, Scope, Send
+from keyhole.serve.http.drain import Draining
+from keyhole.serve.http.probes import Probes, look_at
+from keyhole.store.base import Store
+from keyhole.store.memory import MemoryStore
+from tests.support.fakes import Clock, artifact
+from tests.support.served import Served, get, server_process
+
+
+class OneStore:
+    """Stores that are all one."""
+
+    def __init__(self, store: Store, warning: str = "") -> None:
+        self._store = store
+        self._warning = warning
+
+    def of(self, tenant: str) -> tuple[Store, bytes]:
+        return self._store, b""
+
+    def warning(self) -> str:
+        return self._warning
+
+    def close(self) -> None:
+        return
+
+
+class Failing(MemoryStore):
+    def remembers(self, key: bytes) -> bool:
+        raise KeyholeError(Code.STORE_UNAVAILABLE, "the disk is gone")
+
+
+async def under(scope: Scope, receive: Receive, send: Send) -> None:
+    await send({"type": "http.response.start", "status": 418, "headers": []})
+    await send({"type": "http.response.body", "body": b"under"})
+
+
+async def asked(layer: Probes, path: str, method: str = "GET") -> tuple[int, bytes]:
+    sent: list[Message] = []
+
+    async def send(message: Message) -> None:
+        sent.append(message)
+
+    async def receive() -> Message:
+        return {"type": "http.disconnect"}
+
+    await layer({"type": "http", "method": method, "path": path, "headers": []}, receive, send)
+    return sent[0]["status"], sent[1]["body"]
+
+
+def test_a_server_that_works_says_so_whatever_name_it_is_called_by(tmp_path: Path) -> None:
+    def statuses(served: Served) -> list[tuple[int, str]]:
+        return [get(served.port, path, Host=host) for path in ("/healthz", "/readyz") for host in ("10.0.0.7", "x.y")]
+
+    with server_process(tmp_path) as served:
+        assert statuses(served) == [(200, '{"status": "ok"}')] * 2 + [(200, '{"status": "ready"}')] * 2
+        assert get(served.port, "/mcp", Host="x.y", Accept="text/event-stream")[0] != 200
+
+
+def test_a_draining_server_lives_and_is_not_ready() -> None:
+    async def run() -> list[tuple[int, bytes]]:
+        draining = Draining()
+        layer = Probes(under, draining, ready)
+        before = await asked(layer, "/readyz")
+        draining.begin()
+        return [before, await asked(layer, "/readyz"), await asked(layer, "/healthz", "HEAD")]
+
+    assert asyncio.run(run()) == [
+        (200, b'{"status": "ready"}'),
+        (503, b'{"status": "draining"}'),
+        (200, b'{"status": "ok"}'),
+    ]
+
+
+async def ready() -> str:
+    return probes.READY
+
+
+def test_the_store_is_looked_at_once_a_second_however_many_ask() -> None:
+    looks: list[str] = []
+    clock = Clock()
+
+    async def look() -> str:
+        looks.append("looked")
+        await asyncio.sleep(0)
+        return probes.READY if len(looks) == 1 else probes.UNAVAILABLE
+
+    async def run() -> list[int]:
+        layer = Probes(under, Draining(), look, clock)
+        first = await asyncio.gather(*(asked(layer, "/readyz") for _ in range(50)))
+        clock.advance(probes.CACHED)
+        return [*(status for status, _ in first), (await asked(layer, "/readyz"))[0]]
+
+    assert asyncio.run(run()) == [200] * 50 + [503]
+    assert len(looks) == 2
+
+
+def test_a_store_that_hangs_is_asked_once_and_holds_no_more_than_one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(probes, "PATIENCE", 0.01)
+    looks: list[str] = []
+    clock = Clock()
+
+    async def run() -> list[Any]:
+        answer = asyncio.Event()
+
+        async def look() -> str:
+            looks.append("looked")
+            await answer.wait()
+            return probes.READY
+
+        layer = Probes(under, Draining(), look, clock)
+        found = [await asked(layer, "/readyz")]
+        clock.advance(probes.CACHED)
+        found.append(await asked(layer, "/readyz"))
+        answer.set()
+        clock.advance(probes.CACHED)
+        return [*found, await asked(layer, "/readyz")]
+
+    assert [status for status, _ in asyncio.run(run())] == [503, 503, 200]
+    assert len(looks) == 1
+
+
+@pytest.mark.parametrize(
+    ("stores", "in_memory", "status"),
+    [
+        (OneStore(MemoryStore(Clock())), False, probes.READY),
+        (OneStore(MemoryStore(Clock()), "kept_in_memory"), False, probes.UNAVAILABLE),
+        (OneStore(MemoryStore(Clock()), "kept_in_memory"), True, probes.READY),
+        (OneStore(MemoryStore(Clock()), "store_replaced"), False, probes.READY),
+    ],
+)
+def test_a_store_is_ready_when_it_answers_and_keeps(stores: OneStore, in_memory: bool, status: str) -> None:
+    stores.of("")[0].put(artifact(), "word")
+    assert look_at(stores, in_memory) == status
+
+
+def test_a_look_that_fails_after_its_time_is_no_fault_of_the_server(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(probes, "PATIENCE", 0)
+
+    async def run() -> tuple[int, bytes]:
+        go_on = asyncio.Event()
+
+        async def look() -> str:
+            await go_on.wait()
+            raise KeyholeError(Code.STORE_UNAVAILABLE, "no connection after two seconds")
+
+        answer = await asked(Probes(under, Draining(), look), "/readyz")
+        go_on.set()
+        await asyncio.sleep(0)
+        return answer
+
+    assert asyncio.run(run())[0] == 503
+    gc.collect()
+    assert "never retrieved" not in caplog.text
+
+
+def test_a_store_that_fails_is_not_ready() -> None:
+    async def look() -> str:
+        return look_at(OneStore(Failing(Clock())), False)
+
+    async def run() -> tuple[int, bytes]:
+        return await asked(Probes(under, Draining(), look), "/readyz")
+
+    assert asyncio.run(run()) == (503, b'{"status": "store_unavailable"}')
+
+
+@pytest.mark.parametrize(("path", "method"), [("/", "GET"), ("/healthz/", "GET"), ("/readyz", "POST")])
+def test_everything_else_goes_on(path: str, method: str) -> None:
+    async def run() -> tuple[int, bytes]:
+        return await asked(Probes(under, Draining(), ready), path, method)
+
+    assert asyncio.run(run()) == (418, b"under")

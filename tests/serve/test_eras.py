@@ -1,0 +1,301 @@
+"""What a client meets in both protocol eras on both transports: real server processes, the SDK's client and raw frames.
+Progress, cancellation and errors, of tools, resources and prompts."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from functools import partial
+from http.client import HTTPConnection
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+from mcp import Client, StdioServerParameters
+from mcp.types import ResourceTemplateReference
+
+from benchmarks.server.wire import ERAS as REVISIONS
+from benchmarks.server.wire import Wire, started
+from tests.support.loopback import PATIENCE, Call, Site, Talk, response, serve
+from tests.support.served import ACCEPT, open_session, server_process
+
+ERAS = {"legacy": REVISIONS[0], "auto": REVISIONS[1]}
+TRANSPORTS = ("stdio", "http")
+EVERYWHERE = pytest.mark.parametrize(("transport", "era"), [(each, era) for each in TRANSPORTS for era in ERAS])
+META = "io.modelcontextprotocol"
+MODERN = {
+    f"{META}/protocolVersion": REVISIONS[1],
+    f"{META}/clientInfo": {"name": "raw", "version": "1"},
+    f"{META}/clientCapabilities": {},
+}
+
+
+def pages(site: Site) -> Talk:
+    """An engine at /search that finds three pages, a page that never comes at /never, and a page everywhere else."""
+
+    def talk(call: Call) -> None:
+        if call.path.startswith("/never"):
+            site.hold(call)
+        elif call.path.startswith("/search"):
+            rows = [{"url": site.url(f"/{name}"), "title": f"Of {name}", "content": "Pumps."} for name in "abc"]
+            call.send(response(json.dumps({"results": rows}).encode(), Content_Type="application/json"))
+        else:
+            body = f"<title>Of {call.path}</title><h1>Pumps</h1><p>Pumps and valves stand at {call.path}."
+            call.send(response(body.encode(), Content_Type="text/html"))
+
+    return talk
+
+
+def settings(site: Site) -> dict[str, str]:
+    return {
+        "KEYHOLE_ALLOW_PRIVATE": site.endpoint,
+        "KEYHOLE_ENGINES": "searxng",
+        "KEYHOLE_SEARXNG_URL": site.url("/"),
+    }
+
+
+def through_the_sdk(transport: str, era: str, home: Path, site: Site, use: Callable[[Client], Awaitable[None]]) -> None:
+    @asynccontextmanager
+    async def client(target: Any) -> AsyncIterator[Client]:
+        async with Client(target, mode=era) as connected:
+            yield connected
+
+    async def run(target: Any) -> None:
+        async with client(target) as connected:
+            await use(connected)
+
+    if transport == "http":
+        with server_process(home, **settings(site)) as server:
+            anyio.run(run, server.url)
+    else:
+        environment = {"KEYHOLE_HOME": str(home), "PATH": os.environ["PATH"], **settings(site)}
+        anyio.run(run, StdioServerParameters(command=sys.executable, args=["-m", "keyhole", "serve"], env=environment))
+
+
+Ask = Callable[..., list[dict[str, Any]]]
+"""Sends a request; every message from then on up to its answer, which is the last."""
+
+
+@contextmanager
+def raw(transport: str, era: str, home: Path, site: Site) -> Iterator[Ask]:
+    """A server that is spoken to in frames, which nobody checks."""
+    if transport == "stdio":
+        with started(str(home), ERAS[era], **settings(site)) as wire:
+            yield partial(over_stdio, wire)
+    else:
+        with server_process(home, **settings(site)) as server:
+            session = {"Mcp-Session-Id": open_session(server.port)} if era == "legacy" else {}
+            yield partial(over_http, server.port, era, session)
+
+
+def over_stdio(wire: Wire, method: str, params: dict[str, Any], id: int = 1, token: str = "") -> list[dict[str, Any]]:
+    wire.raw(with_token(json.loads(wire.frame(id, method, params)), token))
+    messages = [wire.next(PATIENCE)]
+    while messages[-1].get("id") != id:
+        messages.append(wire.next(PATIENCE))
+    return messages
+
+
+def with_token(message: dict[str, Any], token: str) -> bytes:
+    if token:
+        message["params"].setdefault("_meta", {})["progressToken"] = token
+    return json.dumps(message).encode()
+
+
+def over_http(
+    port: int, era: str, session: dict[str, str], method: str, params: dict[str, Any], id: int = 1, token: str = ""
+) -> list[dict[str, Any]]:
+    headers = {**ACCEPT, **session, "MCP-Protocol-Version": ERAS[era]}
+    if era == "auto":
+        params = {**params, "_meta": dict(MODERN)}
+        named = params.get("uri" if method.startswith("resources/") else "name")
+        headers |= {"Mcp-Method": method, **({"Mcp-Name": str(named)} if named else {})}
+    message = {"jsonrpc": "2.0", "id": id, "method": method, "params": params}
+    return messages_of(posted(port, with_token(message, token), headers)[1])
+
+
+def posted(port: int, body: bytes, headers: dict[str, str]) -> tuple[int, str]:
+    connection = HTTPConnection("127.0.0.1", port, timeout=PATIENCE)
+    try:
+        connection.request("POST", "/mcp", body, headers)
+        answer = connection.getresponse()
+        return answer.status, answer.read().decode()
+    finally:
+        connection.close()
+
+
+def messages_of(body: str) -> list[dict[str, Any]]:
+    """The messages of a stream of events, or of a body that is one."""
+    if body.startswith("{"):
+        return [json.loads(body)]
+    lines = [line.removeprefix("data: ") for line in body.splitlines() if line.startswith("data: {")]
+    return [json.loads(line) for line in lines]
+
+
+@EVERYWHERE
+def test_what_was_fetched_is_listed_found_and_read_again(transport: str, era: str, tmp_path: Path) -> None:
+    async def use(client: Client) -> None:
+        assert (await client.list_resources()).resources == []
+        fetched = await client.call_tool("web_fetch", {"url": site.url("/pumps")})
+        id = (fetched.meta or {})["keyhole"]["artifact_id"]
+        (entry,) = (await client.list_resources()).resources
+        assert (entry.uri, entry.title) == (f"artifact://{id}", "Of /pumps")
+        ref = ResourceTemplateReference(uri="artifact://{id}")
+        found = await client.complete(ref, {"name": "id", "value": "of pumps"})
+        assert found.completion.values == [id]
+        (content,) = (await client.read_resource(entry.uri)).contents
+        assert "stand at /pumps." in str(getattr(content, "text", ""))
+        asked = await client.get_prompt("research", {"question": "Who?"})
+        assert len(asked.messages) == 1
+        assert len(site.calls) == 1
+
+    with serve(pages) as site:
+        through_the_sdk(transport, era, tmp_path, site, use)
+
+
+@EVERYWHERE
+def test_progress_rises_and_ends_with_its_call(transport: str, era: str, tmp_path: Path) -> None:
+    with serve(pages) as site, raw(transport, era, tmp_path, site) as ask:
+        *told, answer = ask("tools/call", {"name": "search", "arguments": {"query": "pumps"}}, token="t")
+        assert "error" not in answer, answer
+        assert answer["result"]["isError"] is False, answer
+        assert {message["method"] for message in told} == {"notifications/progress"}
+        steps = [message["params"] for message in told]
+        assert {step["progressToken"] for step in steps} == {"t"}
+        done = [step["progress"] for step in steps]
+        assert len(done) >= 3
+        assert done == sorted(set(done))
+        assert all(step["progress"] <= step["total"] and step["message"] for step in steps)
+        # None comes late, and none where none was asked for.
+        later = ask("tools/call", {"name": "search", "arguments": {"query": "pumps", "scope": "stored"}}, id=2)
+        assert [message.get("id") for message in later] == [2]
+
+
+@EVERYWHERE
+def test_resources_and_prompts_answer_with_nothing_beside(transport: str, era: str, tmp_path: Path) -> None:
+    with serve(pages) as site, raw(transport, era, tmp_path, site) as ask:
+        (fetched,) = ask("tools/call", {"name": "web_fetch", "arguments": {"url": site.url("/a")}})
+        uri = f"artifact://{fetched['result']['_meta']['keyhole']['artifact_id']}"
+        requests: list[tuple[str, dict[str, Any], str]] = [
+            ("resources/list", {}, "resources"),
+            ("resources/templates/list", {}, "resourceTemplates"),
+            ("resources/read", {"uri": uri}, "contents"),
+            ("prompts/list", {}, "prompts"),
+            ("prompts/get", {"name": "research", "arguments": {"question": "Who?"}}, "messages"),
+        ]
+        for number, (method, params, held) in enumerate(requests, 10):
+            (answer,) = ask(method, params, id=number, token="t")
+            assert answer["result"][held], method
+
+
+@EVERYWHERE
+def test_a_call_that_is_given_up_stops_its_fetch_and_the_next_one_works(
+    transport: str, era: str, tmp_path: Path
+) -> None:
+    async def use(client: Client) -> None:
+        async with anyio.create_task_group() as group:
+            group.start_soon(client.call_tool, "web_fetch", {"url": site.url("/never")})
+            assert await anyio.to_thread.run_sync(site.heard.wait, PATIENCE)
+            group.cancel_scope.cancel()
+        assert await anyio.to_thread.run_sync(site.left.wait, PATIENCE)
+        result = await client.call_tool("web_fetch", {"url": site.url("/next")})
+        assert "stand at /next." in str(getattr(result.content[0], "text", ""))
+        assert len((await client.list_resources()).resources) == 1
+
+    with serve(pages) as site:
+        through_the_sdk(transport, era, tmp_path, site, use)
+
+
+@pytest.mark.parametrize("era", ERAS)
+def test_a_cancelled_call_is_never_answered(era: str, tmp_path: Path) -> None:
+    with serve(pages) as site, started(str(tmp_path), ERAS[era], **settings(site)) as wire:
+        wire.raw(wire.frame(7, "tools/call", {"name": "web_fetch", "arguments": {"url": site.url("/never")}}))
+        assert site.heard.wait(PATIENCE)
+        gone = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 7}}
+        wire.raw(json.dumps(gone).encode())
+        assert site.left.wait(PATIENCE)
+        (answer,) = over_stdio(wire, "tools/call", {"name": "web_fetch", "arguments": {"url": site.url("/x")}}, id=8)
+        assert answer["result"]["isError"] is False
+        assert not [line for line in wire.lines if json.loads(line).get("id") == 7]
+
+
+WHAT = {"name": "question", "value": ""}
+REFUSED: list[tuple[str, dict[str, Any], int]] = [
+    ("nothing/such", {}, -32601),
+    ("resources/subscribe", {"uri": "artifact://a"}, -32601),
+    ("logging/setLevel", {"level": "info"}, -32601),
+    ("tools/call", {}, -32602),
+    ("tools/call", {"name": "no_tool"}, -32602),
+    ("tools/call", {"name": "web_fetch", "arguments": [1]}, -32602),
+    ("resources/read", {}, -32602),
+    ("resources/read", {"uri": "artifact://" + "a" * 16}, -32602),
+    ("resources/read", {"uri": "file:///etc/passwd"}, -32602),
+    ("resources/list", {"cursor": "none"}, -32602),
+    ("resources/list", {"cursor": 5}, -32602),
+    ("prompts/get", {"name": "none"}, -32602),
+    ("prompts/get", {"name": "research"}, -32602),
+    ("prompts/get", {"name": "research", "arguments": {"question": 5}}, -32602),
+    ("prompts/get", {"name": "research", "arguments": {"question": "a" * 500_000}}, -32602),
+    ("completion/complete", {"ref": {"type": "ref/prompt", "name": "none"}, "argument": WHAT}, -32602),
+    ("completion/complete", {"argument": WHAT}, -32602),
+]  # fmt: skip
+
+
+@EVERYWHERE
+def test_what_is_wrong_with_a_request_is_told_by_the_number_that_says_so(
+    transport: str, era: str, tmp_path: Path
+) -> None:
+    with serve(pages) as site, raw(transport, era, tmp_path, site) as ask:
+        told = [ask(method, params, id=n)[-1]["error"]["code"] for n, (method, params, _) in enumerate(REFUSED, 1)]
+        (alive,) = ask("tools/list", {}, id=99)
+    assert told == [code for *_, code in REFUSED]
+    assert len(alive["result"]["tools"]) == 3
+
+
+@pytest.mark.parametrize("era", ERAS)
+def test_nothing_is_stored_or_opened_before_stored_pages_are_asked_for(era: str, tmp_path: Path) -> None:
+    with started(str(tmp_path), ERAS[era]) as wire:
+        for method in ("prompts/list", "resources/templates/list"):
+            assert "result" in wire.ask(method, {})
+        wire.ask("prompts/get", {"name": "research", "arguments": {"question": "Who?"}})
+        assert list(tmp_path.iterdir()) == []
+        assert wire.ask("resources/list", {})["result"]["resources"] == []
+        assert list(tmp_path.iterdir())
+
+
+MALFORMED = [
+    (b"{nope", None, -32700),
+    (b"[]", None, -32600),
+    (b'"x"', None, -32600),
+    (b'{"jsonrpc": "2.0", "id": 5, "method": 7}', 5, -32600),
+    (b'{"jsonrpc": "2.0", "id": "a", "method": "tools/list", "params": [1]}', "a", -32600),
+    (b'{"id": 6, "method": "tools/list"}', 6, -32600),
+]
+
+
+@pytest.mark.parametrize("era", ERAS)
+def test_a_line_that_is_no_message_is_answered(era: str, tmp_path: Path) -> None:
+    with started(str(tmp_path), ERAS[era]) as wire:
+        for line, id, code in MALFORMED:
+            wire.raw(line)
+            answer = wire.next(PATIENCE)
+            assert ("id" in answer, answer["id"], answer["error"]["code"]) == (True, id, code)
+        for silent in (b"", b"  ", b'{"jsonrpc": "2.0", "id": 9, "result": 1}', b'{"jsonrpc": "2.0", "method": 5}'):
+            wire.raw(silent)
+        assert [message.get("id") for message in over_stdio(wire, "tools/list", {}, id=10)] == [10]
+
+
+@pytest.mark.parametrize("era", ERAS)
+def test_a_body_that_is_no_message_or_too_large_is_refused(era: str, tmp_path: Path) -> None:
+    with serve(pages) as site, server_process(tmp_path, **settings(site)) as server:
+        headers = {**ACCEPT, "MCP-Protocol-Version": ERAS[era]}
+        if era == "legacy":
+            headers["Mcp-Session-Id"] = open_session(server.port)
+        status, body = posted(server.port, b"{nope", headers)
+        assert (status, json.loads(body)["error"]["code"]) == (400, -32700)
+        large = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {"a": "x" * 5_000_000}})
+        assert posted(server.port, large.encode(), headers)[0] == 413

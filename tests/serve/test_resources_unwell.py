@@ -1,0 +1,112 @@
+"""Stored pages as resources where something goes wrong: the store, Keyhole itself, or the client's patience."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import threading
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import anyio
+import pytest
+from mcp import Client
+from mcp.types import ResourceTemplateReference
+
+from keyhole.config.config import Config
+from keyhole.records import ArtifactSummary, Place
+from keyhole.retrieval import instrumentation
+from keyhole.retrieval.instrumentation import Amount, Call, Stage
+from keyhole.serve.resources import WHOLE
+from tests.serve.test_resources import ERAS, id_of, refusal, with_client
+from tests.support.fakes import BrokenStore
+from tests.support.product import retrieval
+
+
+@pytest.mark.parametrize("era", ERAS)
+def test_a_store_that_fails_is_named(era: str) -> None:
+    def uses() -> list[Callable[[Client], Awaitable[object]]]:
+        return [
+            lambda client: client.list_resources(),
+            lambda client: client.read_resource(f"artifact://{id_of(0)}"),
+            lambda client: client.complete(ResourceTemplateReference(uri=WHOLE), {"name": "id", "value": ""}),
+        ]
+
+    for use in uses():
+        error = refusal(retrieval(store=BrokenStore()), era, use)
+        assert error.code == -32603
+        assert error.message.startswith("store_unavailable: ")
+        assert (error.data["code"], error.data["retryable"]) == ("store_unavailable", True)
+
+
+@pytest.mark.parametrize("era", ERAS)
+def test_a_fault_of_ours_is_named_and_not_shown_for_resources(era: str) -> None:
+    class Faulty(BrokenStore):
+        def list(self, limit: int, after: Place | None = None) -> tuple[ArtifactSummary, ...]:
+            raise RuntimeError("secret detail")
+
+    error = refusal(retrieval(store=Faulty()), era, lambda client: client.list_resources())
+    assert (error.code, error.data["code"]) == (-32603, "internal_error")
+    assert "secret" not in error.message + json.dumps(error.data)
+
+
+class Slow(BrokenStore):
+    """Answers when it is told to."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.asked = threading.Event()
+        self.told = threading.Event()
+
+    def list(self, limit: int, after: Place | None = None) -> tuple[ArtifactSummary, ...]:
+        self.asked.set()
+        assert self.told.wait(10)
+        return ()
+
+
+@pytest.mark.parametrize("era", ERAS)
+def test_a_listing_has_a_deadline(era: str) -> None:
+    store = Slow()
+
+    async def use(client: Client) -> None:
+        try:
+            await client.list_resources()
+        finally:
+            store.told.set()
+
+    error = refusal(retrieval(store=store, config=Config(timeout=0.05)), era, use)
+    assert (error.code, error.data["code"]) == (-32603, "timeout")
+
+
+@pytest.mark.parametrize("era", ERAS)
+def test_a_listing_that_its_client_gave_up_is_over_and_the_next_works(era: str) -> None:
+    store = Slow()
+    outcomes: list[str] = []
+
+    class Heard:
+        def call(self, call: Call) -> Any:
+            class Around:
+                def __enter__(self) -> None: ...
+                def __exit__(self, *_: object) -> None:
+                    outcomes.append(f"{call.tool} {call.outcome}")
+
+            return Around()
+
+        def stage(self, name: Stage) -> Any:
+            return instrumentation._UNHEARD
+
+        def add(self, what: Amount, amount: int) -> None: ...
+        def refused(self, reason: str) -> None: ...
+        def answered(self, status: int) -> None: ...
+
+    async def use(client: Client) -> None:
+        async with anyio.create_task_group() as group:
+            group.start_soon(client.list_resources)
+            await asyncio.to_thread(store.asked.wait, 10)
+            group.cancel_scope.cancel()
+        store.told.set()
+        assert (await client.list_resources()).resources == []
+
+    with instrumentation.listening(Heard()):
+        with_client(retrieval(store=store), era, use)
+    assert sorted(outcomes) == ["resources/list cancelled", "resources/list ok"]

@@ -1,0 +1,209 @@
+"""The MCP face through the SDK's own client, in both protocol eras."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import anyio
+import pytest
+from mcp import Client
+from mcp.shared.exceptions import MCPError
+from mcp.types import CallToolResult
+
+from keyhole.errors import Code, KeyholeError
+from keyhole.records import Hit
+from keyhole.retrieval.retrieve import Retrieval
+from keyhole.retrieval.tool_arguments import parse_arguments
+from keyhole.serve.tools import INSTRUCTIONS, Product, build_server, tool_list
+from tests.support.fakes import FakeEngine, page
+from tests.support.product import retrieval
+
+URL = "https://pumps.example/"
+ERAS = ["legacy", "auto"]
+STANDARD = {
+    "type", "description", "default", "enum", "items", "pattern",
+    "minimum", "maximum", "minLength", "maxLength", "minItems", "maxItems",
+}  # fmt: skip
+"""JSON Schema's own keywords: clients understand no others."""
+
+
+def ready(product: Retrieval) -> Product:
+    async def get(_tenant: str) -> Retrieval:
+        return product
+
+    return get
+
+
+def call(product: Retrieval, tool: str, arguments: dict[str, Any], era: str = "auto") -> CallToolResult:
+    async def run() -> CallToolResult:
+        async with Client(build_server(ready(product)), mode=era) as client:
+            return await client.call_tool(tool, arguments)
+
+    return anyio.run(run)
+
+
+def text_of(result: CallToolResult) -> str:
+    assert len(result.content) == 1
+    return str(getattr(result.content[0], "text", ""))
+
+
+def pumps() -> Retrieval:
+    return retrieval({URL: page(URL, "<title>Pumps</title><p>They run.")})
+
+
+@pytest.mark.parametrize("era", ERAS)
+def test_a_tool_call_gives_text_and_facts_and_no_structured_content(era: str) -> None:
+    result = call(pumps(), "web_fetch", {"url": URL}, era)
+    assert not result.is_error
+    assert result.structured_content is None
+    assert "They run." in text_of(result)
+    assert result.meta
+    assert result.meta["keyhole"]["strategy"] == "whole"
+
+
+@pytest.mark.parametrize("era", ERAS)
+def test_an_unknown_tool_is_answered_with_invalid_params(era: str) -> None:
+    async def run() -> int:
+        async with Client(build_server(ready(pumps())), mode=era) as client:
+            try:
+                await client.call_tool("web_scrape", {})
+            except MCPError as error:
+                return error.code
+        return 0
+
+    assert anyio.run(run) == -32602
+
+
+def test_an_unknown_argument_is_refused_by_name() -> None:
+    result = call(pumps(), "web_fetch", {"url": URL, "depth": 3})
+    assert result.is_error
+    assert text_of(result).startswith("invalid_argument: ")
+    assert "'depth'" in text_of(result)
+    assert "url, query, max_chars, max_tokens, refresh, repeat" in text_of(result)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        ({}, "url"),
+        ({"url": 5}, "url"),
+        ({"url": URL, "max_chars": 499}, "max_chars"),
+        ({"url": URL, "max_chars": 200_001}, "max_chars"),
+        ({"url": URL, "max_chars": True}, "max_chars"),
+        ({"url": URL, "max_chars": "many"}, "max_chars"),
+        ({"url": URL, "refresh": "maybe"}, "refresh"),
+    ],
+)
+def test_a_wrong_argument_is_named_with_what_is_accepted(arguments: dict[str, Any], named: str) -> None:
+    result = call(pumps(), "web_fetch", arguments)
+    assert result.is_error
+    assert text_of(result).startswith(f"invalid_argument: {named}: ")
+
+
+def test_numbers_as_text_and_a_single_string_for_a_list_are_understood() -> None:
+    assert parse_arguments("web_fetch", {"url": URL, "max_chars": "600"})["max_chars"] == 600
+    assert parse_arguments("search", {"query": "q", "sites": "a.example"})["sites"] == ["a.example"]
+    assert parse_arguments("read_artifact", {"id": "x", "offset": "2", "limit": None}) == {"id": "x", "offset": 2}
+
+
+def test_phrasings_alone_are_a_question() -> None:
+    assert parse_arguments("search", {"queries": ["one", "two"]}) == {"query": "one", "queries": ["one", "two"]}
+    assert parse_arguments("search", {"queries": "one"}) == {"query": "one", "queries": ["one"]}
+
+
+@pytest.mark.parametrize(
+    "site", ["docs.example", "https://docs.example/", "*.Docs.example", "docs.example:8000", " site:docs.example"]
+)
+def test_a_site_is_its_host_however_it_is_written(site: str) -> None:
+    assert parse_arguments("search", {"query": "q", "sites": site})["sites"] == ["docs.example"]
+
+
+@pytest.mark.parametrize(
+    ("argument", "value", "told"),
+    [
+        ("sites", "https://docs.example/3/library", "sites are hosts; give docs.example"),
+        ("exclude_sites", ["two words"], "exclude_sites: 'two words' is no site; give hosts such as"),
+        ("language", "english", "language: not one: Language of the pages, such as en or pt-BR."),
+        ("country", "usa", "country: not one: Country whose results come first, such as us or de."),
+    ],
+)
+def test_what_a_filter_takes_is_told_by_example(argument: str, value: object, told: str) -> None:
+    with pytest.raises(KeyholeError) as caught:
+        parse_arguments("search", {"query": "q", argument: value})
+    assert told in caught.value.message
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {},
+        {"query": " "},
+        {"queries": []},
+        {"queries": 5},
+        {"queries": [""]},
+        {"queries": [" "]},
+        {"queries": ["a"] * 6},
+    ],
+)
+def test_a_search_without_a_question_or_with_too_many_is_refused(arguments: dict[str, Any]) -> None:
+    with pytest.raises(KeyholeError) as caught:
+        parse_arguments("search", arguments)
+    assert caught.value.code is Code.INVALID_ARGUMENT
+
+
+def test_a_limit_beyond_the_largest_budget_means_the_largest() -> None:
+    assert parse_arguments("read_artifact", {"id": "x", "limit": 10**18})["limit"] == 200_000
+
+
+def test_a_fault_of_ours_is_named_and_not_shown() -> None:
+    result = call(retrieval({URL: RuntimeError("secret detail")}), "web_fetch", {"url": URL})
+    assert result.is_error
+    assert text_of(result).startswith("internal_error: ")
+    assert "secret detail" not in text_of(result)
+
+
+def test_search_sends_rising_progress() -> None:
+    seen: list[float] = []
+
+    async def run() -> None:
+        async def listen(progress: float, total: float | None, message: str | None) -> None:
+            seen.append(progress)
+
+        product = retrieval({URL: page(URL, "<p>They run.")}, engines=[FakeEngine([Hit(URL, "Pumps", "", "fake")])])
+        async with Client(build_server(ready(product)), mode="legacy") as client:
+            await client.call_tool("search", {"query": "run"}, progress_callback=listen)
+
+    anyio.run(run)
+    assert len(seen) >= 2
+    assert seen == sorted(set(seen))
+
+
+def test_the_tools_are_described_for_agents() -> None:
+    for tool in tool_list():
+        assert tool.title
+        assert tool.description
+        assert len(tool.description.encode()) < 2_000
+        assert tool.annotations
+        assert tool.annotations.read_only_hint is True
+        assert tool.annotations.destructive_hint is False
+        assert tool.annotations.idempotent_hint is True
+        assert tool.annotations.open_world_hint is (tool.name != "read_artifact")
+        assert tool.input_schema["additionalProperties"] is False
+        for schema in tool.input_schema["properties"].values():
+            assert schema["description"]
+            assert "anyOf" not in schema
+            assert set(schema) <= STANDARD
+    assert len(INSTRUCTIONS.encode()) < 2_000
+    assert "web_fetch" in INSTRUCTIONS[:250]
+    assert "read_artifact" in INSTRUCTIONS[:250]
+
+
+def test_listing_the_tools_twice_gives_the_same_bytes() -> None:
+    first, second = (json.dumps([t.model_dump(mode="json") for t in tool_list()]) for _ in range(2))
+    assert first == second
+
+
+def test_a_query_and_a_quote_at_once_are_refused() -> None:
+    result = call(pumps(), "read_artifact", {"id": "x", "query": "a", "find": "b"})
+    assert text_of(result).startswith("invalid_argument: find: give query or find")

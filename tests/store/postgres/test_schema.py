@@ -1,0 +1,153 @@
+"""The tables in PostgreSQL are made once, by whoever comes first, and a newer Keyhole's are left alone."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from typing import Any
+from uuid import uuid4
+
+import psycopg
+import pytest
+
+from keyhole.errors import Code, KeyholeError
+from keyhole.store.home import SECRET_BYTES
+from keyhole.store.postgres.database import NO_TENANT, Connection, Database, parameters
+from keyhole.store.postgres.schema import SCHEMA_VERSION, prepare, secret_of
+from keyhole.store.postgres.store import PostgresStore
+from keyhole.store.postgres.sweep import Limits
+from tests.support.fakes import Clock, artifact
+from tests.support.postgresql import USER, Cluster
+from tests.support.store_contract import TTL
+
+Open = Callable[[str], Database]
+
+
+@pytest.fixture
+def opened() -> Iterator[Open]:
+    databases: list[Database] = []
+
+    def open_database(url: str) -> Database:
+        databases.append(Database(url, 2, prepare))
+        return databases[-1]
+
+    yield open_database
+    for database in databases:
+        database.close()
+
+
+def secret(database: Database) -> bytes:
+    with database.transaction(NO_TENANT) as connection:
+        return secret_of(connection)
+
+
+def test_servers_that_start_at_once_on_an_empty_database_agree_on_one_secret(postgresql: Cluster, opened: Open) -> None:
+    url = postgresql.database()
+    secrets: list[bytes] = []
+    servers = [threading.Thread(target=lambda: secrets.append(secret(opened(url)))) for _ in range(6)]
+    for server in servers:
+        server.start()
+    for server in servers:
+        server.join()
+    assert len(secrets) == 6
+    assert len(set(secrets)) == 1
+    assert len(secrets[0]) == SECRET_BYTES
+    assert secret(opened(postgresql.database())) != secrets[0]
+
+
+def test_nothing_connects_before_the_first_use(postgresql: Cluster, opened: Open) -> None:
+    url = postgresql.database()
+    PostgresStore(opened(url), uuid4(), Clock(), Limits(TTL, 10**9)).close()
+    with psycopg.connect(url) as connection:
+        assert connection.execute("SELECT to_regnamespace('keyhole')").fetchone() == (None,)
+
+
+def test_a_closed_store_is_opened_again_by_its_next_use(postgresql: Cluster, opened: Open) -> None:
+    store = PostgresStore(opened(postgresql.database()), uuid4(), Clock(), Limits(TTL, 10**9))
+    store.put(artifact(), "x")
+    store.close()
+    store.close()
+    assert store.get(artifact().id) == artifact()
+
+
+def test_the_tables_of_a_newer_keyhole_are_refused_and_left_as_they_are(postgresql: Cluster, opened: Open) -> None:
+    url = postgresql.database()
+    secret(opened(url))
+    with psycopg.connect(url) as connection:
+        connection.execute("UPDATE keyhole.installation SET version = %s", [SCHEMA_VERSION + 1])
+    store = PostgresStore(opened(url), uuid4(), Clock(), Limits(TTL, 10**9))
+    for call in (lambda: store.put(artifact(), "x"), store.stats):
+        with pytest.raises(KeyholeError) as caught:
+            call()
+        assert caught.value.code is Code.STORE_UNAVAILABLE
+        assert "newer Keyhole" in caught.value.message
+    with psycopg.connect(url) as connection:
+        found = connection.execute("SELECT version FROM keyhole.installation").fetchone()
+        assert found == (SCHEMA_VERSION + 1,)
+        assert connection.execute("SELECT count(*) FROM keyhole.artifacts").fetchone() == (0,)
+
+
+def test_a_migration_that_is_broken_off_leaves_nothing_and_is_made_by_the_next(
+    postgresql: Cluster, opened: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url = postgresql.database()
+    with monkeypatch.context() as patched:
+        patched.setattr("keyhole.store.postgres.schema._GUARDED", ("totals", "no_such_table"))
+        with pytest.raises(KeyholeError) as caught:
+            secret(opened(url))
+    assert caught.value.code is Code.STORE_UNAVAILABLE
+    with psycopg.connect(url) as connection:
+        assert connection.execute("SELECT to_regnamespace('keyhole')").fetchone() == (None,)
+    assert len(secret(opened(url))) == SECRET_BYTES
+
+
+def test_a_schema_that_the_operator_made_is_enough(postgresql: Cluster, opened: Open) -> None:
+    name = postgresql.database().rpartition("/")[2]
+    with postgresql.administrator(name) as administrator:
+        administrator.execute(f"ALTER DATABASE {name} OWNER TO postgres")
+        administrator.execute(f"CREATE SCHEMA keyhole AUTHORIZATION {USER}")
+    store = PostgresStore(opened(postgresql.url(name)), uuid4(), Clock(), Limits(TTL, 10**9))
+    store.put(artifact(), "x")
+    assert store.get(artifact().id) == artifact()
+
+
+def test_every_table_of_tenants_is_guarded_by_the_tenant(postgresql: Cluster, opened: Open) -> None:
+    url = postgresql.database()
+    secret(opened(url))
+    with psycopg.connect(url) as connection:
+        rows = connection.execute(
+            "SELECT relname FROM pg_class c WHERE relnamespace = 'keyhole'::regnamespace AND relkind = 'r' AND NOT "
+            "(relrowsecurity AND relforcerowsecurity AND EXISTS (SELECT FROM pg_policy WHERE polrelid = c.oid))"
+        ).fetchall()
+    assert sorted(name for (name,) in rows) == ["installation", "tenants", "words"]
+
+
+def test_a_server_that_is_suspended_while_it_makes_the_tables_does_not_hold_the_others_up(postgresql: Cluster) -> None:
+    seen = []
+
+    class Watched(Connection):
+        @contextmanager
+        def transaction(self, savepoint_name: str | None = None, force_rollback: bool = False) -> Iterator[Any]:
+            with super().transaction(savepoint_name, force_rollback) as transaction:
+                yield transaction
+                seen.append(self.execute("SHOW idle_in_transaction_session_timeout").fetchone())
+
+    with Watched.connect(**parameters(postgresql.database())) as connection:
+        prepare(connection)
+    assert seen == [{"idle_in_transaction_session_timeout": "10s"}]
+
+
+def test_no_transaction_is_left_open_whatever_ends_it(postgresql: Cluster, opened: Open) -> None:
+    url = postgresql.database()
+    database = opened(url)
+    with suppress(RuntimeError), database.transaction(NO_TENANT):
+        raise RuntimeError
+    for statement in ("SELECT 1 / 0", "SELECT pg_sleep(9)", "COMMIT; BEGIN"):
+        with suppress(KeyholeError), database.transaction(NO_TENANT, seconds=0.05) as connection:
+            connection.execute(statement)
+    with pytest.raises(KeyholeError), database.transaction(NO_TENANT, plan="SELECT 1 / 0"):
+        pass
+    with psycopg.connect(url) as watching:
+        sql = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND state LIKE 'idle in%'"
+        assert watching.execute(sql).fetchone() == (0,)

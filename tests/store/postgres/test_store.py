@@ -1,0 +1,57 @@
+"""The store in PostgreSQL keeps the contract against a real server, and tenants apart."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+
+from keyhole.store.base import Store
+from keyhole.store.postgres import store as postgres
+from keyhole.store.postgres.database import Database
+from keyhole.store.postgres.schema import prepare
+from keyhole.store.postgres.store import PostgresStore
+from keyhole.store.postgres.sweep import Limits
+from tests.support.fakes import Clock
+from tests.support.postgresql import Cluster
+from tests.support.store_contract import TTL, StoreContract
+
+
+@pytest.fixture(scope="session")
+def database_url(postgresql: Cluster) -> str:
+    return postgresql.database()
+
+
+@pytest.fixture
+def database(database_url: str) -> Iterator[Database]:
+    database = Database(database_url, 4, prepare)
+    yield database
+    database.close()
+
+
+class TestPostgresStore(StoreContract):
+    """Each test is a tenant of its own in one database, as in life."""
+
+    @pytest.fixture(autouse=True)
+    def shared(self, database: Database) -> None:
+        self.database = database
+
+    def open_store(self, folder: Path, clock: Clock) -> Store:
+        return PostgresStore(self.database, uuid4(), clock, Limits(TTL, 10**9))
+
+
+def test_pruning_takes_no_more_than_it_must_under_the_worst_of_plans(
+    database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(postgres, "MAX_VECTORS", 3)
+    worst = "".join(f"-c%20enable_{name}%3Doff%20" for name in ("hashjoin", "mergejoin", "hashagg", "material", "sort"))
+    database = Database(f"{database_url}?options={worst}", 2, prepare)
+    try:
+        store = PostgresStore(database, uuid4(), Clock(), Limits(TTL, 10**9))
+        for number in range(6):
+            store.keep_vectors({bytes([number]): b"x"})
+        assert set(store.vectors([bytes([number]) for number in range(6)])) == {b"\x03", b"\x04", b"\x05"}
+    finally:
+        database.close()

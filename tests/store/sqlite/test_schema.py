@@ -1,0 +1,201 @@
+"""The SQLite file's tables: files of every released version are brought up whole, newer and strange ones are not."""
+
+from __future__ import annotations
+
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import keyhole
+from keyhole.errors import Code
+from keyhole.store.filters import Filters
+from keyhole.store.sqlite.schema import SAFE_WAL, SCHEMA_VERSION, checked_version, journal_mode
+from tests.support.fakes import artifact
+from tests.support.shelf import OLDEST, Open, failure, files, write_older
+from tests.support.store_contract import code_of
+
+SOURCE = str(Path(keyhole.__file__).parents[1])
+OLDER = range(1, SCHEMA_VERSION)
+
+
+@pytest.mark.parametrize("journal", ["delete", "wal"])
+def test_a_file_of_a_newer_keyhole_is_refused_and_left_as_it_is(open_store: Open, folder: Path, journal: str) -> None:
+    with closing(sqlite3.connect(folder / "artifacts.db")) as newer:
+        newer.execute(f"PRAGMA journal_mode = {journal}")
+        newer.executescript(f"CREATE TABLE artifacts (id); PRAGMA user_version = {SCHEMA_VERSION + 1};")
+    before = files(folder)["artifacts.db"]
+    store = open_store()
+    for _ in range(2):
+        error = failure(lambda: store.put(artifact(), "x"))
+        assert error.code is Code.STORE_UNAVAILABLE
+        assert "newer" in error.message
+    assert files(folder)["artifacts.db"] == before
+    assert store.warning() == ""
+
+
+@pytest.mark.parametrize("version", OLDER)
+@pytest.mark.parametrize("beside", [False, True])
+def test_a_file_of_every_older_schema_keeps_all_it_holds(
+    open_store: Open, folder: Path, version: int, beside: bool
+) -> None:
+    write_older(folder, version, beside=beside, count=3)
+    store = open_store()
+    told = replace(artifact(), etag='"1"', author="A", notes=(("a", "b"),))
+    assert store.get(artifact().id) == (told if version > 1 else artifact())
+    assert store.get("id2") == artifact("id2")
+    assert failure(lambda: store.get("gone")).facts == {"url": "https://example.org/gone"}
+    assert [each.id for each in store.search(("w1", "word"), 1)] == ["id1"]
+    assert store.remembers(b"key") is beside
+    assert store.vectors([b"key"]) == ({b"key": b"v"} if beside else {})
+    assert (store.stats().artifacts, store.stats().contents) == (3, 1)
+    assert store.verify().damaged == ()
+    renewed = replace(artifact(), site="S")
+    store.put(renewed, "word")
+    assert open_store().get(renewed.id) == renewed
+
+
+@pytest.mark.parametrize("version", OLDER)
+def test_what_was_read_longest_ago_stays_the_first_to_go(open_store: Open, folder: Path, version: int) -> None:
+    write_older(folder, version, count=5)
+    open_store().list(1)
+    with closing(sqlite3.connect(folder / "artifacts.db")) as file:
+        order = [id for (id,) in file.execute("SELECT id FROM entries ORDER BY turn")]
+    assert order == ["id4", "id3", "id2", "id1", artifact().id]
+
+
+def test_a_new_file_and_those_that_were_brought_up_have_the_same_tables(open_store: Open, folder: Path) -> None:
+    def tables() -> set[tuple[str, str]]:
+        store = open_store()
+        store.list(1)
+        store.close()
+        with closing(sqlite3.connect(folder / "artifacts.db")) as file:
+            assert next(file.execute("PRAGMA auto_vacuum")) == (2,)
+            found = set(file.execute("SELECT name, sql FROM sqlite_master"))
+        (folder / "artifacts.db").unlink()
+        return found
+
+    new = tables()
+    for version in OLDER:
+        for beside in (False, True):
+            write_older(folder, version, beside=beside)
+            assert tables() == new
+
+
+def test_files_of_every_older_schema_are_searched_as_before(open_store: Open, folder: Path) -> None:
+    for version in OLDER:
+        write_older(folder, version, count=2)
+        store = open_store()
+        assert [each.id for each in store.search(("w1", "word"), 10, Filters(("example.org",)))] == ["id1", "a" * 16]
+        store.close()
+        (folder / "artifacts.db").unlink()
+
+
+@pytest.mark.parametrize("version", OLDER)
+def test_an_older_keyhole_that_has_the_file_open_fails_and_spoils_nothing(
+    open_store: Open, folder: Path, version: int
+) -> None:
+    write_older(folder, version)
+    with closing(sqlite3.connect(folder / "artifacts.db")) as old:
+        old.execute("SELECT * FROM artifacts").fetchall()
+        store = open_store()
+        kept = store.get(artifact().id)
+        for sql in (f"INSERT INTO artifacts ({OLDEST}) SELECT {OLDEST} FROM artifacts", "DELETE FROM artifacts"):  # noqa: S608
+            with pytest.raises(sqlite3.OperationalError, match="artifacts"):
+                old.execute(sql)
+        old.rollback()
+        assert store.get(artifact().id) == kept
+
+
+def test_a_file_that_cannot_be_brought_up_is_left_as_it_is(open_store: Open, folder: Path) -> None:
+    write_older(folder, 1)
+    with closing(sqlite3.connect(folder / "artifacts.db")) as old, old:
+        old.execute("ALTER TABLE artifacts ADD COLUMN notes TEXT")  # a later step fails on it
+    before = files(folder)
+    store = open_store()
+    for _ in range(2):
+        assert failure(lambda: store.get(artifact().id)).code is Code.STORE_UNAVAILABLE
+    assert files(folder) == before
+
+
+KILLED = """
+import os, sys
+from pathlib import Path
+sys.path.insert(0, sys.argv[1])
+from keyhole.store import sqlite_migration
+from keyhole.store.sqlite import SqliteStore
+insert, left = sqlite_migration.insert, [20]
+def insert_or_die(*arguments):
+    left[0] -= 1
+    if not left[0]:
+        os.kill(os.getpid(), 9)
+    return insert(*arguments)
+sqlite_migration.insert = insert_or_die
+SqliteStore(Path(sys.argv[2]), lambda: 1_700_000_000.0, 1e9, 10**9).list(1)
+"""
+
+
+def test_a_migration_that_is_killed_leaves_the_file_to_the_next_start(open_store: Open, folder: Path) -> None:
+    write_older(folder, 3, count=40)
+    run = subprocess.run([sys.executable, "-c", KILLED, SOURCE, str(folder)], timeout=60, check=False)
+    assert run.returncode == -9
+    with closing(sqlite3.connect(folder / "artifacts.db")) as file:
+        assert next(file.execute("PRAGMA user_version")) == (3,)
+        assert next(file.execute("SELECT count(*) FROM artifacts")) == (40,)
+    store = open_store()
+    assert len(store.list(100)) == 40
+    assert store.verify().checked == 40
+    assert store.warning() == ""
+
+
+def test_another_process_that_brings_the_file_up_is_waited_for_and_no_damage(
+    open_store: Open, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("keyhole.store.sqlite.schema.BUSY_TIMEOUT", 0.05)
+    write_older(folder, 3)
+    with closing(sqlite3.connect(folder / "artifacts.db", isolation_level=None)) as other:
+        other.execute("BEGIN EXCLUSIVE")
+        store = open_store()
+        assert failure(lambda: store.get(artifact().id)).code is Code.STORE_UNAVAILABLE
+        other.execute("ROLLBACK")
+    assert store.get(artifact().id).text == artifact().text
+    assert [path.name for path in folder.iterdir()] == ["artifacts.db"]
+
+
+def test_a_log_is_written_ahead_only_where_sqlite_does_it_safely(open_store: Open, folder: Path) -> None:
+    assert journal_mode((3, 40, 1)) == journal_mode((3, 51, 2)) == "DELETE"
+    assert journal_mode(SAFE_WAL) == journal_mode((3, 52, 0)) == journal_mode((4, 0, 0)) == "WAL"
+    open_store().put(artifact(), "x")
+    with closing(sqlite3.connect(folder / "artifacts.db")) as file:
+        (used,) = next(file.execute("PRAGMA journal_mode"))
+    assert used == journal_mode(sqlite3.sqlite_version_info).lower()
+
+
+def test_an_unknown_id_stays_unknown_in_a_file_that_was_brought_up(open_store: Open, folder: Path) -> None:
+    write_older(folder, 1)
+    assert code_of(open_store(), "never") is Code.UNKNOWN_ARTIFACT
+
+
+def test_a_file_is_judged_by_one_state_of_it_though_another_process_makes_its_tables(folder: Path) -> None:
+    path = folder / "artifacts.db"
+    refused = []
+
+    def interrupt(statement: str) -> None:
+        """Between the look at the version and the one at the tables."""
+        if not statement.startswith("SELECT name"):
+            return
+        with closing(sqlite3.connect(path, timeout=0)) as other:
+            try:
+                other.executescript(f"CREATE TABLE entries (id); PRAGMA user_version = {SCHEMA_VERSION};")
+            except sqlite3.OperationalError as error:
+                refused.append(str(error))
+
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        connection.set_trace_callback(interrupt)
+        assert checked_version(connection) == 0
+        assert refused == ["database is locked"]
+        assert not connection.in_transaction

@@ -1,0 +1,194 @@
+"""The size of the SQLite store: what is really used, what goes for it, and what is given back."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from keyhole.errors import Code
+from keyhole.store.base import Store
+from keyhole.store.sqlite.rows import MAX_TOMBSTONES
+from keyhole.store.sqlite.space import SPARE_PAGES
+from tests.support.fakes import Clock, artifact
+from tests.support.shelf import Open, failure, noise
+from tests.support.store_contract import DAY, TTL, code_of
+
+BARE = 160_000
+"""Bytes that an empty file and the search words of a few artifacts take, at most."""
+PAGE = 130_000
+"""Bytes that an artifact of a hundred thousand characters takes, at most."""
+CHARS = 100_000
+
+
+def put_pages(store: Store, clock: Clock, count: int, *, step: float = DAY, start: int = 0) -> None:
+    """Keep pages of a size, one after the other; the first is `page0`."""
+    for n in range(start, start + count):
+        page = artifact(f"page{n}", noise(CHARS, n), url=f"https://example.org/{n}", fetched_at=clock.now)
+        store.put(page, f"word w{n}")
+        clock.advance(step)
+
+
+def kept(store: Store) -> set[str]:
+    return {row.id for row in store.list(1_000)}
+
+
+def test_beyond_its_size_the_least_recently_read_go_first_and_name_their_url(open_store: Open, clock: Clock) -> None:
+    store = open_store(max_bytes=BARE + 4 * PAGE)
+    put_pages(store, clock, 4)
+    store.part("page0", 5, 9)
+    clock.advance(DAY)
+    put_pages(store, clock, 2, start=4)
+    assert {"page0", "page3", "page4", "page5"} >= kept(store) >= {"page0", "page4", "page5"}
+    error = failure(lambda: store.get("page1"))
+    assert error.code is Code.EXPIRED_ARTIFACT
+    assert error.facts == {"url": "https://example.org/1"}
+    assert {found.id for found in store.search(("word",), 10)} == kept(store)
+    assert store.search(("w1",), 10) == ()
+    assert store.stats().stored_bytes <= store.stats().max_bytes
+
+
+def test_what_is_counted_is_what_is_stored(open_store: Open, folder: Path) -> None:
+    store = open_store(max_bytes=10**7)
+    before = store.stats().stored_bytes
+    store.put(artifact("a", "the same words " * 100_000), "x")
+    store.put(artifact("b", "the same words " * 100_000, url="https://b.example/"), "x")
+    assert store.stats().text_bytes == 3_000_000
+    assert store.stats().stored_bytes - before < 20_000, "compressed, and once"
+    store.put(artifact("c", noise(CHARS)), "x")
+    assert CHARS < store.stats().stored_bytes - before < PAGE + 40_000
+    store.keep_vectors({b"key": bytes(500_000)})
+    store.remember(n.to_bytes(16, "big") for n in range(10_000))
+    assert store.stats().stored_bytes - before > CHARS + 800_000
+    assert store.stats().stored_bytes <= (folder / "artifacts.db").stat().st_size
+
+
+def test_the_count_is_right_after_the_process_was_killed(open_store: Open, folder: Path) -> None:
+    store = open_store()
+    store.put(artifact("a", noise(CHARS)), "x")
+    with closing(sqlite3.connect(folder / "artifacts.db")) as file:
+        pages, free = (next(file.execute(f"PRAGMA {name}"))[0] for name in ("page_count", "freelist_count"))
+    assert open_store().stats().stored_bytes == (pages - free) * 4_096
+
+
+def test_vectors_and_keys_of_urls_leave_room_for_artifacts(open_store: Open, clock: Clock) -> None:
+    store = open_store(max_bytes=4_000_000)
+    put_pages(store, clock, 5)
+    for batch in range(20):
+        store.keep_vectors({bytes([batch, n]): bytes(4_096) for n in range(50)})
+        store.remember(bytes([batch]) + n.to_bytes(15, "big") for n in range(1_000))
+    put_pages(store, clock, 1, start=5)
+    assert len(kept(store)) == 6
+    assert store.stats().stored_bytes < 3_000_000
+    assert store.remembers(bytes([19]) + bytes(15))
+    assert set(store.vectors([bytes([19, n]) for n in range(50)])) == {bytes([19, n]) for n in range(50)}
+
+
+def test_a_text_larger_than_the_whole_store_is_not_said_to_be_kept(open_store: Open, clock: Clock) -> None:
+    store = open_store(max_bytes=BARE + 2 * PAGE)
+    put_pages(store, clock, 2)
+    huge = artifact("huge", noise(BARE + 3 * PAGE))
+    assert failure(lambda: store.put(huge, "x")).code is Code.STORE_UNAVAILABLE
+    assert kept(store) == {"page0", "page1"}, "and nothing else had to go for it"
+
+
+def test_what_has_just_been_put_never_goes_for_itself(open_store: Open, clock: Clock) -> None:
+    store = open_store(max_bytes=BARE)
+    put_pages(store, clock, 3)
+    assert kept(store) == {"page2"}
+
+
+def test_a_store_whose_limit_was_lowered_shrinks_when_it_collects(open_store: Open, clock: Clock) -> None:
+    put_pages(open_store(), clock, 5)
+    assert open_store(max_bytes=BARE + 2 * PAGE).collect() in (2, 3)
+    assert {"page3", "page4"} <= kept(open_store()) <= {"page2", "page3", "page4"}
+
+
+def test_a_clock_that_was_set_back_makes_nothing_new_go_first(open_store: Open, clock: Clock) -> None:
+    store = open_store(max_bytes=BARE + 3 * PAGE)
+    put_pages(store, clock, 3)
+    clock.advance(-400 * DAY)
+    put_pages(store, clock, 2, start=3)
+    assert {"page3", "page4"} <= kept(store)
+    assert "page0" not in kept(store)
+    clock.advance(2 * DAY)
+    assert store.get("page4").text == noise(CHARS, 4)
+    assert store.collect() == 0
+
+
+def test_what_expired_out_of_order_goes_when_it_is_collected(open_store: Open, clock: Clock) -> None:
+    store = open_store()
+    clock.advance(50 * DAY)
+    put_pages(store, clock, 1, step=0)
+    clock.advance(-50 * DAY)
+    put_pages(store, clock, 2, step=0, start=1)
+    clock.advance(TTL + 1)
+    assert store.collect() == 2
+    assert kept(store) == {"page0"}
+
+
+def test_what_was_read_within_the_last_minutes_goes_last(open_store: Open, clock: Clock) -> None:
+    store = open_store(max_bytes=BARE + 3 * PAGE)
+    put_pages(store, clock, 3, step=10)
+    clock.advance(150)
+    store.get("page0")
+    put_pages(store, clock, 2, step=1, start=3)
+    assert "page0" in kept(store)
+    assert "page1" not in kept(store)
+
+
+def test_the_room_of_dropped_artifacts_is_given_back(open_store: Open, folder: Path, clock: Clock) -> None:
+    store = open_store()
+    put_pages(store, clock, 100, step=1)
+    assert (folder / "artifacts.db").stat().st_size > 100 * CHARS
+    clock.advance(TTL + DAY)
+    put_pages(store, clock, 1, start=100)
+    assert len(kept(store)) == 1
+    assert store.collect() in range(60, 71)
+    assert (folder / "artifacts.db").stat().st_size < SPARE_PAGES * 4_096 + BARE + 2 * PAGE
+    assert store.verify().checked == 1
+
+
+def test_puts_alone_give_room_back_little_by_little(open_store: Open, folder: Path, clock: Clock) -> None:
+    store = open_store()
+    put_pages(store, clock, 80, step=1)
+    size = (folder / "artifacts.db").stat().st_size
+    small = open_store(max_bytes=BARE + 10 * PAGE)
+    put_pages(small, clock, 12, start=80)
+    assert len(kept(small)) <= 11
+    assert (folder / "artifacts.db").stat().st_size < size
+
+
+def test_a_file_from_before_room_was_given_back_is_written_anew_when_it_is_collected(
+    open_store: Open, folder: Path, clock: Clock
+) -> None:
+    store = open_store()
+    put_pages(store, clock, 80, step=1)
+    store.close()
+    with closing(sqlite3.connect(folder / "artifacts.db")) as file:
+        file.execute("PRAGMA auto_vacuum = NONE")
+        file.execute("VACUUM")
+    for n in range(78):
+        store.remove(f"page{n}")
+    size = (folder / "artifacts.db").stat().st_size
+    assert store.collect() == 0
+    assert (folder / "artifacts.db").stat().st_size < size / 2
+    assert store.get("page79").text == noise(CHARS, 79)
+
+
+def test_of_more_tombstones_than_are_kept_the_oldest_go(
+    open_store: Open, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert MAX_TOMBSTONES >= 1_000
+    monkeypatch.setattr("keyhole.store.sqlite.rows.MAX_TOMBSTONES", 3)
+    store = open_store()
+    for n in range(5):
+        store.put(artifact(f"id{n}"), "x")
+        clock.advance(1)
+    clock.advance(TTL + 1)
+    assert store.collect() == 5
+    codes = [code_of(store, f"id{n}") for n in range(5)]
+    assert codes == [Code.UNKNOWN_ARTIFACT] * 2 + [Code.EXPIRED_ARTIFACT] * 3
+    assert store.stats().tombstones == 3

@@ -1,0 +1,253 @@
+"""The store in SQLite keeps the contract, shares its file, survives its disk and keeps within its size."""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+import stat
+import subprocess
+import sys
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+import keyhole
+from keyhole.errors import Code
+from keyhole.store.base import Store
+from keyhole.store.sqlite.store import SqliteStore
+from tests.support.fakes import Clock, artifact
+from tests.support.shelf import Open, failure, files
+from tests.support.store_contract import TTL, StoreContract, code_of
+
+SOURCE = str(Path(keyhole.__file__).parents[1])
+
+
+class TestSqliteStore(StoreContract):
+    def open_store(self, folder: Path, clock: Clock) -> Store:
+        return SqliteStore(folder, clock, TTL, max_bytes=10**9)
+
+
+# The file.
+
+
+def test_only_the_owner_may_read_the_file(open_store: Open, folder: Path) -> None:
+    open_store().put(artifact(), "x")
+    assert files(folder)
+    for path in folder.iterdir():
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+def test_nothing_is_opened_before_the_first_use(open_store: Open, folder: Path) -> None:
+    open_store()
+    assert files(folder) == {}
+
+
+def test_what_one_store_keeps_another_reads(open_store: Open) -> None:
+    writer, reader = open_store(), open_store()
+    assert reader.list(10) == ()
+    writer.put(artifact(), "x")
+    assert reader.get(artifact().id) == artifact()
+    reader.remove(artifact().id)
+    assert code_of(writer, artifact().id) is Code.UNKNOWN_ARTIFACT
+
+
+def test_what_was_kept_is_there_after_a_restart(open_store: Open) -> None:
+    first = open_store()
+    first.put(artifact(), "word")
+    first.close()
+    second = open_store()
+    assert second.get(artifact().id) == artifact()
+    assert second.search(("word",), 1) == (artifact(),)
+
+
+def test_a_store_can_be_closed_before_it_was_used_and_twice(open_store: Open) -> None:
+    store = open_store()
+    store.close()
+    store.put(artifact(), "x")
+    store.close()
+    store.close()
+
+
+WRITER = """
+import sys
+from pathlib import Path
+sys.path.insert(0, sys.argv[1])
+from keyhole.records import Artifact
+from keyhole.store.sqlite import SqliteStore
+folder, name, count = Path(sys.argv[2]), sys.argv[3], int(sys.argv[4])
+store = SqliteStore(folder, lambda: 1_700_000_000.0, 1e9, 10**9)
+print("ready", flush=True)
+sys.stdin.readline()
+for n in range(count):
+    url = f"https://{name}.example/{n}"
+    text = f"{name} {n} " * 500
+    store.put(Artifact(f"{name}{n}", url, url, name, text, "text/plain", "", 1_700_000_000.0 + n), f"{name} w{n}")
+    assert store.get(f"{name}{n}").text == text
+store.close()
+"""
+
+
+def test_processes_that_write_at_once_lose_nothing(open_store: Open, folder: Path) -> None:
+    names, count = ("left", "right", "third"), 12
+    writers = [
+        subprocess.Popen(
+            [sys.executable, "-c", WRITER, SOURCE, str(folder), name, str(count)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for name in names
+    ]
+    for writer in writers:
+        assert writer.stdout is not None
+        assert writer.stdout.readline() == "ready\n"
+    for writer in writers:
+        assert writer.stdin is not None
+        writer.stdin.write("go\n")
+        writer.stdin.flush()
+    for writer in writers:
+        _, errors = writer.communicate(timeout=30)
+        assert (writer.returncode, errors) == (0, "")
+    store = open_store()
+    assert {row.id for row in store.list(1_000)} == {f"{name}{n}" for name in names for n in range(count)}
+    for name in names:
+        assert store.get(f"{name}{count - 1}").text == f"{name} {count - 1} " * 500
+        assert len(store.search((name,), 1_000)) == count
+    assert len(store.search((f"w{count - 1}",), 1_000)) == len(names)
+
+
+def test_an_artifact_and_its_words_are_kept_together_or_not_at_all(open_store: Open, folder: Path) -> None:
+    store = open_store()
+    store.put(artifact("first"), "word")
+    with closing(sqlite3.connect(folder / "artifacts.db")) as other:
+        other.executescript("DROP TABLE words; CREATE TABLE words (stems TEXT CHECK (0));")
+    assert failure(lambda: store.put(artifact("second"), "word")).code is Code.STORE_UNAVAILABLE
+    assert code_of(store, "second") is Code.UNKNOWN_ARTIFACT
+    assert code_of(store, "third") is Code.UNKNOWN_ARTIFACT
+    assert store.get("first") == artifact("first")
+
+
+# URLs that were seen.
+
+
+def test_urls_seen_are_known_after_a_restart_and_to_other_processes(open_store: Open) -> None:
+    first, other = open_store(), open_store()
+    assert not other.remembers(b"key")
+    first.remember([b"key"])
+    first.close()
+    assert other.remembers(b"key")
+    assert open_store().remembers(b"key")
+
+
+def test_of_more_urls_than_are_kept_the_longest_unseen_are_forgotten(
+    open_store: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("keyhole.store.sqlite.store.MAX_KNOWN_URLS", 3)
+    store = open_store()
+    for key in (b"a", b"b", b"c", b"a", b"d"):
+        store.remember([key])
+    assert [store.remembers(key) for key in (b"a", b"b", b"c", b"d")] == [True, False, True, True]
+
+
+# Vectors of passages.
+
+
+def test_vectors_are_known_after_a_restart(open_store: Open) -> None:
+    first = open_store()
+    first.keep_vectors({b"key": b"vector"})
+    first.close()
+    assert open_store().vectors([b"key"]) == {b"key": b"vector"}
+
+
+# The disk.
+
+
+def test_a_folder_that_is_not_there_makes_every_call_fail_by_name_until_it_is(open_store: Open, folder: Path) -> None:
+    store = open_store()
+    folder.rmdir()
+    calls: list[Callable[[], object]] = [
+        lambda: store.put(artifact(), "x"),
+        lambda: store.get("id"),
+        lambda: store.part("id", 0, 1),
+        lambda: store.recent("url", 0),
+        lambda: store.search(("x",), 1),
+        lambda: store.held(("x",)),
+        lambda: store.list(1),
+        lambda: store.remove("id"),
+        lambda: store.collect(),
+        lambda: store.stats(),
+        lambda: store.verify(),
+        lambda: store.renew("id", 0.0),
+        lambda: store.keep_vectors({b"key": b""}),
+        lambda: store.vectors([b"key"]),
+        lambda: store.remember([b"key"]),
+        lambda: store.remembers(b"key"),
+    ]
+    assert {failure(call).code for call in calls} == {Code.STORE_UNAVAILABLE}
+    folder.mkdir()
+    store.put(artifact(), "x")
+    assert store.get(artifact().id) == artifact()
+
+
+def test_a_folder_that_is_a_file_makes_a_call_fail_by_name(open_store: Open, folder: Path) -> None:
+    folder.rmdir()
+    folder.write_text("not a folder")
+    assert failure(lambda: open_store().put(artifact(), "x")).code is Code.STORE_UNAVAILABLE
+
+
+def test_a_disk_that_goes_away_under_an_open_store_and_comes_back_empty_works_again(
+    open_store: Open, folder: Path
+) -> None:
+    store = open_store()
+    store.put(artifact("before"), "x")
+    shutil.rmtree(folder)
+    assert failure(lambda: store.put(artifact("during"), "x")).code is Code.STORE_UNAVAILABLE
+    folder.mkdir()
+    store.put(artifact("after"), "x")
+    assert store.get("after") == artifact("after")
+    assert open_store().get("after") == artifact("after"), "it is on the disk, and not in a file without a name"
+    assert code_of(store, "before") is Code.UNKNOWN_ARTIFACT
+
+
+def test_a_disk_that_comes_back_with_its_file_is_read_again(open_store: Open, folder: Path) -> None:
+    store = open_store()
+    store.put(artifact("before"), "x")
+    away = folder.rename(folder.with_name("unmounted"))
+    assert failure(lambda: store.put(artifact("during"), "x")).code is Code.STORE_UNAVAILABLE
+    away.rename(folder)
+    store.put(artifact("after"), "x")
+    assert {row.id for row in store.list(10)} == {"before", "after"}
+
+
+def test_a_file_that_cannot_be_written_makes_a_call_fail_by_name(open_store: Open, folder: Path) -> None:
+    (folder / "artifacts.db").mkdir()
+    store = open_store()
+    assert failure(lambda: store.put(artifact(), "x")).code is Code.STORE_UNAVAILABLE
+    (folder / "artifacts.db").rmdir()
+    store.put(artifact(), "x")
+
+
+def test_a_search_reads_lists_and_not_the_words_of_every_artifact(open_store: Open, folder: Path) -> None:
+    store = open_store()
+    for n in range(30):
+        store.put(artifact(f"n{n}"), "word" if n else "word rare")
+    with closing(sqlite3.connect(folder / "artifacts.db")) as other, other:
+        other.execute("UPDATE words_content SET c0 = 'something else'")
+    assert store.search(("rare", "word"), 1)[0].id == "n0"
+
+
+def test_a_file_that_another_process_holds_locked_is_waited_for_and_then_named(
+    open_store: Open, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("keyhole.store.sqlite.schema.BUSY_TIMEOUT", 0.05)
+    store = open_store()
+    store.put(artifact(), "x")
+    with closing(sqlite3.connect(folder / "artifacts.db", isolation_level=None)) as other:
+        other.execute("BEGIN EXCLUSIVE")
+        assert failure(lambda: store.put(artifact("b"), "x")).code is Code.STORE_UNAVAILABLE
+        other.execute("ROLLBACK")
+    store.put(artifact("b"), "x")
+    assert store.get("b") == artifact("b")

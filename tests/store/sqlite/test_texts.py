@@ -1,0 +1,65 @@
+"""Texts in chunks: any stretch of any text is what was kept, or nothing."""
+
+from __future__ import annotations
+
+import sqlite3
+
+from hypothesis import given
+from hypothesis import strategies as st
+from sqlite_utils import Database
+
+from keyhole.store.chunks import Packed, pack
+from keyhole.store.sqlite.schema import CURRENT
+from keyhole.store.sqlite.texts import Content, keep, stretch, whole
+from tests.support.store_contract import TEXTS
+
+
+def database() -> Database:
+    db = Database(sqlite3.connect(":memory:", isolation_level=None), execute_plugins=False)
+    for name in ("contents", "chunks"):
+        db.execute(CURRENT[name])
+    return db
+
+
+def kept(db: Database, packed: Packed) -> Content:
+    return Content(keep(db, packed), packed.digest, packed.chunk_chars)
+
+
+@given(text=TEXTS, chunk=st.integers(1, 9), start=st.integers(0, 60), length=st.integers(0, 60))
+def test_any_stretch_of_any_text_is_given_back(text: str, chunk: int, start: int, length: int) -> None:
+    db, packed = database(), pack(text, chunk)
+    content = kept(db, packed)
+    assert whole(db, content) == text
+    start, end = min(start, len(text)), min(start + length, len(text))
+    assert stretch(db, content, start, end) == text[start:end]
+    assert (packed.chars, packed.size) == (len(text), len(text.encode("utf-8", "surrogatepass")))
+    assert len(packed.chunks) == -(-len(text) // chunk)
+    db.close()
+
+
+@given(text=st.text(min_size=30, max_size=90), chunk=st.integers(1, 9), data=st.data())
+def test_a_changed_byte_is_never_given_back(text: str, chunk: int, data: st.DataObject) -> None:
+    db = database()
+    content = kept(db, pack(text, chunk))
+    other = kept(db, pack(text[::-1] + "x", chunk))
+    rows = db.execute("SELECT key, data FROM chunks WHERE key < ?", [other.key << 24]).fetchall()
+    key, packed = data.draw(st.sampled_from(rows))
+    place = data.draw(st.integers(0, len(packed) - 1))
+    changed = bytearray(packed)
+    changed[place] ^= data.draw(st.integers(1, 255))
+    db.execute("UPDATE chunks SET data = ? WHERE key = ?", [bytes(changed), key])
+    assert whole(db, content) is None
+    number = key & 0xFFFFFF
+    assert stretch(db, content, number * chunk, number * chunk + 1) is None
+    assert whole(db, other) == text[::-1] + "x"
+    db.close()
+
+
+def test_a_stretch_reads_only_the_chunks_it_lies_in() -> None:
+    db = database()
+    content = kept(db, pack("0123456789" * 100, 10))
+    db.execute("DELETE FROM chunks WHERE key NOT IN (?, ?)", [(content.key << 24) + 50, (content.key << 24) + 51])
+    assert stretch(db, content, 505, 515) == "5678901234"
+    assert stretch(db, content, 495, 505) is None
+    assert whole(db, content) is None
+    db.close()

@@ -1,0 +1,68 @@
+"""Sites, age and language of stored artifacts: what passes and what does not."""
+
+from __future__ import annotations
+
+import pytest
+
+from keyhole.store.filters import NONE, Facets, Filters, passes
+from keyhole.text.sites import DAY
+
+NOW = 1_700_000_000.0  # 2023-11-14
+PAGE = Facets("https://docs.python.org/3/", "", NOW - 3 * DAY, "en-GB")
+
+
+def test_without_filters_everything_passes_and_they_are_falsy() -> None:
+    assert passes(Facets("", "", 0.0, ""), NONE, NOW)
+    assert not NONE
+    assert Filters(language="en")
+
+
+@pytest.mark.parametrize(
+    ("sites", "excluded", "kept"),
+    [
+        (("docs.python.org",), (), True),
+        (("python.org",), (), True),
+        (("www.Python.org",), (), True),
+        (("example.org", "python.org"), (), True),
+        (("thon.org",), (), False),
+        (("org.example",), (), False),
+        ((), ("python.org",), False),
+        ((), ("pypi.org",), True),
+        (("python.org",), ("docs.python.org",), False),
+    ],
+)
+def test_a_site_is_a_host_and_all_below_it(sites: tuple[str, ...], excluded: tuple[str, ...], kept: bool) -> None:
+    assert passes(PAGE, Filters(sites, excluded), NOW) is kept
+
+
+@pytest.mark.parametrize("url", ["", "https://[", "docs.python.org"])
+def test_an_address_without_a_host_is_on_no_site(url: str) -> None:
+    assert not passes(Facets(url, "", NOW, ""), Filters(("python.org",)), NOW)
+
+
+@pytest.mark.parametrize(
+    ("published", "age", "kept"),
+    [
+        ("", "week", True),
+        ("", "day", False),
+        ("2023-11-14T22:00:00+09:00", "day", True),
+        ("2023-11-10", "week", True),
+        ("2023-11-10", "day", False),
+        ("2022", "year", False),
+        ("2023-01", "year", True),
+        ("2001-01-01", "year", False),
+    ],
+)
+def test_age_is_that_of_publication_where_the_page_states_one_and_else_of_fetching(
+    published: str, age: str, kept: bool
+) -> None:
+    assert passes(Facets(PAGE.url, published, PAGE.fetched_at, ""), Filters(age=age), NOW) is kept
+
+
+@pytest.mark.parametrize(("asked", "kept"), [("en", True), ("EN-us", True), ("de", False)])
+def test_language_is_compared_by_its_first_part(asked: str, kept: bool) -> None:
+    assert passes(PAGE, Filters(language=asked), NOW) is kept
+
+
+def test_a_page_whose_language_is_not_known_may_be_in_any() -> None:
+    assert passes(Facets(PAGE.url, "", NOW, ""), Filters(language="de"), NOW)

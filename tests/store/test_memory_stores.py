@@ -1,0 +1,85 @@
+"""The stores of all tenants in memory, as the settings choose it: each tenant's own, bounded, gone with the process."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+from keyhole.config.config import Config
+from keyhole.retrieval.tenants import MAX_OPEN, Tenants
+from keyhole.store.base import LOCAL
+from keyhole.store.memory import MAX_BYTES
+from keyhole.store.open import MemoryStores, open_stores
+from keyhole.websearch.panel import Panel
+from tests.support.fakes import Clock, FakeFetcher, InProcess, artifact, page
+from tests.support.waiting import wait_for
+
+URL = "https://a.example/"
+
+
+def tenants(stores: MemoryStores) -> Tenants:
+    network = FakeFetcher({URL: page(URL, "<p>Pumps and valves.")})
+    return Tenants(Config(store="memory"), network, stores, Panel(()), Clock(), InProcess())
+
+
+def fetched(product: Tenants, tenant: str) -> str:
+    return str(asyncio.run(product.of(tenant).web_fetch(URL)).facts["artifact_id"])
+
+
+def read(product: Tenants, tenant: str, id: str) -> str:
+    return asyncio.run(product.of(tenant).read_artifact(id)).text
+
+
+def test_the_setting_chooses_it_and_nothing_is_written(tmp_path: Path) -> None:
+    stores = open_stores(Config(store="memory", home=tmp_path / "home"), lasting=True)
+    assert isinstance(stores, MemoryStores)
+    store, _ = stores.of(LOCAL)
+    store.put(artifact(), "pumps")
+    stores.close()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_one_tenant_fetched_is_unknown_to_all_others() -> None:
+    product = tenants(MemoryStores(Clock()))
+    id = fetched(product, "one")
+    assert "Pumps" in read(product, "one", id)
+    for other in ("two", LOCAL, "one ", "ONE", "\ud800"):
+        assert read(product, other, id) == read(product, other, "a" * 16)
+        assert fetched(product, other) != id
+
+
+def test_a_tenants_store_and_secret_are_the_same_for_all_who_hold_them() -> None:
+    stores = MemoryStores(Clock())
+    (one, secret), (again, same) = stores.of("one"), stores.of("one")
+    assert one is again
+    assert secret == same
+    assert secret != stores.of("two")[1]
+    assert secret != MemoryStores(Clock()).of("one")[1]
+
+
+def test_no_more_stores_are_kept_than_tenants_are_open() -> None:
+    stores = MemoryStores(Clock())
+    product = tenants(stores)
+    id = fetched(product, "one")
+    for number in range(3 * MAX_OPEN):
+        product.of(str(number))
+    wait_for(lambda: len(stores._held) <= MAX_OPEN)  # a store is let go by a thread of its own
+    assert read(product, "one", id).startswith("unknown_artifact")
+    assert fetched(product, "one") == id
+
+
+def test_a_store_in_use_is_not_let_go() -> None:
+    product = tenants(MemoryStores(Clock()))
+    used = product.of("one")
+    id = fetched(product, "one")
+    for number in range(2 * MAX_OPEN):
+        product.of(str(number))
+    assert "Pumps" in read(product, "one", id)
+    assert product.of("one") is used
+
+
+def test_many_tenants_share_the_memory_that_one_user_has_alone() -> None:
+    stores = MemoryStores(Clock())
+    alone, shared = (stores.of(tenant)[0].stats().max_bytes for tenant in (LOCAL, "one"))
+    assert alone == MAX_BYTES
+    assert shared * MAX_OPEN <= 8 * MAX_BYTES

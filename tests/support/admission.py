@@ -1,0 +1,219 @@
+"""A real server on loopback behind the admission layer and the SDK's authentication, and raw HTTP to speak to it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import socket
+import time
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import AbstractContextManager, asynccontextmanager, nullcontext
+from dataclasses import dataclass, field
+from typing import Any
+
+import uvicorn
+from mcp.server.auth.middleware.bearer_auth import BearerAuthBackend
+from mcp.server.auth.provider import AccessToken
+from starlette.middleware.authentication import AuthenticationMiddleware
+
+from keyhole.config.config import Config
+from keyhole.retrieval import instrumentation
+from keyhole.retrieval.instrumentation import Amount, Call, Stage
+from keyhole.retrieval.retrieve import Retrieval
+from keyhole.serve.http.limits.admission import Admission, Others
+from keyhole.serve.tools import build_server
+from tests.support.fakes import HANGS, FakeFetcher, page
+from tests.support.loopback import PATIENCE
+from tests.support.product import retrieval
+from tests.support.served import ACCEPT
+from tests.support.waiting import until
+
+PAGE = "https://a.example/page"
+NEVER = "https://a.example/never"
+"""A page that never comes."""
+MODERN = {
+    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+    "io.modelcontextprotocol/clientInfo": {"name": "test", "version": "1"},
+    "io.modelcontextprotocol/clientCapabilities": {},
+}
+
+
+class Tokens:
+    """A token is its tenant's name."""
+
+    async def verify_token(self, token: str) -> AccessToken | None:
+        return AccessToken(token=token, client_id=token, scopes=[])
+
+
+@dataclass(slots=True)
+class Refusals:
+    """An observer that keeps the reasons of refusals."""
+
+    reasons: list[str]
+
+    def call(self, call: Call) -> AbstractContextManager[None]:
+        return nullcontext()
+
+    def stage(self, name: Stage) -> AbstractContextManager[None]:
+        return nullcontext()
+
+    def add(self, what: Amount, amount: int) -> None:
+        pass
+
+    def refused(self, reason: str) -> None:
+        self.reasons.append(reason)
+
+    def answered(self, status: int) -> None:
+        pass
+
+
+@dataclass(slots=True)
+class Reply:
+    """A response to a raw request; `body` is what came of it."""
+
+    status: int
+    headers: dict[str, str]
+    body: bytes
+
+    @property
+    def json(self) -> Any:
+        """The body's value, of JSON or of the last event of a stream."""
+        if self.headers["content-type"].startswith("text/event-stream"):
+            return json.loads(self.body.rpartition(b"data: ")[2])
+        return json.loads(self.body)
+
+
+@dataclass(slots=True)
+class Served:
+    """A running server and what its layer did."""
+
+    port: int
+    admission: Admission
+    product: Retrieval
+    refused: list[str] = field(default_factory=list)
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}/mcp"
+
+    @property
+    def fetcher(self) -> FakeFetcher:
+        assert isinstance(self.product.fetcher, FakeFetcher)
+        return self.product.fetcher
+
+    async def open(
+        self, body: bytes, headers: Mapping[str, str] | None = None, method: str = "POST", length: int | None = None
+    ) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+        """Send a request, and leave its connection open."""
+        reader, writer = await asyncio.open_connection("127.0.0.1", self.port)
+        fields = {
+            "Host": f"127.0.0.1:{self.port}",
+            **ACCEPT,
+            "Content-Length": str(len(body) if length is None else length),
+            **(headers or {}),
+        }
+        head = "".join(f"{name}: {value}\r\n" for name, value in fields.items())
+        writer.write(f"{method} /mcp HTTP/1.1\r\n{head}\r\n".encode() + body)
+        await writer.drain()
+        return reader, writer
+
+    async def ask(self, body: bytes, headers: Mapping[str, str] | None = None, method: str = "POST") -> Reply:
+        """Send a request, and read its response."""
+        reader, writer = await self.open(body, {"Connection": "close", **(headers or {})}, method)
+        try:
+            async with asyncio.timeout(PATIENCE):
+                return await read(reader)
+        finally:
+            writer.close()
+
+    async def settled(self, calls: int) -> None:
+        """Wait until so many calls are under way."""
+
+        async def so_many() -> bool:
+            return self.admission.calls_under_way() == calls
+
+        await until(so_many)
+
+    async def asked(self, calls: int) -> None:
+        """Wait until so many calls have come to the network."""
+
+        async def so_many() -> bool:
+            return len(self.fetcher.calls) >= calls
+
+        await until(so_many)
+
+
+async def read(reader: asyncio.StreamReader) -> Reply:
+    """A response to its end, or of a stream of events to the first answer."""
+    head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
+    headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in head[1:] if line)}
+    return Reply(int(head[0].split()[1]), headers, _plain(await reader.read(), headers))
+
+
+def _plain(body: bytes, headers: Mapping[str, str]) -> bytes:
+    if headers.get("transfer-encoding") != "chunked":
+        return body
+    pieces = []
+    while body:
+        size, _, body = body.partition(b"\r\n")
+        pieces.append(body[: int(size, 16)])
+        body = body[int(size, 16) + 2 :]
+    return b"".join(pieces)
+
+
+def modern(url: str = PAGE, id: object = 1, name: str = "web_fetch") -> tuple[bytes, dict[str, str]]:
+    """A call as protocol 2026-07-28 has it: body and headers."""
+    params = {"name": name, "arguments": {"url": url}, "_meta": MODERN}
+    headers = {"MCP-Protocol-Version": "2026-07-28", "Mcp-Method": "tools/call", "Mcp-Name": name}
+    return rpc("tools/call", params, id), headers
+
+
+def rpc(method: str, params: Mapping[str, Any] | None = None, id: object = 1) -> bytes:
+    """A request's body; a notification's where the id is None."""
+    message = {"jsonrpc": "2.0", "method": method, "params": dict(params or {})}
+    return json.dumps(message if id is None else {**message, "id": id}).encode()
+
+
+def call(url: str = PAGE, id: object = 1) -> bytes:
+    """A call's body as earlier protocols have it."""
+    return rpc("tools/call", {"name": "web_fetch", "arguments": {"url": url}}, id)
+
+
+def as_tenant(name: str, headers: Mapping[str, str] | None = None) -> dict[str, str]:
+    """Headers of somebody with a token."""
+    return {**(headers or {}), "Authorization": f"Bearer {name}"}
+
+
+@asynccontextmanager
+async def served(
+    others: Others | None = None,
+    now: Callable[[], float] = time.monotonic,
+    reading: float = PATIENCE,
+    **settings: Any,
+) -> AsyncIterator[Served]:
+    """Serve until the block ends."""
+    config = Config(**settings)
+    product = retrieval({PAGE: page(PAGE, "<p>Pumps and valves."), NEVER: HANGS}, config=config)
+
+    async def of(_tenant: str) -> Retrieval:
+        return product
+
+    refused: list[str] = []
+    app = build_server(of).streamable_http_app(stateless_http=config.stateless)
+    admission = Admission(app, config, others, now, reading)
+    outer = AuthenticationMiddleware(admission, backend=BearerAuthBackend(Tokens()))
+    with instrumentation.listening(Refusals(refused)), socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        settled = uvicorn.Config(outer, log_level="critical", lifespan="on", timeout_graceful_shutdown=1)
+        server = uvicorn.Server(settled)
+        running = asyncio.create_task(server.serve(sockets=[listener]))
+
+        async def started() -> bool:
+            return server.started
+
+        await until(started)
+        try:
+            yield Served(listener.getsockname()[1], admission, product, refused)
+        finally:
+            server.should_exit = True
+            await running

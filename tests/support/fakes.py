@@ -1,0 +1,250 @@
+"""Fakes by implementing the ports: a programmable network, engines, a store that fails, a clock that stands still."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final, NoReturn
+
+from keyhole.errors import Code, KeyholeError
+from keyhole.extract.workers.base import Extractor
+from keyhole.fetch.base import ANY, Api, ApiCall, ApiReply, Fetcher, Terms
+from keyhole.records import (
+    Artifact,
+    ArtifactSummary,
+    Document,
+    Hit,
+    Page,
+    Part,
+    Place,
+    SearchRequest,
+)
+from keyhole.store.base import Store, StoreStats, Verification, Word
+from keyhole.store.filters import NONE, Filters
+from keyhole.websearch.base import Engine
+
+
+class Hangs:
+    """The type of `HANGS`."""
+
+
+HANGS: Final = Hangs()
+"""As a fake's answer: it never comes. The call must be cancelled or run out of time."""
+
+
+class Clock:
+    """Stands still until it is told to move."""
+
+    def __init__(self, now: float = 1_700_000_000.0) -> None:
+        self.now = now
+
+    def __call__(self) -> float:
+        return self.now
+
+    def advance(self, seconds: float) -> None:
+        """Move on."""
+        self.now += seconds
+
+
+def page(
+    url: str,
+    body: str | bytes,
+    content_type: str = "text/html; charset=utf-8",
+    *,
+    final_url: str = "",
+    fetched_at: float = 1_700_000_000.0,
+    cut: bool = False,
+) -> Page:
+    """A page as the network would give it."""
+    return Page(
+        requested_url=url,
+        url=final_url or url,
+        status=200,
+        content_type=content_type,
+        body=body.encode("utf-8", "surrogatepass") if isinstance(body, str) else body,
+        fetched_at=fetched_at,
+        cut=cut,
+    )
+
+
+def artifact(
+    id: str = "aaaaaaaaaaaaaaaa",
+    text: str = "A text that is kept.\n",
+    *,
+    url: str = "https://example.org/page",
+    requested_url: str = "",
+    title: str = "A page",
+    fetched_at: float = 1_700_000_000.0,
+    cut: bool = False,
+) -> Artifact:
+    """An artifact with every field filled in."""
+    return Artifact(
+        id=id,
+        url=url,
+        requested_url=requested_url or url,
+        title=title,
+        text=text,
+        media_type="text/html",
+        language="en",
+        fetched_at=fetched_at,
+        cut=cut,
+    )
+
+
+class FakeFetcher:
+    """A network of given pages; every URL that was asked for is in `calls`, every call cut short in `cancelled`."""
+
+    def __init__(self, answers: Mapping[str, Page | Exception | Hangs] | None = None) -> None:
+        self.answers = dict(answers or {})
+        self.calls: list[str] = []
+        self.terms: list[Terms] = []
+        self.cancelled: list[str] = []
+        self.closed = False
+
+    async def fetch(self, url: str, terms: Terms = ANY) -> Page:
+        self.calls.append(url)
+        self.terms.append(terms)
+        answer = self.answers.get(url, KeyholeError(Code.DNS_FAILURE, f"the fake network has no {url}"))
+        if isinstance(answer, Hangs):
+            try:
+                await asyncio.Event().wait()
+            except asyncio.CancelledError:
+                self.cancelled.append(url)
+                raise
+        if isinstance(answer, Exception):
+            raise answer
+        assert isinstance(answer, Page)
+        return answer
+
+    async def ask(self, call: ApiCall) -> ApiReply:
+        reply = await self.fetch(call.url)
+        return ApiReply(reply.status, reply.body, reply.content_type)
+
+    async def aclose(self) -> None:
+        self.closed = True
+
+
+class InProcess:
+    """Extraction without processes; how often it was told that a page is coming is in `warmed`."""
+
+    def __init__(self) -> None:
+        self.warmed = 0
+        self.closed = False
+
+    def warm(self) -> None:
+        self.warmed += 1
+
+    async def extract(self, page: Page, until: float | None = None) -> tuple[Document, str]:
+        from keyhole.extract.workers.digest import digest
+
+        return await asyncio.to_thread(digest, page.body, page.url, page.content_type, page.requested_url)
+
+    async def aclose(self) -> None:
+        self.closed = True
+
+
+class FakeEngine:
+    """An engine with one answer; the requests it got are in `requests`."""
+
+    def __init__(
+        self,
+        answer: Sequence[Hit] | Exception | Hangs = (),
+        name: str = "fake",
+        applies: frozenset[str] = frozenset({"sites", "exclude_sites", "freshness", "language", "country", "news"}),
+    ) -> None:
+        self.answer = answer
+        self.requests: list[SearchRequest] = []
+        self._name = name
+        self._applies = applies
+
+    @property
+    def name(self) -> str:
+        return self._name
+
+    @property
+    def applies(self) -> frozenset[str]:
+        return self._applies
+
+    async def search(self, request: SearchRequest) -> tuple[Hit, ...]:
+        self.requests.append(request)
+        if isinstance(self.answer, Hangs):
+            await asyncio.Event().wait()
+        if isinstance(self.answer, Exception):
+            raise self.answer
+        assert not isinstance(self.answer, Hangs)
+        return tuple(self.answer)
+
+
+class BrokenStore:
+    """A store whose medium fails, whatever is asked of it; `calls` names what was."""
+
+    def __init__(self) -> None:
+        self.calls: list[str] = []
+
+    def put(self, artifact: Artifact, words: str, keys: Iterable[bytes] = ()) -> None:
+        self._fail("put")
+
+    def get(self, id: str) -> Artifact:
+        self._fail("get")
+
+    def part(self, id: str, start: int, end: int) -> Part:
+        self._fail("part")
+
+    def recent(self, url: str, since: float) -> Artifact | None:
+        self._fail("recent")
+
+    def renew(self, id: str, fetched_at: float) -> bool:
+        self._fail("renew")
+
+    def search(self, words: Sequence[Word], limit: int, filters: Filters = NONE) -> tuple[Artifact, ...]:
+        self._fail("search")
+
+    def held(self, words: Sequence[Word]) -> tuple[bool, ...]:
+        self._fail("held")
+
+    def list(self, limit: int, after: Place | None = None) -> tuple[ArtifactSummary, ...]:
+        self._fail("list")
+
+    def remove(self, id: str) -> bool:
+        self._fail("remove")
+
+    def collect(self) -> int:
+        self._fail("collect")
+
+    def stats(self) -> StoreStats:
+        self._fail("stats")
+
+    def verify(self) -> Verification:
+        self._fail("verify")
+
+    def warning(self) -> str:
+        return ""
+
+    def close(self) -> None:
+        pass
+
+    def remember(self, keys: Iterable[bytes]) -> None:
+        self._fail("remember")
+
+    def remembers(self, key: bytes) -> bool:
+        self._fail("remembers")
+
+    def keep_vectors(self, vectors: Mapping[bytes, bytes]) -> None:
+        self._fail("keep_vectors")
+
+    def vectors(self, keys: Sequence[bytes]) -> Mapping[bytes, bytes]:
+        self._fail("vectors")
+
+    def _fail(self, call: str) -> NoReturn:
+        self.calls.append(call)
+        raise KeyholeError(Code.STORE_UNAVAILABLE, "the fake medium failed")
+
+
+# The type checker compares each fake with the port that it stands for.
+_PORTS: tuple[type[Fetcher], type[Api], type[Engine], type[Store], type[Extractor]] = (
+    FakeFetcher,
+    FakeFetcher,
+    FakeEngine,
+    BrokenStore,
+    InProcess,
+)

@@ -1,0 +1,63 @@
+"""One installation in a folder of its own, and what `keyhole artifacts` says about it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from keyhole.cli.main import main
+from keyhole.config.config import Config
+from keyhole.extract.workers.digest import words_of
+from keyhole.records import Artifact
+from keyhole.store.base import LOCAL, Store, artifact_id
+from keyhole.store.open import open_stores
+from tests.support.fakes import artifact
+
+
+class Installation:
+    """An installation and its terminal."""
+
+    def __init__(self, home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        self.home = home
+        self._capsys = capsys
+
+    def run(self, *words: str) -> tuple[int, str, str]:
+        """The exit code of `keyhole artifacts …`, what it printed and what it said on stderr."""
+        self._capsys.readouterr()
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("KEYHOLE_HOME", str(self.home))
+            try:
+                code = main(["artifacts", *words])
+            except SystemExit as stop:
+                code = int(stop.code or 0)
+        return code, *self._capsys.readouterr()
+
+    def facts(self, *words: str) -> Any:
+        """What `keyhole artifacts … --json` printed."""
+        return json.loads(self.run(*words, "--json")[1])
+
+    def ids(self) -> list[str]:
+        """What is listed."""
+        return [row["id"] for row in self.facts("list")]
+
+    @contextmanager
+    def store(self, tenant: str = LOCAL) -> Iterator[tuple[Store, bytes]]:
+        """The real store of this installation and its secret."""
+        stores = open_stores(Config(home=self.home))
+        try:
+            yield stores.of(tenant)
+        finally:
+            stores.close()
+
+    def keep(self, text: str, url: str = "https://example.org/page", tenant: str = LOCAL, **fields: Any) -> Artifact:
+        """An artifact of this text, kept as a fetched page is."""
+        with self.store(tenant) as (store, secret):
+            made = replace(artifact(artifact_id(secret, url, text), text, url=url), **fields)
+            store.put(made, words_of(made.title, made.text))
+        return made

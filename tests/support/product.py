@@ -1,0 +1,37 @@
+"""The whole product over fakes: everything real but the network, the disk and the clock."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from keyhole.config.config import Config
+from keyhole.extract.workers.base import Extractor
+from keyhole.rerank.rerank_passages import SecondOpinion
+from keyhole.retrieval.retrieve import Retrieval
+from keyhole.store.base import Store
+from keyhole.store.memory import MemoryStore
+from keyhole.websearch.base import Engine
+from keyhole.websearch.panel import Panel
+from tests.support.fakes import Clock, FakeFetcher, InProcess
+
+SECRET = b"0" * 32
+"""Fixed, so that ids and marks are the same in every run."""
+
+
+def retrieval(
+    answers: Mapping[str, Any] | None = None,
+    *,
+    config: Config | None = None,
+    store: Store | None = None,
+    engines: Sequence[Engine] = (),
+    clock: Clock | None = None,
+    extractor: Extractor | None = None,
+    second: SecondOpinion | None = None,
+) -> Retrieval:
+    """A product that finds `answers` on the network (see FakeFetcher) and keeps artifacts in memory."""
+    clock = clock or Clock()
+    fetcher, store = FakeFetcher(answers), store or MemoryStore(clock)
+    return Retrieval(
+        config or Config(), fetcher, store, Panel(engines), SECRET, clock, extractor or InProcess(), second
+    )

@@ -1,0 +1,74 @@
+"""Recorded answers of search APIs, and each engine asked over real HTTP on loopback with one of them."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable
+from http import HTTPStatus
+from pathlib import Path
+from typing import Any
+
+from keyhole.config.config import Config
+from keyhole.fetch.base import Api
+from keyhole.fetch.client import HttpFetcher
+from keyhole.records import Hit, SearchRequest
+from keyhole.websearch.base import Engine
+from keyhole.websearch.engines.brave import BraveEngine
+from keyhole.websearch.engines.exa import ExaEngine
+from keyhole.websearch.engines.mediawiki import MediaWikiEngine
+from keyhole.websearch.engines.mojeek import MojeekEngine
+from keyhole.websearch.engines.searxng import SearxngEngine
+from keyhole.websearch.engines.serper import SerperEngine
+from keyhole.websearch.engines.tavily import TavilyEngine
+from tests.support.fakes import Clock
+from tests.support.loopback import Call, response, serve
+
+FOLDER = Path(__file__).resolve().parents[2] / "fixtures" / "engines"
+KEY = "kh-TEST/9f8e7d6c5b4a+3210="
+"""A key with signs that URLs spell differently."""
+
+MAKE: dict[str, Callable[[str, Api], Engine]] = {
+    "searxng": lambda base, api: SearxngEngine(base, api),
+    "brave": lambda base, api: BraveEngine(KEY, api, base),
+    "exa": lambda base, api: ExaEngine(KEY, api, base, Clock()),
+    "tavily": lambda base, api: TavilyEngine(KEY, api, base),
+    "serper": lambda base, api: SerperEngine(KEY, api, base),
+    "mojeek": lambda base, api: MojeekEngine(KEY, api, base, Clock()),
+    "wikipedia": lambda base, api: MediaWikiEngine(api, base + "/w/api.php"),
+}
+KEYED = ("brave", "exa", "tavily", "serper", "mojeek")
+
+
+def recorded(engine: str, name: str) -> dict[str, Any]:
+    """`status`, `headers` and `body` of an answer."""
+    found: dict[str, Any] = json.loads((FOLDER / engine / f"{name}.json").read_text(encoding="utf-8"))
+    return found
+
+
+def answer(engine: str, name: str) -> bytes:
+    """A recorded answer as it comes over the wire."""
+    found = recorded(engine, name)
+    return reply(json.dumps(found["body"]).encode(), found["status"], **found["headers"])
+
+
+def reply(body: bytes, status: int = 200, **headers: str) -> bytes:
+    """Any answer as it comes over the wire; a status without a name is one of an API's own."""
+    name = {known.value: known.phrase for known in HTTPStatus}.get(status, "Own")
+    return response(body, f"{status} {name}", **headers)
+
+
+def ask(engine: str, request: SearchRequest, data: bytes | Callable[[Call], bytes]) -> tuple[tuple[Hit, ...], Call]:
+    """The hits of a real request to a server that answers with `data`, and the one request that it heard."""
+
+    async def run(base: str, endpoint: str) -> tuple[Hit, ...]:
+        async with HttpFetcher(Config(), "Keyhole-Test/1.0", apis=frozenset({endpoint})) as fetcher:
+            return await MAKE[engine](base, fetcher).search(request)
+
+    def talk(call: Call) -> None:
+        call.send(data(call) if callable(data) else data)
+
+    with serve(lambda _: talk) as site:
+        found = asyncio.run(run(site.url("").rstrip("/"), site.endpoint))
+        (call,) = site.calls
+        return found, call

@@ -1,0 +1,486 @@
+"""What every artifact store does, as tests: a store's own test file inherits them and says how it is made."""
+
+from __future__ import annotations
+
+import itertools
+import sys
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from keyhole.errors import Code, KeyholeError
+from keyhole.records import TOPIC, Part
+from keyhole.store.base import Store
+from keyhole.store.filters import Filters
+from tests.support.fakes import Clock, artifact
+
+DAY = 86_400.0
+TTL = 30 * DAY
+TEXTS = st.text(st.sampled_from(list("aé中😀\x00\n\r\u2028\ud800\udfff'\"%")) | st.characters(), max_size=60)
+
+
+def code_of(store: Store, id: str) -> Code:
+    """The code with which an id is refused."""
+    with pytest.raises(KeyholeError) as caught:
+        store.get(id)
+    return caught.value.code
+
+
+class StoreContract(ABC):
+    """Inherit, and give `open_store`."""
+
+    @abstractmethod
+    def open_store(self, folder: Path, clock: Clock) -> Store:
+        """An empty store whose artifacts expire after `TTL`."""
+
+    @pytest.fixture
+    def clock(self) -> Clock:
+        return Clock()
+
+    @pytest.fixture
+    def store(self, tmp_path: Path, clock: Clock) -> Iterator[Store]:
+        store = self.open_store(tmp_path, clock)
+        yield store
+        store.close()
+
+    # Keeping.
+
+    def test_what_was_put_is_given_back_in_every_field(self, store: Store, clock: Clock) -> None:
+        kept = artifact(text="Größe\n", url="https://example.org/final", requested_url="https://example.org/asked")
+        kept = replace(kept, cut=True, language="de-AT", media_type="text/markdown", fetched_at=clock.now + 0.25)
+        kept = replace(kept, etag='W/"1"', last_modified="Sun, 06 Nov 1994 08:49:37 GMT", author="Ä. Nin", site="S")
+        kept = replace(kept, published="2024-11-21", modified="2025", replaces="b" * 16)
+        kept = replace(kept, notes=(("zeta", "1"), ("alpha", 'ü " \x00 \ud800 中'), ("", "")))
+        store.put(kept, "grösse")
+        assert store.get(kept.id) == kept
+
+    @settings(
+        deadline=None,
+        max_examples=60,
+        # One store for all examples, as in life; each puts its own ids.
+        suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.differing_executors],
+    )
+    @given(text=TEXTS, title=TEXTS)
+    def test_any_text_comes_back_character_for_character(self, store: Store, text: str, title: str) -> None:
+        kept = artifact(text=text, title=title.encode("utf-8", "ignore").decode())
+        store.put(kept, "word")
+        assert store.get(kept.id).title == kept.title
+        store.remove(kept.id)
+        store.put(kept, "word")
+        assert store.get(kept.id) == kept
+
+    def test_a_long_text_comes_back_whole(self, store: Store) -> None:
+        kept = artifact(text="Zeile 中 😀\n" * 200_000)
+        store.put(kept, "zeile")
+        assert store.get(kept.id).text == kept.text
+
+    def test_putting_the_same_id_again_renews_it_and_keeps_one(self, store: Store, clock: Clock) -> None:
+        old = artifact(title="Old", cut=True, fetched_at=clock.now)
+        new = replace(old, title="New", cut=False, requested_url="https://example.org/other", fetched_at=clock.now + 9)
+        store.put(old, "old page")
+        clock.advance(9)
+        store.put(new, "new page")
+        assert store.get(old.id) == new
+        (row,) = store.list(10)
+        assert (row.title, row.fetched_at, row.last_access) == ("New", new.fetched_at, clock.now)
+        assert store.search(("new",), 10) == (new,)
+        assert store.search(("old",), 10) == ()
+
+    def test_putting_the_same_id_again_renews_every_field_but_the_text(self, store: Store) -> None:
+        old = replace(artifact(), etag='"1"', author="A", replaces="b" * 16, notes=(("changed", "1"),))
+        new = replace(artifact(), last_modified="Sun, 06 Nov 1994 08:49:37 GMT", site="S", language="fr", modified="2")
+        for kept in (old, new, old):
+            store.put(kept, "x")
+            assert store.get(kept.id) == kept
+
+    def test_a_page_that_is_still_the_same_is_renewed_without_its_text(self, store: Store, clock: Clock) -> None:
+        store.put(artifact(fetched_at=clock.now), "word")
+        clock.advance(TTL - 1)
+        assert store.renew(artifact().id, clock.now)
+        clock.advance(TTL - 1)
+        assert store.get(artifact().id) == artifact(fetched_at=clock.now - TTL + 1)
+        assert store.search(("word",), 1) == (store.get(artifact().id),)
+
+    @pytest.mark.parametrize("id", ["bbbbbbbbbbbbbbbb", "", "\ud800"])
+    def test_what_is_not_there_cannot_be_renewed(self, store: Store, clock: Clock, id: str) -> None:
+        store.put(artifact(), "x")
+        assert not store.renew(id, clock.now)
+        clock.advance(TTL + 1)
+        assert not store.renew(artifact().id, clock.now)
+        assert code_of(store, artifact().id) is Code.EXPIRED_ARTIFACT
+
+    def test_renewing_starts_the_time_anew(self, store: Store, clock: Clock) -> None:
+        store.put(artifact(), "x")
+        clock.advance(TTL - 1)
+        store.put(artifact(), "x")
+        clock.advance(TTL - 1)
+        assert store.get(artifact().id) == artifact()
+
+    # Stretches.
+
+    @pytest.mark.parametrize("edge", [0, 4_096, 8_192, 16_384, 32_768, 65_536, 98_304, 120_000])
+    def test_a_stretch_is_given_without_the_rest_at_every_edge(self, store: Store, edge: int) -> None:
+        kept = artifact(text="aé中😀\ud800\n" * 20_000)
+        store.put(kept, "x")
+        for start, end in ((edge - 1, edge), (edge, edge + 1), (edge - 4, edge + 4), (edge - 3, edge + 40_000)):
+            start, end = max(0, start), max(0, end)
+            stretch = replace(kept, text=kept.text[start:end])
+            assert store.part(kept.id, start, end) == Part(stretch, min(start, 120_000), 120_000)
+
+    @pytest.mark.parametrize(
+        ("start", "end", "given_start", "text"),
+        [(-5, 3, 0, "012"), (8, 99, 8, "89"), (10, 12, 10, ""), (50, 99, 10, ""), (7, 3, 7, ""), (-9, -2, 0, ""),
+         (0, 10**18, 0, "0123456789"), (4, 4, 4, "")],
+    )  # fmt: skip
+    def test_a_stretch_beyond_the_ends_is_what_there_is(
+        self, store: Store, start: int, end: int, given_start: int, text: str
+    ) -> None:
+        kept = artifact(text="0123456789")
+        store.put(kept, "x")
+        assert store.part(kept.id, start, end) == Part(replace(kept, text=text), given_start, 10)
+
+    def test_an_empty_text_has_an_empty_stretch(self, store: Store) -> None:
+        store.put(artifact(text=""), "x")
+        assert store.part(artifact().id, 0, 5) == Part(artifact(text=""), 0, 0)
+
+    @settings(
+        deadline=None,
+        max_examples=40,
+        suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.differing_executors],
+    )
+    @given(text=TEXTS, times=st.sampled_from([1, 700, 3_000]), size=st.integers(1, 50_000))
+    def test_stretches_joined_are_the_text(self, store: Store, text: str, times: int, size: int) -> None:
+        kept = artifact(text=text * times)
+        store.remove(kept.id)
+        store.put(kept, "x")
+        starts = range(0, len(kept.text), max(size, len(kept.text) // 20))
+        edges = [*starts, len(kept.text)]
+        parts = [store.part(kept.id, a, b).artifact.text for a, b in itertools.pairwise(edges)]
+        assert "".join(parts) == kept.text
+
+    def test_a_stretch_of_what_is_not_there_is_refused_as_the_whole_is(self, store: Store, clock: Clock) -> None:
+        kept = artifact(url="https://example.org/old")
+        store.put(kept, "x")
+        with pytest.raises(KeyholeError) as caught:
+            store.part("bbbbbbbbbbbbbbbb", 0, 5)
+        assert caught.value.code is Code.UNKNOWN_ARTIFACT
+        clock.advance(TTL + 1)
+        with pytest.raises(KeyholeError) as caught:
+            store.part(kept.id, 0, 5)
+        assert (caught.value.code, caught.value.facts) == (Code.EXPIRED_ARTIFACT, {"url": kept.url})
+
+    def test_reading_a_stretch_keeps_the_artifact(self, store: Store, clock: Clock) -> None:
+        store.put(artifact(), "x")
+        for _ in range(3):
+            clock.advance(TTL - DAY)
+            store.part(artifact().id, 0, 5)
+        assert store.get(artifact().id) == artifact()
+
+    # Equal texts.
+
+    def test_equal_texts_are_kept_once_and_go_with_the_last_that_has_them(self, store: Store) -> None:
+        one, two = (artifact(name, text="The same.\n" * 9_000, url=f"https://{name}.example/") for name in ("a", "b"))
+        store.put(one, "x")
+        alone = store.stats()
+        store.put(two, "x")
+        both = store.stats()
+        assert (both.artifacts, both.contents, both.text_bytes) == (2, 1, 2 * alone.text_bytes)
+        assert store.remove("a")
+        assert store.get("b") == two
+        assert store.part("b", 80_000, 80_010).artifact.text == two.text[80_000:80_010]
+        assert store.remove("b")
+        assert (store.stats().artifacts, store.stats().contents) == (0, 0)
+        store.put(one, "x")
+        assert store.get("a") == one
+
+    # How much there is.
+
+    def test_a_store_says_how_much_it_keeps(self, store: Store, clock: Clock) -> None:
+        empty = store.stats()
+        assert (empty.artifacts, empty.contents, empty.text_bytes, empty.tombstones, empty.damaged) == (0, 0, 0, 0, 0)
+        assert (empty.oldest_fetch, empty.newest_fetch) == (None, None)
+        store.put(artifact("old", "x", fetched_at=clock.now - 5), "x")
+        clock.advance(TTL)
+        store.put(artifact("one", "中😀\ud800", fetched_at=clock.now), "x")
+        store.put(artifact("two", "two", fetched_at=clock.now + 7), "x")
+        clock.advance(1)
+        store.collect()
+        stats = store.stats()
+        assert (stats.artifacts, stats.contents, stats.text_bytes, stats.tombstones) == (2, 2, 3 + 4 + 3 + 3, 1)
+        assert (stats.oldest_fetch, stats.newest_fetch) == (clock.now - 1, clock.now + 6)
+        assert stats.stored_bytes >= 0
+
+    def test_every_text_is_compared_with_what_was_kept(self, store: Store) -> None:
+        assert (store.verify().checked, store.verify().damaged) == (0, ())
+        for n in range(150):
+            store.put(artifact(f"id{n:03}", text=f"Text {n % 7}"), "x")
+        kept, warned = len(store.list(1_000)), store.warning()
+        assert (store.verify().checked, store.verify().damaged) == (kept, ())
+        assert store.warning() == warned
+
+    # Ids that are not there.
+
+    @pytest.mark.parametrize("id", ["bbbbbbbbbbbbbbbb", "", "AAAAAAAAAAAAAAAA", "a' OR 1=1 --", "\x00", "\ud800", "%"])
+    def test_an_unknown_id_is_refused_as_unknown(self, store: Store, id: str) -> None:
+        store.put(artifact(), "x")
+        assert code_of(store, id) is Code.UNKNOWN_ARTIFACT
+
+    def test_an_expired_artifact_names_the_url_to_fetch_again(self, store: Store, clock: Clock) -> None:
+        kept = artifact(url="https://example.org/old?p=1")
+        store.put(kept, "x")
+        clock.advance(TTL + 1)
+        for _ in range(2):
+            with pytest.raises(KeyholeError) as caught:
+                store.get(kept.id)
+            assert caught.value.code is Code.EXPIRED_ARTIFACT
+            assert caught.value.facts == {"url": kept.url}
+            store.collect()
+
+    def test_an_artifact_lives_until_its_time_is_over(self, store: Store, clock: Clock) -> None:
+        store.put(artifact(), "x")
+        clock.advance(TTL)
+        assert store.get(artifact().id) == artifact()
+
+    def test_reading_an_artifact_keeps_it(self, store: Store, clock: Clock) -> None:
+        store.put(artifact(), "x")
+        for _ in range(5):
+            clock.advance(TTL - DAY)
+            assert store.get(artifact().id) == artifact()
+
+    def test_an_expired_artifact_that_is_put_again_is_there(self, store: Store, clock: Clock) -> None:
+        store.put(artifact(), "x")
+        clock.advance(TTL + 1)
+        store.collect()
+        store.put(artifact(), "x")
+        assert store.get(artifact().id) == artifact()
+        assert store.search(("x",), 10) == (artifact(),)
+
+    def test_what_has_expired_is_nowhere_found(self, store: Store, clock: Clock) -> None:
+        store.put(artifact(fetched_at=clock.now), "x")
+        clock.advance(TTL + 1)
+        assert store.recent(artifact().url, 0) is None
+        assert store.search(("x",), 10) == ()
+        assert store.list(10) == ()
+
+    # Listing.
+
+    def test_a_listing_shows_the_newest_first_and_no_more_than_asked_for(self, store: Store, clock: Clock) -> None:
+        for n in (2, 0, 4, 1, 3):
+            store.put(artifact(f"id{n}", url=f"https://example.org/{n}", fetched_at=clock.now + n), "x")
+        assert [row.id for row in store.list(3)] == ["id4", "id3", "id2"]
+        assert [row.id for row in store.list(100)] == ["id4", "id3", "id2", "id1", "id0"]
+        assert store.list(0) == ()
+
+    def test_a_listing_goes_on_behind_a_place_whatever_came_or_went_meanwhile(self, store: Store, clock: Clock) -> None:
+        for n in range(5):
+            store.put(artifact(f"id{n}", url=f"https://example.org/{n}", fetched_at=clock.now + n // 2 + 0.1), "x")
+        (*_, last) = first = store.list(2)
+        store.put(artifact("new", url="https://example.org/new", fetched_at=clock.now + 9), "x")
+        store.remove(last.id)
+        second = store.list(2, last.place)
+        third = store.list(2, second[-1].place)
+        assert [row.id for row in (*first, *second, *third)] == ["id4", "id2", "id3", "id0", "id1"]
+        assert store.list(2, third[-1].place) == ()
+
+    def test_a_line_of_a_listing_says_all_but_the_text(self, store: Store, clock: Clock) -> None:
+        kept = artifact(text="中文 😀", title="Titel", fetched_at=clock.now - 5)
+        store.put(kept, "x")
+        (row,) = store.list(1)
+        assert (row.id, row.url, row.title, row.chars, row.size) == (kept.id, kept.url, "Titel", 4, 11)
+        assert (row.fetched_at, row.last_access) == (clock.now - 5, clock.now)
+
+    # Searching.
+
+    def test_a_search_finds_what_holds_any_of_the_words_and_the_most_first(self, store: Store) -> None:
+        one, both, none = (artifact(name, text=name) for name in ("one", "both", "none"))
+        store.put(one, "fish water")
+        store.put(both, "fish bread wine")
+        store.put(none, "stone fishing")
+        assert store.search(("fish", "bread"), 10) == (both, one)
+        assert store.search(("fish", "bread"), 1) == (both,)
+        assert store.search(("absent",), 10) == ()
+        assert store.search((), 10) == ()
+
+    @pytest.mark.parametrize(
+        "word",
+        [
+            "größe",
+            "नमस्ते",
+            "数据",
+            "ภาษา",
+            "العربية",
+            "ελληνικά",
+            "o'neil",
+            "c",
+            "42",
+            "日本",
+            "한국어",
+            "straße",
+            "i̇",
+            "𠀀",
+            "ﬁ",
+        ],
+    )
+    def test_words_are_found_as_given_in_any_script(self, store: Store, word: str) -> None:
+        kept = artifact()
+        store.put(kept, f"before {word} after")
+        assert store.search((word,), 10) == (kept,)
+        assert store.search((word[0] + "x",), 10) == ()
+
+    @pytest.mark.parametrize("near", ["grosse", "groβe", "größ", "größen"])
+    def test_a_word_that_is_only_near_is_not_found(self, store: Store, near: str) -> None:
+        store.put(artifact(), "größe")
+        assert store.search((near,), 10) == ()
+
+    @pytest.mark.parametrize(
+        "word",
+        ['"', '"a"', "a*", "AND", "NEAR(a b)", "stems:a", "a:b", "^a", "-a", "(", "'", "\x00", "a\x00b", "", " ", "a b",
+         "\ud800", "x\u037ay", "x\u0600y", "\ufe76", "\u200d", "😀", "+", "x" * 10_000],
+    )  # fmt: skip
+    def test_no_word_makes_a_search_fail(self, store: Store, word: str) -> None:
+        store.put(artifact(), "other words")
+        assert store.search((word,), 10) == ()
+        assert store.search((word, "words"), 10) == (artifact(),)
+
+    def test_many_words_may_be_searched_for_at_once(self, store: Store) -> None:
+        store.put(artifact(), "w1999")
+        assert store.search(tuple(f"w{n}" for n in range(2_000)), 10) == (artifact(),)
+
+    def test_any_form_of_a_word_finds_it_and_counts_once(self, store: Store) -> None:
+        mice, mouse, cat = (artifact(name, text=name) for name in ("mice", "mouse", "cat"))
+        store.put(mice, "mice")
+        store.put(mouse, "mouse cat")
+        store.put(cat, "cat dog bird")
+        assert set(store.search((("mouse", "mice"),), 10)) == {mice, mouse}
+        assert store.search((("mouse", "mice"), "cat"), 1) == (mouse,)
+
+    def test_what_is_about_a_word_stands_before_what_only_holds_it(self, store: Store) -> None:
+        for name in ("b", "a", "c"):
+            store.put(artifact(name, text=name), "fish water" + (f" {TOPIC}fish" if name == "a" else ""))
+        assert store.search(("fish",), 1)[0].id == "a"
+        assert len(store.search(("fish",), 10)) == 3
+
+    def test_a_search_keeps_to_sites_age_and_language(self, store: Store, clock: Clock) -> None:
+        old, new = (replace(artifact(name, url=f"https://{name}.example.org/"), language="") for name in ("old", "new"))
+        store.put(replace(old, published="2001-02-03", language="de"), "fish")
+        store.put(replace(new, fetched_at=clock.now), "fish")
+
+        def found(filters: Filters) -> set[str]:
+            return {each.id for each in store.search(("fish",), 10, filters)}
+
+        assert found(Filters()) == found(Filters(sites=("example.org",))) == {"old", "new"}
+        assert (
+            found(Filters(sites=("old.example.org",))) == found(Filters(exclude_sites=("new.example.org",))) == {"old"}
+        )
+        assert found(Filters(age="year")) == found(Filters(language="fr")) == {"new"}
+        assert found(Filters(sites=("else.example",))) == set()
+
+    def test_filters_look_beyond_the_best_artifacts(self, store: Store) -> None:
+        for n in range(60):
+            store.put(artifact(f"n{n}", url="https://many.example/"), "fish water")
+        store.put(artifact("one", url="https://one.example/"), "fish and much more in a long text")
+        assert [each.id for each in store.search(("fish", "water"), 1, Filters(("one.example",)))] == ["one"]
+
+    def test_a_store_says_which_words_it_holds(self, store: Store) -> None:
+        store.put(artifact(), "fish water größe")
+        assert (
+            store.held(("fish", "bird", ("birds", "water"), "größe", "", "a b"))
+            == (True, False, True, True) + (False,) * 2
+        )
+        assert store.held(()) == ()
+
+    # The latest of a URL.
+
+    def test_the_latest_artifact_of_a_requested_url_is_found(self, store: Store, clock: Clock) -> None:
+        asked = "https://example.org/asked"
+        for n in (1, 3, 2):
+            page = artifact(f"id{n}", url=f"https://example.org/{n}", requested_url=asked, fetched_at=clock.now + n)
+            store.put(page, "x")
+        latest = store.recent(asked, clock.now)
+        assert latest is not None
+        assert latest.id == "id3"
+
+    def test_an_artifact_older_than_asked_for_is_not_recent(self, store: Store, clock: Clock) -> None:
+        store.put(artifact(fetched_at=clock.now), "x")
+        assert store.recent(artifact().url, clock.now) == artifact(fetched_at=clock.now)
+        assert store.recent(artifact().url, clock.now + 0.001) is None
+
+    @pytest.mark.parametrize("url", ["https://example.org/other", "", "%", "\ud800"])
+    def test_a_url_that_was_not_requested_has_nothing_recent(self, store: Store, url: str) -> None:
+        store.put(artifact(requested_url="https://example.org/asked"), "x")
+        assert store.recent(url, 0) is None
+
+    # Leaving.
+
+    def test_a_removed_artifact_is_forgotten_entirely(self, store: Store) -> None:
+        store.put(artifact(), "x")
+        assert store.remove(artifact().id)
+        assert code_of(store, artifact().id) is Code.UNKNOWN_ARTIFACT
+        assert store.list(10) == ()
+        assert store.search(("x",), 10) == ()
+        assert store.recent(artifact().url, 0) is None
+        assert not store.remove(artifact().id)
+
+    @pytest.mark.parametrize("id", ["bbbbbbbbbbbbbbbb", "", "\ud800"])
+    def test_removing_what_is_not_there_removes_nothing(self, store: Store, id: str) -> None:
+        store.put(artifact(), "x")
+        assert not store.remove(id)
+        assert store.get(artifact().id) == artifact()
+
+    def test_collecting_drops_what_has_expired_and_counts_it(self, store: Store, clock: Clock) -> None:
+        for n in range(3):
+            store.put(artifact(f"old{n}"), "x")
+        clock.advance(TTL)
+        store.put(artifact("new"), "x")
+        clock.advance(1)
+        assert store.collect() == 3
+        assert store.collect() == 0
+        assert [row.id for row in store.list(10)] == ["new"]
+        assert {code_of(store, f"old{n}") for n in range(3)} == {Code.EXPIRED_ARTIFACT}
+
+    def test_an_empty_store_has_nothing_to_give(self, store: Store) -> None:
+        assert store.list(10) == ()
+        assert store.search(("x",), 10) == ()
+        assert store.recent("https://example.org/", 0) is None
+        assert store.collect() == 0
+
+    # URLs that were seen.
+
+    def test_the_keys_of_urls_are_remembered_and_outlive_the_page(self, store: Store, clock: Clock) -> None:
+        store.put(artifact(), "x", [b"with it"])
+        store.remember([b"one", b"two"])
+        store.remember(frozenset({b"two", b"three"}))
+        store.remember([])
+        store.remove(artifact().id)
+        clock.advance(TTL + 1)
+        store.collect()
+        assert all(store.remembers(key) for key in (b"with it", b"one", b"two", b"three"))
+        assert not any(store.remembers(key) for key in (b"four", b""))
+
+    # Vectors of passages.
+
+    def test_vectors_are_given_back_by_their_keys_and_outlive_pages(self, store: Store, clock: Clock) -> None:
+        assert store.vectors([b"one"]) == {}
+        store.keep_vectors({b"one": b"\x00\xff'", b"two": b""})
+        store.keep_vectors({})
+        store.keep_vectors({b"two": b"newer"})
+        clock.advance(TTL + 1)
+        store.collect()
+        assert store.vectors([b"two", b"one", b"three", b"one"]) == {b"one": b"\x00\xff'", b"two": b"newer"}
+        assert store.vectors([]) == {}
+
+    def test_more_vectors_than_one_statement_takes_come_back(self, store: Store) -> None:
+        vectors = {number.to_bytes(16, "big"): number.to_bytes(4, "little") for number in range(2_001)}
+        store.keep_vectors(vectors)
+        assert store.vectors([*vectors, b"other"]) == vectors
+
+    def test_of_too_many_vectors_the_last_kept_stay(self, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(sys.modules[type(store).__module__], "MAX_VECTORS", 3)
+        for name in (b"a", b"b", b"c", b"a", b"d"):
+            store.keep_vectors({name: name})
+        assert set(store.vectors([b"a", b"b", b"c", b"d"])) == {b"a", b"c", b"d"}

@@ -1,0 +1,100 @@
+"""Brave over real HTTP with recorded answers: what is asked, and what the answers mean."""
+
+from __future__ import annotations
+
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+
+from keyhole.records import Hit, SearchRequest
+from keyhole.websearch.engines.brave import language
+from tests.support.recorded import KEY, answer, ask
+
+
+def asked(request: SearchRequest) -> tuple[str, dict[str, list[str]]]:
+    """Path and query of the request for this."""
+    _, call = ask("brave", request, answer("brave", "news" if request.kind == "news" else "empty"))
+    parts = urlsplit(call.path)
+    return parts.path, parse_qs(parts.query)
+
+
+def test_a_plain_question_asks_for_web_results_of_the_world_and_sends_the_key_as_a_header() -> None:
+    _, call = ask("brave", SearchRequest("größe & 数据 +1", 5), answer("brave", "web"))
+    assert call.method == "GET"
+    assert call.body == b""
+    assert call.headers["x-subscription-token"] == KEY
+    assert call.headers["accept"] == "application/json"
+    assert call.headers["user-agent"] == "Keyhole-Test/1.0"
+    assert urlsplit(call.path).path == "/web/search"
+    assert parse_qs(urlsplit(call.path).query) == {
+        "q": ["größe & 数据 +1"],
+        "count": ["10"],
+        "country": ["ALL"],
+        "safesearch": ["off"],
+        "text_decorations": ["false"],
+        "result_filter": ["web"],
+    }
+
+
+def test_every_filter_reaches_brave() -> None:
+    path, fields = asked(
+        SearchRequest("q", 15, ("a.example", "b.example"), ("c.example",), "week", "de-AT", "at", "news")
+    )
+    assert path == "/news/search"
+    assert fields["q"] == ["q (site:a.example OR site:b.example) -site:c.example"]
+    assert (fields["freshness"], fields["search_lang"], fields["country"]) == (["pw"], ["de"], ["AT"])
+    assert fields["count"] == ["30"]
+    assert "result_filter" not in fields
+
+
+def test_no_more_results_are_asked_for_than_brave_gives() -> None:
+    assert asked(SearchRequest("q", 20))[1]["count"] == ["20"]
+
+
+def test_what_brave_would_refuse_is_not_sent() -> None:
+    _, fields = asked(SearchRequest("word " * 100, 5, language="sw", country="ke"))
+    assert "search_lang" not in fields
+    assert fields["country"] == ["ALL"]
+    assert len(fields["q"][0].split()) == 50
+    assert fields["q"][0].endswith("word lang:sw loc:ke")
+
+
+@pytest.mark.parametrize(
+    ("tag", "name"),
+    [("ja", "jp"), ("pt", "pt-br"), ("pt-PT", "pt-pt"), ("zh", "zh-hans"), ("zh-Hant-TW", "zh-hant"),
+     ("zh-TW", "zh-hant"), ("en-US", "en"), ("en-GB", "en-gb"), ("nb-NO", "nb"), ("no", "nb"), ("tlh", ""), ("", "")],
+)  # fmt: skip
+def test_languages_are_spelt_as_brave_spells_them(tag: str, name: str) -> None:
+    assert language(tag) == name
+
+
+def test_web_results_become_hits_without_markup_and_with_their_dates() -> None:
+    found, _ = ask("brave", SearchRequest("q", 5), answer("brave", "web"))
+    assert found == (
+        Hit(
+            "https://pumps.example/defrost",
+            "Why a heat pump defrosts & how often",
+            "A defrost cycle reverses the refrigerant for 5 to 10 minutes; "
+            "it's started when the coil falls below 0 °C.",
+            "brave",
+            "2024-02-11T09:30:00",
+        ),
+        Hit(
+            "https://code.example/controller?file=coil.java&line=7",
+            "List<Coil> in the controller's source",
+            "for (Coil coil : List<Coil>) if (coil.temperature < 0 && coil.wet) start();",
+            "brave",
+        ),
+    )
+
+
+def test_news_become_hits_with_their_days_and_no_relative_dates() -> None:
+    found, _ = ask("brave", SearchRequest("q", 5, kind="news"), answer("brave", "news"))
+    assert [(hit.title, hit.date) for hit in found] == [
+        ("Subsidy for heat pumps extended", "2024-05-06"),
+        ("Installers warn of a queue", ""),
+    ]
+
+
+def test_an_answer_without_web_results_is_empty() -> None:
+    assert ask("brave", SearchRequest("q", 5), answer("brave", "empty"))[0] == ()

@@ -1,0 +1,390 @@
+"""The keyless engine's process: what it is told, what its answers mean, and that it never outlives a call.
+
+The child is a script, or the real child with a `ddgs` of our own; test_keyless_ddgs.py runs the real one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import keyhole
+from keyhole.errors import Code, KeyholeError
+from keyhole.records import Hit, SearchRequest
+from keyhole.websearch.engines.ddgs import KeylessEngine, arguments, child_environment, heard_in, parse, region
+from keyhole.websearch.request import MAX_QUERY
+
+PATIENCE = 10.0
+REQUEST = SearchRequest("größe & 数据", 5)
+ROW = {"href": "https://a.example/", "title": "A", "body": "about a"}
+HIT = Hit("https://a.example/", "A", "about a", "keyless")
+SOURCE = str(Path(keyhole.__file__).parents[1])
+
+
+def child(script: str) -> KeylessEngine:
+    """The engine with a script in its child's place."""
+    return KeylessEngine((sys.executable, "-I", "-c", script))
+
+
+def saying(text: str) -> KeylessEngine:
+    return child(f"import sys; sys.stdin.read(); sys.stdout.write({text!r})")
+
+
+def search(engine: KeylessEngine, request: SearchRequest = REQUEST) -> tuple[Hit, ...]:
+    return asyncio.run(engine.search(request))
+
+
+def failure(engine: KeylessEngine) -> KeyholeError:
+    with pytest.raises(KeyholeError) as caught:
+        search(engine)
+    return caught.value
+
+
+# What the child is told.
+
+
+def test_the_child_gets_the_question_with_its_filters() -> None:
+    request = SearchRequest("q", 8, ("a.example",), ("b.example",), freshness="month", language="de-AT")
+    assert arguments(request) == {
+        "kind": "web",
+        "query": "q site:a.example -site:b.example",
+        "region": "at-de",
+        "timelimit": "m",
+        "max_results": 16,
+    }
+
+
+def test_without_filters_the_child_asks_the_whole_world_for_a_few_results() -> None:
+    asked = arguments(SearchRequest("q", 1))
+    assert asked == {"kind": "web", "query": "q", "region": "wt-wt", "timelimit": None, "max_results": 10}
+
+
+@pytest.mark.parametrize(
+    ("language", "country", "expected"),
+    [
+        ("", "", "wt-wt"),
+        ("de", "", "wt-de"),
+        ("de-AT", "", "at-de"),
+        ("de", "ch", "ch-de"),
+        ("de-AT", "ch", "ch-de"),
+        ("zh-Hans", "", "wt-zh"),
+        ("en", "gb", "uk-en"),
+        ("", "gb", "uk-en"),
+        ("", "de", "de-de"),
+        ("", "mx", "mx-es"),
+        ("", "jp", "jp-jp"),
+        ("", "se", "se-sv"),
+    ],
+)
+def test_a_language_and_a_country_become_one_region(language: str, country: str, expected: str) -> None:
+    assert region(SearchRequest("q", 5, language=language, country=country)) == expected
+
+
+def test_the_question_reaches_the_child_on_its_stdin_in_any_script() -> None:
+    engine = child(
+        "import json, sys; call = json.load(sys.stdin);"
+        "json.dump({'results': [{'href': 'https://a.example/', 'title': call['query'], 'body': ''}]}, sys.stdout)"
+    )
+    (hit,) = search(engine)
+    assert hit.title == REQUEST.query
+
+
+# What its answers mean.
+
+
+def test_results_become_hits_in_their_order() -> None:
+    rows = [ROW, {"href": "https://b.example/"}]
+    assert search(saying(json.dumps({"results": rows}))) == (HIT, Hit("https://b.example/", "", "", "keyless"))
+
+
+def test_no_results_are_no_hits() -> None:
+    assert search(saying('{"results": []}')) == ()
+
+
+@pytest.mark.parametrize("row", [{}, {"href": None}, {"href": ""}])
+def test_a_result_without_an_address_is_left_out(row: dict[str, Any]) -> None:
+    assert parse(json.dumps({"results": [row, ROW]}).encode()) == (HIT,)
+
+
+def test_a_result_without_a_title_has_an_empty_one() -> None:
+    out = json.dumps({"results": [{"href": "https://a.example/", "title": None, "body": None}]}).encode()
+    assert parse(out) == (Hit("https://a.example/", "", "", "keyless"),)
+
+
+@pytest.mark.parametrize(
+    ("kind", "code"),
+    [
+        ("RatelimitException", Code.RATE_LIMITED),
+        ("TimeoutException", Code.TIMEOUT),
+        ("ChallengeException", Code.BOT_CHALLENGE),
+        ("DDGSException", Code.ENGINE_UNAVAILABLE),
+        ("ModuleNotFoundError", Code.ENGINE_UNAVAILABLE),
+        ("", Code.ENGINE_UNAVAILABLE),
+    ],
+)
+def test_a_failure_of_the_child_keeps_its_kind(kind: str, code: Code) -> None:
+    assert failure(saying(json.dumps({"error": kind, "message": "m"}))).code is code
+
+
+def test_an_unknown_failure_says_what_happened_and_not_at_length() -> None:
+    error = failure(saying(json.dumps({"error": "OSError", "message": "no route to host " * 100})))
+    assert "no route to host" in error.message
+    assert len(error.message) < 250
+
+
+@pytest.mark.parametrize(
+    "out",
+    ["", "garbage", "null", "[]", "5", "{}", '{"results": null}', '{"results": "x"}', '{"results": [5]}',
+      '{"results": [', '{"results": []} trailing', "\ufeff{}", "[" * 100_000],
+)  # fmt: skip
+def test_garbage_from_the_child_is_an_unavailable_engine(out: str) -> None:
+    with pytest.raises(KeyholeError) as caught:
+        parse(out.encode())
+    assert caught.value.code is Code.ENGINE_UNAVAILABLE
+
+
+@given(st.binary(max_size=40) | st.recursive(st.none() | st.text(max_size=5) | st.integers(), st.lists).map(json.dumps))
+def test_any_output_gives_hits_or_a_named_failure(out: bytes | str) -> None:
+    try:
+        parse(out.encode() if isinstance(out, str) else out)
+    except KeyholeError as error:
+        assert error.code is Code.ENGINE_UNAVAILABLE
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        "import sys; sys.exit(3)",
+        "raise RuntimeError('it broke')",
+        "import os; os.abort()",
+        "import sys; sys.stdin.close(); sys.stdout.close()",
+        "import sys; sys.stdout.buffer.write(bytes(3_000_000))",
+    ],
+)
+def test_a_child_that_dies_or_babbles_is_an_unavailable_engine(script: str) -> None:
+    assert failure(child(script)).code is Code.ENGINE_UNAVAILABLE
+
+
+def test_a_child_that_does_not_read_its_question_is_heard_all_the_same() -> None:
+    engine = child("print('{\"results\": []}')")
+    assert search(engine, SearchRequest("long question " * 20_000, 5)) == ()
+
+
+def test_what_the_child_says_on_stderr_does_not_matter() -> None:
+    engine = child("import sys; sys.stderr.write('warning\\n' * 100_000); print('{\"results\": []}')")
+    assert search(engine) == ()
+
+
+@pytest.mark.parametrize("command", ["/nonexistent/python", str(Path(__file__))])
+def test_a_child_that_cannot_be_started_is_an_unavailable_engine(command: str) -> None:
+    assert failure(KeylessEngine((command,))).code is Code.ENGINE_UNAVAILABLE
+
+
+# That it never outlives a call.
+
+WAITS = """
+import socket, sys
+line = socket.create_connection(("127.0.0.1", {port}))
+line.sendall(b"up")
+line.recv(1)
+"""
+
+
+async def while_the_child_waits(act: Any) -> float:
+    """Run `act` on a search whose child waits for ever; seconds from its return to the child's end."""
+    connected: asyncio.Future[asyncio.StreamReader] = asyncio.get_running_loop().create_future()
+
+    async def child_came(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readexactly(2)
+        connected.set_result(reader)
+        await ended.wait()
+        writer.close()
+
+    ended = asyncio.Event()
+    server = await asyncio.start_server(child_came, "127.0.0.1", 0)
+    async with server:
+        engine = child(WAITS.format(port=server.sockets[0].getsockname()[1]))
+        task = asyncio.create_task(engine.search(REQUEST))
+        reader = await asyncio.wait_for(connected, PATIENCE)
+        started = time.monotonic()
+        await act(task)
+        # The system closes a dead process's sockets: end of file here is the end of the child.
+        with contextlib.suppress(ConnectionResetError):
+            assert await asyncio.wait_for(reader.read(), PATIENCE) == b""
+        ended.set()
+    return time.monotonic() - started
+
+
+def test_cancelling_a_search_kills_its_child_within_100_milliseconds() -> None:
+    async def cancel(task: asyncio.Task[tuple[Hit, ...]]) -> None:
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    # The best of three: another program may have had the processor.
+    assert min(asyncio.run(while_the_child_waits(cancel)) for _ in range(3)) < 0.1
+
+
+def test_a_child_that_takes_too_long_is_killed_and_the_search_is_a_timeout(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("keyhole.websearch.engines.ddgs.PROCESS_TIMEOUT", 0.5)
+
+    async def wait(task: asyncio.Task[tuple[Hit, ...]]) -> None:
+        with pytest.raises(KeyholeError) as caught:
+            await task
+        assert caught.value.code is Code.TIMEOUT
+
+    asyncio.run(while_the_child_waits(wait))
+
+
+# The child itself, with a ddgs of our own.
+
+CHILD = (
+    f"import sys; sys.path[:0] = [sys.argv[1], {SOURCE!r}]; from keyhole.websearch.engines.ddgs import child; child()"
+)
+EXCEPTIONS = """
+class DDGSException(Exception): pass
+class RatelimitException(DDGSException): pass
+class TimeoutException(DDGSException): pass
+"""
+
+
+HTTP_CLIENT = """
+class Response:
+    def __init__(self, status_code, text): self.status_code, self.text = status_code, text
+class HttpClient:
+    def request(self, method, url, status, text):
+        if isinstance(status, Exception): raise status
+        return Response(status, text)
+"""
+
+
+def real_child(folder: Path, text: str = "return []", *, news: str = "return []", before: str = "") -> KeylessEngine:
+    """The real child, whose `ddgs.DDGS().text(query, region, timelimit, max_results)` has the body `text`."""
+    package = folder / "ddgs"
+    package.mkdir()
+    (package / "exceptions.py").write_text(EXCEPTIONS, encoding="utf-8")
+    (package / "http_client.py").write_text(HTTP_CLIENT, encoding="utf-8")
+    (package / "__init__.py").write_text(
+        f"from .exceptions import *\n{before}\n"
+        "class DDGS:\n"
+        "    def __init__(self, timeout): self.timeout = timeout\n"
+        f"    def text(self, query, *, region, timelimit, max_results): {text}\n"
+        f"    def news(self, query, *, region, timelimit, max_results): {news}\n",
+        encoding="utf-8",
+    )
+    return KeylessEngine((sys.executable, "-c", CHILD, str(folder)))
+
+
+def test_the_child_asks_ddgs_and_passes_its_results_on(tmp_path: Path) -> None:
+    row = "{'href': 'https://a.example/', 'title': query, 'body': f'{region} {timelimit} {max_results} {self.timeout}'}"
+    (hit,) = search(real_child(tmp_path, f"return [{row}]"))
+    assert hit == Hit("https://a.example/", "größe & 数据", "wt-wt None 10 5", "keyless")
+
+
+@pytest.mark.parametrize(
+    ("kind", "code"),
+    [
+        ("RatelimitException", Code.RATE_LIMITED),
+        ("TimeoutException", Code.TIMEOUT),
+        ("DDGSException", Code.ENGINE_UNAVAILABLE),
+        ("ValueError", Code.ENGINE_UNAVAILABLE),
+    ],
+)
+def test_the_child_passes_failures_on_by_kind(tmp_path: Path, kind: str, code: Code) -> None:
+    assert failure(real_child(tmp_path, f"raise {kind}('captcha')")).code is code
+
+
+@pytest.mark.parametrize(
+    ("heard", "code"),
+    [
+        ("('bing.com', 200, '<html>')", None),
+        ("('en.wikipedia.org', 200, '[]'), ('bing.com', 200, '<html>')", None),
+        ("('bing.com', 429, ''), ('mojeek.com', 200, '<html>')", None),
+        ("('bing.com', 500, '')", Code.ENGINE_UNAVAILABLE),
+        ("('bing.com', 200, '')", Code.ENGINE_UNAVAILABLE),
+        ("('en.wikipedia.org', 200, '[]'), ('bing.com', 500, '')", Code.ENGINE_UNAVAILABLE),
+        ("('bing.com', 429, 'later'), ('duckduckgo.com', 202, '<html>')", Code.RATE_LIMITED),
+        ("('en.wikipedia.org', 200, '[]'), ('duckduckgo.com', 202, '<html>')", Code.BOT_CHALLENGE),
+        ("('google.com', 403, ''), ('bing.com', TimeoutException('timed out'), '')", Code.BOT_CHALLENGE),
+        ("('google.com', 500, ''), ('bing.com', TimeoutException('timed out'), '')", Code.TIMEOUT),
+    ],
+)
+def test_nothing_found_is_emptiness_only_if_an_engine_answered_and_else_what_they_heard(
+    tmp_path: Path, heard: str, code: Code | None
+) -> None:
+    ask = f"""
+        from ddgs.http_client import HttpClient
+        for host, status, text in ({heard},):
+            try: HttpClient().request('GET', f'https://{{host}}/', status, text)
+            except DDGSException: pass
+        raise DDGSException('No results found.')"""
+    child = real_child(tmp_path, ask)
+    if code is None:
+        assert search(child) == ()
+    else:
+        assert failure(child).code is code
+
+
+@pytest.mark.parametrize(
+    ("status", "text", "expected"),
+    [
+        (200, "<html>results", "page"),
+        (200, " ", ""),
+        (200, '<script src="/cdn-cgi/challenge-platform/h/b/orchestrate/chl_page/v1"></script>', "ChallengeException"),
+        (202, "<html>", "ChallengeException"),
+        (429, "<html>", "RatelimitException"),
+        (500, "<html>", ""),
+    ],
+)
+def test_a_response_is_a_page_a_refusal_or_a_fault(status: int, text: str, expected: str) -> None:
+    assert heard_in(status, text) == expected
+
+
+def test_news_are_asked_for_as_such_and_have_dates(tmp_path: Path) -> None:
+    row = "{'date': '2026-11-20T08:30:00+00:00', 'title': query, 'body': 'b', 'url': 'https://a.example/', 'image': ''}"
+    engine = real_child(tmp_path, "raise ValueError", news=f"return [{row}, {{**{row}, 'date': '3 days ago'}}]")
+    dated, undated = search(engine, SearchRequest("q", 5, kind="news"))
+    assert dated == Hit("https://a.example/", "q", "b", "keyless", "2026-11-20T08:30:00+00:00")
+    assert undated.date == ""
+
+
+def test_a_ddgs_that_cannot_be_imported_is_an_unavailable_engine(tmp_path: Path) -> None:
+    error = failure(real_child(tmp_path, "return []", before="raise ImportError('no such library')"))
+    assert error.code is Code.ENGINE_UNAVAILABLE
+
+
+def test_what_ddgs_prints_does_not_get_into_the_answer(tmp_path: Path) -> None:
+    text = f"print('a new version is out'); import os; os.write(1, b'and more'); return [{ROW}]"
+    assert search(real_child(tmp_path, text, before="print('imported')")) == (HIT,)
+
+
+def test_results_of_odd_types_do_not_break_the_child(tmp_path: Path) -> None:
+    error = failure(real_child(tmp_path, "return [{'href': object()}]"))
+    assert error.code is Code.ENGINE_UNAVAILABLE
+
+
+def test_the_child_takes_no_proxy_from_the_environment_but_the_one_of_the_settings() -> None:
+    environment = {"PATH": "/bin", "HTTP_PROXY": "a", "https_proxy": "b", "ALL_PROXY": "c", "DDGS_PROXY": "d"}
+    assert child_environment(environment, "") == {"PATH": "/bin"}
+    assert child_environment(environment, "http://proxy:3128") == {"PATH": "/bin", "DDGS_PROXY": "http://proxy:3128"}
+
+
+def test_a_failure_is_named_without_the_librarys_own_detail() -> None:
+    out = json.dumps({"error": "DDGSException", "message": "DNSError: DNSError('error sending request for url (h…)')"})
+    with pytest.raises(KeyholeError, match=r"the keyless engines failed: DNSError'"):
+        parse(out.encode())
+
+
+def test_of_a_pasted_text_the_child_gets_the_beginning() -> None:
+    asked = arguments(SearchRequest("数据库" * 600, 5, ("a.example",)))["query"]
+    assert len(asked) <= MAX_QUERY
+    assert asked.endswith(" site:a.example")

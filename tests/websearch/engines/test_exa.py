@@ -1,0 +1,72 @@
+"""Exa over real HTTP with recorded answers: what is asked, and what the answers mean."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from keyhole.records import Hit, SearchRequest
+from keyhole.websearch.engines.exa import ExaEngine, api_call
+from tests.support.fakes import Clock, FakeFetcher
+from tests.support.recorded import KEY, answer, ask
+
+CONTENTS = {"highlights": {"maxCharacters": 1_000}}
+
+
+def asked(request: SearchRequest) -> dict[str, Any]:
+    """The body of the request for this."""
+    _, call = ask("exa", request, answer("exa", "empty"))
+    body: dict[str, Any] = json.loads(call.body)
+    return body
+
+
+def test_a_plain_question_is_posted_with_the_key_as_a_header_and_asks_for_highlights_only() -> None:
+    _, call = ask("exa", SearchRequest("größe & 数据", 5), answer("exa", "web"))
+    assert (call.method, call.path) == ("POST", "/search")
+    assert call.headers["x-api-key"] == KEY
+    assert json.loads(call.body) == {"query": "größe & 数据", "type": "auto", "numResults": 10, "contents": CONTENTS}
+
+
+def test_every_filter_that_exa_has_reaches_it() -> None:
+    request = SearchRequest("q", 20, ("a.example",), ("b.example",), "week", "de", "at", "news")
+    assert asked(request) == {
+        "query": "q",
+        "type": "auto",
+        "numResults": 25,
+        "category": "news",
+        "includeDomains": ["a.example"],
+        "excludeDomains": ["b.example"],
+        "startPublishedDate": "2023-11-07T22:13:20.000Z",
+        "userLocation": "AT",
+        "contents": CONTENTS,
+    }
+
+
+def test_without_a_clock_no_freshness_is_applied_or_claimed() -> None:
+    request = SearchRequest("q", 5, freshness="day")
+    body = api_call("https://exa.example", KEY, request, None).body
+    assert body is not None
+    assert b"startPublishedDate" not in body
+    assert "freshness" not in ExaEngine(KEY, FakeFetcher()).applies
+    assert "freshness" in ExaEngine(KEY, FakeFetcher(), clock=Clock()).applies
+
+
+def test_highlights_become_a_snippet() -> None:
+    found, _ = ask("exa", SearchRequest("q", 5), answer("exa", "web"))
+    assert found == (
+        Hit(
+            "https://rivers.example/meanders",
+            "Why rivers meander",
+            "The outer bank erodes while the inner one grows. … "
+            "A meander's length is some 11 times the channel's width.",
+            "exa",
+            "2023-11-16T01:36:32+00:00",
+        ),
+        Hit("https://old.example/rivers", "", "", "exa"),
+    )
+
+
+def test_news_are_hits_too_and_an_answer_without_results_is_empty() -> None:
+    found, _ = ask("exa", SearchRequest("q", 5, kind="news"), answer("exa", "news"))
+    assert [(hit.url, hit.date) for hit in found] == [("https://news.example/flood", "2024-05-03T00:00:00+00:00")]
+    assert ask("exa", SearchRequest("q", 5), answer("exa", "empty"))[0] == ()

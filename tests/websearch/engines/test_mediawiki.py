@@ -1,0 +1,120 @@
+"""MediaWiki over real HTTP with recorded answers: what is asked, which wiki, and what the answers mean."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+
+from keyhole.cli.main import main
+from keyhole.records import Hit, SearchRequest
+from keyhole.websearch.engines.mediawiki import MediaWikiEngine, api_call, wikipedia
+from tests.support.fakes import FakeFetcher, page
+from tests.support.loopback import Call, serve
+from tests.support.recorded import answer, ask
+
+
+def asked(request: SearchRequest) -> Call:
+    """The request for this, to a wiki of one's own."""
+    return ask("wikipedia", request, answer("wikipedia", "empty"))[1]
+
+
+def test_a_question_asks_for_articles_and_where_the_wiki_keeps_them() -> None:
+    call = asked(SearchRequest("größe & 数据", 5))
+    assert call.method == "GET"
+    assert urlsplit(call.path).path == "/w/api.php"
+    assert parse_qs(urlsplit(call.path).query) == {
+        "action": ["query"],
+        "format": ["json"],
+        "formatversion": ["2"],
+        "list": ["search"],
+        "srsearch": ["größe & 数据"],
+        "srlimit": ["10"],
+        "srprop": ["snippet"],
+        "meta": ["siteinfo"],
+        "siprop": ["general"],
+    }
+
+
+def test_a_question_longer_than_the_wiki_takes_is_cut_between_words() -> None:
+    (query,) = parse_qs(urlsplit(asked(SearchRequest("word " * 100, 20)).path).query)["srsearch"]
+    assert len(query) <= 300
+    assert query.endswith("word")
+
+
+@pytest.mark.parametrize(
+    ("language", "host"),
+    [("", "en"), ("de", "de"), ("pt-BR", "pt"), ("zh-Hant-TW", "zh"), ("nb-NO", "no"), ("yue", "zh-yue"),
+     ("evil.example/", "en"), ("x", "en")],
+)  # fmt: skip
+def test_the_language_chooses_the_wikipedia(language: str, host: str) -> None:
+    assert wikipedia(language) == f"https://{host}.wikipedia.org/w/api.php"
+
+
+def test_articles_become_hits_with_their_addresses_and_without_markup() -> None:
+    request = SearchRequest("q", 5)
+    found, _ = ask("wikipedia", request, answer("wikipedia", "web"))
+    assert found == (
+        Hit(
+            "http://en.wikipedia.org/wiki/Tidal_bore",  # the scheme with which the wiki was asked
+            "Tidal bore",
+            "A tidal bore is a tide that travels up a river & against its current",
+            "wikipedia",
+        ),
+        Hit(
+            "http://en.wikipedia.org/wiki/C%2B%2B/CLI:_what%27s_new%3F_(100_%25)",
+            "C++/CLI: what's new? (100 %)",
+            "uses List<T^> as a type",
+            "wikipedia",
+        ),
+    )
+
+
+def test_a_wiki_of_ones_own_has_its_own_addresses() -> None:
+    found, _ = ask("wikipedia", SearchRequest("q", 5), answer("wikipedia", "own_wiki"))
+    assert [(hit.url, hit.snippet) for hit in found] == [
+        ("https://wiki.corp.example/index.php?title=Release_steps", "First the tag")
+    ]
+
+
+def test_wikipedia_is_not_asked_where_the_sites_leave_it_out() -> None:
+    api = FakeFetcher()
+    engine = MediaWikiEngine(api)
+    assert asyncio.run(engine.search(SearchRequest("q", 5, sites=("docs.example",)))) == ()
+    assert asyncio.run(engine.search(SearchRequest("q", 5, exclude_sites=("wikipedia.org",)))) == ()
+    assert api.calls == []
+
+
+def test_wikipedia_is_asked_in_the_language_over_https() -> None:
+    request = SearchRequest("q", 5, language="de")
+    url = api_call("https://de.wikipedia.org/w/api.php", request).url
+    body = answer("wikipedia", "web").partition(b"\r\n\r\n")[2]
+    api = FakeFetcher({url: page(url, body, "application/json")})
+    found = asyncio.run(MediaWikiEngine(api).search(request))
+    assert found[0].url == "https://en.wikipedia.org/wiki/Tidal_bore"
+
+
+def test_what_it_applies_depends_on_whose_wiki_it_is() -> None:
+    assert MediaWikiEngine(FakeFetcher()).applies == {"sites", "exclude_sites", "language"}
+    assert MediaWikiEngine(FakeFetcher(), "https://wiki.example/api.php").applies == {"sites", "exclude_sites"}
+
+
+def test_an_answer_without_articles_is_empty() -> None:
+    assert ask("wikipedia", SearchRequest("q", 5), answer("wikipedia", "empty"))[0] == ()
+
+
+def test_the_command_line_asks_the_wiki_of_the_settings_on_a_private_address(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    with serve(lambda _: lambda call: call.send(answer("wikipedia", "own_wiki"))) as site:
+        settings = {"HOME": str(tmp_path), "ENGINES": "wikipedia", "MEDIAWIKI_URL": site.url("/api.php")}
+        for name, value in settings.items():
+            monkeypatch.setenv(f"KEYHOLE_{name}", value)
+        assert main(["search", "release steps", "--no-fetch"]) == 0
+    out = capsys.readouterr().out
+    assert "[1] https://wiki.corp.example/index.php?title=Release_steps Release steps" in out
+    assert "https://wiki.corp.example/index.php?title=Release_steps" in out
+    assert "First the tag" in out
+    assert [call.path.partition("?")[0] for call in site.calls] == ["/api.php"]

@@ -1,0 +1,60 @@
+"""Mojeek over real HTTP with recorded answers: what is asked, and what the answers mean."""
+
+from __future__ import annotations
+
+from urllib.parse import parse_qs, urlsplit
+
+from keyhole.records import Hit, SearchRequest
+from keyhole.websearch.engines.mojeek import MojeekEngine, api_call
+from tests.support.fakes import Clock, FakeFetcher
+from tests.support.recorded import KEY, answer, ask
+
+
+def asked(request: SearchRequest) -> dict[str, list[str]]:
+    """The query of the request for this."""
+    _, call = ask("mojeek", request, answer("mojeek", "empty"))
+    assert (call.method, urlsplit(call.path).path) == ("GET", "/search")
+    return parse_qs(urlsplit(call.path).query)
+
+
+def test_a_plain_question_sends_the_key_in_the_query() -> None:
+    assert asked(SearchRequest("größe & 数据 +1", 5)) == {
+        "q": ["größe & 数据 +1"],
+        "fmt": ["json"],
+        "t": ["10"],
+        "api_key": [KEY],
+    }
+
+
+def test_every_filter_that_mojeek_has_reaches_it() -> None:
+    fields = asked(SearchRequest("q", 20, ("a.example",), ("b.example",), "week", "de-AT", "at"))
+    assert (fields["q"], fields["t"], fields["site"]) == (["q"], ["20"], ["a.example"])
+    assert fields["since"] == ["20231107"]
+    assert (fields["lb"], fields["lbb"], fields["rb"], fields["rbb"]) == (["DE"], ["50"], ["AT"], ["10"])
+
+
+def test_several_sites_are_left_to_be_filtered_afterwards() -> None:
+    assert "site" not in asked(SearchRequest("q", 5, ("a.example", "b.example")))
+    assert not MojeekEngine(KEY, FakeFetcher(), clock=Clock()).applies & {"sites", "exclude_sites", "language"}
+
+
+def test_without_a_clock_no_freshness_is_applied_or_claimed() -> None:
+    assert "since" not in api_call("https://mojeek.example", KEY, SearchRequest("q", 5, freshness="day"), None).url
+    assert "freshness" not in MojeekEngine(KEY, FakeFetcher()).applies
+
+
+def test_results_become_hits_without_markup() -> None:
+    found, _ = ask("mojeek", SearchRequest("q", 5), answer("mojeek", "web"))
+    assert found == (
+        Hit(
+            "https://bogs.example/peat",
+            "How peat grows",
+            "A peat bog gains about 1 mm a year & holds carbon.",
+            "mojeek",
+        ),
+        Hit("https://moor.example/", "The moor", "Paths and birds.", "mojeek"),
+    )
+
+
+def test_an_answer_without_results_is_empty() -> None:
+    assert ask("mojeek", SearchRequest("q", 5), answer("mojeek", "empty"))[0] == ()

@@ -1,0 +1,292 @@
+"""SearXNG through its JSON API: what is asked, what an answer means, and one real answer over loopback."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from keyhole.config.config import Config
+from keyhole.errors import Code, KeyholeError
+from keyhole.fetch.client import HttpFetcher
+from keyhole.fetch.urls import parse_target
+from keyhole.records import Hit, SearchRequest
+from keyhole.websearch.base import Hits
+from keyhole.websearch.engines.searxng import SearxngEngine, instances, parse, search_url
+from tests.support.fakes import Clock, FakeFetcher, page
+from tests.support.loopback import response, serve, unused_port
+
+ROW = {"url": "https://a.example/", "title": "A", "content": "about a", "engine": "x", "score": 1.5}
+HIT = Hit("https://a.example/", "A", "about a", "searxng")
+
+
+def answer(*rows: Any, **more: Any) -> bytes:
+    return json.dumps({"query": "q", "results": rows, **more}).encode()
+
+
+def failure(body: bytes) -> KeyholeError:
+    with pytest.raises(KeyholeError) as caught:
+        parse(body)
+    return caught.value
+
+
+def fields(request: SearchRequest) -> dict[str, list[str]]:
+    return parse_qs(urlsplit(search_url("http://searx.example", request)).query)
+
+
+@pytest.mark.parametrize(
+    ("base", "start"),
+    [
+        ("http://searx.example", "http://searx.example/search?"),
+        ("http://searx.example/", "http://searx.example/search?"),
+        ("https://example.org/searxng/", "https://example.org/searxng/search?"),
+        ("http://[::1]:8080", "http://[::1]:8080/search?"),
+    ],
+)
+def test_the_search_stands_below_the_base_address(base: str, start: str) -> None:
+    assert search_url(base, SearchRequest("q", 5)).startswith(start)
+
+
+def test_a_plain_question_asks_for_json_and_nothing_special() -> None:
+    assert fields(SearchRequest("größe & 数据 +1", 5)) == {
+        "q": ["größe & 数据 +1"],
+        "format": ["json"],
+        "safesearch": ["0"],
+    }
+
+
+def test_filters_are_passed_on() -> None:
+    request = SearchRequest("q", 5, ("a.example",), ("b.example",), freshness="week", language="de-AT")
+    asked = fields(request)
+    assert asked["q"] == ["q site:a.example -site:b.example"]
+    assert asked["time_range"] == ["week"]
+    assert asked["language"] == ["de-AT"]
+
+
+@pytest.mark.parametrize(
+    ("language", "country", "expected"),
+    [
+        ("de", "", "de"),
+        ("de", "at", "de-AT"),
+        ("DE-at", "", "de-AT"),
+        ("pt-BR", "pt", "pt-PT"),
+        ("zh-Hant-TW", "", "zh-TW"),
+        ("zh-Hant", "", "zh"),
+    ],
+)
+def test_language_and_country_are_one_locale(language: str, country: str, expected: str) -> None:
+    assert fields(SearchRequest("q", 5, language=language, country=country))["language"] == [expected]
+
+
+def test_a_country_alone_is_not_asked_for() -> None:
+    assert "language" not in fields(SearchRequest("q", 5, country="at"))
+    assert "country" not in SearxngEngine.applies
+
+
+def test_news_are_a_category() -> None:
+    assert fields(SearchRequest("q", 5, kind="news"))["categories"] == ["news"]
+
+
+@pytest.mark.parametrize(
+    ("dates", "expected"),
+    [
+        ({"publishedDate": "2026-11-20T08:30:00"}, "2026-11-20T08:30:00"),
+        ({"publishedDate": None, "pubdate": None}, ""),
+        (
+            {"publishedDate": "2 hour(s), 3 minute(s) ago", "pubdate": "2026-11-20 08:30:00+0000"},
+            "2026-11-20T08:30:00+00:00",
+        ),
+    ],
+)
+def test_a_result_has_its_date_as_old_and_new_versions_give_it(dates: dict[str, Any], expected: str) -> None:
+    (hit,) = parse(answer({**ROW, **dates}))
+    assert hit.date == expected
+
+
+def test_results_become_hits_in_their_order() -> None:
+    second = {"url": "https://b.example/", "title": None}
+    assert parse(answer(ROW, second)) == (HIT, Hit("https://b.example/", "", "", "searxng"))
+
+
+@pytest.mark.parametrize("row", [{"title": "no url"}, {"url": None, "title": "x"}, {"url": "", "title": "x"}])
+def test_a_result_without_an_address_is_left_out(row: dict[str, Any]) -> None:
+    assert parse(answer(row, ROW)) == (HIT,)
+
+
+def test_an_empty_answer_of_a_well_instance_is_empty() -> None:
+    assert parse(answer()) == ()
+    assert parse(answer(unresponsive_engines=[])) == ()
+    assert parse(answer(unresponsive_engines=None)) == ()
+
+
+def test_an_empty_answer_with_engines_that_failed_is_a_failure_that_names_them() -> None:
+    error = failure(answer(unresponsive_engines=[["google", "CAPTCHA"], ["brave", "timeout"]]))
+    assert error.code is Code.ENGINE_UNAVAILABLE
+    assert "brave, google" in error.message
+
+
+def test_results_count_although_some_engines_failed() -> None:
+    found = parse(answer(ROW, unresponsive_engines=[["google", "CAPTCHA"], ["bing", "timeout"], ["google", "x"]]))
+    assert found == (HIT,)
+    assert isinstance(found, Hits)
+    assert found.note == "without bing, google"
+
+
+@pytest.mark.parametrize("odd", [5, True, "google", {"google": 1}, [[]], [None], [["google"]], [1.5]])
+def test_an_odd_list_of_failed_engines_is_still_a_named_failure(odd: Any) -> None:
+    assert failure(answer(unresponsive_engines=odd)).code is Code.ENGINE_UNAVAILABLE
+    assert parse(answer(ROW, unresponsive_engines=odd)) == (HIT,)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"<html>403 Forbidden</html>",
+        b"null",
+        b"[]",
+        b'"results"',
+        b"{}",
+        b'{"results": null}',
+        b'{"results": 5}',
+        b'{"results": ["x"]}',
+        b'{"results": [{"url": "https://a.example/"}',
+        b"\xff\xfe\x00",
+        b"[" * 100_000,
+        b'{"results": [{"url": ' + b"9" * 5_000 + b"}]}",
+    ],
+)
+def test_what_is_not_its_json_format_is_an_unavailable_engine(body: bytes) -> None:
+    assert failure(body).code is Code.ENGINE_UNAVAILABLE
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.sampled_from(["results", "url", "title", "content", "unresponsive_engines"]), inner)
+    ),
+    max_leaves=8,
+)
+
+
+@given(JSON | st.fixed_dictionaries({"results": JSON, "unresponsive_engines": JSON}))
+def test_any_json_gives_hits_or_an_unavailable_engine(value: Any) -> None:
+    try:
+        found = parse(json.dumps(value).encode())
+    except KeyholeError as error:
+        assert error.code is Code.ENGINE_UNAVAILABLE
+    else:
+        assert all(isinstance(field, str) for hit in found for field in (hit.url, hit.title, hit.snippet))
+
+
+def test_the_engine_asks_its_instance_once() -> None:
+    request = SearchRequest("q", 5)
+    url = search_url("http://searx.example", request)
+    fetcher = FakeFetcher({url: page(url, answer(ROW), "application/json")})
+    engine = SearxngEngine("http://searx.example", fetcher)
+    assert asyncio.run(engine.search(request)) == (HIT,)
+    assert fetcher.calls == [url]
+    assert engine.name == "searxng"
+
+
+def test_what_the_network_raises_is_passed_on() -> None:
+    engine = SearxngEngine("http://searx.example", FakeFetcher())
+    with pytest.raises(KeyholeError) as caught:
+        asyncio.run(engine.search(SearchRequest("q", 5)))
+    assert caught.value.code is Code.DNS_FAILURE
+
+
+def search_over_loopback(data: bytes) -> tuple[tuple[Hit, ...], list[str]]:
+    """The hits of a real request to an instance that answers with `data`, and the paths it was asked for."""
+
+    async def run(base: str) -> tuple[Hit, ...]:
+        async with HttpFetcher(Config(), "Keyhole-Test/1.0", apis=frozenset({parse_target(base).endpoint})) as fetcher:
+            return await SearxngEngine(base, fetcher).search(SearchRequest("größe now", 5))
+
+    with serve(lambda _: lambda call: call.send(data)) as site:
+        found = asyncio.run(run(site.url("/searx/")))
+        return found, [call.path for call in site.calls]
+
+
+def test_an_instance_on_loopback_is_asked_over_http() -> None:
+    found, paths = search_over_loopback(response(answer(ROW), Content_Type="application/json"))
+    assert found == (HIT,)
+    assert paths == ["/searx/search?q=gr%C3%B6%C3%9Fe+now&format=json&safesearch=0"]
+
+
+@pytest.mark.parametrize(
+    ("data", "code"),
+    [
+        (response(b"Forbidden", "403 Forbidden"), Code.ENGINE_UNAVAILABLE),
+        (response(status="429 Too Many Requests", Retry_After="5"), Code.RATE_LIMITED),
+        (response(b"<html>", Content_Type="text/html"), Code.ENGINE_UNAVAILABLE),
+        (b"", Code.PROTOCOL_ERROR),
+    ],
+)
+def test_an_instance_that_does_not_answer_as_it_should_is_named(data: bytes, code: Code) -> None:
+    with pytest.raises(KeyholeError) as caught:
+        search_over_loopback(data)
+    assert caught.value.code is code
+
+
+def test_an_instance_that_is_down_is_stood_in_for_by_the_next_over_http() -> None:
+    async def run(urls: list[str]) -> tuple[tuple[Hit, ...], str]:
+        apis = frozenset(parse_target(url).endpoint for url in urls)
+        async with HttpFetcher(Config(), "Keyhole-Test/1.0", apis=apis) as fetcher:
+            found = await instances(urls, fetcher, 10.0).search(SearchRequest("q", 5))
+            return found, getattr(found, "note", "")
+
+    found_it = response(answer(ROW), Content_Type="application/json")
+    with (
+        serve(lambda _: lambda call: call.send(response(b"no", "500 Oops"))) as broken,
+        serve(lambda _: lambda call: call.send(found_it)) as site,
+    ):
+        down = f"http://127.0.0.1:{unused_port()}/searx/"
+        found, note = asyncio.run(run([down, broken.url(), site.url()]))
+    assert found == (HIT,)
+    assert note.startswith(
+        f"{down.removeprefix('http://').rstrip('/')} down (connect failure), {broken.endpoint} down ("
+    )
+
+
+def test_one_instance_is_an_engine_of_its_own() -> None:
+    assert isinstance(instances(["http://searx.example"], FakeFetcher(), 10.0), SearxngEngine)
+
+
+def test_an_instance_that_forbids_json_says_what_to_do() -> None:
+    with pytest.raises(KeyholeError, match="is its JSON format enabled"):
+        search_over_loopback(response(b"<title>403 Forbidden</title>", "403 Forbidden", Content_Type="text/html"))
+
+
+def test_an_empty_answer_soon_after_a_failure_is_a_failure_too() -> None:
+    failed, well, empty = answer(unresponsive_engines=[["google", "blocked"]]), answer(ROW), answer()
+    clock = Clock(1_000.0)
+
+    def told(*bodies: bytes) -> list[str]:
+        url = search_url("http://searx.example", SearchRequest("q", 5))
+        fetcher = FakeFetcher()
+        engine = SearxngEngine("http://searx.example", fetcher, clock)
+        said = []
+        for body in bodies:
+            fetcher.answers[url] = page(url, body, "application/json")
+            try:
+                said.append(f"{len(asyncio.run(engine.search(SearchRequest('q', 5))))} hits")
+            except KeyholeError as error:
+                said.append(str(error.code))
+            clock.advance(60.0)
+        return said
+
+    assert told(empty, failed, empty, empty) == ["0 hits", "engine_unavailable", "engine_unavailable", "0 hits"]
+    assert told(failed, well, empty) == ["engine_unavailable", "1 hits", "0 hits"]
+
+
+@pytest.mark.parametrize("query", ["数据库" * 600, "😀" * 2_000, "a\ud800b"])
+def test_whatever_is_asked_makes_a_url_that_servers_take(query: str) -> None:
+    request = SearchRequest(query, 5, tuple(f"a-rather-long-name-{number}.example" for number in range(20)))
+    assert parse_target(search_url("http://searx.example", request)).path

@@ -1,0 +1,66 @@
+"""What is said when nothing is found: what may be too narrow, likeliest first, and who did not answer."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from keyhole.records import EngineReport, SearchRequest
+from keyhole.text.measure import serialized_size
+from keyhole.websearch.no_results import MAX_NAMED, MOST, nothing_found, too_narrow
+
+
+@pytest.mark.parametrize(
+    ("query", "named"),
+    [
+        ("how do pumps work", ()),
+        ('the "exact phrase" of it', ('"exact phrase"',)),
+        ("das „genaue Wort“ und «le mot» 「言葉」", ("„genaue Wort“", "«le mot»", "「言葉」")),
+        ("pumps site:a.example filetype:pdf -diesel", ("site:a.example", "filetype:pdf", "-diesel")),
+        ("pumps AND valves", ("AND",)),
+        ("error 0x80070005 in kernel32.dll, 4711 times", ("0x80070005", "kernel32.dll", "4711")),
+        ("asyncio.TaskGroup __aexit__ run_until()", ("asyncio.TaskGroup", "__aexit__", "run_until()")),
+        ("myCamelCase GPT4 x-ray 1,5", ("myCamelCase", "GPT4", "x-ray", "1,5")),
+        ("Donaudampfschifffahrt im Winter", ("Donaudampfschifffahrt",)),
+        ("如何在数据库中避免事务回卷故障发生的问题", ()),
+        ("time: 5-10 min", ("5-10",)),
+        ("", ()),
+    ],
+)  # fmt: skip
+def test_words_that_look_rare_are_named(query: str, named: tuple[str, ...]) -> None:
+    assert too_narrow(SearchRequest(query, 5)) == named
+
+
+def test_phrases_come_first_then_operators_then_filters_then_words() -> None:
+    request = SearchRequest('"a b" site:x.example abc_def', 5, ("y.example",), freshness="day", language="de")
+    assert too_narrow(request) == ('"a b"', "site:x.example", "sites=y.example", "freshness=day")
+
+
+def test_every_filter_is_named_as_the_argument_it_is() -> None:
+    request = SearchRequest("q", 5, (), ("x.example", "y.example"), language="de-AT", country="at", kind="news")
+    assert too_narrow(request) == ("exclude_sites=x.example, y.example", "language=de-AT", "country=at", "kind=news")
+
+
+def test_nothing_found_says_who_found_nothing_and_why_perhaps() -> None:
+    well, brave = EngineReport("exa"), EngineReport("brave", "quota")
+    plain = SearchRequest("pumps", 5)
+    assert nothing_found(plain, [well]) == "the engines are well and found nothing"
+    assert nothing_found(plain, [well], elsewhere=True) == (
+        "the engines are well and found nothing on the sites that may be fetched"
+    )
+    assert nothing_found(SearchRequest("pump_7", 5, freshness="day"), [well, brave]) == (
+        "1 of 2 engines found nothing; perhaps too narrow: freshness=day, pump_7 (brave: quota)"
+    )
+
+
+@given(st.text(max_size=300), st.lists(st.text(max_size=99), max_size=5))
+def test_any_question_gives_a_few_short_names(query: str, sites: list[str]) -> None:
+    named = too_narrow(SearchRequest(query, 5, tuple(sites)))
+    assert len(named) <= MOST
+    assert all(serialized_size(name) <= MAX_NAMED for name in named)
+
+
+def test_a_very_long_question_is_read_in_linear_time() -> None:
+    for piece in ('"', "a:b ", "-", "x.", '"a" ', "„", "1-"):
+        assert len(too_narrow(SearchRequest(piece * 100_000, 5))) <= MOST
