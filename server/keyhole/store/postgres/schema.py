@@ -27,7 +27,7 @@ _MIGRATIONS: Final[tuple[LiteralString, ...]] = (
 CREATE TABLE keyhole.installation (
     one boolean PRIMARY KEY DEFAULT true CHECK (one), version integer NOT NULL, secret bytea NOT NULL
 );
-CREATE TABLE keyhole.retrieval.tenants (tenant uuid PRIMARY KEY, swept_at double precision NOT NULL);
+CREATE TABLE keyhole.tenants (tenant uuid PRIMARY KEY, swept_at double precision NOT NULL);
 CREATE TABLE keyhole.totals (
     tenant uuid NOT NULL, shard smallint NOT NULL,
     artifacts bigint NOT NULL DEFAULT 0, contents bigint NOT NULL DEFAULT 0, text_bytes bigint NOT NULL DEFAULT 0,

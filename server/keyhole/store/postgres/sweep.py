@@ -36,12 +36,12 @@ SELECT gone.*, c.text_size FROM gone JOIN keyhole.contents c ON c.key = gone.con
 _DUE: Final = """
 SELECT coalesce((SELECT min(last_access) FROM keyhole.artifacts WHERE tenant = %s) < %s, false)
     OR (SELECT coalesce(sum(stored_bytes), 0) FROM keyhole.totals WHERE tenant = %s) > %s
-    OR NOT EXISTS (SELECT FROM keyhole.retrieval.tenants WHERE tenant = %s)
-    OR EXISTS (SELECT FROM keyhole.retrieval.tenants WHERE swept_at < %s) AS due
+    OR NOT EXISTS (SELECT FROM keyhole.tenants WHERE tenant = %s)
+    OR EXISTS (SELECT FROM keyhole.tenants WHERE swept_at < %s) AS due
 """
 _LONGEST_UNSWEPT: Final = """
-UPDATE keyhole.retrieval.tenants SET swept_at = %s WHERE tenant = (
-    SELECT tenant FROM keyhole.retrieval.tenants WHERE swept_at < %s AND tenant <> %s ORDER BY swept_at LIMIT 1
+UPDATE keyhole.tenants SET swept_at = %s WHERE tenant = (
+    SELECT tenant FROM keyhole.tenants WHERE swept_at < %s AND tenant <> %s ORDER BY swept_at LIMIT 1
     FOR UPDATE SKIP LOCKED
 ) RETURNING tenant
 """
@@ -68,7 +68,7 @@ def sweep(database: Database, tenant: UUID, now: float, limits: Limits) -> int:
     dropped = _sweep(database, tenant, now, limits)
     with database.transaction(NO_TENANT) as connection:
         connection.execute(
-            "INSERT INTO keyhole.retrieval.tenants VALUES (%s, %s) "
+            "INSERT INTO keyhole.tenants VALUES (%s, %s) "
             "ON CONFLICT (tenant) DO UPDATE SET swept_at = excluded.swept_at",
             [tenant, now],
         )
