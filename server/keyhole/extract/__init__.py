@@ -14,8 +14,8 @@ from keyhole.extract.body import Body
 from keyhole.extract.decode import looks_binary
 from keyhole.extract.media_type import described, signature, sniff
 from keyhole.records import Document
-from keyhole.text.clean import clean, invisible
-from keyhole.text.markdown import blocks
+from keyhole.text.clean import clean, count_invisible
+from keyhole.text.markdown import parse_blocks
 
 __all__ = ["extract", "sniff"]
 
@@ -51,8 +51,8 @@ _TEXT: Final = {
     "text/json": "data.read_json",
     "application/xml": "xml.read_xml",
     "text/xml": "xml.read_xml",
-    "text/markdown": "authored.read_markdown",
-    "text/x-markdown": "authored.read_markdown",
+    "text/markdown": "markdown.read_markdown",
+    "text/x-markdown": "markdown.read_markdown",
     "text/csv": "delimited.read_delimited",
     "application/csv": "delimited.read_delimited",
     "application/vnd.ms-excel": "delimited.read_delimited",
@@ -92,7 +92,7 @@ def extract(body: bytes, *, url: str, content_type: str, requested_url: str = ""
     document = _as_seen(reader(whole))
     if not document.text.strip():
         raise KeyholeError(Code.EMPTY_DOCUMENT, f"the page ({media_type}, {len(body):,} bytes) holds no text")
-    return dataclasses.replace(document, media_type=media_type, blocks=blocks(document.text))
+    return dataclasses.replace(document, media_type=media_type, blocks=parse_blocks(document.text))
 
 
 def _as_seen(document: Document) -> Document:
@@ -123,7 +123,7 @@ def _reader(media_type: str, body: Body) -> Reader | None:
 
 def _loaded(name: str) -> Reader:
     module, _, function = name.partition(".")
-    reader: Reader = getattr(import_module(f"keyhole.extract.{module}"), function)
+    reader: Reader = getattr(import_module(f"keyhole.extract.formats.{module}"), function)
     return reader
 
 
@@ -144,7 +144,7 @@ def _read_plain(body: Body) -> Document:
 
     text = body.text()
     title, tidied = plain_to_text(text)
-    unseen = invisible(text)
+    unseen = count_invisible(text)
     return Document(title=title, text=tidied, media_type="", removed=(("invisible", unseen),) if unseen else ())
 
 

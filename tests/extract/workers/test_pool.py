@@ -25,7 +25,7 @@ from keyhole.records import Document, Page
 from tests.support.fakes import page
 
 URL = "https://pages.example/a"
-HOSTILE = "worker.hostile_readers:by_first_word"
+HOSTILE = "tests.support.hostile_readers:by_first_word"
 T = TypeVar("T")
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="limits and signals are POSIX")
@@ -116,7 +116,7 @@ def test_characters_survive_the_pipe_even_lone_surrogates() -> None:
     async def act(pool: WorkerPool) -> tuple[Document, str]:
         return await pool.extract(page(URL, "x"))
 
-    document, words = with_pool(act, reader="worker.hostile_readers:surrogates")
+    document, words = with_pool(act, reader="tests.support.hostile_readers:surrogates")
     assert document == Document(
         "\ud800 title", "a\udfff\ud83d\ude00 😀 \x00 \u202e é\n", "text/plain", removed=(("x", 2),)
     )
@@ -125,7 +125,7 @@ def test_characters_survive_the_pipe_even_lone_surrogates() -> None:
 
 def test_a_body_of_20_mb_passes_in_both_directions() -> None:
     text = "é" * 10_000_000
-    (document,) = read(plain(text), reader="worker.hostile_readers:echo")
+    (document,) = read(plain(text), reader="tests.support.hostile_readers:echo")
     assert document.text == text
 
 
@@ -383,9 +383,9 @@ def test_workers_die_with_a_server_that_is_killed(word: str) -> None:
         pytest.skip("elsewhere the limit on processor time ends them")
     script = f"""
         import asyncio, sys
-        from fakes import page
-        from keyhole.config import Config
-        from keyhole.worker.pool import WorkerPool
+        from tests.support.fakes import page
+        from keyhole.config.config import Config
+        from keyhole.extract.workers.pool import WorkerPool
 
         async def main():
             pool = WorkerPool(Config(extract_timeout=600), reader={HOSTILE!r})
