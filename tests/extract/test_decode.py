@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keyhole.extract.decode import decode, looks_binary, tidy
+from keyhole.extract.decode import decode, looks_binary
+from keyhole.text.clean import clean
 
 TEXT = "Größe – naïve 数据库 Ж"
 CHARSETS = st.sampled_from(
@@ -237,7 +238,7 @@ def test_ascii_says_nothing_against_any_name() -> None:
 @given(st.binary(max_size=400) | st.text(max_size=100).map(lambda text: text.encode("utf-8", "surrogatepass")))
 def test_any_bytes_are_decoded_without_failing_and_always_the_same(body: bytes) -> None:
     assert decode(body, "") == decode(bytes(body), "")
-    tidy(decode(body, "")).encode()
+    clean(decode(body, "")).encode()
 
 
 @pytest.mark.parametrize(
@@ -254,19 +255,19 @@ def test_no_body_is_slow(body: bytes, label: str) -> None:
 
 
 def test_line_breaks_become_one_kind() -> None:
-    assert tidy("a\r\nb\rc\nd\r\r\n") == "a\nb\nc\nd\n\n"
+    assert clean("a\r\nb\rc\nd\r\r\n") == "a\nb\nc\nd\n\n"
 
 
 def test_control_characters_and_lone_surrogates_are_dropped_and_tabs_kept() -> None:
-    assert tidy("a\x00\x08\t\x0b\x0c\x1b[0m\x7f\x85\x9f\ud800\udfffb\u200d\u202e😀") == "a\t\nb😀"
+    assert clean("a\x00\x08\t\x0b\x0c\x1b[0m\x7f\x85\x9f\ud800\udfffb\u200d\u202e😀") == "a\t\nb😀"
 
 
 @given(st.text())
 def test_tidied_text_can_be_encoded_and_tidying_again_changes_nothing(text: str) -> None:
-    tidied = tidy(text)
+    tidied = clean(text)
     tidied.encode("utf-8")
     assert "\r" not in tidied
-    assert tidy(tidied) == tidied
+    assert clean(tidied) == tidied
 
 
 @pytest.mark.parametrize(

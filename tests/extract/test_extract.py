@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import keyhole
 from keyhole.errors import Code, KeyholeError
 from keyhole.extract import extract, sniff
-from keyhole.extract.formats.plain import plain_to_text
+from keyhole.extract.formats.markdown import clean_plain_text
 from keyhole.records import Document
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
@@ -175,7 +175,7 @@ def test_an_inlined_image_in_markdown_gives_its_description() -> None:
     ],
 )
 def test_the_title_of_plain_text_is_its_first_heading_near_the_top(text: str, title: str) -> None:
-    assert plain_to_text(text)[0] == title
+    assert clean_plain_text(text)[0] == title
 
 
 SLOW = {

@@ -1,4 +1,4 @@
-"""What a reader is given: a response body with its type and address, and its text where it is text. Decides nothing."""
+"""The response body that format readers receive, and the exceptions that parsers of binary formats raise."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ from keyhole.extract.decode import decode
 
 @dataclass(frozen=True, slots=True)
 class Body:
-    """A response body as served. `content_type` is the header; what the bytes really are, media.py says."""
+    """A response body as served, with its `content_type` header and final URL."""
 
     data: bytes
     content_type: str
     url: str
     requested_url: str = ""
-    """What was asked for, where redirects led elsewhere."""
+    """The URL before redirects, or ""."""
 
     def text(self) -> str:
-        """The bytes decoded by BOM, header or guess; never raises."""
+        """Decode the bytes to text. Never raises."""
         return decode(self.data, self.content_type)
 
     @property
-    def size(self) -> str:
-        """The length as messages state it."""
+    def size_text(self) -> str:
+        """The length for messages, such as "1,234 bytes"."""
         return f"{len(self.data):,} bytes"
 
 
-PARSER_FAULTS: Final = (
+PARSER_ERRORS: Final = (
     ArithmeticError,
     AssertionError,
     AttributeError,
@@ -39,5 +39,5 @@ PARSER_FAULTS: Final = (
     TypeError,
     ValueError,
 )
-"""What libraries for binary formats raise for malformed files besides errors of their own: they are written for files
-that are as they should be. RecursionError is a RuntimeError; lxml's and expat's errors are named beside it."""
+"""Built-in exceptions that libraries for binary formats raise on malformed files, in addition to their own
+exceptions."""

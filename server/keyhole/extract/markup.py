@@ -1,11 +1,11 @@
-"""Pieces of Markdown that several readers write: fences, tables, lower headings, HTML fragments. Reads no format."""
+"""Write pieces of Markdown for the format readers: code fences, tables, headings, HTML fragments."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 
-from keyhole.text.escape import escaped
+from keyhole.text.escape import escape_markdown
 
 _BACKTICKS = re.compile(r"`{3,}")
 _FENCE_LINE = re.compile(r"[ \t]*(`{3,}|~{3,})")
@@ -14,38 +14,36 @@ _CELL_BREAKS = re.compile(r"[ \t]*[\r\n\x0b\x0c\x85\u2028\u2029]+[ \t]*")
 _HAS_MARKUP = re.compile(r"<[a-zA-Z/!?]|&#?\w{1,32};")
 
 
-def fenced(text: str, language: str) -> str:
-    """A code block under a fence that the text does not contain; ends with a line break."""
+def fence_code(text: str, language: str) -> str:
+    """Return a code block with a fence that does not occur in the text. It ends with a line break."""
     fence = "`" * (max((len(ticks) for ticks in _BACKTICKS.findall(text)), default=2) + 1)
     return f"{fence}{language}\n{text.rstrip(chr(10))}\n{fence}\n"
 
 
-def table(rows: Iterable[Sequence[str]]) -> Iterator[str]:
-    """Lines of a Markdown table of plain texts; the first row is its header, widened to the widest row.
+def format_table(rows: Iterable[Sequence[str]]) -> str:
+    """Return a Markdown table of plain texts. The first row is the header, padded to the widest row.
 
-    Short rows are not filled up: one row of a thousand cells would make every other row as long.
+    Shorter rows are not padded: one row of a thousand cells would make every other row as long.
     """
-    cells = [[_cell(value) for value in row] for row in rows]
+    cells = [[_format_cell(value) for value in row] for row in rows]
     width = max(map(len, cells), default=0)
     if not width:
-        return
+        return ""
     header = cells[0] + [""] * (width - len(cells[0]))
-    yield _row(header)
-    yield _row(["---"] * width)
-    for row in cells[1:]:
-        yield _row(row)
+    return "".join(map(_format_row, (header, ["---"] * width, *cells[1:])))
 
 
-def _cell(value: str) -> str:
-    return _CELL_BREAKS.sub("<br>", escaped(value.strip())).replace("\\|", "|").replace("|", "\\|")
+def _format_cell(value: str) -> str:
+    return _CELL_BREAKS.sub("<br>", escape_markdown(value.strip())).replace("\\|", "|").replace("|", "\\|")
 
 
-def _row(cells: Sequence[str]) -> str:
-    return f"| {' | '.join(cells)} |"
+def _format_row(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |\n"
 
 
-def lowered(markdown: str, levels: int) -> str:
-    """The same Markdown with its headings `levels` lower, so that they stand under one of ours; code is left alone."""
+def lower_headings(markdown: str, levels: int) -> str:
+    """Return the Markdown with its headings `levels` lower, so that they fit under an enclosing heading. Code is
+    unchanged."""
     lines: list[str] = []
     fence = ""
     for line in markdown.split("\n"):
@@ -61,19 +59,19 @@ def lowered(markdown: str, levels: int) -> str:
 
 
 def one_line(text: str, limit: int = 300) -> str:
-    """Text with its white space made single spaces, at most `limit` characters."""
+    """Return the text with white space collapsed to single spaces, truncated to `limit` characters."""
     line = " ".join(text[: 4 * limit].split())
     return line if len(line) <= limit else line[: limit - 1].rstrip() + "…"
 
 
-def html_fragment(html: str, base_url: str) -> str:
-    """A piece of HTML inside another format, as Markdown without a line break at its end."""
+def fragment_to_markdown(html: str, base_url: str) -> str:
+    """Convert an HTML fragment inside another format to Markdown without a final line break."""
     if not _HAS_MARKUP.search(html):
-        return escaped(html.strip())
+        return escape_markdown(html.strip())
     from keyhole.extract.html.converter import to_markdown
     from keyhole.extract.html.prune import prune
-    from keyhole.extract.html.tree import parse
+    from keyhole.extract.html.tree import parse_html
 
-    root = parse(html)
+    root = parse_html(html)
     prune(root)
     return to_markdown(root, base_url).strip("\n")

@@ -1,4 +1,4 @@
-"""What a body is: its media type by header, first bytes and, where both say nothing, the ending of its address."""
+"""Determine the media type of a body from its first bytes, its Content-Type header and the suffix of its URL."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from urllib.parse import urlsplit
 from keyhole.errors import KeyholeError
 from keyhole.extract.body import Body
 from keyhole.extract.decode import looks_binary
-from keyhole.extract.formats.xml import root_kind, xml_text
+from keyhole.extract.formats.xml import decode_xml, sniff_root
 
 UNKNOWN: Final = "application/octet-stream"
 
 _UNTRUSTED: Final = frozenset(
     {"", "text/plain", UNKNOWN, "application/x-unknown", "application/unknown", "binary/octet-stream"}
 )
-"""Types that servers send for want of a better one; the body's first bytes decide, then the address."""
+"""Types that servers send when they know no better. For these the first bytes of the body decide, then the URL."""
 
 _SUFFIXES: Final = {
     "json": "application/json", "geojson": "application/geo+json", "jsonl": "application/jsonl",
     "ndjson": "application/x-ndjson", "csv": "text/csv", "tsv": "text/tab-separated-values", "md": "text/markdown",
     "xml": "application/xml",
 }  # fmt: skip
-"""Endings of addresses whose reader differs from that of plain text."""
+"""URL suffixes of text formats that have their own reader."""
 
 _SIGNATURES: Final = (
     (b"%PDF-", "application/pdf", "a PDF document"),
@@ -55,14 +55,14 @@ _SIGNATURES: Final = (
     (b"II*\0", "image/tiff", "a TIFF image"),
     (b"MM\0*", "image/tiff", "a TIFF image"),
 )
-"""First bytes, media type and name in words: IANA's registry of media types and the formats' own specifications."""
+"""First bytes, media type and description, from IANA's media type registry and the specifications of the formats."""
 
-_BOXES: Final = {b"avif": ("image/avif", "an AVIF image"), b"avis": ("image/avif", "an AVIF image")}
-_RIFF: Final = {
+_FTYP_BRANDS: Final = {b"avif": ("image/avif", "an AVIF image"), b"avis": ("image/avif", "an AVIF image")}
+_RIFF_FORMATS: Final = {
     b"WEBP": ("image/webp", "a WebP image"), b"WAVE": ("audio/wav", "a WAV recording"),
     b"AVI ": ("video/x-msvideo", "an AVI video"),
 }  # fmt: skip
-_FAMILIES: Final = (
+_TYPE_NAMES: Final = (
     ("application/vnd.oasis.opendocument.", "an OpenDocument file"), ("audio/", "a recording"), ("video/", "a video"),
     ("font/", "a font"), ("image/", "an image"),
 )  # fmt: skip
@@ -73,36 +73,42 @@ _XML_TYPES: Final = frozenset({"application/xml", "text/xml", "application/x-xml
 
 
 def sniff(body: bytes, content_type: str, url: str = "") -> str:
-    """The media type that the bytes are read as: first bytes of a binary format, else the header unless it says
-    nothing, in which case HTML, XML and the ending of the address are looked for."""
-    whole = Body(body, content_type, url)
-    named = content_type.partition(";")[0].strip().lower()
-    if binary := signature(body):
-        return _zipped(whole) if binary[0] == "application/zip" else binary[0]
+    """Return the media type to read the bytes as.
+
+    The signature of a binary format takes precedence over the header. If the header is missing or generic, the body is
+    checked for HTML and XML, then the suffix of the URL decides.
+    """
+    response = Body(body, content_type, url)
+    declared = content_type.partition(";")[0].strip().lower()
+    if binary := match_signature(body):
+        return _sniff_zip(response) if binary[0] == "application/zip" else binary[0]
     start = body[:1_024].lstrip(b"\xef\xbb\xbf \t\r\n").lower()
     is_binary = looks_binary(body, content_type)
-    if not is_binary and start.startswith(b"<") and (found := _markup(whole, named, start)):
+    if not is_binary and start.startswith(b"<") and (found := _sniff_markup(response, declared, start)):
         return found
-    if named in _UNTRUSTED:
+    if declared in _UNTRUSTED:
         if is_binary:
-            return named if named == "text/plain" else UNKNOWN
-        named = _SUFFIXES.get(_suffix(url), "text/plain")
-    if named.endswith("json") and _JSON_FEED.search(whole.text()[:4_000]):
+            return declared if declared == "text/plain" else UNKNOWN
+        declared = _SUFFIXES.get(_url_suffix(url), "text/plain")
+    if declared.endswith("json") and _JSON_FEED.search(response.text()[:4_000]):
         return "application/feed+json"
-    return named
+    return declared
 
 
-def _markup(body: Body, named: str, start: bytes) -> str:
-    """What starts with `<`: feeds, XHTML and drawings whatever XML they are named, HTML where nothing was named."""
-    untrusted = named in _UNTRUSTED
-    if (untrusted or _is_binary_type(named)) and start.startswith(_HTML_STARTS):
+def _sniff_markup(body: Body, declared: str, start: bytes) -> str:
+    """Return the media type of a body that starts with `<`, or "" to use the declared type.
+
+    Feeds, XHTML and SVG are recognised under any XML type, HTML under an untrusted or binary type.
+    """
+    untrusted = declared in _UNTRUSTED
+    if (untrusted or _is_binary_type(declared)) and start.startswith(_HTML_STARTS):
         return "text/html"
-    xml = named in _XML_TYPES or named.endswith("+xml")
-    if not (xml or untrusted or (named == "text/html" and start.startswith((b"<?xml", b"<rss", b"<feed")))):
+    xml = declared in _XML_TYPES or declared.endswith("+xml")
+    if not (xml or untrusted or (declared == "text/html" and start.startswith((b"<?xml", b"<rss", b"<feed")))):
         return ""
-    kind = root_kind(xml_text(body)[:40_000])
+    kind = sniff_root(decode_xml(body)[:40_000])
     if kind == "feed":
-        return named if named in _FEED_TYPES else "application/feed+xml"
+        return declared if declared in _FEED_TYPES else "application/feed+xml"
     if kind == "html":
         return "application/xhtml+xml" if xml else "text/html"
     if kind == "svg":
@@ -110,15 +116,15 @@ def _markup(body: Body, named: str, start: bytes) -> str:
     return "application/xml" if untrusted and start.startswith(b"<?xml") else ""
 
 
-def signature(body: bytes) -> tuple[str, str] | None:
-    """Media type and name of a binary format by its first bytes."""
+def match_signature(body: bytes) -> tuple[str, str] | None:
+    """Return the media type and description of a binary format, or None if the first bytes match none."""
     for start, media_type, name in _SIGNATURES:
         if body.startswith(start):
             return media_type, name
     if body[4:8] == b"ftyp":
-        return _BOXES.get(body[8:12], ("video/mp4", "an MP4 video"))
-    if body.startswith(b"RIFF") and body[8:12] in _RIFF:
-        return _RIFF[body[8:12]]
+        return _FTYP_BRANDS.get(body[8:12], ("video/mp4", "an MP4 video"))
+    if body.startswith(b"RIFF") and body[8:12] in _RIFF_FORMATS:
+        return _RIFF_FORMATS[body[8:12]]
     if body.startswith(b"BM") and body[6:10] == bytes(4):
         return "image/bmp", "a BMP image"
     if body.startswith(b"ID3") and body[3:4] < b"\x10":
@@ -127,20 +133,20 @@ def signature(body: bytes) -> tuple[str, str] | None:
         return "application/vnd.microsoft.portable-executable", "a Windows program"
     if body[257:262] == b"ustar":
         return "application/x-tar", "a tar archive"
-    # Some programs write a line or two before the header, and every reader allows for it.
+    # Some programs write a line or two before the PDF header, and PDF readers accept it.
     return ("application/pdf", "a PDF document") if b"\n%PDF-" in body[:1_024] else None
 
 
-def described(body: bytes, media_type: str) -> str:
-    """What an unread body is, in words and by its type."""
-    known = signature(body)
+def describe_media(body: bytes, media_type: str) -> str:
+    """Return a description of an unsupported body with its media type."""
+    known = match_signature(body)
     name = known[1] if known and known[0] == media_type else ""
-    name = name or next((words for start, words in _FAMILIES if media_type.startswith(start)), "")
+    name = name or next((words for start, words in _TYPE_NAMES if media_type.startswith(start)), "")
     return f"{name} ({media_type})" if name else media_type or "binary"
 
 
-def _suffix(url: str) -> str:
-    """The ending of an address's path, in lower case."""
+def _url_suffix(url: str) -> str:
+    """Return the suffix of the URL's path in lower case, without its dot."""
     try:
         last = urlsplit(url).path.rpartition("/")[2]
     except ValueError:
@@ -148,19 +154,19 @@ def _suffix(url: str) -> str:
     return last.rpartition(".")[2].lower() if "." in last else ""
 
 
-def _is_binary_type(named: str) -> bool:
-    return named == "application/pdf" or (
-        named.startswith(("image/", "application/vnd.")) and not named.endswith("+xml")
+def _is_binary_type(declared: str) -> bool:
+    return declared == "application/pdf" or (
+        declared.startswith(("image/", "application/vnd.")) and not declared.endswith("+xml")
     )
 
 
-def _zipped(body: Body) -> str:
-    """The kind of document in a zip file; a damaged one is what its header says, if that says anything."""
-    from keyhole.extract.formats.archive import Archive  # loads what unpacks, which most bodies never need
+def _sniff_zip(body: Body) -> str:
+    """Return the kind of document in a ZIP file. For a damaged file, trust a header that declares a document."""
+    from keyhole.extract.formats.archive import Archive  # imports zipfile, which few bodies need
 
-    named = body.content_type.partition(";")[0].strip().lower()
+    declared = body.content_type.partition(";")[0].strip().lower()
     try:
         return Archive(body).media_type()
     except KeyholeError:
         documents = ("application/vnd.openxmlformats-", "application/epub+zip")
-        return named if named.startswith(documents) else "application/zip"
+        return declared if declared.startswith(documents) else "application/zip"

@@ -9,8 +9,8 @@ import pytest
 
 from keyhole.errors import KeyholeError
 from keyhole.extract import extract
-from keyhole.extract.failures.page_facts import led_home
-from keyhole.text.challenges import challenge_header, challenge_in_error
+from keyhole.extract.failures.page_facts import is_home_redirect
+from keyhole.text.challenges import find_challenge_header, find_challenge_in_error
 
 SOFT = Path(__file__).resolve().parents[3] / "fixtures" / "soft"
 CASES = json.loads((SOFT / "cases.json").read_text(encoding="utf-8"))
@@ -94,21 +94,22 @@ def test_words_stated_and_not_shown_make_a_preview() -> None:
     ],
 )
 def test_a_deep_address_that_led_to_the_first_page_is_noticed(url: str, requested: str, home: bool) -> None:
-    assert led_home(url, requested) is home
+    assert is_home_redirect(url, requested) is home
 
 
 def test_a_header_names_a_challenge_whatever_the_status() -> None:
-    assert challenge_header({"cf-mitigated": "challenge"}) == "Cloudflare"
-    assert challenge_header({"x-amzn-waf-action": "captcha"}) == "AWS WAF"
-    assert challenge_header({"cf-mitigated": "block", "server": "cloudflare"}) == ""
+    assert find_challenge_header({"cf-mitigated": "challenge"}) == "Cloudflare"
+    assert find_challenge_header({"x-amzn-waf-action": "captcha"}) == "AWS WAF"
+    assert find_challenge_header({"cf-mitigated": "block", "server": "cloudflare"}) == ""
 
 
 def test_the_body_of_an_error_names_a_challenge_even_in_entities() -> None:
-    assert challenge_in_error(b"<p>https&#58;&#47;&#47;errors&#46;edgesuite&#46;net&#47;18") == "Akamai"
+    assert find_challenge_in_error(b"<p>https&#58;&#47;&#47;errors&#46;edgesuite&#46;net&#47;18") == "Akamai"
     assert (
-        challenge_in_error(b"<h1>404</h1><script src=/cdn-cgi/challenge-platform/scripts/jsd/main.js></script>") == ""
+        find_challenge_in_error(b"<h1>404</h1><script src=/cdn-cgi/challenge-platform/scripts/jsd/main.js></script>")
+        == ""
     )
-    assert challenge_in_error(b"\xff\xfe\x00") == ""
+    assert find_challenge_in_error(b"\xff\xfe\x00") == ""
 
 
 @pytest.mark.parametrize(

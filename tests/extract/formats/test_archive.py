@@ -9,7 +9,7 @@ import pytest
 
 from keyhole.errors import Code, KeyholeError
 from keyhole.extract.body import Body
-from keyhole.extract.formats.archive import MAX_ENTRIES, MAX_RATIO, MAX_UNPACKED, RATIO_FREE, Archive
+from keyhole.extract.formats.archive import MAX_ENTRIES, MAX_RATIO, MAX_UNPACKED_BYTES, MIN_RATIO_BYTES, Archive
 
 
 def zipped(*parts: tuple[str, bytes], method: int = zipfile.ZIP_DEFLATED) -> bytes:
@@ -51,14 +51,14 @@ def test_an_archive_is_known_by_its_parts(part: str, content: bytes, media_type:
 
 
 def test_an_archive_that_unpacks_to_too_much_is_a_bomb() -> None:
-    assert failure(zipped(("a", bytes(RATIO_FREE + MAX_RATIO * 10_000)))).code is Code.DECOMPRESSION_BOMB
-    packed = zipped(*((str(n), bytes(RATIO_FREE // 3)) for n in range(5)))
+    assert failure(zipped(("a", bytes(MIN_RATIO_BYTES + MAX_RATIO * 10_000)))).code is Code.DECOMPRESSION_BOMB
+    packed = zipped(*((str(n), bytes(MIN_RATIO_BYTES // 3)) for n in range(5)))
     archive = opened(packed)
     with pytest.raises(KeyholeError) as caught:
         for name in archive.names:
             archive.read(name)
     assert caught.value.code is Code.DECOMPRESSION_BOMB
-    assert MAX_UNPACKED > RATIO_FREE
+    assert MAX_UNPACKED_BYTES > MIN_RATIO_BYTES
 
 
 def test_repeated_text_in_a_small_file_is_no_bomb() -> None:
@@ -94,8 +94,8 @@ def test_a_missing_part_is_a_damage() -> None:
 
 def test_what_a_library_reads_is_only_what_is_wanted_and_declares_no_entities() -> None:
     archive = opened(zipped(("a.xml", b"<a/>"), ("macro.bin", b"x")))
-    with zipfile.ZipFile(archive.repacked(lambda name: name.endswith(".xml"))) as copy:
+    with zipfile.ZipFile(archive.repack(lambda name: name.endswith(".xml"))) as copy:
         assert copy.namelist() == ["a.xml"]
     for declared in (b'<!DOCTYPE a [<!ENTITY b "c">]><a/>', "<!DOCTYPE a><a/>".encode("utf-16")):
         with pytest.raises(KeyholeError, match="entities"):
-            opened(zipped(("a.xml", declared))).repacked(lambda _name: True)
+            opened(zipped(("a.xml", declared))).repack(lambda _name: True)

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from keyhole.extract import extract
-from keyhole.extract.formats.data import pretty
+from keyhole.extract.formats.data import indent_json
 from keyhole.records import Document
 
 
@@ -28,7 +28,7 @@ VALUES = st.recursive(
 @given(VALUES, st.booleans())
 def test_broken_into_lines_the_values_are_the_same(value: object, ascii_only: bool) -> None:
     text = json.dumps(value, ensure_ascii=ascii_only, separators=(",", ":"))
-    assert json.loads(pretty(text)) == value
+    assert json.loads(indent_json(text)) == value
 
 
 def test_the_outline_stands_above_the_values() -> None:

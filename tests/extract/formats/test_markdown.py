@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from keyhole.extract import extract
-from keyhole.extract.formats.markdown import absolute_links
+from keyhole.extract.formats.markdown import make_links_absolute
 from keyhole.records import Document
 
 URL = "https://docs.example/guide/start.md"
@@ -59,13 +59,13 @@ def test_the_title_is_that_of_the_front_matter_else_of_the_first_heading(text: s
 
 @given(st.text(st.sampled_from("[]()`#:/ax\n -<>") | st.characters(exclude_categories=["Cs"]), max_size=80))
 def test_making_links_absolute_twice_changes_nothing_more(text: str) -> None:
-    once = absolute_links(text, URL)
+    once = make_links_absolute(text, URL)
     assert len(once) >= len(text)
-    assert absolute_links(once, URL) == once
+    assert make_links_absolute(once, URL) == once
 
 
 @pytest.mark.parametrize("piece", ["](", "[", "`", "[a]:", "](a", "---\n", "[a](b) ", "``a", "](<"])
 def test_no_text_takes_long(piece: str) -> None:
     begun = time.process_time()
-    absolute_links(piece * (1_000_000 // len(piece)), URL)
+    make_links_absolute(piece * (1_000_000 // len(piece)), URL)
     assert time.process_time() - begun < 15

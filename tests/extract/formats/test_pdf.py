@@ -11,7 +11,7 @@ import pytest
 from keyhole.errors import Code, KeyholeError
 from keyhole.extract import extract
 from keyhole.extract.formats import pdf
-from keyhole.extract.formats.pdf import MAX_STREAM, _iso, _joined, _tidied
+from keyhole.extract.formats.pdf import MAX_STREAM_BYTES, _clean_page, _join_hyphenated, _to_iso_8601
 from keyhole.records import Document
 
 FOLDER = Path(__file__).resolve().parents[3] / "fixtures" / "formats"
@@ -97,8 +97,8 @@ def test_a_page_without_text_among_others_is_named() -> None:
 
 
 HOSTILE = {
-    "a stream that unpacks to much": b" " * (2 * MAX_STREAM),
-    "a string without end": b"BT /F 12 Tf (" + b"a" * (2 * MAX_STREAM) + b") Tj ET",
+    "a stream that unpacks to much": b" " * (2 * MAX_STREAM_BYTES),
+    "a string without end": b"BT /F 12 Tf (" + b"a" * (2 * MAX_STREAM_BYTES) + b") Tj ET",
     "many operations": b"BT /F 12 Tf " + b"(a)Tj " * 1_000_000 + b"ET",
     "many saved states": b"q " * 2_000_000,
     "deep arrays": b"BT /F 12 Tf " + b"[" * 2_000_000,
@@ -116,7 +116,7 @@ def test_a_page_that_is_made_to_hurt_fails_soon(name: str) -> None:
 
 
 def test_pages_that_are_made_to_hurt_are_not_all_tried(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pdf, "MAX_WORK", 3 * pdf.MAX_OPERATIONS)
+    monkeypatch.setattr(pdf, "MAX_TOTAL_OPERATIONS", 3 * pdf.MAX_OPERATIONS)
     started = time.process_time()
     body = made(b"BT /F 12 Tf " + b"(a)Tj " * 200_000 + b"ET", pages=1_000)
     with pytest.raises(KeyholeError, match="1,000 pages can be read"):
@@ -125,7 +125,7 @@ def test_pages_that_are_made_to_hurt_are_not_all_tried(monkeypatch: pytest.Monke
 
 
 def test_pages_that_are_not_read_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pdf, "MAX_WORK", 10)
+    monkeypatch.setattr(pdf, "MAX_TOTAL_OPERATIONS", 10)
     text = read(made(b"BT /F 12 Tf (words) Tj ET", pages=9)).text
     assert text.endswith("## Page 3\n\nwords\n\n(6 more pages are not read.)\n")
 
@@ -143,15 +143,15 @@ def test_pages_that_are_not_read_are_counted(monkeypatch: pytest.MonkeyPatch) ->
 def test_a_word_divided_at_the_end_of_a_line_is_made_whole_but_keeps_the_hyphen_it_has_elsewhere(
     page: str, joined: str
 ) -> None:
-    assert _joined(page, frozenset({"well-known"})).rstrip("\n") == joined.rstrip("\n")
+    assert _join_hyphenated(page, frozenset({"well-known"})).rstrip("\n") == joined.rstrip("\n")
 
 
 def test_a_line_that_starts_like_a_heading_is_none() -> None:
-    assert _tidied("# 1 of 2\n#hash  \n\nend") == "\\# 1 of 2\n#hash\nend"
+    assert _clean_page("# 1 of 2\n#hash  \n\nend") == "\\# 1 of 2\n#hash\nend"
 
 
 def test_a_line_forms_no_links_of_its_own() -> None:
-    assert _tidied("![a](https://a.example)\n<img src=x>") == "!&#91;a]&#40;https://a.example)\n&lt;img src=x>"
+    assert _clean_page("![a](https://a.example)\n<img src=x>") == "!&#91;a]&#40;https://a.example)\n&lt;img src=x>"
 
 
 @pytest.mark.parametrize(
@@ -165,4 +165,4 @@ def test_a_line_forms_no_links_of_its_own() -> None:
     ],
 )
 def test_a_date_is_given_as_far_as_it_was_stated(stated: str, iso: str) -> None:
-    assert _iso(stated) == iso
+    assert _to_iso_8601(stated) == iso

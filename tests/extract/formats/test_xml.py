@@ -8,7 +8,7 @@ import pytest
 from lxml import etree
 
 from keyhole.extract import extract
-from keyhole.extract.formats.xml import broken_into_lines, root_kind
+from keyhole.extract.formats.xml import indent_xml, sniff_root
 
 
 def read(body: bytes) -> str:
@@ -43,7 +43,7 @@ def test_one_long_line_is_broken_and_indented() -> None:
 )
 def test_text_keeps_its_white_space(inner: str) -> None:
     before = f"<list>{LONG}{inner}</list>"
-    after = broken_into_lines(before)
+    after = indent_xml(before)
     assert "\n" in after
 
     def texts(markup: str) -> list[str]:
@@ -56,7 +56,7 @@ def test_text_keeps_its_white_space(inner: str) -> None:
 
 def test_white_space_that_is_declared_to_matter_is_kept() -> None:
     text = f'<list xml:space="preserve">{LONG}</list>'
-    assert broken_into_lines(text) == text
+    assert indent_xml(text) == text
 
 
 def test_the_declared_charset_counts_where_the_header_names_none() -> None:
@@ -75,7 +75,7 @@ def test_entities_are_shown_and_never_expanded() -> None:
      ("\ufeff<rss>", "feed"), ("<HTML>", "html"), ("<svg:svg>", "svg"), ("<!DOCTYPE rss [ <!-- ", "")],
 )  # fmt: skip
 def test_the_root_says_what_the_xml_is(text: str, kind: str) -> None:
-    assert root_kind(text) == kind
+    assert sniff_root(text) == kind
 
 
 SLOW = {

@@ -1,1 +1,1 @@
-"""Recognise pages that are failures although the server reported success."""
+"""Detect pages that are failures although the server reported success."""

@@ -1,8 +1,8 @@
-"""Whether a page that came with success is another page's place-holder: a wall, a challenge, a notice of absence.
+"""Detect pages that a server sent with success in place of the page: bot challenges, consent walls, login walls, error
+pages, paywalls.
 
-Pure. Evidence of different kinds is combined (address, title, form, markup, words, how much text is left), and no
-single word decides: a page that writes about such pages is not one. Where text is left that may be of use, the finding
-is a notice beside it; only where none is, the page fails by name.
+Evidence of different kinds is combined: address, title, form, markup, words, length of the text. No single word is
+enough, because a page may also write about such pages. A page with useful text gets a notice, any other page fails.
 """
 
 from __future__ import annotations
@@ -12,8 +12,17 @@ from typing import Final, NamedTuple
 from lxml.html import HtmlElement
 
 from keyhole.errors import Code
-from keyhole.extract.failures import phrases as say
-from keyhole.extract.failures.page_facts import Seen, bears, first_label, led_home, plain, sections, see, segments
+from keyhole.extract.failures import phrases
+from keyhole.extract.failures.page_facts import (
+    PageFacts,
+    collect_facts,
+    first_host_label,
+    has_mark,
+    is_home_redirect,
+    normalise,
+    path_segments,
+    split_title,
+)
 from keyhole.extract.failures.paywall import is_preview
 from keyhole.extract.failures.signatures import (
     CONSENT_HOSTS,
@@ -21,171 +30,188 @@ from keyhole.extract.failures.signatures import (
     CONSENT_SEGMENTS,
     LOGIN_HOSTS,
     LOGIN_SEGMENTS,
-    MAX_HINTED,
+    MAX_HINT_CHARS,
     NOT_FOUND_SEGMENTS,
     PAYWALL_HINTS,
 )
-from keyhole.text.challenges import CHALLENGE_WIDGETS, MAX_HEAD, challenge_mark
+from keyhole.text.challenges import CHALLENGE_WIDGETS, MAX_SEARCHED, find_challenge_mark
 
-SHORT: Final = 1_500
-"""Characters of Markdown up to which a page is looked at whatever its title: real walls have some 50 to 1,100."""
-PREVIEW: Final = 2_500
-"""Characters up to which a text may be a preview: sites show one to four paragraphs."""
-FEW: Final = 300
-"""Characters that a page may have around a form or a phrase that is all of it."""
-MANY: Final = 800
+SHORT_PAGE: Final = 1_500
+"""Characters of Markdown up to which a page is examined whatever its title. Real walls have some 50 to 1,100."""
+MAX_PREVIEW: Final = 2_500
+"""Characters up to which a text may be a preview. Sites show one to four paragraphs."""
+MAX_GATE_TEXT: Final = 300
+"""Characters that a wall may have besides its form or phrase."""
+MAX_LOGIN_TEXT: Final = 800
 """Characters that a login page may have besides its form: help, terms, other ways to log in."""
-LEFT: Final = 80
-"""Characters of a preview that are still of use: a sentence."""
+MIN_PREVIEW: Final = 80
+"""Characters from which on a preview is useful: one sentence."""
 HOME_PAGE: Final = "home_page"
-"""The notice that an address led to the site's first page."""
+"""The notice of a redirect to the site's home page."""
 
 
-class Finding(NamedTuple):
-    """What a page is instead, why that is said, and whether nothing of use is left."""
+class SoftFailure(NamedTuple):
+    """The kind of failure, the reason for the error message, and whether the page has no useful text. `kind` is a Code
+    or HOME_PAGE."""
 
     kind: str
-    why: str
-    fatal: bool
+    reason: str
+    is_fatal: bool
 
 
-def soft_failure(root: HtmlElement, html: str, markdown: str, url: str, requested_url: str = "") -> Finding | None:
-    """What stands in the page's place, or None for a page that is itself. `root` is its unpruned tree."""
-    seen = see(root, html, markdown, url, requested_url)
-    for judge in (_challenge, _consent, _login, _not_found, _paywall):
-        if finding := judge(seen):
-            return finding
-    return notice_of_address(url, requested_url)
+def detect_failure(
+    root: HtmlElement, html: str, markdown: str, url: str, requested_url: str = ""
+) -> SoftFailure | None:
+    """Return the failure that the page is, or None. `root` is its unpruned tree."""
+    facts = collect_facts(root, html, markdown, url, requested_url)
+    for detect in (_detect_challenge, _detect_consent_wall, _detect_login_wall, _detect_not_found, _detect_paywall):
+        if failure := detect(facts):
+            return failure
+    return detect_home_redirect(url, requested_url)
 
 
-def notice_of_address(url: str, requested_url: str) -> Finding | None:
-    """What the address alone tells: a deep one that led to the site's first page."""
-    return Finding(HOME_PAGE, "", False) if led_home(url, requested_url) else None
+def detect_home_redirect(url: str, requested_url: str) -> SoftFailure | None:
+    """Return a notice if a request for a deep page ended at the site's home page."""
+    return SoftFailure(HOME_PAGE, "", False) if is_home_redirect(url, requested_url) else None
 
 
-def worth_a_look(html: str, title: str, markdown: str, url: str, requested_url: str) -> bool:
-    """Whether a page may be one of these, by signs that cost nothing: most pages are long and have none."""
+def may_be_failure(html: str, title: str, markdown: str, url: str, requested_url: str) -> bool:
+    """Return whether a page has to be examined by `detect_failure`. The signs are cheap to check, and most pages are
+    long and have none."""
     length = len(markdown)
-    if length <= SHORT or "isAccessibleForFree" in html:
+    if length <= SHORT_PAGE or "isAccessibleForFree" in html:
         return True
-    if requested_url and url != requested_url and _address_says(url):
+    if requested_url and url != requested_url and _is_failure_url(url):
         return True
-    parts = sections(plain(title))
-    if any(part in say.LOGIN_TITLES or part in say.NOT_FOUND_TITLES for part in parts) or _any(say.NOT_FOUND, parts):
-        return length <= 4 * SHORT
-    return length <= PREVIEW and any(hint in html[:MAX_HINTED] for hint in PAYWALL_HINTS)
+    parts = split_title(normalise(title))
+    if any(part in phrases.LOGIN_TITLES or part in phrases.NOT_FOUND_TITLES for part in parts) or _contains_any(
+        phrases.NOT_FOUND, parts
+    ):
+        return length <= 4 * SHORT_PAGE
+    return length <= MAX_PREVIEW and any(hint in html[:MAX_HINT_CHARS] for hint in PAYWALL_HINTS)
 
 
-def _address_says(url: str) -> bool:
-    host, path = first_label(url), segments(url)
+def _is_failure_url(url: str) -> bool:
+    host, path = first_host_label(url), path_segments(url)
     return host in LOGIN_HOSTS | CONSENT_HOSTS or any(
         part in LOGIN_SEGMENTS or part in CONSENT_SEGMENTS or part in NOT_FOUND_SEGMENTS for part in path
     )
 
 
-def _any(phrases: tuple[str, ...], texts: tuple[str, ...]) -> bool:
-    return any(phrase in text for text in texts for phrase in phrases)
+def _contains_any(needles: tuple[str, ...], texts: tuple[str, ...]) -> bool:
+    return any(needle in text for text in texts for needle in needles)
 
 
-def _count(phrases: tuple[str, ...], text: str) -> int:
-    return sum(phrase in text for phrase in phrases)
+def _count_phrases(needles: tuple[str, ...], text: str) -> int:
+    return sum(needle in text for needle in needles)
 
 
-def _challenge(seen: Seen) -> Finding | None:
-    if len(seen.markdown) > SHORT:
+def _detect_challenge(facts: PageFacts) -> SoftFailure | None:
+    if len(facts.markdown) > SHORT_PAGE:
         return None
-    titled = any(part.rstrip(" .…!") in _CHALLENGE_TITLES for part in (*seen.title, *seen.headings[:1]))
-    says = _any(say.CHALLENGE, (seen.words,))
-    mark = challenge_mark(seen.html, seen.words)
-    if mark and (titled or says or seen.prose <= 2 * FEW):
-        return Finding(Code.BOT_CHALLENGE, f"the site's protection ({mark}) let no program through", True)
-    # A form that asks for a captcha asks for other things too.
-    if not says or seen.fields > 1 or seen.passwords or seen.prose > MANY:
+    has_title = any(part.rstrip(" .…!") in _CHALLENGE_TITLES for part in (*facts.title, *facts.headings[:1]))
+    has_phrase = _contains_any(phrases.CHALLENGE, (facts.words,))
+    mark = find_challenge_mark(facts.html, facts.words)
+    if mark and (has_title or has_phrase or facts.text_chars <= 2 * MAX_GATE_TEXT):
+        return SoftFailure(Code.BOT_CHALLENGE, f"the site's bot protection ({mark}) blocked the request", True)
+    # A form with a captcha usually has other fields too, and is not a challenge.
+    if not has_phrase or facts.fields > 1 or facts.password_fields or facts.text_chars > MAX_LOGIN_TEXT:
         return None
-    if titled or (seen.prose <= 2 * FEW and bears(seen.root, CHALLENGE_WIDGETS, ("class", "id"), "div", "form")):
-        return Finding(Code.BOT_CHALLENGE, "the site asks for a proof that a person reads it", True)
+    if has_title or (
+        facts.text_chars <= 2 * MAX_GATE_TEXT
+        and has_mark(facts.root, CHALLENGE_WIDGETS, ("class", "id"), "div", "form")
+    ):
+        return SoftFailure(Code.BOT_CHALLENGE, "the site asks for proof that its visitor is human", True)
     return None
 
 
-_CHALLENGE_TITLES = frozenset(title.rstrip(" .…!") for title in say.CHALLENGE_TITLES)
+_CHALLENGE_TITLES = frozenset(title.rstrip(" .…!") for title in phrases.CHALLENGE_TITLES)
 
 
-def _consent(seen: Seen) -> Finding | None:
-    host, path = first_label(seen.url), segments(seen.url)
-    placed = host in CONSENT_HOSTS or any(part in CONSENT_SEGMENTS for part in path)
-    titled = any(part.startswith(say.CONSENT_TITLES) for part in (*seen.title, *seen.headings[:1]))
-    gated = _any(say.CONSENT_GATES, (seen.words,))
-    if not (placed or titled or gated) or seen.passwords:
+def _detect_consent_wall(facts: PageFacts) -> SoftFailure | None:
+    host, path = first_host_label(facts.url), path_segments(facts.url)
+    has_url = host in CONSENT_HOSTS or any(part in CONSENT_SEGMENTS for part in path)
+    has_title = any(part.startswith(phrases.CONSENT_TITLES) for part in (*facts.title, *facts.headings[:1]))
+    has_gate = _contains_any(phrases.CONSENT_GATES, (facts.words,))
+    if not (has_url or has_title or has_gate) or facts.password_fields:
         return None
-    head = seen.html[:MAX_HEAD].lower()
-    marked = any(mark in head for mark in CONSENT_MARKS)
-    words = _count(say.CONSENT, seen.words)
-    if not words or words + marked < 2:
+    head = facts.html[:MAX_SEARCHED].lower()
+    has_platform = any(mark in head for mark in CONSENT_MARKS)
+    count = _count_phrases(phrases.CONSENT, facts.words)
+    if not count or count + has_platform < 2:
         return None
-    if seen.rest((*say.CONSENT, *say.CONSENT_GATES)) > (2 * FEW if placed else FEW):
+    if facts.chars_without((*phrases.CONSENT, *phrases.CONSENT_GATES)) > (
+        2 * MAX_GATE_TEXT if has_url else MAX_GATE_TEXT
+    ):
         return None
-    return Finding(Code.CONSENT_REQUIRED, "the site shows a choice about cookies in the page's place", True)
+    return SoftFailure(Code.CONSENT_REQUIRED, "the site shows a cookie consent form instead of the page", True)
 
 
-def _login(seen: Seen) -> Finding | None:
-    if seen.names & {"SAMLRequest", "wresult"} and seen.prose <= FEW:
-        return Finding(Code.LOGIN_REQUIRED, "the page passes its reader on to a login", True)
-    moved = seen.redirected and _login_address(seen.url) and not _login_address(seen.requested_url)
-    titled = any(part in say.LOGIN_TITLES or part.startswith(_LOGIN_OPENINGS) for part in seen.title)
-    headed = any(part in say.LOGIN_TITLES or part.startswith(_LOGIN_OPENINGS) for part in seen.headings[:1])
-    place = moved or titled or (headed and seen.prose <= 2 * FEW) or (_login_address(seen.url) and seen.prose <= FEW)
-    form = seen.passwords > 0 or (seen.identifiers == 1 and seen.fields <= 2)
-    gate = _any(say.LOGIN_GATES, (seen.words,))
-    walled = (
-        (place and form and seen.prose <= (3 * MANY if moved else MANY))
-        or (gate and place and seen.prose <= FEW)
-        or (gate and form and seen.prose <= FEW)
+def _detect_login_wall(facts: PageFacts) -> SoftFailure | None:
+    if facts.input_names & {"SAMLRequest", "wresult"} and facts.text_chars <= MAX_GATE_TEXT:
+        return SoftFailure(Code.LOGIN_REQUIRED, "the page redirects to a login", True)
+    was_redirected = facts.is_redirected and _is_login_url(facts.url) and not _is_login_url(facts.requested_url)
+    has_title = any(part in phrases.LOGIN_TITLES or part.startswith(_LOGIN_OPENINGS) for part in facts.title)
+    has_heading = any(part in phrases.LOGIN_TITLES or part.startswith(_LOGIN_OPENINGS) for part in facts.headings[:1])
+    is_login_page = (
+        was_redirected
+        or has_title
+        or (has_heading and facts.text_chars <= 2 * MAX_GATE_TEXT)
+        or (_is_login_url(facts.url) and facts.text_chars <= MAX_GATE_TEXT)
     )
-    if walled:
-        return Finding(Code.LOGIN_REQUIRED, "a login form stands in the page's place", True)
-    if moved and (form or gate or titled):
-        return Finding(Code.LOGIN_REQUIRED, "", False)
+    has_form = facts.password_fields > 0 or (facts.identifier_fields == 1 and facts.fields <= 2)
+    has_gate = _contains_any(phrases.LOGIN_GATES, (facts.words,))
+    max_text = 3 * MAX_LOGIN_TEXT if was_redirected else MAX_LOGIN_TEXT
+    if (is_login_page and has_form and facts.text_chars <= max_text) or (
+        has_gate and (is_login_page or has_form) and facts.text_chars <= MAX_GATE_TEXT
+    ):
+        return SoftFailure(Code.LOGIN_REQUIRED, "the site shows a login form instead of the page", True)
+    if was_redirected and (has_form or has_gate or has_title):
+        return SoftFailure(Code.LOGIN_REQUIRED, "", False)
     return None
 
 
-_LOGIN_OPENINGS = tuple(f"{opening} " for opening in say.LOGIN_OPENINGS)
+_LOGIN_OPENINGS = tuple(f"{opening} " for opening in phrases.LOGIN_OPENINGS)
 
 
-def _login_address(url: str) -> bool:
-    return first_label(url) in LOGIN_HOSTS or any(part in LOGIN_SEGMENTS for part in segments(url))
+def _is_login_url(url: str) -> bool:
+    return first_host_label(url) in LOGIN_HOSTS or any(part in LOGIN_SEGMENTS for part in path_segments(url))
 
 
-def _not_found(seen: Seen) -> Finding | None:
-    named = _names_absence(seen.title), _names_absence(seen.headings)
-    titled = named[0] or any(part in say.NOT_FOUND_TITLES for part in seen.title)
-    headed = named[1] or any(part in say.NOT_FOUND_TITLES for part in seen.headings)
-    moved = seen.redirected and any(part in NOT_FOUND_SEGMENTS for part in segments(seen.url))
-    if not (titled or headed or moved) or (not moved and _is_technical(seen)):
+def _detect_not_found(facts: PageFacts) -> SoftFailure | None:
+    in_title, in_heading = _names_absence(facts.title), _names_absence(facts.headings)
+    has_title = in_title or any(part in phrases.NOT_FOUND_TITLES for part in facts.title)
+    has_heading = in_heading or any(part in phrases.NOT_FOUND_TITLES for part in facts.headings)
+    was_redirected = facts.is_redirected and any(part in NOT_FOUND_SEGMENTS for part in path_segments(facts.url))
+    if not (has_title or has_heading or was_redirected) or (not was_redirected and _is_technical(facts)):
         return None
-    # The page speaks to its reader of what was asked for; a page about missing pages does not.
-    words = seen.words[:SHORT]
-    speaks = _any(say.NOT_FOUND_ADDRESSES, (words,)) and (any(named) or _any(say.NOT_FOUND, (words,)))
-    bare = seen.prose <= FEW // 2 and (named[0] or moved or (titled and named[1]))
-    if not speaks and not bare and not (moved and (titled or headed)):
+    # An error page addresses its reader; a page about missing pages does not.
+    words = facts.words[:SHORT_PAGE]
+    names_absence = in_title or in_heading or _contains_any(phrases.NOT_FOUND, (words,))
+    addresses_reader = names_absence and _contains_any(phrases.NOT_FOUND_SPEECH, (words,))
+    is_bare = facts.text_chars <= MAX_GATE_TEXT // 2 and (in_title or was_redirected or (has_title and in_heading))
+    if not addresses_reader and not is_bare and not (was_redirected and (has_title or has_heading)):
         return None
-    return Finding(
-        Code.NOT_FOUND, "the answer was a success, but the page says that nothing is there", seen.prose <= MANY
+    return SoftFailure(
+        Code.NOT_FOUND,
+        "the server reported success, but the page says that it does not exist",
+        facts.text_chars <= MAX_LOGIN_TEXT,
     )
 
 
 def _names_absence(texts: tuple[str, ...]) -> bool:
-    """Whether a title or heading says that something is not there."""
-    return _any(say.NOT_FOUND, texts) or any(
-        len(text) <= 60 and text.rstrip(" .!…").endswith(say.NOT_FOUND_ENDINGS) for text in texts
+    """Return whether a title or heading says that a page or item is missing."""
+    return _contains_any(phrases.NOT_FOUND, texts) or any(
+        len(text) <= 60 and text.rstrip(" .!…").endswith(phrases.NOT_FOUND_ENDINGS) for text in texts
     )
 
 
-def _is_technical(seen: Seen) -> bool:
-    return _any(say.TECHNICAL, (seen.words,)) or "```" in seen.markdown
+def _is_technical(facts: PageFacts) -> bool:
+    return _contains_any(phrases.HTTP_JARGON, (facts.words,)) or "```" in facts.markdown
 
 
-def _paywall(seen: Seen) -> Finding | None:
-    if not is_preview(seen, PREVIEW):
+def _detect_paywall(facts: PageFacts) -> SoftFailure | None:
+    if not is_preview(facts, MAX_PREVIEW):
         return None
-    fatal = seen.rest(say.PAYWALL_GATES) < LEFT
-    return Finding(Code.PAYWALLED, "the page is for subscribers and shows nothing of its text", fatal)
+    is_fatal = facts.chars_without(phrases.PAYWALL_GATES) < MIN_PREVIEW
+    return SoftFailure(Code.PAYWALLED, "the page is for subscribers and shows no useful text", is_fatal)

@@ -1,8 +1,9 @@
-"""What pages say that stand in another page's place: phrases by kind, in some thirty languages. Tables only.
+"""Phrases of login, error, consent, paywall and challenge pages in some thirty languages.
 
-All are compared case-folded, with straight apostrophes and single spaces, as parts of a short page's text; titles and
-headings as whole sections. No phrase decides alone: soft.py combines them. Sources are the default texts of the
-systems named in soft_marks.py and of WordPress, Drupal, TYPO3, phpBB, MediaWiki, Moodle, Keycloak and Shopify.
+Phrases are case-folded, with straight apostrophes and single spaces. They are compared with parts of a short page's
+text; titles and headings with whole sections. No phrase is enough by itself: failures/detect.py combines them. Sources
+are the default texts of the systems named in failures/signatures.py and of WordPress, Drupal, TYPO3, phpBB, MediaWiki,
+Moodle, Keycloak and Shopify.
 """
 
 from __future__ import annotations
@@ -10,14 +11,14 @@ from __future__ import annotations
 from typing import Final
 
 
-def _table(text: str) -> tuple[str, ...]:
+def _parse_phrases(text: str) -> tuple[str, ...]:
     return tuple(
         dict.fromkeys(phrase.strip().casefold() for phrase in text.replace("\n", "|").split("|") if phrase.strip())
     )
 
 
 LOGIN_TITLES: Final = frozenset(
-    _table("""
+    _parse_phrases("""
 login|log in|log-in|logon|log on|sign in|sign-in|signin|please log in|please sign in|login required|sign in required
 log in or sign up|sign in or create an account|authentication required|members only|member login|user login
 account login|anmelden|anmeldung|einloggen|kundenlogin|bitte anmelden|anmeldung erforderlich|nur für mitglieder
@@ -33,12 +34,12 @@ prihlásiť sa|bejelentkezés|belépés|autentificare|conectare|intră în cont|
 prisijungimas|pieslēgties|logi sisse|sisselogimine|iniciar sessió|saioa hasi
 """)
 )
-LOGIN_OPENINGS: Final = _table("""
+LOGIN_OPENINGS: Final = _parse_phrases("""
 log in to|login to|sign in to|log into|sign into|anmelden bei|anmeldung bei|melden sie sich|connexion à
 connectez-vous à|se connecter à|iniciar sesión en|inicia sesión en|entrar em|entre em|accedi a|inloggen bij
 logga in på|zaloguj się do|вход в|войти в
 """)
-LOGIN_GATES: Final = _table("""
+LOGIN_GATES: Final = _parse_phrases("""
 must be logged in to view|must log in to view|must be logged in to access|must log in to access
 must be logged in to see|log in to view this|log in to continue|log in to see|login to continue|login to view
 log in to access|sign in to continue|sign in to view|sign in to see|sign in to access|need to log in to
@@ -67,14 +68,14 @@ bạn phải đăng nhập|silakan masuk|anda harus masuk|silakan login|anda har
 """)
 
 NOT_FOUND_TITLES: Final = frozenset(
-    _table("""
+    _parse_phrases("""
 404|404 error|error 404|error: 404|404 not found|not found|404 - not found|oops|oops!|http 404|fehler 404|erreur 404
 error: not found|errore 404|erro 404|fout 404|fel 404|feil 404|fejl 404|virhe 404|błąd 404|chyba 404|hiba 404
 eroare 404|ошибка 404|помилка 404|hata 404|σφάλμα 404|404エラー|404 错误|404错误|404 오류|خطأ 404|שגיאה 404|lỗi 404
 no longer available|nothing found|nichts gefunden|introuvable
 """)
 )
-NOT_FOUND: Final = _table("""
+NOT_FOUND: Final = _parse_phrases("""
 you requested could not be found|you requested was not found|you are looking for does not exist
 you are looking for could not be found|you're looking for doesn't exist|you're looking for could not be found
 page not found|page cannot be found|page can't be found|page could not be found|page couldn't be found
@@ -108,7 +109,7 @@ stranica nije pronađena|stranica ne postoji|страница није прон�
 trang bạn tìm|halaman tidak ditemukan|halaman tidak dijumpai|ไม่พบหน้า|पृष्ठ नहीं मिला|पेज नहीं मिला
 no s'ha trobat la pàgina|puslapis nerastas|lapa nav atrasta|lehte ei leitud
 """)
-NOT_FOUND_ENDINGS: Final = _table("""
+NOT_FOUND_ENDINGS: Final = _parse_phrases("""
 not found|no longer available|isn't available|isn't available anymore|is not available|no longer exists|does not exist
 doesn't exist|nicht gefunden|nicht mehr verfügbar|existiert nicht|introuvable|non trouvé|non trouvée
 n'est plus disponible|n'existe plus|no encontrado|no encontrada|ya no está disponible|no existe|não encontrado
@@ -120,8 +121,8 @@ nu a fost găsită|не найден|не найдена|не найдено|н�
 が見つかりませんでした|は存在しません|不存在|未找到|已下架|已失效|找不到|찾을 수 없습니다|غير موجود|غير موجودة|לא נמצא
 לא נמצאה|یافت نشد|پیدا نشد|không tìm thấy|không tồn tại|tidak ditemukan|ไม่พบ|नहीं मिला
 """)
-"""How a title or heading of a few words ends that names the thing that is not there."""
-NOT_FOUND_ADDRESSES: Final = _table("""
+"""Endings of short titles and headings that name a missing page or item."""
+NOT_FOUND_SPEECH: Final = _parse_phrases("""
 you are looking for|you're looking for|you were looking for|you requested|you tried to|you followed|you may have
 you've reached|oops|sorry|we can't find|we couldn't find|we could not find|we cannot find|looks like nothing
 moved, deleted|moved or deleted|moved or removed|may have been removed|may have been moved|might have been removed
@@ -145,13 +146,13 @@ pe care o căutați|căutat|к сожалению|извините|запраш�
 xin lỗi|rất tiếc|bạn đang tìm|bạn yêu cầu|đã bị xóa|về trang chủ|maaf|yang anda cari|telah dihapus|kembali ke beranda
 ขออภัย|ที่คุณ|กลับหน้าแรก|क्षमा करें|जिसे आप|आप जिस
 """)
-TECHNICAL: Final = _table("""
+HTTP_JARGON: Final = _parse_phrases("""
 status code|http status|error code|server configuration|.htaccess|web server|rfc 9110|rfc 7231|client error response
 http response|statuscode|code d'état|código de estado|código de status|codice di stato|код состояния|код ответа
 ステータスコード|状态码|狀態碼|상태 코드
 """)
 
-CONSENT_TITLES: Final = _table("""
+CONSENT_TITLES: Final = _parse_phrases("""
 before you continue to|we value your privacy|your privacy choices|privacy settings|cookie consent|cookie wall|consent
 your data, your experience|bevor sie|bevor du|zustimmung|ihre privatsphäre|wir schätzen ihre privatsphäre
 datenschutzeinstellungen|privatsphäre-einstellungen|mit werbung weiterlesen|avant d'accéder|avant de continuer
@@ -166,7 +167,7 @@ vážíme si vašeho soukromí|mielőtt folytatná|înainte de a continua|пре
 σεβόμαστε την ιδιωτικότητά|続行する前に|プライバシーの設定|在继续之前|继续之前|계속하기 전에|개인정보 보호
 قبل المتابعة|לפני שממשיכים|trước khi tiếp tục|sebelum melanjutkan
 """)
-CONSENT: Final = _table("""
+CONSENT: Final = _parse_phrases("""
 accept all|reject all|accept cookies|accept and continue|agree and continue|i agree|manage preferences|manage options
 cookie preferences|use cookies|uses cookies|and our partners|our partners|personalised ad|personalized ad
 personalized content|personalizing content|cookies and data|cookie policy|without tracking|ad-free|legitimate interest
@@ -194,7 +195,7 @@ kişiselleştirilmiş|αποδοχή όλων|απόρριψη όλων|cookies 
 قبول الكل|رفض الكل|ملفات تعريف الارتباط|שותפינו|קבל הכל|עוגיות|chấp nhận tất cả|từ chối tất cả|cookie và|terima semua
 tolak semua|menggunakan cookie
 """)
-CONSENT_GATES: Final = _table("""
+CONSENT_GATES: Final = _parse_phrases("""
 before you continue|make a choice before|must make a choice|to continue to the site|to continue, please accept
 accept cookies to continue|must accept cookies|choose how to continue|consent to continue|your consent to proceed
 bevor sie fortfahren|bevor sie weiter|um fortzufahren, stimmen|weiter mit werbung|mit werbung weiter|mit werbung lesen
@@ -207,7 +208,7 @@ devam etmek için|για να συνεχίσετε|続行するには|请先同�
 untuk melanjutkan
 """)
 
-PAYWALL_GATES: Final = _table("""
+PAYWALL_GATES: Final = _parse_phrases("""
 subscribe to continue|subscribe to read|subscribe to keep reading|subscribe to unlock|to continue reading
 to keep reading|continue reading with|keep reading with|keep reading for|for subscribers only|subscribers only
 for paid subscribers|for paying subscribers|exclusive to subscribers|exclusive for subscribers
@@ -243,7 +244,7 @@ pentru abonați|continuă lectura|только для подписчиков|д�
 """)
 
 CHALLENGE_TITLES: Final = frozenset(
-    _table("""
+    _parse_phrases("""
 just a moment|just a moment...|just a moment…|one moment, please|one moment, please...|please wait|please wait...
 checking your browser|attention required!|security check|security checkpoint|access denied
 access to this page has been denied|access to this page has been denied.|human verification|bot verification
@@ -267,7 +268,7 @@ chwileczkę|odmowa dostępu|weryfikacja|okamžik|okamžik prosím|přístup odep
 التحقق الأمني|רק רגע|רק רגע…|کمی صبر کنید|chờ một chút|xác minh bảo mật|tunggu sebentar|รอสักครู่|एक क्षण
 """)
 )
-CHALLENGE: Final = _table("""
+CHALLENGE: Final = _parse_phrases("""
 verify you are human|verify that you are human|verify you're human|confirm you are human|confirm you are a human
 confirm that you are human|not a robot|not a bot|and not a bot|are a robot|you are a human|you are human
 prove you're human|prove that you are human|check if you are a human|checking your browser

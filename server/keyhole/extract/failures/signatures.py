@@ -1,17 +1,16 @@
-"""What systems that stand before pages leave in markup, headers and addresses. Tables and look-ups only.
+"""Marks of consent platforms, paywalls, login pages and error pages in markup and URLs.
 
-A mark is a string of code or an id that its system serves in place of a page, not beside one; what it also adds to
-ordinary pages is a trace. Sources: the vendors' public documentation of their challenge, block and consent pages
-(Cloudflare, AWS WAF, Akamai, DataDome, HUMAN, Imperva, Vercel, Anubis, Sucuri, DDoS-Guard, Sourcepoint, OneTrust,
-Didomi, Usercentrics, Quantcast, Cookiebot, Piano, Ghost) and public detectors of them.
+Sources: the vendors' public documentation of their consent and paywall pages (Sourcepoint, OneTrust, Didomi,
+Usercentrics, Quantcast, Cookiebot, Piano, Ghost) and public detectors of them. The marks of bot protection systems are
+in text/challenges.py.
 """
 
 from __future__ import annotations
 
 from typing import Final
 
-MAX_HINTED: Final = 150_000
-"""Characters that are searched for a hint of a paywall."""
+MAX_HINT_CHARS: Final = 150_000
+"""Characters of markup searched for a paywall hint."""
 
 CONSENT_MARKS: Final = (
     "onetrust", "cdn.cookielaw.org", "sp_message_container", "privacy-mgmt.com", "qc-cmp2", "quantcast",
@@ -19,7 +18,7 @@ CONSENT_MARKS: Final = (
     "consent-form", "collectconsent", "iubenda", "cookiefirst", "axeptio", "consentmanager.net", "contentpass",
     "cookie-wall", "cookiewall", "fundingchoices", "klaro", "cmpbox", "tcfapi", "cookieyes", "complianz", "borlabs",
 )  # fmt: skip
-"""Lower-cased strings of consent platforms; most stand on ordinary pages too."""
+"""Lower-case strings of consent platforms. Most occur on ordinary pages too."""
 PAYWALL_MARKS: Final = (
     "paywall", "pay-wall", "regwall", "tinypass.com", "tp-container", "piano.io", "poool", "pelcro", "zephr",
     "gh-post-upgrade-cta",
@@ -28,7 +27,7 @@ PAYWALL_MARKS: Final = (
     "premium-wall", "article__premium", "is-premium", "content-gate", "article-gate", "reader-revenue", "swg-basic",
     "members-only", "amp-subscriptions",
 )  # fmt: skip
-"""Lower-cased strings of paywalls and of the classes that themes give them."""
+"""Lower-case strings of paywalls, and class names that themes use for them."""
 PAYWALL_HINTS: Final = (
     "paywall",
     "regwall",
@@ -41,7 +40,7 @@ PAYWALL_HINTS: Final = (
     "subscriber",
     "premium",
 )
-"""What most of these hold: it decides whether a page of middling length is looked at."""
+"""Substrings of most paywall marks. They decide whether a page of medium length is examined."""
 
 LOGIN_SEGMENTS: Final = frozenset({
     "login", "log-in", "signin", "sign-in", "sign_in", "logon", "auth", "authenticate", "sso", "login.php",

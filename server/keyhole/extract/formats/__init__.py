@@ -1,1 +1,1 @@
-"""One reader for each format that is not HTML."""
+"""Readers of formats other than HTML."""

@@ -1,4 +1,4 @@
-"""CSV and TSV as one Markdown table, the first row its header. One row is one line, so that ranges are rows."""
+"""Read CSV and TSV as one Markdown table with one line per row, so that ranges of lines are ranges of rows."""
 
 from __future__ import annotations
 
@@ -7,37 +7,37 @@ import io
 from typing import Final
 
 from keyhole.extract.body import Body
-from keyhole.extract.decode import tidy
-from keyhole.extract.formats.plain import plain_to_text
-from keyhole.extract.markup import table
+from keyhole.extract.formats.markdown import clean_plain_text
+from keyhole.extract.markup import format_table
 from keyhole.records import Document
+from keyhole.text.clean import clean
 
 DELIMITERS: Final = (",", ";", "\t", "|")
-"""In the order in which they are preferred where a text has several equally often."""
+"""Delimiters, preferred in this order if several fit equally well."""
 SAMPLE_LINES: Final = 20
 SAMPLE_CHARS: Final = 10_000
-"""How much is looked at to find the delimiter: it stands in every row."""
+"""Lines and characters examined to find the delimiter, which is in every row."""
 
 
 def read_delimited(body: Body) -> Document:
-    """The rows as a table; a text that cannot be read as rows stays as it is."""
-    text = tidy(body.text()).strip("\n")
-    named = "\t" if "tab-separated" in body.content_type.lower() or "tsv" in body.content_type.lower() else ""
-    delimiter, text = _delimiter(text, named)
+    """Read the rows as a table whose header is the first row. Text without readable rows is kept as plain text."""
+    text = clean(body.text()).strip("\n")
+    declared = "\t" if "tab-separated" in body.content_type.lower() or "tsv" in body.content_type.lower() else ""
+    delimiter, text = _find_delimiter(text, declared)
     try:
         rows = [row for row in csv.reader(io.StringIO(text), delimiter=delimiter) if any(map(str.strip, row))]
-    except csv.Error:  # a cell over the module's limit of 131,072 characters: a quote that is never closed
-        return Document(title="", text=plain_to_text(text)[1], media_type="")
-    return Document(title="", text="".join(f"{line}\n" for line in table(rows)), media_type="")
+    except csv.Error:  # a cell over 131,072 characters, the limit of the csv module: an unclosed quote
+        return Document(title="", text=clean_plain_text(text)[1], media_type="")
+    return Document(title="", text=format_table(rows), media_type="")
 
 
-def _delimiter(text: str, named: str) -> tuple[str, str]:
-    """The delimiter, and the text without the `sep=;` line in which spreadsheets state it."""
+def _find_delimiter(text: str, declared: str) -> tuple[str, str]:
+    """Return the delimiter, and the text without the `sep=;` line in which spreadsheets declare it."""
     first, _, rest = text.partition("\n")
     if first.lower().startswith("sep=") and len(first) == 5:
         return first[4], rest
     sample = text[:SAMPLE_CHARS].split("\n")[:SAMPLE_LINES]
-    lines = [_outside_quotes(line) for line in sample if line.strip()]
+    lines = [_remove_quoted(line) for line in sample if line.strip()]
 
     def agreement(delimiter: str) -> tuple[int, int]:
         counts = [line.count(delimiter) for line in lines]
@@ -45,11 +45,11 @@ def _delimiter(text: str, named: str) -> tuple[str, str]:
             return 0, 0
         return sum(count == counts[0] for count in counts), counts[0]
 
-    if named and any(named in line for line in lines):
-        return named, text
+    if declared and any(declared in line for line in lines):
+        return declared, text
     best = max(DELIMITERS, key=agreement)
-    return (best if agreement(best) > (0, 0) else named or ","), text
+    return (best if agreement(best) > (0, 0) else declared or ","), text
 
 
-def _outside_quotes(line: str) -> str:
+def _remove_quoted(line: str) -> str:
     return "".join(line.split('"')[::2])

@@ -1,4 +1,4 @@
-"""EPUB books: the chapters in the order of the spine, each through the reader of HTML. Opens no other file."""
+"""Read EPUB books: their chapters in the order of the spine."""
 
 from __future__ import annotations
 
@@ -10,14 +10,15 @@ from lxml import etree
 
 from keyhole.errors import Code, KeyholeError
 from keyhole.extract.body import Body
-from keyhole.extract.decode import decode, tidy
+from keyhole.extract.decode import decode
 from keyhole.extract.formats.archive import Archive
-from keyhole.extract.markup import html_fragment, one_line
+from keyhole.extract.markup import fragment_to_markdown, one_line
 from keyhole.records import Document, Metadata
-from keyhole.text.escape import escaped
+from keyhole.text.clean import clean
+from keyhole.text.escape import escape_markdown
 
 MAX_CHAPTERS: Final = 2_000
-"""Documents of a spine: long books have some 200."""
+"""Largest number of documents read from a spine. Long books have some 200."""
 
 _CONTAINER = "META-INF/container.xml"
 _ENCRYPTION = "META-INF/encryption.xml"
@@ -25,22 +26,22 @@ _PAGES = frozenset({"application/xhtml+xml", "text/html"})
 
 
 def read_epub(body: Body) -> Document:
-    """Title and author, then the chapters; one that is damaged is named and passed over."""
+    """Read title, author and chapters. A damaged chapter is replaced by a note."""
     archive = Archive(body)
-    package_name = _package_name(archive)
-    package = _parsed(archive, package_name)
-    chapters = _chapters(archive, package, posixpath.dirname(package_name))
-    _refuse_locked(archive, chapters)
-    metadata = _metadata(package)
-    parts = [f"# {escaped(metadata.title)}\n"] if metadata.title else []
-    parts += [f"By {escaped(metadata.author)}\n"] if metadata.author else []
+    package_name = _find_package(archive)
+    package = _parse_part(archive, package_name)
+    chapters = _list_chapters(archive, package, posixpath.dirname(package_name))
+    _refuse_encrypted(archive, chapters)
+    metadata = _read_metadata(package)
+    parts = [f"# {escape_markdown(metadata.title)}\n"] if metadata.title else []
+    parts += [f"By {escape_markdown(metadata.author)}\n"] if metadata.author else []
     for name in chapters:
         try:
-            text = html_fragment(decode(archive.read(name), "application/xhtml+xml"), body.url)
+            text = fragment_to_markdown(decode(archive.read(name), "application/xhtml+xml"), body.url)
         except KeyholeError as error:
             if error.code is not Code.EXTRACTION_FAILED:
                 raise
-            text = f"(The chapter {escaped(one_line(name, 100))} is damaged.)"
+            text = f"(The chapter {escape_markdown(one_line(name, 100))} is damaged.)"
         if text:
             parts.append(f"{text}\n")
     return Document(
@@ -48,25 +49,25 @@ def read_epub(body: Body) -> Document:
     )
 
 
-def _package_name(archive: Archive) -> str:
-    container = _parsed(archive, _CONTAINER)
+def _find_package(archive: Archive) -> str:
+    container = _parse_part(archive, _CONTAINER)
     root_file = container.find(".//{*}rootfile")
     return str(root_file.get("full-path") or "") if root_file is not None else ""
 
 
-def _parsed(archive: Archive, name: str) -> Any:
+def _parse_part(archive: Archive, name: str) -> Any:
     parser = etree.XMLParser(resolve_entities=False, no_network=True, huge_tree=False, recover=True)
     try:
         root = etree.fromstring(archive.read(name), parser)
     except (etree.XMLSyntaxError, ValueError):
         root = None
     if root is None:
-        raise archive.damaged(f"its part {name[:100]} cannot be read")
+        raise archive.damage_error(f"its part {name[:100]} cannot be read")
     return root
 
 
-def _chapters(archive: Archive, package: Any, folder: str) -> list[str]:
-    """Names of the parts that the spine lists and that are pages, each once."""
+def _list_chapters(archive: Archive, package: Any, folder: str) -> list[str]:
+    """Return the names of the HTML parts that the spine lists, without duplicates."""
     hrefs = {
         str(item.get("id")): posixpath.normpath(posixpath.join(folder, unquote(item.get("href") or "")))
         for item in package.iterfind(".//{*}manifest/{*}item")
@@ -76,28 +77,28 @@ def _chapters(archive: Archive, package: Any, folder: str) -> list[str]:
     names = set(archive.names)
     chapters = [name for name in dict.fromkeys(listed) if name in names][:MAX_CHAPTERS]
     if not chapters:
-        raise archive.damaged("its spine names no chapter that it holds")
+        raise archive.damage_error("its spine lists no chapter in the file")
     return chapters
 
 
-def _refuse_locked(archive: Archive, chapters: list[str]) -> None:
-    """Rights management encrypts the chapters; fonts alone are often encrypted too, which does not matter here."""
+def _refuse_encrypted(archive: Archive, chapters: list[str]) -> None:
+    """Raise KeyholeError if rights management encrypts chapters. Encrypted fonts are common and do not matter."""
     if _ENCRYPTION not in archive.names:
         return
-    references = _parsed(archive, _ENCRYPTION).iterfind(".//{*}CipherReference")
+    references = _parse_part(archive, _ENCRYPTION).iterfind(".//{*}CipherReference")
     if not {unquote(reference.get("URI") or "") for reference in references}.isdisjoint(chapters):
         raise KeyholeError(Code.ENCRYPTED_DOCUMENT, "the book's chapters are encrypted by rights management")
 
 
-def _metadata(package: Any) -> Metadata:
-    def said(name: str, limit: int) -> str:
-        found = package.iterfind(f".//{{*}}metadata/{{*}}{name}")
-        words = [one_line(tidy("".join(element.itertext())), limit) for element in found]
-        return one_line(", ".join(words), limit) if name == "creator" else next(iter(words), "")
+def _read_metadata(package: Any) -> Metadata:
+    def field(name: str, limit: int) -> str:
+        elements = package.iterfind(f".//{{*}}metadata/{{*}}{name}")
+        values = [one_line(clean("".join(element.itertext())), limit) for element in elements]
+        return one_line(", ".join(values), limit) if name == "creator" else next(iter(values), "")
 
     modified = package.find(".//{*}meta[@property='dcterms:modified']")
     return Metadata(
-        title=said("title", 300), author=said("creator", 200), published=said("date", 40),
-        modified=one_line(modified.text or "", 40) if modified is not None else "", language=said("language", 20),
-        site=said("publisher", 100), description=one_line(html_fragment(said("description", 2_000), ""), 500),
+        title=field("title", 300), author=field("creator", 200), published=field("date", 40),
+        modified=one_line(modified.text or "", 40) if modified is not None else "", language=field("language", 20),
+        site=field("publisher", 100), description=one_line(fragment_to_markdown(field("description", 2_000), ""), 500),
     )  # fmt: skip

@@ -1,4 +1,4 @@
-"""RSS, Atom and JSON Feed as their entries: title, link, date, author, and the content as Markdown. Fetches nothing."""
+"""Read RSS, Atom and JSON Feed: title, link, date, author and content of each entry."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ from urllib.parse import urljoin
 from lxml import etree
 
 from keyhole.extract.body import Body
-from keyhole.extract.decode import tidy
 from keyhole.extract.formats.data import read_json
-from keyhole.extract.formats.xml import local_name, namespace, read_xml, xml_text
-from keyhole.extract.markup import html_fragment, lowered, one_line
+from keyhole.extract.formats.xml import decode_xml, local_name, namespace, read_xml
+from keyhole.extract.markup import fragment_to_markdown, lower_headings, one_line
 from keyhole.records import Document, Metadata
-from keyhole.text.escape import escaped
+from keyhole.text.clean import clean
+from keyhole.text.escape import escape_markdown
 
 MAX_ENTRIES: Final = 1_000
-"""Entries whose content is converted; of further ones only title, link and date are given. Each HTML fragment costs
-its own parse, some 0.5 ms, and an entry can be 40 bytes; the longest feeds of podcasts have some 3,000 episodes."""
+"""Entries whose content is converted; later entries get only title, link and date. Each HTML fragment takes its own
+parse of some 0.5 ms, and an entry can be 40 bytes. The longest podcast feeds have some 3,000 episodes."""
 MAX_ATTACHMENTS: Final = 10
-"""Attachments named for one entry."""
+"""Attachments listed for one entry."""
 
 _FOREIGN = frozenset({"http://search.yahoo.com/mrss/", "http://www.itunes.com/dtds/podcast-1.0.dtd"})
-"""Namespaces whose `title` and `content` mean something else; read only where nothing better stands."""
+"""Namespaces whose `title` and `content` have another meaning. They are used only if nothing else is present."""
 _ENTITY = re.compile(r"&([a-zA-Z][a-zA-Z0-9]{1,31});")
 _XML_ENTITIES = frozenset({"amp", "lt", "gt", "quot", "apos"})
 _DECLARATION = re.compile(r"^\s*<\?xml[^>]*>")
@@ -41,7 +41,7 @@ _INLINE_TAG = re.compile(
 
 @dataclass(slots=True)
 class Entry:
-    """One entry, or the feed itself: whatever of it was said. `content` is HTML unless `plain`."""
+    """An entry, or the feed itself. `content` is HTML unless `is_plain`. Missing values are ""."""
 
     title: str = ""
     link: str = ""
@@ -49,14 +49,15 @@ class Entry:
     modified: str = ""
     author: str = ""
     content: str = ""
-    plain: bool = False
+    is_plain: bool = False
     language: str = ""
     attachments: list[str] = field(default_factory=list)
 
 
 def read_feed(body: Body) -> Document:
-    """RSS 0.9 to 2.0 and Atom, broken ones as far as they can be read; XML without a single entry stays XML."""
-    text = _ENTITY.sub(_character, _DECLARATION.sub("", tidy(xml_text(body)), count=1))
+    """Read RSS 0.9 to 2.0 and Atom. Broken feeds are read as far as possible; XML without entries or title is read as
+    XML."""
+    text = _ENTITY.sub(_decode_entity, _DECLARATION.sub("", clean(decode_xml(body)), count=1))
     parser = etree.XMLParser(
         recover=True, resolve_entities=False, no_network=True, huge_tree=False, remove_pis=True, encoding="utf-8"
     )
@@ -68,68 +69,70 @@ def read_feed(body: Body) -> Document:
         return read_xml(body)
     channel = next((child for child in root if local_name(child) == "channel"), root)
     entries = [element for element in root.iter("{*}item", "{*}entry") if _parent_name(element) != "entry"]
-    feed = _entry(channel, body.url)
+    feed = _parse_entry(channel, body.url)
     if not entries and not feed.title:
         return read_xml(body)
-    return _document(feed, (_entry(element, feed.link or body.url) for element in entries), len(entries), body.url)
+    return _build_document(
+        feed, (_parse_entry(element, feed.link or body.url) for element in entries), len(entries), body.url
+    )
 
 
 def read_json_feed(body: Body) -> Document:
-    """A JSON Feed (1.0 and 1.1); what is not one is read as JSON."""
+    """Read a JSON Feed (1.0 or 1.1). JSON that is not a feed is read as JSON."""
     try:
-        feed = json.loads(tidy(body.text()))
+        feed = json.loads(clean(body.text()))
     except (ValueError, RecursionError):
         return read_json(body)
     items = feed.get("items") if isinstance(feed, dict) else None
     if not isinstance(items, list):
         return read_json(body)
     items = [item for item in items if isinstance(item, dict)]
-    head = _json_entry(feed, body.url)
-    head.link, head.content, head.plain = _text(feed, "home_page_url"), _text(feed, "description"), True
-    return _document(head, (_json_entry(item, body.url) for item in items), len(items), body.url)
+    head = _parse_json_entry(feed, body.url)
+    head.link, head.content, head.is_plain = _get_text(feed, "home_page_url"), _get_text(feed, "description"), True
+    return _build_document(head, (_parse_json_entry(item, body.url) for item in items), len(items), body.url)
 
 
-def _document(feed: Entry, entries: Iterator[Entry], count: int, url: str) -> Document:
+def _build_document(feed: Entry, entries: Iterator[Entry], count: int, url: str) -> Document:
     title = one_line(feed.title)
     parts = [
-        f"# {escaped(title)}\n" if title else "",
-        *_facts(feed),
-        _content(feed, url),
+        f"# {escape_markdown(title)}\n" if title else "",
+        *_format_facts(feed),
+        _format_content(feed, url),
         f"{count:,} {'entry' if count == 1 else 'entries'}\n",
     ]
     for number, entry in enumerate(entries):
-        parts += [f"## {escaped(one_line(entry.title)) or f'Entry {number + 1}'}\n", *_facts(entry)]
+        parts += [f"## {escape_markdown(one_line(entry.title)) or f'Entry {number + 1}'}\n", *_format_facts(entry)]
         if number < MAX_ENTRIES:
-            parts.append(_content(entry, entry.link or feed.link or url))
+            parts.append(_format_content(entry, entry.link or feed.link or url))
     metadata = Metadata(
         title=title, author=one_line(feed.author, 200), published=feed.published, modified=feed.modified,
-        language=feed.language, site=title[:100], description=one_line(html_fragment(feed.content, url), 500),
+        language=feed.language, site=title[:100], description=one_line(fragment_to_markdown(feed.content, url), 500),
     )  # fmt: skip
     text = "\n".join(part for part in parts if part)
     return Document(title=title, text=text, media_type="", language=feed.language, metadata=metadata)
 
 
-def _facts(entry: Entry) -> Iterator[str]:
-    """The lines under a heading: the address, then when and by whom, then what is attached."""
+def _format_facts(entry: Entry) -> Iterator[str]:
+    """Yield the paragraphs below a heading: URL, dates and author, attachments."""
     if entry.link:
         yield f"<{entry.link}>\n"
     changed = f"updated {entry.modified}" if entry.modified and entry.modified != entry.published else ""
-    said = " · ".join(part for part in (entry.published, changed, escaped(one_line(entry.author, 200))) if part)
-    if said:
-        yield f"{said}\n"
+    facts = (entry.published, changed, escape_markdown(one_line(entry.author, 200)))
+    if any(facts):
+        yield f"{' · '.join(filter(None, facts))}\n"
     for attachment in entry.attachments[:MAX_ATTACHMENTS]:
         yield f"Attachment: {attachment}\n"
 
 
-def _content(entry: Entry, base_url: str) -> str:
+def _format_content(entry: Entry, base_url: str) -> str:
     content = entry.content.strip()
     if not content:
         return ""
-    return f"{escaped(content) if entry.plain else lowered(html_fragment(content, base_url), 2)}\n"
+    return f"{escape_markdown(content) if entry.is_plain else lower_headings(fragment_to_markdown(content, base_url), 2)}\n"
 
 
-def _entry(element: Any, base_url: str) -> Entry:
-    """An `item`, an `entry`, or the head of a feed. Names are matched without their namespaces: feeds mix them up."""
+def _parse_entry(element: Any, base_url: str) -> Entry:
+    """Parse an `item`, an `entry` or the head of a feed. Namespaces are ignored, because feeds mix them up."""
     children: dict[str, Any] = {}
     links: list[Any] = []
     for child in element:
@@ -138,123 +141,123 @@ def _entry(element: Any, base_url: str) -> Entry:
         name = local_name(child)
         if name in {"link", "enclosure"}:
             links.append(child)
-        known = children.get(name)
-        if known is None or (_is_foreign(known) and not _is_foreign(child)):
+        previous = children.get(name)
+        if previous is None or (_is_foreign(previous) and not _is_foreign(child)):
             children[name] = child
-    link, attachments = _links(links, base_url)
-    if not link and (guid := _words(children.get("guid"))).startswith(("http://", "https://")):
+    link, attachments = _parse_links(links, base_url)
+    if not link and (guid := _one_line_text(children.get("guid"))).startswith(("http://", "https://")):
         link = guid
-    content, plain = _body(children)
+    content, is_plain = _find_content(children)
     author = children.get("author", children.get("creator"))
-    named = author.find("{*}name") if author is not None else None
+    author_name = author.find("{*}name") if author is not None else None
     return Entry(
-        title=_plain_title(children.get("title")),
+        title=_title_text(children.get("title")),
         link=link,
-        published=_date(_first(children, "published", "pubDate", "issued", "date")),
-        modified=_date(_first(children, "updated", "modified", "lastBuildDate")),
-        author=_words(author if named is None else named),
+        published=_parse_date(_first_text(children, "published", "pubDate", "issued", "date")),
+        modified=_parse_date(_first_text(children, "updated", "modified", "lastBuildDate")),
+        author=_one_line_text(author if author_name is None else author_name),
         content=content,
-        plain=plain,
+        is_plain=is_plain,
         language=one_line(
-            _first(children, "language") or element.get("{http://www.w3.org/XML/1998/namespace}lang") or "", 20
+            _first_text(children, "language") or element.get("{http://www.w3.org/XML/1998/namespace}lang") or "", 20
         ),
         attachments=attachments,
     )
 
 
-def _body(children: dict[str, Any]) -> tuple[str, bool]:
-    """The fullest statement of an entry, and whether it is text rather than HTML."""
+def _find_content(children: dict[str, Any]) -> tuple[str, bool]:
+    """Return the fullest content of an entry, and whether it is plain text."""
     group = children.get("group")
     nested = group.find("{*}description") if group is not None else None
     for element in (
         *(children.get(name) for name in ("encoded", "content", "description", "summary", "subtitle")),
         nested,
     ):
-        if element is None or not (_inside(element) or "").strip():
+        if element is None or not (_inner_text(element) or "").strip():
             continue
         kind = element.get("type") or ""
         if kind == "xhtml" or len(element):
             return etree.tostring(element, encoding="unicode", with_tail=False), False
-        return _inside(element) or "", kind in {"text", "text/plain"}
+        return _inner_text(element) or "", kind in {"text", "text/plain"}
     return "", True
 
 
-def _links(elements: list[Any], base_url: str) -> tuple[str, list[str]]:
-    """The entry's own address, and its attachments as `URL (type, size)`."""
+def _parse_links(elements: list[Any], base_url: str) -> tuple[str, list[str]]:
+    """Return the entry's own URL, and its attachments as `URL (type, size)`."""
     own, attachments = "", []
     for element in elements:
-        target = _address(base_url, element.get("href") or element.get("url") or _words(element))
+        target = _resolve_url(base_url, element.get("href") or element.get("url") or _one_line_text(element))
         relation = element.get("rel") or "alternate"
         if not target:
             continue
         if local_name(element) == "enclosure" or relation == "enclosure":
             size = element.get("length") or ""
-            known = (element.get("type"), f"{int(size):,} bytes" if re.fullmatch(r"[1-9][0-9]{0,14}", size) else "")
-            said = ", ".join(one_line(part, 80) for part in known if part)
-            attachments.append(f"<{target}> ({said})" if said else f"<{target}>")
+            details = (element.get("type"), f"{int(size):,} bytes" if re.fullmatch(r"[1-9][0-9]{0,14}", size) else "")
+            note = ", ".join(one_line(part, 80) for part in details if part)
+            attachments.append(f"<{target}> ({note})" if note else f"<{target}>")
         elif relation == "alternate" and not own:
             own = target
     return own, attachments
 
 
-def _json_entry(item: dict[str, Any], base_url: str) -> Entry:
+def _parse_json_entry(item: dict[str, Any], base_url: str) -> Entry:
     authors = item.get("authors") if isinstance(item.get("authors"), list) else [item.get("author")]
     files = item.get("attachments") if isinstance(item.get("attachments"), list) else []
-    markup = _text(item, "content_html")
+    markup = _get_text(item, "content_html")
     return Entry(
-        title=_text(item, "title"),
-        link=_address(base_url, _text(item, "url") or _text(item, "external_url")),
-        published=_text(item, "date_published")[:40],
-        modified=_text(item, "date_modified")[:40],
-        author=", ".join(_text(author, "name") for author in authors or [] if isinstance(author, dict)),
-        content=markup or _text(item, "content_text") or _text(item, "summary"),
-        plain=not markup,
-        language=_text(item, "language")[:20],
+        title=_get_text(item, "title"),
+        link=_resolve_url(base_url, _get_text(item, "url") or _get_text(item, "external_url")),
+        published=_get_text(item, "date_published")[:40],
+        modified=_get_text(item, "date_modified")[:40],
+        author=", ".join(_get_text(author, "name") for author in authors or [] if isinstance(author, dict)),
+        content=markup or _get_text(item, "content_text") or _get_text(item, "summary"),
+        is_plain=not markup,
+        language=_get_text(item, "language")[:20],
         attachments=[
-            f"<{_address(base_url, _text(file, 'url'))}> ({one_line(_text(file, 'mime_type'), 80)})"
+            f"<{_resolve_url(base_url, _get_text(file, 'url'))}> ({one_line(_get_text(file, 'mime_type'), 80)})"
             for file in files or []
-            if isinstance(file, dict) and _address(base_url, _text(file, "url"))
+            if isinstance(file, dict) and _resolve_url(base_url, _get_text(file, "url"))
         ],
     )
 
 
-def _text(item: dict[str, Any], key: str) -> str:
+def _get_text(item: dict[str, Any], key: str) -> str:
     value = item.get(key)
-    return tidy(value) if isinstance(value, str) else ""
+    return clean(value) if isinstance(value, str) else ""
 
 
-def _first(children: dict[str, Any], *names: str) -> str:
-    return next((words for name in names if (words := _words(children.get(name)))), "")
+def _first_text(children: dict[str, Any], *names: str) -> str:
+    return next((words for name in names if (words := _one_line_text(children.get(name)))), "")
 
 
-def _plain_title(element: Any) -> str:
-    """A title without its markup, which both formats allow and none marks reliably."""
-    words = _words(element)
+def _title_text(element: Any) -> str:
+    """Return a title without its markup. RSS and Atom both allow markup, and feeds do not declare it reliably."""
+    words = _one_line_text(element)
     return " ".join(_INLINE_TAG.sub("", unescape(words) if "&" in words else words).split())
 
 
-def _date(stated: str) -> str:
-    """ISO 8601; what cannot be read as a date stays as it was said."""
-    if not stated or stated[:4].isdigit():
-        return one_line(stated, 40)
+def _parse_date(text: str) -> str:
+    """Return the date in ISO 8601, or unchanged if it cannot be parsed."""
+    if not text or text[:4].isdigit():
+        return one_line(text, 40)
     try:
-        moment = parsedate_to_datetime(stated)
+        moment = parsedate_to_datetime(text)
     except (ValueError, TypeError, IndexError, OverflowError):
-        return one_line(stated, 40)
+        return one_line(text, 40)
     return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).isoformat()
 
 
-def _address(base_url: str, reference: str) -> str:
+def _resolve_url(base_url: str, reference: str) -> str:
     try:
-        joined = urljoin(base_url, reference.strip())
+        url = urljoin(base_url, reference.strip())
     except ValueError:
         return ""
-    usable = reference.strip() and joined.lower().startswith(("http://", "https://"))
-    return re.sub(r"[\s<>]", "", joined)[:2_000] if usable else ""
+    is_usable = reference.strip() and url.lower().startswith(("http://", "https://"))
+    return re.sub(r"[\s<>]", "", url)[:2_000] if is_usable else ""
 
 
-def _character(entity: re.Match[str]) -> str:
-    """HTML's named characters, which XML does not know: feeds use them undeclared."""
+def _decode_entity(entity: re.Match[str]) -> str:
+    """Decode HTML's named entities, which feeds use without declaring them."""
     if entity[1] in _XML_ENTITIES:
         return entity[0]
     return html5.get(f"{entity[1]};", entity[0])
@@ -269,9 +272,9 @@ def _is_foreign(element: Any) -> bool:
     return namespace(element) in _FOREIGN
 
 
-def _inside(element: Any) -> str | None:
+def _inner_text(element: Any) -> str | None:
     return None if element is None else "".join(element.itertext())
 
 
-def _words(element: Any) -> str:
-    return " ".join((_inside(element) or "").split())
+def _one_line_text(element: Any) -> str:
+    return " ".join((_inner_text(element) or "").split())

@@ -1,7 +1,4 @@
-"""Markdown as its author wrote it: kept as it is, but relative links are made absolute, so that they can be fetched.
-
-Code keeps its characters. A link whose target cannot be made absolute stays as it was.
-"""
+"""Read Markdown and plain text. Only inlined images and relative links change."""
 
 from __future__ import annotations
 
@@ -9,48 +6,66 @@ import re
 from typing import Final
 
 from keyhole.extract.body import Body
-from keyhole.extract.formats.plain import plain_to_text
-from keyhole.extract.html.links import absolute
+from keyhole.extract.html.links import resolve_link
 from keyhole.records import Document
-from keyhole.text.markdown import blocks
+from keyhole.text.clean import clean, count_invisible
+from keyhole.text.markdown import parse_blocks
 
-# What begins with a scheme or names a place in the text is no relative address.
+# Targets that start with a scheme or `#` are not relative.
 _TARGET: Final = r"(?P<target>(?!#|[A-Za-z][A-Za-z0-9+.-]{0,30}:)[^\s()<>]{1,2000}+)"
-# A code span is matched first, so that nothing inside one is taken for a link; each alternative ends where the next
-# one of its kind could begin, which keeps the scan linear.
+# Code spans are matched first, so that links inside them are skipped. Each alternative ends where the next match of its
+# kind could start, which keeps the scan linear.
 _LINK: Final = re.compile(
     rf"`{{1,3}}[^`\n]{{1,1000}}`{{1,3}}|(?P<before>\]\(<?){_TARGET}(?=[()>]|[ \t\n]{{1,9}}[\"'()])"
 )
 _DEFINITION: Final = re.compile(rf"^(?P<before> {{0,3}}\[[^\]\[\n]{{1,300}}\]:[ \t]{{1,9}}<?){_TARGET}", re.MULTILINE)
+# A target has no spaces, so the scan of an unclosed image ends at the first space.
+_DATA_IMAGE: Final = re.compile(r"!\[([^\[\]\n]{0,300})\]\([ \t]?<?data:[^)\s]*+(?:[ \t][^)\n]{0,300})?\)?")
+_FIRST_HEADING: Final = re.compile(r"^#{1,2}[ \t]++(\S[^\n]*)$", re.MULTILINE)
 _FRONT_MATTER: Final = re.compile(r"---\n(.{0,5000}?)\n---(?:\n|$)", re.DOTALL)
 _TITLE: Final = re.compile(r"^title:[ \t]{0,9}(['\"]?)(\S[^\n]{0,300})\1[ \t]{0,9}$", re.MULTILINE)
 
 
+def read_plain(body: Body) -> Document:
+    """Read plain text, source code and other text formats without a reader of their own."""
+    text = body.text()
+    title, cleaned = clean_plain_text(text)
+    invisible = count_invisible(text)
+    return Document(title=title, text=cleaned, media_type="", removed=(("invisible", invisible),) if invisible else ())
+
+
+def clean_plain_text(text: str) -> tuple[str, str]:
+    """Return the title and the text without inlined images. The title is the first heading near the top, or ""."""
+    cleaned = _DATA_IMAGE.sub(lambda match: f"[IMAGE: {match[1]}]", clean(text))
+    heading = _FIRST_HEADING.search(cleaned[:2_000])
+    return (heading[1].rstrip("# \t") if heading else ""), cleaned
+
+
 def read_markdown(body: Body) -> Document:
-    """Markdown with the title of its front matter, else of its first heading."""
-    title, text = plain_to_text(body.text())
-    front = _FRONT_MATTER.match(text)
-    named = _TITLE.search(front[1]) if front else None
-    if named:
-        title = named[2].removesuffix(named[1]).rstrip()
-    return Document(title=title, text=absolute_links(text, body.url), media_type="")
+    """Read Markdown. The title is that of the front matter, else the first heading."""
+    title, text = clean_plain_text(body.text())
+    front_matter = _FRONT_MATTER.match(text)
+    if front_matter and (match := _TITLE.search(front_matter[1])):
+        title = match[2].removesuffix(match[1]).rstrip()
+    return Document(title=title, text=make_links_absolute(text, body.url), media_type="")
 
 
-def absolute_links(text: str, base: str) -> str:
-    """The same Markdown with the targets of its links and images absolute, outside code."""
+def make_links_absolute(text: str, base: str) -> str:
+    """Return the Markdown with absolute link and image targets. Code and targets that cannot be resolved are
+    unchanged."""
     if not base or ("](" not in text and "]:" not in text):
         return text
 
-    def link(match: re.Match[str]) -> str:
+    def resolve(match: re.Match[str]) -> str:
         target = match["target"]
-        return match[0] if target is None else match["before"] + (absolute(base, target) or target)
+        return match[0] if target is None else match["before"] + (resolve_link(base, target) or target)
 
-    def linked(piece: str) -> str:
-        return _DEFINITION.sub(link, _LINK.sub(link, piece))
+    def resolve_all(piece: str) -> str:
+        return _DEFINITION.sub(resolve, _LINK.sub(resolve, piece))
 
     pieces, position = [], 0
-    for block in blocks(text):
+    for block in parse_blocks(text):
         if block.kind == "code":
-            pieces += [linked(text[position : block.start]), text[block.start : block.end]]
+            pieces += [resolve_all(text[position : block.start]), text[block.start : block.end]]
             position = block.end
-    return "".join([*pieces, linked(text[position:])])
+    return "".join([*pieces, resolve_all(text[position:])])

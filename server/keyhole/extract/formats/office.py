@@ -1,4 +1,5 @@
-"""DOCX, PPTX and XLSX by the libraries of the extra `office`, from bounded archives. Runs no macro, follows no link."""
+"""Read DOCX, PPTX and XLSX with the libraries of the extra `office`. Macros are not run, and external links are not
+followed."""
 
 from __future__ import annotations
 
@@ -11,21 +12,22 @@ from typing import Any, Final
 from xml.parsers.expat import ExpatError
 
 from keyhole.errors import Code, KeyholeError
-from keyhole.extract.body import PARSER_FAULTS, Body
-from keyhole.extract.decode import tidy
+from keyhole.extract.body import PARSER_ERRORS, Body
 from keyhole.extract.formats.archive import Archive
-from keyhole.extract.markup import html_fragment, one_line, table
+from keyhole.extract.markup import format_table, fragment_to_markdown, one_line
 from keyhole.records import Document, Metadata
-from keyhole.text.escape import escaped
+from keyhole.text.clean import clean
+from keyhole.text.escape import escape_markdown
 
-MAX_DOCX: Final = 10_000_000
-"""Bytes of XML of a Word document: a book of 500 pages has some 5 MB, and mammoth reads 0.4 MB a second."""
+MAX_DOCX_BYTES: Final = 10_000_000
+"""Largest size of the XML of a Word document, in bytes. A book of 500 pages has some 5 MB; mammoth reads 0.4 MB a
+second."""
 MAX_CELLS: Final = 1_000_000
-"""Cells of a workbook that are read, empty ones among them: one at the far edge of each row costs 16,384."""
+"""Cells read of a workbook, including empty ones: a cell at the far right of a row counts 16,384."""
 MAX_SHAPES: Final = 20_000
-"""Shapes of a presentation; slides have some ten each."""
+"""Shapes read of one slide. Slides have some ten."""
 MAX_NESTING: Final = 20
-"""Groups of shapes within groups."""
+"""Levels of shape groups inside groups that are read."""
 
 _STYLES: Final = """
 p[style-name='Title'] => h1:fresh
@@ -36,82 +38,86 @@ p[style-name='Source Code'] => pre:separator('\\n')
 p[style-name='HTML Preformatted'] => pre:separator('\\n')
 p[style-name='Preformatted Text'] => pre:separator('\\n')
 """
-"""What mammoth does not map of itself: names that Word, LibreOffice and pandoc give to titles, quotes and code."""
+"""Styles that mammoth does not map by default: titles, quotes and code as Word, LibreOffice and pandoc name them."""
 
-_PARTS = re.compile(r".*\.(?:xml|rels)", re.IGNORECASE)
+_XML_PARTS = re.compile(r".*\.(?:xml|rels)", re.IGNORECASE)
 _ENCRYPTED_PACKAGE = "EncryptedPackage".encode("utf-16-le")
-_UNREAD = re.compile(r"(?:.*/)?(?:embeddings|activeX|ctrlProps|vbaProject|externalLinks|customXml|printerSettings)\b")
+_SKIPPED_PARTS = re.compile(
+    r"(?:.*/)?(?:embeddings|activeX|ctrlProps|vbaProject|externalLinks|customXml|printerSettings)\b"
+)
 
 
 def read_docx(body: Body) -> Document:
-    """Headings, lists, tables, links and notes of a Word document."""
-    archive, mammoth = Archive(body), _library("mammoth", body)
-    packed = archive.repacked(_is_read)
-    if (size := packed.getbuffer().nbytes) > MAX_DOCX:
-        raise KeyholeError(Code.TOO_LARGE, f"the document holds {size:,} bytes of XML, over {MAX_DOCX:,}", bytes=size)
+    """Read headings, lists, tables, links and notes of a Word document."""
+    archive, mammoth = Archive(body), _import_library("mammoth", body)
+    packed = archive.repack(_is_text_part)
+    if (size := packed.getbuffer().nbytes) > MAX_DOCX_BYTES:
+        raise KeyholeError(
+            Code.TOO_LARGE, f"the document contains {size:,} bytes of XML, over {MAX_DOCX_BYTES:,}", bytes=size
+        )
     try:
         pictures = mammoth.images.img_element(lambda _image: {"src": ""})
         converted = mammoth.convert_to_html(packed, style_map=_STYLES, convert_image=pictures)
-        text = html_fragment(converted.value, body.url)
-    except (*PARSER_FAULTS, ExpatError) as error:
-        raise archive.damaged("its text cannot be read") from error
-    metadata = _properties(archive)
+        text = fragment_to_markdown(converted.value, body.url)
+    except (*PARSER_ERRORS, ExpatError) as error:
+        raise archive.damage_error("its text cannot be read") from error
+    metadata = _read_properties(archive)
     return Document(
-        title=metadata.title, text=f"{tidy(text)}\n", media_type="", language=metadata.language, metadata=metadata
+        title=metadata.title, text=f"{clean(text)}\n", media_type="", language=metadata.language, metadata=metadata
     )
 
 
 def read_pptx(body: Body) -> Document:
-    """Each slide under its number: title, texts, tables, what pictures show, and the speaker's notes."""
-    archive, pptx = Archive(body), _library("pptx", body)
-    packed = archive.repacked(_is_read)
+    """Read each slide under its number: title, texts, tables, descriptions of pictures, speaker notes."""
+    archive, pptx = Archive(body), _import_library("pptx", body)
+    packed = archive.repack(_is_text_part)
     try:
-        slides = [_slide(number, slide) for number, slide in enumerate(pptx.Presentation(packed).slides, 1)]
-    except (*PARSER_FAULTS, pptx.exc.PythonPptxError) as error:
-        raise archive.damaged("its slides cannot be read") from error
-    metadata = _properties(archive)
-    head = f"# {escaped(metadata.title)}\n\n" if metadata.title else ""
+        slides = [_format_slide(number, slide) for number, slide in enumerate(pptx.Presentation(packed).slides, 1)]
+    except (*PARSER_ERRORS, pptx.exc.PythonPptxError) as error:
+        raise archive.damage_error("its slides cannot be read") from error
+    metadata = _read_properties(archive)
+    head = f"# {escape_markdown(metadata.title)}\n\n" if metadata.title else ""
     return Document(
-        title=metadata.title, text=head + tidy("\n".join(slides)), media_type="", language=metadata.language,
+        title=metadata.title, text=head + clean("\n".join(slides)), media_type="", language=metadata.language,
         metadata=metadata,
     )  # fmt: skip
 
 
 def read_xlsx(body: Body) -> Document:
-    """Each sheet under its name as a table; formulas by the values that were last computed."""
-    archive, openpyxl = Archive(body), _library("openpyxl", body)
-    packed = archive.repacked(_is_read)
+    """Read each sheet under its name as a table. Formulas give their last computed values."""
+    archive, openpyxl = Archive(body), _import_library("openpyxl", body)
+    packed = archive.repack(_is_text_part)
     parts: list[str] = []
     try:
-        with warnings.catch_warnings(action="ignore"):  # of parts that are passed over
+        with warnings.catch_warnings(action="ignore"):  # openpyxl warns about parts that it skips
             workbook = openpyxl.load_workbook(packed, read_only=True, data_only=True, keep_links=False)
-            room = MAX_CELLS
+            cells_left = MAX_CELLS
             for sheet in workbook.worksheets:
-                rows, room = _rows(sheet, room)
-                parts.append(_sheet(sheet, rows))
-                if not room:
+                rows, cells_left = _read_rows(sheet, cells_left)
+                parts.append(_format_sheet(sheet, rows))
+                if not cells_left:
                     break
-    except (*PARSER_FAULTS, openpyxl.utils.exceptions.InvalidFileException) as error:
-        raise archive.damaged("its sheets cannot be read") from error
-    if not room:
-        parts.append(f"(The workbook goes on: only its first {MAX_CELLS:,} cells are read.)\n")
-    metadata = _properties(archive)
-    return Document(title=metadata.title, text=tidy("\n".join(parts)), media_type="", metadata=metadata)
+    except (*PARSER_ERRORS, openpyxl.utils.exceptions.InvalidFileException) as error:
+        raise archive.damage_error("its sheets cannot be read") from error
+    if not cells_left:
+        parts.append(f"(The workbook is longer: only its first {MAX_CELLS:,} cells are read.)\n")
+    metadata = _read_properties(archive)
+    return Document(title=metadata.title, text=clean("\n".join(parts)), media_type="", metadata=metadata)
 
 
 def read_ole(body: Body) -> Document:
-    """Nothing: says which of the two kinds of document in this container it is."""
+    """Raise KeyholeError: the document is encrypted, or in a legacy Office format."""
     if _ENCRYPTED_PACKAGE in body.data:
-        raise KeyholeError(Code.ENCRYPTED_DOCUMENT, f"the document is encrypted with a password, {body.size}")
+        raise KeyholeError(Code.ENCRYPTED_DOCUMENT, f"the document is encrypted with a password, {body.size_text}")
     raise KeyholeError(
         Code.UNSUPPORTED_MEDIA,
-        f"the content is an Office document of before 2007 (application/x-ole-storage), {body.size}",
+        f"the content is an Office document of before 2007 (application/x-ole-storage), {body.size_text}",
         bytes=len(body.data),
     )
 
 
-def _library(name: str, body: Body) -> Any:
-    """A library of the extra, or the command that installs it."""
+def _import_library(name: str, body: Body) -> Any:
+    """Import a library of the extra `office`. Raises KeyholeError if it is not installed."""
     try:
         if name == "mammoth":
             import mammoth
@@ -127,79 +133,79 @@ def _library(name: str, body: Body) -> Any:
     except ImportError as error:
         raise KeyholeError(
             Code.UNSUPPORTED_MEDIA,
-            f"Office documents need Keyhole's extra [office], which is not installed ({body.size})",
+            f"Office documents need Keyhole's extra [office], which is not installed ({body.size_text})",
             bytes=len(body.data),
         ) from error
     return openpyxl
 
 
-def _is_read(name: str) -> bool:
-    """XML parts that hold text or say where it stands: no pictures, macros, embedded files or linked workbooks."""
-    return _PARTS.fullmatch(name) is not None and _UNREAD.match(name) is None
+def _is_text_part(name: str) -> bool:
+    """Return whether a part is XML that the text needs: not a picture, macro, embedded file or linked workbook."""
+    return _XML_PARTS.fullmatch(name) is not None and _SKIPPED_PARTS.match(name) is None
 
 
-def _slide(number: int, slide: Any) -> str:
+def _format_slide(number: int, slide: Any) -> str:
     title = slide.shapes.title
-    named = escaped(one_line(title.text_frame.text)) if title is not None else ""
-    parts = [f"## Slide {number}{': ' if named else ''}{named}\n"]
-    budget = iter(range(MAX_SHAPES))
-    parts += _shapes(slide.shapes, 0 if title is None else title.shape_id, budget, 0)
+    heading = escape_markdown(one_line(title.text_frame.text)) if title is not None else ""
+    parts = [f"## Slide {number}{': ' if heading else ''}{heading}\n"]
+    remaining = iter(range(MAX_SHAPES))
+    parts += _format_shapes(slide.shapes, 0 if title is None else title.shape_id, remaining, 0)
     notes = slide.notes_slide.notes_text_frame if slide.has_notes_slide else None
     if notes is not None and notes.text.strip():
-        parts.append(f"Notes: {escaped(notes.text.strip())}\n")
+        parts.append(f"Notes: {escape_markdown(notes.text.strip())}\n")
     return "\n".join(parts)
 
 
-def _shapes(shapes: Any, title_id: int, budget: Iterator[int], depth: int) -> Iterator[str]:
+def _format_shapes(shapes: Any, title_id: int, remaining: Iterator[int], depth: int) -> Iterator[str]:
     for shape in shapes:
-        if next(budget, None) is None or depth > MAX_NESTING:
+        if next(remaining, None) is None or depth > MAX_NESTING:
             return
         if hasattr(shape, "shapes"):
-            yield from _shapes(shape.shapes, title_id, budget, depth + 1)
+            yield from _format_shapes(shape.shapes, title_id, remaining, depth + 1)
         elif getattr(shape, "has_table", False):
             rows = [[cell.text for cell in row.cells] for row in shape.table.rows]
-            yield "".join(f"{line}\n" for line in table(rows))
+            yield format_table(rows)
         elif getattr(shape, "has_text_frame", False):
-            if shape.shape_id != title_id and (text := _paragraphs(shape)):
+            if shape.shape_id != title_id and (text := _format_paragraphs(shape)):
                 yield text
         elif alt := one_line(shape._element.xpath("string(.//p:cNvPr/@descr)")):
-            yield f"[IMAGE: {escaped(alt)}]\n"
+            yield f"[IMAGE: {escape_markdown(alt)}]\n"
 
 
-def _paragraphs(shape: Any) -> str:
-    """Paragraphs of a body as list items by their level, of any other box as lines."""
-    body = bool(shape.is_placeholder) and shape.placeholder_format.idx > 0
+def _format_paragraphs(shape: Any) -> str:
+    """Format the paragraphs of a body placeholder as list items by level, those of other shapes as lines."""
+    is_body = bool(shape.is_placeholder) and shape.placeholder_format.idx > 0
     lines = [
-        f"{'  ' * paragraph.level + '- ' if body else ''}{escaped(one_line(paragraph.text, 5_000))}"
+        f"{'  ' * paragraph.level + '- ' if is_body else ''}{escape_markdown(one_line(paragraph.text, 5_000))}"
         for paragraph in shape.text_frame.paragraphs
         if paragraph.text.strip()
     ]
     return "".join(f"{line}\n" for line in lines)
 
 
-def _sheet(sheet: Any, rows: list[list[str]]) -> str:
-    lines = "".join(f"{line}\n" for line in table(rows)) or "(an empty sheet)\n"
+def _format_sheet(sheet: Any, rows: list[list[str]]) -> str:
+    lines = format_table(rows) or "(an empty sheet)\n"
     hidden = "" if sheet.sheet_state == "visible" else " (hidden)"
-    return f"## {escaped(one_line(sheet.title))}{hidden}\n\n{lines}"
+    return f"## {escape_markdown(one_line(sheet.title))}{hidden}\n\n{lines}"
 
 
-def _rows(sheet: Any, room: int) -> tuple[list[list[str]], int]:
-    """The rows of a sheet that hold something, and how many cells may still be read."""
-    sheet.reset_dimensions()  # what a file claims to span is not what it holds
+def _read_rows(sheet: Any, cells_left: int) -> tuple[list[list[str]], int]:
+    """Return the non-empty rows of a sheet, and how many cells may still be read."""
+    sheet.reset_dimensions()  # the declared dimensions may be wrong
     rows: list[list[str]] = []
     for row in sheet.iter_rows(values_only=True):
-        room = max(0, room - max(1, len(row)))
-        if not room:
+        cells_left = max(0, cells_left - max(1, len(row)))
+        if not cells_left:
             break
-        cells = [_value(value) for value in row]
+        cells = [_format_value(value) for value in row]
         while cells and not cells[-1]:
             cells.pop()
         if cells:
             rows.append(cells)
-    return rows, room
+    return rows, cells_left
 
 
-def _value(value: object) -> str:
+def _format_value(value: object) -> str:
     if value is None:
         return ""
     if isinstance(value, bool):
@@ -209,8 +215,8 @@ def _value(value: object) -> str:
     return str(value)
 
 
-def _properties(archive: Archive) -> Metadata:
-    """Title, author, dates and language as the file states them (ECMA-376, part 2, 8.3)."""
+def _read_properties(archive: Archive) -> Metadata:
+    """Return title, author, dates and language from the core properties (ECMA-376, part 2, 8.3)."""
     if "docProps/core.xml" not in archive.names:
         return Metadata()
     from lxml import etree
@@ -223,10 +229,10 @@ def _properties(archive: Archive) -> Metadata:
     if root is None:
         return Metadata()
 
-    def said(name: str, limit: int) -> str:
-        return one_line(tidy(str(root.findtext(f"{{*}}{name}") or "")), limit)
+    def field(name: str, limit: int) -> str:
+        return one_line(clean(str(root.findtext(f"{{*}}{name}") or "")), limit)
 
     return Metadata(
-        title=said("title", 300), author=said("creator", 200), published=said("created", 40),
-        modified=said("modified", 40), language=said("language", 20), description=said("description", 500),
+        title=field("title", 300), author=field("creator", 200), published=field("created", 40),
+        modified=field("modified", 40), language=field("language", 20), description=field("description", 500),
     )  # fmt: skip

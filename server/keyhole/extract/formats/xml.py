@@ -1,4 +1,4 @@
-"""XML as text: its root element, its declared charset, and line breaks where it has none. Expands no entities."""
+"""Read XML as text: find its root element and charset, and indent it if it has no line breaks."""
 
 from __future__ import annotations
 
@@ -6,36 +6,37 @@ import re
 from typing import Any, Final
 
 from keyhole.extract.body import Body
-from keyhole.extract.decode import decode, tidy
+from keyhole.extract.decode import decode
 from keyhole.records import Document
+from keyhole.text.clean import clean
 
 PROLOG_CHARS: Final = 20_000
-"""Characters searched for the root element: comments with a licence stand before it."""
+"""Characters searched for the root element, which may follow long licence comments."""
 LONG_LINE: Final = 2_000
-"""Characters of a line from which on the text is broken into lines."""
-MAX_BROKEN: Final = 5_000_000
-"""Characters up to which a text is broken into lines: some 1 s for 2 MB. Larger ones stay as they were sent."""
+"""Characters from which on a line is too long, so that the text is indented."""
+MAX_INDENTED_CHARS: Final = 5_000_000
+"""Characters up to which a text is indented: some 1 s for 2 MB. Larger texts stay as sent."""
 MAX_INDENT: Final = 12
-"""Levels that are indented; deeper ones stay there, or nesting would cost the square of its depth."""
+"""Levels that are indented; deeper levels stay there, or the text would grow with the square of its depth."""
 
 _PROLOG = re.compile(r"(?:\s++|<\?.*?\?>|<!--.*?-->|<!(?i:doctype)[^\[>]*+(?:\[[^\]]*+\]\s*+)?>)*+", re.DOTALL)
 _ROOT = re.compile(r"<([A-Za-z_][\w.:-]{0,100})([^>]{0,4000})")
 _DECLARED = re.compile(rb"^\s*<\?xml[^>]{0,200}?encoding\s*=\s*[\"']([\w.:-]{1,40})")
-# What is never closed reaches to the end: searching on from its start would be quadratic.
+# Unclosed markup matches up to the end: searching on from its start would take quadratic time.
 _PIECE = re.compile(r"<!--.*?(?:-->|\Z)|<!\[CDATA\[.*?(?:\]\]>|\Z)|<\?.*?(?:\?>|\Z)|<[^<>]*+>|[^<]++|<", re.DOTALL)
 _RSS_1 = "http://purl.org/rss/1.0/"
 
 
-def xml_text(body: Body) -> str:
-    """The text of a body, by the charset that its XML declaration names where the header names none."""
+def decode_xml(body: Body) -> str:
+    """Decode a body by the charset in its XML declaration if the header declares none."""
     declared = _DECLARED.match(body.data[:300])
     if declared and "charset" not in body.content_type.lower():
         return decode(body.data, f"application/xml; charset={declared[1].decode('ascii')}")
     return body.text()
 
 
-def root_kind(text: str) -> str:
-    """`feed`, `html` or `svg` where the root element is one of theirs, `xml` for every other, else nothing."""
+def sniff_root(text: str) -> str:
+    """Return `feed`, `html` or `svg` for the root elements of these formats, `xml` for others, "" if there is none."""
     start = text[:PROLOG_CHARS].lstrip("\ufeff")
     prolog = _PROLOG.match(start)
     root = _ROOT.match(start, prolog.end() if prolog else 0)
@@ -52,52 +53,53 @@ def root_kind(text: str) -> str:
 
 
 def local_name(element: Any) -> str:
-    """An element's name without its namespace or a prefix that was never declared; a comment has none.
+    """Return an element's name without namespace and prefix, "" for a comment.
 
-    A parser that goes on after errors makes names that lxml itself refuses to take apart.
+    After recovering from errors, lxml creates names that its own functions reject.
     """
     tag = element.tag
     return tag.rpartition("}")[2].rpartition(":")[2] if isinstance(tag, str) else ""
 
 
 def namespace(element: Any) -> str:
-    """The namespace of an element, or nothing."""
+    """Return the namespace of an element, or ""."""
     tag = element.tag
     return tag[1:].partition("}")[0] if isinstance(tag, str) and tag.startswith("{") else ""
 
 
 def read_xml(body: Body) -> Document:
-    """XML as it stands; what is one long line is broken into lines."""
-    return Document(title="", text=broken_into_lines(tidy(xml_text(body))), media_type="")
+    """Read XML as sent. Text with an overlong line is indented."""
+    return Document(title="", text=indent_xml(clean(decode_xml(body))), media_type="")
 
 
-def broken_into_lines(text: str) -> str:
-    """Tags on lines of their own, indented, where white space means nothing: not beside text, not in `xml:space`."""
-    if len(text) > MAX_BROKEN or max(map(len, text.split("\n")), default=0) <= LONG_LINE or "xml:space" in text:
+def indent_xml(text: str) -> str:
+    """Put tags on indented lines of their own, except beside text and in documents that use `xml:space`."""
+    if len(text) > MAX_INDENTED_CHARS or max(map(len, text.split("\n")), default=0) <= LONG_LINE or "xml:space" in text:
         return text
     pieces = _PIECE.findall(text)
-    parents, mixed = _parents(pieces)
-    out: list[str] = []
+    parents, mixed = _find_parents(pieces)
+    lines: list[str] = []
     depth = 0
     for piece, parent in zip(pieces, parents, strict=True):
-        closing = piece.startswith("</")
-        depth -= closing
-        beside_text = parent in mixed
-        if not beside_text and not piece.strip():
+        is_end_tag = piece.startswith("</")
+        depth -= is_end_tag
+        is_beside_text = parent in mixed
+        if not is_beside_text and not piece.strip():
             continue
-        if out and not beside_text and not (closing and out[-1].startswith("<") and _opens(out[-1])):
-            out.append("\n" + "  " * max(0, min(depth, MAX_INDENT)))
-        out.append(piece)
-        depth += _opens(piece)
-    return "".join(out).strip() + "\n"
+        if lines and not is_beside_text and not (is_end_tag and lines[-1].startswith("<") and _is_start_tag(lines[-1])):
+            lines.append("\n" + "  " * max(0, min(depth, MAX_INDENT)))
+        lines.append(piece)
+        depth += _is_start_tag(piece)
+    return "".join(lines).strip() + "\n"
 
 
-def _opens(piece: str) -> bool:
+def _is_start_tag(piece: str) -> bool:
     return piece.startswith("<") and piece[1:2] not in {"/", "!", "?", ""} and not piece.endswith("/>")
 
 
-def _parents(pieces: list[str]) -> tuple[list[int], set[int]]:
-    """For each piece the number of the piece that opened its element, and the elements that hold text themselves."""
+def _find_parents(pieces: list[str]) -> tuple[list[int], set[int]]:
+    """Return the number of the piece that opens the parent element of each piece, and the elements with text of their
+    own."""
     open_elements = [-1]
     parents: list[int] = []
     mixed: set[int] = set()
@@ -108,7 +110,7 @@ def _parents(pieces: list[str]) -> tuple[list[int], set[int]]:
                 open_elements.pop()
             continue
         parents.append(open_elements[-1])
-        if _opens(piece):
+        if _is_start_tag(piece):
             open_elements.append(number)
         elif (not piece.startswith("<") and piece.strip()) or piece.startswith("<![CDATA["):
             mixed.add(open_elements[-1])
