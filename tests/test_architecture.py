@@ -48,8 +48,8 @@ IO_FILES = {
     "serve/http/telemetry": "access_log metrics tracing",
     "store": "fallback home open",
     "store/postgres": "database reads schema texts",
-    "store/sqlite": "damage folder_lock journal keys migration rows schema search space store texts",
-    "websearch": "custom_engines failover panel",
+    "store/sqlite": "damage folder_lock keys migration rows schema search space store texts",
+    "websearch": "engines_file failover panel",
     "websearch/engines": "custom ddgs searxng",
 }
 IMPURE = {

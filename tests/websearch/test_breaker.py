@@ -13,45 +13,45 @@ from tests.support.fakes import Clock
 def broken(times: int = FAILURES, now: float = 100.0) -> Breaker:
     breaker = Breaker()
     for _ in range(times):
-        breaker = breaker.asked().failed("timeout", now)
+        breaker = breaker.begin_call().record_failure("timeout", now)
     return breaker
 
 
 def test_an_engine_is_asked_until_it_has_failed_some_times_in_a_row() -> None:
     assert broken(FAILURES - 1).admits(100.0)
     assert not broken().admits(100.0)
-    assert broken().why == "timeout"
+    assert broken().fault == "timeout"
 
 
 def test_an_answer_in_between_begins_the_count_anew() -> None:
-    assert broken(FAILURES - 1).answered() == Breaker()
+    assert broken(FAILURES - 1).record_success() == Breaker()
 
 
 @pytest.mark.parametrize("fault", ["quota", "bad key"])
 def test_a_refusal_rests_at_once(fault: str) -> None:
-    breaker = Breaker().asked().failed(fault, 100.0)
+    breaker = Breaker().begin_call().record_failure(fault, 100.0)
     assert not breaker.admits(100.0 + REFUSED_REST - 1)
     assert breaker.admits(100.0 + REFUSED_REST)
 
 
 def test_a_quota_rests_as_long_as_the_engine_asks() -> None:
-    assert Breaker().failed("quota", 0.0, 5.0).until == 5.0
-    assert Breaker().failed("quota", 0.0, 1e9).until == MAX_RETRY_AFTER
-    assert Breaker().failed("quota", 0.0, 0.0).admits(0.0)
+    assert Breaker().record_failure("quota", 0.0, 5.0).until == 5.0
+    assert Breaker().record_failure("quota", 0.0, 1e9).until == MAX_RETRY_AFTER
+    assert Breaker().record_failure("quota", 0.0, 0.0).admits(0.0)
 
 
 def test_a_failure_with_retry_after_rests_no_shorter_than_any_failure() -> None:
     once = broken(FAILURES - 1)
-    assert once.failed("down", 0.0, 1.0).until == REST
-    assert once.failed("down", 0.0, 300.0).until == 300.0
+    assert once.record_failure("down", 0.0, 1.0).until == REST
+    assert once.record_failure("down", 0.0, 300.0).until == 300.0
 
 
 def test_after_its_rest_one_call_tries_it_and_the_others_wait() -> None:
     over = broken().until
     assert broken().admits(over)
-    tried = broken().asked()
+    tried = broken().begin_call()
     assert not tried.admits(over)
-    assert tried.answered().admits(over)
+    assert tried.record_success().admits(over)
 
 
 def test_each_rest_in_a_row_is_twice_the_one_before_up_to_the_longest() -> None:
@@ -59,23 +59,25 @@ def test_each_rest_in_a_row_is_twice_the_one_before_up_to_the_longest() -> None:
     for _ in range(12):
         rests.append(breaker.until - now)
         now = breaker.until
-        breaker = breaker.asked().failed("timeout", now)
+        breaker = breaker.begin_call().record_failure("timeout", now)
     assert rests[:3] == [REST, 2 * REST, 4 * REST]
     assert rests[-1] == MAX_REST
 
 
 def test_a_trial_that_was_cut_short_leaves_the_next_call_to_try() -> None:
     over = broken().until
-    assert broken().asked().abandoned().admits(over)
+    assert broken().begin_call().abandon_call().admits(over)
 
 
 def test_a_call_that_began_before_the_rest_does_not_lengthen_it() -> None:
-    assert broken().failed("timeout", 110.0) == broken()
+    assert broken().record_failure("timeout", 110.0) == broken()
 
 
 EVENTS = st.lists(
     st.tuples(
-        st.sampled_from(["asked", "answered", "abandoned", "timeout", "quota", "bad key", "slow", "down (x)"]),
+        st.sampled_from(
+            ["begin_call", "record_success", "abandon_call", "timeout", "quota", "bad key", "slow", "down (x)"]
+        ),
         st.floats(0, 5_000),
         st.none() | st.floats(0, 1e7),
     ),
@@ -90,26 +92,26 @@ def test_after_any_history_an_engine_is_asked_again_within_an_hour(
     breaker, now = Breaker(), 0.0
     for event, later, wait in events:
         now += later
-        if event in {"asked", "answered", "abandoned"}:
+        if event in {"begin_call", "record_success", "abandon_call"}:
             breaker = getattr(breaker, event)()
         else:
-            breaker = breaker.failed(event, now, wait)
-    assert breaker.abandoned().admits(now + MAX_RETRY_AFTER)
-    assert breaker.answered() == Breaker()
+            breaker = breaker.record_failure(event, now, wait)
+    assert breaker.abandon_call().admits(now + MAX_RETRY_AFTER)
+    assert breaker.record_success() == Breaker()
 
 
 def test_breakers_are_kept_by_name() -> None:
     clock = Clock(0.0)
     breakers = Breakers(clock)
-    breakers.asked("brave")
-    breakers.failed("brave", "quota")
-    assert breakers.resting("brave") == "quota"
-    assert breakers.resting("exa") == ""
+    breakers.begin_call("brave")
+    breakers.record_failure("brave", "quota")
+    assert breakers.open_fault("brave") == "quota"
+    assert breakers.open_fault("exa") == ""
     clock.advance(REFUSED_REST)
-    assert breakers.resting("brave") == ""
-    breakers.asked("brave")
-    assert breakers.resting("brave") == "quota"
-    breakers.abandoned("brave")
-    assert breakers.resting("brave") == ""
-    breakers.answered("brave")
-    assert breakers.resting("brave") == ""
+    assert breakers.open_fault("brave") == ""
+    breakers.begin_call("brave")
+    assert breakers.open_fault("brave") == "quota"
+    breakers.abandon_call("brave")
+    assert breakers.open_fault("brave") == ""
+    breakers.record_success("brave")
+    assert breakers.open_fault("brave") == ""

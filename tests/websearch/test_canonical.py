@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keyhole.websearch.canonical import MAX_URL, address, is_variant, page_key
+from keyhole.websearch.canonical import MAX_URL, clean_url, is_variant, page_key
 
 
 @pytest.mark.parametrize(
@@ -117,7 +117,7 @@ def test_two_spellings_are_one_page(one: str, other: str) -> None:
     ],
 )
 def test_an_address_loses_what_says_only_how_a_reader_came(url: str, asked: str) -> None:
-    assert address(url) == asked
+    assert clean_url(url) == asked
 
 
 @pytest.mark.parametrize(
@@ -142,4 +142,4 @@ def test_an_endless_address_is_no_page() -> None:
 
 @given(st.text(max_size=60) | st.text(max_size=40).map(lambda rest: f"https://a.example/{rest}"))
 def test_any_text_has_a_key_and_its_address_has_the_same(url: str) -> None:
-    assert page_key(address(url)) == page_key(url)
+    assert page_key(clean_url(url)) == page_key(url)

@@ -41,9 +41,9 @@ def test_the_guides_example_is_a_file() -> None:
     (example,) = re.findall(r"```toml\n(.*?)```", text, re.DOTALL)
     wiki, handbook = parse(example, ENVIRONMENT)
     assert (wiki.name, wiki.endpoint, wiki.timeout) == ("wiki", "wiki.corp.example:443", 5.0)
-    assert wiki.applies == {"language", "freshness"}
+    assert wiki.supported_filters == {"language", "freshness"}
     assert wiki.headers == (("Authorization", "Bearer s3cret/token+7"),)
-    assert (handbook.name, handbook.applies, handbook.headers) == ("handbook", frozenset(), ())
+    assert (handbook.name, handbook.supported_filters, handbook.headers) == ("handbook", frozenset(), ())
     assert handbook.body["size"] == "{count}"
     rows = re.findall(r"^\| (`.+?`) \|", text, re.MULTILINE)
     assert sorted(re.findall(r"`([a-z]+)`", " ".join(rows))) == sorted(KEYS)
@@ -79,22 +79,30 @@ def test_what_came_from_the_environment_is_shown_nowhere() -> None:
         ("name = 5", "name", "name: must be text"),
         ("url = 'wiki.corp.example/{query}'", "url", "url: the URL has no scheme"),
         ("url = 'ftp://wiki.corp.example/{query}'", "url", "url: the scheme ftp: is not allowed"),
-        ("url = 'https://{query}.example/'", "url", "url: scheme, host and port must stand there"),
-        ("url = 'https://${WIKI_TOKEN}/{query}'", "url", "url: scheme, host and port must stand there"),
+        ("url = 'https://{query}.example/'", "url", "url: scheme, host and port must not contain placeholders"),
+        ("url = 'https://${WIKI_TOKEN}/{query}'", "url", "url: scheme, host and port must not contain placeholders"),
         ("url = 'https://me:pw@a.example/?q={query}'", "url", "url: "),
         ("url = 'https://a.example/?q={querry}'", "url", "url: {querry} is none of {query}, {count}"),
-        ("url = 'https://a.example/?q=x'", "url", "url: neither it nor the body has {query}"),
-        ("url = 'https://a.example/?q={query}&k=${NOT_SET}'", "url", "url: the environment has no NOT_SET"),
-        ("url = 'https://a.example/?q={query}&k=${EMPTY}'", "url", "url: the environment has no EMPTY"),
-        ("headers = { Authorization = '${NOT_SET}' }", "-", "headers.Authorization: the environment has no NOT_SET"),
+        ("url = 'https://a.example/?q=x'", "url", "url: {query} is in neither the url nor the body"),
+        (
+            "url = 'https://a.example/?q={query}&k=${NOT_SET}'",
+            "url",
+            "url: the environment variable NOT_SET is not set",
+        ),
+        ("url = 'https://a.example/?q={query}&k=${EMPTY}'", "url", "url: the environment variable EMPTY is not set"),
+        (
+            "headers = { Authorization = '${NOT_SET}' }",
+            "-",
+            "headers.Authorization: the environment variable NOT_SET is not set",
+        ),
         ("headers = { X = '${LINES}' }", "-", "headers.X: must be printable ASCII"),
         ("headers = { Host = 'x' }", "-", "headers.Host: cannot be set"),
         ("headers = { 'a b' = 'x' }", "-", "headers.a b: cannot be set"),
         ("headers = { X = 5 }", "-", "headers.X: must be text"),
         ("headers = 'X: y'", "-", "headers: must be a table"),
         ("method = 'PUT'", "-", "method: must be GET or POST"),
-        ("method = 'POST'", "-", "body: a POST needs one"),
-        ("method = 'GET'\nbody = '{}'", "-", "body: a POST needs one, and a GET has none"),
+        ("method = 'POST'", "-", "body: required for POST"),
+        ("method = 'GET'\nbody = '{}'", "-", "body: required for POST and not allowed for GET"),
         ("body = '{'", "-", "body: is not JSON"),
         ("link = 'a['", "link", "link: is not a JMESPath"),
         ("date = ''", "-", "date: must be text"),
@@ -103,7 +111,7 @@ def test_what_came_from_the_environment_is_shown_nowhere() -> None:
         ("freshness = { day = 1 }", "-", "freshness: must be a table of texts"),
         ("freshness = { hour = 'h' }", "-", "freshness.hour: is none of day, week, month, year"),
         (PLAIN, "-", "[[engine]] 2 (wiki): name: wiki is the name of another engine"),
-        ("[engines]", "-", "engines: only [[engine]] tables may stand here"),
+        ("[engines]", "-", "engines: only [[engine]] tables are allowed"),
         ("x =", "-", "engines file: Invalid"),
     ],
 )

@@ -117,12 +117,12 @@ def test_an_instance_at_which_the_whole_time_runs_out_is_asked_last_after_a_few_
 def test_it_applies_what_every_instance_applies_and_passes_remarks_on() -> None:
     class Remarking(FakeEngine):
         async def search(self, request: SearchRequest) -> tuple[Hit, ...]:
-            return Hits.noted([HIT], "without google")
+            return Hits.with_note([HIT], "without google")
 
     places = [
-        ("a", FakeEngine(DOWN, applies=frozenset({"news", "language"}))),
-        ("b", Remarking(applies=frozenset({"news"}))),
+        ("a", FakeEngine(DOWN, supported_filters=frozenset({"news", "language"}))),
+        ("b", Remarking(supported_filters=frozenset({"news"}))),
     ]
     engine = Failover("searxng", places, 1.0, Clock())
-    assert engine.applies == {"news"}
+    assert engine.supported_filters == {"news"}
     assert search(engine) == ((HIT,), "a down (connect failure); without google")

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from keyhole.records import Hit, SearchRequest
-from keyhole.websearch.filters import for_engine, in_force, kept, unapplied
+from keyhole.websearch.filters import active_filters, adapt_request, filter_hits, unapplied_filters
 
 NOW = 1_700_000_000.0  # 2023-11-14 in the evening
 ALL = frozenset({"sites", "exclude_sites", "freshness", "language", "country", "news"})
@@ -24,53 +24,53 @@ def names(hits: tuple[Hit, ...]) -> list[str]:
 def test_sites_are_judged_whatever_the_engine_says() -> None:
     request = SearchRequest("q", 5, sites=("a.example",), exclude_sites=("x.a.example",))
     hits = [hit("a"), hit("b"), hit("x.a"), hit("docs.a")]
-    for applies in (NONE, ALL):
-        assert names(kept(hits, request, applies, NOW)) == ["a", "docs.a"]
-        assert unapplied(hits, request, applies) == ()
+    for supported_filters in (NONE, ALL):
+        assert names(filter_hits(hits, request, supported_filters, NOW)) == ["a", "docs.a"]
+        assert unapplied_filters(hits, request, supported_filters) == ()
 
 
 def test_hits_older_than_was_asked_for_are_left_out_where_the_engine_does_not_judge_age() -> None:
     request = SearchRequest("q", 5, freshness="week")
     hits = [hit("new", "2023-11-13"), hit("border", "2023-11-07"), hit("old", "2023-11-06"), hit("undated")]
-    assert names(kept(hits, request, NONE, NOW)) == ["new", "border", "undated"]
-    assert names(kept(hits, request, ALL, NOW)) == ["new", "border", "old", "undated"]
+    assert names(filter_hits(hits, request, NONE, NOW)) == ["new", "border", "undated"]
+    assert names(filter_hits(hits, request, ALL, NOW)) == ["new", "border", "old", "undated"]
 
 
 def test_freshness_counts_as_applied_only_where_every_hit_has_a_date() -> None:
     request = SearchRequest("q", 5, freshness="day")
-    assert unapplied([hit("a", "2023-11-14")], request, NONE) == ()
-    assert unapplied([hit("a", "2023-11-14"), hit("b")], request, NONE) == ("freshness",)
-    assert unapplied([hit("b")], request, ALL) == ()
+    assert unapplied_filters([hit("a", "2023-11-14")], request, NONE) == ()
+    assert unapplied_filters([hit("a", "2023-11-14"), hit("b")], request, NONE) == ("freshness",)
+    assert unapplied_filters([hit("b")], request, ALL) == ()
 
 
 def test_what_nobody_applies_is_named_in_one_order_and_only_for_hits() -> None:
     request = SearchRequest("q", 5, freshness="year", language="de", country="at", kind="news")
-    assert in_force(request) == ("freshness", "language", "country", "news")
-    assert unapplied([hit("a")], request, NONE) == ("freshness", "language", "country", "news")
-    assert unapplied([], request, NONE) == ()
+    assert active_filters(request) == ("freshness", "language", "country", "news")
+    assert unapplied_filters([hit("a")], request, NONE) == ("freshness", "language", "country", "news")
+    assert unapplied_filters([], request, NONE) == ()
 
 
 def test_a_country_that_needs_a_language_is_applied_with_one() -> None:
     locale = frozenset({"language", "locale"})
-    assert unapplied([hit("a")], SearchRequest("q", 5, country="at"), locale) == ("country",)
-    assert unapplied([hit("a")], SearchRequest("q", 5, country="at", language="de"), locale) == ()
+    assert unapplied_filters([hit("a")], SearchRequest("q", 5, country="at"), locale) == ("country",)
+    assert unapplied_filters([hit("a")], SearchRequest("q", 5, country="at", language="de"), locale) == ()
 
 
 def test_an_engine_without_news_is_asked_for_pages() -> None:
     request = SearchRequest("q", 5, kind="news")
-    assert for_engine(request, NONE).kind == "web"
-    assert for_engine(request, ALL) is request
+    assert adapt_request(request, NONE).kind == "web"
+    assert adapt_request(request, ALL) is request
 
 
 def test_one_engine_gives_at_most_two_hits_for_each_result() -> None:
     hits = [hit(f"n{n}") for n in range(50)]
     for kind in ("web", "news"):
-        assert kept(hits, SearchRequest("q", 3, kind=kind), ALL, NOW) == tuple(hits[:6])
+        assert filter_hits(hits, SearchRequest("q", 3, kind=kind), ALL, NOW) == tuple(hits[:6])
 
 
 def test_hits_that_are_filtered_away_leave_room_for_others() -> None:
     hits = [*(hit(f"n{n}") for n in range(50)), hit("a")]
-    assert names(kept(hits, SearchRequest("q", 1, sites=("a.example",)), ALL, NOW)) == ["a"]
+    assert names(filter_hits(hits, SearchRequest("q", 1, sites=("a.example",)), ALL, NOW)) == ["a"]
 
 
 @given(
@@ -80,10 +80,12 @@ def test_hits_that_are_filtered_away_leave_room_for_others() -> None:
     st.frozensets(st.sampled_from(sorted(ALL))),
 )  # fmt: skip
 def test_what_is_kept_is_some_of_the_hits_in_their_order(
-    hits: list[Hit], request: SearchRequest, applies: frozenset[str]
+    hits: list[Hit], request: SearchRequest, supported_filters: frozenset[str]
 ) -> None:
-    passed = kept(hits, request, applies, NOW)
+    passed = filter_hits(hits, request, supported_filters, NOW)
     rest = iter(hits)
     assert all(any(found == other for other in rest) for found in passed)
-    assert kept(passed, request, applies, NOW) == passed
-    assert set(unapplied(passed, request, applies)) <= set(in_force(request)) - applies
+    assert filter_hits(passed, request, supported_filters, NOW) == passed
+    assert (
+        set(unapplied_filters(passed, request, supported_filters)) <= set(active_filters(request)) - supported_filters
+    )

@@ -12,19 +12,19 @@ from urllib.parse import quote, quote_plus
 
 import pytest
 
-from keyhole.config.config import Config, load
+from keyhole.config.config import Config, parse_config
 from keyhole.errors import KeyholeError
 from keyhole.fetch.base import ApiCall
 from keyhole.records import SearchRequest
-from keyhole.websearch.registry import available
+from keyhole.websearch.registry import build_engines
+from tests.support.engine_answers import KEY, KEYED_NAMES, response_bytes, run_search
 from tests.support.fakes import FakeFetcher
 from tests.support.loopback import Call
-from tests.support.recorded import KEY, KEYED, ask, reply
 
 SPELLINGS = [KEY, quote(KEY, safe=""), quote_plus(KEY), KEY[:12], KEY[-12:], base64.b64encode(KEY.encode()).decode()]
 STATUSES = [200, 302, 400, 401, 402, 403, 422, 429, 432, 500, 503, 504]
 REQUEST = SearchRequest("a question", 5)
-ALL = pytest.mark.parametrize("engine", KEYED)
+ALL = pytest.mark.parametrize("engine", KEYED_NAMES)
 
 
 def heard(call: Call) -> str:
@@ -60,10 +60,10 @@ def told(engine: str, form: str, status: int) -> str:
         assert KEY in heard(call) or quote(KEY, safe="") in heard(call)
         body = {"words": as_words, "hit": as_a_hit, "text": heard}[form](call)
         head = call.head.decode("latin-1").replace("\r\n", " ")
-        return reply(body.encode(), status, X_Heard=head, Content_Type="application/json")
+        return response_bytes(body.encode(), status, X_Heard=head, Content_Type="application/json")
 
     try:
-        return repr(ask(engine, REQUEST, answer)[0])
+        return repr(run_search(engine, REQUEST, answer)[0])
     except KeyholeError as error:
         return f"{error!r} {error.message} {error.facts} {error.__cause__!r}"
 
@@ -87,10 +87,10 @@ def test_no_result_repeats_a_key(engine: str) -> None:
 
 
 def test_neither_settings_nor_calls_nor_engines_show_a_key() -> None:
-    config = load({f"KEYHOLE_{name.upper()}_KEY": KEY for name in KEYED})
+    config = parse_config({f"KEYHOLE_{name.upper()}_KEY": KEY for name in KEYED_NAMES})
     assert config.brave_key == config.exa_key == KEY
     shown = [config, ApiCall(f"https://a.example/?api_key={KEY}", (("X-Key", KEY),)), *vars(Config).values()]
-    shown += available(config, FakeFetcher()).values()
+    shown += build_engines(config, FakeFetcher()).values()
     assert KEY not in repr(shown)
 
 
@@ -98,7 +98,7 @@ def test_neither_settings_nor_calls_nor_engines_show_a_key() -> None:
 def test_a_key_that_cannot_be_one_is_refused_without_repeating_it(engine: str) -> None:
     for raw in ("s3cret with spaces", "s3cr\xe9t-and-more", "s3cret", "s3cret-\r\nX-Other: 1"):
         with pytest.raises(KeyholeError) as caught:
-            load({f"KEYHOLE_{engine.upper()}_KEY": raw})
+            parse_config({f"KEYHOLE_{engine.upper()}_KEY": raw})
         assert caught.value.message.startswith(f"KEYHOLE_{engine.upper()}_KEY: must be ")
         assert "s3cr" not in f"{caught.value!r} {caught.value.message} {caught.value.__cause__!r}"
 

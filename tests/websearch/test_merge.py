@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from keyhole.records import Hit, SearchRequest
-from keyhole.text.sites import allowed_by_sites
-from keyhole.websearch.base import with_sites
-from keyhole.websearch.canonical import address, page_key
+from keyhole.text.sites import is_allowed_by_sites
+from keyhole.websearch.canonical import clean_url, page_key
 from keyhole.websearch.merge import merge
+from keyhole.websearch.request import add_site_operators
 
 URLS = st.sampled_from(
     [f"https://{host}.example/{path}" for host in ("a", "www.a", "b") for path in ("", "x", "x/", "y?utm_source=z")]
@@ -76,7 +76,7 @@ def test_every_page_of_the_lists_stands_once_in_the_merged_list(lists: list[list
     keys = [page_key(found.url) for found in merged]
     assert len(keys) == len(set(keys))
     assert set(keys) == {page_key(found.url) for found_by in lists for found in found_by} - {""}
-    urls = {address(found.url) for found_by in lists for found in found_by}
+    urls = {clean_url(found.url) for found_by in lists for found in found_by}
     assert {found.url for found in merged} <= urls
     assert merge([merged]) == merged
     assert merge(lists) == merged
@@ -94,13 +94,16 @@ def test_a_thousand_hits_are_merged_deterministically() -> None:
 
 
 def test_a_query_without_sites_is_itself() -> None:
-    assert with_sites(SearchRequest("two words", 5)) == "two words"
+    assert add_site_operators(SearchRequest("two words", 5)) == "two words"
 
 
 def test_sites_become_the_operators_that_engines_understand() -> None:
-    assert with_sites(SearchRequest("q", 5, sites=("a.example",))) == "q site:a.example"
-    assert with_sites(SearchRequest("q", 5, sites=("a.example", "b.example"))) == "q (site:a.example OR site:b.example)"
-    assert with_sites(SearchRequest("q", 5, exclude_sites=("a.example", "b.example"))) == (
+    assert add_site_operators(SearchRequest("q", 5, sites=("a.example",))) == "q site:a.example"
+    assert (
+        add_site_operators(SearchRequest("q", 5, sites=("a.example", "b.example")))
+        == "q (site:a.example OR site:b.example)"
+    )
+    assert add_site_operators(SearchRequest("q", 5, exclude_sites=("a.example", "b.example"))) == (
         "q -site:a.example -site:b.example"
     )
 
@@ -119,16 +122,16 @@ def test_sites_become_the_operators_that_engines_understand() -> None:
     ],
 )
 def test_a_hit_passes_a_site_filter_by_its_host(url: str, allowed: bool) -> None:
-    assert allowed_by_sites(url, SearchRequest("q", 5, sites=("www.Example.org", "other.example"))) is allowed
-    assert allowed_by_sites(url, SearchRequest("q", 5, exclude_sites=("example.org",))) is not allowed
+    assert is_allowed_by_sites(url, SearchRequest("q", 5, sites=("www.Example.org", "other.example"))) is allowed
+    assert is_allowed_by_sites(url, SearchRequest("q", 5, exclude_sites=("example.org",))) is not allowed
 
 
 def test_without_filters_every_hit_passes_that_has_an_address() -> None:
-    assert allowed_by_sites("https://anything.example/", SearchRequest("q", 5))
-    assert not allowed_by_sites("http://[", SearchRequest("q", 5))
+    assert is_allowed_by_sites("https://anything.example/", SearchRequest("q", 5))
+    assert not is_allowed_by_sites("http://[", SearchRequest("q", 5))
 
 
 def test_an_excluded_part_of_a_wanted_site_is_left_out() -> None:
     request = SearchRequest("q", 5, sites=("example.org",), exclude_sites=("old.example.org",))
-    assert allowed_by_sites("https://example.org/", request)
-    assert not allowed_by_sites("https://old.example.org/", request)
+    assert is_allowed_by_sites("https://example.org/", request)
+    assert not is_allowed_by_sites("https://old.example.org/", request)

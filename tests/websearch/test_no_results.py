@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from keyhole.records import EngineReport, SearchRequest
 from keyhole.text.measure import serialized_size
-from keyhole.websearch.no_results import MAX_NAMED, MOST, nothing_found, too_narrow
+from keyhole.websearch.no_results import MAX_TERM, MAX_TERMS, describe_no_results, find_narrow_terms
 
 
 @pytest.mark.parametrize(
@@ -29,38 +29,43 @@ from keyhole.websearch.no_results import MAX_NAMED, MOST, nothing_found, too_nar
     ],
 )  # fmt: skip
 def test_words_that_look_rare_are_named(query: str, named: tuple[str, ...]) -> None:
-    assert too_narrow(SearchRequest(query, 5)) == named
+    assert find_narrow_terms(SearchRequest(query, 5)) == named
 
 
 def test_phrases_come_first_then_operators_then_filters_then_words() -> None:
     request = SearchRequest('"a b" site:x.example abc_def', 5, ("y.example",), freshness="day", language="de")
-    assert too_narrow(request) == ('"a b"', "site:x.example", "sites=y.example", "freshness=day")
+    assert find_narrow_terms(request) == ('"a b"', "site:x.example", "sites=y.example", "freshness=day")
 
 
 def test_every_filter_is_named_as_the_argument_it_is() -> None:
     request = SearchRequest("q", 5, (), ("x.example", "y.example"), language="de-AT", country="at", kind="news")
-    assert too_narrow(request) == ("exclude_sites=x.example, y.example", "language=de-AT", "country=at", "kind=news")
+    assert find_narrow_terms(request) == (
+        "exclude_sites=x.example, y.example",
+        "language=de-AT",
+        "country=at",
+        "kind=news",
+    )
 
 
 def test_nothing_found_says_who_found_nothing_and_why_perhaps() -> None:
     well, brave = EngineReport("exa"), EngineReport("brave", "quota")
     plain = SearchRequest("pumps", 5)
-    assert nothing_found(plain, [well]) == "the engines are well and found nothing"
-    assert nothing_found(plain, [well], elsewhere=True) == (
-        "the engines are well and found nothing on the sites that may be fetched"
+    assert describe_no_results(plain, [well]) == "the engines answered and found nothing"
+    assert describe_no_results(plain, [well], has_disallowed=True) == (
+        "the engines answered and found nothing on the sites that may be fetched"
     )
-    assert nothing_found(SearchRequest("pump_7", 5, freshness="day"), [well, brave]) == (
+    assert describe_no_results(SearchRequest("pump_7", 5, freshness="day"), [well, brave]) == (
         "1 of 2 engines found nothing; perhaps too narrow: freshness=day, pump_7 (brave: quota)"
     )
 
 
 @given(st.text(max_size=300), st.lists(st.text(max_size=99), max_size=5))
 def test_any_question_gives_a_few_short_names(query: str, sites: list[str]) -> None:
-    named = too_narrow(SearchRequest(query, 5, tuple(sites)))
-    assert len(named) <= MOST
-    assert all(serialized_size(name) <= MAX_NAMED for name in named)
+    named = find_narrow_terms(SearchRequest(query, 5, tuple(sites)))
+    assert len(named) <= MAX_TERMS
+    assert all(serialized_size(name) <= MAX_TERM for name in named)
 
 
 def test_a_very_long_question_is_read_in_linear_time() -> None:
     for piece in ('"', "a:b ", "-", "x.", '"a" ', "„", "1-"):
-        assert len(too_narrow(SearchRequest(piece * 100_000, 5))) <= MOST
+        assert len(find_narrow_terms(SearchRequest(piece * 100_000, 5))) <= MAX_TERMS

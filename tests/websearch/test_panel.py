@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from keyhole.config.config import Config
 from keyhole.errors import Code, KeyholeError
 from keyhole.records import EngineReport, Hit, SearchRequest
-from keyhole.render import answer as wording
+from keyhole.render.sources import search_status
 from keyhole.websearch.base import Hits
-from keyhole.websearch.panel import AT_ONCE, ENGINE_AT_ONCE, Found, Panel
+from keyhole.websearch.panel import MAX_ENGINE_REQUESTS, MAX_REQUESTS, Panel, PanelResult
 from tests.support.fakes import HANGS, Clock, FakeEngine
 
 QUESTION = SearchRequest("q", 3)
@@ -37,8 +37,8 @@ def well(name: str, count: int = 3) -> FakeEngine:
     return FakeEngine(hits(name, count), name)
 
 
-def ask(panel: Panel, *requests: SearchRequest, seconds: float | None = None) -> Found:
-    async def run() -> Found:
+def ask(panel: Panel, *requests: SearchRequest, seconds: float | None = None) -> PanelResult:
+    async def run() -> PanelResult:
         until = None if seconds is None else asyncio.get_running_loop().time() + seconds
         return await panel.ask(requests or [QUESTION], until)
 
@@ -52,7 +52,7 @@ def failure(panel: Panel, *requests: SearchRequest, seconds: float | None = None
     return caught.value.message
 
 
-def faults(found: Found) -> dict[str, str]:
+def faults(found: PanelResult) -> dict[str, str]:
     return {report.name: report.fault for report in found.reports}
 
 
@@ -101,7 +101,7 @@ def test_a_reserve_steps_in_for_an_engine_that_fails_and_no_further_one() -> Non
 
 def test_an_engine_that_finds_nothing_is_well_and_no_reserve_is_asked() -> None:
     engines = [FakeEngine((), "a"), well("b")]
-    assert ask(Panel(engines, count=1)) == Found((), (EngineReport("a"),))
+    assert ask(Panel(engines, count=1)) == PanelResult((), (EngineReport("a"),))
     assert engines[1].requests == []
 
 
@@ -246,7 +246,7 @@ def test_one_call_tries_an_engine_after_its_rest_and_those_beside_it_do_not() ->
     ask(panel)
     clock.advance(61.0)
 
-    async def run() -> list[Found]:
+    async def run() -> list[PanelResult]:
         return await asyncio.gather(*(panel.ask([QUESTION]) for _ in range(3)))
 
     told = [faults(found)["a"] for found in asyncio.run(run())]
@@ -287,7 +287,7 @@ class Picky(FakeEngine):
             raise QUOTA
         if request.query == "hang":
             await asyncio.Event().wait()
-        return Hits.noted(hits(request.query), "without google")
+        return Hits.with_note(hits(request.query), "without google")
 
 
 def phrasings(*queries: str) -> list[SearchRequest]:
@@ -322,8 +322,8 @@ def test_requests_at_once_are_bounded_for_an_engine_and_for_all() -> None:
     engines = [Counting(name) for name in "abcdef"]
     found = ask(Panel(engines, count=6), *phrasings(*"123456"))
     assert len(found.lists) == 36
-    assert max(engine.most for engine in engines) == ENGINE_AT_ONCE
-    assert max(running) <= AT_ONCE
+    assert max(engine.most for engine in engines) == MAX_ENGINE_REQUESTS
+    assert max(running) <= MAX_REQUESTS
 
 
 # Filters.
@@ -385,12 +385,12 @@ def test_the_status_line_says_who_failed_what_is_missing_and_which_filter_nobody
         EngineReport("mojeek", unapplied=("freshness", "country")),
         EngineReport("wikipedia", unapplied=("freshness", "news")),
     ]
-    assert wording.search_status(5, 5, reports, 0, "web") == (
+    assert search_status(5, 5, reports, 0, "web") == (
         "5 sources from the web. 3 of 4 engines; brave: quota. searxng: without google. "
         "freshness not applied by mojeek, wikipedia. country not applied by mojeek. "
         "No news by wikipedia: web pages instead."
     )
-    assert wording.search_status(1, 1, [EngineReport("a")], 0, "web") == "1 source from the web."
+    assert search_status(1, 1, [EngineReport("a")], 0, "web") == "1 source from the web."
 
 
 def test_a_panel_without_settings_is_as_the_settings_default() -> None:

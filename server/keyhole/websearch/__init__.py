@@ -1,1 +1,1 @@
-"""From a question to hits. base.py is the port, one file per engine, merge.py makes one list of many."""
+"""Web search: engines behind one port (base.py), asked together (panel.py) and merged into one list (merge.py)."""

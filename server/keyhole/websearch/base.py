@@ -1,30 +1,29 @@
-"""The port that every search engine implements, and what all of them need. No engine here."""
+"""The port that every search engine implements, and the base class of engines with an API key."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Protocol
+from collections.abc import Callable, Iterable
+from typing import ClassVar, Protocol
 
+from keyhole.fetch.base import Api
 from keyhole.records import Hit, SearchRequest
-from keyhole.websearch.dates import iso
-from keyhole.websearch.rows import MAX_SNIPPET, MAX_TITLE, address, line, rows_of
 
 
 class Hits(tuple[Hit, ...]):
-    """Hits with a remark on how they were found, such as which parts of a metasearch failed."""
+    """Hits with a note, for example on engines behind a metasearch engine that failed."""
 
     note: str = ""
 
     @classmethod
-    def noted(cls, hits: Iterable[Hit], note: str) -> Hits:
-        """Hits with a remark of ours in a few words."""
-        found = cls(hits)
-        found.note = note
-        return found
+    def with_note(cls, hits: Iterable[Hit], note: str) -> Hits:
+        """Return the hits with a note of a few words."""
+        result = cls(hits)
+        result.note = note
+        return result
 
 
 class Engine(Protocol):
-    """One source of hits."""
+    """A search engine."""
 
     @property
     def name(self) -> str:
@@ -32,48 +31,36 @@ class Engine(Protocol):
         ...
 
     @property
-    def applies(self) -> frozenset[str]:
-        """The filters that it applies itself, of: sites, exclude_sites, freshness, language, country, news; `locale`
-        where it applies a country only together with a language."""
+    def supported_filters(self) -> frozenset[str]:
+        """The filters that the engine applies itself: sites, exclude_sites, freshness, language, country, news.
+
+        `locale` stands for an engine that applies a country only together with a language.
+        """
         ...
 
     async def search(self, request: SearchRequest) -> tuple[Hit, ...]:
-        """Hits, best first, as `Hits` where there is a remark; empty only when the engine is well and found nothing.
+        """Return hits, best first, as `Hits` if there is a note; empty only if a working engine found nothing.
 
-        Raises KeyholeError: engine_unavailable, rate_limited, timeout and what fetching raises.
+        Raises KeyholeError: engine_unavailable, rate_limited, timeout and the codes of fetching.
         """
         ...
 
 
-def with_sites(request: SearchRequest) -> str:
-    """The query with the `site:` operators that most engines understand."""
-    sites = " OR ".join(f"site:{site}" for site in request.sites)
-    excluded = " ".join(f"-site:{site}" for site in request.exclude_sites)
-    grouped = f"({sites})" if len(request.sites) > 1 else sites
-    return " ".join(part for part in (request.query, grouped, excluded) if part)
+class KeyedEngine:
+    """Base class of the engines that need an API key.
 
-
-def hits_from(
-    rows: Sequence[Mapping[str, Any]],
-    names: tuple[str, str, str],
-    engine: str,
-    date: str = "",
-    *,
-    marked_up: bool = False,
-) -> tuple[Hit, ...]:
-    """The hits of an engine's rows, which have the URL, title and snippet under `names` and when it was published
-    under `date`, as HTML where `marked_up`; rows without a URL are left out. Every field is one bounded line.
-
-    Raises TypeError or AttributeError for what is not rows.
+    `clock` returns seconds since the epoch. Engines that express freshness as a date apply it only with a clock.
     """
-    return tuple(
-        Hit(
-            url,
-            line(row.get(names[1]), MAX_TITLE, marked_up=marked_up),
-            line(row.get(names[2]), MAX_SNIPPET, marked_up=marked_up),
-            engine,
-            iso(row.get(date)) if date else "",
-        )
-        for row in rows_of(rows)
-        if (url := address(row.get(names[0])))
-    )
+
+    name: ClassVar[str]
+    default_url: ClassVar[str]
+    """The API's base URL, used unless `base_url` overrides it."""
+
+    def __init__(self, key: str, api: Api, base_url: str = "", clock: Callable[[], float] | None = None) -> None:
+        self._key = key
+        self._api = api
+        self._base_url = base_url or self.default_url
+        self._clock = clock
+
+    def _now(self) -> float | None:
+        return self._clock() if self._clock else None

@@ -1,7 +1,7 @@
-"""When an engine that fails is left alone, and when it is tried again: a state machine without a clock. Pure.
+"""Circuit breakers: decide when a failing engine rests and when it is tried again. Pure; times are arguments.
 
-Closed: it is asked. Open: it rests, after some failures in a row or at once when it said no. Half-open: its rest is
-over and one call tries it; the others wait for what that call finds. Each rest in a row is twice the one before.
+Closed: calls may ask the engine. Open: the engine rests, after some failures in a row or at once after a refusal.
+Half-open: the rest is over, and one call tries the engine while the others skip it. Each further rest is twice as long.
 """
 
 from __future__ import annotations
@@ -10,59 +10,59 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Final
 
-from keyhole.websearch.outcome import REFUSALS
+from keyhole.websearch.faults import REFUSALS
 
 FAILURES: Final = 3
-"""Failures in a row after which an engine rests: one may be chance, and two fall together when a network blinks."""
+"""Failures in a row after which an engine rests: one may be chance, and two coincide when the network drops."""
 REST: Final = 20.0
-"""Seconds of a first rest: about as long as an agent takes for its next few questions, so that an engine that fell
-over costs one of them, and one that restarted is found again soon."""
+"""Seconds of a first rest: about the time in which an agent asks its next few questions. A broken engine then costs
+one of them, and a restarted engine is used again soon."""
 REFUSED_REST: Final = 60.0
-"""Seconds of a first rest after a quota or a bad key without Retry-After: quotas are counted by the minute at least."""
+"""Seconds of a first rest after a quota or a bad key without Retry-After: most quotas are counted per minute."""
 MAX_REST: Final = 900.0
-"""Seconds of the longest rest, 15 minutes: what is mended must be found again within one session of work."""
+"""Seconds of the longest rest, 15 minutes: a repaired engine must be used again within one working session."""
 MAX_RETRY_AFTER: Final = 3_600.0
-"""Seconds of the longest Retry-After obeyed to the end: after an hour one request is no burden to anybody."""
+"""Seconds of the longest Retry-After that is honoured: one request per hour is no burden."""
 
 
 @dataclass(frozen=True, slots=True)
 class Breaker:
-    """One engine's recent past. Times are seconds of one clock that never goes back."""
+    """The circuit breaker of one engine. Times are seconds of a monotonic clock."""
 
     failures: int = 0
-    """In a row, since the last answer."""
+    """Failures in a row since the last success."""
     rests: int = 0
-    """In a row, since the last answer."""
+    """Rests in a row since the last success."""
     until: float = 0.0
-    """When the rest ends."""
-    why: str = ""
-    """The fault that it rests after; "" when closed."""
-    tried: bool = False
-    """Whether a call is trying it right now."""
+    """Time at which the rest ends."""
+    fault: str = ""
+    """The fault that opened the breaker; "" if it is closed."""
+    has_trial: bool = False
+    """True while a call tries the engine after its rest."""
 
     def admits(self, now: float) -> bool:
-        """Whether a call may ask the engine."""
-        return not self.why or (now >= self.until and not self.tried)
+        """Return whether a call may ask the engine."""
+        return not self.fault or (now >= self.until and not self.has_trial)
 
-    def asked(self) -> Breaker:
-        """A call has begun to ask."""
-        return replace(self, tried=bool(self.why))
+    def begin_call(self) -> Breaker:
+        """Return the state once a call asks the engine."""
+        return replace(self, has_trial=bool(self.fault))
 
-    def answered(self) -> Breaker:
-        """It is well, whatever was before."""
+    def record_success(self) -> Breaker:
+        """Return the state after an answer: closed."""
         return Breaker()
 
-    def abandoned(self) -> Breaker:
-        """The call ended before the engine could show how it is: nothing is known."""
-        return replace(self, tried=False)
+    def abandon_call(self) -> Breaker:
+        """Return the state after a call that ended without an outcome."""
+        return replace(self, has_trial=False)
 
-    def failed(self, fault: str, now: float, retry_after: float | None = None) -> Breaker:
-        """It failed. What a call that began before the rest finds out does not lengthen it."""
-        if self.why and not self.tried:
+    def record_failure(self, fault: str, now: float, retry_after: float | None = None) -> Breaker:
+        """Return the state after a failure. A call that began before the rest does not lengthen it."""
+        if self.fault and not self.has_trial:
             return self
         failures = self.failures + 1
         refused = fault in REFUSALS
-        if not refused and not self.why and failures < FAILURES:
+        if not refused and not self.fault and failures < FAILURES:
             return replace(self, failures=failures)
         rest = min(MAX_REST, (REFUSED_REST if refused else REST) * 2**self.rests)
         if retry_after is not None:
@@ -71,33 +71,33 @@ class Breaker:
 
 
 class Breakers:
-    """The breakers of many engines by name, shared by concurrent calls. Between two awaits nothing changes them."""
+    """The breakers of several engines, by name, shared by concurrent calls in one event loop."""
 
     def __init__(self, ticks: Callable[[], float]) -> None:
-        """`ticks`: seconds of a clock that never goes back."""
+        """`ticks`: returns seconds of a monotonic clock."""
         self._ticks = ticks
         self._breakers: dict[str, Breaker] = {}
 
-    def resting(self, name: str) -> str:
-        """The fault after which an engine rests, or "" where it may be asked."""
-        breaker = self._of(name)
-        return "" if breaker.admits(self._ticks()) else breaker.why
+    def open_fault(self, name: str) -> str:
+        """Return the fault after which an engine rests, or "" if a call may ask it."""
+        breaker = self._get(name)
+        return "" if breaker.admits(self._ticks()) else breaker.fault
 
-    def asked(self, name: str) -> None:
-        """A call has begun to ask it."""
-        self._breakers[name] = self._of(name).asked()
+    def begin_call(self, name: str) -> None:
+        """Record that a call asks the engine."""
+        self._breakers[name] = self._get(name).begin_call()
 
-    def answered(self, name: str) -> None:
-        """It is well."""
-        self._breakers[name] = self._of(name).answered()
+    def record_success(self, name: str) -> None:
+        """Record that the engine answered."""
+        self._breakers[name] = self._get(name).record_success()
 
-    def abandoned(self, name: str) -> None:
-        """The call ended before it could answer."""
-        self._breakers[name] = self._of(name).abandoned()
+    def abandon_call(self, name: str) -> None:
+        """Record that a call ended before the engine answered or failed."""
+        self._breakers[name] = self._get(name).abandon_call()
 
-    def failed(self, name: str, fault: str, retry_after: float | None = None) -> None:
-        """It failed."""
-        self._breakers[name] = self._of(name).failed(fault, self._ticks(), retry_after)
+    def record_failure(self, name: str, fault: str, retry_after: float | None = None) -> None:
+        """Record that the engine failed. `retry_after`: seconds that the engine asks to wait."""
+        self._breakers[name] = self._get(name).record_failure(fault, self._ticks(), retry_after)
 
-    def _of(self, name: str) -> Breaker:
+    def _get(self, name: str) -> Breaker:
         return self._breakers.get(name, Breaker())

@@ -1,4 +1,4 @@
-"""The dates that engines give, as ISO 8601, and back as seconds. Pure: no clock, so that "3 days ago" is no date."""
+"""Parse the publication dates of engines to ISO 8601 and to seconds. Pure, so relative dates are dropped."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from datetime import UTC, date, datetime
 from typing import Final
 
 LONGEST: Final = 64
-"""Characters of a stated moment; longer text is a sentence."""
+"""Characters of a date; longer text is a sentence."""
 
 _PARTIAL: Final = re.compile(r"([0-9]{4})(?:-([0-9]{2}))?")
 _SECONDS: Final = (100_000_000.0, 10_000_000_000.0)
@@ -20,19 +20,23 @@ _BRITISH = re.compile(r"(?P<d>\d{1,2}) (?P<m>[A-Z][a-z]{2})[a-z]{0,6}\.? (?P<y>\
 _MONTHS: Final = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 
 
-def iso(value: object) -> str:
-    """A stated moment as an ISO 8601 date or date and time, of seconds or milliseconds since the epoch too; "" for all
-    else: "3 days ago" means nothing without a clock."""
+def to_iso_date(value: object) -> str:
+    """Return a date, in text or in seconds or milliseconds since the epoch, as ISO 8601, or "" for anything else.
+
+    Relative dates such as "3 days ago" give "", as they depend on the time of reading.
+    """
     if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) <= len("1700000000000"):
         value = int(value)
     if isinstance(value, str):
-        return _of_text(value)
-    return _of_number(value) if isinstance(value, int | float) and not isinstance(value, bool) else ""
+        return _parse_text(value)
+    return _parse_number(value) if isinstance(value, int | float) and not isinstance(value, bool) else ""
 
 
-def span(text: str) -> tuple[float, float] | None:
-    """The seconds since the epoch from which and to which an ISO date lasts, or None for what is none: a year and a
-    month are dates too. A date without a zone may be a day's beginning or end anywhere, so that it lasts as in UTC."""
+def date_range(text: str) -> tuple[float, float] | None:
+    """Return the start and end of an ISO date in seconds since the epoch, or None if `text` is not an ISO date.
+
+    Accepts years and months too. Dates and times without a zone count as UTC.
+    """
     try:
         if partial := _PARTIAL.fullmatch(text):
             year, month = int(partial[1]), int(partial[2] or 0)
@@ -49,27 +53,27 @@ def span(text: str) -> tuple[float, float] | None:
     return stamp, stamp
 
 
-def _of_text(value: str) -> str:
-    stated = value.strip() if len(value) < LONGEST else ""
+def _parse_text(value: str) -> str:
+    text = value.strip() if len(value) < LONGEST else ""
     try:
-        if _ISO.fullmatch(stated):
-            moment = datetime.fromisoformat(stated)
-        elif _RFC_2822.fullmatch(stated):
+        if _ISO.fullmatch(text):
+            moment = datetime.fromisoformat(text)
+        elif _RFC_2822.fullmatch(text):
             from email.utils import parsedate_to_datetime
 
-            moment = parsedate_to_datetime(stated)
-        elif named := _ENGLISH.fullmatch(stated) or _BRITISH.fullmatch(stated):
+            moment = parsedate_to_datetime(text)
+        elif named := _ENGLISH.fullmatch(text) or _BRITISH.fullmatch(text):
             return date(int(named["y"]), _MONTHS.index(named["m"]) + 1, int(named["d"])).isoformat()
         else:
             return ""
     except ValueError:
         return ""
-    # Midnight in no zone is how engines write a day.
-    bare = moment.tzinfo is None and moment.time() == datetime.min.time()
-    return moment.date().isoformat() if bare else moment.isoformat(timespec="seconds")
+    # Some engines write a day as midnight without a zone.
+    is_day = moment.tzinfo is None and moment.time() == datetime.min.time()
+    return moment.date().isoformat() if is_day else moment.isoformat(timespec="seconds")
 
 
-def _of_number(value: float) -> str:
+def _parse_number(value: float) -> str:
     low, high = _SECONDS
     seconds = value / 1000 if low * 1000 <= value < high * 1000 else value
     if not low <= seconds < high:

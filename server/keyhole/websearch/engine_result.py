@@ -1,4 +1,4 @@
-"""One engine in one call: what it answered to each phrasing, and what is reported of it. Asks nothing. Pure."""
+"""The result of one engine in one call: its answers by phrasing, and the report on them. Pure."""
 
 from __future__ import annotations
 
@@ -8,68 +8,68 @@ from dataclasses import dataclass
 from keyhole.errors import KeyholeError
 from keyhole.records import EngineReport, Hit, SearchRequest
 from keyhole.websearch.base import Engine
-from keyhole.websearch.filters import kept, unapplied
-from keyhole.websearch.outcome import SLOW, fault
+from keyhole.websearch.faults import SLOW, describe_fault
+from keyhole.websearch.filters import filter_hits, unapplied_filters
 
 Answer = tuple[Hit, ...] | KeyholeError | None
-"""An engine's hits for one phrasing, its failure, or nothing yet."""
+"""An engine's hits for one phrasing, its failure, or None while it has not answered."""
 
 
 @dataclass(slots=True)
-class Turn:
-    """The answers come in as they may; all else follows from them."""
+class EngineResult:
+    """The answers of one engine to all phrasings of a call, filled in as they arrive."""
 
     engine: Engine
     answers: list[Answer]
-    resting: str = ""
-    """The fault after which it rests, where it was therefore not asked."""
-    settled: bool = False
-    """Whether its breaker knows how it went."""
+    open_fault: str = ""
+    """The fault after which the engine rests; it is then not asked. "" if it may be asked."""
+    is_recorded: bool = False
+    """True once the outcome was recorded in the engine's breaker."""
 
     @property
-    def complete(self) -> bool:
-        """Whether nothing more will come."""
-        return bool(self.resting) or None not in self.answers
+    def is_complete(self) -> bool:
+        """True if no further answer will come."""
+        return bool(self.open_fault) or None not in self.answers
 
     @property
-    def found(self) -> list[tuple[Hit, ...]]:
-        """Its hits by phrasing, in their order; an engine that is well and found nothing has answered."""
+    def hit_lists(self) -> list[tuple[Hit, ...]]:
+        """The hits of each answered phrasing, in the order of the phrasings. A list may be empty."""
         return [answer for answer in self.answers if isinstance(answer, tuple)]
 
     @property
     def failures(self) -> list[KeyholeError]:
-        """Its failures by phrasing."""
+        """The failures, in the order of the phrasings."""
         return [answer for answer in self.answers if isinstance(answer, KeyholeError)]
 
     @property
     def fault(self) -> str:
-        """In a few words; "" where any phrasing was answered."""
-        if self.resting:
-            return f"resting after {'slow answers' if self.resting == SLOW else self.resting}"
-        if self.found:
+        """The engine's fault in a few words; "" if it answered any phrasing."""
+        if self.open_fault:
+            return f"resting after {'slow answers' if self.open_fault == SLOW else self.open_fault}"
+        if self.hit_lists:
             return ""
         return self._first_fault
 
     @property
     def note(self) -> str:
-        """What an engine that answered left out: phrasings that failed, and its own remark."""
-        if not self.found:
+        """What an answer lacks: phrasings that failed, and the engine's own notes."""
+        if not self.hit_lists:
             return ""
-        missing = len(self.answers) - len(self.found)
+        missing = len(self.answers) - len(self.hit_lists)
         failed = f"{self._first_fault} for {missing} of {len(self.answers)} phrasings" if missing else ""
-        remarks = dict.fromkeys(str(getattr(hits, "note", "")) for hits in self.found)
-        return "; ".join(note for note in (failed, *remarks) if note)
+        notes = dict.fromkeys(str(getattr(hits, "note", "")) for hits in self.hit_lists)
+        return "; ".join(note for note in (failed, *notes) if note)
 
-    def kept(self, request: SearchRequest, now: float) -> list[tuple[Hit, ...]]:
-        """Of each answer the hits that pass the filters."""
-        return [kept(hits, request, self.engine.applies, now) for hits in self.found]
+    def filtered_lists(self, request: SearchRequest, now: float) -> list[tuple[Hit, ...]]:
+        """Return the hits of each answered phrasing that pass the request's filters."""
+        return [filter_hits(hits, request, self.engine.supported_filters, now) for hits in self.hit_lists]
 
     @property
     def _first_fault(self) -> str:
-        return fault(self.failures[0]) if self.failures else SLOW
+        return describe_fault(self.failures[0]) if self.failures else SLOW
 
 
-def report(turn: Turn, lists: Sequence[Sequence[Hit]], request: SearchRequest) -> EngineReport:
-    """How asking went; `lists` are the hits that were kept."""
-    names = [name for hits in lists for name in unapplied(hits, request, turn.engine.applies)]
-    return EngineReport(turn.engine.name, turn.fault, tuple(dict.fromkeys(names)), turn.note)
+def build_report(result: EngineResult, lists: Sequence[Sequence[Hit]], request: SearchRequest) -> EngineReport:
+    """Return the report on an engine. `lists`: its hits that passed the filters."""
+    names = [name for hits in lists for name in unapplied_filters(hits, request, result.engine.supported_filters)]
+    return EngineReport(result.engine.name, result.fault, tuple(dict.fromkeys(names)), result.note)

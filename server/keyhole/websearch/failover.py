@@ -1,4 +1,4 @@
-"""One engine in several places: the first that is well is asked, and the next where it fails. Knows no engine."""
+"""Failover between several instances of one engine."""
 
 from __future__ import annotations
 
@@ -10,23 +10,26 @@ from keyhole.errors import Code, KeyholeError
 from keyhole.records import Hit, SearchRequest
 from keyhole.websearch.base import Engine, Hits
 from keyhole.websearch.breaker import Breakers
-from keyhole.websearch.outcome import fault, retry_after
+from keyhole.websearch.faults import describe_fault, retry_after_seconds
 
-Place = tuple[str, Engine]
-"""What an instance is called in a report, and the instance."""
+Instance = tuple[str, Engine]
+"""An instance's label in reports, and the instance."""
 
 
 class Failover:
-    """Instances of one engine, most preferred first. One that rests is asked after all the others, not left out:
-    whether the engine as a whole rests is its caller's to know."""
+    """An engine with several instances, most preferred first.
+
+    Resting instances are asked after all the others instead of being skipped: whether the whole engine rests is
+    decided by the caller.
+    """
 
     def __init__(
-        self, name: str, places: Sequence[Place], timeout: float, ticks: Callable[[], float] = time.monotonic
+        self, name: str, instances: Sequence[Instance], timeout: float, ticks: Callable[[], float] = time.monotonic
     ) -> None:
-        """`timeout`: seconds for all of them; each has an even share, so that there is time for the next."""
+        """`timeout`: seconds for all instances together; each gets an equal share."""
         self._name = name
-        self._places = tuple(places)
-        self._share = timeout / len(places)
+        self._instances = tuple(instances)
+        self._share = timeout / len(instances)
         self._breakers = Breakers(ticks)
 
     @property
@@ -35,50 +38,53 @@ class Failover:
         return self._name
 
     @property
-    def applies(self) -> frozenset[str]:
-        """What every instance applies."""
-        return frozenset.intersection(*(engine.applies for _, engine in self._places))
+    def supported_filters(self) -> frozenset[str]:
+        """The filters that every instance applies."""
+        return frozenset.intersection(*(engine.supported_filters for _, engine in self._instances))
 
     async def search(self, request: SearchRequest) -> tuple[Hit, ...]:
-        """The first instance's answer that is one; which failed before it is remarked.
+        """Return the hits of the first instance that answers, with a note on those that failed before it.
 
-        Raises KeyholeError: as the instance where all failed alike, else engine_unavailable with every fault.
+        Raises KeyholeError: the first error if all instances failed with the same code, else engine_unavailable with
+        every fault.
         """
         failures: list[tuple[str, KeyholeError]] = []
-        for label, engine in sorted(self._places, key=lambda place: bool(self._breakers.resting(place[0]))):
-            last = len(failures) == len(self._places) - 1
+        for label, engine in sorted(self._instances, key=lambda instance: bool(self._breakers.open_fault(instance[0]))):
+            is_last = len(failures) == len(self._instances) - 1
             try:
-                hits = await self._ask(label, engine, request, None if last else self._share)
+                hits = await self._search(label, engine, request, None if is_last else self._share)
             except KeyholeError as error:
                 failures.append((label, error))
                 continue
-            remarks = [_told(failures), str(getattr(hits, "note", ""))]
-            return Hits.noted(hits, "; ".join(remark for remark in remarks if remark))
+            notes = [_describe(failures), str(getattr(hits, "note", ""))]
+            return Hits.with_note(hits, "; ".join(note for note in notes if note))
         codes = {error.code for _, error in failures}
         if len(codes) == 1 and Code.ENGINE_UNAVAILABLE not in codes:
             raise failures[0][1]
-        raise KeyholeError(Code.ENGINE_UNAVAILABLE, _told(failures))
+        raise KeyholeError(Code.ENGINE_UNAVAILABLE, _describe(failures))
 
-    async def _ask(self, label: str, engine: Engine, request: SearchRequest, seconds: float | None) -> tuple[Hit, ...]:
-        """One instance's answer within its share of the time, and its breaker told how it went."""
-        self._breakers.asked(label)
+    async def _search(
+        self, label: str, engine: Engine, request: SearchRequest, seconds: float | None
+    ) -> tuple[Hit, ...]:
+        """Return the hits of one instance within `seconds`, and record the outcome in its breaker."""
+        self._breakers.begin_call(label)
         try:
             async with asyncio.timeout(seconds):
                 hits = await engine.search(request)
         except TimeoutError as error:
-            self._breakers.failed(label, "timeout")
+            self._breakers.record_failure(label, "timeout")
             raise KeyholeError(Code.TIMEOUT, "the instance did not answer in time") from error
         except KeyholeError as error:
-            self._breakers.failed(label, fault(error), retry_after(error))
+            self._breakers.record_failure(label, describe_fault(error), retry_after_seconds(error))
             raise
         except asyncio.CancelledError:
-            # The time of the whole engine ran out here, or the call did: either way the next call begins elsewhere
-            # once that has happened a few times.
-            self._breakers.failed(label, "timeout")
+            # The engine's or the call's time ran out at this instance. After a few such failures the next call
+            # begins with another instance.
+            self._breakers.record_failure(label, "timeout")
             raise
-        self._breakers.answered(label)
+        self._breakers.record_success(label)
         return hits
 
 
-def _told(failures: Sequence[tuple[str, KeyholeError]]) -> str:
-    return ", ".join(f"{label} {fault(error)}" for label, error in failures)
+def _describe(failures: Sequence[tuple[str, KeyholeError]]) -> str:
+    return ", ".join(f"{label} {describe_fault(error)}" for label, error in failures)

@@ -1,5 +1,4 @@
-"""What an engine is asked for, and what is left of its hits: filters that it cannot apply are applied here where a hit
-says enough, and named where not. Pure: the time is given."""
+"""Filter an engine's hits by sites and freshness, and list the filters that were not applied. Pure."""
 
 from __future__ import annotations
 
@@ -8,16 +7,16 @@ from dataclasses import replace
 from typing import Final
 
 from keyhole.records import Hit, SearchRequest
-from keyhole.text.sites import AGES, allowed_by_sites
-from keyhole.websearch.dates import span
+from keyhole.text.sites import AGES, is_allowed_by_sites
+from keyhole.websearch.dates import date_range
 
 HITS_PER_RESULT: Final = 2
-"""Hits kept of one engine's answer for each result wanted: enough to replace pages that fail or double, and few
-enough that one engine's long tail, or its news, does not flood what the engines agree on."""
+"""Hits kept of one answer per result wanted: enough to replace duplicates and pages that fail, and few enough that one
+engine's long tail or news does not outweigh what the engines agree on."""
 
 
-def in_force(request: SearchRequest) -> tuple[str, ...]:
-    """The filters that a request has, in the order in which they are told."""
+def active_filters(request: SearchRequest) -> tuple[str, ...]:
+    """Return the names of the filters that a request sets, in the order in which reports list them."""
     values = {
         "sites": request.sites,
         "exclude_sites": request.exclude_sites,
@@ -29,37 +28,37 @@ def in_force(request: SearchRequest) -> tuple[str, ...]:
     return tuple(name for name, value in values.items() if value)
 
 
-def for_engine(request: SearchRequest, applies: frozenset[str]) -> SearchRequest:
-    """The request as this engine can serve it: one without news is asked for web pages."""
-    return request if request.kind == "web" or "news" in applies else replace(request, kind="web")
+def adapt_request(request: SearchRequest, supported: frozenset[str]) -> SearchRequest:
+    """Return the request for an engine: for web pages if news were requested and the engine has none."""
+    return request if request.kind == "web" or "news" in supported else replace(request, kind="web")
 
 
-def kept(hits: Sequence[Hit], request: SearchRequest, applies: frozenset[str], now: float) -> tuple[Hit, ...]:
-    """The hits that pass the filters, as far as they can be judged, and not too many of them.
+def filter_hits(hits: Sequence[Hit], request: SearchRequest, supported: frozenset[str], now: float) -> tuple[Hit, ...]:
+    """Return the hits that pass the filters, at most `HITS_PER_RESULT` per result wanted.
 
-    Sites are always judged, since engines treat them as hints. An engine that applies freshness itself knows more of
-    its pages' ages than one date, so that its word stands.
+    Sites are always checked, since engines treat them as hints. Freshness is checked only if the engine does not apply
+    it itself: the engine knows more about the age of a page than one date. `now`: seconds since the epoch.
     """
-    passed = [hit for hit in hits if allowed_by_sites(hit.url, request)]
-    if request.freshness and "freshness" not in applies:
-        passed = [hit for hit in passed if not _too_old(hit, request.freshness, now)]
+    passed = [hit for hit in hits if is_allowed_by_sites(hit.url, request)]
+    if request.freshness and "freshness" not in supported:
+        passed = [hit for hit in passed if not _is_too_old(hit, request.freshness, now)]
     return tuple(passed[: request.max_results * HITS_PER_RESULT])
 
 
-def unapplied(hits: Sequence[Hit], request: SearchRequest, applies: frozenset[str]) -> tuple[str, ...]:
-    """The filters that neither the engine nor `kept` applied to these hits, which `kept` let through.
+def unapplied_filters(hits: Sequence[Hit], request: SearchRequest, supported: frozenset[str]) -> tuple[str, ...]:
+    """Return the active filters that neither the engine nor `filter_hits` applied to these hits.
 
-    A hit without a date passes every freshness, so that freshness counts as applied only where every hit has one.
+    Hits without a date pass every freshness, so freshness counts as applied here only if every hit has a date.
     """
-    applied = {"sites", "exclude_sites", *applies}
-    if "locale" in applies and request.language:
+    applied = {"sites", "exclude_sites", *supported}
+    if "locale" in supported and request.language:
         applied.add("country")
-    if all(span(hit.date) for hit in hits):
+    if all(date_range(hit.date) for hit in hits):
         applied.add("freshness")
-    return tuple(name for name in in_force(request) if name not in applied) if hits else ()
+    return tuple(name for name in active_filters(request) if name not in applied) if hits else ()
 
 
-def _too_old(hit: Hit, freshness: str, now: float) -> bool:
-    """Whether even the end of the hit's date lies before what was asked for."""
-    when = span(hit.date)
-    return when is not None and when[1] < now - AGES[freshness]
+def _is_too_old(hit: Hit, freshness: str, now: float) -> bool:
+    """Return whether the hit's date ended before the period that `freshness` allows."""
+    dates = date_range(hit.date)
+    return dates is not None and dates[1] < now - AGES[freshness]

@@ -1,4 +1,4 @@
-"""Many lists of hits into one: one entry per page, fused by rank. Pure."""
+"""Merge the hits of several engines into one list, one entry per page, by reciprocal rank fusion. Pure."""
 
 from __future__ import annotations
 
@@ -7,36 +7,35 @@ from dataclasses import replace
 from typing import Final
 
 from keyhole.records import Hit
-from keyhole.websearch.canonical import address, is_variant, page_key
+from keyhole.websearch.canonical import clean_url, is_variant, page_key
 
 RANK_CONSTANT: Final = 60
-"""Damps the first ranks so that agreement of engines counts more than one engine's favourite. Cormack, Clarke
-and Büttcher, "Reciprocal Rank Fusion", SIGIR 2009, who measured 60 as safe."""
+"""Damps the first ranks, so that agreement between engines counts more than one engine's favourite. Cormack, Clarke
+and Büttcher, "Reciprocal Rank Fusion", SIGIR 2009, measured 60 as safe."""
 
 
 def merge(lists: Sequence[Sequence[Hit]]) -> tuple[Hit, ...]:
-    """Hits fused over engines and phrasings, best first.
+    """Return the hits of all engines and phrasings as one list, best first.
 
-    Of each page the first title and date and the longest snippet are kept, and the first address that is no variant
-    for phones.
+    Each page keeps its first title and date, its longest snippet, and its first URL that is not a mobile variant.
     """
     score: dict[str, float] = {}
-    found: dict[str, Hit] = {}
+    pages: dict[str, Hit] = {}
     for hits in lists:
         seen: set[str] = set()
         for hit in hits:
             key = page_key(hit.url)
             if not key or key in seen:
                 continue
-            seen.add(key)  # so that its size is the rank among distinct pages
+            seen.add(key)  # its size is the rank among distinct pages
             score[key] = score.get(key, 0.0) + 1 / (RANK_CONSTANT + len(seen))
-            found[key] = _joined(found[key], hit) if key in found else replace(hit, url=address(hit.url))
-    # Sorting is stable, and `score` has the pages in the order in which they were first met.
-    return tuple(found[key] for key in sorted(score, key=lambda key: -score[key]))
+            pages[key] = _merge_hits(pages[key], hit) if key in pages else replace(hit, url=clean_url(hit.url))
+    # Sorting is stable: pages with equal scores stay in the order in which they first appeared.
+    return tuple(pages[key] for key in sorted(score, key=lambda key: -score[key]))
 
 
-def _joined(first: Hit, other: Hit) -> Hit:
-    url = address(other.url) if is_variant(first.url) and not is_variant(other.url) else first.url
+def _merge_hits(first: Hit, other: Hit) -> Hit:
+    url = clean_url(other.url) if is_variant(first.url) and not is_variant(other.url) else first.url
     return Hit(
         url,
         first.title or other.title,

@@ -1,41 +1,82 @@
-"""The engines that can run under these settings, by name. Which are asked, and how many, is decided elsewhere."""
+"""Build the engines that the settings allow, and select those that a search asks. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final
 
 from keyhole.config.config import Config
+from keyhole.config.schema import ENGINES
+from keyhole.errors import Code, KeyholeError
 from keyhole.fetch.base import Api
 from keyhole.fetch.urls import parse_target
+from keyhole.text.suggest import suggest_name
 from keyhole.websearch.base import Engine
 
+DEFAULT_ENGINES: Final = ("keyless", "wikipedia")
+"""Engines that need no setting, used by default only if no engine was set up: a team that set up its own engines did
+not agree that its questions go to others. The second is asked only if the first fails."""
 
-def available(config: Config, api: Api, clock: Callable[[], float] | None = None) -> dict[str, Engine]:
-    """Every engine whose setting is there, in the order of ENGINES; `keyless` and `wikipedia` need none.
 
-    `clock`: seconds since the epoch, for engines that want the date that "the last week" began on; without it these
-    do not apply `freshness`.
+def build_engines(config: Config, api: Api, clock: Callable[[], float] | None = None) -> dict[str, Engine]:
+    """Return the engines whose settings are present, by name, in the order of ENGINES, including `DEFAULT_ENGINES`.
+
+    `clock`: returns seconds since the epoch. Without it, engines that express freshness as a date do not apply it.
     """
     from keyhole.websearch.engines.brave import BraveEngine
     from keyhole.websearch.engines.ddgs import KeylessEngine
     from keyhole.websearch.engines.exa import ExaEngine
     from keyhole.websearch.engines.mediawiki import MediaWikiEngine
     from keyhole.websearch.engines.mojeek import MojeekEngine
-    from keyhole.websearch.engines.searxng import instances
+    from keyhole.websearch.engines.searxng import build_searxng
     from keyhole.websearch.engines.serper import SerperEngine
     from keyhole.websearch.engines.tavily import TavilyEngine
 
     keyed = (BraveEngine, ExaEngine, TavilyEngine, SerperEngine, MojeekEngine)
-    found: list[Engine] = [
-        *([instances(config.searxng_url, api, config.engine_timeout)] if config.searxng_url else []),
-        *(make(key, api, clock=clock) for make in keyed if (key := getattr(config, f"{make.name}_key"))),
+    engines: list[Engine] = [
+        *([build_searxng(config.searxng_url, api, config.engine_timeout)] if config.searxng_url else []),
+        *(cls(key, api, clock=clock) for cls in keyed if (key := getattr(config, f"{cls.name}_key"))),
         KeylessEngine(proxy=config.proxy),
         MediaWikiEngine(api, config.mediawiki_url),
     ]
-    return {engine.name: engine for engine in found}
+    return {engine.name: engine for engine in engines}
 
 
-def endpoints(config: Config) -> frozenset[str]:
-    """`host:port` of the APIs whose addresses the operator gave, which may be private."""
-    given = (*config.searxng_url, config.mediawiki_url, config.rerank_url, config.embed_url)
-    return frozenset(parse_target(url).endpoint for url in given if url)
+def api_endpoints(config: Config) -> frozenset[str]:
+    """Return `host:port` of the APIs whose URLs the operator configured; these may be private addresses."""
+    urls = (*config.searxng_url, config.mediawiki_url, config.rerank_url, config.embed_url)
+    return frozenset(parse_target(url).endpoint for url in urls if url)
+
+
+def select_engines(wanted: Sequence[str], built: Mapping[str, Engine], custom: Sequence[Engine]) -> list[Engine]:
+    """Return the engines to ask, most preferred first.
+
+    `wanted`: the names in KEYHOLE_ENGINES; those that are not set up are skipped. If it is empty, all engines that were
+    set up are returned, with `custom`, those of the operator's engines file, first. Raises KeyholeError
+    (invalid_argument) for an unknown name.
+    """
+    engines = {**{engine.name: engine for engine in custom}, **built}
+    if not wanted:
+        set_up = [name for name in engines if name not in DEFAULT_ENGINES]
+        return [engines[name] for name in set_up or DEFAULT_ENGINES if name in engines]
+    check_engine_names(wanted, [engine.name for engine in custom])
+    return [engines[name] for name in dict.fromkeys(wanted) if name in engines]
+
+
+def check_engine_names(wanted: Sequence[str], custom: Sequence[str]) -> None:
+    """Raise KeyholeError (invalid_argument) for a name that is neither built in nor in `custom`."""
+    known = [*ENGINES, *custom]
+    for name in wanted:
+        if name not in known:
+            message = f"KEYHOLE_ENGINES: {name!r} is none of {', '.join(known)}{suggest_name(name, known)}"
+            raise KeyholeError(Code.INVALID_ARGUMENT, message)
+
+
+def missing_setting(name: str) -> str:
+    """Return a message that names the setting an engine needs."""
+    return f"{name} needs KEYHOLE_{name.upper()}_{'URL' if name == 'searxng' else 'KEY'}"
+
+
+def parallel_count(wanted: Sequence[str], engines: Sequence[Engine], count: int) -> int:
+    """Return how many engines to ask at once: `count`, or 1 if the default engines are used without being named."""
+    return count if wanted or [engine.name for engine in engines] != list(DEFAULT_ENGINES) else 1

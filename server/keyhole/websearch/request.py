@@ -1,4 +1,4 @@
-"""What a request becomes for an API: how many results, in how many words, since when, under which URL. Pure."""
+"""Build API calls from search requests: result counts, query lengths, dates and URLs. Pure."""
 
 from __future__ import annotations
 
@@ -11,51 +11,60 @@ from urllib.parse import quote, urlencode
 
 from keyhole.fetch.base import ApiCall
 from keyhole.records import SearchRequest
-from keyhole.websearch.base import with_sites
 
 MIN_COUNT: Final = 10
-"""Results. One page of every engine, which costs what a single result does."""
+"""Results. Every engine returns this many on one page, at the price of a single result."""
 DAYS: Final = {"day": 1, "week": 7, "month": 31, "year": 365}
-"""How far back a freshness reaches, as Brave defines its own."""
+"""Days that each freshness reaches back, as Brave defines them."""
 MAX_QUERY: Final = 400
-"""Characters of a query where an engine names no other bound: that of Brave and Tavily. Nine bytes each in a URL, they
-stay far below the 8 KB that servers take."""
+"""Characters of a query for engines that document no limit: the limit of Brave and Tavily. At nine bytes per character
+in a URL, a query stays far below the 8 KB that servers accept."""
 
 
-def count(request: SearchRequest, most: int) -> int:
-    """How many results to ask for: twice what is wanted, as some are filtered out, merged or cannot be read."""
+def result_count(request: SearchRequest, most: int) -> int:
+    """Return how many results to request: twice `max_results`, because some are filtered out, merged or unreadable."""
     return min(most, max(MIN_COUNT, 2 * request.max_results))
 
 
-def fitted(query: str, chars: int = MAX_QUERY, words: int = MAX_QUERY) -> str:
-    """The beginning of a query that an API takes, cut between words where it has any."""
+def truncate_query(query: str, chars: int = MAX_QUERY, words: int = MAX_QUERY) -> str:
+    """Return the first `words` words of a query, at most `chars` characters, cut between words if possible."""
     cut = " ".join(query.split()[:words])
     return cut if len(cut) <= chars else cut[: chars + 1].rpartition(" ")[0][:chars] or cut[:chars]
 
 
-def fitted_with_sites(request: SearchRequest, chars: int = MAX_QUERY, words: int = MAX_QUERY, more: str = "") -> str:
-    """The query with its `site:` operators and `more` of them: the query is cut to fit. Operators that leave it no half
-    of the room are left out, as the hits are filtered once more."""
-    operators = f"{with_sites(replace(request, query=''))} {more}".strip()
-    room, left = chars - len(operators) - 1, words - len(operators.split())
-    if not operators or room < chars // 2 or left < words // 2:
-        return fitted(request.query, chars, words)
-    return f"{fitted(request.query, room, left)} {operators}"
+def build_query(request: SearchRequest, chars: int = MAX_QUERY, words: int = MAX_QUERY, more: str = "") -> str:
+    """Return the query, truncated to fit, followed by its `site:` operators and the operators in `more`.
+
+    Operators that would take more than half of the limit are left out: the hits are filtered by site afterwards.
+    """
+    operators = f"{add_site_operators(replace(request, query=''))} {more}".strip()
+    chars_left, words_left = chars - len(operators) - 1, words - len(operators.split())
+    if not operators or chars_left < chars // 2 or words_left < words // 2:
+        return truncate_query(request.query, chars, words)
+    return f"{truncate_query(request.query, chars_left, words_left)} {operators}"
 
 
-def since(freshness: str, now: float) -> datetime:
-    """When the stretch of a freshness began."""
+def add_site_operators(request: SearchRequest) -> str:
+    """Return the query with the `site:` and `-site:` operators that most engines understand."""
+    sites = " OR ".join(f"site:{site}" for site in request.sites)
+    excluded = " ".join(f"-site:{site}" for site in request.exclude_sites)
+    grouped = f"({sites})" if len(request.sites) > 1 else sites
+    return " ".join(part for part in (request.query, grouped, excluded) if part)
+
+
+def freshness_start(freshness: str, now: float) -> datetime:
+    """Return the earliest publication time that a freshness allows. `now`: seconds since the epoch."""
     return datetime.fromtimestamp(now, UTC) - timedelta(days=DAYS[freshness])
 
 
-def get(url: str, fields: Mapping[str, str | int], headers: Mapping[str, str] | None = None) -> ApiCall:
-    """A GET with a query; fields without a value are left out."""
-    given = {name: value for name, value in fields.items() if value != ""}
-    query = urlencode(given, errors="replace", quote_via=quote)
+def build_get(url: str, fields: Mapping[str, str | int], headers: Mapping[str, str] | None = None) -> ApiCall:
+    """Return a GET request with `fields` as its query, without the empty ones."""
+    present = {name: value for name, value in fields.items() if value != ""}
+    query = urlencode(present, errors="replace", quote_via=quote)
     return ApiCall(f"{url}?{query}", tuple((headers or {}).items()))
 
 
-def post(url: str, fields: Mapping[str, Any], headers: Mapping[str, str]) -> ApiCall:
-    """A POST of JSON; fields without a value are left out."""
-    given = {name: value for name, value in fields.items() if value not in ("", [], None)}
-    return ApiCall(url, tuple(headers.items()), json.dumps(given).encode())
+def build_post(url: str, fields: Mapping[str, Any], headers: Mapping[str, str]) -> ApiCall:
+    """Return a POST request with `fields` as JSON, without the empty ones."""
+    present = {name: value for name, value in fields.items() if value not in ("", [], None)}
+    return ApiCall(url, tuple(headers.items()), json.dumps(present).encode())

@@ -7,19 +7,19 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from keyhole.records import Hit, SearchRequest
-from keyhole.websearch.engines.brave import language
-from tests.support.recorded import KEY, answer, ask
+from keyhole.websearch.engines.brave import map_language
+from tests.support.engine_answers import KEY, answer_bytes, run_search
 
 
 def asked(request: SearchRequest) -> tuple[str, dict[str, list[str]]]:
     """Path and query of the request for this."""
-    _, call = ask("brave", request, answer("brave", "news" if request.kind == "news" else "empty"))
+    _, call = run_search("brave", request, answer_bytes("brave", "news" if request.kind == "news" else "empty"))
     parts = urlsplit(call.path)
     return parts.path, parse_qs(parts.query)
 
 
 def test_a_plain_question_asks_for_web_results_of_the_world_and_sends_the_key_as_a_header() -> None:
-    _, call = ask("brave", SearchRequest("größe & 数据 +1", 5), answer("brave", "web"))
+    _, call = run_search("brave", SearchRequest("größe & 数据 +1", 5), answer_bytes("brave", "web"))
     assert call.method == "GET"
     assert call.body == b""
     assert call.headers["x-subscription-token"] == KEY
@@ -65,11 +65,11 @@ def test_what_brave_would_refuse_is_not_sent() -> None:
      ("zh-TW", "zh-hant"), ("en-US", "en"), ("en-GB", "en-gb"), ("nb-NO", "nb"), ("no", "nb"), ("tlh", ""), ("", "")],
 )  # fmt: skip
 def test_languages_are_spelt_as_brave_spells_them(tag: str, name: str) -> None:
-    assert language(tag) == name
+    assert map_language(tag) == name
 
 
 def test_web_results_become_hits_without_markup_and_with_their_dates() -> None:
-    found, _ = ask("brave", SearchRequest("q", 5), answer("brave", "web"))
+    found, _ = run_search("brave", SearchRequest("q", 5), answer_bytes("brave", "web"))
     assert found == (
         Hit(
             "https://pumps.example/defrost",
@@ -89,7 +89,7 @@ def test_web_results_become_hits_without_markup_and_with_their_dates() -> None:
 
 
 def test_news_become_hits_with_their_days_and_no_relative_dates() -> None:
-    found, _ = ask("brave", SearchRequest("q", 5, kind="news"), answer("brave", "news"))
+    found, _ = run_search("brave", SearchRequest("q", 5, kind="news"), answer_bytes("brave", "news"))
     assert [(hit.title, hit.date) for hit in found] == [
         ("Subsidy for heat pumps extended", "2024-05-06"),
         ("Installers warn of a queue", ""),
@@ -97,4 +97,4 @@ def test_news_become_hits_with_their_days_and_no_relative_dates() -> None:
 
 
 def test_an_answer_without_web_results_is_empty() -> None:
-    assert ask("brave", SearchRequest("q", 5), answer("brave", "empty"))[0] == ()
+    assert run_search("brave", SearchRequest("q", 5), answer_bytes("brave", "empty"))[0] == ()

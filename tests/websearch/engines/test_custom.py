@@ -17,9 +17,9 @@ from keyhole.errors import Code, KeyholeError
 from keyhole.fetch.client import HttpFetcher
 from keyhole.fetch.urls import parse_target
 from keyhole.records import Hit, SearchRequest
-from keyhole.websearch.engines.custom import CustomEngine, call, read
-from keyhole.websearch.engines_file import Spec, parse
-from keyhole.websearch.rows import MAX_ROWS
+from keyhole.websearch.engines.custom import CustomEngine, build_call, parse_answer
+from keyhole.websearch.engines_file import EngineSpec, parse
+from keyhole.websearch.hits import MAX_ROWS
 from tests.support.loopback import Call, Site, response, serve
 
 KEY = "s3cret-key-of-the-team"
@@ -49,7 +49,7 @@ title = "title"
 """
 
 
-def spec(text: str = BY_GET, port: int = 80) -> Spec:
+def spec(text: str = BY_GET, port: int = 80) -> EngineSpec:
     (found,) = parse(text.replace("PORT", str(port)), ENVIRONMENT)
     return found
 
@@ -118,13 +118,13 @@ def test_a_post_has_its_values_within_json() -> None:
 
 
 def test_members_of_filters_that_are_not_asked_for_are_left_out() -> None:
-    body = call(spec(BY_POST), SearchRequest("q", 5)).body
+    body = build_call(spec(BY_POST), SearchRequest("q", 5)).body
     assert json.loads(body or b"") == {"size": 10, "query": {"match": "all of q"}, "sort": ["score"]}
 
 
 @given(st.text(min_size=1, max_size=40), st.text(max_size=5), st.sampled_from([BY_GET, BY_POST]))
 def test_any_question_makes_one_request_of_the_described_form(query: str, language: str, text: str) -> None:
-    asked = call(spec(text), SearchRequest(query, 5, language=language))
+    asked = build_call(spec(text), SearchRequest(query, 5, language=language))
     target = parse_target(asked.url)
     assert target.endpoint == "127.0.0.1:80"
     assert asked.url.count("?") == 1
@@ -135,14 +135,14 @@ def test_any_question_makes_one_request_of_the_described_form(query: str, langua
 
 
 def test_what_utf_8_cannot_write_is_replaced_and_asked_for_all_the_same() -> None:
-    assert "q=%3F" in call(spec(), SearchRequest("\ud800", 5)).url
-    assert json.loads(call(spec(BY_POST), SearchRequest("\ud800", 5)).body or b"")["query"]["match"] == "all of ?"
+    assert "q=%3F" in build_call(spec(), SearchRequest("\ud800", 5)).url
+    assert json.loads(build_call(spec(BY_POST), SearchRequest("\ud800", 5)).body or b"")["query"]["match"] == "all of ?"
 
 
 def test_an_engine_applies_the_filters_it_has_placeholders_for() -> None:
     async def applied() -> list[frozenset[str]]:
         async with HttpFetcher(Config(), "Keyhole-Test/1.0") as api:
-            return [CustomEngine(spec(text), api).applies for text in (BY_GET, BY_POST)]
+            return [CustomEngine(spec(text), api).supported_filters for text in (BY_GET, BY_POST)]
 
     assert asyncio.run(applied()) == [{"language", "country", "freshness"}, {"language", "freshness"}]
 
@@ -222,7 +222,7 @@ JSON = st.recursive(
 @given(JSON | st.fixed_dictionaries({"data": st.fixed_dictionaries({"items": st.lists(JSON)})}))
 def test_any_json_gives_hits_or_an_unavailable_engine(value: Any) -> None:
     try:
-        found = read(spec(), value)
+        found = parse_answer(spec(), value)
     except KeyholeError as error:
         assert error.code is Code.ENGINE_UNAVAILABLE
     else:
@@ -231,9 +231,9 @@ def test_any_json_gives_hits_or_an_unavailable_engine(value: Any) -> None:
 
 def test_only_so_many_rows_are_read() -> None:
     rows = [{"links": {"web": f"https://a.example/{n}"}} for n in range(1_000)]
-    assert len(read(spec(), {"data": {"items": rows}})) == MAX_ROWS
+    assert len(parse_answer(spec(), {"data": {"items": rows}})) == MAX_ROWS
 
 
 def test_a_pasted_text_for_a_question_makes_a_url_that_servers_take() -> None:
-    asked = call(spec(), SearchRequest("数据库" * 600, 5))
+    asked = build_call(spec(), SearchRequest("数据库" * 600, 5))
     assert parse_target(asked.url).path

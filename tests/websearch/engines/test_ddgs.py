@@ -20,7 +20,14 @@ from hypothesis import strategies as st
 import keyhole
 from keyhole.errors import Code, KeyholeError
 from keyhole.records import Hit, SearchRequest
-from keyhole.websearch.engines.ddgs import KeylessEngine, arguments, child_environment, heard_in, parse, region
+from keyhole.websearch.engines.ddgs import (
+    KeylessEngine,
+    child_environment,
+    classify_response,
+    ddgs_arguments,
+    ddgs_region,
+    parse,
+)
 from keyhole.websearch.request import MAX_QUERY
 
 PATIENCE = 10.0
@@ -54,7 +61,7 @@ def failure(engine: KeylessEngine) -> KeyholeError:
 
 def test_the_child_gets_the_question_with_its_filters() -> None:
     request = SearchRequest("q", 8, ("a.example",), ("b.example",), freshness="month", language="de-AT")
-    assert arguments(request) == {
+    assert ddgs_arguments(request) == {
         "kind": "web",
         "query": "q site:a.example -site:b.example",
         "region": "at-de",
@@ -64,7 +71,7 @@ def test_the_child_gets_the_question_with_its_filters() -> None:
 
 
 def test_without_filters_the_child_asks_the_whole_world_for_a_few_results() -> None:
-    asked = arguments(SearchRequest("q", 1))
+    asked = ddgs_arguments(SearchRequest("q", 1))
     assert asked == {"kind": "web", "query": "q", "region": "wt-wt", "timelimit": None, "max_results": 10}
 
 
@@ -86,7 +93,7 @@ def test_without_filters_the_child_asks_the_whole_world_for_a_few_results() -> N
     ],
 )
 def test_a_language_and_a_country_become_one_region(language: str, country: str, expected: str) -> None:
-    assert region(SearchRequest("q", 5, language=language, country=country)) == expected
+    assert ddgs_region(SearchRequest("q", 5, language=language, country=country)) == expected
 
 
 def test_the_question_reaches_the_child_on_its_stdin_in_any_script() -> None:
@@ -247,9 +254,7 @@ def test_a_child_that_takes_too_long_is_killed_and_the_search_is_a_timeout(monke
 
 # The child itself, with a ddgs of our own.
 
-CHILD = (
-    f"import sys; sys.path[:0] = [sys.argv[1], {SOURCE!r}]; from keyhole.websearch.engines.ddgs import child; child()"
-)
+CHILD = f"import sys; sys.path[:0] = [sys.argv[1], {SOURCE!r}]; from keyhole.websearch.engines.ddgs import run_child; run_child()"
 EXCEPTIONS = """
 class DDGSException(Exception): pass
 class RatelimitException(DDGSException): pass
@@ -346,7 +351,7 @@ def test_nothing_found_is_emptiness_only_if_an_engine_answered_and_else_what_the
     ],
 )
 def test_a_response_is_a_page_a_refusal_or_a_fault(status: int, text: str, expected: str) -> None:
-    assert heard_in(status, text) == expected
+    assert classify_response(status, text) == expected
 
 
 def test_news_are_asked_for_as_such_and_have_dates(tmp_path: Path) -> None:
@@ -385,6 +390,6 @@ def test_a_failure_is_named_without_the_librarys_own_detail() -> None:
 
 
 def test_of_a_pasted_text_the_child_gets_the_beginning() -> None:
-    asked = arguments(SearchRequest("数据库" * 600, 5, ("a.example",)))["query"]
+    asked = ddgs_arguments(SearchRequest("数据库" * 600, 5, ("a.example",)))["query"]
     assert len(asked) <= MAX_QUERY
     assert asked.endswith(" site:a.example")

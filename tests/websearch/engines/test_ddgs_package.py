@@ -26,8 +26,8 @@ for kind, names in {{"text": ("duckduckgo", "mojeek"), "news": ("bing",)}}.items
     ENGINES[kind] = {{name: ENGINES[kind][name] for name in names}}
     for name, engine in ENGINES[kind].items():
         engine.search_url = sys.argv[1] + name
-from keyhole.websearch.keyless import child
-child()
+from keyhole.websearch.engines.ddgs import run_child
+run_child()
 """
 DUCKDUCKGO = b"""<html><body><div class="links_main body"><h2><a href="https://a.example/pumps">Pumps</a></h2>
 <a href="https://a.example/pumps">How pumps <b>work</b>.</a></div></body></html>"""

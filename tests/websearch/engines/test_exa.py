@@ -6,22 +6,22 @@ import json
 from typing import Any
 
 from keyhole.records import Hit, SearchRequest
-from keyhole.websearch.engines.exa import ExaEngine, api_call
+from keyhole.websearch.engines.exa import ExaEngine, build_call
+from tests.support.engine_answers import KEY, answer_bytes, run_search
 from tests.support.fakes import Clock, FakeFetcher
-from tests.support.recorded import KEY, answer, ask
 
 CONTENTS = {"highlights": {"maxCharacters": 1_000}}
 
 
 def asked(request: SearchRequest) -> dict[str, Any]:
     """The body of the request for this."""
-    _, call = ask("exa", request, answer("exa", "empty"))
+    _, call = run_search("exa", request, answer_bytes("exa", "empty"))
     body: dict[str, Any] = json.loads(call.body)
     return body
 
 
 def test_a_plain_question_is_posted_with_the_key_as_a_header_and_asks_for_highlights_only() -> None:
-    _, call = ask("exa", SearchRequest("größe & 数据", 5), answer("exa", "web"))
+    _, call = run_search("exa", SearchRequest("größe & 数据", 5), answer_bytes("exa", "web"))
     assert (call.method, call.path) == ("POST", "/search")
     assert call.headers["x-api-key"] == KEY
     assert json.loads(call.body) == {"query": "größe & 数据", "type": "auto", "numResults": 10, "contents": CONTENTS}
@@ -44,15 +44,15 @@ def test_every_filter_that_exa_has_reaches_it() -> None:
 
 def test_without_a_clock_no_freshness_is_applied_or_claimed() -> None:
     request = SearchRequest("q", 5, freshness="day")
-    body = api_call("https://exa.example", KEY, request, None).body
+    body = build_call("https://exa.example", KEY, request, None).body
     assert body is not None
     assert b"startPublishedDate" not in body
-    assert "freshness" not in ExaEngine(KEY, FakeFetcher()).applies
-    assert "freshness" in ExaEngine(KEY, FakeFetcher(), clock=Clock()).applies
+    assert "freshness" not in ExaEngine(KEY, FakeFetcher()).supported_filters
+    assert "freshness" in ExaEngine(KEY, FakeFetcher(), clock=Clock()).supported_filters
 
 
 def test_highlights_become_a_snippet() -> None:
-    found, _ = ask("exa", SearchRequest("q", 5), answer("exa", "web"))
+    found, _ = run_search("exa", SearchRequest("q", 5), answer_bytes("exa", "web"))
     assert found == (
         Hit(
             "https://rivers.example/meanders",
@@ -67,6 +67,6 @@ def test_highlights_become_a_snippet() -> None:
 
 
 def test_news_are_hits_too_and_an_answer_without_results_is_empty() -> None:
-    found, _ = ask("exa", SearchRequest("q", 5, kind="news"), answer("exa", "news"))
+    found, _ = run_search("exa", SearchRequest("q", 5, kind="news"), answer_bytes("exa", "news"))
     assert [(hit.url, hit.date) for hit in found] == [("https://news.example/flood", "2024-05-03T00:00:00+00:00")]
-    assert ask("exa", SearchRequest("q", 5), answer("exa", "empty"))[0] == ()
+    assert run_search("exa", SearchRequest("q", 5), answer_bytes("exa", "empty"))[0] == ()

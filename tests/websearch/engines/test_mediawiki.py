@@ -10,15 +10,15 @@ import pytest
 
 from keyhole.cli.main import main
 from keyhole.records import Hit, SearchRequest
-from keyhole.websearch.engines.mediawiki import MediaWikiEngine, api_call, wikipedia
+from keyhole.websearch.engines.mediawiki import MediaWikiEngine, build_call, wikipedia_api_url
+from tests.support.engine_answers import answer_bytes, run_search
 from tests.support.fakes import FakeFetcher, page
 from tests.support.loopback import Call, serve
-from tests.support.recorded import answer, ask
 
 
 def asked(request: SearchRequest) -> Call:
     """The request for this, to a wiki of one's own."""
-    return ask("wikipedia", request, answer("wikipedia", "empty"))[1]
+    return run_search("wikipedia", request, answer_bytes("wikipedia", "empty"))[1]
 
 
 def test_a_question_asks_for_articles_and_where_the_wiki_keeps_them() -> None:
@@ -50,12 +50,12 @@ def test_a_question_longer_than_the_wiki_takes_is_cut_between_words() -> None:
      ("evil.example/", "en"), ("x", "en")],
 )  # fmt: skip
 def test_the_language_chooses_the_wikipedia(language: str, host: str) -> None:
-    assert wikipedia(language) == f"https://{host}.wikipedia.org/w/api.php"
+    assert wikipedia_api_url(language) == f"https://{host}.wikipedia.org/w/api.php"
 
 
 def test_articles_become_hits_with_their_addresses_and_without_markup() -> None:
     request = SearchRequest("q", 5)
-    found, _ = ask("wikipedia", request, answer("wikipedia", "web"))
+    found, _ = run_search("wikipedia", request, answer_bytes("wikipedia", "web"))
     assert found == (
         Hit(
             "http://en.wikipedia.org/wiki/Tidal_bore",  # the scheme with which the wiki was asked
@@ -73,7 +73,7 @@ def test_articles_become_hits_with_their_addresses_and_without_markup() -> None:
 
 
 def test_a_wiki_of_ones_own_has_its_own_addresses() -> None:
-    found, _ = ask("wikipedia", SearchRequest("q", 5), answer("wikipedia", "own_wiki"))
+    found, _ = run_search("wikipedia", SearchRequest("q", 5), answer_bytes("wikipedia", "own_wiki"))
     assert [(hit.url, hit.snippet) for hit in found] == [
         ("https://wiki.corp.example/index.php?title=Release_steps", "First the tag")
     ]
@@ -89,26 +89,29 @@ def test_wikipedia_is_not_asked_where_the_sites_leave_it_out() -> None:
 
 def test_wikipedia_is_asked_in_the_language_over_https() -> None:
     request = SearchRequest("q", 5, language="de")
-    url = api_call("https://de.wikipedia.org/w/api.php", request).url
-    body = answer("wikipedia", "web").partition(b"\r\n\r\n")[2]
+    url = build_call("https://de.wikipedia.org/w/api.php", request).url
+    body = answer_bytes("wikipedia", "web").partition(b"\r\n\r\n")[2]
     api = FakeFetcher({url: page(url, body, "application/json")})
     found = asyncio.run(MediaWikiEngine(api).search(request))
     assert found[0].url == "https://en.wikipedia.org/wiki/Tidal_bore"
 
 
 def test_what_it_applies_depends_on_whose_wiki_it_is() -> None:
-    assert MediaWikiEngine(FakeFetcher()).applies == {"sites", "exclude_sites", "language"}
-    assert MediaWikiEngine(FakeFetcher(), "https://wiki.example/api.php").applies == {"sites", "exclude_sites"}
+    assert MediaWikiEngine(FakeFetcher()).supported_filters == {"sites", "exclude_sites", "language"}
+    assert MediaWikiEngine(FakeFetcher(), "https://wiki.example/api.php").supported_filters == {
+        "sites",
+        "exclude_sites",
+    }
 
 
 def test_an_answer_without_articles_is_empty() -> None:
-    assert ask("wikipedia", SearchRequest("q", 5), answer("wikipedia", "empty"))[0] == ()
+    assert run_search("wikipedia", SearchRequest("q", 5), answer_bytes("wikipedia", "empty"))[0] == ()
 
 
 def test_the_command_line_asks_the_wiki_of_the_settings_on_a_private_address(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    with serve(lambda _: lambda call: call.send(answer("wikipedia", "own_wiki"))) as site:
+    with serve(lambda _: lambda call: call.send(answer_bytes("wikipedia", "own_wiki"))) as site:
         settings = {"HOME": str(tmp_path), "ENGINES": "wikipedia", "MEDIAWIKI_URL": site.url("/api.php")}
         for name, value in settings.items():
             monkeypatch.setenv(f"KEYHOLE_{name}", value)

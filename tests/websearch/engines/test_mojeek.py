@@ -5,14 +5,14 @@ from __future__ import annotations
 from urllib.parse import parse_qs, urlsplit
 
 from keyhole.records import Hit, SearchRequest
-from keyhole.websearch.engines.mojeek import MojeekEngine, api_call
+from keyhole.websearch.engines.mojeek import MojeekEngine, build_call
+from tests.support.engine_answers import KEY, answer_bytes, run_search
 from tests.support.fakes import Clock, FakeFetcher
-from tests.support.recorded import KEY, answer, ask
 
 
 def asked(request: SearchRequest) -> dict[str, list[str]]:
     """The query of the request for this."""
-    _, call = ask("mojeek", request, answer("mojeek", "empty"))
+    _, call = run_search("mojeek", request, answer_bytes("mojeek", "empty"))
     assert (call.method, urlsplit(call.path).path) == ("GET", "/search")
     return parse_qs(urlsplit(call.path).query)
 
@@ -35,16 +35,20 @@ def test_every_filter_that_mojeek_has_reaches_it() -> None:
 
 def test_several_sites_are_left_to_be_filtered_afterwards() -> None:
     assert "site" not in asked(SearchRequest("q", 5, ("a.example", "b.example")))
-    assert not MojeekEngine(KEY, FakeFetcher(), clock=Clock()).applies & {"sites", "exclude_sites", "language"}
+    assert not MojeekEngine(KEY, FakeFetcher(), clock=Clock()).supported_filters & {
+        "sites",
+        "exclude_sites",
+        "language",
+    }
 
 
 def test_without_a_clock_no_freshness_is_applied_or_claimed() -> None:
-    assert "since" not in api_call("https://mojeek.example", KEY, SearchRequest("q", 5, freshness="day"), None).url
-    assert "freshness" not in MojeekEngine(KEY, FakeFetcher()).applies
+    assert "since" not in build_call("https://mojeek.example", KEY, SearchRequest("q", 5, freshness="day"), None).url
+    assert "freshness" not in MojeekEngine(KEY, FakeFetcher()).supported_filters
 
 
 def test_results_become_hits_without_markup() -> None:
-    found, _ = ask("mojeek", SearchRequest("q", 5), answer("mojeek", "web"))
+    found, _ = run_search("mojeek", SearchRequest("q", 5), answer_bytes("mojeek", "web"))
     assert found == (
         Hit(
             "https://bogs.example/peat",
@@ -57,4 +61,4 @@ def test_results_become_hits_without_markup() -> None:
 
 
 def test_an_answer_without_results_is_empty() -> None:
-    assert ask("mojeek", SearchRequest("q", 5), answer("mojeek", "empty"))[0] == ()
+    assert run_search("mojeek", SearchRequest("q", 5), answer_bytes("mojeek", "empty"))[0] == ()

@@ -13,7 +13,7 @@ from benchmarks.search.web import searx
 from benchmarks.search.web.running import RunningWeb, served_web
 from benchmarks.search.web.sites import CLOSED
 from keyhole.cli.build import build
-from keyhole.config.config import load
+from keyhole.config.config import parse_config
 from keyhole.records import Answer
 from keyhole.store.base import LOCAL
 
@@ -40,7 +40,7 @@ def search(web: RunningWeb, home: Path, instances: str, seconds: int = 20) -> An
     }
 
     async def run() -> Answer:
-        product = build(load(settings))
+        product = build(parse_config(settings))
         try:
             return await product.of(LOCAL).search(QUESTION)
         finally:

@@ -17,7 +17,7 @@ from keyhole.fetch.client import HttpFetcher
 from keyhole.fetch.urls import parse_target
 from keyhole.records import Hit, SearchRequest
 from keyhole.websearch.base import Hits
-from keyhole.websearch.engines.searxng import SearxngEngine, instances, parse, search_url
+from keyhole.websearch.engines.searxng import SearxngEngine, build_searxng, build_url, parse
 from tests.support.fakes import Clock, FakeFetcher, page
 from tests.support.loopback import response, serve, unused_port
 
@@ -36,7 +36,7 @@ def failure(body: bytes) -> KeyholeError:
 
 
 def fields(request: SearchRequest) -> dict[str, list[str]]:
-    return parse_qs(urlsplit(search_url("http://searx.example", request)).query)
+    return parse_qs(urlsplit(build_url("http://searx.example", request)).query)
 
 
 @pytest.mark.parametrize(
@@ -49,7 +49,7 @@ def fields(request: SearchRequest) -> dict[str, list[str]]:
     ],
 )
 def test_the_search_stands_below_the_base_address(base: str, start: str) -> None:
-    assert search_url(base, SearchRequest("q", 5)).startswith(start)
+    assert build_url(base, SearchRequest("q", 5)).startswith(start)
 
 
 def test_a_plain_question_asks_for_json_and_nothing_special() -> None:
@@ -85,7 +85,7 @@ def test_language_and_country_are_one_locale(language: str, country: str, expect
 
 def test_a_country_alone_is_not_asked_for() -> None:
     assert "language" not in fields(SearchRequest("q", 5, country="at"))
-    assert "country" not in SearxngEngine.applies
+    assert "country" not in SearxngEngine.supported_filters
 
 
 def test_news_are_a_category() -> None:
@@ -187,7 +187,7 @@ def test_any_json_gives_hits_or_an_unavailable_engine(value: Any) -> None:
 
 def test_the_engine_asks_its_instance_once() -> None:
     request = SearchRequest("q", 5)
-    url = search_url("http://searx.example", request)
+    url = build_url("http://searx.example", request)
     fetcher = FakeFetcher({url: page(url, answer(ROW), "application/json")})
     engine = SearxngEngine("http://searx.example", fetcher)
     assert asyncio.run(engine.search(request)) == (HIT,)
@@ -239,7 +239,7 @@ def test_an_instance_that_is_down_is_stood_in_for_by_the_next_over_http() -> Non
     async def run(urls: list[str]) -> tuple[tuple[Hit, ...], str]:
         apis = frozenset(parse_target(url).endpoint for url in urls)
         async with HttpFetcher(Config(), "Keyhole-Test/1.0", apis=apis) as fetcher:
-            found = await instances(urls, fetcher, 10.0).search(SearchRequest("q", 5))
+            found = await build_searxng(urls, fetcher, 10.0).search(SearchRequest("q", 5))
             return found, getattr(found, "note", "")
 
     found_it = response(answer(ROW), Content_Type="application/json")
@@ -256,7 +256,7 @@ def test_an_instance_that_is_down_is_stood_in_for_by_the_next_over_http() -> Non
 
 
 def test_one_instance_is_an_engine_of_its_own() -> None:
-    assert isinstance(instances(["http://searx.example"], FakeFetcher(), 10.0), SearxngEngine)
+    assert isinstance(build_searxng(["http://searx.example"], FakeFetcher(), 10.0), SearxngEngine)
 
 
 def test_an_instance_that_forbids_json_says_what_to_do() -> None:
@@ -269,7 +269,7 @@ def test_an_empty_answer_soon_after_a_failure_is_a_failure_too() -> None:
     clock = Clock(1_000.0)
 
     def told(*bodies: bytes) -> list[str]:
-        url = search_url("http://searx.example", SearchRequest("q", 5))
+        url = build_url("http://searx.example", SearchRequest("q", 5))
         fetcher = FakeFetcher()
         engine = SearxngEngine("http://searx.example", fetcher, clock)
         said = []
@@ -289,4 +289,4 @@ def test_an_empty_answer_soon_after_a_failure_is_a_failure_too() -> None:
 @pytest.mark.parametrize("query", ["数据库" * 600, "😀" * 2_000, "a\ud800b"])
 def test_whatever_is_asked_makes_a_url_that_servers_take(query: str) -> None:
     request = SearchRequest(query, 5, tuple(f"a-rather-long-name-{number}.example" for number in range(20)))
-    assert parse_target(search_url("http://searx.example", request)).path
+    assert parse_target(build_url("http://searx.example", request)).path

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 
 from keyhole.records import SearchRequest
-from tests.support.recorded import KEY, answer, ask, reply
+from tests.support.engine_answers import KEY, answer_bytes, response_bytes, run_search
 
 
 def test_a_plain_question_is_posted_with_the_key_as_a_header() -> None:
-    _, call = ask("serper", SearchRequest("größe & 数据", 5), answer("serper", "web"))
+    _, call = run_search("serper", SearchRequest("größe & 数据", 5), answer_bytes("serper", "web"))
     assert (call.method, call.path) == ("POST", "/search")
     assert call.headers["x-api-key"] == KEY
     assert json.loads(call.body) == {"q": "größe & 数据", "num": 10}
@@ -17,7 +17,7 @@ def test_a_plain_question_is_posted_with_the_key_as_a_header() -> None:
 
 def test_every_filter_that_google_has_reaches_it() -> None:
     request = SearchRequest("q", 8, ("a.example",), ("b.example",), "year", "pt-BR", "br", "news")
-    _, call = ask("serper", request, answer("serper", "news"))
+    _, call = run_search("serper", request, answer_bytes("serper", "news"))
     assert call.path == "/news"
     assert json.loads(call.body) == {
         "q": "q site:a.example -site:b.example",
@@ -30,14 +30,14 @@ def test_every_filter_that_google_has_reaches_it() -> None:
 
 def test_a_long_question_leaves_room_for_its_sites() -> None:
     request = SearchRequest("word " * 50, 5, ("a.example",))
-    _, call = ask("serper", request, answer("serper", "empty"))
+    _, call = run_search("serper", request, answer_bytes("serper", "empty"))
     words = json.loads(call.body)["q"].split()
     assert len(words) == 32
     assert words[-1] == "site:a.example"
 
 
 def test_organic_results_become_hits_and_their_text_is_not_taken_for_markup() -> None:
-    found, _ = ask("serper", SearchRequest("q", 5), answer("serper", "web"))
+    found, _ = run_search("serper", SearchRequest("q", 5), answer_bytes("serper", "web"))
     assert [(hit.url, hit.date) for hit in found] == [
         ("https://bread.example/hydration", "2023-05-07"),
         ("https://html.example/b", ""),
@@ -47,14 +47,14 @@ def test_organic_results_become_hits_and_their_text_is_not_taken_for_markup() ->
 
 
 def test_news_become_hits_with_the_dates_that_are_dates() -> None:
-    found, _ = ask("serper", SearchRequest("q", 5, kind="news"), answer("serper", "news"))
+    found, _ = run_search("serper", SearchRequest("q", 5, kind="news"), answer_bytes("serper", "news"))
     assert [(hit.title, hit.date) for hit in found] == [("Flour prices fall", ""), ("Mill opens", "2024-03-12")]
 
 
 def test_an_answer_without_results_is_empty() -> None:
-    assert ask("serper", SearchRequest("q", 5), answer("serper", "empty"))[0] == ()
+    assert run_search("serper", SearchRequest("q", 5), answer_bytes("serper", "empty"))[0] == ()
 
 
 def test_an_answer_with_nothing_but_its_parameters_is_empty_too() -> None:
     body = b'{"searchParameters": {"q": "q", "type": "news"}, "credits": 1}'
-    assert ask("serper", SearchRequest("q", 5, kind="news"), reply(body))[0] == ()
+    assert run_search("serper", SearchRequest("q", 5, kind="news"), response_bytes(body))[0] == ()

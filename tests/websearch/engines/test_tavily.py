@@ -6,20 +6,20 @@ import json
 from typing import Any
 
 from keyhole.records import Hit, SearchRequest
-from tests.support.recorded import KEY, answer, ask
+from tests.support.engine_answers import KEY, answer_bytes, run_search
 
 ALWAYS = {"search_depth": "basic", "include_answer": False, "include_raw_content": False, "include_images": False}
 
 
 def asked(request: SearchRequest) -> dict[str, Any]:
     """The body of the request for this."""
-    _, call = ask("tavily", request, answer("tavily", "empty"))
+    _, call = run_search("tavily", request, answer_bytes("tavily", "empty"))
     body: dict[str, Any] = json.loads(call.body)
     return body
 
 
 def test_a_plain_question_is_posted_with_the_key_as_a_bearer() -> None:
-    _, call = ask("tavily", SearchRequest("größe & 数据", 5), answer("tavily", "web"))
+    _, call = run_search("tavily", SearchRequest("größe & 数据", 5), answer_bytes("tavily", "web"))
     assert (call.method, call.path) == ("POST", "/search")
     assert call.headers["authorization"] == f"Bearer {KEY}"
     assert call.headers["content-type"] == "application/json"
@@ -48,7 +48,7 @@ def test_what_tavily_would_refuse_is_not_sent() -> None:
 
 
 def test_results_become_hits_on_one_line() -> None:
-    found, _ = ask("tavily", SearchRequest("q", 5), answer("tavily", "web"))
+    found, _ = run_search("tavily", SearchRequest("q", 5), answer_bytes("tavily", "web"))
     assert found[0] == Hit(
         "https://tides.example/how",
         "How tide tables are made",
@@ -59,9 +59,9 @@ def test_results_become_hits_on_one_line() -> None:
 
 
 def test_news_have_their_dates_in_iso_8601() -> None:
-    found, _ = ask("tavily", SearchRequest("q", 5, kind="news"), answer("tavily", "news"))
+    found, _ = run_search("tavily", SearchRequest("q", 5, kind="news"), answer_bytes("tavily", "news"))
     assert [hit.date for hit in found] == ["2024-11-14T10:05:00+00:00"]
 
 
 def test_an_answer_without_results_is_empty() -> None:
-    assert ask("tavily", SearchRequest("q", 5), answer("tavily", "empty"))[0] == ()
+    assert run_search("tavily", SearchRequest("q", 5), answer_bytes("tavily", "empty"))[0] == ()

@@ -1,1 +1,1 @@
-"""One file for each search engine, and what several of them share."""
+"""The search engines, one module each."""

@@ -1,4 +1,4 @@
-"""Exa's search API. Asks for short highlights of each page, never for its text or a summary."""
+"""Exa search API. Requests short highlights of each page, no page text and no summaries."""
 
 from __future__ import annotations
 
@@ -6,42 +6,41 @@ from typing import Final
 
 from keyhole.fetch.base import ApiCall, ApiReply
 from keyhole.records import Hit, SearchRequest
-from keyhole.websearch.base import hits_from
-from keyhole.websearch.engines.keyed import KeyedEngine
-from keyhole.websearch.faults import shaped, understood
-from keyhole.websearch.request import count, fitted, post, since
-from keyhole.websearch.rows import MAX_SNIPPET
+from keyhole.websearch.base import KeyedEngine
+from keyhole.websearch.hits import MAX_SNIPPET, build_hits
+from keyhole.websearch.replies import decode_reply, expect_shape
+from keyhole.websearch.request import build_post, freshness_start, result_count, truncate_query
 
 MAX_CHARS: Final = 2_000
-"""Of a query: as much as the tool takes, since this engine reads sentences."""
+"""Characters of a query: the limit of the search tool, since Exa understands whole sentences."""
 MAX_COUNT: Final = 25
-"""Results. Up to here a search costs the same; 100 are the most with highlights."""
+"""Results. A search costs the same up to 25; the API returns at most 100 with highlights."""
 
 
 class ExaEngine(KeyedEngine):
-    """Exa with an API key. It wants the date that a freshness began on, so that it needs a clock to apply one."""
+    """Exa with an API key. Its freshness is a start date, so it applies freshness only with a clock."""
 
     name = "exa"
-    home = "https://api.exa.ai"
+    default_url = "https://api.exa.ai"
 
     @property
-    def applies(self) -> frozenset[str]:
-        """As in the port."""
+    def supported_filters(self) -> frozenset[str]:
+        """The filters that Exa applies itself."""
         always = frozenset({"sites", "exclude_sites", "country", "news"})
         return always | {"freshness"} if self._clock else always
 
     async def search(self, request: SearchRequest) -> tuple[Hit, ...]:
-        """The results in Exa's order."""
-        return parse(await self._api.ask(api_call(self._base_url, self._key, request, self._now())), self._key)
+        """Return the hits in Exa's order."""
+        return parse(await self._api.send(build_call(self._base_url, self._key, request, self._now())), self._key)
 
 
-def api_call(base_url: str, key: str, request: SearchRequest, now: float | None) -> ApiCall:
-    """The call for a request."""
-    start = since(request.freshness, now) if request.freshness and now is not None else None
+def build_call(base_url: str, key: str, request: SearchRequest, now: float | None) -> ApiCall:
+    """Return the API call for a request. `now`: seconds since the epoch."""
+    start = freshness_start(request.freshness, now) if request.freshness and now is not None else None
     fields = {
-        "query": fitted(request.query, MAX_CHARS),
+        "query": truncate_query(request.query, MAX_CHARS),
         "type": "auto",
-        "numResults": count(request, MAX_COUNT),
+        "numResults": result_count(request, MAX_COUNT),
         "category": "news" if request.kind == "news" else "",
         "includeDomains": list(request.sites),
         "excludeDomains": list(request.exclude_sites),
@@ -49,11 +48,11 @@ def api_call(base_url: str, key: str, request: SearchRequest, now: float | None)
         "userLocation": request.country.upper(),
         "contents": {"highlights": {"maxCharacters": MAX_SNIPPET}},
     }
-    return post(f"{base_url.rstrip('/')}/search", fields, {"x-api-key": key})
+    return build_post(f"{base_url.rstrip('/')}/search", fields, {"x-api-key": key})
 
 
 def parse(reply: ApiReply, key: str) -> tuple[Hit, ...]:
-    """The hits of an answer."""
-    answer = understood(reply, "exa", key)
-    with shaped("exa"):
-        return hits_from(answer["results"], ("url", "title", "highlights"), "exa", "publishedDate")
+    """Return the hits of a reply."""
+    answer = decode_reply(reply, "exa", key)
+    with expect_shape("exa"):
+        return build_hits(answer["results"], ("url", "title", "highlights"), "exa", "publishedDate")

@@ -1,4 +1,4 @@
-"""Wikipedia, or another MediaWiki, through its Action API, which needs no key. Searches one wiki, not the web."""
+"""Search Wikipedia or another MediaWiki through the Action API, which needs no key."""
 
 from __future__ import annotations
 
@@ -9,84 +9,83 @@ from urllib.parse import quote, urljoin
 
 from keyhole.fetch.base import Api, ApiCall, ApiReply
 from keyhole.records import Hit, SearchRequest
-from keyhole.text.sites import allowed_by_sites
-from keyhole.websearch.base import hits_from
-from keyhole.websearch.faults import shaped, understood
-from keyhole.websearch.request import count, fitted, get
-from keyhole.websearch.rows import rows_of
+from keyhole.text.sites import is_allowed_by_sites
+from keyhole.websearch.hits import build_hits, parse_rows
+from keyhole.websearch.replies import decode_reply, expect_shape
+from keyhole.websearch.request import build_get, result_count, truncate_query
 
 MAX_CHARS: Final = 300
-"""Of a query; CirrusSearch, which Wikipedia runs, refuses more."""
+"""Characters of a query; CirrusSearch, which Wikipedia uses, refuses longer ones."""
 MAX_COUNT: Final = 50
-"""Results; wikis allow 500, and nobody needs so many of one wiki."""
+"""Results. Wikis allow 500, far more than one answer needs."""
 
 _SUBDOMAINS: Final = {
     "nb": "no", "zh-hant": "zh", "zh-hans": "zh", "yue": "zh-yue", "nan": "zh-min-nan", "lzh": "zh-classical",
     "gsw": "als", "rup": "roa-rup", "sgs": "bat-smg", "vro": "fiu-vro", "fil": "tl", "iw": "he", "in": "id",
 }  # fmt: skip
-"""Wikipedias whose subdomain is not their language's subtag."""
+"""Subdomains of Wikipedia that differ from the language subtag."""
 
 
 class MediaWikiEngine:
-    """One wiki: Wikipedia in the language of the question, English without one, or the wiki of the settings."""
+    """One wiki: the configured wiki, or Wikipedia in the request's language, by default English."""
 
     name = "wikipedia"
 
     def __init__(self, api: Api, api_url: str = "") -> None:
-        """`api_url`: where the wiki's api.php is."""
+        """`api_url`: the URL of the wiki's api.php; "" for Wikipedia."""
         self._api = api
         self._api_url = api_url
 
     @property
-    def applies(self) -> frozenset[str]:
-        """As in the port. Articles have no date of publication, and a wiki of one's own has one language."""
+    def supported_filters(self) -> frozenset[str]:
+        """Sites, and for Wikipedia the language. Articles have no publication date; other wikis have one language."""
         sites = frozenset({"sites", "exclude_sites"})
         return sites if self._api_url else sites | {"language"}
 
     async def search(self, request: SearchRequest) -> tuple[Hit, ...]:
-        """Articles in the wiki's order; none, without asking, where the call's sites leave Wikipedia out."""
-        url = self._api_url or wikipedia(request.language)
-        if not self._api_url and not allowed_by_sites(url, request):
+        """Return articles in the wiki's order; none, without a request, if the site filters exclude Wikipedia."""
+        url = self._api_url or wikipedia_api_url(request.language)
+        if not self._api_url and not is_allowed_by_sites(url, request):
             return ()
-        found = parse(await self._api.ask(api_call(url, request)), url)
-        return tuple(hit for hit in found if allowed_by_sites(hit.url, request))
+        hits = parse(await self._api.send(build_call(url, request)), url)
+        return tuple(hit for hit in hits if is_allowed_by_sites(hit.url, request))
 
 
-def wikipedia(language: str) -> str:
-    """The API of Wikipedia in a language."""
+def wikipedia_api_url(language: str) -> str:
+    """Return the API URL of Wikipedia in a language."""
     tag = language.lower()
     subtag = tag.partition("-")[0]
     name = _SUBDOMAINS.get(tag) or _SUBDOMAINS.get(subtag) or subtag
     return f"https://{name if re.fullmatch('[a-z][a-z-]{1,19}', name) else 'en'}.wikipedia.org/w/api.php"
 
 
-def api_call(api_url: str, request: SearchRequest) -> ApiCall:
-    """The call for a request; the wiki is also asked where its articles are, as only it knows."""
+def build_call(api_url: str, request: SearchRequest) -> ApiCall:
+    """Return the API call for a request. It also requests the site info, which contains the URL pattern of articles."""
     fields: dict[str, str | int] = {
         "action": "query",
         "format": "json",
         "formatversion": 2,
         "list": "search",
-        "srsearch": fitted(request.query, MAX_CHARS),
-        "srlimit": count(request, MAX_COUNT),
+        "srsearch": truncate_query(request.query, MAX_CHARS),
+        "srlimit": result_count(request, MAX_COUNT),
         "srprop": "snippet",
         "meta": "siteinfo",
         "siprop": "general",
     }
-    return get(api_url, fields)
+    return build_get(api_url, fields)
 
 
 def parse(reply: ApiReply, api_url: str) -> tuple[Hit, ...]:
-    """The hits of an answer."""
-    query = understood(reply, "wikipedia")
-    with shaped("wikipedia"):
-        general, rows = query["query"]["general"], query["query"]["search"]
-        placed = [{**row, "url": article(general, api_url, row["title"])} for row in rows_of(rows)]
-        return hits_from(placed, ("url", "title", "snippet"), "wikipedia", marked_up=True)
+    """Return the hits of a reply."""
+    answer = decode_reply(reply, "wikipedia")
+    with expect_shape("wikipedia"):
+        general, rows = answer["query"]["general"], answer["query"]["search"]
+        linked = [{**row, "url": article_url(general, api_url, row["title"])} for row in parse_rows(rows)]
+        return build_hits(linked, ("url", "title", "snippet"), "wikipedia", marked_up=True)
 
 
-def article(general: Mapping[str, Any], api_url: str, title: str) -> str:
-    """The address of an article, as MediaWiki writes it: https for a wiki that is asked over it."""
+def article_url(general: Mapping[str, Any], api_url: str, title: str) -> str:
+    """Return the URL of an article as MediaWiki writes it, with the scheme of `api_url`."""
     name = quote(title.replace(" ", "_"), safe=";@$!*(),/~:-._")
-    place = str(general["articlepath"]).replace("$1", name)
-    return urljoin(urljoin(api_url, str(general["server"])), place)
+    path = str(general["articlepath"]).replace("$1", name)
+    return urljoin(urljoin(api_url, str(general["server"])), path)

@@ -24,11 +24,11 @@ from keyhole.websearch.engines.tavily import TavilyEngine
 from tests.support.fakes import Clock
 from tests.support.loopback import Call, response, serve
 
-FOLDER = Path(__file__).resolve().parents[2] / "fixtures" / "engines"
+ANSWERS_FOLDER = Path(__file__).resolve().parents[2] / "fixtures" / "engines"
 KEY = "kh-TEST/9f8e7d6c5b4a+3210="
 """A key with signs that URLs spell differently."""
 
-MAKE: dict[str, Callable[[str, Api], Engine]] = {
+ENGINE_FACTORIES: dict[str, Callable[[str, Api], Engine]] = {
     "searxng": lambda base, api: SearxngEngine(base, api),
     "brave": lambda base, api: BraveEngine(KEY, api, base),
     "exa": lambda base, api: ExaEngine(KEY, api, base, Clock()),
@@ -37,33 +37,35 @@ MAKE: dict[str, Callable[[str, Api], Engine]] = {
     "mojeek": lambda base, api: MojeekEngine(KEY, api, base, Clock()),
     "wikipedia": lambda base, api: MediaWikiEngine(api, base + "/w/api.php"),
 }
-KEYED = ("brave", "exa", "tavily", "serper", "mojeek")
+KEYED_NAMES = ("brave", "exa", "tavily", "serper", "mojeek")
 
 
-def recorded(engine: str, name: str) -> dict[str, Any]:
+def load_answer(engine: str, name: str) -> dict[str, Any]:
     """`status`, `headers` and `body` of an answer."""
-    found: dict[str, Any] = json.loads((FOLDER / engine / f"{name}.json").read_text(encoding="utf-8"))
+    found: dict[str, Any] = json.loads((ANSWERS_FOLDER / engine / f"{name}.json").read_text(encoding="utf-8"))
     return found
 
 
-def answer(engine: str, name: str) -> bytes:
+def answer_bytes(engine: str, name: str) -> bytes:
     """A recorded answer as it comes over the wire."""
-    found = recorded(engine, name)
-    return reply(json.dumps(found["body"]).encode(), found["status"], **found["headers"])
+    found = load_answer(engine, name)
+    return response_bytes(json.dumps(found["body"]).encode(), found["status"], **found["headers"])
 
 
-def reply(body: bytes, status: int = 200, **headers: str) -> bytes:
+def response_bytes(body: bytes, status: int = 200, **headers: str) -> bytes:
     """Any answer as it comes over the wire; a status without a name is one of an API's own."""
     name = {known.value: known.phrase for known in HTTPStatus}.get(status, "Own")
     return response(body, f"{status} {name}", **headers)
 
 
-def ask(engine: str, request: SearchRequest, data: bytes | Callable[[Call], bytes]) -> tuple[tuple[Hit, ...], Call]:
+def run_search(
+    engine: str, request: SearchRequest, data: bytes | Callable[[Call], bytes]
+) -> tuple[tuple[Hit, ...], Call]:
     """The hits of a real request to a server that answers with `data`, and the one request that it heard."""
 
     async def run(base: str, endpoint: str) -> tuple[Hit, ...]:
         async with HttpFetcher(Config(), "Keyhole-Test/1.0", apis=frozenset({endpoint})) as fetcher:
-            return await MAKE[engine](base, fetcher).search(request)
+            return await ENGINE_FACTORIES[engine](base, fetcher).search(request)
 
     def talk(call: Call) -> None:
         call.send(data(call) if callable(data) else data)

@@ -9,15 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from keyhole.records import Hit
-from keyhole.websearch.base import hits_from
-from keyhole.websearch.rows import MAX_ROWS, MAX_SNIPPET, MAX_TITLE, MAX_URL, address, line
+from keyhole.websearch.hits import MAX_ROWS, MAX_SNIPPET, MAX_TITLE, MAX_URL, build_hits, parse_url, plain_line
 
 NAMES = ("url", "title", "text")
 
 
 def hit(**row: Any) -> Hit:
     """The one hit of a row."""
-    (found,) = hits_from([{"url": "https://a.example/", **row}], NAMES, "x", "date", marked_up=True)
+    (found,) = build_hits([{"url": "https://a.example/", **row}], NAMES, "x", "date", marked_up=True)
     return found
 
 
@@ -29,7 +28,7 @@ def test_every_field_is_bounded() -> None:
 
 def test_an_answer_without_end_gives_a_bounded_number_of_hits() -> None:
     rows = [{"url": f"https://a.example/{number}"} for number in range(5_000)]
-    assert len(hits_from(rows, NAMES, "x")) == MAX_ROWS
+    assert len(build_hits(rows, NAMES, "x")) == MAX_ROWS
 
 
 def test_controls_escapes_and_line_breaks_do_not_reach_a_hit() -> None:
@@ -39,24 +38,24 @@ def test_controls_escapes_and_line_breaks_do_not_reach_a_hit() -> None:
 
 def test_marks_of_found_words_go_and_other_brackets_stay() -> None:
     raw = 'A <strong class="x">word</strong>, a &lt;b&gt; tag, List<int>, a < b<br/>and <em>more</em> &amp; more'
-    assert line(raw, 200, marked_up=True) == "A word, a <b> tag, List<int>, a < band more & more"
-    assert line(raw, 200) == raw
+    assert plain_line(raw, 200, marked_up=True) == "A word, a <b> tag, List<int>, a < band more & more"
+    assert plain_line(raw, 200) == raw
 
 
 @pytest.mark.parametrize("url", [None, 5, [], "", "  ", "https://a.example/a b", "https://a.example/\x00", "https://a"
                                  + "a" * MAX_URL, "https://a.example/\u202egnp.exe", "https://a.example/\n"
                                  "https://b.example/"])  # fmt: skip
 def test_a_row_whose_address_cannot_be_asked_for_and_shown_is_left_out(url: Any) -> None:
-    assert address(url) == ""
-    assert hits_from([{"url": url, "title": "x"}], NAMES, "x") == ()
+    assert parse_url(url) == ""
+    assert build_hits([{"url": url, "title": "x"}], NAMES, "x") == ()
 
 
 def test_spaces_around_an_address_are_not_its_own() -> None:
-    assert address(" https://a.example/ü?q=1 ") == "https://a.example/ü?q=1"
+    assert parse_url(" https://a.example/ü?q=1 ") == "https://a.example/ü?q=1"
 
 
 @given(st.text(max_size=300), st.booleans())
 def test_any_text_is_one_clean_line(text: str, marked_up: bool) -> None:
-    found = line(text, 100, marked_up=marked_up)
+    found = plain_line(text, 100, marked_up=marked_up)
     assert len(found) <= 100
     assert found == " ".join(found.split())
