@@ -81,7 +81,7 @@ def main(paths: list[str]) -> None:
 
 def _alarms(paths: list[str]) -> None:
     spent = 0.0
-    looked_at = page._looked_at
+    looked_at = page._check_page
 
     def timed(*arguments: Any) -> tuple[str, str]:
         nonlocal spent
@@ -91,7 +91,7 @@ def _alarms(paths: list[str]) -> None:
         finally:
             spent = time.perf_counter() - start
 
-    page._looked_at = timed  # type: ignore[assignment]
+    page._check_page = timed  # type: ignore[assignment]
     times, alarms = [], 0
     print("\nOrdinary pages:")
     for name, body, url in ordinary(paths):

@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 from lxml.html import HtmlElement
 
 from keyhole.extract.html.converter import to_markdown
-from keyhole.extract.html.tree import parse
+from keyhole.extract.html.tree import parse_html
 
 URL = "https://example.org/docs/page.html"
 
 
 def markdown(html: str) -> str:
-    root = parse(html)
+    root = parse_html(html)
     body = root.find("body")
     return to_markdown(root if body is None else body, URL)
 
@@ -347,7 +347,7 @@ HOSTILE = {
 
 @pytest.mark.parametrize("name", list(HOSTILE))
 def test_no_tree_is_slow_or_lost(name: str) -> None:
-    root = parse(HOSTILE[name])
+    root = parse_html(HOSTILE[name])
     started = time.process_time()
     text = to_markdown(root, URL)
     assert time.process_time() - started < 4

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from keyhole.extract.failures.js_shell import asks_for_scripts, needs_javascript
-from keyhole.extract.html.embedded_data import MAX_TEXT, embedded_text, reads_as_prose
+from keyhole.extract.html.embedded_data import MAX_TEXT, is_prose, read_embedded_text
 from keyhole.extract.html.prune import prune
-from keyhole.extract.html.tree import parse
+from keyhole.extract.html.tree import parse_html
 
 URL = "https://example.org/tea/"
 PAGES = sorted((Path(__file__).resolve().parents[3] / "fixtures" / "pages").glob("*.html"))
@@ -22,7 +22,7 @@ MORE = "Black tea, on the other hand, wants water that is just boiling."
 
 
 def found(html: str) -> str:
-    return embedded_text(parse(html), URL)
+    return read_embedded_text(parse_html(html), URL)
 
 
 def data(value: object, attributes: str = 'type="application/json"') -> str:
@@ -152,8 +152,8 @@ def test_settings_code_and_notices_are_no_text(html: str) -> None:
 
 
 def test_prose_is_told_from_code_in_any_script() -> None:
-    assert reads_as_prose("緑茶は少し冷ましたお湯でいれるのがいちばんおいしいと言われています。")
-    assert not reads_as_prose("a" * 500)
+    assert is_prose("緑茶は少し冷ましたお湯でいれるのがいちばんおいしいと言われています。")
+    assert not is_prose("a" * 500)
 
 
 def test_each_text_is_given_once() -> None:
@@ -189,7 +189,7 @@ def test_noscript_inside_noscript_is_bounded() -> None:
 def test_any_script_is_read_the_same_twice(text: str, kind: str) -> None:
     html = f'<script type="{kind}">{text}</script><script>window.__S__={text}</script><noscript>{text}</noscript>'
     assert found(html) == found(html)
-    assert needs_javascript(parse(html), text) in {True, False}
+    assert needs_javascript(parse_html(html), text) in {True, False}
 
 
 # Shells.
@@ -197,9 +197,9 @@ def test_any_script_is_read_the_same_twice(text: str, kind: str) -> None:
 
 def shell(html: str) -> bool:
     """What a page is taken for, with the text that is left of it after pruning."""
-    pruned = parse(html)
+    pruned = parse_html(html)
     prune(pruned)
-    return needs_javascript(parse(html), "".join(pruned.itertext()))
+    return needs_javascript(parse_html(html), "".join(pruned.itertext()))
 
 
 BUNDLE = '<script defer="defer" src="/static/js/main.8d6a1d2f.js"></script>'

@@ -12,14 +12,14 @@ from hypothesis import strategies as st
 
 from keyhole.extract.html.jsonld import read_json
 from keyhole.extract.html.metadata import MAX_AUTHOR, MAX_DESCRIPTION, MAX_SITE, MAX_TITLE, MAX_URL, read_metadata
-from keyhole.extract.html.tree import parse
+from keyhole.extract.html.tree import parse_html
 from keyhole.records import Metadata
 
 URL = "https://www.example.org/blog/tea?ref=feed"
 
 
 def read(html: str, url: str = URL) -> Metadata:
-    return read_metadata(parse(html), url)
+    return read_metadata(parse_html(html), url)
 
 
 def linked(*blocks: object) -> str:
@@ -283,7 +283,9 @@ VALUES = st.recursive(
 
 @given(VALUES, st.sampled_from(["Article", "WebPage", "WebSite", "Product", "QAPage"]))
 def test_any_linked_data_gives_tidy_values_and_the_same_twice(value: object, kind: str) -> None:
-    tree = parse(linked(value, {"@type": kind, "name": value, "author": value, "datePublished": value, "url": value}))
+    tree = parse_html(
+        linked(value, {"@type": kind, "name": value, "author": value, "datePublished": value, "url": value})
+    )
     found = read_metadata(tree, URL)
     assert found == read_metadata(tree, URL)
     for text in dataclasses.astuple(found):
@@ -295,4 +297,4 @@ def test_any_linked_data_gives_tidy_values_and_the_same_twice(value: object, kin
 @given(st.text(max_size=300), st.text(max_size=40))
 def test_any_text_as_page_and_url_is_read(text: str, url: str) -> None:
     head = f'<html lang="{text}"><meta property="og:title" content="{text}"><link rel=canonical href="{text}"><title>'
-    assert isinstance(read_metadata(parse(head + text), url), Metadata)
+    assert isinstance(read_metadata(parse_html(head + text), url), Metadata)

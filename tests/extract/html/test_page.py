@@ -8,7 +8,7 @@ import time
 import pytest
 
 from keyhole.extract.html.page import read_html
-from keyhole.text.markdown import blocks
+from keyhole.text.markdown import parse_blocks
 
 URL = "https://example.org/docs/page.html?q=1"
 
@@ -24,7 +24,7 @@ def removed(html: str) -> dict[str, int]:
 def code(html: str) -> str:
     """What stands between the fences of the only code block, at whatever indent a list gives it."""
     text = markdown(html)
-    (block,) = [block for block in blocks(text) if block.kind == "code"]
+    (block,) = [block for block in parse_blocks(text) if block.kind == "code"]
     _, inside = text[block.start : block.end].split("\n", 1)
     return "\n".join(textwrap.dedent(inside).split("\n")[:-2])
 
@@ -144,17 +144,17 @@ def test_code_inside_other_blocks_is_kept_to_the_byte_but_for_its_indent(around:
 def test_a_page_goes_on_after_code_that_begins_a_list_item() -> None:
     text = markdown("<ol><li>x</li><li><pre>a\n\n\n\n# b</pre><p>y</p></li></ol><h2>Next</h2><p>text</p>")
     assert "a\n\n\n\n   # b\n" in text
-    assert [block.kind for block in blocks(text)][-2:] == ["heading", "paragraph"]
-    assert blocks(text)[-1].heading_path == ("Next",)
+    assert [block.kind for block in parse_blocks(text)][-2:] == ["heading", "paragraph"]
+    assert parse_blocks(text)[-1].heading_path == ("Next",)
 
 
 def test_code_that_holds_a_fence_gets_a_longer_one() -> None:
     source = "```python\nx = 1\n```\n\n\n\nafter  "
     text = markdown(f"<pre>{source}</pre><h2>Next</h2>")
-    (block,) = [block for block in blocks(text) if block.kind == "code"]
+    (block,) = [block for block in parse_blocks(text) if block.kind == "code"]
     assert text[block.start : block.end].startswith("````\n")
     assert "```python\nx = 1\n```\n\n\n\nafter" in text[block.start : block.end]
-    assert [block.kind for block in blocks(text)] == ["code", "heading"]
+    assert [block.kind for block in parse_blocks(text)] == ["code", "heading"]
 
 
 def test_a_line_break_element_inside_code_is_a_line_break_and_no_more() -> None:

@@ -13,18 +13,18 @@ from bs4.element import NavigableString
 
 from keyhole.extract.html.converter import to_markdown
 from keyhole.extract.html.soup import MAX_CONTAINERS
-from keyhole.extract.html.tree import parse
-from keyhole.extract.html.walk import soup_of
+from keyhole.extract.html.tree import parse_html
+from keyhole.extract.html.walk import build_soup
 
 URL = "https://example.org/docs/page.html"
 
 
 def soup(html: str) -> BeautifulSoup:
-    return soup_of(parse(html), URL)
+    return build_soup(parse_html(html), URL)
 
 
 def markdown(html: str) -> str:
-    return to_markdown(parse(html), URL)
+    return to_markdown(parse_html(html), URL)
 
 
 @pytest.mark.parametrize(
@@ -81,7 +81,7 @@ def test_lists_nested_300_deep_keep_their_words_in_order() -> None:
 
 def test_a_caller_deep_in_the_stack_still_gets_the_words() -> None:
     limit = sys.getrecursionlimit()
-    root = parse("<ul><li>" * 20 + "deep words")
+    root = parse_html("<ul><li>" * 20 + "deep words")
     sys.setrecursionlimit(len(inspect.stack(0)) + 60)
     try:
         assert to_markdown(root, URL) == "deep words\n"
@@ -90,9 +90,9 @@ def test_a_caller_deep_in_the_stack_still_gets_the_words() -> None:
 
 
 def test_the_page_itself_is_not_changed() -> None:
-    root = parse('<ol><li value=3>a<a href="x">b</a><pre><br></pre></ol><div><table><tr><td>c<td>d</table></div>')
+    root = parse_html('<ol><li value=3>a<a href="x">b</a><pre><br></pre></ol><div><table><tr><td>c<td>d</table></div>')
     before = [(element.tag, dict(element.attrib), element.text, element.tail) for element in root.iter()]
-    assert isinstance(soup_of(root, URL), Tag)
+    assert isinstance(build_soup(root, URL), Tag)
     assert [(element.tag, dict(element.attrib), element.text, element.tail) for element in root.iter()] == before
 
 
@@ -110,7 +110,7 @@ MANY = {
 @pytest.mark.parametrize("name", list(MANY))
 def test_many_siblings_cost_as_much_each_as_few(name: str) -> None:
     around, one = MANY[name]
-    root = parse(around + one * 20_000)
+    root = parse_html(around + one * 20_000)
     started = time.process_time()
     text = to_markdown(root, URL)
     assert time.process_time() - started < 3

@@ -1,1 +1,1 @@
-"""From an HTML page to Markdown: parse, remove what is hidden, find the content, convert."""
+"""Convert an HTML page to Markdown: parse, remove invisible parts, drop boilerplate, convert."""

@@ -1,4 +1,4 @@
-"""Pruned HTML to Markdown: markdownify, with the page's tree as `feeding` tells it. Decides nothing about content."""
+"""Convert pruned HTML to Markdown with markdownify, on the regular tree that walk.py builds."""
 
 from __future__ import annotations
 
@@ -10,15 +10,13 @@ from bs4.element import NavigableString
 from lxml.html import HtmlElement
 from markdownify import ATX, MarkdownConverter
 
-from keyhole.extract.decode import tidy
-from keyhole.extract.html.inline_rules import raised
-from keyhole.extract.html.links import absolute, label
-from keyhole.extract.html.walk import soup_of
-
-__all__ = ["absolute", "to_markdown"]
+from keyhole.extract.html.inline_rules import format_sup_sub
+from keyhole.extract.html.links import escape_label
+from keyhole.extract.html.walk import build_soup
+from keyhole.text.clean import clean
 
 _BACKTICKS = re.compile(r"`{3,}")
-# A line of text that would open a heading or a fence, or underline the line before it as a heading.
+# A line of text that Markdown would read as a heading, a fence, or the underline of a heading.
 _STRUCTURE = re.compile(
     r"(?m)^((?:(?:[-*+:>]|\d{1,9}[.)])[ \t]+)*)(?=#{1,6}(?:[ \t]|$)|`{3,}[^`\n]*$|~{3}|(?:={2,}|-{2,})$)"
 )
@@ -29,29 +27,32 @@ _TABLE_SIGNS: Final = "|- \n"
 
 
 def to_markdown(region: HtmlElement, base_url: str) -> str:
-    """Markdown of a tree whose scripts, hidden parts and boilerplate are gone; ends with a line break.
+    """Return the Markdown of a pruned tree, ending with a line break. Never raises or changes the tree.
 
-    `base_url` is what relative links are joined to. Never raises for any tree. Changes nothing in it.
+    Relative links are resolved against `base_url`.
     """
-    soup = soup_of(region, base_url)
+    soup = build_soup(region, base_url)
     try:
         markdown = _Converter().convert_soup(soup)
     except RecursionError:
-        # A caller that is itself deep in the interpreter's stack: the words are still there.
+        # The caller is itself deep in the interpreter's stack: return the plain text.
         markdown = soup.get_text("\n", strip=True)
-    return tidy(markdown).strip("\n") + "\n"
+    return clean(markdown).strip("\n") + "\n"
 
 
 class _Converter(MarkdownConverter):
-    """markdownify with one rule for blank lines: a block begins with two line breaks, a tight one with one, and ends
-    with one; where blocks meet, markdownify keeps the longer run."""
+    """markdownify with one rule for blank lines.
+
+    A block begins with two line breaks, or with one if it is tight, and ends with one. Between blocks, markdownify
+    keeps the longer run.
+    """
 
     def __init__(self) -> None:
         super().__init__(heading_style=ATX)
 
     def process_tag(self, node: Tag, parent_tags: set[str] | None = None) -> str:
-        """As markdownify, with a short way for the many elements that hold nothing but text."""
-        # The stub of markdownify names neither method, though both are made to be overridden.
+        """Convert an element as markdownify does, with a fast path for elements that hold only text."""
+        # markdownify's type stub declares neither method, though both may be overridden.
         if any(isinstance(child, Tag) for child in node.contents):
             return str(super().process_tag(node, parent_tags=parent_tags))  # type: ignore[misc]
         text = "".join(map(str, node.contents))
@@ -59,8 +60,7 @@ class _Converter(MarkdownConverter):
         return str(convert(node, text, parent_tags=parent_tags or set())) if convert else text
 
     def process_text(self, el: NavigableString, parent_tags: set[str] | None = None) -> str:
-        """Text as it is: its white space was made plain and its signs escaped when it was told; before a link, a
-        last `!` would make an image of it."""
+        """Return the text, which is already escaped; escape a last `!` that would turn a link into an image."""
         text = str(el)
         link = text.endswith("!") and isinstance(el.next_sibling, Tag) and el.next_sibling.name == "a"
         return f"{text[:-1]}&#33;" if link else text
@@ -75,89 +75,89 @@ class _Converter(MarkdownConverter):
             text = "\n".join(line.strip() for line in _BLANK_LINES.sub("\n\n", text).split("\n"))
         if "td" not in parent_tags and _may_be_structure(text):
             text = _STRUCTURE.sub(r"\1\\", text)
-        return f"{_lead(el)}{text}\n"
+        return f"{_leading_breaks(el)}{text}\n"
 
     def convert_pre(self, el: Tag, text: str, parent_tags: set[str]) -> str:
-        """The code as it stands in the page, under a fence that it does not contain."""
+        """Return verbatim code in a fence longer than any in the code."""
         fence = "`" * (max(map(len, _BACKTICKS.findall(text)), default=2) + 1)
-        return f"{_lead(el)}{fence}{el['language']}\n{text}\n{fence}\n"
+        return f"{_leading_breaks(el)}{fence}{el['language']}\n{text}\n{fence}\n"
 
     def convert_math(self, el: Tag, text: str, parent_tags: set[str]) -> str:
-        return f"{_lead(el)}{text}\n"
+        return f"{_leading_breaks(el)}{text}\n"
 
     def convert_blockquote(self, el: Tag, text: str, parent_tags: set[str]) -> str:
-        return _indented(el, text, "> ", "> ")
+        return _indent(el, text, "> ", "> ")
 
     def convert_list(self, el: Tag, text: str, parent_tags: set[str]) -> str:
-        """Its items, as they are: each knows whether it follows closely."""
+        """Return the items as they are: each begins with its own line breaks."""
         return text
 
     convert_ul = convert_ol = convert_dl = convert_list
 
     def convert_li(self, el: Tag, text: str, parent_tags: set[str]) -> str:
-        """An item under its bullet, or under the number that it was given: counting its siblings is quadratic."""
+        """Return an item after its bullet or its `number` attribute; counting siblings would be quadratic."""
         bullet = f"{el['number']}. " if "number" in el.attrs else "- "
-        return _indented(el, text, bullet, " " * len(bullet))
+        return _indent(el, text, bullet, " " * len(bullet))
 
     def convert_dd(self, el: Tag, text: str, parent_tags: set[str]) -> str:
-        return _indented(el, text, ": ", "  ")
+        return _indent(el, text, ": ", "  ")
 
     def convert_footnote(self, el: Tag, text: str, parent_tags: set[str]) -> str:
-        return _indented(el, text, f"[^{el['label']}]: ", "    ")
+        return _indent(el, text, f"[^{el['label']}]: ", "    ")
 
     # Tables.
 
     def convert_table(self, el: Tag, text: str, parent_tags: set[str]) -> str:
-        return f"{_lead(el)}{text}" if text.strip(_TABLE_SIGNS) else ""
+        return f"{_leading_breaks(el)}{text}" if text.strip(_TABLE_SIGNS) else ""
 
     def convert_tr(self, el: Tag, text: str, parent_tags: set[str]) -> str:
-        """A row; the first one names the columns, and is empty where the page gives them no names."""
+        """Return a row; the first row is the header, which is empty if the page has none."""
         columns = int(str(el.get("columns", "0")))
         if not columns:
             return "" if _EMPTY_ROW.issuperset(text) else f"|{text}\n"
-        missing = columns - sum(1 + _skipped(cell) for cell in el.find_all(True, recursive=False))
+        missing = columns - sum(1 + _count_skipped(cell) for cell in el.find_all(True, recursive=False))
         header = "" if _EMPTY_ROW.issuperset(text) else text
         missing = missing if header else columns
         return f"|{header}{' |' * missing}\n|{' --- |' * columns}\n"
 
     def convert_td(self, el: Tag, text: str, parent_tags: set[str]) -> str:
-        """A cell in one line, after the places that other cells cover."""
+        """Return a cell in one line, after the empty cells of the columns that it skips."""
         if "\n" in text:
             text = "<br>".join(line for line in text.split("\n") if line and not line.isspace())
         text = text.strip().replace("|", "\\|")
-        return " |" * _skipped(el) + (f" {text} |" if text else " |")
+        return " |" * _count_skipped(el) + (f" {text} |" if text else " |")
 
     # Words.
 
     def convert_a(self, el: Tag, text: str, parent_tags: set[str]) -> str:
-        return _marked(label(text), "[", f"]({el['href']})")
+        return _wrap(escape_label(text), "[", f"]({el['href']})")
 
     def convert_br(self, el: Tag, text: str, parent_tags: set[str]) -> str:
         return "\n"
 
     def convert_strong(self, el: Tag, text: str, parent_tags: set[str]) -> str:
-        return _marked(text, "**", "**")
+        return _wrap(text, "**", "**")
 
     def convert_em(self, el: Tag, text: str, parent_tags: set[str]) -> str:
-        return _marked(text, "*", "*")
+        return _wrap(text, "*", "*")
 
     def convert_del(self, el: Tag, text: str, parent_tags: set[str]) -> str:
-        return _marked(text, "~~", "~~")
+        return _wrap(text, "~~", "~~")
 
     def convert_q(self, el: Tag, text: str, parent_tags: set[str]) -> str:
-        return _marked(text, "“", "”")
+        return _wrap(text, "“", "”")
 
     def convert_rt(self, el: Tag, text: str, parent_tags: set[str]) -> str:
-        return _marked(text, "(", ")")
+        return _wrap(text, "(", ")")
 
     def convert_sup(self, el: Tag, text: str, parent_tags: set[str]) -> str:
-        return raised(text, str(el.get("before", "")), low=False)
+        return format_sup_sub(text, str(el.get("before", "")), is_sub=False)
 
     def convert_sub(self, el: Tag, text: str, parent_tags: set[str]) -> str:
-        return raised(text, str(el.get("before", "")), low=True)
+        return format_sup_sub(text, str(el.get("before", "")), is_sub=True)
 
 
-def _lead(block: Tag) -> str:
+def _leading_breaks(block: Tag) -> str:
     return "\n" if "tight" in block.attrs else "\n\n"
 
 
@@ -165,25 +165,25 @@ def _may_be_structure(text: str) -> bool:
     return "\n" in text or text.startswith(_STRUCTURE_SIGNS) or "```" in text or "~~~" in text or " #" in text[:20]
 
 
-def _indented(container: Tag, text: str, first: str, rest: str) -> str:
-    """A container's blocks: `first` before the first line, `rest` before the others; an empty one leaves nothing."""
+def _indent(container: Tag, text: str, first: str, rest: str) -> str:
+    """Return a container's blocks with `first` before the first line and `rest` before the others."""
     text = text.strip("\n")
     if not text.strip():
         return ""
     if "\n" in text:
         bare = rest.rstrip()
         text = "\n".join(rest + line if line else bare for line in text.split("\n")).removeprefix(rest)
-    return f"{_lead(container)}{first}{text}\n"
+    return f"{_leading_breaks(container)}{first}{text}\n"
 
 
-def _marked(text: str, before: str, after: str) -> str:
-    """Marks around the words, not around the white space at their ends."""
-    core = text.strip()
-    if not core:
+def _wrap(text: str, before: str, after: str) -> str:
+    """Put marks around a text, inside the white space at its ends."""
+    stripped = text.strip()
+    if not stripped:
         return text
-    start = text.index(core)
-    return f"{text[:start]}{before}{core}{after}{text[start + len(core) :]}"
+    start = text.index(stripped)
+    return f"{text[:start]}{before}{stripped}{after}{text[start + len(stripped) :]}"
 
 
-def _skipped(cell: Tag) -> int:
+def _count_skipped(cell: Tag) -> int:
     return int(str(cell.get("skipped", "0")))

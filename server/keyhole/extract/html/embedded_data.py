@@ -1,8 +1,8 @@
-"""Text that a page carries as data for its scripts, and whether a page is a shell that scripts fill. Runs nothing.
+"""Read the text that a page carries as data for its scripts.
 
-Read are JSON-LD, JSON in scripts (`__NEXT_DATA__` and its like), plain JSON assigned or pushed in a script
+Sources are JSON-LD, JSON in scripts (such as `__NEXT_DATA__`), JSON assigned or pushed in a script
 (`window.__INITIAL_STATE__ = {...}`), JSON in the attributes of a mount node, `<noscript>`, and shadow roots. Scripts
-that compute their data are left alone: what is not JSON is not guessed at.
+are not run, and data that is not JSON is ignored.
 """
 
 from __future__ import annotations
@@ -18,28 +18,28 @@ from typing import Final
 from lxml import etree, html
 from lxml.html import HtmlElement
 
-from keyhole.extract.decode import tidy
 from keyhole.extract.failures.js_shell import asks_for_scripts
 from keyhole.extract.html.converter import to_markdown
-from keyhole.extract.html.jsonld import MAX_JSON, read_json, readable, squashed
+from keyhole.extract.html.jsonld import MAX_JSON, fold_text, iter_texts, read_json
 from keyhole.extract.html.prune import prune
-from keyhole.extract.html.tree import parse
-from keyhole.text.escape import escaped
+from keyhole.extract.html.tree import parse_html
+from keyhole.text.clean import clean
+from keyhole.text.escape import escape_markdown
 
 MAX_TEXT: Final = 200_000
-"""Characters of Markdown that are made: a long article has 50,000."""
+"""Characters of Markdown: a long article has 50,000."""
 MAX_PIECES: Final = 1_000
-"""Strings that are taken: each is compared with all that was taken before."""
+"""Strings collected: each is compared with all before it."""
 MAX_MARKUP: Final = 500_000
-"""Characters of HTML in strings that are converted: converting is the dearest step."""
+"""Characters of HTML in strings that are converted: conversion is the most expensive step."""
 MAX_DATA: Final = 8_000_000
-"""Characters of JSON that are parsed, nested and failed attempts counted; large shops carry 3 million."""
+"""Characters of JSON parsed, including nested JSON and failed attempts; large shops carry 3 million."""
 MAX_VALUES: Final = 200_000
-"""Values of one JSON tree that are walked."""
+"""Values visited in one JSON tree."""
 MAX_ELEMENTS: Final = 2_000
-"""Scripts, noscripts and templates that are looked at: real pages have up to 450."""
+"""Scripts, noscripts and templates read: real pages have up to 450."""
 MIN_SENTENCE: Final = 40
-"""Characters of a string that may be prose: shorter ones are labels, names and settings."""
+"""Characters of prose: shorter strings are labels, names and settings."""
 
 _MOUNT_DATA = etree.XPath("descendant::*[@data-page or @data-props or @data-preloaded or @data-react-props]")
 _MOUNT_ATTRIBUTES = ("data-page", "data-props", "data-preloaded", "data-react-props")
@@ -47,17 +47,17 @@ _SCRIPT_TYPES = frozenset({"", "module", "text/javascript", "application/javascr
 _TEXT_TYPES = frozenset({"text/markdown", "text/x-markdown"})
 
 # `window.__STATE__ = {`, `var pageData = [`, `window["x"] = JSON.parse("`; and the streams of Next.js and React Router.
-_ASSIGNED = re.compile(
+_ASSIGNMENT = re.compile(
     r"(?:window\.|self\.|globalThis\.|(?:window|self)\[[\"']|(?:var|let|const)\s{1,5})([\w$]{2,60})(?:[\"']\])?"
     r"\s{0,5}=\s{0,5}(?:JSON\.parse\(\s{0,5}(?=\")|(?=\{\s{0,50}[\"}]|\[\s{0,50}[{\[\"\d\]]))"
 )
 _STATE_NAME = re.compile(
     r"__\w+__|state|data|props|store|preload|initial|page|apollo|article|product|context|content", re.IGNORECASE
 )
-_PUSHED = re.compile(r"(?:__next_f|[\w$]{1,40}\.streamController)\.(?:push|enqueue)\(\s{0,5}(?=[\[\"])")
+_PUSH_CALL = re.compile(r"(?:__next_f|[\w$]{1,40}\.streamController)\.(?:push|enqueue)\(\s{0,5}(?=[\[\"])")
 _ROW = re.compile(r"[0-9a-f]{1,8}:(?:[A-Z]{1,2}[0-9a-f]{1,8},|I(?=\[))?")
 
-# Keys whose strings are no content of this page: settings, words of the interface, other pages, looks, logs.
+# Keys whose strings are not content of this page: settings, interface texts, other pages, styles, logs.
 _CONFIG_KEY = re.compile(
     r"i18n|translat|messages$|^locales?$|^intl$|^lang|dictionar|^strings$|^labels?$|^resources$|config|settings|^env$"
     r"|tracking|analytic|^gtm|datalayer|consent|cookie|privacy|legal|^css|styles?$|class(?:name|es)?$|scripts?$|^js$"
@@ -77,32 +77,34 @@ _CODE = re.compile(
     re.IGNORECASE,
 )
 _SENTENCE = re.compile(r"[.!?,…。！？，、؟،।]|^[^\W\d_a-z].*[:;]", re.DOTALL)
-# What shops and newsletters say of themselves on every page.
-_FORMALITY = re.compile(r"(?i)cookie|privacy policy|terms (?:of|and|&)|unsubscribe|i (?:consent|agree)|by signing up")
-_WIDE = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\u0e00-\u0e7f]")
+# Notices that shops and newsletters repeat on every page.
+_LEGAL_NOTICE = re.compile(
+    r"(?i)cookie|privacy policy|terms (?:of|and|&)|unsubscribe|i (?:consent|agree)|by signing up"
+)
+_DENSE_SCRIPT = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\u0e00-\u0e7f]")
 _RICH_KIND = re.compile(r"(?:p$|para|block|heading|h[1-6]$|quote|li$|list|text|code|normal)", re.IGNORECASE)
 _DECODER = json.JSONDecoder(strict=False)
 
 
-def embedded_text(root: HtmlElement, url: str = "") -> str:
-    """Markdown of the text in a page's data, "" when there is none; `root` from `tree.parse`, nothing pruned yet.
+def read_embedded_text(root: HtmlElement, url: str = "") -> str:
+    """Return the prose in a page's data as Markdown, in document order and without repetitions; "" if there is none.
 
-    In document order, each text once. Never raises for any tree; what is not readable prose is left out.
+    `root` is the unpruned tree. Never raises for any tree.
     """
-    gathered = _Gathered(url)
+    collector = _TextCollector(url)
     for element in islice(root.iter("script", "noscript", "template"), MAX_ELEMENTS):
         if element.tag == "script":
-            gathered.read_script(element)
+            collector.read_script(element)
         elif element.tag == "noscript" or {"shadowrootmode", "shadowroot"} & set(element.attrib):
-            gathered.read_elements(element)
+            collector.read_elements(element)
     for element in _MOUNT_DATA(root)[:MAX_ELEMENTS]:
         for name in _MOUNT_ATTRIBUTES:
-            gathered.read_json(element.get(name, ""))
-    return gathered.text()
+            collector.read_json(element.get(name, ""))
+    return collector.join_pieces()
 
 
-class _Gathered:
-    """The pieces taken so far and what is left of each bound."""
+class _TextCollector:
+    """A collector of texts that keeps what is left of each limit."""
 
     def __init__(self, url: str) -> None:
         self._url = url
@@ -110,80 +112,81 @@ class _Gathered:
         self._seen = ""
         self._keys: set[str] = set()
         self._heading = ""
-        self._tries = 0
+        self._pieces_tried = 0
         self._data_left = MAX_DATA
         self._markup_left = MAX_MARKUP
-        self._room = MAX_TEXT
+        self._text_left = MAX_TEXT
 
-    def text(self) -> str:
-        """All pieces as one Markdown text that ends with a line break; a title with nothing under it is left out."""
-        kept: list[str] = []
+    def join_pieces(self) -> str:
+        """Return all pieces as Markdown that ends with a line break, without headings that have no text."""
+        lines: list[str] = []
         for piece in reversed(self._pieces):
-            after = kept[-1] if kept else "## "
-            if not (_BARE_TITLE.fullmatch(piece) and after.startswith("## ")):
-                tight = piece.startswith("- ") and after.startswith("- ") and kept
-                kept.append(piece if tight else f"{piece}\n")
-        return "\n".join(reversed(kept))
+            following = lines[-1] if lines else "## "
+            if not (_BARE_TITLE.fullmatch(piece) and following.startswith("## ")):
+                is_list = piece.startswith("- ") and following.startswith("- ") and lines
+                lines.append(piece if is_list else f"{piece}\n")
+        return "\n".join(reversed(lines))
 
     def read_script(self, script: HtmlElement) -> None:
-        """The data in one script, by its type."""
+        """Collect the text in one script, according to its type."""
         text = script.text or ""
         kind = script.get("type", "")[:100].partition(";")[0].strip().lower()
         if not text.strip() or script.get("src"):
             return
         if kind in _TEXT_TYPES:
-            self._take(text)
+            self._add(text)
         elif kind.endswith("ld+json"):
-            for heading, piece in readable(self._parsed(text)):
-                self._take(piece, heading)
+            for heading, piece in iter_texts(self._parse(text)):
+                self._add(piece, heading)
         elif kind.endswith("json") and not _is_config(script.get("id", "")[:200]):
             self.read_json(text)
         elif kind in _SCRIPT_TYPES:
             self._read_assignments(text)
 
     def read_json(self, text: str) -> None:
-        """The prose in a JSON text."""
+        """Collect the prose in a JSON text."""
         if text.lstrip()[:1] in {"{", "["}:
-            self._take_all(self._parsed(text))
+            self._add_prose(self._parse(text))
 
     def read_elements(self, element: HtmlElement) -> None:
-        """The visible text of elements that browsers with scripts do not show, or only scripts attach."""
+        """Collect the text of `<noscript>` and of a shadow root, which browsers with scripts hide or attach later."""
         if self._markup_left <= 0 or asks_for_scripts(" ".join(islice(element.itertext(), 50))[:1_000]):
             return
         source = html.tostring(element, encoding="unicode", with_tail=False)
-        copy = parse(source[: self._markup_left])
-        self._markup_left -= len(source)  # one inside another is not written out again and again
+        copy = parse_html(source[: self._markup_left])
+        self._markup_left -= len(source)  # nested elements would be serialized many times
         for inner in list(copy.iter("noscript", "template")):
             inner.tag = "div"
         for picture in list(copy.iter("img", "link", "meta")):
             picture.drop_tree()
         prune(copy)
-        self._take(to_markdown(copy, self._url), prose=False)
+        self._add(to_markdown(copy, self._url), is_markdown=True)
 
     def _read_assignments(self, script: str) -> None:
-        for match in _ASSIGNED.finditer(script):
+        for match in _ASSIGNMENT.finditer(script):
             if _STATE_NAME.search(match[1]) and not _is_config(match[1]):
-                value = self._decoded(script, match.end())
-                self._take_all(read_json(value) if isinstance(value, str) else value)
-        pushed = [self._decoded(script, match.end()) for match in islice(_PUSHED.finditer(script), MAX_ELEMENTS)]
-        stream = "".join(text for value in pushed for text in (value if isinstance(value, list) else [value])
+                value = self._decode_at(script, match.end())
+                self._add_prose(read_json(value) if isinstance(value, str) else value)
+        values = [self._decode_at(script, match.end()) for match in islice(_PUSH_CALL.finditer(script), MAX_ELEMENTS)]
+        stream = "".join(text for value in values for text in (value if isinstance(value, list) else [value])
                          if isinstance(text, str))  # fmt: skip
         for row in stream.split("\n")[:MAX_VALUES] if stream else ():
             payload = row[head.end() :] if (head := _ROW.match(row)) else row
-            self._take_all(self._parsed(payload) if payload[:1] in {"{", "["} else payload)
+            self._add_prose(self._parse(payload) if payload[:1] in {"{", "["} else payload)
 
-    def _parsed(self, text: str) -> object:
+    def _parse(self, text: str) -> object:
         self._data_left -= len(text)
         return read_json(text) if self._data_left >= 0 else None
 
-    def _decoded(self, text: str, start: int) -> object:
-        """The JSON value that begins at `start`, or None; a failed attempt costs as far as it got."""
+    def _decode_at(self, text: str, start: int) -> object:
+        """Parse the JSON value that begins at `start`, or return None; failed attempts count towards `MAX_DATA`."""
         if self._data_left <= 0:
             return None
         try:
             value, end = _DECODER.raw_decode(text, start)
         except json.JSONDecodeError as error:
-            self._data_left -= max(1_000, error.pos - start, error.pos // 8)  # the error counts the lines before it
+            # Creating the error counts the lines before its position.
+            self._data_left -= max(1_000, error.pos - start, error.pos // 8)
             return None
         except (ValueError, RecursionError):
             self._data_left -= len(text) - start
@@ -191,35 +194,36 @@ class _Gathered:
         self._data_left -= end - start
         return value if end - start <= MAX_JSON else None
 
-    def _take_all(self, value: object) -> None:
-        for heading, text in _prose(value, self._parsed):
-            self._take(text, heading)
+    def _add_prose(self, value: object) -> None:
+        for heading, text in _iter_prose(value, self._parse):
+            self._add(text, heading)
 
-    def _take(self, text: str, heading: str = "", *, prose: bool = True) -> None:
-        if self._tries >= MAX_PIECES or self._room <= 0:
+    def _add(self, text: str, heading: str = "", *, is_markdown: bool = False) -> None:
+        """Add a text under its heading, unless it is a repetition or a limit is reached."""
+        if self._pieces_tried >= MAX_PIECES or self._text_left <= 0:
             return
-        if prose and _MARKUP.search(text[:5_000]):
-            text = self._converted(parse(text[: self._markup_left]))
-        elif prose:
-            text = escaped(tidy(unescape(text) if "&" in text else text))
-        text = text.strip()[: self._room]
-        # A price or a number says something only of the thing whose name stands above it.
-        key = squashed(f"{heading} {text}" if len(text) < 2 * MIN_SENTENCE else text[:400])[:120]
+        if not is_markdown and _MARKUP.search(text[:5_000]):
+            text = self._convert(parse_html(text[: self._markup_left]))
+        elif not is_markdown:
+            text = escape_markdown(clean(unescape(text) if "&" in text else text))
+        text = text.strip()[: self._text_left]
+        # Compare a short text together with its heading: a price belongs to the product above it.
+        key = fold_text(f"{heading} {text}" if len(text) < 2 * MIN_SENTENCE else text[:400])[:120]
         if not key or key in self._keys:
             return
         self._keys.add(key)
-        self._tries += 1
+        self._pieces_tried += 1
         if key in self._seen:
             return
-        self._seen += squashed(text) + "\n"
+        self._seen += fold_text(text) + "\n"
         opening = text.partition("\n")[0]
-        if heading and heading != self._heading and squashed(heading) != squashed(opening.replace("- ", "item ")):
-            text = f"## {escaped(tidy(heading))}\n\n{text}"
+        if heading and heading != self._heading and fold_text(heading) != fold_text(opening.replace("- ", "item ")):
+            text = f"## {escape_markdown(clean(heading))}\n\n{text}"
             self._heading = heading
-        self._room -= len(text)
+        self._text_left -= len(text)
         self._pieces.append(text)
 
-    def _converted(self, root: HtmlElement) -> str:
+    def _convert(self, root: HtmlElement) -> str:
         self._markup_left -= sum(map(len, root.itertext())) + 100
         if self._markup_left <= 0:
             return ""
@@ -227,31 +231,31 @@ class _Gathered:
         return to_markdown(root, self._url)
 
 
-def _prose(value: object, parse_json: Callable[[str], object]) -> Iterator[tuple[str, str]]:
-    """Texts in a JSON value that read as prose, in document order, the first of each object with the title beside it.
+def _iter_prose(value: object, parse_json: Callable[[str], object]) -> Iterator[tuple[str, str]]:
+    """Yield headings and prose of a JSON value in document order; an object's title is the heading of its first text.
 
-    JSON in a string is read as what it holds: stores are often written that way.
+    JSON inside strings is parsed too.
     """
-    waiting: list[tuple[object, list[str]]] = [(value, [])]
-    left = MAX_VALUES
-    while waiting and left:
-        left -= 1
-        node, heading = waiting.pop()
+    pending: list[tuple[object, list[str]]] = [(value, [])]
+    steps_left = MAX_VALUES
+    while pending and steps_left:
+        steps_left -= 1
+        node, heading = pending.pop()
         if isinstance(node, str):
             if len(node) > MIN_SENTENCE and node[0] in "{[":
-                waiting.append((parse_json(node), heading))
-            elif reads_as_prose(node):
+                pending.append((parse_json(node), heading))
+            elif is_prose(node):
                 yield (heading.pop() if heading else ""), node
         elif isinstance(node, list):
-            waiting.extend((item, heading) for item in reversed(node))
+            pending.extend((item, heading) for item in reversed(node))
         elif isinstance(node, dict):
-            if line := _rich_line(node):
+            if line := _read_rich_line(node):
                 yield "", line
                 continue
             names = (node.get(key) for key in _TITLE_KEYS)
             title = next((unescape(name) for name in names if isinstance(name, str) and _is_title(name)), "")
-            own = [" ".join(title.split())] if title else heading
-            waiting.extend((item, own) for key, item in reversed(node.items()) if not _is_config(key[:60]))
+            own_heading = [" ".join(title.split())] if title else heading
+            pending.extend((item, own_heading) for key, item in reversed(node.items()) if not _is_config(key[:60]))
 
 
 @lru_cache(maxsize=4_096)
@@ -263,12 +267,12 @@ def _is_title(name: str) -> bool:
     return 2 < len(name) < 150 and _IDENTIFIER.fullmatch(name) is None
 
 
-def reads_as_prose(text: str) -> bool:
-    """Whether a string is sentences or HTML of them, and neither code, a style, an address nor an identifier."""
+def is_prose(text: str) -> bool:
+    """Return whether a string is sentences or HTML, and not code, a style, an address or an identifier."""
     sample = text[:600]
-    if len(_WIDE.findall(sample)) >= MIN_SENTENCE // 2:
+    if len(_DENSE_SCRIPT.findall(sample)) >= MIN_SENTENCE // 2:
         return _CODE.search(sample) is None
-    if len(text) < MIN_SENTENCE or sample.count(" ") < 5 or (len(text) < 500 and _FORMALITY.search(text)):
+    if len(text) < MIN_SENTENCE or sample.count(" ") < 5 or (len(text) < 500 and _LEGAL_NOTICE.search(text)):
         return False
     if _MARKUP.search(sample):
         return not sample.lstrip().lower().startswith(("<script", "<style", "<svg"))
@@ -276,25 +280,25 @@ def reads_as_prose(text: str) -> bool:
     return letters >= 0.8 * len(sample) and _SENTENCE.search(sample) is not None and not _CODE.search(sample)
 
 
-def _rich_line(node: dict[str, object]) -> str:
-    """The text of one paragraph or heading of a rich text tree (Contentful, Slate, ProseMirror, Portable Text)."""
+def _read_rich_line(node: dict[str, object]) -> str:
+    """Return a paragraph or heading of a rich text tree (Contentful, Slate, ProseMirror, Portable Text), or ""."""
     kind = next((kind for key in ("nodeType", "type", "_type", "tag") if isinstance(kind := node.get(key), str)), "")
     children = next((part for key in ("content", "children") if isinstance(part := node.get(key), list)), [])
-    if not _RICH_KIND.match(kind) or not any(isinstance(child, dict) and _leaf(child) for child in children):
+    if not _RICH_KIND.match(kind) or not any(isinstance(child, dict) and _read_leaf(child) for child in children):
         return ""
-    waiting: list[object] = children[::-1]
+    pending: list[object] = children[::-1]
     words: list[str] = []
-    while waiting and len(words) < 500:
-        child = waiting.pop()
+    while pending and len(words) < 500:
+        child = pending.pop()
         if isinstance(child, dict):
-            words.append(_leaf(child))
+            words.append(_read_leaf(child))
             inner = child.get("content") or child.get("children")
-            waiting.extend(inner[::-1] if isinstance(inner, list) else [])
+            pending.extend(inner[::-1] if isinstance(inner, list) else [])
     line = " ".join("".join(words).split())
-    titled = "head" in kind or re.fullmatch(r"h[1-6]", str(node.get("style") or kind))
-    return f"## {line}" if line and titled else line
+    is_heading = "head" in kind or re.fullmatch(r"h[1-6]", str(node.get("style") or kind))
+    return f"## {line}" if line and is_heading else line
 
 
-def _leaf(node: dict[str, object]) -> str:
+def _read_leaf(node: dict[str, object]) -> str:
     text = node.get("text", node.get("value"))
     return text if isinstance(text, str) else ""

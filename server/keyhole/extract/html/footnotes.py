@@ -1,4 +1,4 @@
-"""Footnotes of a page: which links are references, and which elements they lead to. Changes nothing."""
+"""Find the footnotes of a page: their references, their texts and their return links."""
 
 from __future__ import annotations
 
@@ -10,66 +10,66 @@ from lxml.html import HtmlElement
 
 _REFERENCE_CLASSES = frozenset({"footnote", "footnote-reference", "footnote-ref", "fnref", "noteref", "footref"})
 _BACK_CLASSES = frozenset({"footnote-backref", "footnote-back", "fn-backref", "reversefootnote"})
-_HOLDERS = frozenset({"li", "p", "div", "dd", "aside", "section"})
+_NOTE_TAGS = frozenset({"li", "p", "div", "dd", "aside", "section"})
 _LABEL = re.compile(r"[\w*†‡§]{1,12}")
 _BACK_LABEL = re.compile(r"[\s↩︎⏎↑^⬆\ufe0e\ufe0f]*")
 
 
 @dataclass(slots=True)
 class Footnotes:
-    """The label of each reference and of each note, and what only leads back."""
+    """The labels of references and of notes, and the elements that Markdown footnotes make redundant."""
 
     references: dict[HtmlElement, str] = field(default_factory=dict)
     notes: dict[HtmlElement, str] = field(default_factory=dict)
-    dropped: set[HtmlElement] = field(default_factory=set)
+    redundant: set[HtmlElement] = field(default_factory=set)
 
 
-def find(region: HtmlElement) -> Footnotes:
-    """The footnotes that have both a reference and a text in this region. Two walks."""
-    found = Footnotes()
-    waiting: dict[str, tuple[str, list[HtmlElement]]] = {}
-    origins: set[str] = set()
+def find_footnotes(region: HtmlElement) -> Footnotes:
+    """Return the footnotes that have both a reference and a text in this region. Walks the region twice."""
+    footnotes = Footnotes()
+    pending: dict[str, tuple[str, list[HtmlElement]]] = {}
+    reference_names: set[str] = set()
     for link in region.iter("a"):
-        target = _target(link)
+        target = _find_target(link)
         if not target:
             continue
-        if target in origins:
-            _drop_return(link, found)
-        elif (label := _reference_label(link)) and waiting.setdefault(target, (label, []))[0] == label:
-            waiting[target][1].append(link)
-            origins.update(_names(link))
-    if waiting:
-        _tie(region, waiting, found)
-    return found
+        if target in reference_names:
+            _mark_return_link(link, footnotes)
+        elif (label := _find_label(link)) and pending.setdefault(target, (label, []))[0] == label:
+            pending[target][1].append(link)
+            reference_names.update(_find_names(link))
+    if pending:
+        _match_notes(region, pending, footnotes)
+    return footnotes
 
 
-def _target(link: HtmlElement) -> str:
+def _find_target(link: HtmlElement) -> str:
     href = link.get("href") or ""
     return href[1:] if href.startswith("#") and len(href) < 200 else ""
 
 
-def _drop_return(link: HtmlElement, found: Footnotes) -> None:
-    text = _text(link)
+def _mark_return_link(link: HtmlElement, footnotes: Footnotes) -> None:
+    text = _read_short_text(link)
     if _BACK_LABEL.fullmatch(text) or _LABEL.fullmatch(text.strip("[]() .")):
-        found.dropped.add(link)
+        footnotes.redundant.add(link)
 
 
-def _reference_label(link: HtmlElement) -> str:
+def _find_label(link: HtmlElement) -> str:
     parent = link.getparent()
     inner = link[0] if len(link) == 1 else None
-    marked = (
+    is_reference = (
         link.get("role") == "doc-noteref"
         or link.get("data-footnote-ref") is not None
         or not _REFERENCE_CLASSES.isdisjoint((link.get("class") or "")[:200].split())
         or (parent is not None and parent.tag == "sup")
         or (inner is not None and inner.tag == "sup")
     )
-    label = _text(link).strip("[]() ") if marked else ""
+    label = _read_short_text(link).strip("[]() ") if is_reference else ""
     return label if _LABEL.fullmatch(label) else ""
 
 
-def _text(link: HtmlElement) -> str:
-    """The words of a link if they are few: a label is short."""
+def _read_short_text(link: HtmlElement) -> str:
+    """Return the text of a link, cut after about 40 characters: labels are short."""
     words: str = ""
     for part in link.itertext():
         words += str(part)
@@ -78,54 +78,54 @@ def _text(link: HtmlElement) -> str:
     return words.strip()
 
 
-def _names(link: HtmlElement) -> set[str]:
-    """What a note may call the place of its reference: the link, or an element close around or inside it."""
+def _find_names(link: HtmlElement) -> set[str]:
+    """Return the ids that a note may link back to: those of the link and of elements close around or inside it."""
     parent = link.getparent()
     above = parent.getparent() if parent is not None and parent.tag in {"sup", "span"} else None
     near = [link, *list(link)[:1], *(element for element in (parent, above) if element is not None)]
-    near = [element for element in near if element.tag not in _HOLDERS]
+    near = [element for element in near if element.tag not in _NOTE_TAGS]
     return {name for element in near if (name := element.get("id") or element.get("name"))}
 
 
-def _tie(region: HtmlElement, waiting: dict[str, tuple[str, list[HtmlElement]]], found: Footnotes) -> None:
-    used: set[str] = set()
+def _match_notes(region: HtmlElement, pending: dict[str, tuple[str, list[HtmlElement]]], footnotes: Footnotes) -> None:
+    used_labels: set[str] = set()
     for element in region.iter():
         name = element.get("id") or element.get("name")
-        if not name or name not in waiting:
+        if not name or name not in pending:
             continue
-        label, links = waiting.pop(name)
-        note = _holder(element)
-        if note is None or label in used or note in found.notes:
+        label, links = pending.pop(name)
+        note = _find_note(element)
+        if note is None or label in used_labels or note in footnotes.notes:
             continue
-        used.add(label)
-        found.notes[note] = label
-        found.references.update(dict.fromkeys(links, label))
+        used_labels.add(label)
+        footnotes.notes[note] = label
+        footnotes.references.update(dict.fromkeys(links, label))
         if element.tag == "dt":
-            found.dropped.add(element)
-        _drop_labels(note, found)
+            footnotes.redundant.add(element)
+        _mark_labels(note, footnotes)
 
 
-def _holder(element: HtmlElement) -> HtmlElement | None:
-    """The block that is the note: the element itself, what it names in a list of terms, or a near parent."""
+def _find_note(element: HtmlElement) -> HtmlElement | None:
+    """Return the block of a note: the element itself, the definition of a term, or a near ancestor."""
     if element.tag == "dt":
         following = element.getnext()
         return following if following is not None and following.tag == "dd" else None
     if element.tag == "table":
         return element if "footnote" in (element.get("class") or "")[:200].split() else None
     for _ in range(4):
-        if element is None or element.tag in _HOLDERS:
+        if element is None or element.tag in _NOTE_TAGS:
             return element
         element = element.getparent()
     return None
 
 
-def _drop_labels(note: HtmlElement, found: Footnotes) -> None:
-    """The note's own number and its way back, which its label replaces."""
+def _mark_labels(note: HtmlElement, footnotes: Footnotes) -> None:
+    """Mark the note's own number and its return link as redundant: the Markdown label replaces them."""
     for first in islice(note.iter("span", "sup", "td"), 1):
         if "label" in (first.get("class") or "")[:200].split():
-            found.dropped.add(first)
+            footnotes.redundant.add(first)
     for link in note.iter("a"):
         classes = (link.get("class") or "")[:200].split()
-        back = link.get("role") == "doc-backlink" or link.get("data-footnote-backref") is not None
-        if back or not _BACK_CLASSES.isdisjoint(classes):
-            found.dropped.add(link)
+        is_return = link.get("role") == "doc-backlink" or link.get("data-footnote-backref") is not None
+        if is_return or not _BACK_CLASSES.isdisjoint(classes):
+            footnotes.redundant.add(link)

@@ -1,4 +1,4 @@
-"""Small rules for words within a line: powers and indices, permalinks, long forms. Writes no blocks."""
+"""Rules for inline elements: superscripts and subscripts, permalinks, tracking pixels, abbreviations."""
 
 from __future__ import annotations
 
@@ -14,37 +14,39 @@ _PERMALINK_CLASSES = frozenset((
     "anchorjs-link", "doc-anchor", "anchor-link", "toclink-anchor", "self-link", "selflink", "headline-hash",
     "direct-link",
 ))  # fmt: skip
-_SIGNS: Final = frozenset(
+_PERMALINK_TEXTS: Final = frozenset(
     {"¶", "§", "#", "🔗", "⚓", "∞", "¶.", "permalink", "link to this heading", "anchor", "direct link", "link"}
 )
-_WITHOUT_CLASS: Final = frozenset({"¶", "§", "🔗"})
+_UNMISTAKABLE_TEXTS: Final = frozenset({"¶", "§", "🔗"})
 _HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6", "dt"})
 _ORDINAL = re.compile(r"(?i)(?:st|nd|rd|th|er|re|e|è|ème|o|a|os|as|º|ª|tm|sm|®|©|™|r|c)$")
-_FORMULA = re.compile(r"(?:^|[^a-z])(?:[A-Z][a-z]?|\)|\])$")
+_CHEMICAL = re.compile(r"(?:^|[^a-z])(?:[A-Z][a-z]?|\)|\])$")
 _SIMPLE = re.compile(r"[\w.*′'+−-]{1,12}$")
-_WORDLIKE = re.compile(r"[\w)\]}$*`|′]$")
+_ENDS_IN_WORD = re.compile(r"[\w)\]}$*`|′]$")
 _MAX_LONG_FORM: Final = 100
-"""Characters of the long form of an abbreviation: longer ones are remarks."""
+"""Characters of the long form of an abbreviation: longer titles are remarks."""
 
 
-def raised(words: str, before: str, *, low: bool) -> str:
-    """Words set above or below the line, after `before`: as a power or index where they would change the meaning."""
-    core = words.strip()
-    # Notes stand in brackets of their own, and what stands apart is no power of anything.
-    if not core or core.startswith(("[", "$", "![")) or "\n" in core or not _WORDLIKE.search(before):
+def format_sup_sub(words: str, before: str, *, is_sub: bool) -> str:
+    """Return superscript or subscript text as it follows `before`: with `^` or `_` if it would read wrongly without."""
+    stripped = words.strip()
+    # Footnotes have brackets of their own, and text after a space is no power or index.
+    if not stripped or stripped.startswith(("[", "$", "![")) or "\n" in stripped or not _ENDS_IN_WORD.search(before):
         return words
-    if low:
-        plain = core.isdigit() and _FORMULA.search(before) is not None
+    if is_sub:
+        plain = stripped.isdigit() and _CHEMICAL.search(before) is not None
     else:
-        plain = _ORDINAL.match(core) is not None and (before[-1].isdigit() or len(core) > 1 or not core.isascii())
-    if plain or len(core) > 60:
+        plain = _ORDINAL.match(stripped) is not None and (
+            before[-1].isdigit() or len(stripped) > 1 or not stripped.isascii()
+        )
+    if plain or len(stripped) > 60:
         return words
-    sign = "_" if low else "^"
-    return sign + (core if _SIMPLE.match(core) else f"({core})")
+    sign = "_" if is_sub else "^"
+    return sign + (stripped if _SIMPLE.match(stripped) else f"({stripped})")
 
 
 def is_permalink(link: HtmlElement) -> bool:
-    """Whether a link only gives a heading its own address."""
+    """Return whether a link is a heading's link to itself."""
     href = link.get("href") or ""
     if "#" not in href:
         return False
@@ -54,9 +56,9 @@ def is_permalink(link: HtmlElement) -> bool:
         if len(text) > 60:
             return False
     text = text.strip().lower()
-    if text in _WITHOUT_CLASS:
+    if text in _UNMISTAKABLE_TEXTS:
         return True
-    if text not in _SIGNS:
+    if text not in _PERMALINK_TEXTS:
         return False
     parent = link.getparent()
     in_heading = parent is not None and parent.tag in _HEADINGS
@@ -64,23 +66,23 @@ def is_permalink(link: HtmlElement) -> bool:
 
 
 def is_pixel(image: HtmlElement) -> bool:
-    """Whether an image is a spacer or counts visits."""
+    """Return whether an image is a spacer or a tracking pixel."""
     return image.get("width") in {"0", "1"} and image.get("height") in {"0", "1", None}
 
 
-def only_link(element: HtmlElement) -> str:
-    """The address of the one link that holds all the words of an element, or nothing."""
+def find_only_link(element: HtmlElement) -> str:
+    """Return the address of the link that holds all text of an element, or ""."""
     if len(element) != 1 or element[0].tag != "a":
         return ""
     outside = f"{element.text or ''}{element[0].tail or ''}"
     return "" if outside.strip() else element[0].get("href") or ""
 
 
-def long_form(element: HtmlElement, explained: set[str]) -> str:
-    """What an abbreviation stands for, the first time that it stands in the text."""
+def expand_abbreviation(element: HtmlElement, expanded: set[str]) -> str:
+    """Return the long form of an abbreviation at its first use in the text, else ""."""
     title = " ".join(clean((element.get("title") or "")[: 2 * _MAX_LONG_FORM]).split())
     short = (element.text or "").strip()
-    if not title or not short or len(title) > _MAX_LONG_FORM or short in explained or title == short:
+    if not title or not short or len(title) > _MAX_LONG_FORM or short in expanded or title == short:
         return ""
-    explained.add(short)
+    expanded.add(short)
     return title

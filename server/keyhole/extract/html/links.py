@@ -1,4 +1,4 @@
-"""Where links of a page lead, as absolute http(s) addresses. Fetches nothing."""
+"""Resolve the links of a page to absolute http(s) addresses."""
 
 from __future__ import annotations
 
@@ -9,70 +9,70 @@ from urllib.parse import urljoin
 
 from keyhole.text.clean import clean
 
-# A parenthesis or a space would end a Markdown link early, a backslash or a backtick give its end another meaning.
+# A parenthesis or a space would end a Markdown link early; a backslash or a backtick would change how its end is read.
 _UNSAFE = re.compile(r"[\s()<>\\`]")
 _ABSOLUTE = re.compile(r"https?://[^/?#\s\\]+[/?#][!-~]*$")
 _BRACKET = re.compile(r"(\\*)([\[\]])")
 
 MAX_DESCRIPTION: Final = 300
-"""Characters of an image's description that are kept: longer ones are whole captions, repeated beside the image."""
+"""Characters kept of an image's description: longer ones are captions that the page repeats beside the image."""
 MAX_REFERENCE: Final = 4_000
-"""Characters of an address: longer ones are data in disguise, and no server takes them."""
+"""Characters of an address: longer ones are encoded data, and no server accepts them."""
 
 
-def absolute(base: str, reference: str) -> str:
-    """An absolute http(s) URL, or nothing: scripts, inlined data and mail addresses are no places to read on."""
+def resolve_link(base: str, reference: str) -> str:
+    """Return the absolute http(s) URL of a link, or "" for scripts, inline data, mail addresses and invalid URLs."""
     reference = reference.strip()
     if not reference or len(reference) > MAX_REFERENCE:
         return ""
     if reference[0] == "#" and "#" not in base:
-        joined = base + reference if len(reference) > 1 else base
+        url = base + reference if len(reference) > 1 else base
     elif _ABSOLUTE.match(reference):
-        joined = reference
+        url = reference
     else:
         try:
-            joined = urljoin(base, reference)
+            url = urljoin(base, reference)
         except ValueError:
             return ""
-    if not joined[:8].lower().startswith(("http://", "https://")):
+    if not url[:8].lower().startswith(("http://", "https://")):
         return ""
-    return _UNSAFE.sub(lambda match: "".join(f"%{byte:02X}" for byte in match[0].encode()), joined)
+    return _UNSAFE.sub(lambda match: "".join(f"%{byte:02X}" for byte in match[0].encode()), url)
 
 
-class Links:
-    """Absolute addresses for one page; an address that comes again is joined once."""
+class LinkResolver:
+    """A resolver of one page's links that caches its results."""
 
     def __init__(self, base: str) -> None:
         self._base = base
-        self._known: dict[str, str] = {}
+        self._resolved: dict[str, str] = {}
 
-    def absolute(self, reference: str) -> str:
-        """As `absolute()`, against this page."""
-        known = self._known.get(reference)
-        if known is None:
-            known = self._known[reference] = absolute(self._base, reference)
-        return known
+    def resolve(self, reference: str) -> str:
+        """Return the absolute http(s) URL of a link of this page, or ""."""
+        url = self._resolved.get(reference)
+        if url is None:
+            url = self._resolved[reference] = resolve_link(self._base, reference)
+        return url
 
 
-def label(text: str) -> str:
-    """Words that can stand between the brackets of a link: brackets that do not pair are escaped."""
+def escape_label(text: str) -> str:
+    """Escape unpaired brackets in the text of a Markdown link."""
     if "[" not in text and "]" not in text:
         return text
-    open_now = 0
+    depth = 0
     for bracket in _BRACKET.finditer(text):
-        # An odd number of backslashes escapes it already.
+        # After an odd number of backslashes, the bracket is already escaped.
         if len(bracket[1]) % 2 == 0:
-            open_now += 1 if bracket[2] == "[" else -1
-        if open_now < 0:
+            depth += 1 if bracket[2] == "[" else -1
+        if depth < 0:
             break
-    return _BRACKET.sub(_escaped, text) if open_now else text
+    return _BRACKET.sub(_escape_bracket, text) if depth else text
 
 
-def _escaped(bracket: re.Match[str]) -> str:
+def _escape_bracket(bracket: re.Match[str]) -> str:
     return bracket[0] if len(bracket[1]) % 2 else f"{bracket[1]}\\{bracket[2]}"
 
 
-def description(attributes: Mapping[str, str]) -> str:
-    """An image's description, short and without brackets."""
+def read_alt_text(attributes: Mapping[str, str]) -> str:
+    """Return an image's description, shortened and without square brackets."""
     text = " ".join(clean((attributes.get("alt") or "")[: 2 * MAX_DESCRIPTION]).split())
     return text[:MAX_DESCRIPTION].replace("[", "(").replace("]", ")")

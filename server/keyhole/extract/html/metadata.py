@@ -1,15 +1,15 @@
-"""What a page says of itself: title, author, dates, language, canonical URL, site, description. Reads one parsed tree.
+"""Read a page's metadata: title, author, dates, language, canonical URL, site name and description.
 
-For each value the first statement in this order counts:
+Each value comes from the first of these sources that has it:
 
-1. JSON-LD of the page's main entity (Article, Product, QAPage ... before WebPage): it names what it is about, so an
-   author or a date there belongs to this page and not to a comment or a teaser;
+1. JSON-LD of the page's main entity (Article, Product, QAPage ... before WebPage): an author or a date there belongs to
+   this page and not to a comment or a teaser;
 2. OpenGraph and article:*, which sites fill in with care, as every shared link shows them;
-3. citation_* and Dublin Core, then plain `<meta>`: the same facts, often set once for a whole site;
-4. microdata and `<time>` marked as the publication date, where the page holds only one of them;
-5. `<title>` and `<h1>`, for the title alone.
+3. citation_* and Dublin Core, then plain `<meta>`, which is often the same on a whole site;
+4. microdata and `<time>` marked as the publication date, if the page has only one of them;
+5. `<title>` and `<h1>`, for the title only.
 
-It never reads dates or names out of running text, and never follows or fetches anything.
+Dates and names are not read from running text.
 """
 
 from __future__ import annotations
@@ -24,27 +24,27 @@ from typing import Final
 from lxml import etree
 from lxml.html import HtmlElement
 
-from keyhole.extract.decode import tidy
-from keyhole.extract.html.jsonld import Graph, address, rank, read_json, squashed
-from keyhole.extract.html.links import absolute
+from keyhole.extract.html.jsonld import Graph, fold_text, normalize_address, rank_type, read_json
+from keyhole.extract.html.links import resolve_link
 from keyhole.records import Metadata
+from keyhole.text.clean import clean
 
 MAX_TITLE: Final = 300
 MAX_DESCRIPTION: Final = 500
 MAX_AUTHOR: Final = 200
 MAX_SITE: Final = 100
 MAX_URL: Final = 2_000
-"""Characters of each value. Longer ones are no titles or names; the limits keep a listing of sources readable."""
+"""Characters of each value. Longer ones are not titles or names, and would make a list of sources unreadable."""
 
 MAX_ELEMENTS: Final = 5_000
-"""Elements that may hold metadata: real pages have some 200, a few with every image's `<meta>` 2,000."""
+"""Elements read for metadata: real pages have about 200, a few with a `<meta>` for every image 2,000."""
 MAX_CANDIDATES: Final = 20
-"""Titles that are compared with each other."""
+"""Titles compared with each other."""
 MAX_ITEMS: Final = 200
-"""Microdata properties that are read: each looks at the elements around it."""
+"""Microdata properties read: each costs a search through its ancestors."""
 
 _TAGS = ("meta", "title", "link", "h1", "time", "script", "base")
-# One step and no union: uniting node sets is quadratic in libxml2.
+# One step without a union, as unions of node sets are quadratic in libxml2.
 _ITEMS = etree.XPath("descendant::*[@itemprop]")
 
 _PROPERTIES = frozenset({"headline", "name", "author", "datePublished", "dateCreated", "dateModified", "description"})
@@ -75,13 +75,13 @@ _DATE = re.compile(
 )
 _REFERENCE = re.compile(r"&#x?[0-9a-fA-F]{1,6};|(?<= )&amp;(?= )")
 _LANGUAGE = re.compile(r"([a-z]{2,3})(?:[-_]([a-z]{4}))?(?:[-_]([a-z]{2}|[0-9]{3}))?", re.IGNORECASE)
-_SEPARATOR = re.compile(r"\s+(?:[|\-–—·•»«›‹:/~*]|::|\|\||->|<-)\s+|\s*[|｜]\s*|:\s+")
+_TITLE_SEPARATOR = re.compile(r"\s+(?:[|\-–—·•»«›‹:/~*]|::|\|\||->|<-)\s+|\s*[|｜]\s*|:\s+")
 _HANDLE = re.compile(r"(?i)(?:https?:|www\.|//|@)\S*|\S+@\S+|[\d\s.,#-]*")
 _BYLINE = re.compile(r"(?i)(?:written\s+|posted\s+|published\s+)?by:?\s+")
 
 
 class _Statements:
-    """All that the tree states, gathered in one walk: meta values by name, JSON-LD entities, titles, headings."""
+    """A page's metadata before any choice: meta values by name, JSON-LD blocks, titles, headings, microdata."""
 
     def __init__(self, root: HtmlElement) -> None:
         self.meta: dict[str, list[str]] = {}
@@ -95,7 +95,7 @@ class _Statements:
             self._read(element)
         for element in _ITEMS(root)[:MAX_ITEMS]:
             self._read_item(element)
-        if self.meta.get("parsely-type", ["post"])[0] != "post":  # a list of posts states its newest one's facts
+        if self.meta.get("parsely-type", ["post"])[0] != "post":  # a list of posts has its newest post's metadata
             self.meta = {name: values for name, values in self.meta.items() if not name.startswith("parsely-")}
 
     def _read(self, element: HtmlElement) -> None:
@@ -107,9 +107,9 @@ class _Statements:
                 self.data.append(read_json(element.text or ""))
         elif tag == "title":
             if next(element.iterancestors("svg"), None) is None:
-                self.titles.append(_words(element))
+                self.titles.append(_read_text(element))
         elif tag == "h1":
-            self.headings.append(_words(element))
+            self.headings.append(_read_text(element))
         elif tag == "link" and "canonical" in element.get("rel", "")[:100].lower().split():
             self.canonical.append(element.get("href", ""))
         elif tag == "base" and not self.base:
@@ -131,24 +131,24 @@ class _Statements:
             self.items.setdefault(name, []).append(element.get("datetime", ""))
 
     def _read_item(self, element: HtmlElement) -> None:
-        """A microdata property of a main entity, which is not itself a part (a review, a comment) of another one."""
+        """Read a microdata property of a main entity; skip those of its parts, such as reviews and comments."""
         scope = next((up for up in element.iterancestors() if "itemscope" in up.attrib), None)
         if scope is None or scope.get("itemprop", "mainEntity") not in {"mainEntity", "blogPost"}:
             return
         kind = scope.get("itemtype", "")[:200].rstrip("/").rpartition("/")[2]
         for name in element.get("itemprop", "")[:100].split():
-            if name in _PROPERTIES and rank(kind) == 0:
+            if name in _PROPERTIES and rank_type(kind) == 0:
                 nested = element.find(".//*[@itemprop='name']") if name == "author" else None
-                value = element.get("content") or element.get("datetime") or _words(nested, element)
+                value = element.get("content") or element.get("datetime") or _read_text(nested, element)
                 self.items.setdefault(name, []).append(value)
 
-    def stated(self, *names: str) -> Iterator[str]:
-        """Values of `<meta>` elements, by the order of the names."""
+    def iter_meta(self, *names: str) -> Iterator[str]:
+        """Yield the values of `<meta>` elements with these names, in the order of the names."""
         for name in names:
             yield from self.meta.get(name, [])
 
-    def item(self, *names: str) -> Iterator[str]:
-        """A microdata value that the page states only once: several belong to the entries of a list."""
+    def iter_items(self, *names: str) -> Iterator[str]:
+        """Yield microdata values whose property has only one value; several values belong to the items of a list."""
         for name in names:
             values = dict.fromkeys(value for value in self.items.get(name, []) if value)
             if len(values) == 1:
@@ -156,29 +156,32 @@ class _Statements:
 
 
 def read_metadata(root: HtmlElement, url: str) -> Metadata:
-    """The metadata of a tree from `tree.parse`, before anything is pruned; `url` is the final URL. Never raises."""
-    found = _Statements(root)
-    graph = Graph(found.data, url)
-    site = _first_line([*found.stated(*_SITES[:1]), *graph.sites(), *found.stated(*_SITES[1:])], MAX_SITE)
-    base = absolute(url, found.base[:MAX_URL]) or url
-    canonicals = (absolute(base, reference[:MAX_URL]) for reference in (*found.canonical, *found.stated("og:url")))
-    title = _title(found, graph, site, url)
+    """Return the metadata of an unpruned tree; `url` is the page's final URL. Never raises."""
+    page = _Statements(root)
+    graph = Graph(page.data, url)
+    site = _find_line([*page.iter_meta(*_SITES[:1]), *graph.sites(), *page.iter_meta(*_SITES[1:])], MAX_SITE)
+    base = resolve_link(url, page.base[:MAX_URL]) or url
+    canonicals = (resolve_link(base, link[:MAX_URL]) for link in (*page.canonical, *page.iter_meta("og:url")))
+    title = _choose_title(page, graph, site, url)
     return Metadata(
         title=title,
-        author=_author(found, graph, title),
-        published=_first_date(
-            [*graph.values("datePublished", "dateCreated", "uploadDate"), *found.stated(*_PUBLISHED),
-             *found.item("datePublished", "dateCreated")]
+        author=_choose_author(page, graph, title),
+        published=_find_date(
+            [*graph.values("datePublished", "dateCreated", "uploadDate"), *page.iter_meta(*_PUBLISHED),
+             *page.iter_items("datePublished", "dateCreated")]
         ),
-        modified=_first_date([*graph.values("dateModified"), *found.stated(*_MODIFIED), *found.item("dateModified")]),
-        language=_first_language(
-            [str(root.get("lang") or root.get("xml:lang") or ""), *found.stated(*_LANGUAGES[:2]),
-             *graph.values("inLanguage"), *found.stated(*_LANGUAGES[2:])]
+        modified=_find_date(
+            [*graph.values("dateModified"), *page.iter_meta(*_MODIFIED), *page.iter_items("dateModified")]
         ),
-        canonical=next((place for place in canonicals if place and len(place) <= MAX_URL), ""),
+        language=_find_language(
+            [str(root.get("lang") or root.get("xml:lang") or ""), *page.iter_meta(*_LANGUAGES[:2]),
+             *graph.values("inLanguage"), *page.iter_meta(*_LANGUAGES[2:])]
+        ),
+        canonical=next((link for link in canonicals if link and len(link) <= MAX_URL), ""),
         site=site,
-        description=_first_line(
-            [*graph.values("description"), *found.stated(*_DESCRIPTIONS), *found.item("description")], MAX_DESCRIPTION
+        description=_find_line(
+            [*graph.values("description"), *page.iter_meta(*_DESCRIPTIONS), *page.iter_items("description")],
+            MAX_DESCRIPTION,
         ),
     )  # fmt: skip
 
@@ -186,83 +189,83 @@ def read_metadata(root: HtmlElement, url: str) -> Metadata:
 # Values.
 
 
-def _title(found: _Statements, graph: Graph, site: str, url: str) -> str:
-    """The first title that is not just the site's name, without that name before or after it."""
-    headings = [_line(text, MAX_TITLE) for text in found.headings if text.strip()][:3]
-    linked = [_line(text, MAX_TITLE) for text in graph.values("headline", "name")]
-    others = (*islice(found.stated(*_TITLES), MAX_CANDIDATES), *found.item("headline", "name"))
-    stated = [_line(text, MAX_TITLE) for text in others]
-    stated += [_line(text, MAX_TITLE) for text in found.titles[:3]]
-    # A headline that nothing else on the page repeats may be a label of the kind of page (as on Wikipedia).
-    shown = [squashed(text) for text in (*stated, *headings)]
-    linked.sort(key=lambda text: not any(squashed(text) in other for other in shown))
-    candidates = [text for text in (*linked, *stated) if text]
-    candidates = [_whole(text, (*candidates, *headings)) for text in candidates]
-    sites = {squashed(name) for name in (site, _host_name(url), address(url).partition("/")[0])} - {""}
-    known = {squashed(text) for text in (*candidates, *headings)} - sites
-    home = address(url).count("/") == 0
+def _choose_title(page: _Statements, graph: Graph, site: str, url: str) -> str:
+    """Return the first title that is not just the site's name, without that name before or after it."""
+    headings = [_clean_line(text, MAX_TITLE) for text in page.headings if text.strip()][:3]
+    from_graph = [_clean_line(text, MAX_TITLE) for text in graph.values("headline", "name")]
+    others = (*islice(page.iter_meta(*_TITLES), MAX_CANDIDATES), *page.iter_items("headline", "name"))
+    from_page = [_clean_line(text, MAX_TITLE) for text in others]
+    from_page += [_clean_line(text, MAX_TITLE) for text in page.titles[:3]]
+    # Headlines that nothing else on the page repeats go to the end: they may name the kind of page, as on Wikipedia.
+    shown = [fold_text(text) for text in (*from_page, *headings)]
+    from_graph.sort(key=lambda text: not any(fold_text(text) in other for other in shown))
+    candidates = [text for text in (*from_graph, *from_page) if text]
+    candidates = [_complete_title(text, (*candidates, *headings)) for text in candidates]
+    sites = {fold_text(name) for name in (site, _find_host_name(url), normalize_address(url).partition("/")[0])} - {""}
+    known = {fold_text(text) for text in (*candidates, *headings)} - sites
+    is_home = normalize_address(url).count("/") == 0
     fallback = ""
     for candidate in (*candidates, *(headings if len(headings) == 1 or not candidates else [])):
-        own = candidate if home else _without_site(candidate, known, sites)
-        if home or squashed(own) not in sites:
+        own = candidate if is_home else _strip_site(candidate, known, sites)
+        if is_home or fold_text(own) not in sites:
             return own
         fallback = fallback or own
-    return next((text for text in headings if squashed(text) not in sites), fallback)
+    return next((text for text in headings if fold_text(text) not in sites), fallback)
 
 
-def _whole(title: str, others: tuple[str, ...]) -> str:
-    """A title that was cut with dots, as another statement gives it in full."""
+def _complete_title(title: str, others: tuple[str, ...]) -> str:
+    """Return the full form of a title that ends in an ellipsis, if another source has it."""
     if not title.endswith(("...", "…")):
         return title
-    start = squashed(title)
-    return next((text for text in others if text != title and start and squashed(text).startswith(start)), title)
+    start = fold_text(title)
+    return next((text for text in others if text != title and start and fold_text(text).startswith(start)), title)
 
 
-def _without_site(title: str, known: set[str], sites: set[str]) -> str:
-    """A title cut at its separators: to the part that another statement gives whole, else by the site's name."""
-    cuts = [(0, 0), *(match.span() for match in _SEPARATOR.finditer(title))][:12]
+def _strip_site(title: str, known: set[str], sites: set[str]) -> str:
+    """Cut a title at a separator: to a part that another source has as its title, else without the site's name."""
+    cuts = [(0, 0), *(match.span() for match in _TITLE_SEPARATOR.finditer(title))][:12]
     pieces = [*((title[:start], title[end:]) for start, end in cuts[1:])]
     for head, tail in pieces:
-        if squashed(head) in known and len(squashed(head)) > 2 and squashed(tail) not in known:
+        if fold_text(head) in known and len(fold_text(head)) > 2 and fold_text(tail) not in known:
             return head.strip()
-        if squashed(tail) in known and len(squashed(tail)) > 2 and squashed(head) in sites:
+        if fold_text(tail) in known and len(fold_text(tail)) > 2 and fold_text(head) in sites:
             return tail.strip()
     for head, tail in pieces:
-        if squashed(tail) in sites and head.strip():
+        if fold_text(tail) in sites and head.strip():
             return head.strip()
-        if squashed(head) in sites and tail.strip():
+        if fold_text(head) in sites and tail.strip():
             return tail.strip()
     return title
 
 
-def _host_name(url: str) -> str:
-    """The part of a host that sites are called by: `example` of www.example.co.uk."""
-    labels = address(url).partition("/")[0].partition(":")[0].split(".")
+def _find_host_name(url: str) -> str:
+    """Return the part of a host that names the site: `example` of www.example.co.uk."""
+    labels = normalize_address(url).partition("/")[0].partition(":")[0].split(".")
     while len(labels) > 2 and len(labels[-1]) + len(labels[-2]) <= 5:
         labels.pop()
     return labels[-2] if len(labels) > 1 else labels[0]
 
 
-def _author(found: _Statements, graph: Graph, title: str) -> str:
-    """The names of the first statement that holds any, each once; addresses, handles and numbers are no names."""
+def _choose_author(page: _Statements, graph: Graph, title: str) -> str:
+    """Return the names in the first source that has any, without addresses, handles and numbers."""
     for values in (
         [*graph.values("author", "creator")],
-        *([*found.stated(name)] for name in _AUTHORS),
-        [*found.item("author")],
+        *([*page.iter_meta(name)] for name in _AUTHORS),
+        [*page.iter_items("author")],
     ):
-        names = dict.fromkeys(_BYLINE.sub("", _line(value, MAX_AUTHOR), count=1) for value in values[:20])
-        kept = [name for name in names if not _HANDLE.fullmatch(name) and name != title]
-        if kept:
-            return _line(", ".join(kept), MAX_AUTHOR)
+        names = dict.fromkeys(_BYLINE.sub("", _clean_line(value, MAX_AUTHOR), count=1) for value in values[:20])
+        valid = [name for name in names if not _HANDLE.fullmatch(name) and name != title]
+        if valid:
+            return _clean_line(", ".join(valid), MAX_AUTHOR)
     return ""
 
 
-def _first_date(values: list[str]) -> str:
-    return next((date for date in map(_date, values) if date), "")
+def _find_date(values: list[str]) -> str:
+    return next((date for date in map(_parse_date, values) if date), "")
 
 
-def _date(value: str) -> str:
-    """A stated date or date-time in ISO 8601, or nothing: what is ambiguous, impossible or a zero is not a date."""
+def _parse_date(value: str) -> str:
+    """Return a date or date-time in ISO 8601, or "" if it is ambiguous, impossible or a zero value."""
     match = _DATE.fullmatch(value[:60].strip())
     if match is None:
         return ""
@@ -276,11 +279,11 @@ def _date(value: str) -> str:
         datetime.fromisoformat(text if day else f"{date}-01" if month else f"{date}-01-01")
     except ValueError:
         return ""
-    # The first years are how databases write "never"; so is the first second of 1970.
+    # Databases write "never" as a year near 0 or as the first second of 1970.
     return "" if int(year) < 1400 or text.startswith("1970-01-01") else text
 
 
-def _first_language(values: list[str]) -> str:
+def _find_language(values: list[str]) -> str:
     for value in values:
         match = _LANGUAGE.fullmatch(value[:40].partition(",")[0].strip())
         if match and match[1].lower() not in {"und", "zxx", "mul"}:
@@ -289,23 +292,23 @@ def _first_language(values: list[str]) -> str:
     return ""
 
 
-def _first_line(values: list[str], limit: int) -> str:
-    return next((line for line in (_line(value, limit) for value in values) if line), "")
+def _find_line(values: list[str], limit: int) -> str:
+    return next((line for line in (_clean_line(value, limit) for value in values) if line), "")
 
 
-def _line(value: str, limit: int) -> str:
-    """One tidy line of at most `limit` characters, cut at a word."""
-    line = " ".join(tidy(_entities_read(value[: 8 * limit])).split())
+def _clean_line(value: str, limit: int) -> str:
+    """Return a text as one clean line of at most `limit` characters, cut at a word."""
+    line = " ".join(clean(_decode_references(value[: 8 * limit])).split())
     return line if len(line) <= limit else line[: limit - 1].rpartition(" ")[0][:limit].rstrip(" ,.;:") + "…"
 
 
-def _entities_read(value: str) -> str:
-    """Character references that a template encoded twice. Named ones are left, as pages on HTML speak of them."""
+def _decode_references(value: str) -> str:
+    """Decode references that a template encoded twice. Most named ones stay, as pages about HTML write them."""
     return _REFERENCE.sub(lambda match: html.unescape(match[0]), value)
 
 
-def _words(*elements: HtmlElement | None) -> str:
-    """The text of the first element there is, as far as a title can be long."""
+def _read_text(*elements: HtmlElement | None) -> str:
+    """Return the text of the first element that is not None, cut well beyond the length of a title."""
     element = next(element for element in elements if element is not None)
     words: list[str] = []
     for text in element.itertext():

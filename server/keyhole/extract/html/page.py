@@ -1,4 +1,4 @@
-"""An HTML page as a Document: parse, read metadata, prune, keep the content, convert. Knows nothing of HTTP."""
+"""Read an HTML page into a Document: parse, read metadata, prune, drop boilerplate, convert to Markdown."""
 
 from __future__ import annotations
 
@@ -8,38 +8,38 @@ from lxml import etree
 from lxml.html import HtmlElement
 
 from keyhole.errors import Code, KeyholeError
-from keyhole.extract.failures.detect import notice_of_address, soft_failure, worth_a_look
-from keyhole.extract.html.boilerplate.classify import keep_content
+from keyhole.extract.failures.detect import detect_failure, detect_home_redirect, may_be_failure
+from keyhole.extract.html.boilerplate.classify import drop_boilerplate
 from keyhole.extract.html.converter import to_markdown
-from keyhole.extract.html.links import absolute
+from keyhole.extract.html.links import resolve_link
 from keyhole.extract.html.metadata import read_metadata
 from keyhole.extract.html.prune import prune
-from keyhole.extract.html.tree import parse
+from keyhole.extract.html.tree import parse_html
 from keyhole.records import Document
-from keyhole.text.clean import invisible, suspicious
+from keyhole.text.clean import count_invisible, has_suspect_characters
 
 _OUTSIDE_FORMULAS = etree.XPath("descendant::text()[not(ancestor::math)]", smart_strings=False)
 SHORT_CHARS: Final = 500
-"""Markdown below this length may be a shell: what the page carries for its scripts is looked at."""
+"""Markdown below this length may come from a page that scripts fill; text is then read from the page's data too."""
 
 
 def read_html(html: str, url: str, requested_url: str = "") -> Document:
-    """An HTML page as a Document without blocks and media type.
+    """Return an HTML page as a Document without blocks and media type.
 
-    Raises KeyholeError: javascript_required for a page that its scripts would fill, and the name of what stands in
-    the page's place where that shows nothing else.
+    Raises KeyholeError: javascript_required if only scripts would fill the page, or the code of the failure that is
+    served in place of the page, such as login_required.
     """
-    root = parse(html)
+    root = parse_html(html)
     metadata = read_metadata(root, url)
     base = root.find(".//base[@href]")
-    base_url = (absolute(url, str(base.get("href"))) if base is not None else "") or url
+    base_url = (resolve_link(url, str(base.get("href"))) if base is not None else "") or url
     removed = dict(prune(root))
-    if dropped := keep_content(root, url, metadata.title):
-        removed["boilerplate"] = dropped
-    if unseen := _invisible(root):
-        removed["invisible"] = unseen
+    if boilerplate := drop_boilerplate(root, url, metadata.title):
+        removed["boilerplate"] = boilerplate
+    if invisible := _count_invisible_chars(root):
+        removed["invisible"] = invisible
     markdown = to_markdown(root, base_url)
-    markdown, notice = _looked_at(html, base_url, markdown, metadata.title, (url, requested_url))
+    markdown, notice = _check_page(html, base_url, markdown, metadata.title, (url, requested_url))
     return Document(
         title=metadata.title,
         text=markdown,
@@ -51,45 +51,48 @@ def read_html(html: str, url: str, requested_url: str = "") -> Document:
     )
 
 
-def _invisible(root: HtmlElement) -> int:
-    """Characters without a shape; in a formula they are signs."""
-    whole = "".join(root.itertext())
-    return sum(map(invisible, _OUTSIDE_FORMULAS(root))) if suspicious(whole) else 0
+def _count_invisible_chars(root: HtmlElement) -> int:
+    """Count invisible characters outside formulas, in which they are operators."""
+    text = "".join(root.itertext())
+    return sum(map(count_invisible, _OUTSIDE_FORMULAS(root))) if has_suspect_characters(text) else 0
 
 
 def html_to_markdown(html: str, url: str) -> str:
-    """The Markdown of a piece of HTML that stands inside another document (a feed's entry, a book's chapter)."""
-    root = parse(html)
+    """Return the Markdown of an HTML fragment, without failure checks or removal of boilerplate."""
+    root = parse_html(html)
     prune(root)
     return to_markdown(root, url)
 
 
-def _looked_at(html: str, base: str, markdown: str, title: str, urls: tuple[str, str]) -> tuple[str, str]:
-    """A page's text and the notice beside it. A page that may not be itself is parsed anew, as pruning took the
-    scripts and forms; what it carries for its scripts joins a short text."""
-    finding = notice_of_address(*urls)
-    if worth_a_look(html, title, markdown, *urls):
-        root = parse(html)
-        text = _with_data(root, base, markdown) if len(markdown) < SHORT_CHARS else markdown
-        finding = soft_failure(root, html, text, *urls)
-        if finding and finding.fatal:
-            raise KeyholeError(Code(finding.kind), finding.why)
+def _check_page(html: str, base: str, markdown: str, title: str, urls: tuple[str, str]) -> tuple[str, str]:
+    """Return the page's text and notice; a short text is extended by the text in the page's data.
+
+    A suspicious page is parsed again, as pruning has removed its scripts and forms. Raises KeyholeError if it is a
+    failure page without useful text.
+    """
+    finding = detect_home_redirect(*urls)
+    if may_be_failure(html, title, markdown, *urls):
+        root = parse_html(html)
+        text = _append_embedded_text(root, base, markdown) if len(markdown) < SHORT_CHARS else markdown
+        finding = detect_failure(root, html, text, *urls)
+        if finding and finding.is_fatal:
+            raise KeyholeError(Code(finding.kind), finding.reason)
         if len(text) < SHORT_CHARS and text == markdown:
-            _refuse_shell(root, markdown)
+            _raise_for_shell(root, markdown)
         markdown = text
     return markdown, str(finding.kind) if finding else ""
 
 
-def _with_data(root: HtmlElement, url: str, markdown: str) -> str:
-    from keyhole.extract.html.embedded_data import embedded_text
+def _append_embedded_text(root: HtmlElement, url: str, markdown: str) -> str:
+    """Append the text in the page's data to its Markdown if it is long and at least twice as much."""
+    from keyhole.extract.html.embedded_data import read_embedded_text
 
-    data = embedded_text(root, url)
+    data = read_embedded_text(root, url)
     return f"{markdown.strip()}\n\n{data}".lstrip() if len(data) > max(SHORT_CHARS, 2 * len(markdown)) else markdown
 
 
-def _refuse_shell(root: HtmlElement, markdown: str) -> None:
+def _raise_for_shell(root: HtmlElement, markdown: str) -> None:
     from keyhole.extract.failures.js_shell import needs_javascript
 
-    # A renderer would be asked here, or where this failure is caught.
     if needs_javascript(root, markdown):
-        raise KeyholeError(Code.JAVASCRIPT_REQUIRED, "the page is an empty shell that its scripts fill")
+        raise KeyholeError(Code.JAVASCRIPT_REQUIRED, "the page has no text until its scripts run")

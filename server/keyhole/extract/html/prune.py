@@ -1,6 +1,6 @@
-"""What of an HTML tree no reader of the page sees: scripts, widgets, hidden parts. Removes and counts; writes no text.
+"""Remove the invisible parts of an HTML tree: scripts, widgets, comments and hidden elements.
 
-What a reader does see but did not come for (menus, footers, teasers) is content.py's to judge.
+Visible parts that are not content (menus, footers, teasers) are removed later, by boilerplate/classify.py.
 """
 
 from __future__ import annotations
@@ -14,71 +14,70 @@ from lxml.html import HtmlElement
 
 from keyhole.extract.html.css_hidden import (
     MAX_STYLE,
-    Sheets,
-    declared,
-    final,
-    hidden_by,
-    hides,
-    hides_words,
-    keys,
-    resets,
+    apply_important,
+    check_inline_style,
+    hides_element,
+    hides_text,
+    parse_declarations,
+    restyles_text,
 )
+from keyhole.extract.html.style_sheets import StyleSheets, list_keys
 
-_UNREAD: Final = (
+_INVISIBLE_TAGS: Final = (
     "style", "template", "iframe", "object", "embed", "svg", "canvas", "select", "textarea",
     "audio", "video", "datalist", "noembed",
 )  # fmt: skip
-# Never shown, and on every page, so not worth a count. The head itself is entered: parsers leave the first unknown
-# elements of a page without <body> in it.
-_METADATA: Final = ("title", "meta", "link", "base")
+# Never shown, and on every page, so they are not counted. <head> itself stays: in a page without <body>, parsers leave
+# the first unknown elements in it.
+_METADATA_TAGS: Final = ("title", "meta", "link", "base")
 
-_MAY_BE_HIDDEN = etree.XPath(
+_HIDING_CANDIDATES = etree.XPath(
     "descendant::*[@hidden or @style or @popover or @aria-hidden='true' or self::dialog[not(@open)]]"
 )
 _SHEETS = etree.XPath(
     "descendant::style[not(ancestor::svg or ancestor::template or ancestor::noscript or contains(@media, 'print'))]"
 )
 _NAMES = etree.XPath("descendant::*/@class | descendant::*/@id", smart_strings=False)
-_NAMED = etree.XPath("descendant::*[@class or @id]")
+_WITH_NAMES = etree.XPath("descendant::*[@class or @id]")
 
 _MAX_NAMES: Final = 300
-"""Characters of class and role that are searched."""
+"""Characters searched of class and role."""
 
-CURTAIN_SHARE: Final = 0.1
-"""A hidden element with this share of the page's text is a curtain that a script draws: the page itself."""
-CURTAIN_MIN_CHARS: Final = 500
-"""Less hidden text than this is no page."""
-MAX_CURTAINS: Final = 8
-"""Curtains inside curtains that are looked behind: each costs a reading of the page."""
+HIDDEN_PAGE_SHARE: Final = 0.1
+"""A hidden element with this share of the page's text is kept: it is the page itself, which a script shows later."""
+HIDDEN_PAGE_MIN_CHARS: Final = 500
+"""A hidden element with less text is never kept as the page itself."""
+MAX_HIDDEN_PAGES: Final = 8
+"""Hidden elements kept as the page itself: they may be nested, and counting the text of each costs time."""
 MIN_ALIKE: Final = 3
-"""Elements that one rule hides: so many with so much text are parts of the page that open or move in."""
+"""If one rule hides this many elements with as much text as a page, they open or move in later, and are kept."""
 TASK_DEPTH: Final = 3
-"""Elements from a task's checkbox up to its list item: a label or a paragraph may be between."""
-_DRAWN: Final = frozenset({"MathJax", "MathJax_Display", "MathJax_Preview", "MJX_Assistive_MathML"})
-"""What MathJax puts beside the script that holds a formula's TeX."""
+"""Elements from a task's checkbox up to its list item: a label or a paragraph may stand between them."""
+_MATHJAX_OUTPUT: Final = frozenset({"MathJax", "MathJax_Display", "MathJax_Preview", "MJX_Assistive_MathML"})
+"""Classes of the elements that MathJax renders beside the script with a formula's TeX."""
 _FORMULA = re.compile(r"\b(?:mwe-math-mathml|mwe-math-fallback-image|katex-mathml)")
-"""Class of a formula that is hidden from the eye because a picture or other markup shows it."""
-_STREAMED = re.compile(r"S:[0-9a-f]+")
-"""The id of a part that a React server sends hidden and a script moves into its place."""
-_FOLDED = re.compile(
+"""Classes of a formula that is hidden because an image or other markup shows it."""
+_STREAMED_ID = re.compile(r"S:[0-9a-f]+")
+"""The id of a part that React streams hidden and a script moves into place."""
+_COLLAPSIBLE = re.compile(
     r"(?:\b|_)(?:tab|tabs|tab-?pane|tab-?panel|accordi[ao]n|collaps[a-z]*|expand[a-z]*|faq|panel|details?)(?:\b|_)",
     re.IGNORECASE,
 )
-"""Class and role of a part that opens when a reader asks for it."""
+"""Class and role of a part that the reader can open."""
 
 NOSCRIPT_SHARE: Final = 0.5
-"""`<noscript>` is read if it has at least this share of the page's text: forums send their threads so."""
+"""`<noscript>` is kept if it has at least this share of the page's text: some forums send their threads in it."""
 NOSCRIPT_MIN_CHARS: Final = 200
-"""Shorter ones say only that scripts are needed."""
+"""Shorter `<noscript>` elements only ask for scripts, and are removed."""
 
 
 def prune(root: HtmlElement) -> tuple[tuple[str, int], ...]:
-    """Remove what is not read; how many nodes of each kind went. Changes the tree."""
-    sheets = Sheets(sheet.text or "" for sheet in _SHEETS(root))
+    """Remove invisible nodes from the tree in place and return how many of each kind were removed."""
+    sheets = StyleSheets(sheet.text or "" for sheet in _SHEETS(root))
     outside = sum(1 for _ in root.itersiblings(etree.Comment, preceding=True))
     comments = outside + sum(1 for _ in root.iter(etree.Comment))
-    scripts = sum(1 for _ in root.iter(*_UNREAD)) + _drop_scripts(root)
-    etree.strip_elements(root, *_UNREAD, *_METADATA, with_tail=False)
+    scripts = sum(1 for _ in root.iter(*_INVISIBLE_TAGS)) + _drop_scripts(root)
+    etree.strip_elements(root, *_INVISIBLE_TAGS, *_METADATA_TAGS, with_tail=False)
     etree.strip_tags(root, etree.Comment, etree.PI, etree.Entity)
     scripts += _drop_noscript(root)
     counts = {"scripts": scripts, "hidden": _drop_hidden(root, sheets), "comments": comments}
@@ -86,37 +85,37 @@ def prune(root: HtmlElement) -> tuple[tuple[str, int], ...]:
 
 
 def _drop_scripts(root: HtmlElement) -> int:
-    """Drop scripts, but TeX that one sets as a formula; drop what that script has drawn instead."""
-    tex = False
+    """Drop scripts and inputs, except TeX for MathJax and task checkboxes; drop MathJax's rendering of that TeX."""
+    has_tex = False
     dropped = 0
     for element in list(root.iter("script", "input")):
         if element.tag == "script" and (element.get("type") or "").startswith("math/tex"):
-            tex = True
+            has_tex = True
         elif element.tag == "script" or element.get("type") != "checkbox" or not _is_task(element):
             dropped += 1
             element.drop_tree()
-    if tex:
+    if has_tex:
         for element in list(root.iter("span", "div")):
-            if _DRAWN & set((element.get("class") or "").split()) and _is_in(element, root):
+            if _MATHJAX_OUTPUT & set((element.get("class") or "").split()) and _is_below(element, root):
                 element.drop_tree()
     return dropped
 
 
 def _is_task(checkbox: HtmlElement) -> bool:
-    """Whether a checkbox stands in a list item, as those of task lists do."""
+    """Return whether a checkbox belongs to an item of a task list."""
     return any(above.tag == "li" for above in islice(checkbox.iterancestors(), TASK_DEPTH))
 
 
 def _drop_noscript(root: HtmlElement) -> int:
-    """Drop what is said only to readers without scripts, unless it is the page."""
-    found = [(element, _length(element)) for element in root.iter("noscript")]
-    if all(length < NOSCRIPT_MIN_CHARS for _, length in found):
-        # Most pages: the text around is not read for them.
+    """Drop `<noscript>` elements, unless they hold the page's text."""
+    noscripts = [(element, _count_chars(element)) for element in root.iter("noscript")]
+    if all(length < NOSCRIPT_MIN_CHARS for _, length in noscripts):
+        # Most pages: skip counting the text of the rest.
         etree.strip_elements(root, "noscript", with_tail=False)
-        return len(found)
-    rest = _length(root) - sum(length for _, length in found)
+        return len(noscripts)
+    rest = _count_chars(root) - sum(length for _, length in noscripts)
     dropped = 0
-    for element, length in found:
+    for element, length in noscripts:
         if length < NOSCRIPT_MIN_CHARS or length < NOSCRIPT_SHARE * rest:
             element.drop_tree()
             dropped += 1
@@ -125,51 +124,67 @@ def _drop_noscript(root: HtmlElement) -> int:
     return dropped
 
 
-def _drop_hidden(root: HtmlElement, sheets: Sheets) -> int:
-    """Drop hidden elements, but curtains and folded parts; what stands in a dropped one is not counted again."""
-    whole = dropped = curtains = 0
-    by_sheet = _hidden_by_sheet(root, sheets)
-    for element in [*_MAY_BE_HIDDEN(root), *by_sheet]:
-        if not (_is_hidden(element) or element in by_sheet) or _opens(element) or not _is_in(element, root):
+def _drop_hidden(root: HtmlElement, sheets: StyleSheets) -> int:
+    """Drop hidden elements, except hidden pages and collapsible parts, and return their number.
+
+    Elements inside a dropped one, and elements without text, are not counted.
+    """
+    page_length = dropped = hidden_pages = 0
+    hidden_by_sheets = _find_hidden_by_sheets(root, sheets)
+    for element in [*_HIDING_CANDIDATES(root), *hidden_by_sheets]:
+        if (
+            not (_is_hidden(element) or element in hidden_by_sheets)
+            or _can_open(element)
+            or not _is_below(element, root)
+        ):
             continue
-        length = _length(element) if curtains < MAX_CURTAINS else 0
-        if length >= CURTAIN_MIN_CHARS:
-            whole = whole or _length(root)
-            if length >= CURTAIN_SHARE * whole:
-                curtains += 1
+        length = _count_chars(element) if hidden_pages < MAX_HIDDEN_PAGES else 0
+        if length >= HIDDEN_PAGE_MIN_CHARS:
+            page_length = page_length or _count_chars(root)
+            if length >= HIDDEN_PAGE_SHARE * page_length:
+                hidden_pages += 1
                 continue
-        dropped += not _is_bare(element)
+        dropped += not _has_no_text(element)
         element.drop_tree()
     return dropped
 
 
-def _hidden_by_sheet(root: HtmlElement, sheets: Sheets) -> dict[HtmlElement, None]:
-    """What the page's own style sheets hide. Where several that are alike are together as much as a page, a script
-    shows them one by one as the reader comes to them."""
-    names = set(" ".join(_NAMES(root)).split()) if sheets.keys else set()
-    if all(key[1:] not in names if key[0] in ".#" else next(root.iter(key), None) is None for key in sheets.keys):
+def _find_hidden_by_sheets(root: HtmlElement, sheets: StyleSheets) -> dict[HtmlElement, None]:
+    """Return the elements that the page's own style sheets hide.
+
+    Elements that one rule hides are left out if they are many and hold much text: a script shows them on scrolling.
+    """
+    keys = sheets.hiding_keys
+    names = set(" ".join(_NAMES(root)).split()) if keys else set()
+    if all(key[1:] not in names if key[0] in ".#" else next(root.iter(key), None) is None for key in keys):
         return {}
-    alike: dict[str, list[HtmlElement]] = {}
-    for element in root.iter() if any(key[0] not in ".#" for key in sheets.keys) else _NAMED(root):
-        if isinstance(element.tag, str) and not sheets.keys.isdisjoint(keys(element)):
-            style = final(sheets.style(element) | declared(element.get("style") or ""))
-            if hides(style) or (hides_words(style) and _passes_on(element)):
-                alike.setdefault(next(key for key in keys(element) if key in sheets.keys), []).append(element)
-    few = (group for group in alike.values() if len(group) < MIN_ALIKE or sum(map(_length, group)) < CURTAIN_MIN_CHARS)
-    return dict.fromkeys(element for group in few for element in group)
+    groups: dict[str, list[HtmlElement]] = {}
+    for element in root.iter() if any(key[0] not in ".#" for key in keys) else _WITH_NAMES(root):
+        if isinstance(element.tag, str) and not keys.isdisjoint(list_keys(element)):
+            style = apply_important(sheets.compute_style(element) | parse_declarations(element.get("style") or ""))
+            if hides_element(style) or (hides_text(style) and _descendants_inherit(element)):
+                groups.setdefault(next(key for key in list_keys(element) if key in keys), []).append(element)
+    return dict.fromkeys(
+        element
+        for group in groups.values()
+        if len(group) < MIN_ALIKE or sum(map(_count_chars, group)) < HIDDEN_PAGE_MIN_CHARS
+        for element in group
+    )
 
 
-def _passes_on(element: HtmlElement) -> bool:
-    """Whether the elements in an element show their words as it shows its own."""
-    return all(not (inner.get("class") or resets(inner.get("style") or "")) for inner in element.iterdescendants())
+def _descendants_inherit(element: HtmlElement) -> bool:
+    """Return whether no descendant changes how its text shows."""
+    return all(
+        not (inner.get("class") or restyles_text(inner.get("style") or "")) for inner in element.iterdescendants()
+    )
 
 
-def _is_bare(element: HtmlElement) -> bool:
+def _has_no_text(element: HtmlElement) -> bool:
     return not any(text and not text.isspace() for text in element.itertext())
 
 
-def _is_in(element: HtmlElement, root: HtmlElement) -> bool:
-    """Whether an element is still in the tree, and is not its root."""
+def _is_below(element: HtmlElement, root: HtmlElement) -> bool:
+    """Return whether an element is still in the tree and is not the root."""
     return any(above is root for above in element.iterancestors(root.tag))
 
 
@@ -178,18 +193,18 @@ def _is_hidden(element: HtmlElement) -> bool:
         return True
     if element.tag == "dialog" and element.get("open") is None:
         return True
-    whole, words = hidden_by((element.get("style") or "")[:MAX_STYLE])
-    return whole or (words and _passes_on(element))
+    hides_all, hides_own_text = check_inline_style((element.get("style") or "")[:MAX_STYLE])
+    return hides_all or (hides_own_text and _descendants_inherit(element))
 
 
-def _opens(element: HtmlElement) -> bool:
-    """Whether a reader can open a hidden element, or the page itself does while it loads."""
+def _can_open(element: HtmlElement) -> bool:
+    """Return whether the reader can open a hidden element, or the page shows it while loading."""
     names = f"{element.get('class') or ''} {element.get('role') or ''}"[:_MAX_NAMES]
-    return (_FOLDED.search(names) or _FORMULA.search(names)) is not None or _STREAMED.match(
+    return (_COLLAPSIBLE.search(names) or _FORMULA.search(names)) is not None or _STREAMED_ID.match(
         element.get("id") or ""
     ) is not None
 
 
-def _length(element: HtmlElement) -> int:
-    """Characters of text, white space not counted."""
+def _count_chars(element: HtmlElement) -> int:
+    """Count an element's characters of text, without white space."""
     return len("".join("".join(element.itertext()).split()))

@@ -1,8 +1,8 @@
-"""A tree for Beautiful Soup, told element by element: containers, lines, and marks within a line. Reads no HTML.
+"""Build a regular Beautiful Soup tree for markdownify from containers, lines, and marks within lines.
 
-Told so, the tree is regular: every text stands in one line (a paragraph or a heading), white space is as a browser
-shows it, elements that mean nothing are not there, and it is never deep. Writing HTML and parsing it again would
-cost more, and move misplaced elements a second time.
+In this tree every text belongs to one line (a paragraph or a heading), white space is collapsed as in a browser,
+elements without meaning are left out, and the depth is bounded. Building it directly is cheaper than writing HTML and
+parsing it again, which would also move misplaced elements a second time.
 """
 
 from __future__ import annotations
@@ -12,67 +12,67 @@ from typing import Final
 from bs4 import BeautifulSoup, Tag
 
 from keyhole.text.clean import clean
-from keyhole.text.escape import escaped
+from keyhole.text.escape import escape_markdown
 
 MAX_CONTAINERS: Final = 40
-"""Lists, items and quotes around a line: twenty levels of a list. Real ones nest six deep, what goes deeper forgot to
-close its tags; each level costs the converter calls on the interpreter's stack, and another indent."""
+"""Lists, items and quotes around a line: twenty levels of a list. Real lists nest six deep; deeper ones forgot to close
+their tags. Each level costs the converter stack frames and another indent."""
 LISTS: Final = frozenset({"ul", "ol", "dl"})
 TABLES: Final = frozenset({"table", "tr", "td"})
 SPACED: Final = frozenset({"li", "dd", "blockquote", "footnote", "table"})
-"""Containers that stand below what is before them, close or with a blank line between."""
+"""Containers that begin a new line, with or without a blank line before it."""
 RAISED: Final = frozenset({"sup", "sub"})
-_BEFORE: Final = 20
-"""Characters before a power or an index that tell what it belongs to."""
+_PRECEDING_CHARS: Final = 20
+"""Characters kept of the text before a superscript or subscript, which decide how it is written."""
 
 
 class Mark:
-    """An element within a line that is open around the words that follow."""
+    """An inline element around the words that follow, such as `strong` or `a`."""
 
-    __slots__ = ("attributes", "kind", "shown", "used")
+    __slots__ = ("attributes", "is_open", "is_used", "kind")
 
     def __init__(self, kind: str, attributes: dict[str, str]) -> None:
         self.kind = kind
         self.attributes = attributes
-        self.shown = False
-        """Its start stands in the present line."""
-        self.used = False
-        """It stood around a line, and is not repeated around the next: a link is one link, also around blocks."""
+        self.is_open = False
+        """True if its start tag is in the current line."""
+        self.is_used = False
+        """True if it ended with an earlier line. It is not repeated: a link around blocks is one link."""
 
 
 class _Tag(Tag):
-    """An element of the regular tree."""
+    """An element of the tree."""
 
     def find_parent(self, *_: object, **__: object) -> None:
-        """None: markdownify asks every element whether it stands in `<pre>`, where this tree has nothing but text."""
+        """Return None: markdownify looks for a `<pre>` above each element, and in this tree `<pre>` holds only text."""
 
 
-class Soup:
-    """Takes blocks and words in order, and has the tree. A line begins with its first word, so none is empty."""
+class SoupBuilder:
+    """A builder that takes blocks and words in order. A line begins with its first word, so that no line is empty."""
 
-    def __init__(self, *, suspicious: bool = False) -> None:
-        """`suspicious`: texts may have characters that no reader sees."""
-        self._suspicious = suspicious
+    def __init__(self, *, has_suspect_characters: bool = False) -> None:
+        """`has_suspect_characters`: True if texts may hold invisible characters and need cleaning."""
+        self._has_suspect_characters = has_suspect_characters
         self._soup = BeautifulSoup("", "html.parser", multi_valued_attributes=None, element_classes={Tag: _Tag})
         self._soup.reset()
-        self.heading = 0
-        self.tight = False
-        """The next block follows without a blank line."""
-        self.in_cell = False
-        """A cell is one line of Markdown: no fences, and no formulas of their own line."""
-        self.blocks = 0
+        self.heading_level = 0
+        self.is_tight = False
+        """True if the next block follows without a blank line."""
+        self.is_in_cell = False
+        """True inside a table cell, which is one line of Markdown: no fences and no display formulas."""
+        self.block_count = 0
         """Lines and other blocks so far."""
-        self.before = ""
-        """The last characters of the line."""
+        self.preceding = ""
+        """The last characters of the current line."""
         self._marks: list[Mark] = []
-        self._line = ""
-        self._spaced = True
-        self._breaks = 0
+        self._line_tag = ""
+        self._ends_in_space = True
+        self._break_count = 0
         self._containers: list[str] = []
-        self._code = False
+        self._is_in_code = False
 
     def finish(self) -> BeautifulSoup:
-        """The tree; nothing can be told any more."""
+        """Return the tree. Nothing can be added afterwards."""
         self.end_line()
         self._soup.endData()
         return self._soup
@@ -80,54 +80,57 @@ class Soup:
     # Blocks.
 
     @property
-    def nested(self) -> bool:
-        """Whether a line would stand inside an item, a quote or a note."""
+    def is_nested(self) -> bool:
+        """Whether the next line is inside a list item, a quote or a footnote."""
         return any(tag not in LISTS for tag in self._containers)
 
-    def open(self, tag: str, attributes: dict[str, str]) -> bool:
-        """Begin a container; whether there was room for it. Tables always have it, as there are none inside."""
+    def open_container(self, tag: str, attributes: dict[str, str]) -> bool:
+        """Open a container and return True, or return False beyond `MAX_CONTAINERS`.
+
+        Tables are always opened, as they do not nest here.
+        """
         self.end_line()
         if len(self._containers) >= MAX_CONTAINERS and tag not in TABLES:
             return False
         if tag in SPACED:
-            attributes = self._spacing(attributes)
+            attributes = self._add_spacing(attributes)
         self._containers.append(tag)
         self._start(tag, attributes)
         return True
 
-    def close(self) -> None:
-        """End the innermost container."""
+    def close_container(self) -> None:
+        """Close the innermost container."""
         self.end_line()
         self._end(self._containers.pop())
 
-    def block(self, tag: str, text: str, attributes: dict[str, str]) -> None:
-        """A block that holds text as it is, or nothing."""
+    def add_block(self, tag: str, text: str, attributes: dict[str, str]) -> None:
+        """Add a block with verbatim text, which may be empty."""
         self.end_line()
-        self.heading = 0
-        self.blocks += 1
-        self._start(tag, self._spacing(attributes))
+        self.heading_level = 0
+        self.block_count += 1
+        self._start(tag, self._add_spacing(attributes))
         if text:
             self._soup.handle_data(text)
         self._end(tag)
 
-    def cell(self, text: str, attributes: dict[str, str]) -> None:
-        """A cell that holds nothing but text, as most do: it needs no line of its own."""
+    def add_cell(self, text: str, attributes: dict[str, str]) -> None:
+        """Add a table cell that holds only text."""
         self._start("td", attributes)
-        if words := " ".join((clean(text) if self._suspicious else text).split()):
-            self._soup.handle_data(escaped(words))
+        if words := " ".join((clean(text) if self._has_suspect_characters else text).split()):
+            self._soup.handle_data(escape_markdown(words))
         self._end("td")
 
     def end_line(self) -> None:
-        """End the paragraph or heading, and what is open in it."""
-        if not self._line:
+        """End the current paragraph or heading and the marks open in it."""
+        if not self._line_tag:
             return
         for mark in reversed(self._marks):
-            if mark.shown:
+            if mark.is_open:
                 self._end(mark.kind)
-                mark.shown, mark.used = False, True
-        self._end(self._line)
-        self._line, self.before = "", ""
-        self._spaced = True
+                mark.is_open, mark.is_used = False, True
+        self._end(self._line_tag)
+        self._line_tag, self.preceding = "", ""
+        self._ends_in_space = True
 
     def _start(self, tag: str, attributes: dict[str, str]) -> None:
         self._end_code()
@@ -138,108 +141,108 @@ class Soup:
         self._soup.handle_endtag(tag)
 
     def _end_code(self) -> None:
-        if self._code:
-            self._code = False
+        if self._is_in_code:
+            self._is_in_code = False
             self._soup.handle_endtag("code")
 
-    def _spacing(self, attributes: dict[str, str]) -> dict[str, str]:
-        if self.tight:
-            self.tight = False
+    def _add_spacing(self, attributes: dict[str, str]) -> dict[str, str]:
+        if self.is_tight:
+            self.is_tight = False
             return attributes | {"tight": ""}
         return attributes
 
     # Words.
 
-    def _begin(self) -> None:
-        """Begin a line where none is open, and in it the marks that wait for a word."""
-        if not self._line:
-            self._line = f"h{self.heading}" if self.heading else "p"
-            self.blocks += 1
-            self._start(self._line, self._spacing({}))
+    def _begin_line(self) -> None:
+        """Begin a line if none is open, and start the waiting marks in it."""
+        if not self._line_tag:
+            self._line_tag = f"h{self.heading_level}" if self.heading_level else "p"
+            self.block_count += 1
+            self._start(self._line_tag, self._add_spacing({}))
         for mark in self._marks:
-            if not mark.used and not mark.shown:
-                mark.shown = True
-                if self.before and mark.kind in RAISED:
-                    mark.attributes["before"] = self.before
+            if not mark.is_used and not mark.is_open:
+                mark.is_open = True
+                if self.preceding and mark.kind in RAISED:
+                    mark.attributes["before"] = self.preceding
                 self._start(mark.kind, mark.attributes)
 
-    def text(self, text: str) -> None:
-        """Take words, with white space as a browser shows it."""
-        if self._suspicious:
-            # Before signs are escaped: what is taken out between two of them would bring them together.
+    def add_text(self, text: str) -> None:
+        """Add text, with white space collapsed as in a browser."""
+        if self._has_suspect_characters:
+            # Clean before escaping: a character removed between two signs would bring them together.
             text = clean(text)
         words = text.split()
         if not words:
-            if text and not self._spaced:
-                self._say(" ")
+            if text and not self._ends_in_space:
+                self._append(" ")
             return
-        joined = " ".join(words)
-        if text[0].isspace() and not self._spaced:
-            joined = " " + joined
+        line_text = " ".join(words)
+        if text[0].isspace() and not self._ends_in_space:
+            line_text = " " + line_text
         if text[-1].isspace():
-            joined += " "
-        self._begin()
-        self._say(escaped(joined, self.before))
+            line_text += " "
+        self._begin_line()
+        self._append(escape_markdown(line_text, self.preceding))
 
-    def literal(self, markdown: str) -> None:
-        """Take words that are Markdown already."""
-        self._begin()
-        self._say(markdown)
+    def add_markdown(self, markdown: str) -> None:
+        """Add text that is already Markdown."""
+        self._begin_line()
+        self._append(markdown)
 
-    def _say(self, text: str) -> None:
+    def _append(self, text: str) -> None:
         self._end_code()
         self._soup.handle_data(text)
-        self.before = text[-_BEFORE:]
-        self._spaced = text[-1] == " "
-        self._breaks = 0
+        self.preceding = text[-_PRECEDING_CHARS:]
+        self._ends_in_space = text[-1] == " "
+        self._break_count = 0
 
-    def line_break(self) -> None:
-        """Begin a new line in the paragraph; the third and further ones in a row change nothing."""
-        if self.heading:
-            self.text(" ")
-        elif self._line and self._breaks < 2:
+    def add_line_break(self) -> None:
+        """Add a line break to the paragraph; more than two in a row are ignored."""
+        if self.heading_level:
+            self.add_text(" ")
+        elif self._line_tag and self._break_count < 2:
             self._start("br", {})
             self._end("br")
-            self._breaks += 1
-            self._spaced, self.before = True, "\n"
+            self._break_count += 1
+            self._ends_in_space, self.preceding = True, "\n"
 
-    def code(self, code: str) -> None:
-        """Code within a line; right after other code it goes on, as two spans that touch are not read as two."""
+    def add_code(self, code: str) -> None:
+        """Add inline code. It joins inline code right before it, as touching code spans would be read as one."""
         words = " ".join(code.split())
         if not words:
-            self.text(code)
+            self.add_text(code)
             return
         if code[0].isspace():
-            self.text(" ")
-        self._begin()
-        if not self._code or "`" in words:
-            if self.before == "`":
-                self._say(" ")  # touching backticks would be read as one run
+            self.add_text(" ")
+        self._begin_line()
+        if not self._is_in_code or "`" in words:
+            if self.preceding == "`":
+                self._append(" ")  # touching backticks would be read as one delimiter
             self._start("code", {})
         self._soup.handle_data(words)
-        self._code = "`" not in words
-        if not self._code:
+        self._is_in_code = "`" not in words
+        if not self._is_in_code:
             self._soup.handle_endtag("code")
-        self.before, self._spaced, self._breaks = "`", False, 0
+        self.preceding, self._ends_in_space, self._break_count = "`", False, 0
         if code[-1].isspace():
-            self.text(" ")
+            self.add_text(" ")
 
-    def mark(self, kind: str, attributes: dict[str, str]) -> Mark | None:
-        """Begin an element within a line; within its own kind it is not repeated."""
+    def open_mark(self, kind: str, attributes: dict[str, str]) -> Mark | None:
+        """Open an inline element and return it, or None if one of its kind is open."""
         if any(mark.kind == kind for mark in self._marks):
             return None
         mark = Mark(kind, attributes)
         self._marks.append(mark)
         return mark
 
-    def marked(self, kind: str) -> bool:
-        """Whether such an element is open."""
+    def has_mark(self, kind: str) -> bool:
+        """Return whether an inline element of this kind is open."""
         return any(mark.kind == kind for mark in self._marks)
 
-    def end_mark(self, mark: Mark) -> None:
-        """End what `mark()` began; without a word in it, it is not there."""
+    def close_mark(self, mark: Mark) -> None:
+        """Close an inline element; it leaves no trace if no word came in it."""
         self._marks.remove(mark)
-        if mark.shown:
+        if mark.is_open:
             self._end(mark.kind)
             if mark.kind == "a":
-                self.before = ")"
+                self.preceding = ")"

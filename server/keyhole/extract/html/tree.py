@@ -1,4 +1,4 @@
-"""HTML text to one parsed tree that every reader of a page shares. Parses and walks; decides nothing."""
+"""Parse HTML text into an lxml tree."""
 
 from __future__ import annotations
 
@@ -7,46 +7,46 @@ from typing import Final
 
 from lxml import etree, html
 
-# XHTML served as HTML: every browser reads it as HTML, and so does this parser once the declaration is gone.
+# XHTML served as HTML. Browsers read it as HTML, and so does this parser once the declaration is removed.
 _XML_DECLARATION = re.compile(r"^\s*<\?xml[^>]*>")
 
 MAX_DEPTH: Final = 400
-"""Open elements at once, where a page has more than the parser takes (2,048): deeper tags are dropped, their text
-is kept. Real pages nest some 40 deep; what goes deeper forgot to close its tags."""
+"""Depth to which a page is cut if it nests deeper than the parser accepts (2,048): deeper tags are dropped, their text
+is kept. Real pages nest about 40 deep; deeper ones forgot to close their tags."""
 
-# Possessive throughout: 30 ms a megabyte, whatever the text. Attributes stand apart by spaces or slashes, or not at all
-# behind a quoted value.
-_CROWDED = re.compile(
+# All quantifiers are possessive: 30 ms per megabyte for any text. Attributes are separated by spaces or slashes, or by
+# nothing after a quoted value.
+_MANY_ATTRIBUTES = re.compile(
     rb"(<[A-Za-z][^\s/<>]*+(?:[\s/]*+[^\s/=<>]++(?:\s*+=\s*+(?:\"[^\"]*+\"|'[^']*+'|[^\s>]*+))?+){2000})[^>]*+"
 )
-"""A tag with 2,000 attributes, and what more it has: the parser compares each with all before it, and 100,000 take it
-10 s. Real tags have some 10."""
+"""A tag with more than 2,000 attributes. The parser compares each attribute with all before it, so 100,000 take 10 s.
+Real tags have about 10."""
 
-_CLASSES: Final = etree.ElementDefaultClassLookup(
+_ELEMENT_CLASSES: Final = etree.ElementDefaultClassLookup(
     element=html.HtmlElement, comment=html.HtmlComment, pi=html.HtmlProcessingInstruction, entity=html.HtmlEntity
 )
-"""One class for every element: lxml.html looks for one by its name, in Python, each time an element is touched."""
+"""One class for all elements: lxml.html's own lookup runs Python code at every access to an element."""
 
 
-def parse(text: str) -> html.HtmlElement:
-    """The root of the page, `<html>`; whatever the text, nothing of it is lost. Never raises for any text."""
+def parse_html(text: str) -> html.HtmlElement:
+    """Parse any text as HTML and return its `<html>` element. No text is lost and no error is raised."""
     body = _XML_DECLARATION.sub("", text, count=1).replace("\x00", "").encode("utf-8", "replace")
     if not body.strip():
         return html.Element("html")
-    body = _CROWDED.sub(rb"\1", body)
+    body = _MANY_ATTRIBUTES.sub(rb"\1", body)
     parser = html.HTMLParser(encoding="utf-8", huge_tree=True)
-    parser.set_element_class_lookup(_CLASSES)
+    parser.set_element_class_lookup(_ELEMENT_CLASSES)
     try:
         root = html.document_fromstring(body, parser=parser)
     except etree.ParserError:  # nothing but comments, or a lone declaration
         return html.Element("html")
     if any(error.type_name == "ERR_RESOURCE_LIMIT" or "depth" in error.message for error in parser.error_log):
-        return _flattened(body)
+        return _parse_flattened(body)
     return root
 
 
-class _Flattening:
-    """A parser target that passes on the first levels of elements, and of the deeper ones only their text."""
+class _FlatteningTarget:
+    """A parser target that builds the first `MAX_DEPTH` levels of elements and keeps only the text of deeper ones."""
 
     def __init__(self) -> None:
         self._builder = etree.TreeBuilder(element_factory=html.html_parser.makeelement)
@@ -69,8 +69,8 @@ class _Flattening:
         return self._builder.close()
 
 
-def _flattened(body: bytes) -> html.HtmlElement:
-    parser = etree.HTMLParser(target=_Flattening(), encoding="utf-8", huge_tree=True)
+def _parse_flattened(body: bytes) -> html.HtmlElement:
+    parser = etree.HTMLParser(target=_FlatteningTarget(), encoding="utf-8", huge_tree=True)
     parser.feed(body)
     root: html.HtmlElement = parser.close()
     return root

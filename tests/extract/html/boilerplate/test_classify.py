@@ -8,18 +8,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keyhole.extract.html.boilerplate.classify import MAX_JUDGED_BLOCKS, choose, keep_content
+from keyhole.extract.html.boilerplate.classify import MAX_JUDGED_BLOCKS, choose_blocks, drop_boilerplate
 from keyhole.extract.html.prune import prune
-from keyhole.extract.html.tree import parse
+from keyhole.extract.html.tree import parse_html
 
 PROSE = "The committee met on Tuesday, and after some hours it agreed on the text of the report. "
 URL = "https://example.org/2024/report"
 
 
 def kept(html: str, title: str = "") -> str:
-    root = parse(html)
+    root = parse_html(html)
     prune(root)
-    keep_content(root, URL, title)
+    drop_boilerplate(root, URL, title)
     return " ".join(root.text_content().split())
 
 
@@ -75,15 +75,15 @@ def test_deep_pages_are_judged_in_time(unclosed: str) -> None:
 
 
 def test_a_clear_page_gets_a_high_threshold_and_an_unclear_one_keeps_more() -> None:
-    assert choose([100, 100], [0.99, 0.2]) == [True, False]
-    assert choose([100, 100, 100], [0.45, 0.4, 0.35]) == [True, True, True]
-    assert choose([], []) == []
+    assert choose_blocks([100, 100], [0.99, 0.2]) == [True, False]
+    assert choose_blocks([100, 100, 100], [0.45, 0.4, 0.35]) == [True, True, True]
+    assert choose_blocks([], []) == []
 
 
 @given(st.lists(st.tuples(st.integers(1, 5_000), st.floats(0.001, 0.999)), min_size=1))
 def test_no_block_is_dropped_for_one_that_is_less_likely(blocks: list[tuple[int, float]]) -> None:
     chances = [chance for _, chance in blocks]
-    keep = choose([size for size, _ in blocks], chances)
+    keep = choose_blocks([size for size, _ in blocks], chances)
     assert any(keep)
     least = min(chance for chance, kept in zip(chances, keep, strict=True) if kept)
     assert all(kept == (chance >= least) for chance, kept in zip(chances, keep, strict=True))

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keyhole.extract.html.boilerplate.classify import keep_content, scores
-from keyhole.extract.html.boilerplate.features import NAMES, features
+from keyhole.extract.html.boilerplate.classify import drop_boilerplate, score_blocks
+from keyhole.extract.html.boilerplate.features import FEATURE_NAMES, compute_features
 from keyhole.extract.html.boilerplate.segments import Part, Place, segment
 from keyhole.extract.html.prune import prune
-from keyhole.extract.html.tree import parse
+from keyhole.extract.html.tree import parse_html
 
 WORDS = st.text("abcdefg é漢", min_size=1, max_size=12)
 TAGS = st.sampled_from(
@@ -36,7 +36,7 @@ def texts(part: Part) -> str:
 
 
 def blocks(html: str) -> list[str]:
-    return [block.text for block in segment(parse(html)).blocks]
+    return [block.text for block in segment(parse_html(html)).blocks]
 
 
 @pytest.mark.parametrize(
@@ -59,7 +59,7 @@ def test_blocks_end_where_a_reader_sees_a_new_line(html: str, expected: list[str
 
 @given(TREES)
 def test_every_word_is_in_one_block_once_and_in_order(html: str) -> None:
-    root = parse(f"<body>{html}</body>")
+    root = parse_html(f"<body>{html}</body>")
     parts = [part for block in segment(root).blocks for part in block.parts]
     joined = "".join(texts(part) for part in parts)
     assert "".join(joined.split()) == "".join(root.text_content().split())
@@ -67,27 +67,27 @@ def test_every_word_is_in_one_block_once_and_in_order(html: str) -> None:
 
 @given(TREES)
 def test_a_row_has_a_number_for_each_name(html: str) -> None:
-    found = segment(parse(f"<body>{html}</body>"))
-    rows = features(found, "https://example.org/forum/x")
+    found = segment(parse_html(f"<body>{html}</body>"))
+    rows = compute_features(found, "https://example.org/forum/x")
     assert len(rows) == len(found.blocks)
-    assert all(len(row) == len(NAMES) for row in rows)
-    assert all(0 < chance < 1 for chance in scores(found, "https://example.org/"))
+    assert all(len(row) == len(FEATURE_NAMES) for row in rows)
+    assert all(0 < chance < 1 for chance in score_blocks(found, "https://example.org/"))
 
 
 def test_sizes_of_boxes_are_those_of_the_blocks_inside() -> None:
-    found = segment(parse("<body><div><p>One.<p>Two <a href=/x>three</a>.</div><p>Four"))
+    found = segment(parse_html("<body><div><p>One.<p>Two <a href=/x>three</a>.</div><p>Four"))
     body = found.boxes[1]
-    assert (body.tag, body.blocks, body.size, body.links) == ("body", 3, 18, 5)
-    assert [box.alike for box in found.boxes if box.tag == "p"] == [2, 2, 1]
+    assert (body.tag, body.block_count, body.size, body.link_bytes) == ("body", 3, 18, 5)
+    assert [box.alike_count for box in found.boxes if box.tag == "p"] == [2, 2, 1]
 
 
 def test_links_around_blocks_count_as_links() -> None:
-    (block,) = segment(parse("<body><a href=/x><div>All of it</div></a>")).blocks
-    assert block.links == block.size
+    (block,) = segment(parse_html("<body><a href=/x><div>All of it</div></a>")).blocks
+    assert block.link_bytes == block.size
 
 
 def test_a_block_knows_where_its_text_stands() -> None:
-    (block,) = segment(parse("<body><p>One <b>two</b> three")).blocks
+    (block,) = segment(parse_html("<body><p>One <b>two</b> three")).blocks
     assert [place for _, place in block.parts] == [Place.HEAD, Place.INSIDE, Place.TAIL]
 
 
@@ -96,10 +96,10 @@ def test_what_is_kept_is_kept_whole_and_what_is_dropped_is_gone(html: str, parag
     prose = "".join(
         f"<p>Paragraph {n} of the page says something, and ends. It goes on a little.</p>" for n in range(paragraphs)
     )
-    root = parse(f"<body>{prose}{html}</body>")
+    root = parse_html(f"<body>{prose}{html}</body>")
     prune(root)
     before = [block.text for block in segment(root).blocks]
-    dropped = keep_content(root, "https://example.org/")
+    dropped = drop_boilerplate(root, "https://example.org/")
     after = "".join(root.text_content().split())
     kept = "".join("".join(text.split()) for text in before)
     assert len(after) <= len(kept)

@@ -1,1 +1,1 @@
-"""Tell a page's content from menus, footers and other boilerplate."""
+"""Tell the content of a page from menus, footers and other boilerplate."""
