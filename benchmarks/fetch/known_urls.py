@@ -18,8 +18,8 @@ from typing import Any
 
 from keyhole.config.config import Config
 from keyhole.errors import Code, KeyholeError
-from keyhole.fetch.known_urls import keys_of
-from keyhole.retrieval.url_policy import permitted, remember_urls
+from keyhole.fetch.known_urls import hash_page_urls
+from keyhole.retrieval.url_policy import check_url_policy, remember_urls
 from keyhole.store.sqlite.store import SqliteStore
 
 WAYS = ("search result", "Markdown link", "bare in text")
@@ -31,7 +31,7 @@ async def seen(store: SqliteStore, url: str, way: str) -> None:
     if way == "search result":
         return await remember_urls([url], store)
     text = f"Before [words]({url}) after." if way == "Markdown link" else f"Before {url}, after."
-    store.remember(keys_of(PAGE, text))
+    store.remember(hash_page_urls(PAGE, text))
     return None
 
 
@@ -47,7 +47,7 @@ def spellings(url: str) -> list[str]:
 async def passes(url: str, store: SqliteStore) -> bool:
     """Whether the policy lets a URL be asked for."""
     try:
-        await permitted(url, Config(url_policy="known"), store)
+        await check_url_policy(url, Config(url_policy="known"), store)
     except KeyholeError as error:
         if error.code not in {Code.URL_NOT_KNOWN, Code.INVALID_URL}:
             raise

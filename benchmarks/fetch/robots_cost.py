@@ -36,7 +36,7 @@ async def serve(delay: float) -> asyncio.Server:
 async def measure(endpoint: str, robots: str) -> tuple[float, float]:
     """Milliseconds of the first and of the second page that one fetcher asks for."""
     config = Config(allow_private=frozenset({endpoint}), robots=robots)
-    async with HttpFetcher(config, "Keyhole/1", own=frozenset()) as fetcher:
+    async with HttpFetcher(config, "Keyhole/1", unlimited=frozenset()) as fetcher:
         times = [time.perf_counter()]
         for page in "12":
             await fetcher.fetch(f"http://{endpoint}/{page}")

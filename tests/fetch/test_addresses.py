@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keyhole.fetch.addresses import refusal
+from keyhole.fetch.addresses import address_refusal
 
 # The first and the last address of each range, and what its reason must name.
 RANGES_V4 = [
@@ -55,14 +55,14 @@ JUST_OUTSIDE = [
 @pytest.mark.parametrize(("first", "last", "source"), RANGES_V4 + RANGES_V6)
 def test_a_refused_range_is_refused_from_its_first_to_its_last_address(first: str, last: str, source: str) -> None:
     for address in (first, last):
-        reason = refusal(address)
+        reason = address_refusal(address)
         assert reason is not None
         assert source in reason
 
 
 @pytest.mark.parametrize("address", JUST_OUTSIDE)
 def test_the_neighbours_of_a_refused_range_are_reachable(address: str) -> None:
-    assert refusal(address) is None
+    assert address_refusal(address) is None
 
 
 @pytest.mark.parametrize(
@@ -81,9 +81,11 @@ def test_the_neighbours_of_a_refused_range_are_reachable(address: str) -> None:
     ],
 )
 def test_the_metadata_services_of_clouds_are_refused_by_name(address: str, owner: str) -> None:
-    assert owner in str(refusal(address))
+    assert owner in str(address_refusal(address))
     if ":" not in address:
-        assert refusal(f"::ffff:{address}") == refusal(f"64:ff9b::{address}") == refusal(address)
+        assert (
+            address_refusal(f"::ffff:{address}") == address_refusal(f"64:ff9b::{address}") == address_refusal(address)
+        )
 
 
 @pytest.mark.parametrize(
@@ -102,7 +104,7 @@ def test_the_metadata_services_of_clouds_are_refused_by_name(address: str, owner
     ],
 )
 def test_special_ipv6_addresses_are_refused(address: str) -> None:
-    assert refusal(address) is not None
+    assert address_refusal(address) is not None
 
 
 EMBEDDINGS = ["::ffff:{v4}", "64:ff9b::{v4}", "2620:fe::5efe:{v4}", "2620:fe:0:1:200:5efe:{v4}"]
@@ -111,19 +113,19 @@ EMBEDDINGS = ["::ffff:{v4}", "64:ff9b::{v4}", "2620:fe::5efe:{v4}", "2620:fe:0:1
 
 @pytest.mark.parametrize("address", ["2620:fe::c0a8:101", "2620:fe::5eff:7f00:1", "2620:fe::100:5efe:7f00:1"])
 def test_an_ipv6_address_whose_last_bits_only_look_like_a_private_ipv4_one_is_reachable(address: str) -> None:
-    assert refusal(address) is None
+    assert address_refusal(address) is None
 
 
 @pytest.mark.parametrize("form", EMBEDDINGS)
 @pytest.mark.parametrize("v4", ["127.0.0.1", "10.1.2.3", "169.254.169.254", "192.168.0.1", "0.0.0.0"])
 def test_an_ipv4_address_inside_an_ipv6_one_is_judged_by_itself(form: str, v4: str) -> None:
-    assert refusal(form.format(v4=v4)) == refusal(v4)
-    assert refusal(form.format(v4=v4)) is not None
+    assert address_refusal(form.format(v4=v4)) == address_refusal(v4)
+    assert address_refusal(form.format(v4=v4)) is not None
 
 
 @pytest.mark.parametrize("form", EMBEDDINGS)
 def test_a_public_ipv4_address_inside_an_ipv6_one_is_reachable(form: str) -> None:
-    assert refusal(form.format(v4="9.9.9.9")) is None
+    assert address_refusal(form.format(v4="9.9.9.9")) is None
 
 
 @pytest.mark.parametrize(
@@ -139,12 +141,12 @@ def test_a_public_ipv4_address_inside_an_ipv6_one_is_reachable(form: str) -> Non
     ],
 )
 def test_other_ways_to_hide_an_ipv4_address_are_refused_even_for_a_public_one(form: str) -> None:
-    assert refusal(form.format(v4="9.9.9.9")) is not None
+    assert address_refusal(form.format(v4="9.9.9.9")) is not None
 
 
 @pytest.mark.parametrize("address", ["fe80::1%eth0", "fe80::1%1", "2606:4700::1111%eth0", "::1%lo", "9.9.9.9%eth0"])
 def test_an_address_with_a_zone_is_refused(address: str) -> None:
-    assert refusal(address) == "scoped address, RFC 4007"
+    assert address_refusal(address) == "scoped address, RFC 4007"
 
 
 @pytest.mark.parametrize(
@@ -152,7 +154,7 @@ def test_an_address_with_a_zone_is_refused(address: str) -> None:
     ["", "localhost", "127.1", "0x7f000001", "2130706433", "0177.0.0.1", "9.9.9.9 ", " 9.9.9.9", "[::1]", "9.9.9.9:80"],
 )
 def test_what_is_not_an_address_is_refused(text: str) -> None:
-    assert refusal(text) == "not an IP address"
+    assert address_refusal(text) == "not an IP address"
 
 
 @given(st.ip_addresses(v=4).map(str) | st.ip_addresses(v=6).map(str))
@@ -161,10 +163,10 @@ def test_nothing_that_the_standard_library_calls_special_is_reachable(address: s
     embedded = isinstance(ip, ipaddress.IPv6Address) and ip.ipv4_mapped is not None
     special = ip.is_private or ip.is_loopback or ip.is_link_local or ip.is_multicast or ip.is_reserved
     if (special or ip.is_unspecified) and not embedded and ip not in ipaddress.ip_network("64:ff9b::/96"):
-        assert refusal(address) is not None
+        assert address_refusal(address) is not None
 
 
 @given(st.text(max_size=40))
 def test_any_text_is_judged_without_failing(text: str) -> None:
-    reason = refusal(text)
+    reason = address_refusal(text)
     assert reason is None or reason

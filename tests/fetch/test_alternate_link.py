@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from keyhole.fetch.alternate_link import markdown_alternate
+from keyhole.fetch.alternate_link import find_markdown_url
 from tests.support.fakes import page
 
 URL = "https://docs.example/guide/start"
@@ -16,7 +16,7 @@ LINK = '<link rel="alternate" type="text/markdown" href="start.md">'
 
 
 def found(head: str, *, link: str = "", content_type: str = "text/html") -> str:
-    return markdown_alternate(replace(page(URL, head, content_type), link=link))
+    return find_markdown_url(replace(page(URL, head, content_type), link=link))
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import httpcore  # noqa: TID251 - the port that the backend implements and is bu
 import pytest
 
 from keyhole.errors import Code, KeyholeError
-from keyhole.fetch.backend import MAX_ADDRESSES, Allowed, CheckedBackend
+from keyhole.fetch.backend import MAX_ADDRESSES, CheckedBackend, IsAllowed
 
 
 class RecordingTcp(httpcore.AsyncMockBackend):
@@ -34,7 +34,7 @@ def nothing_allowed(endpoint: str) -> bool:
 
 
 def connect(
-    answers: list[str], *, host: str = "site.example", allowed: Allowed = nothing_allowed, down: Iterable[str] = ()
+    answers: list[str], *, host: str = "site.example", allowed: IsAllowed = nothing_allowed, down: Iterable[str] = ()
 ) -> tuple[list[tuple[str, int]], int, KeyholeError | None]:
     """Addresses that were asked for, lookups that were made, and the failure, when `host` resolves to `answers`."""
     lookups = 0
@@ -69,7 +69,7 @@ def test_a_name_that_leads_inside_is_refused_and_nothing_is_connected_to() -> No
     assert asked == []
     assert failure is not None
     assert failure.code is Code.BLOCKED_ADDRESS
-    assert failure.message == "site.example leads to 192.168.1.1, which is refused (private, RFC 1918)"
+    assert failure.message == "site.example resolves to 192.168.1.1, which is refused (private, RFC 1918)"
 
 
 @pytest.mark.parametrize("inside", ["10.0.0.1", "127.0.0.1", "169.254.169.254", "::1", "::ffff:10.0.0.1", "fe80::1%lo"])

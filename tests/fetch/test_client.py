@@ -573,7 +573,7 @@ def test_an_engine_of_the_settings_may_stand_on_loopback_and_a_page_beside_it_ma
 
         async def run() -> bytes:
             async with HttpFetcher(Config(), AGENT, apis=endpoint(site)) as fetcher:
-                answer = (await fetcher.ask(ApiCall(site.url("/search?q=x")))).body
+                answer = (await fetcher.send(ApiCall(site.url("/search?q=x")))).body
                 with pytest.raises(KeyholeError) as caught:
                     await fetcher.fetch(site.url("/"))
                 assert caught.value.code is Code.BLOCKED_ADDRESS
@@ -596,7 +596,7 @@ def test_an_api_is_asked_once_and_answers_whatever_its_status(data: bytes, reply
 
         async def run() -> ApiReply:
             async with HttpFetcher(Config(), AGENT, apis=endpoint(site)) as fetcher:
-                return await fetcher.ask(ApiCall(site.url("/search")))
+                return await fetcher.send(ApiCall(site.url("/search")))
 
         assert asyncio.run(run()) == reply
         assert len(site.calls) == 1
@@ -607,7 +607,7 @@ def test_an_api_gets_a_posted_body_and_its_own_headers() -> None:
 
         async def run() -> ApiReply:
             async with HttpFetcher(Config(), AGENT, apis=endpoint(site)) as fetcher:
-                return await fetcher.ask(ApiCall(site.url("/ask"), (("X-Key", "k1"),), b'{"q": 1}'))
+                return await fetcher.send(ApiCall(site.url("/ask"), (("X-Key", "k1"),), b'{"q": 1}'))
 
         assert asyncio.run(run()).body == b"[]"
         (call,) = site.calls
@@ -621,7 +621,7 @@ def test_a_post_whose_connection_breaks_is_not_sent_again() -> None:
 
         async def run() -> None:
             async with HttpFetcher(Config(), AGENT, apis=endpoint(site)) as fetcher:
-                await fetcher.ask(ApiCall(site.url("/ask"), body=b"{}"))
+                await fetcher.send(ApiCall(site.url("/ask"), body=b"{}"))
 
         with pytest.raises(KeyholeError) as caught:
             asyncio.run(run())
@@ -634,7 +634,7 @@ def test_an_engine_that_the_settings_do_not_name_is_not_asked() -> None:
 
         async def run() -> None:
             async with HttpFetcher(Config(), AGENT) as fetcher:
-                await fetcher.ask(ApiCall(site.url()))
+                await fetcher.send(ApiCall(site.url()))
 
         with pytest.raises(KeyholeError) as caught:
             asyncio.run(run())

@@ -79,7 +79,7 @@ def decode(coding: str, *pieces: bytes, limit: int = LIMIT) -> tuple[bytes, bool
     """What comes out of all pieces, and whether the end was seen."""
     decoder = Decoder(coding, limit)
     out = b"".join(decoder.feed(piece) for piece in pieces) + decoder.close()
-    return out, decoder.finished
+    return out, decoder.is_finished
 
 
 def failure(coding: str, *pieces: bytes, limit: int = LIMIT) -> Code:

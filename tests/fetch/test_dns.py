@@ -30,7 +30,7 @@ def test_the_resolvers_failures_are_passed_on(error: Exception) -> None:
 def test_a_hanging_resolver_delays_neither_the_deadline_nor_the_end_of_the_process() -> None:
     script = """
         import asyncio, socket, threading
-        from keyhole.fetch.lookup import look_up
+        from keyhole.fetch.dns import look_up
 
         socket.getaddrinfo = lambda *_, **__: threading.Event().wait()
 

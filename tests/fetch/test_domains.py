@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 
 from keyhole.errors import Code, KeyholeError
-from keyhole.fetch.domains import check_domain, domain_allowed, url_allowed
+from keyhole.fetch.domains import check_domain, is_domain_allowed, is_url_allowed
 
 NONE: frozenset[str] = frozenset()
 
 
 def allowed(host: str, allow: str = "", deny: str = "") -> bool:
-    return domain_allowed(host, frozenset(allow.split()), frozenset(deny.split()))
+    return is_domain_allowed(host, frozenset(allow.split()), frozenset(deny.split()))
 
 
 def test_without_lists_every_host_is_allowed() -> None:
@@ -52,7 +52,7 @@ def test_a_refusal_names_the_host_and_the_settings() -> None:
 
 def test_a_url_is_judged_by_its_host_as_it_will_be_asked_for() -> None:
     deny = frozenset({"xn--bcher-kva.example"})
-    assert not url_allowed("https://BÜCHER.example./x", NONE, deny)
-    assert not url_allowed("https://xn--bcher-kva.example:8443/x", NONE, deny)
+    assert not is_url_allowed("https://BÜCHER.example./x", NONE, deny)
+    assert not is_url_allowed("https://xn--bcher-kva.example:8443/x", NONE, deny)
     for url in ("no url", "https://b%C3%BCcher.example/", "https://ok.example\\@xn--bcher-kva.example/"):
-        assert not url_allowed(url, NONE, deny), "a browser may ask what we refuse to"
+        assert not is_url_allowed(url, NONE, deny), "a browser may ask what we refuse to"

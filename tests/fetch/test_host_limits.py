@@ -14,9 +14,9 @@ import pytest
 
 from keyhole.config.config import Config
 from keyhole.errors import Code, KeyholeError
-from keyhole.fetch.base import Terms
+from keyhole.fetch.base import FetchOptions
 from keyhole.fetch.client import HttpFetcher
-from keyhole.fetch.host_limits import MAX_HOSTS, MAX_WAIT, PER_HOST, Manners, retry_after
+from keyhole.fetch.host_limits import MAX_HOSTS, MAX_PER_HOST, MAX_WAIT, HostLimits, parse_retry_after
 from keyhole.records import Page
 from tests.support.fakes import Clock
 from tests.support.loopback import PATIENCE, Call, Site, Talk, response, serve, unused_port
@@ -45,8 +45,8 @@ def run(
     async def main() -> Any:
         times = Times()
         config = Config(allow_private=frozenset(site.endpoint for site in sites), robots=robots, **settings)
-        manners = Manners(times.clock, times.sleep)
-        async with HttpFetcher(config, "Keyhole/1", lambda: NOW, manners, own=frozenset()) as fetcher:
+        host_limits = HostLimits(times.clock, times.sleep)
+        async with HttpFetcher(config, "Keyhole/1", lambda: NOW, host_limits, unlimited=frozenset()) as fetcher:
             return await work(fetcher, times)
 
     return asyncio.run(main())
@@ -85,7 +85,7 @@ def in_turn(*answers: bytes) -> Callable[[Site], Talk]:
     ],
 )  # fmt: skip
 def test_a_wait_is_read_as_seconds_or_as_a_date(value: str, seconds: int | None) -> None:
-    assert retry_after(value, NOW) == seconds
+    assert parse_retry_after(value, NOW) == seconds
 
 
 @pytest.mark.parametrize("status", ["429 Slow", "503 Later"])
@@ -94,7 +94,7 @@ def test_a_wait_that_fits_the_deadline_is_waited_and_the_page_asked_for_once_mor
     with serve(in_turn(response(status=status, Retry_After=wait), response(b"page"))) as site:
 
         async def work(fetcher: HttpFetcher, times: Times) -> None:
-            page = await fetcher.fetch(site.url(), Terms(times.clock.now + 30))
+            page = await fetcher.fetch(site.url(), FetchOptions(times.clock.now + 30))
             assert page.body == b"page"
             assert times.slept == [5]
             assert len(site.calls) == 2
@@ -106,7 +106,7 @@ def test_a_site_that_asks_for_a_second_wait_is_not_waited_for_again() -> None:
     with serve({"/": response(status=SLOW, Retry_After="5")}) as site:
 
         async def work(fetcher: HttpFetcher, times: Times) -> None:
-            error = await failure(fetcher.fetch(site.url(), Terms(times.clock.now + 30)))
+            error = await failure(fetcher.fetch(site.url(), FetchOptions(times.clock.now + 30)))
             assert (error.code, error.facts["retry_after"], times.slept) == (Code.RATE_LIMITED, 5, [5])
             assert len(site.calls) == 2
 
@@ -117,10 +117,10 @@ def test_a_wait_beyond_the_deadline_is_told_at_once_and_kept_by_later_calls() ->
     with serve({"/": response(status=SLOW, Retry_After="60"), "/other": response(b"page")}) as site:
 
         async def work(fetcher: HttpFetcher, times: Times) -> None:
-            first = await failure(fetcher.fetch(site.url(), Terms(times.clock.now + 30)))
+            first = await failure(fetcher.fetch(site.url(), FetchOptions(times.clock.now + 30)))
             assert (first.code, first.facts["retry_after"]) == (Code.RATE_LIMITED, 60)
             times.clock.advance(20)
-            second = await failure(fetcher.fetch(site.url("/other"), Terms(times.clock.now + 100)))
+            second = await failure(fetcher.fetch(site.url("/other"), FetchOptions(times.clock.now + 100)))
             assert (second.code, second.facts["retry_after"]) == (Code.RATE_LIMITED, 40)
             assert "40 s" in second.message
             assert (len(site.calls), times.slept) == (1, [])
@@ -153,11 +153,11 @@ def test_an_endpoint_that_the_operator_opened_is_asked_again_at_once() -> None:
 
 def test_so_many_hosts_are_remembered() -> None:
     async def main() -> None:
-        manners = Manners(Clock())
+        host_limits = HostLimits(Clock())
         for n in range(MAX_HOSTS + 1):
-            await manners.leave_alone(f"host{n}.example", 60)
-        await manners.check("host0.example")
-        assert (await failure(manners.check("host1.example"))).code is Code.RATE_LIMITED
+            await host_limits.pause(f"host{n}.example", 60)
+        await host_limits.check("host0.example")
+        assert (await failure(host_limits.check("host1.example"))).code is Code.RATE_LIMITED
 
     asyncio.run(main())
 
@@ -166,7 +166,7 @@ def test_so_many_hosts_are_remembered() -> None:
 
 
 def test_so_many_pages_of_one_host_are_fetched_at_once_and_the_others_after_them() -> None:
-    together, lock, here, most = Barrier(PER_HOST), Lock(), [0], [0]
+    together, lock, here, most = Barrier(MAX_PER_HOST), Lock(), [0], [0]
 
     def talk(call: Call) -> None:
         with lock:
@@ -180,39 +180,39 @@ def test_so_many_pages_of_one_host_are_fetched_at_once_and_the_others_after_them
     with serve(lambda _: talk) as site:
 
         async def work(fetcher: HttpFetcher, times: Times) -> None:
-            pages = await asyncio.gather(*(fetcher.fetch(site.url(f"/{n}")) for n in range(2 * PER_HOST)))
-            assert len(pages) == 2 * PER_HOST
-            assert most == [PER_HOST]
+            pages = await asyncio.gather(*(fetcher.fetch(site.url(f"/{n}")) for n in range(2 * MAX_PER_HOST)))
+            assert len(pages) == 2 * MAX_PER_HOST
+            assert most == [MAX_PER_HOST]
 
         run(work, site)
 
 
 def test_a_call_that_is_cancelled_while_it_waits_for_its_turn_takes_none_from_the_others() -> None:
     async def main() -> None:
-        manners, leave = Manners(), asyncio.Event()
+        host_limits, leave = HostLimits(), asyncio.Event()
 
         async def visit() -> None:
-            async with manners.slot("a.example"):
+            async with host_limits.slot("a.example"):
                 await leave.wait()
 
-        inside = [asyncio.create_task(visit()) for _ in range(PER_HOST)]
+        inside = [asyncio.create_task(visit()) for _ in range(MAX_PER_HOST)]
         await asyncio.sleep(0)
         waiting = asyncio.create_task(visit())
         await asyncio.sleep(0)
         waiting.cancel()
         leave.set()
         await asyncio.gather(*inside, visit())
-        assert manners._slots == {}
+        assert host_limits._slots == {}
 
     asyncio.run(main())
 
 
 def test_nothing_is_kept_of_a_host_that_nobody_asks_any_more() -> None:
     async def main() -> None:
-        manners = Manners()
-        async with manners.slot("a.example"), manners.slot("a.example"), manners.slot("b.example"):
-            assert len(manners._slots) == 2
-        assert manners._slots == {}
+        host_limits = HostLimits()
+        async with host_limits.slot("a.example"), host_limits.slot("a.example"), host_limits.slot("b.example"):
+            assert len(host_limits._slots) == 2
+        assert host_limits._slots == {}
 
     asyncio.run(main())
 
@@ -362,8 +362,8 @@ def test_a_redirect_away_from_the_sites_of_the_call_is_not_followed() -> None:
     ):
 
         async def work(fetcher: HttpFetcher, times: Times) -> None:
-            terms = Terms(permits=lambda url: url.startswith(site.url()))
-            assert (await failure(fetcher.fetch(site.url(), terms))).code is Code.DOMAIN_NOT_ALLOWED
+            options = FetchOptions(permits=lambda url: url.startswith(site.url()))
+            assert (await failure(fetcher.fetch(site.url(), options))).code is Code.DOMAIN_NOT_ALLOWED
             assert other.connections == 0
 
         run(work, site, other)

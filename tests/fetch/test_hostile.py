@@ -15,7 +15,7 @@ import pytest
 from keyhole.config.config import Config
 from keyhole.errors import Code, KeyholeError
 from keyhole.fetch.byte_cap import MAX_HEAD
-from keyhole.fetch.client import READING_SHARE, HttpFetcher
+from keyhole.fetch.client import FETCH_SHARE, HttpFetcher
 from keyhole.fetch.response_head import MAX_HEADER
 from keyhole.records import Page
 from tests.support.loopback import PATIENCE, Call, Site, Talk, response, serve
@@ -386,7 +386,7 @@ def test_what_came_of_a_page_by_the_deadline_is_shown_as_partial_whether_it_stal
 
     async def run(site: Site) -> list[Page]:
         # All at once and with time to spare: a busy machine must have sent the beginnings by then.
-        config = Config(allow_private=frozenset({site.endpoint}), timeout=5 * DEADLINE / READING_SHARE)
+        config = Config(allow_private=frozenset({site.endpoint}), timeout=5 * DEADLINE / FETCH_SHARE)
         async with HttpFetcher(config, "Test/1.0") as fetcher:
             return await asyncio.gather(*(fetcher.fetch(site.url(f"/{n}")) for n in range(2 * len(BEGINNINGS))))
 

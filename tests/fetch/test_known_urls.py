@@ -9,14 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from keyhole.errors import KeyholeError
-from keyhole.fetch.known_urls import MAX_LINKS, canonical, configured, key, keys, keys_of
+from keyhole.fetch.known_urls import MAX_LINKS, canonicalize, hash_page_urls, hash_url, hash_urls, is_listed
 
 PAGE = "https://site.example/guide/page"
 
 
 def holds(text: str, url: str) -> bool:
     """Whether a page with this text makes a URL known."""
-    return key(canonical(url)) in keys_of(PAGE, text)
+    return hash_url(canonicalize(url)) in hash_page_urls(PAGE, text)
 
 
 @pytest.mark.parametrize(
@@ -28,7 +28,7 @@ def holds(text: str, url: str) -> bool:
     ],
 )
 def test_spellings_of_one_url_are_one(same: str) -> None:
-    assert canonical(same) == "https://example.com/a%2Fb/~c?d=%C3%A4"
+    assert canonicalize(same) == "https://example.com/a%2Fb/~c?d=%C3%A4"
 
 
 @pytest.mark.parametrize(
@@ -40,16 +40,16 @@ def test_spellings_of_one_url_are_one(same: str) -> None:
     ],
 )  # fmt: skip
 def test_urls_that_differ_in_more_than_spelling_are_not_one(other: str) -> None:
-    assert canonical(other) != canonical("https://example.com/a")
+    assert canonicalize(other) != canonicalize("https://example.com/a")
 
 
 @given(st.text("aZ09%()/?&=#;:@é \\'._~-", max_size=40))
 def test_the_one_spelling_is_its_own(path: str) -> None:
     try:
-        once = canonical(f"https://example.com/{path}")
+        once = canonicalize(f"https://example.com/{path}")
     except KeyholeError:
         return
-    assert canonical(once) == once
+    assert canonicalize(once) == once
 
 
 # What the operator names.
@@ -58,22 +58,22 @@ def test_the_one_spelling_is_its_own(path: str) -> None:
 def test_an_entry_is_one_url_or_with_a_star_all_that_begins_so() -> None:
     entries = ["https://docs.example/one", "HTTPS://Api.example/v1/*"]
     for url in ("https://docs.example/one", "https://api.example/v1/", "https://api.example/v1/x?y=z"):
-        assert configured(url, entries)
+        assert is_listed(url, entries)
     for url in (
         "https://docs.example/one?d=secret", "https://docs.example/one/", "https://docs.example/", "http://docs.example/one",
         "https://api.example/v1", "https://api.example/v2", "https://api.example/v1/../v2", "https://api.example/v1/..?x",
         "https://api.example.evil.example/v1/x",
     ):  # fmt: skip
-        assert not configured(canonical(url), entries), url
+        assert not is_listed(canonicalize(url), entries), url
 
 
 def test_a_star_after_the_host_is_the_whole_site_and_no_other_host() -> None:
-    assert configured("https://site.example/any?x", ["https://site.example/*"])
-    assert not configured("https://site.example.evil.example/", ["https://site.example/*"])
+    assert is_listed("https://site.example/any?x", ["https://site.example/*"])
+    assert not is_listed("https://site.example.evil.example/", ["https://site.example/*"])
 
 
 def test_an_entry_that_is_no_url_covers_nothing() -> None:
-    assert not configured("https://a.example/", ["http://127.1/*", ""])
+    assert not is_listed("https://a.example/", ["http://127.1/*", ""])
 
 
 # What a text holds.
@@ -108,7 +108,7 @@ def test_a_relative_link_is_known_as_the_address_it_leads_to() -> None:
 
 def test_of_a_page_whose_address_is_none_the_whole_addresses_are_known() -> None:
     text = "[whole](https://a.example/one) [relative](two)"
-    assert keys_of("no address", text) == keys(["https://a.example/one"])
+    assert hash_page_urls("no address", text) == hash_urls(["https://a.example/one"])
 
 
 def test_the_pages_own_address_is_known() -> None:
@@ -131,8 +131,8 @@ def test_an_address_in_words_is_not_known() -> None:
 
 
 def test_what_is_no_url_is_left_out() -> None:
-    assert keys(["https://ok.example/", "http://127.1/", "", "ftp://a.example/", "https://\ud800/"]) == (
-        keys(["https://ok.example/"])
+    assert hash_urls(["https://ok.example/", "http://127.1/", "", "ftp://a.example/", "https://\ud800/"]) == (
+        hash_urls(["https://ok.example/"])
     )
 
 
@@ -146,5 +146,5 @@ def test_what_is_no_url_is_left_out() -> None:
 )  # fmt: skip
 def test_a_hostile_text_is_read_in_bounded_time(text: str) -> None:
     began = time.perf_counter()
-    assert len(keys_of(PAGE, text)) <= MAX_LINKS + 1
+    assert len(hash_page_urls(PAGE, text)) <= MAX_LINKS + 1
     assert time.perf_counter() - began < 3

@@ -8,7 +8,7 @@ import time
 import pytest
 
 from keyhole.errors import Code, KeyholeError
-from keyhole.fetch.robots import ASK_AGAIN, FRESH, MAX_ORIGINS, MAX_ROBOTS, RobotsCache, parse_rules
+from keyhole.fetch.robots import FRESH_SECONDS, MAX_ORIGINS, MAX_ROBOTS, RETRY_SECONDS, RobotsCache, parse_rules
 from keyhole.fetch.urls import Target, parse_target
 from tests.support.fakes import Clock
 
@@ -17,7 +17,7 @@ Answer = bytes | str | KeyholeError
 
 
 def allows(text: str | bytes, path: str) -> bool:
-    return parse_rules(text if isinstance(text, bytes) else text.encode()).allow(parse_target(SITE + path))
+    return parse_rules(text if isinstance(text, bytes) else text.encode()).allows(parse_target(SITE + path))
 
 
 # The rules.
@@ -141,7 +141,7 @@ def test_an_origin_is_asked_once_a_day_and_each_origin_for_itself() -> None:
             assert await verdict(cache) is Code.ROBOTS_DISALLOWED
         assert await verdict(cache, "https://site.example:8443/page") is None
         assert site.asked == [ROBOTS, "https://site.example:8443/robots.txt"]
-        clock.advance(FRESH)
+        clock.advance(FRESH_SECONDS)
         site.answers[ROBOTS] = b""
         assert await verdict(cache) is None
         assert len(site.asked) == 3
@@ -175,7 +175,7 @@ def test_a_site_without_the_file_allows_everything_for_a_day(answer: KeyholeErro
         clock, site = Clock(), Site({ROBOTS: answer})
         cache = RobotsCache(site.ask, clock)
         assert await verdict(cache) is None
-        clock.advance(FRESH - 1)
+        clock.advance(FRESH_SECONDS - 1)
         assert await verdict(cache) is None
         assert site.asked == [ROBOTS]
 
@@ -193,7 +193,7 @@ def test_a_file_that_fails_blocks_nothing_and_is_asked_for_again_soon(answer: Ke
         assert await verdict(cache) is None
         assert site.asked == [ROBOTS]
         site.answers[ROBOTS] = CLOSED
-        clock.advance(ASK_AGAIN)
+        clock.advance(RETRY_SECONDS)
         assert await verdict(cache) is Code.ROBOTS_DISALLOWED
 
     asyncio.run(run())
@@ -205,7 +205,7 @@ def test_what_a_site_said_holds_on_while_its_file_fails() -> None:
         cache = RobotsCache(site.ask, clock)
         await verdict(cache)
         site.answers[ROBOTS] = status(500)
-        clock.advance(FRESH)
+        clock.advance(FRESH_SECONDS)
         assert await verdict(cache) is Code.ROBOTS_DISALLOWED
 
     asyncio.run(run())
@@ -284,7 +284,7 @@ def test_a_file_that_does_not_come_takes_no_more_than_a_share_of_the_deadline() 
         site = Site({ROBOTS: CLOSED})
         site.gate.clear()
         start = asyncio.get_running_loop().time()
-        assert await verdict(RobotsCache(site.ask, Clock(), deadline=0.6)) is None
+        assert await verdict(RobotsCache(site.ask, Clock(), timeout=0.6)) is None
         return asyncio.get_running_loop().time() - start
 
     assert asyncio.run(run()) < 0.5

@@ -14,7 +14,7 @@ import pytest
 
 from keyhole.errors import Code, KeyholeError
 from keyhole.fetch.backend import CheckedBackend
-from keyhole.fetch.tunnel import MAX_HEAD, connect_through
+from keyhole.fetch.tunnel import MAX_HEAD, connect_through_proxy
 from tests.fetch.test_client import failure, fetch
 from tests.support.loopback import Call, Site, Talk, response, serve, unused_port
 
@@ -97,11 +97,11 @@ def test_an_endpoint_on_the_allow_list_is_connected_to_without_the_proxy() -> No
         (b"HTTP/1.1 403 Forbidden\r\n\r\n", "HTTP 403"),
         (b"HTTP/1.1 407 Proxy Authentication Required\r\n\r\n", "HTTP 407"),
         (b"HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1/\r\n\r\n", "HTTP 302"),
-        (b"SSH-2.0-OpenSSH\r\n\r\n", "not HTTP"),
-        (b"HTTP/1.1 200 OK\r\n", "did not answer as a proxy does"),
-        (b"", "did not answer as a proxy does"),
-        (b"HTTP/1.1 200 OK\r\nX: " + b"x" * MAX_HEAD, "did not answer as a proxy does"),
-        (b"HTTP/1.1 200 OK\r\n\r\nHTTP/1.1 200 OK\r\n\r\nforged", "spoke before the site could"),
+        (b"SSH-2.0-OpenSSH\r\n\r\n", "other than HTTP"),
+        (b"HTTP/1.1 200 OK\r\n", "did not answer like a proxy"),
+        (b"", "did not answer like a proxy"),
+        (b"HTTP/1.1 200 OK\r\nX: " + b"x" * MAX_HEAD, "did not answer like a proxy"),
+        (b"HTTP/1.1 200 OK\r\n\r\nHTTP/1.1 200 OK\r\n\r\nforged", "sent data before the site could"),
     ],
 )
 def test_a_proxy_that_opens_no_tunnel_is_a_connect_failure_that_names_it(answer: bytes, said: str) -> None:
@@ -135,7 +135,7 @@ def test_a_connection_to_a_proxy_that_refuses_is_closed() -> None:
         return stream
 
     with pytest.raises(KeyholeError):
-        asyncio.run(connect_through("http://[::1]:3128", PUBLIC, 443, dial))
+        asyncio.run(connect_through_proxy("http://[::1]:3128", PUBLIC, 443, dial))
     assert stream.closed
 
 

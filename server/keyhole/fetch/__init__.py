@@ -1,1 +1,1 @@
-"""From a URL to a Page. client.py, exchange.py, backend.py, lookup.py and tunnel.py do; the others only decide."""
+"""Fetch a URL as a Page. tests/test_architecture.py lists the files that do I/O."""

@@ -1,9 +1,9 @@
-"""Opens connections only to checked ports and addresses. One lookup per connection; no URLs, no HTTP here.
+"""Connect to checked ports and addresses only.
 
-Every answer of the resolver must be allowed, else nothing is connected to: a name that points both outside
-and inside is an attack or a mistake. The connection goes to the very address that was checked, so a second
-lookup (DNS rebinding) cannot happen. Host header, SNI and certificate name stay those of the URL, because
-only the TCP connection is ours. Every hop of a redirect, and a proxy too, is connected to through here.
+If any address of a name is refused, no connection is made: a name that resolves to both public and private addresses
+is an attack or a mistake. The connection goes to the address that was checked, without a second lookup, which prevents
+DNS rebinding. Only the TCP connection uses the address: Host header, SNI and certificate name stay those of the URL.
+Every hop of a redirect is connected to through this backend.
 """
 
 from __future__ import annotations
@@ -18,27 +18,27 @@ import httpcore
 
 from keyhole.config.config import WEB_PORTS
 from keyhole.errors import Code, KeyholeError
-from keyhole.fetch.addresses import refusal
+from keyhole.fetch.addresses import address_refusal
 from keyhole.fetch.dns import look_up
 from keyhole.fetch.endpoints import name_refusal, port_refusal
-from keyhole.fetch.streams import PassingStream
-from keyhole.fetch.tunnel import connect_through
+from keyhole.fetch.streams import WrappedStream
+from keyhole.fetch.tunnel import connect_through_proxy
 
 MAX_ADDRESSES = 4
-"""Addresses tried per connection: enough for dual stack with a spare each, few enough for one deadline."""
+"""Addresses tried per connection: two each for IPv4 and IPv6, few enough for one deadline."""
 
-Allowed = Callable[[str], bool]
-"""Whether a `host:port` is on the explicit allow-list of private endpoints."""
+IsAllowed = Callable[[str], bool]
+"""Returns True if a `host:port` is on the operator's list of private endpoints."""
 
 
 class CheckedBackend(httpcore.AsyncNetworkBackend):
-    """A network backend for httpcore that resolves, checks and then connects to the literal address.
+    """A network backend for httpcore that resolves a name, checks the addresses and connects to one of them.
 
-    Endpoints on the allow-list may have any port, name and address, and are connected to without the proxy.
+    Endpoints on the operator's list may have any port, name and address, and bypass the proxy.
     """
 
-    def __init__(self, allowed: Allowed, ports: Container[int] = WEB_PORTS, proxy: str = "") -> None:
-        self._allowed = allowed
+    def __init__(self, is_allowed: IsAllowed, ports: Container[int] = WEB_PORTS, proxy: str = "") -> None:
+        self._is_allowed = is_allowed
         self._ports = ports
         self._proxy = proxy
         self._tcp = httpcore.AnyIOBackend()
@@ -51,8 +51,11 @@ class CheckedBackend(httpcore.AsyncNetworkBackend):
         local_address: str | None = None,
         socket_options: Iterable[Any] | None = None,
     ) -> httpcore.AsyncNetworkStream:
-        """Connect to `host:port`. Raises KeyholeError: dns_failure, blocked_address, connect_failure."""
-        exempt = self._allowed(f"{host}:{port}")
+        """Connect to `host:port`.
+
+        Raises KeyholeError: dns_failure, blocked_address, connect_failure.
+        """
+        exempt = self._is_allowed(f"{host}:{port}")
         addresses = await (_resolve(host, port) if exempt else self._checked_addresses(host, port))
 
         async def dial(address: str, port: int) -> httpcore.AsyncNetworkStream:
@@ -62,8 +65,8 @@ class CheckedBackend(httpcore.AsyncNetworkBackend):
         for address in addresses[:MAX_ADDRESSES]:
             try:
                 direct = exempt or not self._proxy
-                return _Stream(
-                    await (dial(address, port) if direct else connect_through(self._proxy, address, port, dial))
+                return _TlsErrorStream(
+                    await (dial(address, port) if direct else connect_through_proxy(self._proxy, address, port, dial))
                 )
             except (httpcore.ConnectError, httpcore.ConnectTimeout) as error:
                 failure = error
@@ -72,11 +75,11 @@ class CheckedBackend(httpcore.AsyncNetworkBackend):
     async def connect_unix_socket(
         self, path: str, timeout: float | None = None, socket_options: Iterable[Any] | None = None
     ) -> httpcore.AsyncNetworkStream:
-        """Never: a URL cannot name a Unix socket."""
-        raise KeyholeError(Code.BLOCKED_ADDRESS, "unix sockets are not fetched")
+        """Raise KeyholeError (blocked_address): a URL cannot name a Unix socket."""
+        raise KeyholeError(Code.BLOCKED_ADDRESS, "Unix sockets cannot be fetched")
 
     async def sleep(self, seconds: float) -> None:
-        """Wait between httpcore's own connection attempts, of which we ask none."""
+        """Sleep. httpcore calls this between its own retries, which are disabled."""
         await asyncio.sleep(seconds)
 
     async def _checked_addresses(self, host: str, port: int) -> list[str]:
@@ -86,14 +89,14 @@ class CheckedBackend(httpcore.AsyncNetworkBackend):
             raise KeyholeError(Code.BLOCKED_ADDRESS, f"{host} is refused ({reason})")
         addresses = await _resolve(host, port)
         for address in addresses:
-            if reason := refusal(address):
-                name = host if host == address else f"{host} leads to {address}, which"
+            if reason := address_refusal(address):
+                name = host if host == address else f"{host} resolves to {address}, which"
                 raise KeyholeError(Code.BLOCKED_ADDRESS, f"{name} is refused ({reason})")
         return addresses
 
 
-class _Stream(PassingStream):
-    """A stream that names a failed TLS handshake as what it is; all else is passed on."""
+class _TlsErrorStream(WrappedStream):
+    """A stream whose failed TLS handshakes raise KeyholeError (tls_failure)."""
 
     async def start_tls(
         self, ssl_context: ssl.SSLContext, server_hostname: str | None = None, timeout: float | None = None
@@ -111,7 +114,7 @@ async def _resolve(host: str, port: int) -> list[str]:
         answers = await look_up(host, port)
     except (socket.gaierror, UnicodeError) as error:
         raise KeyholeError(Code.DNS_FAILURE, f"the name {host} could not be resolved") from error
-    # Not a set: the resolver's order is RFC 6724's preference.
+    # A dict keeps the resolver's order, which is the order of preference of RFC 6724.
     addresses = list(dict.fromkeys(str(answer[4][0]) for answer in answers))
     if not addresses:
         raise KeyholeError(Code.DNS_FAILURE, f"the name {host} has no address")

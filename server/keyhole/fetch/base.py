@@ -1,4 +1,4 @@
-"""The port to the network, so that what is above it can be tested without one. Implementations are elsewhere."""
+"""The ports to the network: fetching pages, and sending requests to the operator's APIs."""
 
 from __future__ import annotations
 
@@ -11,59 +11,62 @@ from keyhole.records import Page
 
 
 @dataclass(frozen=True, slots=True)
-class Terms:
-    """What one call adds to the operator's settings."""
+class FetchOptions:
+    """Options of one fetch, in addition to the operator's settings."""
 
-    until: float = 0.0
-    """The call's deadline in seconds of the event loop's clock: a site's `Retry-After` is obeyed where it fits."""
-    permits: Callable[[str], bool] = bool  # every URL is more than nothing
-    """Whether the call wants this URL, asked at every hop; refused as domain_not_allowed."""
-    known: Validators | None = None
-    """What the server said of the text that is stored: the request is conditional."""
+    deadline: float = 0.0
+    """The call's deadline in seconds of the event loop's clock, or 0 for none. A `Retry-After` that ends before it is
+    waited for."""
+    permits: Callable[[str], bool] = bool  # bool accepts every URL, since no URL is empty
+    """Returns True if the call accepts a URL. Called for every hop; a refusal raises domain_not_allowed."""
+    validators: Validators | None = None
+    """Validators of the stored text, which make the request conditional."""
 
 
-ANY = Terms()
-"""No time to wait, any site."""
+DEFAULT_OPTIONS = FetchOptions()
+"""No deadline of its own, any site, an unconditional request."""
 
 
 @dataclass(frozen=True, slots=True)
 class ApiCall:
-    """One request to an API that the operator's settings name. No redirect is followed: keys travel in it."""
+    """A request to an API that the operator configured. Redirects are not followed, since requests contain keys."""
 
     url: str = field(repr=False)
-    """Some APIs take their key in the query, so that it is shown nowhere."""
+    """Hidden from the repr, because some APIs take their key in the query."""
     headers: tuple[tuple[str, str], ...] = field(default=(), repr=False)
     body: bytes | None = None
-    """JSON; the request is a POST where it is given."""
+    """JSON to POST, or None for a GET request."""
 
 
 @dataclass(frozen=True, slots=True)
 class ApiReply:
-    """What an API answered, of whatever status: its errors have bodies that say more than the status."""
+    """The response of an API, of any status: the body of an error explains more than its status."""
 
     status: int
     body: bytes
     content_type: str = ""
     retry_after: int | None = None
-    """Seconds that the API asks to wait."""
+    """Seconds to wait, from the Retry-After header."""
 
 
 class Api(Protocol):
-    """The port to APIs that the operator configured, which may stand on private addresses."""
+    """The port to APIs that the operator configured. They may have private addresses."""
 
-    async def ask(self, call: ApiCall) -> ApiReply:
-        """One answer. Raises KeyholeError for what the connection raises, timeout, protocol_error, too_large."""
+    async def send(self, call: ApiCall) -> ApiReply:
+        """Send one request and return the response.
+
+        Raises KeyholeError: connection failures, timeout, protocol_error, too_large.
+        """
         ...
 
 
 class Fetcher(Protocol):
-    """The port to the network: the real one is HttpFetcher, tests bring their own."""
+    """The port to web pages: HttpFetcher implements it, and tests use fakes."""
 
-    async def fetch(self, url: str, terms: Terms = ANY) -> Page:
-        """The page at a URL, redirects followed. Raises KeyholeError for every failure.
+    async def fetch(self, url: str, options: FetchOptions = DEFAULT_OPTIONS) -> Page:
+        """Fetch a page and follow its redirects. Raises KeyholeError for every failure.
 
-        Where `terms` have validators, a page of status 304 and without a body says that what they belong to is still
-        the same. Without, there is no such page.
+        With validators, the page may have status 304 and no body: the stored text is still current.
         """
         ...
 

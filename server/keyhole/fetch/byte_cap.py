@@ -1,7 +1,7 @@
-"""Bounds how many bytes one connection may deliver, framing and all. No HTTP here: bytes are counted, not read.
+"""Limit how many bytes one connection may deliver, including headers and chunk framing.
 
-A body has its own bound. What stands around it has none: a server can send interim responses for ever, or a page in
-chunks of one byte under 90 KB of extensions each, and a parser would read on until the deadline.
+exchange.py limits the body. Headers and framing need a limit of their own: a server can send interim responses without
+end, or a page in chunks of one byte with 90 KB of chunk extensions each, and a parser would read until the deadline.
 """
 
 from __future__ import annotations
@@ -12,23 +12,23 @@ from typing import Any, Final
 
 import httpcore
 
-from keyhole.fetch.streams import PassingStream
+from keyhole.fetch.streams import WrappedStream
 
 MAX_HEAD: Final = 400_000
-"""Bytes until the final response's headers are over. One response may have 100 KB of them (httpcore's bound) and the
-last piece read brings up to 64 KB of body; the rest is for interim responses (RFC 9110, section 15.2)."""
+"""Bytes until the end of the final response's headers. One response may have 100 KB of headers (httpcore's limit), and
+the last read may include up to 64 KB of body; the rest is for interim responses (RFC 9110, section 15.2)."""
 
 
-class Meter(PassingStream):
-    """A stream that breaks once it has delivered more than it may: `MAX_HEAD` bytes until `allow` is called."""
+class ByteCapStream(WrappedStream):
+    """A stream that raises httpcore.RemoteProtocolError once it has delivered more bytes than allowed."""
 
     def __init__(self, stream: httpcore.AsyncNetworkStream, left: int = MAX_HEAD) -> None:
         super().__init__(stream)
         self._left = left
 
-    def allow(self, more: int) -> None:
-        """The headers are over: a body of some size follows."""
-        self._left += more
+    def raise_cap(self, size: int) -> None:
+        """Allow `size` more bytes, for the body after the headers."""
+        self._left += size
 
     async def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
         data = await self._stream.read(max_bytes, timeout)
@@ -44,14 +44,14 @@ class Meter(PassingStream):
         try:
             secured = await self._stream.start_tls(ssl_context, server_hostname, timeout)
         finally:
-            # httpcore closes the connection after an error, but not when a handshake without end is cancelled.
+            # httpcore closes the connection after an error, but not after the cancellation of a stalled handshake.
             if secured is None:
                 await self._stream.aclose()
-        return Meter(secured, self._left)
+        return ByteCapStream(secured, self._left)
 
 
-class MeteredBackend(httpcore.AsyncNetworkBackend):
-    """A network backend whose connections are metered; how they are made is the other's affair."""
+class ByteCapBackend(httpcore.AsyncNetworkBackend):
+    """A network backend that wraps the connections of another backend in ByteCapStream."""
 
     def __init__(self, backend: httpcore.AsyncNetworkBackend) -> None:
         self._backend = backend
@@ -64,7 +64,7 @@ class MeteredBackend(httpcore.AsyncNetworkBackend):
         local_address: str | None = None,
         socket_options: Iterable[Any] | None = None,
     ) -> httpcore.AsyncNetworkStream:
-        return Meter(await self._backend.connect_tcp(host, port, timeout, local_address, socket_options))
+        return ByteCapStream(await self._backend.connect_tcp(host, port, timeout, local_address, socket_options))
 
     async def connect_unix_socket(
         self, path: str, timeout: float | None = None, socket_options: Iterable[Any] | None = None

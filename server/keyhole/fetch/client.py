@@ -1,6 +1,7 @@
-"""From a URL to a page: permission, manners, redirects. How bytes are sent and read is exchange.py's.
+"""Fetch pages: check permissions and host limits, follow redirects, name failures.
 
-The redirect loop is here and nowhere else: it alone alternates between deciding (urls.py) and doing.
+exchange.py sends the requests and reads the responses. Only the redirect loop here calls the pure decisions (urls.py)
+and the network in turn.
 """
 
 from __future__ import annotations
@@ -17,84 +18,87 @@ import certifi
 
 from keyhole.config.config import Config
 from keyhole.errors import Code, KeyholeError
-from keyhole.fetch.base import ANY, ApiCall, ApiReply, Terms
+from keyhole.fetch.base import DEFAULT_OPTIONS, ApiCall, ApiReply, FetchOptions
 from keyhole.fetch.decoding import ACCEPT_ENCODING
 from keyhole.fetch.domains import check_domain
 from keyhole.fetch.exchange import Exchange
-from keyhole.fetch.host_limits import Manners, retry_after
-from keyhole.fetch.response_head import MAX_HEADER, kept_headers, location, raise_for_status
+from keyhole.fetch.host_limits import HostLimits, parse_retry_after
+from keyhole.fetch.response_head import MAX_HEADER, page_headers, raise_for_status, redirect_location
 from keyhole.fetch.robots import MAX_ROBOTS, RobotsCache
-from keyhole.fetch.urls import Target, parse_target, redirect_target
+from keyhole.fetch.urls import Target, parse_target, resolve_redirect
 from keyhole.fetch.validators import NOT_MODIFIED
 from keyhole.records import Page
-from keyhole.text.challenges import MAX_ERROR, challenge_header, challenge_in_error
+from keyhole.text.challenges import MAX_ERROR_BODY, find_challenge_header, find_challenge_in_error
 
 if TYPE_CHECKING:
     from keyhole.fetch.exchange import Response
 
 ACCEPT: Final = "text/markdown, text/html;q=0.9, application/xhtml+xml;q=0.9, text/plain;q=0.8, */*;q=0.5"
-READING_SHARE: Final = 2 / 3
-"""Of a call's deadline, for connecting, redirects and reading; the rest is for extraction and ranking. What has come
-of a page by then is shown and said to be partial."""
-MAY_CHALLENGE: Final = frozenset({400, 401, 403, 404, 405, 406, 418, 429, 503})
-"""Statuses that protections give their challenges and blocks; of 2xx pages the extraction judges."""
-ERROR_SECONDS: Final = 3.0
-"""For the body of an error: it decides only on the error's name."""
+FETCH_SHARE: Final = 2 / 3
+"""Share of a call's deadline for connecting, redirects and reading. The rest is for extraction and ranking. A page that
+is not complete by then is shown and marked as partial."""
+CHALLENGE_STATUSES: Final = frozenset({400, 401, 403, 404, 405, 406, 418, 429, 503})
+"""Statuses with which bot protections send challenge and block pages. Extraction detects those with a 2xx status."""
+ERROR_BODY_TIMEOUT: Final = 3.0
+"""Seconds for reading the body of an error, which only decides which error code is reported."""
 
 
 class HttpFetcher:
-    """Fetches over HTTP/1.1, with no cookies, no proxy from the environment and no automatic redirects."""
+    """A client for HTTP/1.1 without cookies, environment proxies and automatic redirects."""
 
     def __init__(
         self,
         config: Config,
         user_agent: str,
         clock: Callable[[], float] = time.time,
-        manners: Manners | None = None,
-        own: frozenset[str] | None = None,
+        host_limits: HostLimits | None = None,
+        unlimited: frozenset[str] | None = None,
         apis: frozenset[str] = frozenset(),
     ) -> None:
-        """`apis`: `host:port` of the APIs that the operator configured, which may be private."""
+        """Create a fetcher.
+
+        `apis`: `host:port` of the operator's APIs, which may have private addresses. `unlimited`: `host:port` without
+        host limits and robots.txt, by default every endpoint that the operator configured by name.
+        """
         self._config = config
         self._clock = clock
-        self._manners = manners or Manners()
-        self._robots = RobotsCache(self._ask_robots, self._manners.now, config.timeout)
+        self._host_limits = host_limits or HostLimits()
+        self._robots = RobotsCache(self._fetch_robots, self._host_limits.now, config.timeout)
         self._headers = {"User-Agent": user_agent, "Accept-Encoding": ACCEPT_ENCODING, "Connection": "close"}
-        # What the operator opened by name is the operator's own: manners are for strangers.
-        self._own = config.allow_private | apis if own is None else own
+        self._unlimited = config.allow_private | apis if unlimited is None else unlimited
         context = ssl.create_default_context(cafile=certifi.where())
-        self._public = Exchange(config, config.allow_private, context, self._manners)
-        self._operator = Exchange(config, config.allow_private | apis, context, self._manners)
+        self._pages = Exchange(config, config.allow_private, context, self._host_limits)
+        self._apis = Exchange(config, config.allow_private | apis, context, self._host_limits)
 
-    async def fetch(self, url: str, terms: Terms = ANY) -> Page:
-        """Follow redirects by hand, each hop checked anew; raise what the final status means."""
-        target, until = parse_target(url), self._until(terms)
+    async def fetch(self, url: str, options: FetchOptions = DEFAULT_OPTIONS) -> Page:
+        """Fetch a page. Every redirect is checked like the first URL. Raises KeyholeError for every failure."""
+        target, deadline = parse_target(url), self._fetch_deadline(options)
         for _hop in range(self._config.max_redirects + 1):
-            await self._admit(target, terms)
-            found = await self._waited(url, target, terms, until)
-            if isinstance(found, Page):
-                return found
-            target = found
+            await self._check_permission(target, options)
+            result = await self._fetch_hop_with_wait(url, target, options, deadline)
+            if isinstance(result, Page):
+                return result
+            target = result
         raise KeyholeError(Code.TOO_MANY_REDIRECTS, f"more than {self._config.max_redirects} redirects")
 
-    async def ask(self, call: ApiCall) -> ApiReply:
-        """One request without redirects, to an API that the operator's settings name."""
-        target, until = parse_target(call.url), self._until()
-        kind = {} if call.body is None else {"Content-Type": "application/json"}
-        headers = {**self._headers, "Accept": "application/json", **kind, **dict(call.headers)}
-        async with self._operator.response(target, headers, until, call.body) as response:
-            body, cut = await self._operator.body(response, until)
+    async def send(self, call: ApiCall) -> ApiReply:
+        """Send a request to an API that the operator configured, without following redirects."""
+        target, deadline = parse_target(call.url), self._fetch_deadline()
+        body_headers = {} if call.body is None else {"Content-Type": "application/json"}
+        headers = {**self._headers, "Accept": "application/json", **body_headers, **dict(call.headers)}
+        async with self._apis.open(target, headers, deadline, call.body) as response:
+            body, cut = await self._apis.read_body(response, deadline)
             if cut:
-                raise KeyholeError(Code.TOO_LARGE, f"the answer of {target.host} was not whole")
-            wait = retry_after(response.headers.get("retry-after", ""), self._clock())
+                raise KeyholeError(Code.TOO_LARGE, f"the response of {target.host} is too large or incomplete")
+            wait = parse_retry_after(response.headers.get("retry-after", ""), self._clock())
             return ApiReply(response.status_code, body, response.headers.get("content-type", "")[:MAX_HEADER], wait)
 
     async def aclose(self) -> None:
         """Close all connections."""
         await self._robots.aclose()
-        await self._public.aclose()
-        await self._operator.aclose()
-        await self._manners.aclose()
+        await self._pages.aclose()
+        await self._apis.aclose()
+        await self._host_limits.aclose()
 
     async def __aenter__(self) -> HttpFetcher:
         return self
@@ -104,85 +108,85 @@ class HttpFetcher:
     ) -> None:
         await self.aclose()
 
-    async def _admit(self, target: Target, terms: Terms) -> None:
-        """Refuse a hop that the operator, the call or the site does not want. Raises KeyholeError."""
+    async def _check_permission(self, target: Target, options: FetchOptions) -> None:
+        """Raise KeyholeError if the operator, the call, a host's requested wait or robots.txt forbids a hop."""
         self._check_domain(target)
-        if not terms.permits(target.url):
-            raise KeyholeError(Code.DOMAIN_NOT_ALLOWED, f"the call's sites do not let {target.host} be fetched")
-        if target.endpoint in self._own:
+        if not options.permits(target.url):
+            raise KeyholeError(Code.DOMAIN_NOT_ALLOWED, f"the sites of this call do not include {target.host}")
+        if target.endpoint in self._unlimited:
             return
-        await self._manners.check(target.host)
+        await self._host_limits.check(target.host)
         if self._config.robots == "on":
             await self._robots.check(target)
 
     def _check_domain(self, target: Target) -> None:
         check_domain(target.host, self._config.allow_domains, self._config.deny_domains)
 
-    def _until(self, terms: Terms = ANY) -> float:
-        left = min(self._config.timeout, terms.until - self._manners.now()) if terms.until else self._config.timeout
-        return asyncio.get_running_loop().time() + left * READING_SHARE
+    def _fetch_deadline(self, options: FetchOptions = DEFAULT_OPTIONS) -> float:
+        left = self._config.timeout
+        if options.deadline:
+            left = min(left, options.deadline - self._host_limits.now())
+        return asyncio.get_running_loop().time() + left * FETCH_SHARE
 
-    async def _waited(self, url: str, target: Target, terms: Terms, until: float) -> Page | Target:
-        """One hop; where the site asks to wait and the deadline lets us, the same hop once more after that."""
-        for last in (False, True):
+    async def _fetch_hop_with_wait(
+        self, url: str, target: Target, options: FetchOptions, deadline: float
+    ) -> Page | Target:
+        """Fetch one hop. If the site asks for a wait that fits the deadline, wait and fetch it a second time."""
+        for is_last in (False, True):
             try:
-                return await self._ask(url, target, terms, until)
+                return await self._fetch_hop(url, target, options, deadline)
             except KeyholeError as error:
                 seconds = error.facts.get("retry_after")
                 if not isinstance(seconds, int):
                     raise
-                if target.endpoint not in self._own:
-                    await self._manners.leave_alone(target.host, seconds)
-                if last or not self._manners.fits(seconds, min(terms.until, until)):
+                if target.endpoint not in self._unlimited:
+                    await self._host_limits.pause(target.host, seconds)
+                if is_last or not self._host_limits.fits_deadline(seconds, min(options.deadline, deadline)):
                     raise
-            await self._manners.sleep(seconds)
-        raise AssertionError("the second try returns or raises")
+            await self._host_limits.sleep(seconds)
+        raise AssertionError("the second attempt returns or raises")
 
-    async def _ask(self, url: str, target: Target, terms: Terms, until: float) -> Page | Target:
-        """One hop: the page, or where it redirects to."""
-        conditions = terms.known.headers(target.url) if terms.known else {}
-        async with self._response(self._public, target, ACCEPT, until, conditions) as response:
-            if place := location(response):
-                return redirect_target(target, place)
+    async def _fetch_hop(self, url: str, target: Target, options: FetchOptions, deadline: float) -> Page | Target:
+        """Return the page, or the target of its redirect."""
+        conditions = options.validators.request_headers(target.url) if options.validators else {}
+        async with self._response(target, ACCEPT, deadline, conditions) as response:
+            if location := redirect_location(response):
+                return resolve_redirect(target, location)
             if conditions and response.status_code == NOT_MODIFIED:
                 return self._page(url, target, response, b"", cut=False)
-            await self._refuse_challenge(response)
+            await self._raise_for_challenge(response)
             raise_for_status(response.status_code, response.headers, self._clock())
-            body, cut = await self._public.body(response, until)
+            body, cut = await self._pages.read_body(response, deadline)
             return self._page(url, target, response, body, cut)
 
-    async def _ask_robots(self, target: Target) -> bytes | Target:
-        """One hop to a robots.txt: as much of its body as counts, or where it redirects to."""
+    async def _fetch_robots(self, target: Target) -> bytes | Target:
+        """Return the first `MAX_ROBOTS` bytes of a robots.txt, or the target of its redirect."""
         self._check_domain(target)
-        until = self._until()
-        async with self._response(self._public, target, "text/plain", until) as response:
-            if place := location(response):
-                return redirect_target(target, place)
+        deadline = self._fetch_deadline()
+        async with self._response(target, "text/plain", deadline) as response:
+            if location := redirect_location(response):
+                return resolve_redirect(target, location)
             raise_for_status(response.status_code, response.headers, self._clock())
-            return (await self._public.body(response, until, MAX_ROBOTS))[0]
+            return (await self._pages.read_body(response, deadline, MAX_ROBOTS))[0]
 
     @asynccontextmanager
     async def _response(
-        self,
-        exchange: Exchange,
-        target: Target,
-        accept: str,
-        until: float,
-        conditions: Mapping[str, str] = MappingProxyType({}),
+        self, target: Target, accept: str, deadline: float, conditions: Mapping[str, str] = MappingProxyType({})
     ) -> AsyncIterator[Response]:
-        """A response, one of few at a time from the same host."""
+        """Open a response within the host's connection limit."""
         headers = {**self._headers, "Accept": accept, **conditions}
-        slot = nullcontext() if target.endpoint in self._own else self._manners.slot(target.host, until)
-        async with slot, exchange.response(target, headers, until) as response:
+        slot = nullcontext() if target.endpoint in self._unlimited else self._host_limits.slot(target.host, deadline)
+        async with slot, self._pages.open(target, headers, deadline) as response:
             yield response
 
-    async def _refuse_challenge(self, response: Response) -> None:
-        """Name a challenge that a header tells of, or the body of an error: its status alone would mislead."""
-        system = challenge_header(response.headers)
-        if not system and response.status_code in MAY_CHALLENGE:
-            system = challenge_in_error(await self._public.beginning(response, ERROR_SECONDS, MAX_ERROR))
+    async def _raise_for_challenge(self, response: Response) -> None:
+        """Raise KeyholeError (bot_challenge) for a challenge, whose status alone would be reported misleadingly."""
+        system = find_challenge_header(response.headers)
+        if not system and response.status_code in CHALLENGE_STATUSES:
+            body = await self._pages.read_beginning(response, ERROR_BODY_TIMEOUT, MAX_ERROR_BODY)
+            system = find_challenge_in_error(body)
         if system:
-            message = f"HTTP {response.status_code}; the site's protection ({system}) let no program through"
+            message = f"HTTP {response.status_code}; the site's bot protection ({system}) blocked the request"
             raise KeyholeError(Code.BOT_CHALLENGE, message, status=response.status_code)
 
     def _page(self, url: str, target: Target, response: Response, body: bytes, cut: bool) -> Page:
@@ -193,5 +197,5 @@ class HttpFetcher:
             body=body,
             fetched_at=self._clock(),
             cut=cut,
-            **kept_headers(response.headers),
+            **page_headers(response.headers),
         )

@@ -1,7 +1,8 @@
-"""The content codings, each undone a short block at a time. Bytes in, bytes out; no limits and no network.
+"""Incremental decoders of the content codings gzip, deflate, br and zstd.
 
-None of the libraries bounds what one call gives, or none exactly. So all are fed the same way, in blocks of `BLOCK`
-bytes, which bounds it by the formats themselves; brotli, whose format bounds nothing, is also asked in portions.
+No decompression library limits exactly how much one call returns. Each decoder is therefore fed blocks of `BLOCK`
+bytes, which limits the output by the maximum ratio of the format. Brotli has no maximum ratio, so its output is also
+read in portions.
 """
 
 from __future__ import annotations
@@ -12,12 +13,12 @@ from collections.abc import Callable
 from typing import Any, Final, Protocol
 
 BLOCK: Final = 64
-"""Bytes. Deflate makes at most 1,032 of one (zlib's technical notes), so 66 KB of a block. The smallest block of zstd
-is four bytes, the largest holds 128 KB (RFC 8878, 3.1.1.2), so at most 2 MB. 10 MB in such steps take 0.1 s."""
+"""Bytes. Deflate expands a byte to at most 1,032 (zlib's technical notes), so a block to 66 KB. The smallest block of
+zstd is four bytes, the largest holds 128 KB (RFC 8878, 3.1.1.2), so at most 2 MB. 10 MB in such blocks take 0.1 s."""
 ZSTD_WINDOW: Final = 8 * 2**20
-"""Bytes: RFC 9659 forbids more in a content coding. The format itself allows 3.75 TB."""
+"""Bytes: RFC 9659 forbids larger windows in a content coding. The format itself allows 3.75 TB."""
 _PORTION: Final = 64 * 1024
-"""Bytes asked of brotli at once. It takes the number loosely and gives up to twice as much."""
+"""Bytes requested from brotli at once. It may return up to twice as many."""
 _GZIP_WINDOW: Final = 16 + zlib.MAX_WBITS
 _GZIP_MAGIC: Final = b"\x1f\x8b"
 _ZSTD_MAGIC: Final = b"\x28\xb5\x2f\xfd"
@@ -25,21 +26,21 @@ _ZSTD_SKIPPABLE: Final = frozenset(bytes([low, 0x2A, 0x4D, 0x18]) for low in ran
 
 
 class Codec(Protocol):
-    """One coding being undone."""
+    """An incremental decoder of one content coding."""
 
-    broken: bool
-    """What came was not, or is no longer, in this coding; nothing more will be decoded."""
+    is_broken: bool
+    """True once the input is not, or no longer, in this coding. Nothing more is decoded then."""
 
     @property
-    def ended(self) -> bool:
-        """Whether the coding's own end was seen."""
+    def is_finished(self) -> bool:
+        """True once the coding's own end was read."""
 
-    def decode(self, block: bytes, room: int) -> bytes:
-        """The decoded form of the next block. Well over `room` bytes the rest may be missing."""
+    def decode(self, block: bytes, limit: int) -> bytes:
+        """Decode the next block. Output far beyond `limit` bytes may be incomplete."""
 
 
 class _Stream(Protocol):
-    """What zlib and zstandard give to decode one member or frame."""
+    """A zlib or zstandard decompressor of one member or frame."""
 
     @property
     def eof(self) -> bool: ...
@@ -48,125 +49,141 @@ class _Stream(Protocol):
     def decompress(self, data: bytes, /) -> bytes: ...
 
 
-class _Members:
-    """gzip, deflate and zstd: members (frames) one after the other, until something else follows."""
+class _MemberCodec:
+    """Decodes gzip, deflate and zstd: members (frames) in sequence, until other data follows."""
 
     def __init__(
-        self, begin: Callable[[bytes, bool], _Stream | None], head: int, fault: type[Exception] = zlib.error
+        self,
+        open_member: Callable[[bytes, bool], _Stream | None],
+        magic_size: int,
+        error_type: type[Exception] = zlib.error,
     ) -> None:
-        self.broken = False
-        self._begin = begin
-        self._head = head
-        """Bytes that tell what begins with them."""
-        self._fault = fault
+        """Create a decoder.
+
+        `open_member` takes the first bytes of a member, at least `magic_size`, and whether it is the first member. It
+        returns None if no member begins there.
+        """
+        self.is_broken = False
+        self._open_member = open_member
+        self._magic_size = magic_size
+        self._error_type = error_type
         self._stream: _Stream | None = None
-        self._held = b""
-        self._over = False
+        self._pending = b""
+        self._has_ended = False
 
     @property
-    def ended(self) -> bool:
+    def is_finished(self) -> bool:
         return self._stream is not None and self._stream.eof
 
-    def decode(self, block: bytes, room: int) -> bytes:  # noqa: ARG002
+    def decode(self, block: bytes, limit: int) -> bytes:  # noqa: ARG002
         out = bytearray()
-        data, self._held = self._held + block, b""
-        while data and not (self._over or self.broken):
+        data, self._pending = self._pending + block, b""
+        while data and not (self._has_ended or self.is_broken):
             if self._stream is None or self._stream.eof:
-                if len(data) < self._head:
-                    self._held = data
+                if len(data) < self._magic_size:
+                    self._pending = data
                     break
-                following = self._begin(data, self._stream is None)
-                self._over = following is None  # what else follows the end is ignored
-                self._stream = following or self._stream
+                member = self._open_member(data, self._stream is None)
+                self._has_ended = member is None  # data after the last member is ignored
+                self._stream = member or self._stream
                 continue
             try:
                 out += self._stream.decompress(data)
-            except self._fault:
-                self.broken = True
+            except self._error_type:
+                self.is_broken = True
             else:
                 data = self._stream.unused_data if self._stream.eof else b""
         return bytes(out)
 
 
-class _Brotli:
-    """br: one stream. Its library cannot say where the stream ended, so the bytes are kept to try again."""
+class _BrotliCodec:
+    """Decodes a brotli stream.
+
+    The library does not report where the stream ended, so the input is kept to decode it again after an error.
+    """
 
     def __init__(self) -> None:
         import brotli
 
-        self.broken = False
+        self.is_broken = False
         self._brotli = brotli
         self._stream: Any = brotli.Decompressor()
-        self._fed = bytearray()
+        self._input = bytearray()
 
     @property
-    def ended(self) -> bool:
-        return not self.broken and bool(self._stream.is_finished())  # which raises after a fault
+    def is_finished(self) -> bool:
+        return not self.is_broken and bool(self._stream.is_finished())  # is_finished() raises after an error
 
-    def decode(self, block: bytes, room: int) -> bytes:
-        if self.broken or self.ended:
+    def decode(self, block: bytes, limit: int) -> bytes:
+        if self.is_broken or self.is_finished:
             return b""
         try:
-            out = self._portions(block, room)
+            out = self._decode_portions(block, limit)
         except self._brotli.error:
-            return self._again(block, room)
-        self._fed += block
+            return self._decode_bytewise(block, limit)
+        self._input += block
         return out
 
-    def _portions(self, block: bytes, room: int) -> bytes:
+    def _decode_portions(self, block: bytes, limit: int) -> bytes:
         out = bytearray(self._stream.process(block, output_buffer_limit=_PORTION))
-        while len(out) <= room and (more := self._stream.process(b"", output_buffer_limit=_PORTION)):
+        while len(out) <= limit and (more := self._stream.process(b"", output_buffer_limit=_PORTION)):
             out += more
         return bytes(out)
 
-    def _again(self, block: bytes, room: int) -> bytes:
-        """What a faulty block holds up to the fault, which may be no more than something after the end."""
+    def _decode_bytewise(self, block: bytes, limit: int) -> bytes:
+        """Decode a faulty block up to its error, which may be only data after the end of the stream."""
         self._stream = self._brotli.Decompressor()
-        for start in range(0, len(self._fed), BLOCK):
-            self._portions(bytes(self._fed[start : start + BLOCK]), sys.maxsize)  # fitted the room before
+        for start in range(0, len(self._input), BLOCK):
+            # No limit: this output was within the limit before.
+            self._decode_portions(bytes(self._input[start : start + BLOCK]), sys.maxsize)
         out = bytearray()
         try:
             for index in range(len(block)):
-                if self.ended:
+                if self.is_finished:
                     break
-                out += self._portions(block[index : index + 1], room - len(out))
+                out += self._decode_portions(block[index : index + 1], limit - len(out))
         except self._brotli.error:
-            self.broken = True
+            self.is_broken = True
         return bytes(out)
 
 
 def gzip() -> Codec:
-    """gzip with all its members (RFC 1952, section 2.2)."""
+    """Return a decoder of gzip with all its members (RFC 1952, section 2.2)."""
 
-    def begin(data: bytes, first: bool) -> _Stream | None:
-        return zlib.decompressobj(_GZIP_WINDOW) if first or data.startswith(_GZIP_MAGIC) else None
+    def open_member(data: bytes, is_first: bool) -> _Stream | None:
+        return zlib.decompressobj(_GZIP_WINDOW) if is_first or data.startswith(_GZIP_MAGIC) else None
 
-    return _Members(begin, len(_GZIP_MAGIC))
+    return _MemberCodec(open_member, len(_GZIP_MAGIC))
 
 
 def deflate() -> Codec:
-    """RFC 9110 means zlib's format (RFC 1950: a check in the first two bytes); many servers send the bare stream."""
+    """Return a decoder of deflate.
 
-    def begin(data: bytes, first: bool) -> _Stream | None:
-        in_zlib = data[0] & 0x0F == 8 and (data[0] << 8 | data[1]) % 31 == 0
-        return zlib.decompressobj(zlib.MAX_WBITS if in_zlib else -zlib.MAX_WBITS) if first else None
+    RFC 9110 defines it as zlib's format (RFC 1950: a check in the first two bytes), but many servers send the stream
+    without zlib's header.
+    """
 
-    return _Members(begin, 2)
+    def open_member(data: bytes, is_first: bool) -> _Stream | None:
+        has_header = data[0] & 0x0F == 8 and (data[0] << 8 | data[1]) % 31 == 0
+        return zlib.decompressobj(zlib.MAX_WBITS if has_header else -zlib.MAX_WBITS) if is_first else None
+
+    return _MemberCodec(open_member, 2)
 
 
 def brotli() -> Codec:
-    """br (RFC 7932)."""
-    return _Brotli()
+    """Return a decoder of br (RFC 7932)."""
+    return _BrotliCodec()
 
 
 def zstd() -> Codec:
-    """zstd with all its frames (RFC 8878), the skippable ones skipped."""
+    """Return a decoder of zstd with all its frames (RFC 8878); skippable frames are skipped."""
     import zstandard
 
-    frames = zstandard.ZstdDecompressor(max_window_size=ZSTD_WINDOW)
+    decompressor = zstandard.ZstdDecompressor(max_window_size=ZSTD_WINDOW)
 
-    def begin(data: bytes, first: bool) -> _Stream | None:
+    def open_member(data: bytes, is_first: bool) -> _Stream | None:
         magic = data[: len(_ZSTD_MAGIC)]
-        return frames.decompressobj() if first or magic == _ZSTD_MAGIC or magic in _ZSTD_SKIPPABLE else None
+        is_frame = is_first or magic == _ZSTD_MAGIC or magic in _ZSTD_SKIPPABLE
+        return decompressor.decompressobj() if is_frame else None
 
-    return _Members(begin, len(_ZSTD_MAGIC), zstandard.ZstdError)
+    return _MemberCodec(open_member, len(_ZSTD_MAGIC), zstandard.ZstdError)

@@ -1,8 +1,8 @@
-"""Content codings undone within a bound, in whatever pieces the bytes arrive. Bytes in, bytes out; no network.
+"""Decode a response's Content-Encoding within a size limit.
 
-httpx bounds nothing when it decompresses: 10 MB of gzip can become 10 GB. Here bytes are decoded in steps of a fixed
-size, counted from the first byte, and counted again after each step: so how a body was cut into pieces on its way
-changes nothing, neither what comes out nor which failure is named.
+httpx does not limit decompression: 10 MB of gzip can become 10 GB. Here the input is decoded in blocks of a fixed size,
+counted from the first byte, and the output is counted after each block. The result and the reported failure therefore
+do not depend on how the network split the body.
 """
 
 from __future__ import annotations
@@ -17,56 +17,56 @@ from keyhole.fetch import codecs
 
 ACCEPT_ENCODING: Final = "gzip, deflate, br, zstd"
 MAX_CODINGS: Final = 2
-"""Servers and a cache in front of them may each apply one; nothing honest applies more."""
+"""The server and a cache in front of it may each apply one coding. More are a sign of an attack."""
 
 _CODECS: Final = {"gzip": codecs.gzip, "deflate": codecs.deflate, "br": codecs.brotli, "zstd": codecs.zstd}
 _NO_CODINGS: Final = frozenset({"", "identity", "none", "binary", "7bit", "8bit", "utf-8", "utf8", "aws-chunked"})
-"""No coding at all, and what servers write there that is none: charsets, mail's transfer encodings, an upload's
-framing that a store of files repeats."""
+"""Values that servers send for an uncompressed body: no coding, charsets, the transfer encodings of mail, and the
+framing of an upload that object storage repeats."""
 _MARKUP: Final = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?:<[!?a-z]|[{\[]\s*[\"{\[\]}])", re.IGNORECASE)
-"""How HTML, XML and JSON begin."""
+"""The beginning of HTML, XML and JSON."""
 
 
 @dataclass(slots=True)
 class _Layer:
-    """Undoes one content coding."""
+    """Decodes one content coding, to at most `limit` bytes."""
 
     coding: str
     limit: int
     _codec: codecs.Codec = field(init=False, repr=False)
-    _held: bytearray = field(default_factory=bytearray, repr=False)
-    """Bytes that do not yet make a step."""
-    _begun: bool = False
-    _plain: bool = False
+    _pending: bytearray = field(default_factory=bytearray, repr=False)
+    """Bytes that do not fill a block yet."""
+    _has_started: bool = False
+    _is_plain: bool = False
     _produced: int = 0
 
     def __post_init__(self) -> None:
         self._codec = _CODECS[self.coding]()
 
     @property
-    def finished(self) -> bool:
-        return self._plain or (self._codec.ended and not self._codec.broken)
+    def is_finished(self) -> bool:
+        return self._is_plain or (self._codec.is_finished and not self._codec.is_broken)
 
-    def decoded(self, pieces: Iterable[bytes], last: bool) -> Iterator[bytes]:
-        """The decoded pieces, each made when it is asked for, so that a chain holds no more than one."""
+    def decode(self, pieces: Iterable[bytes], is_last: bool) -> Iterator[bytes]:
+        """Yield the decoded blocks lazily, so that a chain of layers holds one block at a time."""
         for piece in pieces:
-            self._held += piece
-            whole = len(self._held) - len(self._held) % codecs.BLOCK
-            blocks = bytes(self._held[:whole])
-            del self._held[:whole]
+            self._pending += piece
+            whole = len(self._pending) - len(self._pending) % codecs.BLOCK
+            blocks = bytes(self._pending[:whole])
+            del self._pending[:whole]
             for start in range(0, whole, codecs.BLOCK):
-                yield self._step(blocks[start : start + codecs.BLOCK])
-        if last and self._held:
-            block = bytes(self._held)
-            self._held.clear()
-            yield self._step(block)
+                yield self._decode_block(blocks[start : start + codecs.BLOCK])
+        if is_last and self._pending:
+            block = bytes(self._pending)
+            self._pending.clear()
+            yield self._decode_block(block)
 
-    def _step(self, block: bytes) -> bytes:
-        out = block if self._plain else self._codec.decode(block, self.limit - self._produced)
-        if not self._begun and not out and self._codec.broken and _MARKUP.match(block):
-            # The header is wrong: the page was never compressed, or its compression already undone on the way.
-            out, self._plain = block, True
-        self._begun = True
+    def _decode_block(self, block: bytes) -> bytes:
+        out = block if self._is_plain else self._codec.decode(block, self.limit - self._produced)
+        if not self._has_started and not out and self._codec.is_broken and _MARKUP.match(block):
+            # The header is wrong: the page was never compressed, or an intermediary already decompressed it.
+            out, self._is_plain = block, True
+        self._has_started = True
         self._produced += len(out)
         if self._produced > self.limit:
             code = Code.DECOMPRESSION_BOMB
@@ -75,46 +75,46 @@ class _Layer:
 
 
 class Decoder:
-    """Undoes a Content-Encoding piece by piece; `limit` bytes come out at most.
+    """An incremental decoder of a Content-Encoding that returns at most `limit` bytes in total.
 
-    Feed it every piece, then close it. Damaged and truncated bodies give what they hold up to there and are not
-    `finished`; what follows a coding's own end is ignored.
+    Feed it every piece, then close it. Of a damaged or truncated body it returns the part before the damage and is not
+    finished then. Data after a coding's own end is ignored.
     """
 
     def __init__(self, content_encoding: str, limit: int) -> None:
-        """Raises KeyholeError (unsupported_encoding) for an unknown coding and for a chain of more than two."""
+        """Raises KeyholeError (unsupported_encoding) for an unknown coding and for more than `MAX_CODINGS`."""
         self._limit = limit
-        self._layers = [_Layer(name, limit) for name in reversed(_codings(content_encoding))]
+        self._layers = [_Layer(name, limit) for name in reversed(_parse_codings(content_encoding))]
         self._received = 0
         self._produced = 0
 
     @property
-    def finished(self) -> bool:
-        """Whether every coding's own end was seen; an unfinished one is a truncated or a damaged body."""
-        return all(layer.finished for layer in self._layers)
+    def is_finished(self) -> bool:
+        """True once the end of every coding was read; False for a truncated or damaged body."""
+        return all(layer.is_finished for layer in self._layers)
 
     def feed(self, data: bytes) -> bytes:
-        """What the next piece adds.
+        """Decode the next piece.
 
-        Raises KeyholeError past the limit: too_large, or decompression_bomb if it was decoding that went past it.
+        Raises KeyholeError beyond the limit: decompression_bomb if a coding exceeded it, otherwise too_large.
         """
         self._received += len(data)
-        return self._decoded([data], last=False)
+        return self._decode([data], is_last=False)
 
     def close(self) -> bytes:
-        """What was still held back for a whole step.
+        """Decode the bytes that did not fill a block.
 
-        Raises KeyholeError as `feed` does, and protocol_error if bytes came, but none that could be decoded.
+        Raises KeyholeError as `feed` does, and protocol_error if bytes were received but none could be decoded.
         """
-        out = self._decoded([], last=True)
-        if self._received and not self._produced and not self.finished:
+        out = self._decode([], is_last=True)
+        if self._received and not self._produced and not self.is_finished:
             names = " and ".join(layer.coding for layer in self._layers)
             raise KeyholeError(Code.PROTOCOL_ERROR, f"the {names} body is corrupt or breaks off before any content")
         return out
 
-    def _decoded(self, pieces: Iterable[bytes], last: bool) -> bytes:
+    def _decode(self, pieces: Iterable[bytes], is_last: bool) -> bytes:
         for layer in self._layers:
-            pieces = layer.decoded(pieces, last)
+            pieces = layer.decode(pieces, is_last)
         out = b"".join(pieces)
         self._produced += len(out)
         if self._produced > self._limit:
@@ -122,16 +122,15 @@ class Decoder:
         return out
 
 
-def _codings(content_encoding: str) -> list[str]:
-    """The codings of a header in the order in which they were applied (RFC 9110, section 8.4)."""
+def _parse_codings(content_encoding: str) -> list[str]:
+    """Return the codings of a header in the order in which they were applied (RFC 9110, section 8.4)."""
     listed = (name.strip().lower().removeprefix("x-") for name in content_encoding.split(","))
     names = [name for name in listed if name not in _NO_CODINGS]
     unknown = next((name for name in names if name not in _CODECS), None)
     if unknown is not None:
-        raise KeyholeError(Code.UNSUPPORTED_ENCODING, f"the content coding {unknown[:40]!r} is not understood")
+        raise KeyholeError(Code.UNSUPPORTED_ENCODING, f"the content coding {unknown[:40]!r} is not supported")
     if len(names) > MAX_CODINGS:
         raise KeyholeError(
-            Code.UNSUPPORTED_ENCODING,
-            f"{len(names)} content codings on top of each other; at most {MAX_CODINGS} are undone",
+            Code.UNSUPPORTED_ENCODING, f"{len(names)} content codings are nested; at most {MAX_CODINGS} are supported"
         )
     return names

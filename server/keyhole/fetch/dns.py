@@ -1,4 +1,4 @@
-"""Asks the system's resolver without ever being held up by it. Checks nothing."""
+"""Resolve host names in daemon threads, so that a hanging resolver blocks neither the event loop nor the exit."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ Answers = list[tuple[Any, ...]]
 
 
 async def look_up(host: str, port: int) -> Answers:
-    """The addresses of a name. Raises socket.gaierror and UnicodeError as `socket.getaddrinfo` does.
+    """Return the addresses of a name. Raises socket.gaierror and UnicodeError as `socket.getaddrinfo` does.
 
-    The resolver cannot be cancelled and may hang for minutes. The event loop's own `getaddrinfo` runs it in a pool
-    whose threads are waited for when the process ends; a daemon thread is not.
+    The resolver cannot be cancelled and may hang for minutes. The event loop's own `getaddrinfo` uses a thread pool,
+    and the process waits for its threads at exit; it does not wait for a daemon thread.
     """
     loop = asyncio.get_running_loop()
-    found: asyncio.Future[Answers] = loop.create_future()
+    future: asyncio.Future[Answers] = loop.create_future()
 
-    def tell(answers: Answers, error: Exception | None) -> None:
-        if found.cancelled():
+    def set_result(answers: Answers, error: Exception | None) -> None:
+        if future.cancelled():
             return
         if error is not None:
-            found.set_exception(error)
+            future.set_exception(error)
         else:
-            found.set_result(answers)
+            future.set_result(answers)
 
-    def ask() -> None:
+    def resolve() -> None:
         answers: Answers = []
         failure: Exception | None = None
         try:
@@ -36,7 +36,7 @@ async def look_up(host: str, port: int) -> Answers:
         except (OSError, UnicodeError) as error:
             failure = error
         if not loop.is_closed():
-            loop.call_soon_threadsafe(tell, answers, failure)
+            loop.call_soon_threadsafe(set_result, answers, failure)
 
-    Thread(target=ask, name=f"resolve {host}", daemon=True).start()
-    return await found
+    Thread(target=resolve, name=f"resolve {host}", daemon=True).start()
+    return await future

@@ -1,7 +1,7 @@
-"""Which hosts the operator's lists let us ask. Pure: patterns and a name in, a verdict out; nothing is looked up.
+"""Apply the operator's allow and deny lists of domains.
 
-`example.com` is that host alone and `*.example.com` every host under it, as in certificates and content security
-policies. A deny entry wins over an allow entry; an empty allow list allows every host.
+`example.com` matches that host alone and `*.example.com` every host below it, as in certificates and content security
+policies. A deny entry takes precedence over an allow entry; an empty allow list allows every host.
 """
 
 from __future__ import annotations
@@ -13,32 +13,31 @@ from keyhole.fetch.urls import parse_target
 
 
 def check_domain(host: str, allow: frozenset[str], deny: frozenset[str]) -> None:
-    """Refuse a host that the lists do not let us ask.
+    """Raise KeyholeError (domain_not_allowed) if the lists forbid a host.
 
-    `host` is as urls.py writes it: ASCII, lower case, IPv6 without brackets; the patterns are as config.py reads
-    them. Raises KeyholeError(domain_not_allowed).
+    `host` is normalized as by urls.py: ASCII, lower case, IPv6 without brackets. The patterns are normalized as by
+    config/parsers.py.
     """
-    if not domain_allowed(host, allow, deny):
-        raise KeyholeError(Code.DOMAIN_NOT_ALLOWED, f"the operator's settings do not let {host} be fetched")
+    if not is_domain_allowed(host, allow, deny):
+        raise KeyholeError(Code.DOMAIN_NOT_ALLOWED, f"the operator's settings do not allow {host}")
 
 
-def url_allowed(url: str, allow: frozenset[str], deny: frozenset[str]) -> bool:
-    """Whether the lists let a URL's host be asked; what is no URL is never asked for, whatever another reader of URLs
-    may take its host for."""
+def is_url_allowed(url: str, allow: frozenset[str], deny: frozenset[str]) -> bool:
+    """Return True if the lists allow a URL's host, False for an invalid URL."""
     try:
-        return domain_allowed(parse_target(url).host, allow, deny)
+        return is_domain_allowed(parse_target(url).host, allow, deny)
     except KeyholeError:
         return False
 
 
-def domain_allowed(host: str, allow: frozenset[str], deny: frozenset[str]) -> bool:
-    """Whether the lists let a host be asked."""
-    covering = frozenset(_patterns(host))
-    return not covering & deny and (not allow or bool(covering & allow))
+def is_domain_allowed(host: str, allow: frozenset[str], deny: frozenset[str]) -> bool:
+    """Return True if the lists allow a host."""
+    matching = frozenset(_matching_patterns(host))
+    return not matching & deny and (not allow or bool(matching & allow))
 
 
-def _patterns(host: str) -> Iterator[str]:
-    """Every pattern that covers a host: itself, and a star under each of its parents. An address has none above it."""
+def _matching_patterns(host: str) -> Iterator[str]:
+    """Yield the patterns that match a host: the host itself, and `*.` with each parent domain of a name."""
     yield host
     if ":" in host or host.replace(".", "").isdigit():
         return

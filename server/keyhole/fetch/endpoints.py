@@ -1,4 +1,4 @@
-"""Which names and ports may be asked, before any lookup: a table, each row with its source. No addresses, no I/O."""
+"""Decide which host names and ports may be connected to, before any lookup. Every row of the table cites its source."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ _REFUSED_NAMES: Final[tuple[tuple[str, str], ...]] = (
     ("alt", "not a DNS name, RFC 9476"),
     ("home.arpa", "a name of the home network, RFC 8375"),
     ("internal", "a name for private use, ICANN resolution 2024.07.29.06"),
-    # Not in the DNS, and used inside so widely that RFC 6762 warns of each.
+    # Not in the DNS, but in such wide private use that RFC 6762 warns of each.
     ("corp", "a private name, RFC 6762 appendix G"),
     ("home", "a private name, RFC 6762 appendix G"),
     ("intranet", "a private name, RFC 6762 appendix G"),
     ("lan", "a private name, RFC 6762 appendix G"),
     ("private", "a private name, RFC 6762 appendix G"),
 )
-"""Names that, with all names below them, no public web site has: asking a resolver for one can only lead inside, or
-tell an outsider which names are used inside. `test`, `example` and `invalid` are left to the resolver, as RFC 6761
-asks of applications."""
+"""Names that no public web site has, nor has any name below them. A lookup could only lead into a private network, or
+disclose private names to an outside resolver. `test`, `example` and `invalid` are left to the resolver, as RFC 6761
+requires of applications."""
 
 
 def name_refusal(host: str) -> str | None:
-    """Why a host of a checked URL must not even be looked up, or None. Literal addresses are not judged here."""
+    """Return the reason why a host name is refused before its lookup, or None. IP addresses are checked elsewhere."""
     if _is_address(host):
         return None
-    if reason := next((why for name, why in _REFUSED_NAMES if f".{host}".endswith(f".{name}")), None):
+    if reason := next((reason for name, reason in _REFUSED_NAMES if f".{host}".endswith(f".{name}")), None):
         return reason
     if "." not in host:
         return "not a full name: a resolver may complete it with the local domain, RFC 1535"
@@ -37,7 +37,7 @@ def name_refusal(host: str) -> str | None:
 
 
 def port_refusal(port: int, ports: Container[int]) -> str | None:
-    """Why a port must not be connected to, or None: `ports` are the ones that the settings open."""
+    """Return the reason why a port is refused, or None if it is among the allowed `ports`."""
     return None if port in ports else "not one of the web ports that KEYHOLE_PORTS opens"
 
 

@@ -1,4 +1,4 @@
-"""One request and one bounded response, to checked addresses only. Follows nothing and judges no status."""
+"""Send one HTTP request to a checked address and read the response within limits of size and time."""
 
 from __future__ import annotations
 
@@ -14,89 +14,97 @@ import httpx
 from keyhole.config.config import Config
 from keyhole.errors import Code, KeyholeError
 from keyhole.fetch.backend import CheckedBackend
-from keyhole.fetch.byte_cap import MeteredBackend
+from keyhole.fetch.byte_cap import ByteCapBackend
 from keyhole.fetch.decoding import Decoder
-from keyhole.fetch.host_limits import BACKOFF, Manners
+from keyhole.fetch.host_limits import BACKOFF, HostLimits
 from keyhole.fetch.response_head import PARTIAL_CONTENT
 from keyhole.fetch.urls import DEFAULT_PORTS, Target
 
 Response = httpx.Response
 Headers = httpx.Headers
-"""The answer as the rest of fetch/ knows it: another HTTP library would change this file alone."""
+"""Other modules of fetch/ use these aliases, so that only this file depends on httpx."""
 
 MAX_CONNECTIONS: Final = 64
-"""Open connections of one server: a search fetches 10 at once, several clients may share a host, and a few sites
-that never end must not keep the others waiting."""
+"""Open connections of one server. A search fetches 10 pages at once and several clients may share a server; a few
+sites that never finish must not block the other requests."""
 MIN_PARTIAL: Final = 64
-"""Bytes. Of a body that broke off, less than a sentence: the failure says more."""
-FRAMING: Final = 2
-"""Bytes on the wire for each byte of the cap on a body: chunks have sizes around them, but not for every byte."""
+"""Bytes. A truncated body below this size, less than a sentence, is reported as a failure."""
+FRAMING_FACTOR: Final = 2
+"""Bytes on the wire allowed for each byte of the body's cap. Chunk sizes are framing, but not around every byte."""
 
 
 class Exchange:
-    """Sends requests over connections of its own; `allowed`: `host:port` that may be private."""
+    """Sends requests over its own connection pool. `allowed`: each `host:port` that may have a private address."""
 
-    def __init__(self, config: Config, allowed: frozenset[str], context: ssl.SSLContext, manners: Manners) -> None:
+    def __init__(
+        self, config: Config, allowed: frozenset[str], context: ssl.SSLContext, host_limits: HostLimits
+    ) -> None:
         self._config = config
-        self._manners = manners
-        self._transport = _PinnedTransport(config, allowed, context)
+        self._host_limits = host_limits
+        self._transport = _CheckedTransport(config, allowed, context)
 
     async def aclose(self) -> None:
         """Close all connections."""
         await self._transport.aclose()
 
     @asynccontextmanager
-    async def response(
-        self, target: Target, headers: Mapping[str, str], until: float, content: bytes | None = None
+    async def open(
+        self, target: Target, headers: Mapping[str, str], deadline: float, content: bytes | None = None
     ) -> AsyncIterator[Response]:
-        """The head of a response that comes before `until`, in seconds of the event loop's clock; with `content`, to
-        a POST of it.
+        """Send a GET request, or a POST of `content`, and yield the response with its body unread.
 
-        Raises KeyholeError: what the connection raises, timeout, protocol_error.
+        `deadline`: for the response's head, in seconds of the event loop's clock.
+        Raises KeyholeError: connection failures, timeout, protocol_error.
         """
-        # The transport is asked directly: httpx's client keeps cookies, reads the environment and takes a redirect's
-        # location apart even where it does not follow it, which fails for what is no URL.
+        # The transport is called directly: httpx's client keeps cookies, reads the environment and parses the location
+        # of redirects even if it does not follow them, which fails for an invalid URL.
         method = "GET" if content is None else "POST"
         request = httpx.Request(method, target.url, headers=headers, content=content)
-        # httpx would normalise the path once more; what was checked is what is sent.
+        # httpx would normalize the path once more. The path that was checked must be the path that is sent.
         request.extensions = {**request.extensions, "target": target.path.encode("ascii")}
         try:
-            async with asyncio.timeout_at(until):
-                response = await self._sent(request)
+            async with asyncio.timeout_at(deadline):
+                response = await self._send_with_retry(request)
         except (httpcore.TimeoutException, TimeoutError) as error:
             raise KeyholeError(Code.TIMEOUT, f"{target.host} did not answer in time") from error
         except (httpcore.NetworkError, httpcore.ProtocolError, OSError) as error:
-            raise KeyholeError(Code.PROTOCOL_ERROR, f"{target.host} broke off or did not speak HTTP") from error
+            message = f"{target.host} closed the connection or did not answer with valid HTTP"
+            raise KeyholeError(Code.PROTOCOL_ERROR, message) from error
         try:
-            response.extensions["network_stream"].allow(FRAMING * self._config.max_bytes)
+            response.extensions["network_stream"].raise_cap(FRAMING_FACTOR * self._config.max_bytes)
             yield response
         finally:
             await response.aclose()
 
-    async def body(self, response: Response, until: float, max_bytes: int = 0) -> tuple[bytes, bool]:
-        """The decoded body and whether it was cut: at the byte cap, by damage, a broken connection or the deadline."""
+    async def read_body(self, response: Response, deadline: float, max_bytes: int = 0) -> tuple[bytes, bool]:
+        """Return the decoded body, and True if it is incomplete.
+
+        The byte cap, damage, a closed connection and the deadline make a body incomplete. `max_bytes` is the cap, by
+        default the operator's.
+        """
         decoder = Decoder(response.headers.get("content-encoding", ""), self._config.max_decoded_bytes)
         received, out, max_bytes = 0, bytearray(), max_bytes or self._config.max_bytes
         try:
-            async with asyncio.timeout_at(until):
+            async with asyncio.timeout_at(deadline):
                 async for piece in response.aiter_raw():
-                    room = max_bytes - received
+                    allowed = max_bytes - received
                     received += len(piece)
-                    out += decoder.feed(piece[:room])
+                    out += decoder.feed(piece[:allowed])
                     if received > max_bytes:
                         return bytes(out + decoder.close()), True
         except (httpcore.NetworkError, httpcore.ProtocolError, httpcore.TimeoutException, OSError) as error:
             out += decoder.close()
             if len(out) < MIN_PARTIAL:
-                late = isinstance(error, TimeoutError | httpcore.TimeoutException)
-                what = "the page came too slowly" if late else "the connection broke before any of the page had come"
-                raise KeyholeError(Code.TIMEOUT if late else Code.PROTOCOL_ERROR, what) from error
+                if isinstance(error, TimeoutError | httpcore.TimeoutException):
+                    raise KeyholeError(Code.TIMEOUT, "the page was sent too slowly") from error
+                message = "the connection was closed before any of the page was received"
+                raise KeyholeError(Code.PROTOCOL_ERROR, message) from error
             return bytes(out), True
         out += decoder.close()
-        return bytes(out), response.status_code == PARTIAL_CONTENT or (bool(out) and not decoder.finished)
+        return bytes(out), response.status_code == PARTIAL_CONTENT or (bool(out) and not decoder.is_finished)
 
-    async def beginning(self, response: Response, seconds: float, max_bytes: int) -> bytes:
-        """What of an error's body comes soon, bounded; b"" for one that cannot be read."""
+    async def read_beginning(self, response: Response, seconds: float, max_bytes: int) -> bytes:
+        """Return what is received of an error's body within `seconds`, at most `max_bytes`; b"" if it is unreadable."""
         out = bytearray()
         try:
             decoder = Decoder(response.headers.get("content-encoding", ""), 16 * max_bytes)
@@ -110,23 +118,23 @@ class Exchange:
             pass
         return bytes(out[:max_bytes])
 
-    async def _sent(self, request: httpx.Request) -> Response:
-        """The head of the answer. Where no connection came about, or a GET's broke before it, it is tried once more."""
+    async def _send_with_retry(self, request: httpx.Request) -> Response:
+        """Send a request, and once more if no connection was made or the connection of a GET request was lost."""
         for pause in BACKOFF:
             try:
                 return await self._transport.handle_async_request(request)
             except (KeyholeError, httpcore.NetworkError, OSError) as error:
-                connected = not isinstance(error, KeyholeError) or error.code is not Code.CONNECT_FAILURE
-                if connected and (isinstance(error, KeyholeError) or request.method != "GET"):
+                is_connected = not isinstance(error, KeyholeError) or error.code is not Code.CONNECT_FAILURE
+                if is_connected and (isinstance(error, KeyholeError) or request.method != "GET"):
                     raise
-            await self._manners.sleep(pause)
+            await self._host_limits.sleep(pause)
         return await self._transport.handle_async_request(request)
 
 
-class _PinnedTransport(httpx.AsyncBaseTransport):
-    """httpx over an httpcore pool whose connections go to checked addresses only.
+class _CheckedTransport(httpx.AsyncBaseTransport):
+    """An httpx transport whose httpcore pool connects to checked addresses only.
 
-    After encode/httpx's own transport; written again because that one takes no network backend.
+    It follows httpx's own transport, which does not accept a network backend.
     """
 
     def __init__(self, config: Config, allowed: frozenset[str], context: ssl.SSLContext) -> None:
@@ -135,14 +143,14 @@ class _PinnedTransport(httpx.AsyncBaseTransport):
             ssl_context=context,
             max_connections=MAX_CONNECTIONS,
             max_keepalive_connections=0,
-            network_backend=MeteredBackend(checked),
+            network_backend=ByteCapBackend(checked),
         )
 
     async def handle_async_request(self, request: httpx.Request) -> Response:
         url = request.url
         path = request.extensions["target"]
         port = url.port or DEFAULT_PORTS[url.scheme]
-        answer = await self._pool.handle_async_request(
+        response = await self._pool.handle_async_request(
             httpcore.Request(
                 method=request.method,
                 url=httpcore.URL(scheme=url.raw_scheme, host=url.raw_host, port=port, target=path),
@@ -152,10 +160,10 @@ class _PinnedTransport(httpx.AsyncBaseTransport):
             )
         )
         return httpx.Response(
-            status_code=answer.status,
-            headers=answer.headers,
-            stream=_Body(answer),
-            extensions=answer.extensions,
+            status_code=response.status,
+            headers=response.headers,
+            stream=_Body(response),
+            extensions=response.extensions,
         )
 
     async def aclose(self) -> None:
@@ -163,12 +171,14 @@ class _PinnedTransport(httpx.AsyncBaseTransport):
 
 
 class _Body(httpx.AsyncByteStream):
-    def __init__(self, answer: httpcore.Response) -> None:
-        self._answer = answer
+    """The body of an httpcore response as an httpx stream."""
+
+    def __init__(self, response: httpcore.Response) -> None:
+        self._response = response
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        async for piece in self._answer.aiter_stream():
+        async for piece in self._response.aiter_stream():
             yield piece
 
     async def aclose(self) -> None:
-        await self._answer.aclose()
+        await self._response.aclose()

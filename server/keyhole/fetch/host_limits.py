@@ -1,7 +1,6 @@
-"""How hard one host is pressed: connections at once, waits it asked for, retries. No HTTP and no robots.txt here.
+"""Limit the load on each host: connections at once, and the waits that hosts request with Retry-After.
 
-Time is two ports, a clock that only runs forward and a sleep, so that tests need neither. Other servers that press the
-same hosts are a third.
+The clock, the sleep and the limits shared with other servers are ports, so that tests can replace them.
 """
 
 from __future__ import annotations
@@ -20,29 +19,29 @@ from typing import Final, Protocol
 
 from keyhole.errors import Code, KeyholeError
 
-PER_HOST: Final = 4
-"""Connections to one host at once: below the six that a browser opens for one reader, and enough for a search
-whose results all lie on one site to be read in three rounds."""
+MAX_PER_HOST: Final = 4
+"""Connections to one host at once: fewer than the six that a browser opens, and enough to read a search whose results
+are all on one site in three rounds."""
 BACKOFF: Final = (0.25,)
-"""Seconds before each further try of a connection that failed: one try, soon enough for any deadline."""
+"""Seconds before each retry of a failed connection: one retry, soon enough for any deadline."""
 WAIT_MARGIN: Final = 2.0
 """Seconds that must be left of a deadline after a wait, for the request that follows it."""
 MAX_WAIT: Final = 86_400
-"""Seconds for which a host's wish to be left alone is kept: longer ones are mistakes."""
+"""Seconds. A longer wait is taken for a mistake and shortened to this."""
 MAX_HOSTS: Final = 1_000
-"""Hosts whose wish is remembered; the longest known go first."""
-POLL: Final = (0.02, 0.06)
-"""Seconds, at random between these, before other servers are asked again for a place at a host: shorter than a page
-takes, and at random lest two servers stay in step."""
+"""Hosts whose waits are remembered; the oldest are forgotten first."""
+POLL_INTERVAL: Final = (0.02, 0.06)
+"""Bounds in seconds of the random pause before the shared limits are asked again for a slot. It is shorter than the
+fetch of a page, and random so that two servers do not stay in step."""
 
 _SECONDS = re.compile(r"[0-9]{1,20}")
 _DATE_LENGTH = 40
 
 
-def retry_after(value: str, now: float) -> int | None:
-    """The seconds that a `Retry-After` header names, or None: a number, or a date (RFC 9110, section 10.2.3).
+def parse_retry_after(value: str, now: float) -> int | None:
+    """Parse a `Retry-After` header, a number or a date (RFC 9110, section 10.2.3); return seconds, or None if invalid.
 
-    `now` is the time of the answer in seconds since the epoch.
+    `now` is the time of the response in seconds since the epoch.
     """
     value = value.strip()
     if _SECONDS.fullmatch(value):
@@ -57,124 +56,131 @@ def retry_after(value: str, now: float) -> int | None:
     return max(0, min(math.ceil(seconds), MAX_WAIT))
 
 
-class Others(Protocol):
-    """The other servers that fetch from the same hosts. Nothing here waits long or raises: where they cannot be asked,
-    this server goes by what it knows itself."""
+class SharedHostLimits(Protocol):
+    """Host limits shared by several servers.
 
-    async def take(self, host: str, most: int) -> str | None:
-        """One of a host's `most` places among all servers: what to give back, or None when all are taken; "" when they
-        cannot be asked."""
+    No method waits long or raises: while the other servers cannot be reached, this server applies its own limits.
+    """
+
+    async def acquire(self, host: str, limit: int) -> str | None:
+        """Take one of the host's `limit` slots and return its lease.
+
+        Returns None if all slots are taken, and "" if the other servers cannot be reached.
+        """
         ...
 
-    def give_back(self, host: str, lease: str) -> None:
-        """The place is free again."""
+    def release(self, host: str, lease: str) -> None:
+        """Free the slot of a lease."""
         ...
 
-    async def left(self, host: str) -> float:
-        """Seconds for which the host wants to be left alone, as it told any server."""
+    async def pause_left(self, host: str) -> float:
+        """Return the seconds left of the wait that the host requested from any server."""
         ...
 
-    async def leave_alone(self, host: str, seconds: float) -> None:
-        """Tell all servers of a host's wish."""
+    async def pause(self, host: str, seconds: float) -> None:
+        """Record for all servers that a host requested a wait."""
         ...
 
     async def aclose(self) -> None:
-        """Let go of them."""
+        """Close the connection to the other servers."""
         ...
 
 
-class Manners:
-    """What is remembered of hosts while the process lives: who is being asked, and who wants to be left alone."""
+class HostLimits:
+    """Open connections and requested waits of each host, in memory and, with `shared`, across servers."""
 
     def __init__(
         self,
         now: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
-        others: Others | None = None,
+        shared: SharedHostLimits | None = None,
     ) -> None:
         self.now = now
         self.sleep = sleep
-        self._others = others
+        self._shared = shared
         self._slots: dict[str, tuple[asyncio.Semaphore, int]] = {}
-        self._waits: OrderedDict[str, float] = OrderedDict()
+        """Each host's semaphore, and how many tasks use it."""
+        self._paused_until: OrderedDict[str, float] = OrderedDict()
 
     @asynccontextmanager
-    async def slot(self, host: str, until: float = math.inf) -> AsyncIterator[None]:
-        """Wait until fewer than four connections to a host are open, by this server and by others, and hold one. The
-        wait ends at `until`, in seconds of the event loop's clock. Raises KeyholeError(timeout)."""
-        slots, users = self._slots.get(host, (asyncio.Semaphore(PER_HOST), 0))
-        self._slots[host] = slots, users + 1
+    async def slot(self, host: str, deadline: float = math.inf) -> AsyncIterator[None]:
+        """Hold one of the host's `MAX_PER_HOST` connection slots, and wait for it until `deadline`.
+
+        `deadline` is in seconds of the event loop's clock. Raises KeyholeError (timeout).
+        """
+        semaphore, users = self._slots.get(host, (asyncio.Semaphore(MAX_PER_HOST), 0))
+        self._slots[host] = semaphore, users + 1
         try:
-            async with _soon(slots, host, until), self._place(host, until):
+            async with _acquire(semaphore, host, deadline), self._shared_slot(host, deadline):
                 yield
         finally:
-            slots, users = self._slots[host]
+            semaphore, users = self._slots[host]
             if users > 1:
-                self._slots[host] = slots, users - 1
+                self._slots[host] = semaphore, users - 1
             else:
                 del self._slots[host]
 
     async def check(self, host: str) -> None:
-        """Refuse a host that asked to be left alone for now. Raises KeyholeError(rate_limited)."""
-        left = math.ceil(self._waits.get(host, 0.0) - self.now())
-        if left <= 0 and self._others is not None and (left := math.ceil(await self._others.left(host))) > 0:
-            self._remember(host, left)
+        """Raise KeyholeError (rate_limited) if a wait that the host requested is not over."""
+        left = math.ceil(self._paused_until.get(host, 0.0) - self.now())
+        if left <= 0 and self._shared is not None and (left := math.ceil(await self._shared.pause_left(host))) > 0:
+            self._remember_pause(host, left)
         if left > 0:
-            message = f"{host} asked to be left alone for {left} s more; it was not asked again"
+            message = f"{host} asked for no requests for {left} s more; no request was sent"
             raise KeyholeError(Code.RATE_LIMITED, message, retry_after=left)
 
-    async def leave_alone(self, host: str, seconds: float) -> None:
-        """Remember that a host asked for a wait."""
-        self._remember(host, seconds)
-        if self._others is not None:
-            await self._others.leave_alone(host, seconds)
+    async def pause(self, host: str, seconds: float) -> None:
+        """Record that a host requested a wait."""
+        self._remember_pause(host, seconds)
+        if self._shared is not None:
+            await self._shared.pause(host, seconds)
 
-    def fits(self, seconds: float, until: float) -> bool:
-        """Whether a wait leaves enough of a deadline, which is in the clock's seconds."""
-        return seconds + WAIT_MARGIN <= until - self.now()
+    def fits_deadline(self, seconds: float, deadline: float) -> bool:
+        """Return True if a wait leaves time for a request before `deadline`, in seconds of this object's clock."""
+        return seconds + WAIT_MARGIN <= deadline - self.now()
 
     async def aclose(self) -> None:
-        """Let go of the other servers."""
-        if self._others is not None:
-            await self._others.aclose()
+        """Close the connection to the other servers."""
+        if self._shared is not None:
+            await self._shared.aclose()
 
     @asynccontextmanager
-    async def _place(self, host: str, until: float) -> AsyncIterator[None]:
-        """One of the host's places among all servers."""
-        if self._others is None:
+    async def _shared_slot(self, host: str, deadline: float) -> AsyncIterator[None]:
+        """Hold one of the host's slots among all servers."""
+        if self._shared is None:
             yield
             return
         clock = asyncio.get_running_loop().time
-        while (lease := await self._others.take(host, PER_HOST)) is None:
-            pause = random.uniform(*POLL)  # noqa: S311 - no secret
-            if clock() + pause >= until:
-                raise _busy(host)
+        while (lease := await self._shared.acquire(host, MAX_PER_HOST)) is None:
+            pause = random.uniform(*POLL_INTERVAL)  # noqa: S311 - no secret
+            if clock() + pause >= deadline:
+                raise _busy_error(host)
             await self.sleep(pause)
         try:
             yield
         finally:
             if lease:
-                self._others.give_back(host, lease)
+                self._shared.release(host, lease)
 
-    def _remember(self, host: str, seconds: float) -> None:
-        self._waits[host] = self.now() + seconds
-        self._waits.move_to_end(host)
-        while len(self._waits) > MAX_HOSTS:
-            self._waits.popitem(last=False)
+    def _remember_pause(self, host: str, seconds: float) -> None:
+        self._paused_until[host] = self.now() + seconds
+        self._paused_until.move_to_end(host)
+        while len(self._paused_until) > MAX_HOSTS:
+            self._paused_until.popitem(last=False)
 
 
 @asynccontextmanager
-async def _soon(slots: asyncio.Semaphore, host: str, until: float) -> AsyncIterator[None]:
+async def _acquire(semaphore: asyncio.Semaphore, host: str, deadline: float) -> AsyncIterator[None]:
     try:
-        async with asyncio.timeout_at(until if until < math.inf else None):
-            await slots.acquire()
+        async with asyncio.timeout_at(deadline if deadline < math.inf else None):
+            await semaphore.acquire()
     except TimeoutError as error:
-        raise _busy(host) from error
+        raise _busy_error(host) from error
     try:
         yield
     finally:
-        slots.release()
+        semaphore.release()
 
 
-def _busy(host: str) -> KeyholeError:
-    return KeyholeError(Code.TIMEOUT, f"{host} was busy with other requests of ours, and no connection to it came free")
+def _busy_error(host: str) -> KeyholeError:
+    return KeyholeError(Code.TIMEOUT, f"all connections allowed to {host} were in use by other requests")

@@ -1,7 +1,7 @@
-"""When two URLs are one, and which URLs a text holds: what the policy `known` goes by. Pure; the store remembers.
+"""Normalize URLs, hash them for the store and extract them from text, for the URL policy `known`.
 
-A model that a page has turned can carry what it knows out of a conversation in a URL that it writes itself. A URL
-that was there before, in a result or a page, carries nothing but the choice of it.
+A page with instructions for a model could make it send out data of a conversation in a URL that the model composes. A
+URL that a search result or a page already contained cannot carry such data.
 """
 
 from __future__ import annotations
@@ -14,104 +14,104 @@ from itertools import islice
 from typing import Final
 
 from keyhole.errors import KeyholeError
-from keyhole.fetch.urls import Target, parse_target, redirect_target
+from keyhole.fetch.urls import Target, parse_target, resolve_redirect
 
-KEY_BYTES: Final = 16
-"""128 bits: nobody finds a URL that has the key of another one."""
+HASH_BYTES: Final = 16
+"""128 bits make a second URL with the same hash infeasible to find."""
 MAX_LINKS: Final = 5_000
-"""Links of one text that are remembered: the longest index pages have about so many."""
+"""Links of one text that are remembered, about as many as the longest index pages have."""
 
-# The address of a Markdown link, or an address that stands in the text as it is.
+# The URL of a Markdown link, or a URL in plain text.
 _LINK = re.compile(r"\]\(<?([^\s()<>]+)|(https?://[^\s<>\"`]+)", re.IGNORECASE)
 _ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
-_MARKS: Final = ".,;:!?'*_~|\\"
-"""Marks after an address that are the sentence's, not its own."""
-_SPELLING = re.compile(r"%([0-9A-Fa-f]{2})|[()]")
+_TRAILING_MARKS: Final = ".,;:!?'*_~|\\"
+"""Marks after a URL that belong to the sentence."""
+_ESCAPE_OR_PARENTHESIS = re.compile(r"%([0-9A-Fa-f]{2})|[()]")
 _UNRESERVED = re.compile(r"[A-Za-z0-9._~-]")
 
 
-def canonical(url: str) -> str:
-    """The one spelling of a URL (RFC 3986, section 6.2.2): no fragment, host in lower case, no default port, escapes
-    in upper case and only where they are needed; parentheses are escaped, as they are in the text of a page.
+def canonicalize(url: str) -> str:
+    """Return the canonical form of a URL (RFC 3986, section 6.2.2). Raises KeyholeError for an invalid URL.
 
-    In the policy `known` this is what is asked for: how a known URL is spelt must not carry data either.
-    Raises KeyholeError for what is no URL.
+    It has no fragment, a lower-case host, no default port, and upper-case escapes only where necessary. Parentheses are
+    escaped, as they are in the text of a page. The policy `known` requests this form, so that variants of a known URL
+    cannot carry data either.
     """
-    return _spelt(parse_target(url))
+    return _canonical_url(parse_target(url))
 
 
-def key(url: str) -> bytes:
-    """What the store remembers of a canonical URL."""
-    return hashlib.blake2b(url.encode("ascii"), digest_size=KEY_BYTES).digest()
+def hash_url(url: str) -> bytes:
+    """Return the hash of a canonical URL, under which the store remembers it."""
+    return hashlib.blake2b(url.encode("ascii"), digest_size=HASH_BYTES).digest()
 
 
-def keys_of(url: str, text: str) -> frozenset[bytes]:
-    """The keys of a page's own URL and of every link in its text."""
+def hash_page_urls(url: str, text: str) -> frozenset[bytes]:
+    """Return the hashes of a page's own URL and of every link in its text."""
     try:
         base = parse_target(url)
-    except KeyholeError:  # of such a page the whole addresses are known, and no relative ones
-        return keys(islice(_links(text), MAX_LINKS))
-    return keys(islice(_links(text), MAX_LINKS), base) | {key(_spelt(base))}
+    except KeyholeError:  # relative links cannot be resolved
+        return hash_urls(islice(_extract_links(text), MAX_LINKS))
+    return hash_urls(islice(_extract_links(text), MAX_LINKS), base) | {hash_url(_canonical_url(base))}
 
 
-def keys(urls: Iterable[str], base: Target | None = None) -> frozenset[bytes]:
-    """The keys of some URLs, relative ones from `base`; what is no URL is left out."""
-    found = set()
+def hash_urls(urls: Iterable[str], base: Target | None = None) -> frozenset[bytes]:
+    """Return the hashes of URLs, which may be relative to `base`. Invalid URLs are skipped."""
+    hashes = set()
     for url in dict.fromkeys(urls):
         try:
-            found.add(key(_spelt(_target(url, base))))
+            hashes.add(hash_url(_canonical_url(_parse_link(url, base))))
         except KeyholeError:
             continue
-    return frozenset(found)
+    return frozenset(hashes)
 
 
-def configured(url: str, entries: Iterable[str]) -> bool:
-    """Whether the operator's entries hold a canonical URL: the URL itself, or a beginning that ends with `*`."""
-    return any(_covers(entry, url) for entry in entries)
+def is_listed(url: str, entries: Iterable[str]) -> bool:
+    """Return True if an entry equals a canonical URL, or ends in `*` and is a prefix of it."""
+    return any(_matches_entry(url, entry) for entry in entries)
 
 
-def _covers(entry: str, url: str) -> bool:
+def _matches_entry(url: str, entry: str) -> bool:
     try:
-        beginning = canonical(entry.removesuffix("*"))
+        prefix = canonicalize(entry.removesuffix("*"))
     except KeyholeError:
         return False
     if not entry.endswith("*"):
-        return url == beginning
-    # A server may read /docs/../private as /private: such a path is nowhere surely under a beginning.
-    return url.startswith(beginning) and not re.search(r"/\.{1,2}(?:[/?]|$)", url)
+        return url == prefix
+    # A server may read /docs/../private as /private, so a path with dot segments matches no prefix.
+    return url.startswith(prefix) and not re.search(r"/\.{1,2}(?:[/?]|$)", url)
 
 
-def _spelt(target: Target) -> str:
-    return replace(target, path=_SPELLING.sub(_one_spelling, target.path)).url
+def _canonical_url(target: Target) -> str:
+    return replace(target, path=_ESCAPE_OR_PARENTHESIS.sub(_normalize_escape, target.path)).url
 
 
-def _one_spelling(found: re.Match[str]) -> str:
-    if found[1] is None:
-        return f"%{ord(found[0]):02X}"
-    character = chr(int(found[1], 16))
-    return character if _UNRESERVED.fullmatch(character) else found[0].upper()
+def _normalize_escape(match: re.Match[str]) -> str:
+    if match[1] is None:
+        return f"%{ord(match[0]):02X}"
+    character = chr(int(match[1], 16))
+    return character if _UNRESERVED.fullmatch(character) else match[0].upper()
 
 
-def _target(url: str, base: Target | None) -> Target:
+def _parse_link(url: str, base: Target | None) -> Target:
     if base is None or url[:8].lower().startswith(("http://", "https://")):
         return parse_target(url)
-    return redirect_target(base, url)
+    return resolve_redirect(base, url)
 
 
-def _links(text: str) -> Iterator[str]:
-    """Addresses in a text, as they stand. Where a bare one ends is not sure, so that each likely end gives one."""
-    for found in _LINK.finditer(text):
-        if found[2] is None:
-            yield _ESCAPED.sub(r"\1", found[1])
+def _extract_links(text: str) -> Iterator[str]:
+    """Yield the URLs in a text. For a plain URL, whose end is uncertain, yield one URL for each likely end."""
+    for match in _LINK.finditer(text):
+        if match[2] is None:
+            yield _ESCAPED.sub(r"\1", match[1])
             continue
-        # [https://a.example](https://b.example) is one run of characters with two addresses.
-        for part in found[2].split("]("):
-            yield from _likely(_ESCAPED.sub(r"\1", part))
+        # [https://a.example](https://b.example) is one match with two URLs.
+        for part in match[2].split("]("):
+            yield from _likely_urls(_ESCAPED.sub(r"\1", part))
 
 
-def _likely(address: str) -> Iterator[str]:
-    marks = address.rstrip(_MARKS)
-    yield marks
-    if any(mark in marks for mark in ")]}"):
-        yield address.partition(")")[0].rstrip(_MARKS)
-        yield address.rstrip(_MARKS + ")]}")
+def _likely_urls(text: str) -> Iterator[str]:
+    stripped = text.rstrip(_TRAILING_MARKS)
+    yield stripped
+    if any(bracket in stripped for bracket in ")]}"):
+        yield text.partition(")")[0].rstrip(_TRAILING_MARKS)
+        yield text.rstrip(_TRAILING_MARKS + ")]}")

@@ -1,4 +1,4 @@
-"""What the head of a response says: a failure's name, where a redirect leads, what is kept. Pure; reads no bodies."""
+"""Interpret the head of a response: its status, its redirect and the headers that a page keeps."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
 from keyhole.errors import Code, KeyholeError
-from keyhole.fetch.host_limits import retry_after
+from keyhole.fetch.host_limits import parse_retry_after
 
 if TYPE_CHECKING:
     from keyhole.fetch.exchange import Headers, Response
@@ -15,16 +15,19 @@ REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
 PARTIAL_CONTENT: Final = 206
 
 MAX_HEADER: Final = 1_000
-"""Characters kept of a header's value. Real ones have 100; longer ones are there to be parsed slowly."""
+"""Characters kept of a header's value. Real values have about 100; long ones are meant to slow a parser down."""
 MAX_LINK: Final = 8_000
-"""Characters of the Link header that are kept; those of preloads may be long."""
+"""Characters kept of the Link header, which may be long when it lists preloads."""
 
 
 def raise_for_status(status: int, headers: Mapping[str, str], now: float) -> None:
-    """Name a status that is not a success: rate_limited, login_required or http_status. `now`: for dates."""
+    """Raise KeyholeError for a status other than 2xx: rate_limited, login_required or http_status.
+
+    `now`: seconds since the epoch, to which a date in Retry-After is compared.
+    """
     if 200 <= status < 300:
         return
-    if status in {429, 503} and (wait := retry_after(headers.get("retry-after", ""), now)) is not None:
+    if status in {429, 503} and (wait := parse_retry_after(headers.get("retry-after", ""), now)) is not None:
         message = f"HTTP {status}; Retry-After {wait} s"
         raise KeyholeError(Code.RATE_LIMITED, message, status=status, retry_after=wait)
     if status == 429:
@@ -34,27 +37,30 @@ def raise_for_status(status: int, headers: Mapping[str, str], now: float) -> Non
     raise KeyholeError(Code.HTTP_STATUS, f"HTTP {status}", status=status)
 
 
-def location(response: Response) -> str:
-    """Where a redirect leads, or nothing. Two places are an attempt to have two readers go two ways."""
+def redirect_location(response: Response) -> str:
+    """Return the location of a redirect, or "" for any other response.
+
+    Raises KeyholeError (protocol_error) for several different locations, which two clients may read differently.
+    """
     if response.status_code not in REDIRECTS:
         return ""
-    places = set(response.headers.get_list("location"))
-    if len(places) > 1:
-        raise KeyholeError(Code.PROTOCOL_ERROR, "the response names several locations")
-    return places.pop() if places else ""
+    locations = set(response.headers.get_list("location"))
+    if len(locations) > 1:
+        raise KeyholeError(Code.PROTOCOL_ERROR, "the response has several Location headers")
+    return locations.pop() if locations else ""
 
 
-def kept_headers(headers: Headers) -> dict[str, str]:
-    """The headers that a page keeps, by the names of its fields."""
+def page_headers(headers: Headers) -> dict[str, str]:
+    """Return the headers that a Page keeps, by field name."""
     return {
-        # The last of several, as the Fetch standard takes a Content-Type.
+        # The last of several values, as the Fetch standard reads Content-Type.
         "content_type": next(reversed(headers.get_list("content-type")), "")[:MAX_HEADER],
-        "etag": _whole(headers.get("etag", "")),
-        "last_modified": _whole(headers.get("last-modified", "")),
+        "etag": _drop_if_long(headers.get("etag", "")),
+        "last_modified": _drop_if_long(headers.get("last-modified", "")),
         "link": headers.get("link", "")[:MAX_LINK],
     }
 
 
-def _whole(value: str) -> str:
-    """A value that is sent back as it came: one that is too long is none."""
+def _drop_if_long(value: str) -> str:
+    """Return the value, or "" if it is too long: a validator must be sent back unchanged, so it is not truncated."""
     return value if len(value) <= MAX_HEADER else ""

@@ -1,4 +1,4 @@
-"""A connection that passes everything on, for those that add one thing to it. Counts, checks and names nothing."""
+"""The base class of streams that change one method of another httpcore stream."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Any
 import httpcore
 
 
-class PassingStream(httpcore.AsyncNetworkStream):
-    """Another stream, unchanged."""
+class WrappedStream(httpcore.AsyncNetworkStream):
+    """A stream that forwards every call to another stream."""
 
     def __init__(self, stream: httpcore.AsyncNetworkStream) -> None:
         self._stream = stream

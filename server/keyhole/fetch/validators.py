@@ -1,7 +1,7 @@
-"""Validators: what a site said a text is known by, sent back to ask whether it is still the same. Pure.
+"""Validators of stored pages (ETag and Last-Modified) for conditional requests.
 
-They come from strangers and go into request headers, so only the forms of RFC 9110 pass, and only short ones.
-They belong to the URL that gave them: after a redirect elsewhere they would ask about another page.
+They come from untrusted sites and go into request headers, so only short values in the forms of RFC 9110 are accepted.
+They are sent only to the URL that they came from: after a redirect to another URL they would describe another page.
 """
 
 from __future__ import annotations
@@ -12,35 +12,35 @@ from typing import Final
 
 NOT_MODIFIED: Final = 304
 MAX_ETAG: Final = 200
-"""Characters. Real ones have up to some 70 (a hash and a size); longer ones would track us, not the text."""
+"""Characters. Real ETags have up to about 70 (a hash and a size); longer ones could serve to track the client."""
 
 # RFC 9110, 8.8.3: quoted, no control characters and no spaces; of the rest ASCII only.
 _ETAG: Final = re.compile(r'(?:W/)?"[!#-~]*"')
-# RFC 9110, 5.6.7: the one form of date that servers may send today.
+# RFC 9110, 5.6.7: the only date format that servers may generate.
 _DATE: Final = re.compile(r"[A-Z][a-z]{2}, [0-9]{2} [A-Z][a-z]{2} [0-9]{4} [0-9]{2}:[0-9]{2}:[0-9]{2} GMT")
 
 
 @dataclass(frozen=True, slots=True)
 class Validators:
-    """What the final URL of an earlier fetch gave; at least one of the two is there."""
+    """The validators of the final URL of an earlier fetch; at least one of the two is not empty."""
 
     url: str
     etag: str = ""
     last_modified: str = ""
 
-    def headers(self, url: str) -> dict[str, str]:
-        """The headers of a conditional request for `url`: none for any URL but their own."""
+    def request_headers(self, url: str) -> dict[str, str]:
+        """Return the headers of a conditional request for `url`, empty for any URL other than the validators' own."""
         if url != self.url:
             return {}
         conditions = {"If-None-Match": self.etag, "If-Modified-Since": self.last_modified}
         return {name: value for name, value in conditions.items() if value}
 
 
-def safe_etag(value: str) -> str:
-    """An ETag that can be sent back, else ""."""
+def sanitize_etag(value: str) -> str:
+    """Return an ETag that is safe to send back, otherwise ""."""
     return value if len(value) <= MAX_ETAG and _ETAG.fullmatch(value) else ""
 
 
-def safe_date(value: str) -> str:
-    """A Last-Modified that can be sent back, else ""."""
+def sanitize_last_modified(value: str) -> str:
+    """Return a Last-Modified date that is safe to send back, otherwise ""."""
     return value if _DATE.fullmatch(value) else ""
