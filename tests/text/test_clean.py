@@ -1,4 +1,4 @@
-"""What is taken out of text because no reader sees it, and what of it a script or an emoji needs."""
+"""Cleaning removes invisible characters, except those that a script or an emoji needs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keyhole.text.clean import clean, invisible, suspicious
+from keyhole.text.clean import clean, count_invisible, has_suspect_characters
 
 
 def tags(word: str) -> str:
@@ -75,7 +75,7 @@ HOSTILE = (
 )
 PIECES = [
     *LEGITIMATE,
-    *(given for given, _ in HOSTILE),
+    *(text for text, _ in HOSTILE),
     "\u200d",
     "\ufe0f",
     "\x1b",
@@ -89,43 +89,43 @@ PIECES = [
     "⃣",
 ]
 TEXTS = st.lists(st.sampled_from(PIECES) | st.text(max_size=4), max_size=12).map("".join)
-KEPT = {*"\u200c\u200d\u180b\u180c\u180d\u180f", *map(chr, range(0xFE00, 0xFE10)), *map(chr, range(0xE0100, 0xE01F0))}
+LEFT = {*"\u200c\u200d\u180b\u180c\u180d\u180f", *map(chr, range(0xFE00, 0xFE10)), *map(chr, range(0xE0100, 0xE01F0))}
 
 
 @pytest.mark.parametrize("text", LEGITIMATE)
-def test_what_a_script_or_an_emoji_needs_stays(text: str) -> None:
+def test_characters_that_a_script_or_an_emoji_needs_stay(text: str) -> None:
     assert clean(text) == text
-    assert invisible(text) == 0
+    assert count_invisible(text) == 0
 
 
-@pytest.mark.parametrize(("text", "seen"), HOSTILE)
-def test_what_no_reader_sees_is_taken_out(text: str, seen: str) -> None:
-    assert clean(text) == seen
+@pytest.mark.parametrize(("text", "cleaned"), HOSTILE)
+def test_invisible_characters_are_removed(text: str, cleaned: str) -> None:
+    assert clean(text) == cleaned
 
 
-def test_only_what_could_carry_a_message_is_counted() -> None:
-    assert invisible("co\xadop\u200b\ufeff\x0c") == 0
-    assert invisible("a\u202e" + tags("hi")) == 3
+def test_only_characters_that_could_carry_a_message_are_counted() -> None:
+    assert count_invisible("co\xadop\u200b\ufeff\x0c") == 0
+    assert count_invisible("a\u202e" + tags("hi")) == 3
 
 
 @given(TEXTS)
-def test_cleaning_again_changes_nothing_and_leaves_nothing_that_is_not_seen(text: str) -> None:
+def test_cleaning_is_idempotent_and_leaves_no_invisible_characters(text: str) -> None:
     cleaned = clean(text)
     assert clean(cleaned) == cleaned
-    assert invisible(cleaned) == 0
+    assert count_invisible(cleaned) == 0
     tagged = {*tags("gbengsctwl"), "\U000e007f"}
-    for sign in set(cleaned) - KEPT - tagged - {"\n", "\t"}:
+    for sign in set(cleaned) - LEFT - tagged - {"\n", "\t"}:
         assert unicodedata.category(sign) not in {"Cc", "Cs"}, ascii(sign)
-        assert not suspicious(sign), ascii(sign)
+        assert not has_suspect_characters(sign), ascii(sign)
 
 
 @given(st.sampled_from(LEGITIMATE), st.sampled_from(LEGITIMATE))
-def test_legitimate_texts_stay_beside_each_other(one: str, other: str) -> None:
+def test_legitimate_texts_stay_unchanged_next_to_each_other(one: str, other: str) -> None:
     assert clean(f"{one} {other}") == f"{one} {other}"
 
 
 @pytest.mark.parametrize("piece", ["\x1b]", "\x9d", "\x1b[1;", "\u200d", "👩\u200d", "\U000e0041", "[…1", "\x1b]a\x1b"])
-def test_cleaning_costs_what_the_text_is_long(piece: str) -> None:
+def test_cleaning_takes_linear_time(piece: str) -> None:
     began = time.perf_counter()
     clean(piece * (200_000 // len(piece)))
     assert time.perf_counter() - began < 5

@@ -1,4 +1,4 @@
-"""What is new in a text is named exactly, in time linear in both texts."""
+"""New passages are found exactly, in time linear in both texts."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from keyhole.text.diff import MAX_RANGES, from_note, new_ranges, noted
+from keyhole.text.diff import MAX_RANGES, find_new_ranges, format_ranges, parse_ranges
 
 LINES = st.lists(st.sampled_from(["", "a", "b", "c", "  ", "long line", "ü中😀"]) | st.text(max_size=3), max_size=30)
 TEXTS = LINES.map("\n".join)
 
 
-def shown(old: str, new: str) -> list[str]:
-    return [new[start:end] for start, end in new_ranges(old, new)]
+def new_passages(old: str, new: str) -> list[str]:
+    return [new[start:end] for start, end in find_new_ranges(old, new)]
 
 
 @pytest.mark.parametrize(
@@ -36,14 +36,14 @@ def shown(old: str, new: str) -> list[str]:
         ("a\nb", "a\n\n\nb", []),
     ],
 )
-def test_the_new_passages_are_named(old: str, new: str, passages: list[str]) -> None:
-    assert shown(old, new) == passages
+def test_the_new_passages_are_found(old: str, new: str, passages: list[str]) -> None:
+    assert new_passages(old, new) == passages
 
 
 @settings(max_examples=1_000, deadline=None)
 @given(TEXTS, TEXTS)
 def test_every_line_that_the_old_text_lacks_is_in_a_range_and_ranges_are_whole_lines(old: str, new: str) -> None:
-    ranges = new_ranges(old, new)
+    ranges = find_new_ranges(old, new)
     covered: set[int] = set()
     last = -1
     for start, end in ranges:
@@ -60,9 +60,9 @@ def test_every_line_that_the_old_text_lacks_is_in_a_range_and_ranges_are_whole_l
 
 
 @given(TEXTS)
-def test_nothing_is_new_in_the_same_text_or_in_a_part_of_it(text: str) -> None:
-    assert new_ranges(text, text) == ()
-    assert new_ranges(text, "\n".join(text.split("\n")[1::2])) == ()
+def test_the_same_text_and_a_part_of_it_have_no_new_passages(text: str) -> None:
+    assert find_new_ranges(text, text) == ()
+    assert find_new_ranges(text, "\n".join(text.split("\n")[1::2])) == ()
 
 
 @pytest.mark.parametrize("line", ["", "x", "word " * 20])
@@ -70,24 +70,24 @@ def test_ten_megabytes_of_lines_are_compared_in_seconds(line: str) -> None:
     count = 10_000_000 // (len(line) + 8)
     old = "\n".join(f"{number:06} {line}" for number in range(count))
     new = "\n".join(f"{number:06} {line}" for number in range(count, 0, -1))
-    begun = time.process_time()
-    assert len(new_ranges(old, new)) == 1
-    assert len(new_ranges("\n" * 10_000_000, "x\n" * 5_000_000)) == 1
-    assert shown(old, f"{old}\nadded") == ["added"]
-    assert shown(old, f"added\n{old}") == ["added"]
-    assert time.process_time() - begun < 20
+    started = time.process_time()
+    assert len(find_new_ranges(old, new)) == 1
+    assert len(find_new_ranges("\n" * 10_000_000, "x\n" * 5_000_000)) == 1
+    assert new_passages(old, f"{old}\nadded") == ["added"]
+    assert new_passages(old, f"added\n{old}") == ["added"]
+    assert time.process_time() - started < 20
 
 
-def test_of_texts_of_endless_lines_all_that_differs_is_new_and_little_memory_is_taken() -> None:
+def test_of_texts_with_too_many_lines_the_whole_middle_is_new_and_little_memory_is_used() -> None:
     old, new = "x\n" * 1_000_000, "same\n" + "y\nx\n" * 500_000 + "end"
     tracemalloc.start()
-    assert new_ranges(f"same\n{old}end", new) == ((5, 2_000_004 - 2),)
-    assert new_ranges(f"same\n{old}end", "same\n\nend") == ()
+    assert find_new_ranges(f"same\n{old}end", new) == ((5, 2_000_004 - 2),)
+    assert find_new_ranges(f"same\n{old}end", "same\n\nend") == ()
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 20_000_000
 
 
 @given(st.lists(st.tuples(st.integers(0, 99), st.integers(0, 99)), max_size=40))
-def test_a_note_gives_back_the_count_and_the_first_ranges(ranges: list[tuple[int, int]]) -> None:
-    assert from_note(noted(tuple(ranges))) == (len(ranges), tuple(ranges[:MAX_RANGES]))
+def test_a_parsed_note_has_the_count_and_the_first_ranges(ranges: list[tuple[int, int]]) -> None:
+    assert parse_ranges(format_ranges(tuple(ranges))) == (len(ranges), tuple(ranges[:MAX_RANGES]))

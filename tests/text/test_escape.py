@@ -1,4 +1,4 @@
-"""Text of a page forms no link, image, code or HTML of its own, and reads as it did."""
+"""Escaped text of a page forms no link, image, code or HTML, and reads unchanged."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from markdown_it import MarkdownIt
 from keyhole.errors import Code, KeyholeError
 from keyhole.extract.html.page import html_to_markdown
 from keyhole.records import EngineReport
-from keyhole.render.answer import failure, search_status, title_line
+from keyhole.render.answer import error_answer, title_line
+from keyhole.render.sources import search_status
 from keyhole.text.clean import clean
-from keyhole.text.escape import escaped, plain_line
+from keyhole.text.escape import escape_markdown, plain_line
 from keyhole.text.measure import serialized_size
 
 PARSER = MarkdownIt("commonmark").enable("table")
@@ -49,12 +50,12 @@ def rendered(markdown: str) -> tuple[set[str], str]:
         ("&lt; \\` end\\", "\\&lt; \\\\\\` end\\\\"),
     ],
 )
-def test_only_what_would_come_alive_is_escaped(text: str, markdown: str) -> None:
-    assert escaped(text) == markdown
+def test_only_active_markup_is_escaped(text: str, markdown: str) -> None:
+    assert escape_markdown(text) == markdown
 
 
 @given(st.lists(WORDS, min_size=1, max_size=3), st.sampled_from(["span", "b", "li", "td", "h2", "code"]))
-def test_words_of_a_page_form_nothing_of_their_own(parts: list[str], tag: str) -> None:
+def test_text_of_a_page_forms_no_markup(parts: list[str], tag: str) -> None:
     root = lxml_html.Element("p" if tag in {"span", "b", "code"} else "div")
     for part in parts:
         inner = lxml_html.Element(tag)
@@ -66,7 +67,7 @@ def test_words_of_a_page_form_nothing_of_their_own(parts: list[str], tag: str) -
 
 
 @given(WORDS)
-def test_a_paragraph_reads_as_it_did(text: str) -> None:
+def test_a_paragraph_reads_unchanged(text: str) -> None:
     root = lxml_html.Element("p")
     root.text = f"So {text} it is"
     markdown = html_to_markdown(lxml_html.tostring(root, encoding="unicode"), "https://example.org/")
@@ -81,7 +82,7 @@ def test_a_link_after_an_exclamation_mark_stays_a_link() -> None:
     )
 
 
-def test_words_of_a_link_do_not_end_it() -> None:
+def test_the_text_of_a_link_does_not_end_the_link() -> None:
     markup = '<p><a href="/x">a](https://evil.example/)[b\\</a>(https://evil.example)'
     tokens = [
         part
@@ -92,9 +93,9 @@ def test_words_of_a_link_do_not_end_it() -> None:
 
 
 @given(WORDS, st.integers(0, 80))
-def test_foreign_words_on_a_line_of_ours_are_words_within_their_room(text: str, room: int) -> None:
-    line = plain_line(text, room)
-    assert serialized_size(line) <= room
+def test_untrusted_text_on_a_line_is_plain_text_within_its_limit(text: str, limit: int) -> None:
+    line = plain_line(text, limit)
+    assert serialized_size(line) <= limit
     assert "\n" not in line
     kinds, _ = rendered(f"We said: {line}.")
     assert kinds.isdisjoint({"link_open", "image", "html_inline", "code_inline"}), line
@@ -103,9 +104,9 @@ def test_foreign_words_on_a_line_of_ours_are_words_within_their_room(text: str, 
 @pytest.mark.parametrize(
     "text", ["see [docs]\u200b(https://evil.example)", "!\u2060[x](https://evil.example)", "<\u200bb>x"]
 )
-def test_a_sign_that_nobody_sees_keeps_no_link_alive(text: str) -> None:
+def test_an_invisible_character_does_not_prevent_escaping(text: str) -> None:
     for answer in (
-        failure(KeyholeError(Code.ENGINE_UNAVAILABLE, text)).text,
+        error_answer(KeyholeError(Code.ENGINE_UNAVAILABLE, text)).text,
         search_status(1, 1, [EngineReport("x", fault=text, note=text)], 0, "web"),
         title_line(text),
     ):

@@ -1,4 +1,4 @@
-"""The structure of Markdown: blocks with exact offsets, in order, under the headings above them."""
+"""Markdown is parsed into ordered blocks with exact offsets and the headings above them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from keyhole.records import Block
-from keyhole.text.markdown import blocks, lines_with_offsets
+from keyhole.text.markdown import lines_with_offsets, parse_blocks
 
 PIECES = st.sampled_from(
     [
@@ -20,24 +20,24 @@ PIECES = st.sampled_from(
 TEXTS = st.lists(PIECES | st.text(max_size=5), max_size=40).map("".join)
 
 
-def described(text: str) -> list[tuple[str, str]]:
-    """Kind and exact text of each block."""
-    return [(block.kind, text[block.start : block.end]) for block in blocks(text)]
+def kinds_and_texts(text: str) -> list[tuple[str, str]]:
+    """Return the kind and the exact text of each block."""
+    return [(block.kind, text[block.start : block.end]) for block in parse_blocks(text)]
 
 
 def paths(text: str) -> list[tuple[str, ...]]:
-    return [block.heading_path for block in blocks(text)]
+    return [block.heading_path for block in parse_blocks(text)]
 
 
 @given(TEXTS)
-def test_lines_joined_are_the_text(text: str) -> None:
+def test_the_lines_joined_equal_the_text(text: str) -> None:
     assert "".join(text[start:end] for start, end in lines_with_offsets(text)) == text
 
 
 @given(TEXTS)
 def test_blocks_are_ordered_do_not_overlap_and_lie_inside_the_text(text: str) -> None:
     position = 0
-    for block in blocks(text):
+    for block in parse_blocks(text):
         assert position <= block.start < block.end <= len(text)
         position = block.end
 
@@ -45,29 +45,29 @@ def test_blocks_are_ordered_do_not_overlap_and_lie_inside_the_text(text: str) ->
 @given(TEXTS)
 def test_only_blank_lines_lie_between_blocks(text: str) -> None:
     position = 0
-    for block in (*blocks(text), Block("paragraph", (), len(text), len(text))):
+    for block in (*parse_blocks(text), Block("paragraph", (), len(text), len(text))):
         assert not text[position : block.start].strip()
         position = block.end
 
 
 @given(TEXTS)
 def test_a_block_begins_and_ends_at_a_line_break(text: str) -> None:
-    for block in blocks(text):
+    for block in parse_blocks(text):
         assert block.start == 0 or text[block.start - 1] == "\n"
         assert block.end == len(text) or text[block.end - 1] == "\n"
 
 
 @given(TEXTS)
 def test_the_same_text_gives_the_same_blocks(text: str) -> None:
-    assert blocks(text) == blocks(text)
+    assert parse_blocks(text) == parse_blocks(text)
 
 
-def test_each_kind_of_block_is_told_by_its_first_line() -> None:
+def test_the_first_line_decides_the_kind_of_a_block() -> None:
     text = (
         "# Title\n\nA paragraph\nof two lines.\n\n- one\n- two\n\n1. first\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n"
         "> said\n> so\n\n```python\nx = 1\n\n# no heading\n```\nlast"
     )
-    assert described(text) == [
+    assert kinds_and_texts(text) == [
         ("heading", "# Title\n"),
         ("paragraph", "A paragraph\nof two lines.\n"),
         ("list", "- one\n- two\n"),
@@ -80,11 +80,11 @@ def test_each_kind_of_block_is_told_by_its_first_line() -> None:
 
 
 def test_an_empty_or_blank_text_has_no_blocks() -> None:
-    assert blocks("") == ()
-    assert blocks("\n  \n\t\n") == ()
+    assert parse_blocks("") == ()
+    assert parse_blocks("\n  \n\t\n") == ()
 
 
-def test_a_block_stands_under_the_headings_above_it() -> None:
+def test_a_block_has_the_path_of_the_headings_above_it() -> None:
     text = "intro\n\n# A\n\ntext\n\n## B\n\ntext\n\n### C ###\n\ntext\n\n## D\n\ntext\n\n# E\n\ntext\n"
     assert paths(text) == [
         (),
@@ -102,7 +102,7 @@ def test_a_block_stands_under_the_headings_above_it() -> None:
 
 
 def test_a_heading_needs_a_space_and_at_most_six_hashes() -> None:
-    assert described("#no\n\n####### seven\n\n###### six\n") == [
+    assert kinds_and_texts("#no\n\n####### seven\n\n###### six\n") == [
         ("paragraph", "#no\n"),
         ("paragraph", "####### seven\n"),
         ("heading", "###### six\n"),
@@ -110,7 +110,7 @@ def test_a_heading_needs_a_space_and_at_most_six_hashes() -> None:
 
 
 def test_a_heading_ends_the_paragraph_above_it_without_a_blank_line() -> None:
-    assert described("text\n# Title\nmore\n") == [
+    assert kinds_and_texts("text\n# Title\nmore\n") == [
         ("paragraph", "text\n"),
         ("heading", "# Title\n"),
         ("paragraph", "more\n"),
@@ -119,35 +119,35 @@ def test_a_heading_ends_the_paragraph_above_it_without_a_blank_line() -> None:
 
 def test_a_fence_is_closed_only_by_one_as_long_of_the_same_character() -> None:
     text = "````\n```\n~~~~\n````\nafter\n"
-    assert described(text) == [("code", "````\n```\n~~~~\n````\n"), ("paragraph", "after\n")]
+    assert kinds_and_texts(text) == [("code", "````\n```\n~~~~\n````\n"), ("paragraph", "after\n")]
 
 
 def test_a_fence_that_is_never_closed_reaches_to_the_end() -> None:
-    assert described("a\n\n```\ncode\n\n# code") == [("paragraph", "a\n"), ("code", "```\ncode\n\n# code")]
+    assert kinds_and_texts("a\n\n```\ncode\n\n# code") == [("paragraph", "a\n"), ("code", "```\ncode\n\n# code")]
 
 
 @pytest.mark.parametrize("marker", ["- ", "1. ", "* - ", "    ", "      "])
 def test_a_fence_may_begin_a_list_item_or_stand_inside_one(marker: str) -> None:
     inside = " " * len(marker)
     text = f"{marker}```sh\n{inside}# make\n\n{inside}make\n{inside}```\n\n# Next\n"
-    assert [kind for kind, _ in described(text)] == ["code", "heading"]
+    assert [kind for kind, _ in kinds_and_texts(text)] == ["code", "heading"]
     assert paths(text) == [(), ("Next",)]
 
 
 def test_inline_code_in_three_backticks_does_not_open_a_fence() -> None:
     """CommonMark, section 4.5: the info string of a backtick fence has no backticks."""
     text = "```make``` builds it.\n\n# Next\n\ntext\n"
-    assert [kind for kind, _ in described(text)] == ["paragraph", "heading", "paragraph"]
+    assert [kind for kind, _ in kinds_and_texts(text)] == ["paragraph", "heading", "paragraph"]
     assert paths(text) == [(), ("Next",), ("Next",)]
 
 
-def test_other_line_separators_of_unicode_do_not_break_a_line() -> None:
-    assert described("a\u2028# b\x0b# c\r# d\n") == [("paragraph", "a\u2028# b\x0b# c\r# d\n")]
+def test_other_unicode_line_separators_do_not_end_a_line() -> None:
+    assert kinds_and_texts("a\u2028# b\x0b# c\r# d\n") == [("paragraph", "a\u2028# b\x0b# c\r# d\n")]
 
 
 def test_a_long_heading_is_shortened_in_the_path_and_not_in_the_text() -> None:
     text = "# " + "long " * 1_000 + "\n\ntext\n"
-    heading, below = blocks(text)
+    heading, below = parse_blocks(text)
     assert heading.end == text.index("\n") + 1
     assert len(below.heading_path[0]) <= 120
 
@@ -157,7 +157,7 @@ def test_a_long_heading_is_shortened_in_the_path_and_not_in_the_text() -> None:
     ["# a" + " " * 1_500 + "b", "# a" + " #" * 750 + "b", "# a" + "#" * 1_500 + "b", " " * 1_500 + "x", "`" * 1_500],
     ids=["spaces", "spaced hashes", "hashes", "indent", "backticks"],
 )
-def test_no_line_is_slow_to_read(line: str) -> None:
+def test_no_line_is_slow_to_parse(line: str) -> None:
     started = time.process_time()
-    blocks((line + "\n") * 3)
+    parse_blocks((line + "\n") * 3)
     assert time.process_time() - started < 0.5

@@ -1,4 +1,4 @@
-"""How much room text takes: exactly the bytes of its JSON, and the most that fits."""
+"""The size of a text is the bytes of its JSON, and fitting finds the longest part within a limit."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ MEASURES = st.sampled_from([serialized_size, len])
 
 
 @given(ENCODABLE)
-def test_the_size_is_that_of_the_json_which_the_protocol_library_writes(text: str) -> None:
+def test_the_size_equals_that_of_the_json_of_the_protocol_library(text: str) -> None:
     assert serialized_size(text) == len(pydantic_core.to_json(text)) - len('""')
 
 
 @given(TEXTS)
-def test_the_size_is_that_of_pythons_json_in_utf_8_even_with_lone_surrogates(text: str) -> None:
+def test_the_size_equals_that_of_pythons_json_in_utf_8_even_with_lone_surrogates(text: str) -> None:
     written = json.dumps(text, ensure_ascii=False).encode("utf-8", "surrogatepass")
     assert serialized_size(text) == len(written) - len('""')
 
@@ -44,30 +44,30 @@ def test_the_size_is_additive_and_never_below_the_number_of_characters(left: str
 
 
 @given(TEXTS, st.integers(0, 60), st.integers(-5, 400), MEASURES)
-def test_forward_gives_the_furthest_end_that_fits(text: str, start: int, room: int, measure: Measure) -> None:
+def test_fit_forward_returns_the_largest_end_that_fits(text: str, start: int, limit: int, measure: Measure) -> None:
     start = min(start, len(text))
-    end = fit_forward(text, start, room, measure)
+    end = fit_forward(text, start, limit, measure)
     assert start <= end <= len(text)
-    assert measure(text[start:end]) <= max(0, room)
-    assert end == len(text) or measure(text[start : end + 1]) > room
+    assert measure(text[start:end]) <= max(0, limit)
+    assert end == len(text) or measure(text[start : end + 1]) > limit
 
 
 @given(TEXTS, st.integers(0, 80))
-def test_a_clipped_text_is_one_line_within_its_room(text: str, room: int) -> None:
-    clipped = clip(text, room)
-    assert serialized_size(clipped) <= room
+def test_a_clipped_text_is_one_line_within_its_limit(text: str, limit: int) -> None:
+    clipped = clip(text, limit)
+    assert serialized_size(clipped) <= limit
     assert clipped == " ".join(clipped.split())
     clipped.encode("utf-8")
 
 
 @given(TEXTS)
-def test_a_text_with_room_enough_loses_nothing_but_its_spacing(text: str) -> None:
+def test_a_text_within_the_limit_loses_only_its_spacing(text: str) -> None:
     whole = clip(text, 1_000)
     assert whole.split() == clean(" ".join(text.split())).encode("utf-8", "replace").decode("utf-8").split()
     assert "…" not in whole or "…" in text
 
 
-def test_a_text_without_room_ends_in_an_ellipsis() -> None:
+def test_a_text_beyond_the_limit_ends_in_an_ellipsis() -> None:
     assert clip("the quick brown fox", 12) == "the quick…"
     assert clip("中文中文中文", 10) == "中文…"
 
@@ -79,5 +79,5 @@ def test_spaces_alone_do_not_make_a_text_too_long(words: int, spaces: int) -> No
         assert clip(text, 2 * words - 1) == " ".join("x" * words)
 
 
-def test_clipping_a_megabyte_looks_only_at_what_can_be_shown() -> None:
+def test_clipping_a_megabyte_examines_only_its_beginning() -> None:
     assert clip("é" * 1_000_000, 9) == "ééé…"

@@ -1,1 +1,1 @@
-"""Text helpers without I/O: cleaning, escaping, measuring, Markdown, differences, suggestions."""
+"""Text helpers: cleaning, escaping, measuring, Markdown blocks, differences, suggestions, site filters, challenges."""

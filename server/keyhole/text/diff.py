@@ -1,7 +1,7 @@
-"""Which passages of a text are new since an earlier one. Pure, and linear in both texts; words nothing.
+"""Find the passages of a text that are new since an earlier version, in time linear in both texts.
 
-Lines are compared whole: a paragraph of our Markdown is one line. What both texts begin and end with is set aside;
-of what is between, a line is new when the earlier text has it less often. A line that only moved is not new.
+Lines are compared as a whole, since a paragraph of Keyhole's Markdown is one line. The common beginning and end of the
+texts are skipped. Between them, a line is new if the earlier text contains it less often. A moved line is not new.
 """
 
 from __future__ import annotations
@@ -10,45 +10,46 @@ from collections import Counter
 from typing import Final
 
 MAX_RANGES: Final = 20
-"""Ranges remembered: of a page with more, what is new cannot be read range by range."""
+"""Ranges kept in an artifact's note. A page with more changes cannot be read range by range."""
 MAX_LINES: Final = 500_000
-"""Lines compared of both texts together: some 100 bytes each while it lasts. Of more, all between is called new."""
+"""Lines compared of both texts together, at some 100 bytes of memory each. Beyond, the whole middle counts as new."""
 BLOCK: Final = 65_536
 """Characters compared at once."""
 
 Ranges = tuple[tuple[int, int], ...]
+"""`(start, end)` offsets in code points, half-open."""
 
 
-def new_ranges(old: str, new: str) -> Ranges:
-    """The passages of `new` that `old` does not have, as offsets into `new`; neighbours are one passage."""
-    head = new.rfind("\n", 0, _same_start(old, new)) + 1
-    tail = new.find("\n", len(new) - _same_end(old, new, min(len(old), len(new)) - head))
+def find_new_ranges(old: str, new: str) -> Ranges:
+    """Return the passages of `new` that `old` does not have, as offsets into `new`. Adjacent passages are merged."""
+    head = new.rfind("\n", 0, _common_prefix_length(old, new)) + 1
+    tail = new.find("\n", len(new) - _common_suffix_length(old, new, min(len(old), len(new)) - head))
     end = len(new) if tail < 0 else tail
     before, after = old[head : len(old) - (len(new) - end)], new[head:end]
     if before.count("\n") + after.count("\n") > MAX_LINES:
         return ((head, end),) if after.strip() else ()
-    return _new_lines(Counter(before.split("\n")), after.split("\n"), head)
+    return _merge_new_lines(Counter(before.split("\n")), after.split("\n"), head)
 
 
-def _new_lines(spare: Counter[str], lines: list[str], position: int) -> Ranges:
-    """The passages of `lines`, the first of which stands at `position`, that are not among the spare ones."""
-    found: list[tuple[int, int]] = []
-    joining = False  # whether only blank lines stand since the last new one
+def _merge_new_lines(old_lines: Counter[str], lines: list[str], offset: int) -> Ranges:
+    """Return the ranges of `lines` that are not in `old_lines`. `offset` is that of the first line."""
+    ranges: list[tuple[int, int]] = []
+    extends_last = False  # True while only blank lines have followed the last range
     for line in lines:
-        end = position + len(line)
-        if spare[line] > 0:
-            spare[line] -= 1
-            joining = joining and not line.strip()
+        end = offset + len(line)
+        if old_lines[line] > 0:
+            old_lines[line] -= 1
+            extends_last = extends_last and not line.strip()
         elif line.strip():
-            start = found.pop()[0] if joining else position
-            found.append((start, end))
-            joining = True
-        position = end + 1
-    return tuple(found)
+            start = ranges.pop()[0] if extends_last else offset
+            ranges.append((start, end))
+            extends_last = True
+        offset = end + 1
+    return tuple(ranges)
 
 
-def _same_start(one: str, other: str) -> int:
-    """How many characters both begin with, found by blocks: a loop over characters would take seconds."""
+def _common_prefix_length(one: str, other: str) -> int:
+    """Count the characters that both texts begin with. Blocks are compared: a loop over characters takes seconds."""
     limit, position, step = min(len(one), len(other)), 0, BLOCK
     while position < limit and step:
         end = min(limit, position + step)
@@ -59,8 +60,8 @@ def _same_start(one: str, other: str) -> int:
     return position
 
 
-def _same_end(one: str, other: str, limit: int) -> int:
-    """How many characters both end with, `limit` at most."""
+def _common_suffix_length(one: str, other: str, limit: int) -> int:
+    """Count the characters that both texts end with, at most `limit`."""
     position, step = 0, BLOCK
     while position < limit and step:
         end = min(limit, position + step)
@@ -71,12 +72,12 @@ def _same_end(one: str, other: str, limit: int) -> int:
     return position
 
 
-def noted(ranges: Ranges) -> str:
-    """Ranges as an artifact's note: how many there are, and the first of them."""
+def format_ranges(ranges: Ranges) -> str:
+    """Format ranges as an artifact's note: their count, and the first `MAX_RANGES` of them."""
     return " ".join([str(len(ranges)), *(f"{start}:{end}" for start, end in ranges[:MAX_RANGES])])
 
 
-def from_note(note: str) -> tuple[int, Ranges]:
-    """How many ranges there were, and those that were noted."""
+def parse_ranges(note: str) -> tuple[int, Ranges]:
+    """Parse an artifact's note; return the count of all ranges, and the ranges that the note contains."""
     count, *ranges = note.split()
     return int(count), tuple((int(start), int(end)) for start, _, end in (pair.partition(":") for pair in ranges))

@@ -1,7 +1,7 @@
-"""Text that is to stand in Markdown, so that it forms no link, image, code or HTML of its own. Escapes no more.
+"""Escape text for Markdown, so that it forms no link, image, code or HTML.
 
-Signs that are harmless stay as they are: emphasis, lone brackets, `a < b`. Where a bracket or `<` would come alive a
-character reference stands for it, and not a backslash: it holds whatever backslashes the text has before it.
+Harmless characters stay: emphasis, single brackets, `a < b`. Brackets and `<` are replaced by a character reference
+rather than escaped with a backslash, because a reference works after any number of backslashes in the text.
 """
 
 from __future__ import annotations
@@ -12,28 +12,30 @@ from typing import Final
 from keyhole.text.clean import clean
 from keyhole.text.measure import clip
 
-LOOKED_AT: Final = 4
-"""Characters for each byte of a line: some are spaces, or go, and the cost stays bounded."""
+CHARS_PER_BYTE: Final = 4
+"""Characters of the text examined for each byte of a line: some are spaces or are removed, and the cost is bounded."""
 
-_LIVE = re.compile(r"(?<=\])[(:]|(?<=!)\[|\\*(?:<(?=[A-Za-z/!?]|\Z)|`|&(?=#?\w{1,31};))|\\+\Z")
-_REFERENCES: Final = {"(": "&#40;", "[": "&#91;", "<": "&lt;", ":": "\\:", "&": "\\&", "`": "\\`"}
-_JOINED: Final = {"](": "&#40;", "]:": "\\:", "![": "&#91;"}
-"""A pair whose first sign stands at the end of the text before."""
-
-
-def escaped(text: str, before: str = "") -> str:
-    """The text as Markdown that reads as this text; `before` is what stands before it in its line."""
-    start = _JOINED.get(before[-1:] + text[:1], "")
-    return start + _LIVE.sub(_escape, text[1:] if start else text)
+_ACTIVE = re.compile(r"(?<=\])[(:]|(?<=!)\[|\\*(?:<(?=[A-Za-z/!?]|\Z)|`|&(?=#?\w{1,31};))|\\+\Z")
+_REPLACEMENTS: Final = {"(": "&#40;", "[": "&#91;", "<": "&lt;", ":": "\\:", "&": "\\&", "`": "\\`"}
+_SPLIT_PAIRS: Final = {"](": "&#40;", "]:": "\\:", "![": "&#91;"}
+"""The replacement of a text's first character that forms a pair with the last character before the text."""
 
 
-def plain_line(text: str, room: int) -> str:
-    """Foreign words as one line of at most `room` bytes that forms no Markdown of its own. Cleaned first: a sign that
-    nobody sees must not keep apart two that come alive together."""
-    return clip(escaped(clean(text[: LOOKED_AT * room])), room)
+def escape_markdown(text: str, before: str = "") -> str:
+    """Return Markdown that shows the text. `before`: what stands before the text in its line."""
+    start = _SPLIT_PAIRS.get(before[-1:] + text[:1], "")
+    return start + _ACTIVE.sub(_replace, text[1:] if start else text)
 
 
-def _escape(live: re.Match[str]) -> str:
-    # A text's backslash would take the next sign's meaning; at its end that sign may be Keyhole's own.
-    sign = live[0].lstrip("\\")
-    return 2 * live[0].removesuffix(sign) + _REFERENCES.get(sign, "")
+def plain_line(text: str, limit: int) -> str:
+    """Return untrusted text as one line of at most `limit` bytes, without active Markdown.
+
+    The text is cleaned first: an invisible character could separate two characters that form Markdown without it.
+    """
+    return clip(escape_markdown(clean(text[: CHARS_PER_BYTE * limit])), limit)
+
+
+def _replace(match: re.Match[str]) -> str:
+    # Backslashes are doubled, because a single one would escape the character after it, which may be Keyhole's own.
+    sign = match[0].lstrip("\\")
+    return 2 * match[0].removesuffix(sign) + _REPLACEMENTS.get(sign, "")

@@ -1,4 +1,4 @@
-"""The structure of Markdown text: its blocks, their kinds and the headings above them. Reads, never writes."""
+"""Parse Markdown text into blocks, each with its kind and the headings above it."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from dataclasses import dataclass, field
 
 from keyhole.records import Block, BlockKind
 
-# At any indent and after list markers: inside an item that is where a fence stands.
+# At any indent and after list markers, where fences inside of list items stand.
 _FENCE = re.compile(r"[ \t]*(?:(?:[-*+:]|\d{1,9}[.)])[ \t]+)*(`{3,}(?=[^`]*$)|~{3,})")
 _HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t]++(.*))?$")
 _LIST_ITEM = re.compile(r"\s{0,12}(?:[-*+]|\d{1,9}[.)])\s")
 _MAX_LINE = 2_000
-"""Characters of a line that are looked at: what it is shows in its first few."""
+"""Characters of a line that are examined; the first few decide its kind."""
 _MAX_TITLE = 120
-"""Characters of a heading kept in a path: longer ones are paragraphs set as headings."""
+"""Characters of a heading kept in a path. Longer headings are paragraphs marked up as headings."""
 
 
 def lines_with_offsets(text: str) -> Iterator[tuple[int, int]]:
-    """`(start, end)` of each line; the line break belongs to its line. Only `\\n` breaks a line here."""
+    """Yield `(start, end)` of each line, including its line break. Only `\\n` ends a line."""
     start = 0
     while start < len(text):
         newline = text.find("\n", start)
@@ -28,35 +28,35 @@ def lines_with_offsets(text: str) -> Iterator[tuple[int, int]]:
         start = end
 
 
-def blocks(text: str) -> tuple[Block, ...]:
-    """The blocks of a Markdown text in order. They do not overlap; blank lines between them belong to none."""
-    scan = _Scan()
+def parse_blocks(text: str) -> tuple[Block, ...]:
+    """Return the blocks of a Markdown text in order. They do not overlap and exclude the blank lines between them."""
+    parser = _BlockParser()
     for start, end in lines_with_offsets(text):
-        scan.line(text[start : min(end, start + _MAX_LINE)], start, end)
-    scan.close()
-    return tuple(scan.found)
+        parser.feed(text[start : min(end, start + _MAX_LINE)], start, end)
+    parser.close()
+    return tuple(parser.blocks)
 
 
 @dataclass(slots=True)
-class _Scan:
-    """Where the reading of lines stands: the open block, the open fence and the headings above."""
+class _BlockParser:
+    """A parser fed line by line: its blocks so far, the open block, the open fence and the headings above."""
 
-    found: list[Block] = field(default_factory=list)
+    blocks: list[Block] = field(default_factory=list)
     path: list[tuple[int, str]] = field(default_factory=list)
     kind: BlockKind = "paragraph"
     start: int = -1
     end: int = 0
     fence: str = ""
 
-    def line(self, line: str, start: int, end: int) -> None:
-        """Take one line, which stands at `[start, end)`."""
+    def feed(self, line: str, start: int, end: int) -> None:
+        """Parse the line at offsets `[start, end)`."""
         if self.fence:
             self.end = end
             if line.strip().startswith(self.fence) and not line.strip().strip(self.fence[0]):
                 self.close()
-        elif opened := _FENCE.match(line):
+        elif fence := _FENCE.match(line):
             self.open("code", start, end)
-            self.fence = opened[1]
+            self.fence = fence[1]
         elif heading := _HEADING.match(line.rstrip("\n")):
             level = len(heading[1])
             self.close()
@@ -71,19 +71,19 @@ class _Scan:
             self.end = end
 
     def open(self, kind: BlockKind, start: int, end: int) -> None:
-        """Begin a block."""
+        """Begin a block, and end the previous one."""
         self.close()
         self.kind, self.start, self.end = kind, start, end
 
     def close(self) -> None:
         """End the open block, if any."""
         if self.start >= 0:
-            self.found.append(Block(self.kind, tuple(title for _, title in self.path), self.start, self.end))
+            self.blocks.append(Block(self.kind, tuple(title for _, title in self.path), self.start, self.end))
         self.start, self.fence = -1, ""
 
 
 def _title(heading: str) -> str:
-    """A heading's words without closing marks (CommonMark 4.2)."""
+    """Return a heading's text without its closing `#` marks (CommonMark 4.2)."""
     words = heading.rstrip()
     unmarked = words.rstrip("#")
     return (unmarked if unmarked != words and unmarked[-1:] in {"", " ", "\t"} else words).rstrip()[:_MAX_TITLE]

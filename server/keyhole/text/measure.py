@@ -1,4 +1,4 @@
-"""How much room text takes. The only place that knows what a budget counts."""
+"""Measure text as a budget counts it, and cut text to a size."""
 
 from __future__ import annotations
 
@@ -9,52 +9,59 @@ from collections.abc import Callable
 from keyhole.text.clean import clean
 
 Measure = Callable[[str], int]
-"""The size of a piece of text; never less than its number of characters, and of no text more than of its pieces
-together."""
+"""Returns the size of a text. It is at least the text's length in characters, and at most the sum of the sizes of the
+pieces into which the text is split."""
 
 
 def serialized_size(text: str) -> int:
-    """Bytes of `text` inside a JSON string in UTF-8: what travels to the client, and what clients cut by."""
+    """Return the bytes of `text` inside a JSON string in UTF-8: the size that clients receive and limit."""
     return len(json.dumps(text, ensure_ascii=False).encode("utf-8", "surrogatepass")) - 2
 
 
-def fits(text: str, room: int, measure: Measure) -> bool:
-    """Whether it measures at most `room`. A long text is not even measured: nothing measures less than its length."""
-    return len(text) <= room and measure(text) <= room
+def fits(text: str, limit: int, measure: Measure) -> bool:
+    """Return True if the text's size is at most `limit`.
+
+    A text's size is at least its length, so a long text is rejected without measuring it.
+    """
+    return len(text) <= limit and measure(text) <= limit
 
 
-def fit_forward(text: str, start: int, room: int, measure: Measure) -> int:
-    """The furthest `end` for which `text[start:end]` measures at most `room`, or, where pieces together measure more
-    than what they make, one near it."""
-    end = _fit_pieces(text, start, room, measure)
-    return _fit_pieces(text, end, room - measure(text[start:end]), measure) if start < end < len(text) else end
+def fit_forward(text: str, start: int, limit: int, measure: Measure) -> int:
+    """Return the largest `end` for which the size of `text[start:end]` is at most `limit`.
+
+    It may be slightly smaller if the pieces of a text measure more than the text itself.
+    """
+    end = _fit_pieces(text, start, limit, measure)
+    return _fit_pieces(text, end, limit - measure(text[start:end]), measure) if start < end < len(text) else end
 
 
-def _fit_pieces(text: str, start: int, room: int, measure: Measure) -> int:
-    low, high = start, min(len(text), start + max(0, room))
+def _fit_pieces(text: str, start: int, limit: int, measure: Measure) -> int:
+    low, high = start, min(len(text), start + max(0, limit))
     while low < high:
         middle = (low + high + 1) // 2
-        # Only what is not known yet to fit: all pieces together are as long as the text that fits, or a little longer.
+        # Measure only the part not known to fit, so that all measured pieces together are about as long as the result.
         size = measure(text[low:middle])
-        if size <= room:
-            low, room = middle, room - size
+        if size <= limit:
+            low, limit = middle, limit - size
         else:
             high = middle - 1
     return low
 
 
-def clip(text: str, room: int, measure: Measure = serialized_size) -> str:
-    """`text` on one line as a reader sees it, cut with an ellipsis where it measures more than `room`. Looks only at
-    what may show."""
+def clip(text: str, limit: int, measure: Measure = serialized_size) -> str:
+    """Return `text` cleaned and on one line, cut with an ellipsis if its size exceeds `limit`.
+
+    The cost depends on `limit`, not on the text's length.
+    """
     words: list[str] = []
     length = 0
     for match in re.finditer(r"\S+", text):
-        words.append(match[0][: room + 1])
+        words.append(match[0][: limit + 1])
         length += len(words[-1]) + 1
-        if length > room + 1:
+        if length > limit + 1:
             break
     line = " ".join(clean(" ".join(words)).split()).encode("utf-8", "replace").decode("utf-8")
-    if measure(line) <= room:
+    if measure(line) <= limit:
         return line
-    ellipsis = "…" if measure("…") <= room else ""
-    return line[: fit_forward(line, 0, max(0, room - measure(ellipsis)), measure)].rstrip() + ellipsis
+    ellipsis = "…" if measure("…") <= limit else ""
+    return line[: fit_forward(line, 0, max(0, limit - measure(ellipsis)), measure)].rstrip() + ellipsis

@@ -1,4 +1,4 @@
-"""What a search may be narrowed to, in the web and in the store alike: sites and ages. Pure."""
+"""Site and age filters, shared by web search and the store."""
 
 from __future__ import annotations
 
@@ -8,32 +8,35 @@ from urllib.parse import urlsplit
 
 DAY: Final = 86_400.0
 AGES: Final = MappingProxyType({"day": DAY, "week": 7 * DAY, "month": 31 * DAY, "year": 366 * DAY})
-"""Seconds of each word for an age: the longest month and the longest year, so that none of their pages is missed."""
+"""Seconds of each age filter: those of the longest month and year, so that no page of the period is missed."""
 
 
-class Sites(Protocol):
-    """What says which hosts are wanted, with those below them; none named is all."""
+class SiteFilter(Protocol):
+    """A request with site filters. A site includes its subdomains."""
 
     @property
     def sites(self) -> tuple[str, ...]:
-        """Only these."""
+        """The only sites wanted; empty for all."""
         ...
 
     @property
     def exclude_sites(self) -> tuple[str, ...]:
-        """None of these."""
+        """Sites not wanted."""
         ...
 
 
-def allowed_by_sites(url: str, wanted: Sites) -> bool:
-    """Whether a URL's host passes the site filters: engines treat `site:` as a hint. What is no URL passes none."""
+def is_allowed_by_sites(url: str, wanted: SiteFilter) -> bool:
+    """Return True if a URL's host passes the site filters, False for an invalid URL.
+
+    Search results need this check, since engines do not apply `site:` strictly.
+    """
     try:
         host = (urlsplit(url).hostname or "").lower()
     except ValueError:
         return False
 
-    def under(site: str) -> bool:
-        bare = site.lower().removeprefix("www.")
-        return host == bare or host.endswith("." + bare)
+    def is_under(site: str) -> bool:
+        domain = site.lower().removeprefix("www.")
+        return host == domain or host.endswith("." + domain)
 
-    return (not wanted.sites or any(map(under, wanted.sites))) and not any(map(under, wanted.exclude_sites))
+    return (not wanted.sites or any(map(is_under, wanted.sites))) and not any(map(is_under, wanted.exclude_sites))

@@ -1,13 +1,13 @@
-"""What was probably meant by a name that is not known, to end a sentence with. Pure."""
+"""Suggest the known name nearest to a misspelt one."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
 
-def meant(name: str, known: Iterable[str], cutoff: float = 0.6) -> str:
-    """The nearest of the `known` names as a question; "" where none is as near as `cutoff` of 1."""
-    import difflib  # only once something is wrong
+def suggest_name(name: str, known: Iterable[str], cutoff: float = 0.6) -> str:
+    """Return "; did you mean …?" with the nearest known name, or "" if none has a similarity of `cutoff` (0 to 1)."""
+    import difflib  # only imported once an error occurred
 
     near = difflib.get_close_matches(name, list(known), n=1, cutoff=cutoff)
     return f"; did you mean {near[0]}?" if near else ""
