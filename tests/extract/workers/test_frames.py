@@ -14,24 +14,24 @@ from keyhole.extract.workers.frames import (
     MAX_ANSWER,
     MAX_MESSAGE,
     UnreadError,
-    answer_in,
-    document_message,
-    failure_message,
-    head_of,
-    lengths,
+    encode_document,
+    encode_failure,
     pack,
+    parse_answer,
+    parse_head,
+    unpack_lengths,
 )
 from keyhole.records import Document, Metadata
 
 TEXT = st.text(st.characters(codec=None), max_size=30)
-GOOD: dict[str, Any] = document_message(Document("t", "", "text/html"), "w")[0]
+GOOD: dict[str, Any] = encode_document(Document("t", "", "text/html"), "w")[0]
 
 
 def carried(head: dict[str, Any], body: bytes = b"") -> tuple[Document, str] | KeyholeError:
     prefix, body = pack(head, body)
-    head_size, body_size = lengths(prefix[: LENGTHS.size])
+    head_size, body_size = unpack_lengths(prefix[: LENGTHS.size])
     assert (head_size, body_size) == (len(prefix) - LENGTHS.size, len(body))
-    return answer_in(head_of(prefix[LENGTHS.size :]), body)
+    return parse_answer(parse_head(prefix[LENGTHS.size :]), body)
 
 
 @given(TEXT, TEXT, TEXT, TEXT, st.lists(st.tuples(TEXT, st.integers(0, 10**9))))
@@ -39,11 +39,11 @@ def test_a_document_arrives_as_it_was_sent(
     title: str, text: str, words: str, author: str, removed: list[tuple[str, int]]
 ) -> None:
     document = Document(title, text, "text/html", "en", removed=tuple(removed), metadata=Metadata(author=author))
-    assert carried(*document_message(document, words)) == (document, words)
+    assert carried(*encode_document(document, words)) == (document, words)
 
 
 def test_a_named_failure_arrives_with_its_facts() -> None:
-    error = carried(failure_message(KeyholeError(Code.UNSUPPORTED_MEDIA, "an image", bytes=7)))
+    error = carried(encode_failure(KeyholeError(Code.UNSUPPORTED_MEDIA, "an image", bytes=7)))
     assert isinstance(error, KeyholeError)
     assert (error.code, error.message, error.facts) == (Code.UNSUPPORTED_MEDIA, "an image", {"bytes": 7})
 
@@ -75,7 +75,7 @@ def test_what_is_no_answer_is_a_broken_one(head: dict[str, Any]) -> None:
 @pytest.mark.parametrize("head", [b"", b"[]", b"1", b"{", b"\xff", b"[" * 100_000, b"1" * 100_000])
 def test_a_head_that_is_no_object_is_a_broken_answer(head: bytes) -> None:
     with pytest.raises(UnreadError):
-        head_of(head)
+        parse_head(head)
 
 
 def test_text_that_is_not_utf_8_is_a_broken_answer() -> None:
@@ -85,7 +85,7 @@ def test_text_that_is_not_utf_8_is_a_broken_answer() -> None:
 
 def test_an_answer_beyond_the_bound_is_refused_before_it_is_read() -> None:
     with pytest.raises(UnreadError):
-        lengths(LENGTHS.pack(1, MAX_ANSWER))
+        unpack_lengths(LENGTHS.pack(1, MAX_ANSWER))
 
 
 def test_a_message_is_bounded() -> None:

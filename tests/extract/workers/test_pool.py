@@ -16,16 +16,16 @@ from typing import TypeVar
 
 import pytest
 
-from keyhole.cli.demo_site import fixtures_folder
 from keyhole.config.config import Config
 from keyhole.errors import Code, KeyholeError
-from keyhole.extract.workers.digest import digest
-from keyhole.extract.workers.pool import LIGHT, LIGHT_SECONDS, READER, WorkerPool
+from keyhole.extract.workers.child import extract_with_words
+from keyhole.extract.workers.pool import LIGHT_SECONDS, MAX_LIGHT_BYTES, READER, WorkerPool
 from keyhole.records import Document, Page
 from tests.support.fakes import page
 
 URL = "https://pages.example/a"
-HOSTILE = "tests.support.hostile_readers:by_first_word"
+FIXTURES = Path(__file__).resolve().parents[3] / "fixtures"
+HOSTILE = "tests.support.hostile_readers:act_on_first_word"
 T = TypeVar("T")
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="limits and signals are POSIX")
@@ -37,12 +37,12 @@ def with_pool(
     reader: str = HOSTILE,
     size: int = 2,
     timeout: float = 15.0,
-    express: int = 0,
+    reserved: int = 0,
 ) -> T:
     """What `act` gives with a pool of real processes, which is closed afterwards."""
 
     async def run() -> T:
-        pool = WorkerPool(Config(extract_timeout=timeout), size=size, reader=reader, express=express)
+        pool = WorkerPool(Config(extract_timeout=timeout), size=size, reader=reader, reserved=reserved)
         try:
             return await act(pool)
         finally:
@@ -64,11 +64,11 @@ def plain(text: str) -> Page:
     return page(URL, text, "text/plain")
 
 
-def pid(document: Document) -> int:
+def worker_pid(document: Document) -> int:
     return int(re.findall(r"pid=(\d+)", document.text)[0])
 
 
-def gone(pid: int) -> bool:
+def has_ended(pid: int) -> bool:
     """Whether a process has ended, within five seconds."""
     until = time.monotonic() + 5
     while time.monotonic() < until:
@@ -93,7 +93,7 @@ def _is_zombie(pid: int) -> bool:
 def test_a_worker_answers_as_the_same_code_does_in_the_server_for_every_fixture() -> None:
     pages = [
         page(f"https://pages.example/{path.name}", path.read_bytes(), "")
-        for path in sorted(fixtures_folder().rglob("*"))
+        for path in sorted(FIXTURES.rglob("*"))
         if path.is_file()
     ]
 
@@ -104,7 +104,7 @@ def test_a_worker_answers_as_the_same_code_does_in_the_server_for_every_fixture(
     assert len(pages) > 80
     for given, answer in zip(pages, answers, strict=True):
         try:
-            expected = digest(given.body, given.url, given.content_type)
+            expected = extract_with_words(given.body, given.url, given.content_type)
         except KeyholeError as error:
             assert isinstance(answer, KeyholeError), given.url
             assert (answer.code, answer.message, answer.facts) == (error.code, error.message, error.facts)
@@ -131,20 +131,20 @@ def test_a_body_of_20_mb_passes_in_both_directions() -> None:
 
 def test_many_pages_are_read_by_one_worker_until_it_is_replaced() -> None:
     async def act(pool: WorkerPool) -> list[int]:
-        return [pid((await pool.extract(plain("tell")))[0]) for _ in range(205)]
+        return [worker_pid((await pool.extract(plain("tell")))[0]) for _ in range(205)]
 
     pids = with_pool(act, size=1)
     assert len(set(pids[:200])) == 1
     assert len(set(pids)) == 2
-    assert all(gone(pid) for pid in pids)
+    assert all(has_ended(pid) for pid in pids)
 
 
 def test_a_named_failure_of_a_page_leaves_its_worker_in_use() -> None:
     async def act(pool: WorkerPool) -> tuple[int, KeyholeError, int]:
-        before = pid((await pool.extract(plain("tell")))[0])
+        before = worker_pid((await pool.extract(plain("tell")))[0])
         with pytest.raises(KeyholeError) as caught:
             await pool.extract(page(URL, b"\x7fELF\0\0", "application/octet-stream"))
-        return before, caught.value, pid((await pool.extract(plain("tell")))[0])
+        return before, caught.value, worker_pid((await pool.extract(plain("tell")))[0])
 
     before, error, after = with_pool(act, size=1)
     assert error.code is Code.UNSUPPORTED_MEDIA
@@ -208,7 +208,7 @@ def test_a_slow_page_leaves_the_others_their_worker() -> None:
 def test_a_light_page_does_not_wait_behind_heavy_ones() -> None:
     async def act(pool: WorkerPool) -> float:
         await asyncio.gather(*(pool.extract(plain("tell")) for _ in range(2)))
-        hogs = [asyncio.create_task(pool.extract(plain("regex " + "x" * LIGHT))) for _ in range(3)]
+        hogs = [asyncio.create_task(pool.extract(plain("regex " + "x" * MAX_LIGHT_BYTES))) for _ in range(3)]
         await asyncio.sleep(0)
         start = time.perf_counter()
         await pool.extract(plain("a small page"))
@@ -218,7 +218,7 @@ def test_a_light_page_does_not_wait_behind_heavy_ones() -> None:
             hog.cancel()
         return elapsed
 
-    assert with_pool(act, express=1) < 2
+    assert with_pool(act, reserved=1) < 2
 
 
 def test_a_light_page_takes_any_worker_that_is_free() -> None:
@@ -233,7 +233,7 @@ def test_a_light_page_takes_any_worker_that_is_free() -> None:
             hog.cancel()
         return elapsed
 
-    assert with_pool(act, express=1) < LIGHT_SECONDS
+    assert with_pool(act, reserved=1) < LIGHT_SECONDS
 
 
 def test_heavy_pages_get_their_turn_among_light_ones() -> None:
@@ -244,13 +244,13 @@ def test_heavy_pages_get_their_turn_among_light_ones() -> None:
             await pool.extract(plain(text))
             done.append(number)
 
-        heavy = "x" * (LIGHT + 1)
+        heavy = "x" * (MAX_LIGHT_BYTES + 1)
         await asyncio.gather(*(pool.extract(plain("light")) for _ in range(2)))  # both workers have started
         await asyncio.gather(*(one(number, heavy if number == 2 else "light") for number in range(300)))
         return done
 
     # It takes as long as many light ones; kept waiting for all of them, it would be the last.
-    assert with_pool(act, size=1, express=1).index(2) < 290
+    assert with_pool(act, size=1, reserved=1).index(2) < 290
 
 
 def test_a_light_page_that_takes_long_gets_all_the_time_there_is() -> None:
@@ -260,7 +260,7 @@ def test_a_light_page_that_takes_long_gets_all_the_time_there_is() -> None:
         return document, time.perf_counter() - start
 
     timeout = LIGHT_SECONDS + 0.5
-    document, elapsed = with_pool(act, express=1, size=1, timeout=timeout)
+    document, elapsed = with_pool(act, reserved=1, size=1, timeout=timeout)
     assert f"took more than {timeout:g} s" in document.notice
     assert elapsed > LIGHT_SECONDS + timeout
 
@@ -274,7 +274,7 @@ def test_a_page_is_shown_undigested_when_its_call_has_no_more_time_whether_it_is
         elapsed = asyncio.get_running_loop().time() - start
         return late, elapsed, (await pool.extract(plain("the next")))[0]
 
-    late, elapsed, after = with_pool(act, size=1, express=1)
+    late, elapsed, after = with_pool(act, size=1, reserved=1)
     assert [document.text for document in late] == ["regex words of the page"] * 3
     assert all("too little of the call's time was left" in document.notice for document in late)
     assert elapsed < 1.5
@@ -297,7 +297,7 @@ def test_pages_wait_in_the_order_in_which_they_came() -> None:
 
 def test_a_cancelled_call_ends_at_once_and_so_does_its_worker() -> None:
     async def act(pool: WorkerPool) -> tuple[int, float]:
-        worker = pid((await pool.extract(plain("tell")))[0])
+        worker = worker_pid((await pool.extract(plain("tell")))[0])
         start = time.perf_counter()
         with pytest.raises(TimeoutError):
             async with asyncio.timeout(0.3):
@@ -306,7 +306,7 @@ def test_a_cancelled_call_ends_at_once_and_so_does_its_worker() -> None:
 
     worker, elapsed = with_pool(act, size=1)
     assert elapsed < 1.5
-    assert gone(worker)
+    assert has_ended(worker)
 
 
 def test_a_call_cancelled_while_its_worker_starts_leaves_it_to_the_next() -> None:
@@ -322,12 +322,12 @@ def test_a_call_cancelled_while_its_worker_starts_leaves_it_to_the_next() -> Non
 
 def test_an_idle_worker_that_died_is_replaced() -> None:
     async def act(pool: WorkerPool) -> tuple[int, int]:
-        first = pid((await pool.extract(plain("tell")))[0])
+        first = worker_pid((await pool.extract(plain("tell")))[0])
         os.kill(first, 9)
-        assert gone(first)
-        while pool._idle[0].alive:  # noqa: ASYNC110 - the loop has yet to hear of it, and will tell nobody
+        assert has_ended(first)
+        while pool._idle[0].is_alive:  # noqa: ASYNC110 - the loop has yet to hear of it, and will tell nobody
             await asyncio.sleep(0)
-        return first, pid((await pool.extract(plain("tell")))[0])
+        return first, worker_pid((await pool.extract(plain("tell")))[0])
 
     first, second = with_pool(act, size=1)
     assert first != second
@@ -353,7 +353,7 @@ def test_a_lost_worker_is_replaced_before_the_next_page_comes() -> None:
 
 def test_closing_does_not_wait_for_a_page_that_is_being_read() -> None:
     async def act(pool: WorkerPool) -> tuple[float, int, Document, list[object]]:
-        worker = pid((await pool.extract(plain("tell")))[0])
+        worker = worker_pid((await pool.extract(plain("tell")))[0])
         call = asyncio.create_task(pool.extract(plain("regex")))
         await asyncio.sleep(0.1)
         start = time.perf_counter()
@@ -362,19 +362,19 @@ def test_closing_does_not_wait_for_a_page_that_is_being_read() -> None:
 
     elapsed, worker, document, replacements = with_pool(act)
     assert elapsed < 2
-    assert gone(worker)
+    assert has_ended(worker)
     assert "broke off" in document.notice
     assert replacements == []
 
 
 def test_a_closed_pool_has_no_processes_left_even_while_they_start() -> None:
     async def act(pool: WorkerPool) -> int:
-        worker = pid((await pool.extract(plain("tell")))[0])
+        worker = worker_pid((await pool.extract(plain("tell")))[0])
         await pool.aclose()
         pool.warm()
         return worker
 
-    assert gone(with_pool(act))
+    assert has_ended(with_pool(act))
 
 
 @pytest.mark.parametrize("word", ["idle", "loop", "regex"])
@@ -403,11 +403,11 @@ def test_workers_die_with_a_server_that_is_killed(word: str) -> None:
         worker = int(re.findall(r"pid=(\d+)", server.stdout.readline())[0])
         time.sleep(0.3)  # the page is being read
         server.kill()
-    assert gone(worker)
+    assert has_ended(worker)
 
 
 def test_the_documents_are_equal_but_for_their_blocks() -> None:
     from keyhole.extract import extract
 
-    document, _ = digest(b"# A\n\nwords\n", URL, "text/markdown")
+    document, _ = extract_with_words(b"# A\n\nwords\n", URL, "text/markdown")
     assert document == replace(extract(b"# A\n\nwords\n", url=URL, content_type="text/markdown"), blocks=())

@@ -128,7 +128,9 @@ def _format_content(entry: Entry, base_url: str) -> str:
     content = entry.content.strip()
     if not content:
         return ""
-    return f"{escape_markdown(content) if entry.is_plain else lower_headings(fragment_to_markdown(content, base_url), 2)}\n"
+    if entry.is_plain:
+        return f"{escape_markdown(content)}\n"
+    return f"{lower_headings(fragment_to_markdown(content, base_url), 2)}\n"
 
 
 def _parse_entry(element: Any, base_url: str) -> Entry:

@@ -159,7 +159,8 @@ def _read_ico(data: bytes) -> tuple[Size, Fields]:
 
 
 _READERS = {
-    "PNG": _read_png, "JPEG": _read_jpeg, "GIF": _read_gif, "WebP": _read_webp, "AVIF": _read_avif, "BMP": _read_bmp, "ICO": _read_ico,
+    "PNG": _read_png, "JPEG": _read_jpeg, "GIF": _read_gif, "WebP": _read_webp, "AVIF": _read_avif, "BMP": _read_bmp,
+    "ICO": _read_ico,
 }  # fmt: skip
 
 

@@ -199,7 +199,8 @@ def _read_metadata(reader: Any, errors: tuple[type[Exception], ...]) -> Metadata
         return Metadata()
     return Metadata(
         title=fields["/Title"][:300], author=fields["/Author"][:200], published=_to_iso_8601(fields["/CreationDate"]),
-        modified=_to_iso_8601(fields["/ModDate"]), language=one_line(str(language or ""), 20), description=fields["/Subject"],
+        modified=_to_iso_8601(fields["/ModDate"]), language=one_line(str(language or ""), 20),
+        description=fields["/Subject"],
     )  # fmt: skip
 
 

@@ -1,1 +1,1 @@
-"""Extraction of untrusted bytes in processes that can be killed: a pool, its children, and what failure leaves."""
+"""Extract untrusted pages in worker processes that can be killed."""

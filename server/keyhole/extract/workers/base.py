@@ -1,4 +1,4 @@
-"""The port to extraction, so that what is above it can be tested without processes. Implementations are elsewhere."""
+"""The port through which the product extracts pages. Tests implement it without processes."""
 
 from __future__ import annotations
 
@@ -8,21 +8,22 @@ from keyhole.records import Document, Page
 
 
 class Extractor(Protocol):
-    """Reads pages: the real one is WorkerPool, tests bring one that reads in the same process."""
+    """Extracts documents from pages. WorkerPool is the implementation of the product."""
 
     def warm(self) -> None:
-        """A page is coming: get ready meanwhile. Never waits; does nothing where all is ready."""
+        """Prepare for a page that is being fetched. Returns at once; does nothing if already prepared."""
         ...
 
-    async def extract(self, page: Page, until: float | None = None) -> tuple[Document, str]:
-        """The page as a document without `blocks`, and its words for the store's index. `until`, in seconds of the
-        event loop's clock: a page that waits or is read any longer counts as one that could not be read.
+    async def extract(self, page: Page, deadline: float | None = None) -> tuple[Document, str]:
+        """Return the document of a page without its `blocks`, and its words for the search index.
 
-        Raises KeyholeError as `keyhole.extract` does. A document with a `notice` is what could be saved of a page
-        that could not be read.
+        A page that is not finished at `deadline`, in seconds of the event loop's clock, counts as unreadable. The
+        document of an unreadable page has a `notice` and its bare text.
+
+        Raises KeyholeError as `keyhole.extract` does.
         """
         ...
 
     async def aclose(self) -> None:
-        """End everything that was started."""
+        """End all processes that were started."""
         ...

@@ -1,9 +1,12 @@
-"""A worker process: reads pages from stdin, one at a time, and writes what it made of each to stdout, until the server
-closes stdin or is gone. It has no network, no store and no settings, and limits of its own on memory and time.
+"""A worker process: read pages from stdin, one at a time, and write the extracted documents to stdout.
+
+The process ends when the server closes stdin or dies. It has no network, store or settings, and its memory and time are
+limited.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import gc
 import math
 import os
@@ -15,36 +18,52 @@ from pathlib import Path
 from typing import Any, BinaryIO, Final
 
 from keyhole.errors import KeyholeError
-from keyhole.extract.workers.frames import LENGTHS, document_message, failure_message, head_of, lengths, pack
+from keyhole.extract import extract
+from keyhole.extract.workers.frames import LENGTHS, encode_document, encode_failure, pack, parse_head, unpack_lengths
+from keyhole.passages.stems import index_terms
 from keyhole.records import Document
 
-Read = Callable[[bytes, str, str, str], tuple[Document, str]]
-"""From body, URL, content type and requested URL to a document and its words."""
+Reader = Callable[[bytes, str, str, str], tuple[Document, str]]
+"""Takes body, URL, content type and requested URL; returns a document and its words for the search index."""
 
 MAX_PAGES: Final = 200
-"""Pages that a process reads before it is replaced: what libraries leak or a page damaged ends with it."""
-GROWTH: Final = 0.25
-"""Share of the memory limit by which a process may have grown after a page; the next one needs the room."""
-CPU_SLACK: Final = 5
-"""Seconds of processor time beyond the limit on wall time, within which the server kills the process if it lives."""
+"""Pages that a process reads before it is replaced, so that leaks and damage by a page stay limited."""
+MAX_GROWTH: Final = 0.25
+"""Share of the memory limit that a process may have gained after a page. Beyond it the process is replaced."""
+CPU_GRACE: Final = 5
+"""Seconds of processor time on top of the limit on wall time, which the server enforces first."""
 MAX_REQUEST: Final = 2**32
-"""Bytes: the server bounds what it sends by its own settings."""
+"""Largest request, in bytes. The settings of the server limit what it sends."""
 _STATM: Final = Path("/proc/self/statm")
-_PRELOADED: Final = ("keyhole.extract.html.page", "keyhole.passages.stems")
-"""What most pages need, loaded while the first one is still on the network."""
+_PRELOADED_MODULES: Final = ("keyhole.extract.html.page", "keyhole.passages.stems")
+"""Modules that most pages need. They are imported while the first page is still being fetched."""
+
+
+def extract_with_words(body: bytes, url: str, content_type: str, requested_url: str = "") -> tuple[Document, str]:
+    """Return the document of a page without its blocks, and its words for the search index.
+
+    `keyhole.text.markdown.parse_blocks` computes the blocks of any text again.
+    """
+    document = extract(body, url=url, content_type=content_type, requested_url=requested_url)
+    return dataclasses.replace(document, blocks=()), index_words(document.title, document.text)
+
+
+def index_words(title: str, text: str) -> str:
+    """Return the words of a text for the search index."""
+    return " ".join(index_terms(title, text))
 
 
 def main(options: dict[str, Any]) -> None:
-    """Serve until there is nothing more to read. `options`: reader ("module:function"), memory, seconds."""
-    answers = _private_stdout()
+    """Serve requests until stdin ends. `options`: reader ("module:function"), memory in bytes, seconds, lifetime_fd."""
+    answers = _take_stdout()
     module, _, function = options["reader"].partition(":")
-    read: Read = getattr(import_module(module), function)
-    for name in _PRELOADED:
+    read: Reader = getattr(import_module(module), function)
+    for name in _PRELOADED_MODULES:
         import_module(name)
     gc.collect()
-    gc.freeze()  # what was loaded lives as long as the process: no later collection need go through it
-    if options.get("line") is not None:
-        _die_with_server(options["line"])
+    gc.freeze()  # imported modules live as long as the process, so later collections can skip them
+    if options.get("lifetime_fd") is not None:
+        _die_with_server(options["lifetime_fd"])
     base = _limit_memory(options["memory"])
     _send(answers, {})
     for number in range(1, MAX_PAGES + 1):
@@ -52,32 +71,32 @@ def main(options: dict[str, Any]) -> None:
         if page is None:
             return
         _limit_cpu(options["seconds"])
-        head, text = _answer(read, *page)
-        grown = _address_space() - base > options["memory"] * GROWTH
-        last = grown or number == MAX_PAGES or "unread" in head
+        head, text = _read_page(read, *page)
+        has_grown = _address_space() - base > options["memory"] * MAX_GROWTH
+        last = has_grown or number == MAX_PAGES or "unread" in head
         _send(answers, {**head, "last": last}, text)
         if last:
             return
 
 
-def _answer(read: Read, head: dict[str, Any], body: bytes) -> tuple[dict[str, Any], bytes]:
-    """The answer for one page. What is not foreseen ends the process, and the server starts another."""
+def _read_page(read: Reader, head: dict[str, Any], body: bytes) -> tuple[dict[str, Any], bytes]:
+    """Return the answer for one page. An unexpected exception ends the process, and the server starts another."""
     try:
-        return document_message(*read(body, head["url"], head["content_type"], head["requested_url"]))
+        return encode_document(*read(body, head["url"], head["content_type"], head["requested_url"]))
     except KeyholeError as error:
-        return failure_message(error), b""
+        return encode_failure(error), b""
     except MemoryError:
         return {"unread": "reading took more memory than is allowed"}, b""
 
 
 def _receive(requests: BinaryIO) -> tuple[dict[str, Any], bytes] | None:
-    """The next page, or None when the server has closed the pipe."""
+    """Return the next page, or None if the server closed the pipe."""
     prefix = requests.read(LENGTHS.size)
     if len(prefix) < LENGTHS.size:
         return None
-    head_size, body_size = lengths(prefix, MAX_REQUEST)
+    head_size, body_size = unpack_lengths(prefix, MAX_REQUEST)
     head, body = requests.read(head_size), requests.read(body_size)
-    return (head_of(head), body) if len(body) == body_size else None
+    return (parse_head(head), body) if len(body) == body_size else None
 
 
 def _send(answers: BinaryIO, head: dict[str, Any], body: bytes = b"") -> None:
@@ -86,17 +105,18 @@ def _send(answers: BinaryIO, head: dict[str, Any], body: bytes = b"") -> None:
     answers.flush()
 
 
-def _private_stdout() -> BinaryIO:
-    """The pipe to the server, for answers alone: what a library prints goes nowhere."""
+def _take_stdout() -> BinaryIO:
+    """Return the pipe to the server, and redirect stdout to the null device, so that libraries cannot write to the
+    pipe."""
     pipe = os.fdopen(os.dup(1), "wb")
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, 1)
-    os.close(nowhere)
+    null = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(null, 1)
+    os.close(null)
     return pipe
 
 
 def _address_space() -> int:
-    """Bytes of address space in use, or 0 where the system does not tell."""
+    """Return the address space in use, in bytes, or 0 if the system does not report it."""
     try:
         return int(_STATM.read_bytes().split()[0]) * os.sysconf("SC_PAGE_SIZE")
     except OSError:
@@ -104,50 +124,52 @@ def _address_space() -> int:
 
 
 def _limit_memory(size: int) -> int:
-    """Allow `size` bytes more than the interpreter and its libraries hold now; what they hold.
+    """Limit memory to `size` bytes more than the process uses now. Return the current use in bytes.
 
-    Linux counts address space. macOS takes the limit on data and enforces it for part of the allocations only;
-    Windows has no such limit. There the limit on time is what holds.
+    Linux limits the address space. macOS accepts a limit on data but enforces it only for some allocations, and Windows
+    has no such limit; there only the time limit holds.
     """
     base = _address_space()
     if sys.platform != "win32":
         import resource
 
         kind = resource.RLIMIT_AS if base else resource.RLIMIT_DATA
-        _lower(kind, base + size)
-        _lower(resource.RLIMIT_CORE, 0)
+        _lower_limit(kind, base + size)
+        _lower_limit(resource.RLIMIT_CORE, 0)
     return base
 
 
 def _limit_cpu(seconds: float) -> None:
-    """A second fence, which the kernel keeps: it holds even if the server that watches the clock is gone."""
+    """Limit processor time by the kernel, which enforces the limit even if the server is gone."""
     if sys.platform != "win32":
         import resource
 
-        _lower(resource.RLIMIT_CPU, math.ceil(time.process_time() + seconds) + CPU_SLACK)
+        _lower_limit(resource.RLIMIT_CPU, math.ceil(time.process_time() + seconds) + CPU_GRACE)
 
 
-def _lower(kind: int, soft: int) -> None:
+def _lower_limit(kind: int, soft: int) -> None:
     import resource
 
     hard = resource.getrlimit(kind)[1]
     try:
         resource.setrlimit(kind, (soft if hard == resource.RLIM_INFINITY else min(soft, hard), hard))
     except (ValueError, OSError):
-        return  # a system that does not know this limit
+        return  # the system does not support this limit
 
 
-def _die_with_server(line: int) -> None:
-    """Have the kernel end this process when the server's end of this pipe is closed, as it is when the server is
-    killed. The signal's default action needs no interpreter, which a hostile page may be keeping busy. Nothing is ever
-    written to the pipe: stdin's last bytes are signalled too, and may be so when they have been read already.
-    Linux alone ends a process by it; elsewhere the limit on processor time does, later."""
+def _die_with_server(fd: int) -> None:
+    """Have the kernel end this process when the server's end of the pipe is closed, as when the server is killed.
+
+    The default action of the signal needs no interpreter, which a hostile page may keep busy. A separate pipe is used
+    because stdin also signals data, possibly after it was read; nothing is ever written to this pipe. Only Linux
+    supports this; elsewhere the limit on processor time ends the process later.
+    """
     if sys.platform != "linux":
         return
     import fcntl
     import select
 
-    fcntl.fcntl(line, fcntl.F_SETOWN, os.getpid())
-    fcntl.fcntl(line, fcntl.F_SETFL, fcntl.fcntl(line, fcntl.F_GETFL) | os.O_ASYNC)
-    if select.select([line], [], [], 0)[0]:  # closed before the signal was asked for
+    fcntl.fcntl(fd, fcntl.F_SETOWN, os.getpid())
+    fcntl.fcntl(fd, fcntl.F_SETFL, fcntl.fcntl(fd, fcntl.F_GETFL) | os.O_ASYNC)
+    if select.select([fd], [], [], 0)[0]:  # closed before the signal was enabled
         os._exit(0)

@@ -1,7 +1,7 @@
-"""What server and worker say to each other, as bytes: a JSON head and a raw body, each with its length. Pure.
+"""Encode and decode the messages between server and worker: a JSON head and a raw body, each with its length.
 
-A worker has read a hostile page, so nothing it says is trusted: its answers are data, bounded before they are read
-and checked field by field, and cannot make the server run or load anything.
+A worker has read a hostile page, so its answers are not trusted: their size is checked before they are read, and every
+field is validated. An answer cannot make the server run or import anything.
 """
 
 from __future__ import annotations
@@ -16,55 +16,55 @@ from keyhole.errors import Code, KeyholeError
 from keyhole.records import Document, Metadata
 
 LENGTHS: Final = struct.Struct("!II")
-"""The lengths of head and body, before them."""
+"""The lengths of head and body, which precede them."""
 MAX_ANSWER: Final = 100_000_000
-"""Bytes of an answer: 20 MB of text in three-byte characters, with its words once more, stays below it."""
+"""Largest answer, in bytes: 20 MB of text in three-byte characters, and its words again, are below it."""
 MAX_MESSAGE: Final = 1_000
-"""Characters of a named failure's message that are taken over, and of each of its facts."""
+"""Largest length of a failure's message and of each of its facts, in characters. Longer ones are truncated."""
 MAX_FACTS: Final = 10
-"""Facts of a named failure that are taken over: more than any has."""
-BROKEN: Final = "reading broke off"
+"""Largest number of a failure's facts. No failure has more."""
+READING_ENDED: Final = "reading broke off"
 _NAME: Final = re.compile(r"[a-z_]{0,40}")
 
 
 class UnreadError(KeyholeError):
-    """A worker did not finish a page, so that its text may still be shown as it is; the message says why."""
+    """A worker did not finish a page. Its bare text may still be shown. The message says why."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(Code.EXTRACTION_FAILED, reason)
 
 
 class OutOfTimeError(UnreadError):
-    """A worker was killed because its time was over: with more of it, the page may be read."""
+    """A worker was killed at its time limit. With more time the page may be readable."""
 
 
 def pack(head: dict[str, Any], body: bytes = b"") -> tuple[bytes, bytes]:
-    """A message as lengths and head, and its body, so that a large one is not copied."""
+    """Return a message as a prefix of lengths and head, and the body unchanged, so that a large body is not copied."""
     encoded = _encode(json.dumps(head, ensure_ascii=False, separators=(",", ":")))
     return LENGTHS.pack(len(encoded), len(body)) + encoded, body
 
 
-def lengths(prefix: bytes, most: int = MAX_ANSWER) -> tuple[int, int]:
-    """The lengths of a message's head and body. Raises UnreadError when they come to more than `most`."""
+def unpack_lengths(prefix: bytes, max_bytes: int = MAX_ANSWER) -> tuple[int, int]:
+    """Return the lengths of head and body. Raises UnreadError if they add up to more than `max_bytes`."""
     head, body = LENGTHS.unpack(prefix)
-    if head + body > most:
+    if head + body > max_bytes:
         raise UnreadError("reading gave more text than is allowed")
     return head, body
 
 
-def head_of(encoded: bytes) -> dict[str, Any]:
-    """A message's head. Raises UnreadError for anything but a JSON object."""
+def parse_head(encoded: bytes) -> dict[str, Any]:
+    """Return the head of a message. Raises UnreadError unless it is a JSON object."""
     try:
         head = json.loads(_decode(encoded))
     except (ValueError, RecursionError) as error:
-        raise UnreadError(BROKEN) from error
+        raise UnreadError(READING_ENDED) from error
     if not isinstance(head, dict):
-        raise UnreadError(BROKEN)
+        raise UnreadError(READING_ENDED)
     return head
 
 
-def document_message(document: Document, words: str) -> tuple[dict[str, Any], bytes]:
-    """A worker's answer for a page that it read."""
+def encode_document(document: Document, words: str) -> tuple[dict[str, Any], bytes]:
+    """Return a worker's answer for a page that it read."""
     head = {
         "title": document.title,
         "media_type": document.media_type,
@@ -77,54 +77,56 @@ def document_message(document: Document, words: str) -> tuple[dict[str, Any], by
     return head, _encode(document.text)
 
 
-def failure_message(error: KeyholeError) -> dict[str, Any]:
-    """A worker's answer for a page that has a named failure."""
+def encode_failure(error: KeyholeError) -> dict[str, Any]:
+    """Return the head of a worker's answer for a page that failed with an error code."""
     return {"code": str(error.code), "message": error.message, "facts": error.facts}
 
 
-def answer_in(head: dict[str, Any], text: bytes) -> tuple[Document, str] | KeyholeError:
-    """The document of an answer and its words, or the failure that it names. Raises UnreadError for what is neither."""
+def parse_answer(head: dict[str, Any], text: bytes) -> tuple[Document, str] | KeyholeError:
+    """Return the document of an answer with its words, or its failure. Raises UnreadError for any other answer."""
     try:
         if "unread" in head:
-            raise UnreadError(_text(head["unread"])[:MAX_MESSAGE])
+            raise UnreadError(_require_text(head["unread"])[:MAX_MESSAGE])
         if "code" in head:
-            facts = {_text(key): _plain(value) for key, value in list(head["facts"].items())[:MAX_FACTS]}
-            return KeyholeError(Code(head["code"]), _text(head["message"])[:MAX_MESSAGE], **facts)
+            facts = {
+                _require_text(key): _require_scalar(value) for key, value in list(head["facts"].items())[:MAX_FACTS]
+            }
+            return KeyholeError(Code(head["code"]), _require_text(head["message"])[:MAX_MESSAGE], **facts)
         document = Document(
-            title=_text(head["title"]),
+            title=_require_text(head["title"]),
             text=_decode(text),
-            media_type=_text(head["media_type"]),
-            language=_text(head["language"]),
-            removed=tuple((_text(what), int(count)) for what, count in head["removed"]),
-            notice=_name(head["notice"]),
-            metadata=Metadata(**{name: _text(value) for name, value in head["metadata"].items()}),
+            media_type=_require_text(head["media_type"]),
+            language=_require_text(head["language"]),
+            removed=tuple((_require_text(kind), int(count)) for kind, count in head["removed"]),
+            notice=_require_notice_name(head["notice"]),
+            metadata=Metadata(**{name: _require_text(value) for name, value in head["metadata"].items()}),
         )
-        return document, _text(head["words"])
+        return document, _require_text(head["words"])
     except (ValueError, TypeError, LookupError, AttributeError, OverflowError) as error:
-        raise UnreadError(BROKEN) from error
+        raise UnreadError(READING_ENDED) from error
 
 
-def _text(value: object) -> str:
+def _require_text(value: object) -> str:
     if not isinstance(value, str):
         raise TypeError("not a string")
     return value
 
 
-def _name(value: object) -> str:
-    """A notice's name. A line of words would be shown as ours, and a page must not write one."""
+def _require_notice_name(value: object) -> str:
+    """Return a name of a notice. Whole sentences are rejected, because they would be shown as written by Keyhole."""
     if not isinstance(value, str) or not _NAME.fullmatch(value):
         raise TypeError("not a name")
     return value
 
 
-def _plain(value: object) -> str | int | float:
+def _require_scalar(value: object) -> str | int | float:
     if not isinstance(value, str | int | float):
         raise TypeError("not a plain value")
     return value[:MAX_MESSAGE] if isinstance(value, str) else value
 
 
 def _encode(text: str) -> bytes:
-    """UTF-8 that carries lone surrogates too, which a page can hold and no other encoding would return."""
+    """Encode as UTF-8 including lone surrogates, which pages can contain."""
     return text.encode("utf-8", "surrogatepass")
 
 

@@ -1,7 +1,7 @@
-"""Starts, feeds, kills and replaces worker processes. Reads no page itself.
+"""Start, use, kill and replace worker processes.
 
-A worker serves one page at a time. One that ran out of time or memory, crashed, or whose call was cancelled is killed
-at once; the next page gets another. The pool belongs to one event loop.
+A worker reads one page at a time. It is killed at once if it exceeds its time or memory, crashes, or its call is
+cancelled; the next page gets another worker. A pool belongs to one event loop.
 """
 
 from __future__ import annotations
@@ -21,97 +21,99 @@ from urllib.parse import urlsplit
 from keyhole.config.config import Config
 from keyhole.errors import Code, KeyholeError
 from keyhole.extract.workers.frames import (
-    BROKEN,
     LENGTHS,
+    READING_ENDED,
     OutOfTimeError,
     UnreadError,
-    answer_in,
-    head_of,
-    lengths,
     pack,
+    parse_answer,
+    parse_head,
+    unpack_lengths,
 )
 from keyhole.records import Document, Page
 
 log = logging.getLogger(__name__)
 
-SIZE: Final = max(2, min(4, os.cpu_count() or 1))
-"""Workers at most that heavy pages take: one for each processor, a second one even on one, so that a slow page does not
-stop the others."""
-EXPRESS: Final = 1
-"""Workers besides, which heavy pages never take: most pages are light and read in less than a second, and they must not
-wait behind a few that are made to take long. A light page takes any worker that is free."""
-LIGHT: Final = 300_000
-"""Bytes of a light page's body: nine of ten pages have fewer."""
+POOL_SIZE: Final = max(2, min(4, os.cpu_count() or 1))
+"""Largest number of workers for heavy pages: one for each processor. At least two, so that a slow page does not block
+the others."""
+RESERVED_WORKERS: Final = 1
+"""Additional workers that heavy pages never use. Most pages are light and take less than a second, and should not wait
+behind a few hostile ones. A light page uses any free worker."""
+MAX_LIGHT_BYTES: Final = 300_000
+"""Largest body of a light page, in bytes. Nine of ten pages are smaller."""
 LIGHT_SECONDS: Final = 2.0
-"""Of a light page's first try. One that takes longer is read again as a heavy one, with all the time there is."""
+"""Seconds of a light page's first attempt. A slower page is read again as a heavy page with the full time limit."""
 START_TIMEOUT: Final = 20.0
-"""Seconds for a worker to load its parsers: a hundred times what it takes."""
+"""Seconds in which a worker has to load its parsers: a hundred times what it usually takes."""
 END_TIMEOUT: Final = 2.0
-"""Seconds for a killed worker to be gone: the kernel takes milliseconds."""
-IDLE: Final = 300.0
+"""Seconds in which a killed worker has to end. The kernel takes milliseconds."""
+IDLE_TIMEOUT: Final = 300.0
 """Seconds after which an idle worker ends: longer than an agent pauses between two pages."""
-PIECE: Final = 1_000_000
+CHUNK_BYTES: Final = 1_000_000
 """Bytes written or buffered at a time, so that a large body is not copied whole."""
-READER: Final = "keyhole.extract.workers.digest:digest"
-"""What a worker does with a page."""
+READER: Final = "keyhole.extract.workers.child:extract_with_words"
+"""The function that a worker runs on each page."""
 _BOOT: Final = (
     "import sys, json; options = json.loads(sys.argv[1]); sys.path[:] = options['path']; "
     "from keyhole.extract.workers.child import main; main(options)"
 )
-_KEPT: Final = ("SYSTEMROOT", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")
-"""All that a worker inherits of the environment: what an interpreter may need to find its own libraries."""
+_INHERITED_VARIABLES: Final = ("SYSTEMROOT", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")
+"""Environment variables that a worker inherits: those that an interpreter may need to find its libraries."""
 
 
 class WorkerPool:
     """The Extractor of the product. `reader` is the function that workers run, as "module:function"."""
 
-    def __init__(self, config: Config, size: int = SIZE, reader: str = READER, express: int = EXPRESS) -> None:
+    def __init__(
+        self, config: Config, size: int = POOL_SIZE, reader: str = READER, reserved: int = RESERVED_WORKERS
+    ) -> None:
         self._config = config
         self._options = {"reader": reader, "memory": config.extract_memory, "seconds": config.extract_timeout}
         self._size = size
-        self._express = express
+        self._reserved = reserved
         self._heavy = asyncio.Semaphore(size)
-        self._all = asyncio.Semaphore(size + express)
+        self._all = asyncio.Semaphore(size + reserved)
         self._idle: list[_Worker] = []
         self._busy: set[_Worker] = set()
         self._ending: set[asyncio.Task[None]] = set()
 
     def warm(self) -> None:
-        """Start a worker when none waits for work and a slot is free."""
-        if not any(worker.alive for worker in self._idle) and not self._all.locked():
+        """Start a worker if no worker is idle and a slot is free."""
+        if not any(worker.is_alive for worker in self._idle) and not self._all.locked():
             self._put_back(_Worker(self._options))
 
-    async def extract(self, page: Page, until: float | None = None) -> tuple[Document, str]:
-        """Have a worker read the page; of one that cannot be read, save what can be saved."""
+    async def extract(self, page: Page, deadline: float | None = None) -> tuple[Document, str]:
+        """Have a worker read the page. If it cannot, return the bare text of the page."""
         try:
-            return await self._read_by(until, page)
+            return await self._read_until(page, deadline)
         except UnreadError as failure:
             from keyhole.extract.workers.salvage import salvage
 
             log.warning("a page of %s could not be read: %s", urlsplit(page.url).hostname, failure.message)
-            self.warm()  # in place of the one that was lost
+            self.warm()  # replaces the lost worker
             return await asyncio.to_thread(salvage, page, failure.message)
 
     async def aclose(self) -> None:
-        """Kill all workers and wait until they are gone and nobody holds one."""
+        """Kill all workers, and wait until they have ended and all calls have returned."""
         for worker in self._busy:
             worker.kill()
         for _ in range(self._size):
             await self._heavy.acquire()
-        for _ in range(self._size + self._express):
+        for _ in range(self._size + self._reserved):
             await self._all.acquire()
         while self._idle:
             self._drop(self._idle.pop())
         await asyncio.gather(*self._ending)
         for _ in range(self._size):
             self._heavy.release()
-        for _ in range(self._size + self._express):
+        for _ in range(self._size + self._reserved):
             self._all.release()
 
-    async def _read_by(self, until: float | None, page: Page) -> tuple[Document, str]:
-        """The same, waiting for a worker and for its start included, within what is left of the call's time."""
+    async def _read_until(self, page: Page, deadline: float | None) -> tuple[Document, str]:
+        """Read a page, including the wait for a worker and its start, until the call's deadline."""
         try:
-            async with asyncio.timeout_at(until):
+            async with asyncio.timeout_at(deadline):
                 return await self._read_in_turn(page)
         except TimeoutError as error:
             raise OutOfTimeError(
@@ -120,7 +122,7 @@ class WorkerPool:
 
     async def _read_in_turn(self, page: Page) -> tuple[Document, str]:
         seconds = self._config.extract_timeout
-        if len(page.body) <= LIGHT and self._express:
+        if len(page.body) <= MAX_LIGHT_BYTES and self._reserved:
             try:
                 async with self._all:
                     return await self._read(page, min(seconds, LIGHT_SECONDS))
@@ -131,29 +133,29 @@ class WorkerPool:
             return await self._read(page, seconds)
 
     async def _read(self, page: Page, seconds: float) -> tuple[Document, str]:
-        worker = self._take()
+        worker = self._take_worker()
         self._busy.add(worker)
         try:
             return await worker.read(page, seconds)
         finally:
             self._busy.discard(worker)
-            if worker.clean:
+            if worker.is_reusable:
                 self._put_back(worker)
-            else:  # out of step, out of use or in the middle of a page that nobody waits for
+            else:  # used up, or still busy with an abandoned page
                 self._drop(worker)
 
-    def _take(self) -> _Worker:
-        """The worker used last, whose memory is warm, or a new one."""
+    def _take_worker(self) -> _Worker:
+        """Return the worker used last, whose memory is warm, or a new worker."""
         while self._idle:
             worker = self._idle.pop()
-            if worker.alive:
-                worker.rest(None)
+            if worker.is_alive:
+                worker.set_idle_timer(None)
                 return worker
             self._drop(worker)
         return _Worker(self._options)
 
     def _put_back(self, worker: _Worker) -> None:
-        worker.rest(asyncio.get_running_loop().call_later(IDLE, self._retire, worker))
+        worker.set_idle_timer(asyncio.get_running_loop().call_later(IDLE_TIMEOUT, self._retire, worker))
         self._idle.append(worker)
 
     def _retire(self, worker: _Worker) -> None:
@@ -161,7 +163,7 @@ class WorkerPool:
         self._drop(worker)
 
     def _drop(self, worker: _Worker) -> None:
-        worker.rest(None)
+        worker.set_idle_timer(None)
         worker.kill()
         ending = asyncio.get_running_loop().create_task(worker.end())
         self._ending.add(ending)
@@ -169,137 +171,140 @@ class WorkerPool:
 
 
 class _Worker:
-    """One process. `clean`: it has answered what it was given and can take another page."""
+    """A worker process. `is_reusable` is True while it can take another page."""
 
     def __init__(self, options: dict[str, Any]) -> None:
         self._process: Process | None = None
-        self._line: int | None = None
-        """Our end of a pipe through which nothing is said: the worker ends when it is closed, as by our own end."""
+        self._lifetime_fd: int | None = None
+        """The end of a pipe that carries no data. The worker ends when it is closed, also by the death of the
+        server."""
         self._ready = asyncio.get_running_loop().create_task(self._start(options))
-        self._ready.add_done_callback(self._note)
+        self._ready.add_done_callback(self._log_failed_start)
         self._killed = False
-        self.clean = True
-        self._idle_end: asyncio.TimerHandle | None = None
+        self.is_reusable = True
+        self._idle_timer: asyncio.TimerHandle | None = None
 
     @property
-    def alive(self) -> bool:
-        """False for a process that has ended by itself or could not be started."""
+    def is_alive(self) -> bool:
+        """False if the process ended by itself or could not be started."""
         if self._ready.done() and (self._ready.cancelled() or self._ready.exception()):
             return False
         return self._process is None or self._process.returncode is None
 
     async def read(self, page: Page, seconds: float) -> tuple[Document, str]:
-        """The worker's answer for one page. Raises what reading it raised, and UnreadError where that did not end."""
+        """Return the worker's answer for one page. Raises the failure of the page, or UnreadError if the worker did not
+        finish."""
         try:
             process = await asyncio.shield(self._ready)
         except (OSError, EOFError, TimeoutError) as error:
-            self.clean = False
+            self.is_reusable = False
             raise KeyholeError(Code.EXTRACTION_FAILED, "no process to read the page could be started") from error
-        self.clean = False
+        self.is_reusable = False
         try:
             async with asyncio.timeout(seconds):
                 request = {"url": page.url, "requested_url": page.requested_url, "content_type": page.content_type}
-                await _write(process, request, page.body)
-                head, text = await _message(process)
+                await _send_message(process, request, page.body)
+                head, text = await _receive_message(process)
         except TimeoutError as error:
             raise OutOfTimeError(f"reading took more than {seconds:g} s") from error
         except (EOFError, OSError) as error:
-            raise UnreadError(await self._cause(process, seconds)) from error
-        answer = await asyncio.to_thread(answer_in, head, text)
-        self.clean = head.get("last") is False
+            raise UnreadError(await self._find_cause(process, seconds)) from error
+        answer = await asyncio.to_thread(parse_answer, head, text)
+        self.is_reusable = head.get("last") is False
         if isinstance(answer, KeyholeError):
             raise answer
         return answer
 
-    def rest(self, end: asyncio.TimerHandle | None) -> None:
-        """Wait for work until `end`, or go to work."""
-        if self._idle_end is not None:
-            self._idle_end.cancel()
-        self._idle_end = end
+    def set_idle_timer(self, timer: asyncio.TimerHandle | None) -> None:
+        """Replace the timer that ends the idle worker. None stops it."""
+        if self._idle_timer is not None:
+            self._idle_timer.cancel()
+        self._idle_timer = timer
 
     def kill(self) -> None:
-        """End the process at once, whatever it does. Never waits."""
-        self._killed = True  # a process that is just being made is killed when it is: _start sees to it
+        """Kill the process without waiting for its end."""
+        self._killed = True  # _start kills a process that is not created yet
         if self._process is not None and self._process.returncode is None:
             with suppress(ProcessLookupError):
                 self._process.kill()
 
     async def end(self) -> None:
-        """Wait until a killed process is gone and its pipes are closed."""
+        """Wait until the killed process has ended, and close its pipes."""
         await asyncio.wait([self._ready])
         if self._process is not None:
             with suppress(TimeoutError, OSError):
                 async with asyncio.timeout(END_TIMEOUT):
                     await self._process.communicate(b"")
-        if self._line is not None:
-            os.close(self._line)
-            self._line = None
+        if self._lifetime_fd is not None:
+            os.close(self._lifetime_fd)
+            self._lifetime_fd = None
 
     async def _start(self, options: dict[str, Any]) -> Process:
-        far, near = os.pipe() if sys.platform == "linux" else (None, None)
-        self._line = near
+        worker_end, self._lifetime_fd = os.pipe() if sys.platform == "linux" else (None, None)
         try:
-            self._process = process = await _spawn({**options, "path": _path(), "line": far})
+            self._process = process = await _start_process(
+                {**options, "path": _module_path(), "lifetime_fd": worker_end}
+            )
         finally:
-            if far is not None:
-                os.close(far)
+            if worker_end is not None:
+                os.close(worker_end)
         if self._killed:
             self.kill()
         async with asyncio.timeout(START_TIMEOUT):
-            await _message(process)
+            await _receive_message(process)
         return process
 
-    def _note(self, ready: asyncio.Task[Process]) -> None:
-        """Take notice of a failed start, which nobody may be waiting for."""
+    def _log_failed_start(self, ready: asyncio.Task[Process]) -> None:
+        """Log a failed start, since no call may be waiting for it."""
         if not ready.cancelled() and (error := ready.exception()) and not self._killed:
             log.warning("a worker could not be started: %r", error)
 
-    async def _cause(self, process: Process, seconds: float) -> str:
-        """Why a worker broke off in the middle of a page."""
+    async def _find_cause(self, process: Process, seconds: float) -> str:
+        """Return the reason why a worker ended while it read a page."""
         try:
             async with asyncio.timeout(END_TIMEOUT):
                 code = await process.wait()
         except TimeoutError:
-            return BROKEN
+            return READING_ENDED
         log.warning("a worker ended with %s", code)
-        return f"reading took more than {seconds:g} s" if code == -getattr(signal, "SIGXCPU", 0) else BROKEN
+        return f"reading took more than {seconds:g} s" if code == -getattr(signal, "SIGXCPU", 0) else READING_ENDED
 
 
-async def _spawn(options: dict[str, Any]) -> Process:
-    line = options["line"]
+async def _start_process(options: dict[str, Any]) -> Process:
+    lifetime_fd = options["lifetime_fd"]
     return await asyncio.create_subprocess_exec(
         *(sys.executable, "-I", "-X", "utf8", "-c", _BOOT, json.dumps(options)),
-        pass_fds=() if line is None else (line,),
+        pass_fds=() if lifetime_fd is None else (lifetime_fd,),
         stdin=PIPE,
         stdout=PIPE,
-        stderr=DEVNULL,  # what parsers say of a page repeats it, and a page must not fill the log
-        env={name: os.environ[name] for name in _KEPT if name in os.environ},
-        start_new_session=True,  # Ctrl-C in a terminal is for the server, which ends its workers
-        limit=PIECE,
+        stderr=DEVNULL,  # parser messages quote the page, and a page must not fill the log
+        env={name: os.environ[name] for name in _INHERITED_VARIABLES if name in os.environ},
+        start_new_session=True,  # Ctrl-C in a terminal goes to the server only, which ends its workers
+        limit=CHUNK_BYTES,
     )
 
 
-def _path() -> list[str]:
-    """Where modules are found here, so that a worker finds the same ones however this interpreter was told of them."""
-    found = [str(Path(entry).absolute()) for entry in sys.path]
+def _module_path() -> list[str]:
+    """Return the import path of this process in absolute form, so that a worker finds the same modules."""
+    entries = [str(Path(entry).absolute()) for entry in sys.path]
     own = str(Path(__file__).absolute().parents[3])
-    return found if own in found else [*found, own]
+    return entries if own in entries else [*entries, own]
 
 
-async def _write(process: Process, head: dict[str, Any], body: bytes) -> None:
+async def _send_message(process: Process, head: dict[str, Any], body: bytes) -> None:
     assert process.stdin  # noqa: S101 - for the type checker
     prefix, body = pack(head, body)
     process.stdin.write(prefix)
     view = memoryview(body)
-    for start in range(0, len(body), PIECE):
-        process.stdin.write(view[start : start + PIECE])
+    for start in range(0, len(body), CHUNK_BYTES):
+        process.stdin.write(view[start : start + CHUNK_BYTES])
         await process.stdin.drain()
     await process.stdin.drain()
 
 
-async def _message(process: Process) -> tuple[dict[str, Any], bytes]:
+async def _receive_message(process: Process) -> tuple[dict[str, Any], bytes]:
     assert process.stdout  # noqa: S101 - for the type checker
-    head_size, body_size = lengths(await process.stdout.readexactly(LENGTHS.size))
+    head_size, body_size = unpack_lengths(await process.stdout.readexactly(LENGTHS.size))
     head = await process.stdout.readexactly(head_size)
     body = await process.stdout.readexactly(body_size) if body_size else b""
-    return head_of(head), body
+    return parse_head(head), body
