@@ -1,4 +1,4 @@
-"""Sentences of our own about one small event, in thirty languages, for charsets.py. Data and nothing else."""
+"""Sentences about one small event in thirty languages, for charsets.py."""
 
 from __future__ import annotations
 
@@ -197,4 +197,4 @@ TEXTS = {
         "upstairs.",
     ),
 }
-"""By language: the charsets in which its sites were served, and the text."""
+"""For each language, the charsets in which its sites are or were served, and a text."""

@@ -1,9 +1,9 @@
-"""Which detector finds the charset of a text that does not name it: `python -m benchmarks.extraction.charsets`.
+"""Compare detectors of the charset of texts that do not name it: `python -m benchmarks.extraction.charsets [NAME …]`.
 
-The texts are our own, in thirty languages, each in the charsets in which its sites were, and in some cases still are,
-served. A detector is right when the text decoded as it says is the text, character for character; which of two names
-it gives to the same bytes is no matter. Lengths are in characters; the longer texts are the sentences in a shuffled
-order. `tags` puts them into a page of ASCII markup, as they arrive. Peers that are not installed are left out.
+The texts are written for this benchmark, in thirty languages, each in the charsets in which sites of that language are
+or were served. A detector is right if the text decoded with its charset equals the original, whatever the charset's
+name. Lengths are in characters; longer texts repeat the sentences in random order. With `tags`, a text stands in a page
+of ASCII markup. NAME limits the run to these detectors; detectors that are not installed are skipped.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ LENGTHS = (100, 300, 1_000, 4_000, 20_000)
 VARIANTS = 4
 """Different texts of each length."""
 Detector = Callable[[bytes], str]
-"""From bytes to the text they are taken for."""
+"""A function from bytes to decoded text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,18 +39,20 @@ class Case:
         return self.text.encode(self.charset)
 
 
-def cases() -> Iterator[Case]:
-    """Every language, charset, length and kind, the same ones every time."""
+def build_cases() -> Iterator[Case]:
+    """Yield the cases of every language, charset, length and variant; the same in every run."""
     for language, (charsets, whole) in TEXTS.items():
         for charset in charsets.split():
             draw = random.Random(f"{language} {charset}")
             for length in LENGTHS:
                 for variant in range(VARIANTS):
-                    text = _drawn(whole, length, draw)
-                    yield Case(language, charset, length, bool(variant % 2), _page(text) if variant % 2 else text)
+                    text = _draw_text(whole, length, draw)
+                    yield Case(
+                        language, charset, length, bool(variant % 2), _wrap_in_page(text) if variant % 2 else text
+                    )
 
 
-def _drawn(whole: str, length: int, draw: random.Random) -> str:
+def _draw_text(whole: str, length: int, draw: random.Random) -> str:
     mark = "。" if "。" in whole else ". "
     sentences = whole.split(mark)
     out = ""
@@ -60,8 +62,8 @@ def _drawn(whole: str, length: int, draw: random.Random) -> str:
     return out[:length]
 
 
-def _page(text: str) -> str:
-    """The text among ASCII markup three times its length, at least that of a small page's head."""
+def _wrap_in_page(text: str) -> str:
+    """Return a page with the text in ASCII markup about three times as long."""
     head = '<!DOCTYPE html>\n<html><head><title>{}</title>\n<link rel="stylesheet" href="/static/site.css">\n'
     head += "<script>window.dataLayer = window.dataLayer || []; var page = {{id: 17}};</script></head>\n<body>\n"
     pieces = [text[start : start + 80] for start in range(0, len(text), 80)]
@@ -72,14 +74,14 @@ def _page(text: str) -> str:
 
 
 def keyhole() -> Detector:
-    """What Keyhole makes of a body whose header and markup name no charset."""
+    """Return Keyhole's own decoder."""
     from keyhole.extract.decode import decode
 
     return lambda body: decode(body, "text/html")
 
 
 def charset_normalizer() -> Detector:
-    """Its best match."""
+    """Return a decoder that uses the best match of charset-normalizer."""
     from charset_normalizer import from_bytes
 
     def read(body: bytes) -> str:
@@ -90,28 +92,28 @@ def charset_normalizer() -> Detector:
 
 
 def chardet() -> Detector:
-    """As it comes, with every charset it knows."""
+    """Return a decoder that uses chardet with all its charsets."""
     from chardet import detect
 
     return lambda body: body.decode(detect(body, prefer_superset=False)["encoding"] or "cp1252", "replace")
 
 
 def cchardet() -> Detector:
-    """Mozilla's first universal detector (uchardet)."""
+    """Return a decoder that uses uchardet, Mozilla's first universal detector."""
     from cchardet import detect
 
-    return lambda body: _python(body, detect(body)["encoding"])
+    return lambda body: _decode_as(body, detect(body)["encoding"])
 
 
 def chardetng() -> Detector:
-    """Firefox's detector."""
+    """Return a decoder that uses chardetng, Firefox's detector."""
     from chardetng_py import detect
 
-    return lambda body: _python(body, detect(body, allow_utf8=True))
+    return lambda body: _decode_as(body, detect(body, allow_utf8=True))
 
 
-def _python(body: bytes, name: str | None) -> str:
-    """Decoded as Python or, where it does not know the name, as the web means it."""
+def _decode_as(body: bytes, name: str | None) -> str:
+    """Decode a body by a charset's name, read as the web reads it, else as Python reads it."""
     import webencodings
 
     found = webencodings.lookup(name or "windows-1252")
@@ -119,25 +121,25 @@ def _python(body: bytes, name: str | None) -> str:
 
 
 def main() -> int:
-    """Measure every detector that is installed, and print the tables."""
+    """Measure the installed detectors and print the tables."""
     makers: tuple[Callable[[], Detector], ...] = (keyhole, charset_normalizer, chardet, cchardet, chardetng)
-    wanted = set(sys.argv[1:])
-    tried = list(cases())
+    names = set(sys.argv[1:])
+    all_cases = list(build_cases())
     results: dict[str, dict[Case, tuple[bool, float]]] = {}
     for make in makers:
-        if wanted and make.__name__ not in wanted:
+        if names and make.__name__ not in names:
             continue
         try:
             detector = make()
         except ImportError:
             continue
-        results[make.__name__] = {case: measured(detector, case) for case in tried}
-    report(tried, results)
+        results[make.__name__] = {case: measure(detector, case) for case in all_cases}
+    print_report(all_cases, results)
     return 0
 
 
-def measured(detector: Detector, case: Case) -> tuple[bool, float]:
-    """Whether it read the text, and the seconds it took."""
+def measure(detector: Detector, case: Case) -> tuple[bool, float]:
+    """Return whether the detector decoded the text correctly, and its time in seconds."""
     body = case.body
     started = time.perf_counter()
     try:
@@ -147,19 +149,19 @@ def measured(detector: Detector, case: Case) -> tuple[bool, float]:
     return text == case.text, time.perf_counter() - started
 
 
-def report(tried: list[Case], results: dict[str, dict[Case, tuple[bool, float]]]) -> None:
-    """Percent of texts read exactly, and milliseconds."""
-    print(f"{len(tried)} texts\n")
+def print_report(all_cases: list[Case], results: dict[str, dict[Case, tuple[bool, float]]]) -> None:
+    """Print the percentage of texts decoded exactly, and the time in milliseconds."""
+    print(f"{len(all_cases)} texts\n")
     print(f"| | {' | '.join(results)} |")
     print(f"|---|{'---:|' * len(results)}")
     for length in LENGTHS:
         for tags in (False, True):
-            rows = [case for case in tried if (case.length, case.tags) == (length, tags)]
-            _row(f"{length:,} characters{', tags' if tags else ''}", rows, results)
-    for charset in dict.fromkeys(case.charset for case in tried):
-        _row(charset, [case for case in tried if case.charset == charset], results)
-    _row("all", tried, results)
-    longest = [case for case in tried if case.length == LENGTHS[-1]]
+            rows = [case for case in all_cases if (case.length, case.tags) == (length, tags)]
+            _print_row(f"{length:,} characters{', tags' if tags else ''}", rows, results)
+    for charset in dict.fromkeys(case.charset for case in all_cases):
+        _print_row(charset, [case for case in all_cases if case.charset == charset], results)
+    _print_row("all", all_cases, results)
+    longest = [case for case in all_cases if case.length == LENGTHS[-1]]
     speeds = [
         statistics.median(by_case[case][1] / len(case.body) * 100_000 * 1_000 for case in longest)
         for by_case in results.values()
@@ -167,7 +169,7 @@ def report(tried: list[Case], results: dict[str, dict[Case, tuple[bool, float]]]
     print(f"| ms per 100 KB (median, longest texts) | {' | '.join(f'{speed:.1f}' for speed in speeds)} |")
 
 
-def _row(name: str, rows: list[Case], results: dict[str, dict[Case, tuple[bool, float]]]) -> None:
+def _print_row(name: str, rows: list[Case], results: dict[str, dict[Case, tuple[bool, float]]]) -> None:
     shares = [100 * statistics.mean(by_case[case][0] for case in rows) for by_case in results.values()]
     print(f"| {name} | {' | '.join(f'{share:.1f}' for share in shares)} |")
 

@@ -1,8 +1,9 @@
-"""How faithful the Markdown of real pages is: what stands in the HTML, read by itself, against the Markdown, parsed.
+"""Measure how faithful the Markdown of real pages is: `python -m benchmarks.extraction.fidelity [FOLDER] [--missing]`.
 
-`python -m benchmarks.extraction.fidelity [FOLDER]` prints one row for each page and the total. It measures the converter alone:
-the whole pruned body is converted, so that the choice of the main content plays no part. Needs markdown-it-py and
-mdit-py-plugins (`pip install -e .[dev]`). The same input prints the same figures.
+Compares the parts of each page's HTML, read independently of the converter, with those of the parsed Markdown. Prints
+one row for each page and the total; `--missing` also lists missing parts. Only the converter is measured: the whole
+pruned body is converted, boilerplate included. Needs markdown-it-py and mdit-py-plugins (`pip install -e .[dev]`). The
+same input prints the same figures.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from mdit_py_plugins.footnote import footnote_plugin
 
 from keyhole.extract.html.converter import to_markdown
 from keyhole.extract.html.prune import prune
-from keyhole.extract.html.tree import parse
+from keyhole.extract.html.tree import parse_html
 
 FOLDER: Final = Path(__file__).resolve().parents[2] / "fixtures" / "reference"
 BASE: Final = "https://reference.example/manual/page.html"
@@ -39,83 +40,83 @@ _LANGUAGE = re.compile(r"(?:^|\s)(?:language-|lang-|brush:\s*|highlight-(?:sourc
 _GUTTER = re.compile(r"(?:^|\s)(?:linenos|lineno|line-?numbers?|gutter|ln|lnt|blob-num)(?:\s|$)")
 
 
-def plain(text: str) -> str:
-    """Letters and digits alone: marks, white space and escapes differ between the two forms."""
+def keep_letters(text: str) -> str:
+    """Return only letters and digits: marks, white space and escapes differ between HTML and Markdown."""
     return _NO_LETTERS.sub("", text)
 
 
-class Page:
-    """What one page has of each kind, in order."""
+class PageParts:
+    """The parts of one page by kind, in order."""
 
     def __init__(self) -> None:
-        self.found: dict[str, list[Any]] = {kind: [] for kind in KINDS}
+        self.parts: dict[str, list[Any]] = {kind: [] for kind in KINDS}
 
 
-# What the HTML holds, read without the converter.
+# Parts of the HTML, read without the converter.
 
 
-def expected(body: HtmlElement, base: str) -> Page:
-    """What a reader of this HTML finds."""
-    page = Page()
-    found = page.found
+def parse_html_parts(body: HtmlElement, base: str) -> PageParts:
+    """Return the parts of an HTML body."""
+    page = PageParts()
+    parts = page.parts
     for pre in body.iter("pre"):
-        text = code_text(pre)
-        # Some builders put one <pre> around another: the inner one is the code.
-        if not text.strip() or in_data_table(pre) or pre.xpath(".//pre"):
+        text = read_code(pre)
+        # Some site generators nest <pre>: the inner one is the code.
+        if not text.strip() or is_in_data_table(pre) or pre.xpath(".//pre"):
             continue
-        found["code"].append(text)
-        language = language_of(pre)
+        parts["code"].append(text)
+        language = find_language(pre)
         if language:
-            found["languages"].append((text, language))
+            parts["languages"].append((text, language))
     for table in body.iter("table"):
         if is_data(table):
-            found["cells"] += [text for cell in cells(table) if (text := plain(cell_text(cell)))]
+            parts["cells"] += [text for cell in find_cells(table) if (text := keep_letters(read_cell(cell)))]
     for element in body.iter(*_HEADINGS):
-        if text := plain(without_permalinks(element)):
-            found["headings"].append((int(element.tag[1]), text))
-    found["items"] = [text for item in body.iter("li") if (text := plain(own_text(item)))]
+        if text := keep_letters(read_heading(element)):
+            parts["headings"].append((int(element.tag[1]), text))
+    parts["items"] = [text for item in body.iter("li") if (text := keep_letters(read_item(item)))]
     for link in body.iter("a"):
-        target = target_of(link, base)
-        if target and plain(link.text_content()) and link.getparent() is not None and stands_alone(link):
-            found["links"].append(target)
-    found["images"] = [
-        text for image in body.iter("img") if (text := plain(image.get("alt") or "")) and in_words(image)
+        target = find_target(link, base)
+        if target and keep_letters(link.text_content()) and link.getparent() is not None and keeps_address(link):
+            parts["links"].append(target)
+    parts["images"] = [
+        text for image in body.iter("img") if (text := keep_letters(image.get("alt") or "")) and is_in_text(image)
     ]
-    found["words"] = _WORDS.findall(" ".join(visible(body)))
+    parts["words"] = _WORDS.findall(" ".join(iter_visible_text(body)))
     return page
 
 
-def code_text(pre: HtmlElement) -> str:
-    """The text of `<pre>`: a line break for `<br>`, no line numbers, and no line break of the markup at its ends."""
+def read_code(pre: HtmlElement) -> str:
+    """Return the text of `<pre>` with line breaks for `<br>`, without line numbers and one line break at each end."""
     parts: list[str] = []
 
     def read(element: HtmlElement) -> None:
         if element.tag == "br":
             parts.append("\n")
-        elif not (element is not pre and _GUTTER.search(element.get("class") or "") and is_numbers(element)):
+        elif not (element is not pre and _GUTTER.search(element.get("class") or "") and has_only_numbers(element)):
             parts.append(element.text or "")
             for child in element:
                 read(child)
                 parts.append(child.tail or "")
 
-    if not in_gutter(pre):
+    if not is_in_gutter(pre):
         read(pre)
     text = "".join(parts).replace("\r\n", "\n")
     text = text[1:] if text.startswith("\n") else text
     return text[:-1] if text.endswith("\n") else text
 
 
-def is_numbers(element: HtmlElement) -> bool:
+def has_only_numbers(element: HtmlElement) -> bool:
     return not element.text_content().strip(" \n\t0123456789.:")
 
 
-def in_gutter(pre: HtmlElement) -> bool:
+def is_in_gutter(pre: HtmlElement) -> bool:
     cell = next(pre.iterancestors("td", "div"), None)
     near = [pre, *([] if cell is None else [cell])]
-    return any(_GUTTER.search(element.get("class") or "") for element in near) and is_numbers(pre)
+    return any(_GUTTER.search(element.get("class") or "") for element in near) and has_only_numbers(pre)
 
 
-def language_of(pre: HtmlElement) -> str:
+def find_language(pre: HtmlElement) -> str:
     near = [*pre.xpath("./code"), pre, *list(pre.iterancestors())[:2]]
     for element in near:
         match = _LANGUAGE.search(element.get("class") or "")
@@ -125,17 +126,17 @@ def language_of(pre: HtmlElement) -> str:
 
 
 def is_data(table: HtmlElement) -> bool:
-    """A table of more than one cell whose cells hold words, not blocks."""
+    """Return whether a table has several cells or a header, and cells without blocks."""
     if (
         table.get("role") in {"presentation", "none"}
         or "footnote" in (table.get("class") or "")
         or table.xpath(_NOT_TABLES)
     ):
         return False
-    if any("\n" in code_text(pre) for pre in table.iter("pre")):
+    if any("\n" in read_code(pre) for pre in table.iter("pre")):
         return False
-    count = len(cells(table))
-    longest = max((len(cell.text_content()) for cell in cells(table)), default=0)
+    count = len(find_cells(table))
+    longest = max((len(cell.text_content()) for cell in find_cells(table)), default=0)
     rows = len(table.xpath(".//tr"))
     return (
         longest <= 3_000
@@ -144,21 +145,21 @@ def is_data(table: HtmlElement) -> bool:
     )
 
 
-def in_data_table(element: HtmlElement) -> bool:
+def is_in_data_table(element: HtmlElement) -> bool:
     table = next(element.iterancestors("table"), None)
     return table is not None and is_data(table)
 
 
-def cells(table: HtmlElement) -> list[HtmlElement]:
+def find_cells(table: HtmlElement) -> list[HtmlElement]:
     return list(table.xpath(".//td|.//th"))
 
 
-def cell_text(cell: HtmlElement) -> str:
+def read_cell(cell: HtmlElement) -> str:
     images = [image.get("alt") or "" for image in cell.iter("img")]
-    return " ".join(visible(cell)) if not images else "".join(without_marks(cell))
+    return " ".join(iter_visible_text(cell)) if not images else "".join(iter_text_and_descriptions(cell))
 
 
-def without_marks(cell: HtmlElement) -> Iterator[str]:
+def iter_text_and_descriptions(cell: HtmlElement) -> Iterator[str]:
     for element in cell.iter():
         if element.tag == "img":
             yield (element.get("alt") or "")[:300]
@@ -167,13 +168,13 @@ def without_marks(cell: HtmlElement) -> Iterator[str]:
             yield element.tail or ""
 
 
-def visible(element: HtmlElement) -> Iterator[str]:
-    """The words of an element but formulas, whose TeX is written otherwise, and signs of permalinks."""
+def iter_visible_text(element: HtmlElement) -> Iterator[str]:
+    """Yield the text of an element without formulas, whose TeX is written differently."""
     for text in element.xpath(".//text()[not(ancestor::math) and not(ancestor::*[contains(@class,'math')])]"):
         yield str(text)
 
 
-def without_permalinks(heading: HtmlElement) -> str:
+def read_heading(heading: HtmlElement) -> str:
     anchors = {id(link): link.text_content() for link in heading.iter("a") if is_permalink(link)}
     text = str(heading.text_content())
     for sign in anchors.values():
@@ -185,21 +186,13 @@ def is_permalink(link: HtmlElement) -> bool:
     return "#" in (link.get("href") or "") and link.text_content().strip() in {"¶", "#", "§", "Permalink", "🔗"}
 
 
-def own_text(item: HtmlElement) -> str:
-    """The words with which an item begins, up to the first block in it."""
-    stop = item.xpath("(.//p|.//ul|.//ol|.//pre|.//div|.//table|.//dl|.//br|.//h1|.//h2|.//h3|.//h4|.//blockquote)[1]")
-    texts: list[str] = []
-    for event_text in item.xpath(".//text()"):
-        parent = event_text.getparent()
-        if stop and (parent is stop[0] or stop[0] in parent.iterancestors()) and event_text.is_text:
-            break
-        if stop and event_text.is_tail and (parent is stop[0]):
-            break
-        texts.append(str(event_text))
-    return "" if item.xpath(".//h1|.//h2|.//h3|.//h4|.//math") or stop else "".join(texts)
+def read_item(item: HtmlElement) -> str:
+    """Return the text of a list item, or "" if it holds a block, a heading or a formula."""
+    blocks = ".//p|.//ul|.//ol|.//pre|.//div|.//table|.//dl|.//br|.//h1|.//h2|.//h3|.//h4|.//blockquote|.//math"
+    return "" if item.xpath(blocks) else "".join(map(str, item.xpath(".//text()")))
 
 
-def target_of(link: HtmlElement, base: str) -> str:
+def find_target(link: HtmlElement, base: str) -> str:
     href = (link.get("href") or "").strip()
     try:
         target = urljoin(base, href)
@@ -208,8 +201,8 @@ def target_of(link: HtmlElement, base: str) -> str:
     return unquote(target) if href and urlsplit(target).scheme in {"http", "https"} and not is_permalink(link) else ""
 
 
-def stands_alone(link: HtmlElement) -> bool:
-    """Whether a link's address can be kept: code has no links, and notes are tied by their number."""
+def keeps_address(link: HtmlElement) -> bool:
+    """Return whether Markdown can keep a link's address: links in code and of footnotes lose theirs."""
     around = {element.tag for element in link.iterancestors()}
     note = (link.get("class") or "").startswith("footnote") or link.get("role", "").startswith("doc-")
     raised = link.getparent().tag == "sup" or [child.tag for child in link] == ["sup"]
@@ -218,44 +211,44 @@ def stands_alone(link: HtmlElement) -> bool:
     return not heading and not around & {"pre", "code", "tt", "kbd", "samp"} and not note and not raised and not back
 
 
-def in_words(image: HtmlElement) -> bool:
+def is_in_text(image: HtmlElement) -> bool:
     formula = image.get("class") == "math" or image.xpath("ancestor::div[@class='math']")
     return not formula and next(image.iterancestors("pre", "code", "button"), None) is None
 
 
-# What the Markdown holds, as a Markdown parser reads it.
+# Parts of the Markdown, as a Markdown parser reads it.
 
 
-def actual(markdown: str) -> Page:
-    """What a reader of this Markdown finds."""
-    page = Page()
-    found = page.found
+def parse_markdown_parts(markdown: str) -> PageParts:
+    """Return the parts of a Markdown text."""
+    page = PageParts()
+    parts = page.parts
     tokens = _PARSER.parse(markdown)
     for index, token in enumerate(tokens):
         if token.type == "fence":
             text = token.content[:-1]
-            found["code"].append(text)
-            found["languages"].append((text, token.info.strip()))
+            parts["code"].append(text)
+            parts["languages"].append((text, token.info.strip()))
         elif token.type == "heading_open":
-            found["headings"].append((int(token.tag[1]), plain(inline_text(tokens[index + 1], images=False))))
+            parts["headings"].append((int(token.tag[1]), keep_letters(read_inline(tokens[index + 1], images=False))))
         elif token.type in {"td_open", "th_open"}:
-            if text := plain(inline_text(tokens[index + 1]).replace("<br>", "\n")):
-                found["cells"].append(text)
+            if text := keep_letters(read_inline(tokens[index + 1]).replace("<br>", "\n")):
+                parts["cells"].append(text)
         elif token.type == "list_item_open":
             following = next((later for later in tokens[index + 1 : index + 3] if later.type == "inline"), None)
-            found["items"].append(plain(inline_text(following)) if following else "")
+            parts["items"].append(keep_letters(read_inline(following)) if following else "")
     for child in (child for token in tokens for child in token.children or []):
         if child.type == "link_open":
-            found["links"].append(unquote(str(child.attrs["href"])))
+            parts["links"].append(unquote(str(child.attrs["href"])))
         elif child.type == "image":
-            found["images"].append(plain(child.content))
-    found["images"] += [plain(match) for match in re.findall(r"\[IMAGE: ([^\]]*)\]", markdown)]
-    found["words"] = _WORDS.findall(markdown)
+            parts["images"].append(keep_letters(child.content))
+    parts["images"] += [keep_letters(match) for match in re.findall(r"\[IMAGE: ([^\]]*)\]", markdown)]
+    parts["words"] = _WORDS.findall(markdown)
     return page
 
 
-def inline_text(token: Token | None, *, images: bool = True) -> str:
-    """The words of a line; a picture's description is one of them but in a heading."""
+def read_inline(token: Token | None, *, images: bool = True) -> str:
+    """Return the text of a line; with `images`, also the descriptions of images."""
     parts = []
     for child in (token.children if token else None) or []:
         if child.type in {"text", "code_inline"} or (images and child.type == "image"):
@@ -268,38 +261,39 @@ def inline_text(token: Token | None, *, images: bool = True) -> str:
 # The comparison.
 
 
-def in_order(wanted: Sequence[Any], got: Sequence[Any]) -> int:
-    """How many of what is wanted come in the same order."""
-    return sum(block.size for block in SequenceMatcher(None, wanted, got, autojunk=False).get_matching_blocks())
+def count_in_order(expected: Sequence[Any], actual: Sequence[Any]) -> int:
+    """Return how many of the expected parts are there in the same order."""
+    return sum(block.size for block in SequenceMatcher(None, expected, actual, autojunk=False).get_matching_blocks())
 
 
-def kept(kind: str, wanted: Page, got: Page) -> tuple[int, int]:
-    """How many of a kind are there, of how many."""
-    left, right = wanted.found[kind], got.found[kind]
+def count_kept(kind: str, expected: PageParts, actual: PageParts) -> tuple[int, int]:
+    """Return how many parts of a kind the Markdown has, and how many the HTML has."""
+    expected_parts, actual_parts = expected.parts[kind], actual.parts[kind]
     if kind in {"code", "cells", "headings"}:
-        return in_order(left, right), len(left)
-    missing = Counter(left) - Counter(right)
-    return len(left) - sum(missing.values()), len(left)
+        return count_in_order(expected_parts, actual_parts), len(expected_parts)
+    missing = Counter(expected_parts) - Counter(actual_parts)
+    return len(expected_parts) - sum(missing.values()), len(expected_parts)
 
 
 def measure(path: Path) -> dict[str, tuple[int, int]]:
-    """The figures of one page."""
-    root = parse(path.read_text("utf-8", "replace"))
+    """Return the figures of one page by kind."""
+    root = parse_html(path.read_text("utf-8", "replace"))
     base = root.find(".//base[@href]")
     address = urljoin(BASE, base.get("href")) if base is not None else BASE
     prune(root)
     body = root.find("body")
     region = body if body is not None else root
-    wanted = expected(region, address)
-    got = actual(to_markdown(region, address))
+    expected = parse_html_parts(region, address)
+    actual = parse_markdown_parts(to_markdown(region, address))
     if "--missing" in sys.argv:
         for kind in KINDS[:-1]:
-            for item in list((Counter(wanted.found[kind]) - Counter(got.found[kind])).elements())[:6]:
+            for item in list((Counter(expected.parts[kind]) - Counter(actual.parts[kind])).elements())[:6]:
                 print(path.stem, kind, repr(item)[:200], file=sys.stderr)
-    return {kind: kept(kind, wanted, got) for kind in KINDS}
+    return {kind: count_kept(kind, expected, actual) for kind in KINDS}
 
 
 def main() -> None:
+    """Print one row for each page, and the total."""
     folders = [argument for argument in sys.argv[1:] if not argument.startswith("--")]
     paths = sorted(Path(folders[0] if folders else FOLDER).glob("**/*.html"))
     total = dict.fromkeys(KINDS, (0, 0))
@@ -307,10 +301,10 @@ def main() -> None:
     print("| --- |", " | ".join("---" for _ in KINDS), "|")
     for path in paths:
         figures = measure(path)
-        for kind, (there, of) in figures.items():
-            total[kind] = (total[kind][0] + there, total[kind][1] + of)
-        print(f"| {path.stem} |", " | ".join(f"{there}/{of}" for there, of in figures.values()), "|")
-    shares = (f"{there}/{of} ({there / max(1, of):.2%})" for there, of in total.values())
+        for kind, (count, of) in figures.items():
+            total[kind] = (total[kind][0] + count, total[kind][1] + of)
+        print(f"| {path.stem} |", " | ".join(f"{count}/{of}" for count, of in figures.values()), "|")
+    shares = (f"{count}/{of} ({count / max(1, of):.2%})" for count, of in total.values())
     print(f"| {len(paths)} pages |", " | ".join(shares), "|")
 
 

@@ -1,9 +1,10 @@
-"""Fit the scorer of content: `python -m benchmarks.extraction.fit_content PAGES.jsonl.gz [--write]`. Needs lightgbm, cydifflib.
+"""Fit the trees that score content: `python -m benchmarks.extraction.fit_content PAGES.jsonl.gz [--write]`.
 
-PAGES has one JSON object a line: id, type, url, html, text (what a person took for the page's content). Each block of
-a page is labelled with the share of its words that an alignment finds in that text. Prints word F1 and recall by type,
-each page scored by trees that were fitted without its site; with `--write`, fits on all pages and writes
-server/keyhole/extract/html/boilerplate/content_trees.py. Equal input and versions give equal weights.
+Needs lightgbm and cydifflib. PAGES has one JSON object per line: id, type, url, html, text (the content as marked by a
+person). Each block of a page is labelled with the share of its words that an alignment finds in that text. Prints word
+F1 and recall by type of page, with each page scored by trees that were fitted without its site. With `--write`, fits on
+all pages and writes server/keyhole/extract/html/boilerplate/content_trees.py. The same input and package versions give
+the same trees.
 """
 
 from __future__ import annotations
@@ -68,14 +69,14 @@ def log_odds(row: Sequence[float]) -> float:
 {sums}
     return total
 '''
-LONGEST = 40_000
-"""Words of a page that are aligned; longer ones (none in the sample but logs) are left out of the fitting."""
+MAX_ALIGNED_WORDS = 40_000
+"""Longer pages (in the sample, only logs) are not aligned, and all their blocks are labelled 0."""
 _WORD = re.compile(r"\w+")
 
 
 @dataclass
 class Example:
-    """A page as rows, labels and words."""
+    """A page with its rows of features, its labels and its words."""
 
     kind: str
     fold: int
@@ -84,65 +85,69 @@ class Example:
     sizes: list[int]
     counts: list[Counter[str]]
     truth: Counter[str]
-    chances: list[float]
+    probabilities: list[float]
     blocks: list[TextBlock]
 
 
 def main() -> None:
-    """Measure, and with `--write` fit and write."""
-    parser = argparse.ArgumentParser(description="Fit the scorer of content.")
+    """Measure the trees in cross-validation; with `--write`, fit and write them."""
+    parser = argparse.ArgumentParser(description="Fit the trees that score content.")
     parser.add_argument("pages", type=Path)
     parser.add_argument("--write", action="store_true")
     arguments = parser.parse_args()
     with gzip.open(arguments.pages, "rt", encoding="utf-8") as lines:
-        examples = [read(json.loads(line)) for line in lines]
+        examples = [read_example(json.loads(line)) for line in lines]
     for fold in range(FOLDS):
-        model = fit([example for example in examples if example.fold != fold])
+        model = fit_trees([example for example in examples if example.fold != fold])
         for example in examples:
             if example.fold == fold and example.sizes:
-                example.chances = list(model.predict(example.rows))
-    report(examples)
+                example.probabilities = list(model.predict(example.rows))
+    print_report(examples)
     if arguments.write:
-        trees = fit(examples).booster_.dump_model()["tree_info"]
-        TREES.write_text(module([tree(each["tree_structure"]) for each in trees], len(examples)), encoding="utf-8")
+        trees = fit_trees(examples).booster_.dump_model()["tree_info"]
+        TREES.write_text(
+            format_module([format_tree(item["tree_structure"]) for item in trees], len(examples)), encoding="utf-8"
+        )
 
 
-def read(page: dict[str, str]) -> Example:
-    """A page's rows and labels."""
+def read_example(page: dict[str, str]) -> Example:
+    """Return a page with its features and labels."""
     root = parse_html(page["html"])
     prune(root)
-    found = segment(root)
-    words = [_WORD.findall(block.text.lower()) for block in found.blocks]
+    segments = segment(root)
+    words = [_WORD.findall(block.text.lower()) for block in segments.blocks]
     truth = _WORD.findall(page["text"].lower())
     site = ".".join((urlsplit(page["url"]).hostname or page["id"]).split(".")[-2:])
     return Example(
         page["type"],
         sum(map(ord, site)) * 7 % FOLDS,
-        numpy.array(compute_features(found, page["url"]), dtype=numpy.float64),
-        numpy.array(labels(words, truth)),
-        [block.size for block in found.blocks],
-        [Counter(each) for each in words],
+        numpy.array(compute_features(segments, page["url"]), dtype=numpy.float64),
+        numpy.array(label_blocks(words, truth)),
+        [block.size for block in segments.blocks],
+        [Counter(item) for item in words],
         Counter(truth),
         [0.0] * len(words),
-        found.blocks,
+        segments.blocks,
     )
 
 
-def labels(words: list[list[str]], truth: list[str]) -> list[float]:
-    """For each block, the share of its words that an alignment of page and truth matches."""
+def label_blocks(words: list[list[str]], truth: list[str]) -> list[float]:
+    """Return for each block the share of its words that an alignment of page and truth matches."""
     page = [(word, number) for number, block in enumerate(words) for word in block]
-    if len(page) > LONGEST:
+    if len(page) > MAX_ALIGNED_WORDS:
         return [0.0] * len(words)
     matched = [0] * len(words)
-    matcher = cydifflib.SequenceMatcher(None, [word for word, _ in page], truth, autojunk=len(page) > LONGEST // 3)
+    matcher = cydifflib.SequenceMatcher(
+        None, [word for word, _ in page], truth, autojunk=len(page) > MAX_ALIGNED_WORDS // 3
+    )
     for start, _, size in matcher.get_matching_blocks():
         for _, number in page[start : start + size]:
             matched[number] += 1
     return [hits / len(block) if block else 0.0 for hits, block in zip(matched, words, strict=True)]
 
 
-def fit(examples: list[Example]) -> Any:
-    """Trees over the blocks of all pages; every page counts the same, in it a block by its words."""
+def fit_trees(examples: list[Example]) -> Any:
+    """Fit trees to the blocks of all pages. All pages have the same weight; a block's weight grows with its words."""
     used = [example for example in examples if example.sizes]
     weights = []
     for example in used:
@@ -155,44 +160,44 @@ def fit(examples: list[Example]) -> Any:
     return model.fit(rows, goals, sample_weight=numpy.concatenate(weights))
 
 
-def report(examples: list[Example]) -> None:
-    """Word F1 and recall by type."""
-    found = defaultdict(list)
+def print_report(examples: list[Example]) -> None:
+    """Print word F1 and recall by type of page."""
+    scores = defaultdict(list)
     for example in examples:
         kept: Counter[str] = Counter()
-        chosen = keep_headings(example.blocks, choose_blocks(example.sizes, example.chances))
-        for keep, count in zip(chosen, example.counts, strict=True):
+        is_kept = keep_headings(example.blocks, choose_blocks(example.sizes, example.probabilities))
+        for keep, count in zip(is_kept, example.counts, strict=True):
             if keep:
                 kept.update(count)
-        score = word_score(kept, example.truth)
-        found[example.kind].append(score)
-        found["all"].append(score)
+        score = score_words(kept, example.truth)
+        scores[example.kind].append(score)
+        scores["all"].append(score)
     print("| type | pages | F1 | recall |\n|---|---:|---:|---:|")
-    for kind, values in sorted(found.items()):
+    for kind, values in sorted(scores.items()):
         print(f"| {kind} | {len(values)} | {mean(v[0] for v in values):.3f} | {mean(v[1] for v in values):.3f} |")
 
 
-def word_score(kept: Counter[str], truth: Counter[str]) -> tuple[float, float]:
-    """F1 and recall of words as multisets."""
+def score_words(kept: Counter[str], truth: Counter[str]) -> tuple[float, float]:
+    """Return F1 and recall of words as multisets."""
     if not kept or not truth:
         return (1.0, 1.0) if not kept and not truth else (0.0, 0.0)
     shared = sum((kept & truth).values())
     return 2 * shared / (sum(kept.values()) + sum(truth.values())), shared / sum(truth.values())
 
 
-def tree(node: dict[str, Any]) -> str:
-    """A fitted tree as a conditional expression over the names of columns."""
+def format_tree(node: dict[str, Any]) -> str:
+    """Return a fitted tree as a conditional expression over column names."""
     if "leaf_value" in node:
         return f"{node['leaf_value']:.4g}"
-    # At or below the least positive number is at or below zero.
+    # lightgbm writes a threshold of zero as 1e-35.
     threshold = 0.0 if 0 < node["threshold"] < 1e-30 else node["threshold"]
-    low, high = tree(node["left_child"]), tree(node["right_child"])
+    low, high = format_tree(node["left_child"]), format_tree(node["right_child"])
     return f"({low} if {COLUMNS[node['split_feature']]} <= {threshold:.5g} else {high})"
 
 
-def module(trees: list[str], pages: int) -> str:
-    """The source of the module that holds the trees."""
-    sums = "\n".join(f"    total += {each}" for each in trees)
+def format_module(trees: list[str], pages: int) -> str:
+    """Return the source of content_trees.py."""
+    sums = "\n".join(f"    total += {item}" for item in trees)
     columns = ",\n        ".join(COLUMNS)
     return MODULE.format(pages=pages, count=len(trees), columns=columns, sums=sums)
 

@@ -1,8 +1,8 @@
-"""How well failures behind a success are named: recall by kind over fixtures/soft, and false alarms on ordinary pages.
+"""Measure the detection of soft failures: recall by kind on fixtures/soft, and false alarms on ordinary pages.
 
-`python -m benchmarks.extraction.soft_failures [PAGES.jsonl.gz …]` prints both, names what is missed or wrongly named, and times
-the detector beside the whole extraction. Each row of a file has `url` and `html`; every alarm on such a page is
-printed to be judged by eye. The same input prints the same table, times apart.
+`python -m benchmarks.extraction.soft_failures [PAGES.jsonl.gz …]` prints both, lists the misses, and times the
+detector. Each row of a file has `url` and `html`; every alarm on such a page is printed for review. The same input
+prints the same table, except for times.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from keyhole.extract.html import page
 
 FIXTURES: Final = Path(__file__).resolve().parents[2] / "fixtures"
 SOFT: Final = FIXTURES / "soft"
-OLD: Final = ("javascript_required", "empty_document")
-"""Names that are not the detector's: they are counted where a case expects them and are no alarm elsewhere."""
+OTHER_KINDS: Final = ("javascript_required", "empty_document")
+"""Errors that the detector does not raise: they count where a case expects them, and are not alarms elsewhere."""
 
 
-def named(body: bytes, url: str, requested_url: str = "") -> tuple[str, str]:
-    """What a page is named and how: ("", "") for a page that is itself."""
+def classify_page(body: bytes, url: str, requested_url: str = "") -> tuple[str, str]:
+    """Return the kind of failure found, and "error" or "notice"; ("", "") for an ordinary page."""
     try:
         document = extract(body, url=url, content_type="text/html; charset=utf-8", requested_url=requested_url)
     except KeyholeError as error:
@@ -36,19 +36,19 @@ def named(body: bytes, url: str, requested_url: str = "") -> tuple[str, str]:
     return document.notice, "notice" if document.notice else ""
 
 
-def cases() -> list[dict[str, str]]:
-    """The cases of fixtures/soft: what each page is, where it was found, and what is expected of it."""
+def read_cases() -> list[dict[str, str]]:
+    """Return the cases of fixtures/soft: each page's kind, its source, and the expected outcome."""
     rows: list[dict[str, str]] = json.loads((SOFT / "cases.json").read_text(encoding="utf-8"))
     return rows
 
 
-def run(case: dict[str, str]) -> tuple[str, str]:
-    """What the detector says of a case."""
-    return named((SOFT / case["file"]).read_bytes(), case["url"], case.get("requested_url", ""))
+def run_case(case: dict[str, str]) -> tuple[str, str]:
+    """Return the kind and outcome that the detector finds for a case."""
+    return classify_page((SOFT / case["file"]).read_bytes(), case["url"], case.get("requested_url", ""))
 
 
-def ordinary(paths: list[str]) -> Iterator[tuple[str, bytes, str]]:
-    """Pages that are themselves: (name, body, URL), the fixtures' and those of the given files."""
+def read_ordinary_pages(paths: list[str]) -> Iterator[tuple[str, bytes, str]]:
+    """Yield ordinary pages as (name, body, URL): those in fixtures, then those in the given files."""
     for path in sorted(FIXTURES.rglob("*.html")):
         if path.parent not in {SOFT, FIXTURES / "pages"}:
             yield str(path.relative_to(FIXTURES)), path.read_bytes(), f"https://fixture.example/manual/{path.name}"
@@ -62,49 +62,50 @@ def ordinary(paths: list[str]) -> Iterator[tuple[str, bytes, str]]:
 
 
 def main(paths: list[str]) -> None:
-    """Print recall by kind and part, misses, and alarms on ordinary pages."""
-    right: dict[tuple[str, str], list[bool]] = defaultdict(list)
-    for case in cases():
-        found, how = run(case)
-        good = (found, how) == ((case["kind"], case["outcome"]) if case["kind"] else ("", ""))
-        right[case["kind"] or "(ordinary)", case["part"]].append(good)
-        if not good:
-            wanted = f"{case['kind'] or 'itself'} {case['outcome']}"
-            print(f"wrong: {case['file']}: {found or 'itself'} {how}, expected {wanted}")
-    parts = sorted({part for _, part in right})
+    """Print misses, recall by kind and part, and alarms on ordinary pages."""
+    results: dict[tuple[str, str], list[bool]] = defaultdict(list)
+    for case in read_cases():
+        kind, outcome = run_case(case)
+        is_right = (kind, outcome) == ((case["kind"], case["outcome"]) if case["kind"] else ("", ""))
+        results[case["kind"] or "(ordinary)", case["part"]].append(is_right)
+        if not is_right:
+            expected = f"{case['kind'] or 'ordinary'} {case['outcome']}"
+            print(f"wrong: {case['file']}: {kind or 'ordinary'} {outcome}, expected {expected}")
+    parts = sorted({part for _, part in results})
     print("\n| kind | " + " | ".join(parts) + " |\n| --- |" + " ---: |" * len(parts))
-    for kind in sorted({kind for kind, _ in right}):
-        cells = [right.get((kind, part), []) for part in parts]
+    for kind in sorted({kind for kind, _ in results}):
+        cells = [results.get((kind, part), []) for part in parts]
         print(f"| `{kind}` | " + " | ".join(f"{sum(cell)} of {len(cell)}" if cell else "" for cell in cells) + " |")
-    _alarms(paths)
+    print_alarms(paths)
 
 
-def _alarms(paths: list[str]) -> None:
-    spent = 0.0
-    looked_at = page._check_page
+def print_alarms(paths: list[str]) -> None:
+    """Print the alarms on ordinary pages and the times of the detector."""
+    seconds = 0.0
+    check_page = page._check_page
 
-    def timed(*arguments: Any) -> tuple[str, str]:
-        nonlocal spent
+    def timed_check(*arguments: Any) -> tuple[str, str]:
+        nonlocal seconds
         start = time.perf_counter()
         try:
-            return looked_at(*arguments)
+            return check_page(*arguments)
         finally:
-            spent = time.perf_counter() - start
+            seconds = time.perf_counter() - start
 
-    page._check_page = timed  # type: ignore[assignment]
+    page._check_page = timed_check  # type: ignore[assignment]
     times, alarms = [], 0
     print("\nOrdinary pages:")
-    for name, body, url in ordinary(paths):
-        found, how = named(body, url)
-        times.append(1_000 * spent)
-        if found and found not in OLD:
+    for name, body, url in read_ordinary_pages(paths):
+        kind, outcome = classify_page(body, url)
+        times.append(1_000 * seconds)
+        if kind and kind not in OTHER_KINDS:
             alarms += 1
-            print(f"alarm: {name}: {found} {how}")
+            print(f"alarm: {name}: {kind} {outcome}")
     times.sort()
     slow = times[int(0.95 * len(times))]
     print(
-        f"{alarms} alarms on {len(times)} pages; the look took {median(times):.2f} ms in the middle, "
-        f"{mean(times):.2f} ms on average, {slow:.2f} ms for the slowest twentieth, at most {times[-1]:.1f} ms"
+        f"{alarms} alarms on {len(times)} pages; the check took {median(times):.2f} ms (median), "
+        f"{mean(times):.2f} ms (mean), {slow:.2f} ms (95th percentile), at most {times[-1]:.1f} ms"
     )
 
 
