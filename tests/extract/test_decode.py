@@ -1,4 +1,4 @@
-"""Bytes to text: the charset by BOM, header, meta or guess, and no characters that are not text."""
+"""Decoding of bytes: the charset by BOM, header, meta tag or guess, and the recognition of binary data."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ CHARSETS = st.sampled_from(
         (codecs.BOM_UTF32_BE, "utf-32-be"),
     ],
 )
-def test_a_byte_order_mark_decides_against_the_header_and_is_not_text(bom: bytes, charset: str) -> None:
+def test_a_byte_order_mark_overrides_the_header_and_is_removed(bom: bytes, charset: str) -> None:
     body = bom + TEXT.encode(charset)
     assert decode(body, "text/html; charset=iso-8859-1") == TEXT
     assert not looks_binary(body)
@@ -47,7 +47,7 @@ def test_a_byte_order_mark_decides_against_the_header_and_is_not_text(bom: bytes
         ("text/html; charset=utf-16le", "utf-16-le"),
     ],
 )
-def test_the_headers_charset_is_used_however_it_is_written(content_type: str, charset: str) -> None:
+def test_the_charset_of_the_header_is_used_in_any_spelling(content_type: str, charset: str) -> None:
     assert decode(TEXT.encode(charset), content_type) == TEXT
 
 
@@ -55,42 +55,42 @@ def test_the_headers_charset_is_used_however_it_is_written(content_type: str, ch
     "meta",
     ['<meta charset="koi8-r">', "<META CHARSET=koi8-r>", '<meta http-equiv=x content="text/html; charset=koi8-r">'],
 )
-def test_a_meta_charset_is_used_when_the_header_names_none(meta: str) -> None:
+def test_a_meta_charset_is_used_if_the_header_has_none(meta: str) -> None:
     body = f"<html><head>{meta}</head>Привет".encode("koi8-r")
     assert decode(body, "text/html").endswith("Привет")
     assert not decode(body, "text/html; charset=windows-1251").endswith("Привет")
 
 
-def test_a_meta_charset_beyond_the_first_kilobytes_is_not_looked_for() -> None:
+def test_a_meta_charset_beyond_the_first_kilobytes_is_ignored() -> None:
     body = b" " * 5_000 + b"<meta charset=koi8-r>" + "größe".encode()
     assert decode(body, "text/html").endswith("größe")
 
 
 @pytest.mark.parametrize("charset", ["utf-16", "utf-16le", "utf-16be"])
-def test_a_meta_tag_that_claims_utf_16_and_could_be_read_as_ascii_is_wrong_about_it(charset: str) -> None:
-    """The HTML standard, "determining the character encoding": then the page is UTF-8."""
+def test_a_meta_tag_readable_as_ascii_cannot_declare_utf_16(charset: str) -> None:
+    """The HTML standard, "determining the character encoding": such a page is UTF-8."""
     body = f"<meta charset={charset}><p>größe".encode()
     assert decode(body, "text/html").endswith("<p>größe")
     legacy = f"<meta charset={charset}><p>{RUSSIAN}"
     assert decode(legacy.encode("cp1251"), "text/html") == legacy
 
 
-def test_without_a_name_utf_8_is_tried_and_windows_1252_taken_when_it_does_not_fit() -> None:
+def test_without_a_declaration_utf_8_is_tried_before_windows_1252() -> None:
     assert decode(TEXT.encode(), "text/html") == TEXT
     assert decode("“Größe” costs 5 €.".encode("cp1252"), "text/html") == "“Größe” costs 5 €."
 
 
-def test_utf_8_that_was_cut_in_the_middle_of_a_character_is_still_utf_8() -> None:
+def test_utf_8_truncated_inside_a_character_is_still_utf_8() -> None:
     assert decode("größer 😀".encode()[:-2], "text/plain") == "größer \ufffd"
 
 
 @pytest.mark.parametrize("text", ["café au lait, café\n", "été", "ü.", "à é"])
-def test_a_short_text_in_windows_1252_is_read_as_such(text: str) -> None:
+def test_a_short_text_in_windows_1252_is_detected(text: str) -> None:
     assert decode(text.encode("cp1252"), "text/plain") == text
 
 
 @pytest.mark.parametrize("label", ["iso-8859-1", "ISO-8859-1", "latin1", "us-ascii", "iso8859-1", "iso_8859-1", "l1"])
-def test_every_name_of_latin_1_means_windows_1252_as_in_browsers(label: str) -> None:
+def test_every_label_of_latin_1_means_windows_1252_as_in_browsers(label: str) -> None:
     assert decode(b"\x93quoted\x94 \x80", f"text/html; charset={label}") == "“quoted” €"
 
 
@@ -108,23 +108,23 @@ def test_every_name_of_latin_1_means_windows_1252_as_in_browsers(label: str) -> 
         ("big5", "big5hkscs", "嘅資料"),
     ],
 )
-def test_a_label_means_what_browsers_take_it_for(label: str, charset: str, text: str) -> None:
-    """The WHATWG Encoding standard, section 4.2: servers that say one mean the wider other."""
+def test_a_label_means_the_same_charset_as_in_browsers(label: str, charset: str, text: str) -> None:
+    """The WHATWG Encoding standard, section 4.2, maps labels to supersets."""
     assert decode(text.encode(charset), f"text/html; charset={label}") == text
 
 
 @pytest.mark.parametrize("label", ["nonsense", "hex", "base64", "rot13", "mbcs", "aliases", "..", "ütf"])
-def test_a_charset_that_does_not_exist_is_passed_over(label: str) -> None:
+def test_an_unknown_charset_is_ignored(label: str) -> None:
     assert decode(TEXT.encode(), f"text/html; charset={label}") == TEXT
 
 
 @pytest.mark.parametrize("label", ["idna", "punycode", "undefined", "unicode_escape", "raw_unicode_escape", "utf-7"])
-def test_a_codec_of_python_that_no_browser_knows_is_passed_over(label: str) -> None:
+def test_a_python_codec_that_browsers_do_not_support_is_ignored(label: str) -> None:
     body = (TEXT + " \\x41 +AGE- \\d").encode()
     assert decode(body, f"text/html; charset={label}") == body.decode()
 
 
-def test_a_stray_byte_does_not_lose_the_page() -> None:
+def test_a_stray_byte_does_not_change_the_charset() -> None:
     assert decode(b"gr\xc3\xb6\xff\xc3\x9fe", "text/html; charset=utf-8") == "grö\ufffdße"
 
 
@@ -167,7 +167,7 @@ WESTERN = "Der Eintritt ist frei, aber am Wochenende kommt man besser früher: �
 @pytest.mark.parametrize(
     "tags", ["{}", "<!doctype html><title>A page</title><p class=x><a href=/y>{}</a>\n" + "<p>" * 3_000]
 )
-def test_a_legacy_charset_that_nothing_names_is_detected(charset: str, text: str, tags: str) -> None:
+def test_an_undeclared_legacy_charset_is_detected(charset: str, text: str, tags: str) -> None:
     page = tags.format(text)
     assert decode(page.encode(charset), "text/html") == page
 
@@ -177,29 +177,29 @@ def test_a_legacy_charset_that_nothing_names_is_detected(charset: str, text: str
     ["It’s late.", "© 2010 Company", "déjà vu, résumé, façade", "25 °C ± 3", "½ cup, ¾ cup, ¼ spoon", "§ 5, § 6, § 7",
      "soupe à l’oignon", "Menü öffnen, Menü schließen", "• One\n• Two\n• Three\n• Four", "“Quoted” – twice “here”"],
 )  # fmt: skip
-def test_a_few_western_letters_and_signs_are_not_taken_for_another_alphabet(text: str) -> None:
+def test_a_few_western_letters_and_signs_are_not_detected_as_another_alphabet(text: str) -> None:
     assert decode(text.encode("cp1252"), "text/html") == text
 
 
-def test_what_is_detected_does_not_hang_on_a_long_ascii_head() -> None:
+def test_detection_skips_a_long_ascii_head() -> None:
     page = "<script>" + "var a = 1;\n" * 100_000 + f"</script><p>{RUSSIAN}</p>"
     assert decode(page.encode("cp1251"), "text/html") == page
 
 
 @pytest.mark.parametrize("meta", ["", "<meta charset=utf-8>"])
 @pytest.mark.parametrize(("charset", "text"), [("cp1251", RUSSIAN), ("cp932", JAPANESE), ("cp1252", WESTERN)])
-def test_utf_8_that_the_bytes_contradict_is_passed_over(charset: str, text: str, meta: str) -> None:
+def test_declared_utf_8_is_ignored_if_the_bytes_contradict_it(charset: str, text: str, meta: str) -> None:
     page = f"{meta}<p>{text}"
     assert decode(page.encode(charset), "text/html; charset=utf-8") == page
 
 
-def test_a_header_that_the_bytes_contradict_leaves_the_word_to_the_meta_tag() -> None:
+def test_the_meta_tag_decides_if_the_bytes_contradict_the_header() -> None:
     page = "<meta charset=koi8-r><p>Привет"
     assert decode(page.encode("koi8-r"), "text/html; charset=utf-8") == page
 
 
 @pytest.mark.parametrize("broken", [b"\xff", b"\xe9t\xe9", b"\xed\xa0\x80\xed\xb0\x80", b"\xef\xbf\xbd" * 20])
-def test_a_few_broken_bytes_do_not_make_utf_8_another_charset(broken: bytes) -> None:
+def test_utf_8_with_a_few_broken_bytes_is_still_utf_8(broken: bytes) -> None:
     for text in (RUSSIAN, JAPANESE):
         body = text.encode() + broken + text.encode()
         decoded = decode(body, "text/html; charset=utf-8")
@@ -212,31 +212,31 @@ def test_a_few_broken_bytes_do_not_make_utf_8_another_charset(broken: bytes) -> 
     "label", ["iso-8859-1", "windows-1252", "us-ascii", "windows-1251", "gb2312", "shift_jis", "utf-16"]
 )
 @pytest.mark.parametrize("text", [RUSSIAN, JAPANESE, "été, Größe, naïve, señor – “quoted”"])
-def test_utf_8_under_another_name_is_read_as_utf_8(label: str, text: str) -> None:
+def test_utf_8_declared_as_another_charset_is_read_as_utf_8(label: str, text: str) -> None:
     assert decode(text.encode(), f"text/html; charset={label}") == text
     page = f"<meta charset={label}>{text}"
     assert decode(page.encode(), "text/html") == page
 
 
 @pytest.mark.parametrize("text", ["© 2010", "It’s late", "5 €", "café"])
-def test_one_western_sign_in_utf_8_is_enough_against_latin_1(text: str) -> None:
+def test_one_western_sign_in_utf_8_overrides_declared_latin_1(text: str) -> None:
     assert decode(text.encode(), "text/html; charset=iso-8859-1") == text
 
 
 @pytest.mark.parametrize(
     ("charset", "text"), [("gbk", "镕基"), ("cp1252", "»Spaß«"), ("cp1251", "Ж©"), ("cp1252", "“É»")]
 )
-def test_a_short_text_that_might_be_utf_8_by_chance_is_what_its_name_says(charset: str, text: str) -> None:
+def test_a_short_text_that_is_utf_8_by_chance_has_its_declared_charset(charset: str, text: str) -> None:
     assert decode(text.encode(charset), f"text/html; charset={charset}") == text
 
 
-def test_ascii_says_nothing_against_any_name() -> None:
+def test_ascii_contradicts_no_declared_charset() -> None:
     for label in ("iso-8859-1", "shift_jis", "koi8-r", "utf-16", "utf-8"):
         assert decode(b"plain words", f"text/html; charset={label}") == "plain words"
 
 
 @given(st.binary(max_size=400) | st.text(max_size=100).map(lambda text: text.encode("utf-8", "surrogatepass")))
-def test_any_bytes_are_decoded_without_failing_and_always_the_same(body: bytes) -> None:
+def test_any_bytes_are_decoded_deterministically(body: bytes) -> None:
     assert decode(body, "") == decode(bytes(body), "")
     clean(decode(body, "")).encode()
 
@@ -254,7 +254,7 @@ def test_no_body_is_slow(body: bytes, label: str) -> None:
     assert time.process_time() - started < 1.0
 
 
-def test_line_breaks_become_one_kind() -> None:
+def test_all_line_breaks_become_line_feeds() -> None:
     assert clean("a\r\nb\rc\nd\r\r\n") == "a\nb\nc\nd\n\n"
 
 
@@ -263,11 +263,11 @@ def test_control_characters_and_lone_surrogates_are_dropped_and_tabs_kept() -> N
 
 
 @given(st.text())
-def test_tidied_text_can_be_encoded_and_tidying_again_changes_nothing(text: str) -> None:
-    tidied = clean(text)
-    tidied.encode("utf-8")
-    assert "\r" not in tidied
-    assert clean(tidied) == tidied
+def test_cleaned_text_can_be_encoded_and_cleaning_is_idempotent(text: str) -> None:
+    cleaned = clean(text)
+    cleaned.encode("utf-8")
+    assert "\r" not in cleaned
+    assert clean(cleaned) == cleaned
 
 
 @pytest.mark.parametrize(
@@ -308,7 +308,7 @@ def test_text_with_escapes_backspaces_and_form_feeds_is_not_binary(body: bytes) 
     assert not looks_binary(body)
 
 
-def test_a_riff_is_binary_only_as_a_file_of_that_format() -> None:
+def test_riff_is_binary_only_with_a_known_format() -> None:
     assert looks_binary(b"RIFF\x24\x08\x00\x00WAVEfmt ")
     assert not looks_binary(b"RIFF is a container format, and this is a text about it.")
 

@@ -1,4 +1,4 @@
-"""From bytes to a document: which reader, what is refused, and every recorded page as expected."""
+"""Extraction from bytes to a document: choice of the reader, rejected bodies, and every recorded page."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def failure(body: bytes, content_type: str) -> KeyholeError:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_recorded_page_gives_what_is_expected_of_it(name: str) -> None:
+def test_a_recorded_page_gives_the_expected_document(name: str) -> None:
     response = json.loads((FIXTURES / name / "response.json").read_text("utf-8"))
     expected = json.loads((FIXTURES / name / "expected.json").read_text("utf-8"))
     body = (FIXTURES / name / "body").read_bytes()
@@ -50,13 +50,13 @@ def test_there_are_recorded_pages() -> None:
     assert len(NAMES) >= 5
 
 
-def test_the_package_offers_extraction_even_after_its_module_was_imported() -> None:
-    """Importing `keyhole.extract`, as this file does, binds the module to the very name of the function."""
+def test_the_extract_package_is_callable_after_its_import() -> None:
+    """Importing `keyhole.extract`, as this file does, binds the name of the function to the module."""
     document = keyhole.extract(b"<p>words", url=URL, content_type="text/html")
     assert document == read("<p>words", "text/html")
 
 
-def test_a_document_holds_its_blocks_its_language_and_what_was_left_out() -> None:
+def test_a_document_has_its_blocks_language_and_removal_counts() -> None:
     document = read("<html lang=de><title>T</title><nav>x</nav><h1>Kopf</h1><p>Text</p></html>")
     assert document.title == "T"
     assert document.language == "de"
@@ -84,7 +84,7 @@ def test_a_document_holds_its_blocks_its_language_and_what_was_left_out() -> Non
         "application/yaml",
     ],
 )
-def test_readable_formats_pass_as_they_are(content_type: str) -> None:
+def test_text_formats_are_unchanged(content_type: str) -> None:
     body = '{"a":   [1,\n\n\n2]}  <b>&amp;</b>'
     document = read(body, content_type)
     assert document.text == body
@@ -92,23 +92,23 @@ def test_readable_formats_pass_as_they_are(content_type: str) -> None:
 
 
 @pytest.mark.parametrize("content_type", ["", "application/octet-stream", "application/x-unknown"])
-def test_a_type_that_says_nothing_lets_the_body_decide(content_type: str) -> None:
+def test_a_generic_type_lets_the_body_decide(content_type: str) -> None:
     assert sniff(b"  \n<!DOCTYPE html><p>x", content_type) == "text/html"
     assert sniff(b"\xef\xbb\xbf<HTML>", content_type) == "text/html"
     assert sniff(b"# words", content_type) == "text/plain"
     assert sniff(bytes(100), content_type) == "application/octet-stream"
 
 
-def test_a_page_that_is_sent_as_plain_text_is_read_as_a_page() -> None:
+def test_html_sent_as_plain_text_is_read_as_html() -> None:
     assert read("<!doctype html><p>words", "text/plain").text == "words\n"
     assert read("words < more", "text/plain").text == "words < more"
 
 
-def test_utf_16_that_the_header_names_is_text_without_a_byte_order_mark() -> None:
+def test_utf_16_without_a_byte_order_mark_is_text_if_the_header_declares_it() -> None:
     assert read("größere words".encode("utf-16-le"), "text/plain; charset=utf-16le").text == "größere words"
 
 
-def test_a_type_that_says_something_is_believed() -> None:
+def test_a_specific_type_is_trusted() -> None:
     assert sniff(b"<!doctype html>", "application/json") == "application/json"
     assert read("<!doctype html><p>x", "text/markdown").text == "<!doctype html><p>x"
 
@@ -126,7 +126,7 @@ def test_a_type_that_says_something_is_believed() -> None:
         (bytes(100), ""),
     ],
 )
-def test_what_is_not_text_is_refused_with_its_type_and_size(body: bytes, content_type: str) -> None:
+def test_a_binary_body_is_rejected_with_its_type_and_size(body: bytes, content_type: str) -> None:
     error = failure(body, content_type)
     assert error.code is Code.UNSUPPORTED_MEDIA
     assert error.facts == {"bytes": len(body)}
@@ -136,7 +136,7 @@ def test_what_is_not_text_is_refused_with_its_type_and_size(body: bytes, content
 
 @pytest.mark.parametrize("content_type", ["application/pdf", "text/html", "text/plain", "image/png", ""])
 @pytest.mark.parametrize("body", [b"%PDF-1.7 ...", b"\x89PNG\r\n\x1a\n"])
-def test_a_file_that_is_damaged_is_named_by_what_it_is_whatever_its_header(body: bytes, content_type: str) -> None:
+def test_a_damaged_file_fails_as_its_format_under_any_header(body: bytes, content_type: str) -> None:
     error = failure(body, content_type)
     assert error.code is Code.EXTRACTION_FAILED
     assert error.facts == {"bytes": len(body)}
@@ -155,11 +155,11 @@ def test_a_file_that_is_damaged_is_named_by_what_it_is_whatever_its_header(body:
         (b"<p hidden>words</p>", "text/html"),
     ],
 )
-def test_a_page_without_words_is_an_empty_document(body: bytes, content_type: str) -> None:
+def test_a_page_without_text_is_an_empty_document(body: bytes, content_type: str) -> None:
     assert failure(body, content_type).code is Code.EMPTY_DOCUMENT
 
 
-def test_an_inlined_image_in_markdown_gives_its_description() -> None:
+def test_an_inlined_image_in_markdown_becomes_its_description() -> None:
     text = "![a dot](data:image/png;base64,AAAA=) and ![chart](https://example.org/c.png) and ![b]( <data:x> 'title')"
     assert read(text, "text/markdown").text == "[IMAGE: a dot] and ![chart](https://example.org/c.png) and [IMAGE: b]"
 
@@ -212,9 +212,7 @@ TYPES = st.sampled_from(
 
 @settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(HTML | st.binary(max_size=300), TYPES | st.text(max_size=20))
-def test_any_bytes_under_any_type_give_a_document_or_a_named_failure_and_always_the_same(
-    body: bytes, content_type: str
-) -> None:
+def test_any_body_gives_a_document_or_an_error_code_deterministically(body: bytes, content_type: str) -> None:
     outcomes: list[object] = []
     for _ in range(2):
         try:

@@ -1,4 +1,4 @@
-"""Which media type a body is read as: by its first bytes, its header, and the ending of its address."""
+"""The media type of a body by its first bytes, its header and the suffix of its URL."""
 
 from __future__ import annotations
 
@@ -15,28 +15,28 @@ SVG = b'<?xml version="1.0"?><svg xmlns="http://www.w3.org/2000/svg"/>'
 
 
 @pytest.mark.parametrize("body", [RSS, ATOM, RDF])
-@pytest.mark.parametrize("named", ["text/xml", "application/xml", "text/plain", "", "application/octet-stream"])
-def test_a_feed_is_a_feed_whatever_xml_it_is_named(body: bytes, named: str) -> None:
-    assert sniff(body, named) == "application/feed+xml"
+@pytest.mark.parametrize("declared", ["text/xml", "application/xml", "text/plain", "", "application/octet-stream"])
+def test_a_feed_is_recognised_under_any_xml_type(body: bytes, declared: str) -> None:
+    assert sniff(body, declared) == "application/feed+xml"
 
 
-def test_a_feed_sent_as_a_page_is_a_feed() -> None:
+def test_a_feed_is_recognised_under_the_html_type() -> None:
     assert sniff(RSS, "text/html; charset=utf-8") == "application/feed+xml"
     assert sniff(ATOM, "application/atom+xml") == "application/atom+xml"
 
 
-@pytest.mark.parametrize("named", ["text/xml", "application/xml", "application/xhtml+xml"])
-def test_xml_with_the_root_of_a_page_is_a_page(named: str) -> None:
-    assert sniff(XHTML, named) == "application/xhtml+xml"
-    assert extract(XHTML, url="", content_type=named).text == "w\n"
+@pytest.mark.parametrize("declared", ["text/xml", "application/xml", "application/xhtml+xml"])
+def test_xml_with_an_html_root_is_xhtml(declared: str) -> None:
+    assert sniff(XHTML, declared) == "application/xhtml+xml"
+    assert extract(XHTML, url="", content_type=declared).text == "w\n"
 
 
-@pytest.mark.parametrize("named", ["text/xml", "image/svg+xml", "", "text/plain"])
-def test_a_drawing_is_an_image(named: str) -> None:
-    assert sniff(SVG, named) == "image/svg+xml"
+@pytest.mark.parametrize("declared", ["text/xml", "image/svg+xml", "", "text/plain"])
+def test_svg_is_recognised_under_any_xml_type(declared: str) -> None:
+    assert sniff(SVG, declared) == "image/svg+xml"
 
 
-def test_other_xml_and_pages_that_start_with_a_declaration_stay_what_they_are() -> None:
+def test_other_xml_and_html_with_an_xml_declaration_keep_their_type() -> None:
     assert sniff(b"<?xml version='1.0'?><urlset/>", "application/xml") == "application/xml"
     assert sniff(b"<?xml version='1.0'?><urlset/>", "") == "application/xml"
     assert sniff(b"<?xml version='1.0'?><html><p>w", "text/html") == "text/html"
@@ -65,14 +65,14 @@ def test_other_xml_and_pages_that_start_with_a_declaration_stay_what_they_are() 
     ],
 )
 @pytest.mark.parametrize(
-    "named", ["", "text/html", "text/plain; charset=utf-8", "image/png", "application/octet-stream"]
+    "declared", ["", "text/html", "text/plain; charset=utf-8", "image/png", "application/octet-stream"]
 )
-def test_the_first_bytes_of_a_binary_format_say_more_than_the_header(body: bytes, media_type: str, named: str) -> None:
-    assert sniff(body, named) == media_type
+def test_a_binary_signature_takes_precedence_over_the_header(body: bytes, media_type: str, declared: str) -> None:
+    assert sniff(body, declared) == media_type
 
 
 @pytest.mark.parametrize("text", ["BMW builds cars", "ID3 tags are", "MZ is the mark of", "GIF is said", "BZ"])
-def test_words_that_begin_like_a_format_are_words(text: str) -> None:
+def test_text_that_starts_like_a_signature_is_text(text: str) -> None:
     assert sniff(text.encode(), "text/plain") == "text/plain"
 
 
@@ -87,20 +87,20 @@ def test_words_that_begin_like_a_format_are_words(text: str) -> None:
         ("http://[", "text/plain"),
     ],
 )
-def test_the_ending_of_the_address_counts_only_where_nothing_else_speaks(url: str, media_type: str) -> None:
-    for named in ("", "text/plain", "application/octet-stream"):
-        assert sniff(b"1,2", named, url) == media_type
+def test_the_url_suffix_decides_only_for_a_generic_type_and_plain_text(url: str, media_type: str) -> None:
+    for declared in ("", "text/plain", "application/octet-stream"):
+        assert sniff(b"1,2", declared, url) == media_type
     assert sniff(b"1,2", "text/markdown", url) == "text/markdown"
     assert sniff(b"<!doctype html>", "text/plain", url) == "text/html"
 
 
-@pytest.mark.parametrize("named", ["application/pdf", "image/png", "application/vnd.ms-excel"])
-def test_a_page_sent_in_place_of_a_file_is_a_page(named: str) -> None:
-    assert sniff(b"<!DOCTYPE html><p>Log in", named) == "text/html"
+@pytest.mark.parametrize("declared", ["application/pdf", "image/png", "application/vnd.ms-excel"])
+def test_html_sent_in_place_of_a_file_is_html(declared: str) -> None:
+    assert sniff(b"<!DOCTYPE html><p>Log in", declared) == "text/html"
 
 
 @pytest.mark.parametrize(
-    ("body", "named", "words"),
+    ("body", "declared", "words"),
     [
         (b"\x1f\x8b\x08" + bytes(9), "", "a gzip archive (application/gzip), 12 bytes"),
         (b"\0\0\0\x20ftypisom", "video/mp4", "an MP4 video (video/mp4), 12 bytes"),
@@ -110,15 +110,15 @@ def test_a_page_sent_in_place_of_a_file_is_a_page(named: str) -> None:
         (b"words", "application/x-made-up", "application/x-made-up, 5 bytes"),
     ],
 )
-def test_what_is_not_read_is_named(body: bytes, named: str, words: str) -> None:
+def test_an_unsupported_format_is_described_in_the_error(body: bytes, declared: str, words: str) -> None:
     with pytest.raises(KeyholeError) as caught:
-        extract(body, url="", content_type=named)
+        extract(body, url="", content_type=declared)
     assert caught.value.code is Code.UNSUPPORTED_MEDIA
     assert caught.value.message == f"the content is {words}"
 
 
 @pytest.mark.parametrize(
-    "named", ["text/vtt", "text/calendar", "message/rfc822", "application/x-subrip", "text/x-python"]
+    "declared", ["text/vtt", "text/calendar", "message/rfc822", "application/x-subrip", "text/x-python"]
 )
-def test_other_texts_are_kept_as_they_are(named: str) -> None:
-    assert extract(b"one: 1\n\n  two\n", url="", content_type=named).text == "one: 1\n\n  two\n"
+def test_other_text_formats_are_unchanged(declared: str) -> None:
+    assert extract(b"one: 1\n\n  two\n", url="", content_type=declared).text == "one: 1\n\n  two\n"

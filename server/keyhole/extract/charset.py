@@ -46,12 +46,12 @@ def detect_charset(body: bytes) -> str:
         return FALLBACK
     from chardet import detect as guess  # loading its models takes 0.1 s, and few pages need them
 
-    found = guess(sample, include_encodings=_CANDIDATES, compat_names=False, prefer_superset=False)["encoding"]
-    if found is None:
+    encoding = guess(sample, include_encodings=_CANDIDATES, compat_names=False, prefer_superset=False)["encoding"]
+    if encoding is None:
         return FALLBACK
-    text = sample.decode(found, "replace")
+    text = sample.decode(encoding, "replace")
     is_wrong = len(_MIXED.findall(text)) > len(_OTHER_ALPHABET.findall(text)) * MAX_MIXED
-    return FALLBACK if is_wrong else found
+    return FALLBACK if is_wrong else encoding
 
 
 def _take_sample(body: bytes) -> bytes:

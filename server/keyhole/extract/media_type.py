@@ -84,8 +84,8 @@ def sniff(body: bytes, content_type: str, url: str = "") -> str:
         return _sniff_zip(response) if binary[0] == "application/zip" else binary[0]
     start = body[:1_024].lstrip(b"\xef\xbb\xbf \t\r\n").lower()
     is_binary = looks_binary(body, content_type)
-    if not is_binary and start.startswith(b"<") and (found := _sniff_markup(response, declared, start)):
-        return found
+    if not is_binary and start.startswith(b"<") and (media_type := _sniff_markup(response, declared, start)):
+        return media_type
     if declared in _UNTRUSTED:
         if is_binary:
             return declared if declared == "text/plain" else UNKNOWN

@@ -1,4 +1,4 @@
-"""Pages that stand in another page's place are named; pages that are themselves are not, whatever they write about."""
+"""Failure pages that came with success are detected; pages that write about such pages are not."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ SOFT = Path(__file__).resolve().parents[3] / "fixtures" / "soft"
 CASES = json.loads((SOFT / "cases.json").read_text(encoding="utf-8"))
 
 
-def named(html: str | bytes, url: str = "https://example.org/page", requested_url: str = "") -> tuple[str, str]:
-    """What a page is named, and whether it failed or has a notice."""
+def outcome_of(html: str | bytes, url: str = "https://example.org/page", requested_url: str = "") -> tuple[str, str]:
+    """Return the code or notice of a page, and whether it is an error or a notice."""
     body = html.encode() if isinstance(html, str) else html
     try:
         document = extract(body, url=url, content_type="text/html; charset=utf-8", requested_url=requested_url)
@@ -27,12 +27,12 @@ def named(html: str | bytes, url: str = "https://example.org/page", requested_ur
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["file"])
-def test_each_page_is_named_for_what_it_is(case: dict[str, str]) -> None:
-    found = named((SOFT / case["file"]).read_bytes(), case["url"], case.get("requested_url", ""))
+def test_each_recorded_page_is_detected_as_its_kind(case: dict[str, str]) -> None:
+    found = outcome_of((SOFT / case["file"]).read_bytes(), case["url"], case.get("requested_url", ""))
     assert found == (case["kind"], case["outcome"])
 
 
-def test_the_cases_name_every_file_once() -> None:
+def test_the_cases_list_every_file_once() -> None:
     assert sorted(case["file"] for case in CASES) == sorted(path.name for path in SOFT.glob("*.html"))
 
 
@@ -49,35 +49,35 @@ TEXT = "<p>" + "The mill stands at the bend of the river, and its wheel has turn
         "<script>window._cf_chl_opt={};</script>",
     ],
 )
-def test_a_long_text_is_itself_whatever_stands_beside_it(beside: str) -> None:
-    assert named(f"<title>The mill</title>{beside}<article><h1>The mill</h1>{TEXT}</article>") == ("", "")
+def test_a_long_text_is_no_failure_despite_marks_beside_it(beside: str) -> None:
+    assert outcome_of(f"<title>The mill</title>{beside}<article><h1>The mill</h1>{TEXT}</article>") == ("", "")
 
 
-def test_a_mark_that_the_page_writes_about_is_no_challenge() -> None:
-    assert named("<title>Notes</title><p>The page sets <code>_cf_chl_opt</code> and waits.") == ("", "")
+def test_a_page_that_writes_about_a_mark_is_no_challenge() -> None:
+    assert outcome_of("<title>Notes</title><p>The page sets <code>_cf_chl_opt</code> and waits.") == ("", "")
 
 
-def test_a_long_page_at_a_login_address_is_shown_with_a_notice() -> None:
+def test_a_long_page_at_a_login_url_has_a_notice() -> None:
     html = f'<title>Sign in</title><form><input type="password"></form><article><h1>Our service</h1>{TEXT}</article>'
-    found = named(html, "https://example.org/login?next=/a", "https://example.org/a")
+    found = outcome_of(html, "https://example.org/login?next=/a", "https://example.org/a")
     assert found == ("login_required", "notice")
 
 
-def test_a_text_stated_as_not_free_that_came_whole_is_no_preview() -> None:
+def test_a_whole_text_declared_as_not_free_is_no_preview() -> None:
     html = (
         '<script type="application/ld+json">{"@type":"NewsArticle","isAccessibleForFree":false,'
         '"hasPart":{"isAccessibleForFree":false,"cssSelector":".body"}}</script>'
         f'<title>The mill</title><article class="body"><h1>The mill</h1>{TEXT}</article>'
     )
-    assert named(html) == ("", "")
+    assert outcome_of(html) == ("", "")
 
 
-def test_words_stated_and_not_shown_make_a_preview() -> None:
+def test_a_declared_word_count_above_the_shown_words_makes_a_preview() -> None:
     html = (
         '<script type="application/ld+json">{"@type":"NewsArticle","isAccessibleForFree":false,"wordCount":4000}'
         f"</script><title>The mill</title><article><h1>The mill</h1>{TEXT}</article>"
     )
-    assert named(html) == ("paywalled", "notice")
+    assert outcome_of(html) == ("paywalled", "notice")
 
 
 @pytest.mark.parametrize(
@@ -93,17 +93,17 @@ def test_words_stated_and_not_shown_make_a_preview() -> None:
         ("https://a.example/news", "https://a.example/news/2019/x", False),
     ],
 )
-def test_a_deep_address_that_led_to_the_first_page_is_noticed(url: str, requested: str, home: bool) -> None:
+def test_a_redirect_from_a_deep_url_to_the_home_page_is_detected(url: str, requested: str, home: bool) -> None:
     assert is_home_redirect(url, requested) is home
 
 
-def test_a_header_names_a_challenge_whatever_the_status() -> None:
+def test_a_challenge_is_detected_by_its_header() -> None:
     assert find_challenge_header({"cf-mitigated": "challenge"}) == "Cloudflare"
     assert find_challenge_header({"x-amzn-waf-action": "captcha"}) == "AWS WAF"
     assert find_challenge_header({"cf-mitigated": "block", "server": "cloudflare"}) == ""
 
 
-def test_the_body_of_an_error_names_a_challenge_even_in_entities() -> None:
+def test_a_challenge_is_detected_by_the_body_of_an_error_even_in_entities() -> None:
     assert find_challenge_in_error(b"<p>https&#58;&#47;&#47;errors&#46;edgesuite&#46;net&#47;18") == "Akamai"
     assert (
         find_challenge_in_error(b"<h1>404</h1><script src=/cdn-cgi/challenge-platform/scripts/jsd/main.js></script>")
@@ -115,5 +115,5 @@ def test_the_body_of_an_error_names_a_challenge_even_in_entities() -> None:
 @pytest.mark.parametrize(
     "piece", ["<input type=password>", "<h1>404</h1>", "[[[(", '"isAccessibleForFree":false,', "\u0130"]
 )
-def test_a_page_made_to_hurt_costs_no_more_than_its_length(piece: str) -> None:
-    named(f"<title>{piece * 200}</title>{piece * 20_000}")
+def test_a_hostile_page_takes_linear_time(piece: str) -> None:
+    outcome_of(f"<title>{piece * 200}</title>{piece * 20_000}")

@@ -1,4 +1,4 @@
-"""Zip files: what is in them, and the bounds on what they may become."""
+"""ZIP files: their parts, and the limits on their unpacked size."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from keyhole.extract.body import Body
 from keyhole.extract.formats.archive import MAX_ENTRIES, MAX_RATIO, MAX_UNPACKED_BYTES, MIN_RATIO_BYTES, Archive
 
 
-def zipped(*parts: tuple[str, bytes], method: int = zipfile.ZIP_DEFLATED) -> bytes:
+def make_zip(*parts: tuple[str, bytes], method: int = zipfile.ZIP_DEFLATED) -> bytes:
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", method) as archive:
         for name, part in parts:
@@ -20,18 +20,18 @@ def zipped(*parts: tuple[str, bytes], method: int = zipfile.ZIP_DEFLATED) -> byt
     return packed.getvalue()
 
 
-def opened(data: bytes) -> Archive:
+def open_archive(data: bytes) -> Archive:
     return Archive(Body(data, "", ""))
 
 
 def failure(data: bytes, part: str = "a") -> KeyholeError:
     with pytest.raises(KeyholeError) as caught:
-        opened(data).read(part)
+        open_archive(data).read(part)
     return caught.value
 
 
 def test_parts_are_read_by_name() -> None:
-    archive = opened(zipped(("a", b"one"), ("b/c", b"two")))
+    archive = open_archive(make_zip(("a", b"one"), ("b/c", b"two")))
     assert archive.names == ("a", "b/c")
     assert (archive.read("a"), archive.read("b/c")) == (b"one", b"two")
 
@@ -46,14 +46,14 @@ def test_parts_are_read_by_name() -> None:
         ("a.txt", b"", "application/zip"),
     ],
 )
-def test_an_archive_is_known_by_its_parts(part: str, content: bytes, media_type: str) -> None:
-    assert opened(zipped((part, content))).media_type() == media_type
+def test_the_media_type_is_found_by_the_parts(part: str, content: bytes, media_type: str) -> None:
+    assert open_archive(make_zip((part, content))).media_type() == media_type
 
 
 def test_an_archive_that_unpacks_to_too_much_is_a_bomb() -> None:
-    assert failure(zipped(("a", bytes(MIN_RATIO_BYTES + MAX_RATIO * 10_000)))).code is Code.DECOMPRESSION_BOMB
-    packed = zipped(*((str(n), bytes(MIN_RATIO_BYTES // 3)) for n in range(5)))
-    archive = opened(packed)
+    assert failure(make_zip(("a", bytes(MIN_RATIO_BYTES + MAX_RATIO * 10_000)))).code is Code.DECOMPRESSION_BOMB
+    packed = make_zip(*((str(n), bytes(MIN_RATIO_BYTES // 3)) for n in range(5)))
+    archive = open_archive(packed)
     with pytest.raises(KeyholeError) as caught:
         for name in archive.names:
             archive.read(name)
@@ -62,40 +62,40 @@ def test_an_archive_that_unpacks_to_too_much_is_a_bomb() -> None:
 
 
 def test_repeated_text_in_a_small_file_is_no_bomb() -> None:
-    assert len(opened(zipped(("a", b"row " * 1_000_000))).read("a")) == 4_000_000
+    assert len(open_archive(make_zip(("a", b"row " * 1_000_000))).read("a")) == 4_000_000
 
 
-def test_a_part_that_states_too_small_a_size_is_damaged_and_never_unpacked_whole() -> None:
-    packed = bytearray(zipped(("a", bytes(50_000_000))))
+def test_a_part_that_declares_too_small_a_size_is_damaged_and_never_unpacked_whole() -> None:
+    packed = bytearray(make_zip(("a", bytes(50_000_000))))
     where = packed.index(b"PK\x01\x02") + 24
     packed[where : where + 4] = (100).to_bytes(4, "little")
     assert failure(bytes(packed)).code is Code.EXTRACTION_FAILED
 
 
-def test_more_entries_than_a_document_has_are_refused_before_they_are_read() -> None:
-    packed = zipped(*((str(number), b"") for number in range(MAX_ENTRIES + 1)))
+def test_too_many_entries_are_rejected_before_they_are_read() -> None:
+    packed = make_zip(*((str(number), b"") for number in range(MAX_ENTRIES + 1)))
     assert failure(packed).code is Code.DECOMPRESSION_BOMB
 
 
 @pytest.mark.parametrize("method", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
-def test_unusual_packing_is_refused(method: int) -> None:
-    assert failure(zipped(("a", b"x" * 100), method=method)).code is Code.EXTRACTION_FAILED
+def test_an_unusual_compression_method_is_rejected(method: int) -> None:
+    assert failure(make_zip(("a", b"x" * 100), method=method)).code is Code.EXTRACTION_FAILED
 
 
-def test_an_encrypted_part_is_named_as_such() -> None:
-    packed = bytearray(zipped(("a", b"x")))
+def test_an_encrypted_part_fails_as_encrypted() -> None:
+    packed = bytearray(make_zip(("a", b"x")))
     packed[packed.index(b"PK\x01\x02") + 8] |= 1
     assert "encrypted" in failure(bytes(packed)).message
 
 
-def test_a_missing_part_is_a_damage() -> None:
-    assert failure(zipped(("a", b"x")), "b").code is Code.EXTRACTION_FAILED
+def test_a_missing_part_fails_as_damage() -> None:
+    assert failure(make_zip(("a", b"x")), "b").code is Code.EXTRACTION_FAILED
 
 
-def test_what_a_library_reads_is_only_what_is_wanted_and_declares_no_entities() -> None:
-    archive = opened(zipped(("a.xml", b"<a/>"), ("macro.bin", b"x")))
+def test_a_repacked_archive_has_only_the_accepted_parts_and_no_entities() -> None:
+    archive = open_archive(make_zip(("a.xml", b"<a/>"), ("macro.bin", b"x")))
     with zipfile.ZipFile(archive.repack(lambda name: name.endswith(".xml"))) as copy:
         assert copy.namelist() == ["a.xml"]
     for declared in (b'<!DOCTYPE a [<!ENTITY b "c">]><a/>', "<!DOCTYPE a><a/>".encode("utf-16")):
         with pytest.raises(KeyholeError, match="entities"):
-            opened(zipped(("a.xml", declared))).repack(lambda _name: True)
+            open_archive(make_zip(("a.xml", declared))).repack(lambda _name: True)

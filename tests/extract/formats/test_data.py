@@ -1,4 +1,4 @@
-"""JSON and JSON Lines: the outline, values that lose nothing, and texts that are no JSON."""
+"""JSON and JSON Lines: outline, unchanged values, and invalid JSON."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ VALUES = st.recursive(
 
 
 @given(VALUES, st.booleans())
-def test_broken_into_lines_the_values_are_the_same(value: object, ascii_only: bool) -> None:
+def test_indentation_keeps_the_values(value: object, ascii_only: bool) -> None:
     text = json.dumps(value, ensure_ascii=ascii_only, separators=(",", ":"))
     assert json.loads(indent_json(text)) == value
 
 
-def test_the_outline_stands_above_the_values() -> None:
+def test_the_outline_precedes_the_values() -> None:
     assert read('{"name":"x","items":[{"id":1,"at":[1.5,2]},{"id":2}],"n":null,"ok":true}').text == (
         "JSON: object with 4 keys (`name`, `items`, `n`, `ok`)\n"
         "\n"
@@ -74,11 +74,11 @@ def test_numbers_and_strings_keep_their_digits(token: str) -> None:
     assert f'"a": {expected}\n' in read(f'{{"a":{token}}}').text
 
 
-def test_a_key_that_stands_twice_is_shown_twice() -> None:
+def test_a_duplicate_key_is_shown_twice() -> None:
     assert '{\n  "a": 1,\n  "a": 2\n}' in read('{"a":1,"a":2}').text
 
 
-def test_text_that_has_lines_keeps_them() -> None:
+def test_text_with_line_breaks_is_unchanged() -> None:
     text = '{\n    "a": [1,\n          2]\n}'
     assert text in read(text).text
 
@@ -86,18 +86,18 @@ def test_text_that_has_lines_keeps_them() -> None:
 @pytest.mark.parametrize(
     "text", ['{"a": [1, 2', "{'a': 1}", "words", "[" * 100_000, '{"a":1}{"b":2}', "[" * 5_000 + "]" * 5_000]
 )
-def test_what_is_no_json_is_kept_as_it_is(text: str) -> None:
+def test_invalid_json_is_unchanged(text: str) -> None:
     assert read(text).text == text
 
 
-def test_the_title_is_what_the_object_calls_itself() -> None:
+def test_the_title_is_the_title_or_name_of_the_object() -> None:
     assert read('{"name":"b","title":"A title"}').title == "A title"
     assert read('{"name":"b","title":5}').title == "b"
     assert read("[1]").title == ""
 
 
 @pytest.mark.parametrize("content_type", ["application/x-ndjson", "application/jsonl", "application/json-seq"])
-def test_json_lines_stay_lines(content_type: str) -> None:
+def test_json_lines_are_unchanged(content_type: str) -> None:
     text = read('{"a":1}\n{"a":2}\nbroken\n', content_type).text
     assert (
         text

@@ -1,4 +1,4 @@
-"""CSV and TSV: delimiters, quotes, ragged rows, and files that are not rows."""
+"""CSV and TSV: delimiters, quotes, ragged rows, and files without rows."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_every_row_is_one_line_of_one_table() -> None:
     assert document.text.count("\n") == 101
 
 
-def test_what_has_no_rows_is_kept_as_it_is() -> None:
+def test_text_without_readable_rows_is_unchanged() -> None:
     body = '"' + "word " * 40_000
     assert read(body) == body
 
@@ -73,5 +73,5 @@ def test_no_table_is_slow_to_read_or_grows_without_bound(name: str) -> None:
     assert time.process_time() - started < 4
 
 
-def test_a_cell_forms_no_links_of_its_own() -> None:
+def test_the_text_of_a_cell_forms_no_links() -> None:
     assert "| !&#91;a]&#40;https://a.example) | &lt;img src=x> |" in read("a,b\n![a](https://a.example),<img src=x>\n")

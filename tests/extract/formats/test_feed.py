@@ -1,4 +1,4 @@
-"""Feeds: entries with their facts, content as Markdown, broken feeds as far as they go."""
+"""Feeds: facts of the entries, content as Markdown, and broken feeds."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_an_entry_has_its_facts_above_its_content() -> None:
     assert (document.metadata.site, document.metadata.description) == ("News", "About")
 
 
-def test_the_full_content_counts_before_the_summary() -> None:
+def test_the_full_content_is_preferred_to_the_summary() -> None:
     text = rss(
         "<item><description>short</description>"
         "<content:encoded xmlns:content='http://purl.org/rss/1.0/modules/content/'>"
@@ -49,7 +49,7 @@ def test_the_full_content_counts_before_the_summary() -> None:
     assert "short" not in text
 
 
-def test_media_elements_do_not_hide_those_of_the_entry() -> None:
+def test_media_elements_do_not_replace_elements_of_the_entry() -> None:
     text = rss(
         "<item xmlns:media='http://search.yahoo.com/mrss/'><media:title>clip</media:title><media:content url='x'/>"
         "<title>The title</title><description>words</description></item>"
@@ -97,7 +97,7 @@ def test_a_json_feed_is_a_feed_under_any_json_type() -> None:
         ("<rss", "<rss"),
     ],
 )
-def test_of_a_broken_feed_what_can_be_read_is_kept(body: str, words: str) -> None:
+def test_a_broken_feed_is_read_as_far_as_possible(body: str, words: str) -> None:
     assert words in read(body).text
 
 
@@ -112,7 +112,7 @@ def test_entities_are_neither_expanded_nor_fetched() -> None:
         assert "root:" not in text
 
 
-def test_a_feed_without_end_is_read_in_full_only_at_its_start() -> None:
+def test_only_the_first_entries_of_a_long_feed_are_converted() -> None:
     started = time.process_time()
     text = rss("<item><title>t</title><description>&lt;b&gt;x</description></item>" * 20_000).text
     assert text.count("**x**") == MAX_ENTRIES
@@ -123,7 +123,7 @@ def test_a_feed_without_end_is_read_in_full_only_at_its_start() -> None:
 @pytest.mark.parametrize(
     "words", ["![a](https://a.example/?q=)", "[r]: https://a.example", "&amp;lt;img src=x&amp;gt;"]
 )
-def test_text_without_markup_forms_no_links_of_its_own(words: str) -> None:
+def test_plain_text_forms_no_links(words: str) -> None:
     text = rss(
         f"<item><title>{words}</title><description>{words}</description></item>", f"<description>{words}</description>"
     ).text

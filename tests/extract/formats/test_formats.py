@@ -1,4 +1,4 @@
-"""Every recorded file of another format: what it gives, and that it gives the same in every process."""
+"""Every recorded file of formats other than HTML, and that every process gives the same documents."""
 
 from __future__ import annotations
 
@@ -95,8 +95,8 @@ print(digest.hexdigest())
 """
 
 
-def named(file: str) -> str:
-    """The header that servers send for the file."""
+def header_of(file: str) -> str:
+    """Return the Content-Type header that servers send for the file."""
     return TYPES.get(file.rpartition(".")[2], "application/octet-stream")
 
 
@@ -104,7 +104,7 @@ def test_every_file_has_an_expectation() -> None:
     assert sorted(EXPECTED) == sorted(path.name for path in FOLDER.iterdir() if path.name != "README.md")
 
 
-def test_every_file_has_its_origin_noted() -> None:
+def test_the_readme_lists_every_file() -> None:
     readme = (FOLDER / "README.md").read_text("utf-8")
     stems = {name.partition(".")[0] for name in EXPECTED}
     assert [stem for stem in stems if f"`{stem}." not in readme] == []
@@ -112,15 +112,15 @@ def test_every_file_has_its_origin_noted() -> None:
 
 @pytest.mark.parametrize("content_type", ["as served", "application/octet-stream"])
 @pytest.mark.parametrize("name", sorted(EXPECTED))
-def test_a_file_gives_its_words_or_a_named_failure(name: str, content_type: str) -> None:
+def test_a_file_gives_the_expected_text_or_error_code(name: str, content_type: str) -> None:
     expected = EXPECTED[name]
     body = (FOLDER / name).read_bytes()
-    header = named(name) if content_type == "as served" else content_type
+    header = header_of(name) if content_type == "as served" else content_type
     try:
         document = extract(body, url=f"https://example.org/files/{name}", content_type=header)
     except KeyholeError as error:
         # Without a header, a cut archive is an archive.
-        assert error.code is expected or (error.code is Code.UNSUPPORTED_MEDIA and header != named(name))
+        assert error.code is expected or (error.code is Code.UNSUPPORTED_MEDIA and header != header_of(name))
         assert error.message
     else:
         assert isinstance(expected, str), document.text[:200]
@@ -131,7 +131,7 @@ def test_a_file_gives_its_words_or_a_named_failure(name: str, content_type: str)
 def test_every_process_gives_the_same_documents() -> None:
     import json
 
-    listed = json.dumps([(name, named(name)) for name in sorted(EXPECTED)])
+    listed = json.dumps([(name, header_of(name)) for name in sorted(EXPECTED)])
     digests = {
         subprocess.run(
             [sys.executable, "-c", DIGEST, str(FOLDER), listed],

@@ -1,4 +1,4 @@
-"""Images as what they are: sizes, words in the file, drawings, damaged headers."""
+"""Images as descriptions: sizes, embedded text, SVG drawings, damaged headers."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ def read(body: bytes, content_type: str = "") -> Document:
 
 
 @pytest.mark.parametrize("name", [name for name in IMAGES if name != "cut.png"])
-def test_an_image_says_its_format_size_and_length(name: str) -> None:
+def test_an_image_is_described_by_format_size_and_length(name: str) -> None:
     body = (FOLDER / name).read_bytes()
     line = read(body, "image/png").text.split("\n")[0]
     assert line.startswith("Image: ")
     assert line.endswith(f", 64 x 48 pixels, {len(body):,} bytes")
 
 
-def test_words_in_the_file_are_given() -> None:
+def test_embedded_text_is_read() -> None:
     document = read(PNG)
     assert document.title == "A blue square"
     assert document.metadata.author == "The Keyhole authors"
@@ -42,7 +42,7 @@ def test_words_in_the_file_are_given() -> None:
 
 
 @pytest.mark.parametrize("name", [*IMAGES, "square.ico"])
-def test_a_damaged_image_gives_a_description_or_a_named_failure(name: str) -> None:
+def test_a_damaged_image_gives_a_description_or_an_error_code(name: str) -> None:
     body = (FOLDER / name).read_bytes()
     for length in range(3, min(len(body), 200)):
         try:
@@ -57,7 +57,7 @@ def test_an_image_without_a_size_is_damaged() -> None:
     assert caught.value.code is Code.EXTRACTION_FAILED
 
 
-def test_many_small_parts_cost_nothing() -> None:
+def test_many_small_parts_are_fast_to_read() -> None:
     started = time.process_time()
     assert "64 x 48" in read(PNG[:33] + (struct.pack(">I", 0) + b"tEXt" + bytes(4)) * 300_000).text
     with pytest.raises(KeyholeError):
@@ -65,7 +65,7 @@ def test_many_small_parts_cost_nothing() -> None:
     assert time.process_time() - started < 1
 
 
-def test_a_drawing_gives_its_words_in_order() -> None:
+def test_the_texts_of_a_drawing_keep_their_order() -> None:
     document = read(
         b'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 640 480"><title>Chart</title><desc>Sales by year</desc>'
         b"<script>alert(1)</script><g><text>20<tspan>25</tspan></text></g></svg>",
@@ -80,16 +80,16 @@ def test_a_drawing_gives_its_words_in_order() -> None:
 @pytest.mark.parametrize(
     "body", [b"<svg", b"<svg/>", b"<svg><text>a", b"<svg width='a' height='b'><ti:/>", b"<a/>", b"{}"]
 )
-def test_a_broken_drawing_gives_what_can_be_read(body: bytes) -> None:
+def test_a_broken_drawing_is_read_as_far_as_possible(body: bytes) -> None:
     assert read(body, "image/svg+xml").text.strip()
 
 
-def test_a_drawing_loads_nothing() -> None:
+def test_a_drawing_loads_no_entities() -> None:
     body = b'<!DOCTYPE svg [<!ENTITY a SYSTEM "file:///etc/passwd">]><svg><text>&a;</text></svg>'
     assert "root:" not in read(body, "image/svg+xml").text
 
 
-def test_words_of_a_drawing_form_no_links_of_their_own() -> None:
+def test_the_texts_of_a_drawing_form_no_links() -> None:
     words = b"<title>![a](https://a.example)</title><desc>[r]: https://a.example</desc><text>&lt;img src=x></text>"
     body = b"<svg>" + words + b"</svg>"
     text = read(body, "image/svg+xml").text

@@ -1,4 +1,4 @@
-"""Markdown as its author wrote it stays as it is; its links lead somewhere."""
+"""Authored Markdown is unchanged except for its relative links."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def read(text: str) -> Document:
         ("Text: a [word] and ]( nothing", None),
     ],
 )
-def test_relative_links_are_made_absolute_and_nothing_else_is_touched(written: str, stored: str | None) -> None:
+def test_only_relative_links_change(written: str, stored: str | None) -> None:
     assert read(written).text == (written if stored is None else stored)
 
 
@@ -52,20 +52,20 @@ def test_relative_links_are_made_absolute_and_nothing_else_is_touched(written: s
         ("no title\n", ""),
     ],
 )
-def test_the_title_is_that_of_the_front_matter_else_of_the_first_heading(text: str, title: str) -> None:
+def test_the_title_comes_from_the_front_matter_else_from_the_first_heading(text: str, title: str) -> None:
     assert read(text).title == title
     assert read(text).text == text
 
 
 @given(st.text(st.sampled_from("[]()`#:/ax\n -<>") | st.characters(exclude_categories=["Cs"]), max_size=80))
-def test_making_links_absolute_twice_changes_nothing_more(text: str) -> None:
+def test_making_links_absolute_is_idempotent(text: str) -> None:
     once = make_links_absolute(text, URL)
     assert len(once) >= len(text)
     assert make_links_absolute(once, URL) == once
 
 
 @pytest.mark.parametrize("piece", ["](", "[", "`", "[a]:", "](a", "---\n", "[a](b) ", "``a", "](<"])
-def test_no_text_takes_long(piece: str) -> None:
+def test_no_markdown_is_slow_to_read(piece: str) -> None:
     begun = time.process_time()
     make_links_absolute(piece * (1_000_000 // len(piece)), URL)
     assert time.process_time() - begun < 15

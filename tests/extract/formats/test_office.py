@@ -1,4 +1,4 @@
-"""DOCX, PPTX, XLSX and EPUB: structure, values, bounds, and a server without the extra."""
+"""DOCX, PPTX, XLSX and EPUB: structure, values, limits, and installations without the extra."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ def recorded(name: str) -> Document:
     return read((FOLDER / name).read_bytes())
 
 
-def changed(name: str, **parts: bytes) -> bytes:
-    """A recorded file with some of its parts replaced or added; `__` in a name stands for a slash."""
+def modified_file(name: str, **parts: bytes) -> bytes:
+    """Return a recorded file with some parts replaced or added. `__` in a name stands for a slash."""
     replaced = {part.replace("__", "/") + ".xml": content for part, content in parts.items()}
     packed = io.BytesIO()
     with zipfile.ZipFile(FOLDER / name) as old, zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as new:
@@ -38,14 +38,14 @@ def changed(name: str, **parts: bytes) -> bytes:
 
 
 def docx(inner: str) -> bytes:
-    return changed(
+    return modified_file(
         "pandoc.docx", word__document=f'<w:document xmlns:w="{WORD}"><w:body>{inner}</w:body></w:document>'.encode()
     )
 
 
 def xlsx(inner: str) -> bytes:
     sheet = f'<worksheet xmlns="{SHEET}"><sheetData>{inner}</sheetData></worksheet>'
-    return changed("formats.xlsx", xl__worksheets__sheet1=sheet.encode())
+    return modified_file("formats.xlsx", xl__worksheets__sheet1=sheet.encode())
 
 
 @pytest.mark.parametrize("name", ["pandoc.docx", "libreoffice.docx"])
@@ -70,7 +70,7 @@ def test_slides_have_numbers_titles_tables_alternative_texts_and_notes() -> None
     )
 
 
-def test_sheets_are_tables_with_the_values_that_formulas_had() -> None:
+def test_sheets_are_tables_with_the_computed_values_of_formulas() -> None:
     assert recorded("formats.xlsx").text == (
         "## Files\n\n| Format | Files | Seconds | Read on |\n| --- | --- | --- | --- |\n"
         "| PDF | 12 | 3.4 | 2026-03-01 |\n| HTML | 120 | 1.2 | 2026-03-01 12:30:00 |\n| a\\|b<br>c | TRUE |\n"
@@ -79,12 +79,12 @@ def test_sheets_are_tables_with_the_values_that_formulas_had() -> None:
     )
 
 
-def test_cells_form_no_links_of_their_own() -> None:
+def test_the_text_of_a_cell_forms_no_links() -> None:
     words = '<row><c t="inlineStr"><is><t>![a](https://a.example)</t></is></c></row>'
     assert "!&#91;a]&#40;https://a.example)" in read(xlsx(words)).text
 
 
-def test_a_book_has_its_chapters_in_the_order_of_the_spine() -> None:
+def test_the_chapters_of_a_book_follow_the_order_of_its_spine() -> None:
     document = recorded("book.epub")
     marks = ["# Quarterly report", "By The Keyhole authors", "# Figures", "## Limits"]
     places = [document.text.index(mark) for mark in marks]
@@ -92,10 +92,10 @@ def test_a_book_has_its_chapters_in_the_order_of_the_spine() -> None:
     assert (document.language, document.metadata.published) == ("en-GB", "2026-03-01")
 
 
-def test_a_book_with_locked_chapters_is_encrypted_and_one_with_locked_fonts_is_not() -> None:
+def test_only_a_book_with_encrypted_chapters_is_rejected_as_encrypted() -> None:
     def locked(part: str) -> bytes:
         reference = f"<encryption xmlns:e='x'><e:CipherReference URI='{part}'/></encryption>"
-        return changed("book.epub", **{"META-INF__encryption": reference.encode()})
+        return modified_file("book.epub", **{"META-INF__encryption": reference.encode()})
 
     with zipfile.ZipFile(FOLDER / "book.epub") as book:
         chapter = next(name for name in book.namelist() if name.endswith("ch001.xhtml"))
@@ -104,19 +104,19 @@ def test_a_book_with_locked_chapters_is_encrypted_and_one_with_locked_fonts_is_n
     assert "Figures" in read(locked("EPUB/fonts/a.ttf")).text
 
 
-def test_a_book_that_names_nothing_outside_itself_is_read_no_further() -> None:
+def test_a_spine_cannot_name_files_outside_the_book() -> None:
     package = (
         b"<package><manifest><item id='a' href='../../../etc/passwd' media-type='text/html'/></manifest>"
         b"<spine><itemref idref='a'/></spine></package>"
     )
     container = b"<container><rootfile full-path='x.xml'/></container>"
     with pytest.raises(KeyholeError, match="spine") as caught:
-        read(changed("book.epub", x=package, **{"META-INF__container": container}))
+        read(modified_file("book.epub", x=package, **{"META-INF__container": container}))
     assert caught.value.code is Code.EXTRACTION_FAILED
 
 
 @pytest.mark.parametrize("name", ["pandoc.docx", "slides.pptx", "formats.xlsx"])
-def test_without_the_extra_the_command_that_installs_it_is_named(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_the_extra_the_error_names_it(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     for library in ("mammoth", "pptx", "openpyxl"):
         monkeypatch.setitem(sys.modules, library, None)
     with pytest.raises(KeyholeError) as caught:
@@ -131,7 +131,7 @@ def test_a_book_needs_no_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     assert recorded("book.epub").text
 
 
-def test_an_encrypted_document_is_told_from_an_old_one() -> None:
+def test_encrypted_and_legacy_documents_fail_differently() -> None:
     with pytest.raises(KeyholeError, match="encrypted with a password"):
         recorded("password.docx")
     with pytest.raises(KeyholeError, match="before 2007"):
@@ -140,11 +140,11 @@ def test_an_encrypted_document_is_told_from_an_old_one() -> None:
 
 CELL = '<c r="XFD{0}"><v>1</v></c>'
 HOSTILE = {
-    "a part of nothing": changed("pandoc.docx", word__document=b" " * 150_000_000),
+    "a part of nothing": modified_file("pandoc.docx", word__document=b" " * 150_000_000),
     "deep tables": docx("<w:tbl><w:tr><w:tc>" * 3_000 + "</w:tc></w:tr></w:tbl>" * 3_000),
     "cut tables": docx("<w:tbl><w:tr><w:tc>" * 50_000),
     "a document of 15 MB": docx("<w:p><w:r><w:t>words</w:t></w:r></w:p>" * 400_000),
-    "entities": changed("pandoc.docx", word__document=b'<!DOCTYPE a [<!ENTITY b "c">]><a>&b;</a>'),
+    "entities": modified_file("pandoc.docx", word__document=b'<!DOCTYPE a [<!ENTITY b "c">]><a>&b;</a>'),
     "a column that is none": xlsx('<row r="1"><c r="ZZZZZZ1"><v>1</v></c></row>'),
     "a number without end": xlsx(f'<row r="1"><c r="A1"><v>{"9" * 100_000}</v></c></row>'),
 }
@@ -155,7 +155,7 @@ FAR = {
 
 
 @pytest.mark.parametrize("name", list(HOSTILE))
-def test_a_document_that_is_made_to_hurt_fails_soon(name: str) -> None:
+def test_a_hostile_document_fails_soon(name: str) -> None:
     started = time.process_time()
     with pytest.raises(KeyholeError) as caught:
         read(HOSTILE[name])
@@ -164,7 +164,7 @@ def test_a_document_that_is_made_to_hurt_fails_soon(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", list(FAR))
-def test_cells_far_apart_are_read_up_to_a_bound_that_is_named(name: str) -> None:
+def test_distant_cells_are_read_up_to_a_reported_limit(name: str) -> None:
     started = time.process_time()
     assert "The workbook is longer: only its first 1,000,000 cells are read." in read(FAR[name]).text
     assert time.process_time() - started < 5

@@ -1,4 +1,4 @@
-"""PDF: reading order, words made whole, outline, dates, and files that are made to hurt."""
+"""PDF: reading order, hyphenation, outline, dates, and hostile files."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ def read(body: bytes) -> Document:
     return extract(body, url="https://example.org/a.pdf", content_type="application/pdf")
 
 
-def made(content: bytes, *, pages: int = 1) -> bytes:
-    """A PDF whose pages all draw the same content."""
+def make_pdf(content: bytes, *, pages: int = 1) -> bytes:
+    """Return a PDF whose pages all draw the same content."""
     packed = zlib.compress(content, 9)
     kids = b" ".join(b"%d 0 R" % (5 + number) for number in range(pages))
     page = b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 600 800]/Contents 3 0 R/Resources<</Font<</F 4 0 R>>>>>>"
@@ -51,13 +51,13 @@ def test_two_columns_are_read_one_after_the_other() -> None:
     assert places == sorted(places)
 
 
-def test_ligatures_accents_and_divided_words_are_words() -> None:
+def test_ligatures_accents_and_hyphenated_words_are_joined() -> None:
     text = read((FOLDER / "two-columns.pdf").read_bytes()).text
     for word in ("efficient", "difficult", "internationalization", "paraphrased", "naïve", "Ångström", "Straße"):
         assert word in text
 
 
-def test_what_the_file_says_of_itself_is_kept() -> None:
+def test_the_metadata_of_the_file_is_read() -> None:
     document = read((FOLDER / "two-columns.pdf").read_bytes())
     assert document.title == "Bounded reading of pages"
     assert document.metadata.author == "The Keyhole authors"
@@ -80,19 +80,19 @@ def test_pages_are_headings_of_the_document() -> None:
         ("cut.pdf", Code.EXTRACTION_FAILED, "damaged"),
     ],
 )
-def test_a_file_that_gives_no_text_says_why(name: str, code: Code, words: str) -> None:
+def test_a_file_without_text_fails_with_its_cause(name: str, code: Code, words: str) -> None:
     with pytest.raises(KeyholeError, match=words) as caught:
         read((FOLDER / name).read_bytes())
     assert caught.value.code is code
 
 
 def test_lines_before_the_header_do_not_matter() -> None:
-    body = made(b"BT /F 12 Tf (words) Tj ET")
+    body = make_pdf(b"BT /F 12 Tf (words) Tj ET")
     assert "words" in extract(b"\r\n \n" + body, url="", content_type="text/html").text
 
 
-def test_a_page_without_text_among_others_is_named() -> None:
-    body = made(b"BT /F 12 Tf (words) Tj ET", pages=2).replace(b"/Contents 3 0 R", b"/Contents 9 0 R", 1)
+def test_a_page_without_text_is_reported_in_its_place() -> None:
+    body = make_pdf(b"BT /F 12 Tf (words) Tj ET", pages=2).replace(b"/Contents 3 0 R", b"/Contents 9 0 R", 1)
     assert "## Page 1\n\n(No text on this page.)\n\n## Page 2\n\nwords\n" in read(body).text
 
 
@@ -107,18 +107,18 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("name", list(HOSTILE))
-def test_a_page_that_is_made_to_hurt_fails_soon(name: str) -> None:
+def test_a_hostile_page_fails_soon(name: str) -> None:
     started = time.process_time()
     with pytest.raises(KeyholeError) as caught:
-        read(made(HOSTILE[name]))
+        read(make_pdf(HOSTILE[name]))
     assert caught.value.code in {Code.EXTRACTION_FAILED, Code.EMPTY_DOCUMENT}
     assert time.process_time() - started < 10
 
 
-def test_pages_that_are_made_to_hurt_are_not_all_tried(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_hostile_pages_are_read_up_to_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pdf, "MAX_TOTAL_OPERATIONS", 3 * pdf.MAX_OPERATIONS)
     started = time.process_time()
-    body = made(b"BT /F 12 Tf " + b"(a)Tj " * 200_000 + b"ET", pages=1_000)
+    body = make_pdf(b"BT /F 12 Tf " + b"(a)Tj " * 200_000 + b"ET", pages=1_000)
     with pytest.raises(KeyholeError, match="1,000 pages can be read"):
         read(body)
     assert time.process_time() - started < 10
@@ -126,7 +126,7 @@ def test_pages_that_are_made_to_hurt_are_not_all_tried(monkeypatch: pytest.Monke
 
 def test_pages_that_are_not_read_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pdf, "MAX_TOTAL_OPERATIONS", 10)
-    text = read(made(b"BT /F 12 Tf (words) Tj ET", pages=9)).text
+    text = read(make_pdf(b"BT /F 12 Tf (words) Tj ET", pages=9)).text
     assert text.endswith("## Page 3\n\nwords\n\n(6 more pages are not read.)\n")
 
 
@@ -140,22 +140,20 @@ def test_pages_that_are_not_read_are_counted(monkeypatch: pytest.MonkeyPatch) ->
         ("the end-\n", "the end-\n"),
     ],
 )
-def test_a_word_divided_at_the_end_of_a_line_is_made_whole_but_keeps_the_hyphen_it_has_elsewhere(
-    page: str, joined: str
-) -> None:
+def test_a_hyphenated_word_is_joined_unless_its_hyphen_occurs_elsewhere(page: str, joined: str) -> None:
     assert _join_hyphenated(page, frozenset({"well-known"})).rstrip("\n") == joined.rstrip("\n")
 
 
-def test_a_line_that_starts_like_a_heading_is_none() -> None:
+def test_a_line_that_starts_like_a_heading_is_escaped() -> None:
     assert _clean_page("# 1 of 2\n#hash  \n\nend") == "\\# 1 of 2\n#hash\nend"
 
 
-def test_a_line_forms_no_links_of_its_own() -> None:
+def test_the_text_of_a_line_forms_no_links() -> None:
     assert _clean_page("![a](https://a.example)\n<img src=x>") == "!&#91;a]&#40;https://a.example)\n&lt;img src=x>"
 
 
 @pytest.mark.parametrize(
-    ("stated", "iso"),
+    ("date", "iso"),
     [
         ("D:20260301120000Z", "2026-03-01T12:00:00Z"),
         ("D:20260301120000+01'30'", "2026-03-01T12:00:00+01:30"),
@@ -164,5 +162,5 @@ def test_a_line_forms_no_links_of_its_own() -> None:
         ("yesterday", ""),
     ],
 )
-def test_a_date_is_given_as_far_as_it_was_stated(stated: str, iso: str) -> None:
-    assert _to_iso_8601(stated) == iso
+def test_a_date_keeps_its_precision(date: str, iso: str) -> None:
+    assert _to_iso_8601(date) == iso

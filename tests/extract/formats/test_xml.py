@@ -1,4 +1,4 @@
-"""XML as text: charsets, roots, and line breaks only where white space means nothing."""
+"""XML as text: charsets, root elements, and indentation that keeps significant white space."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ def read(body: bytes) -> str:
 LONG = "<item><name>a</name><n>1</n></item>" * 100
 
 
-def test_xml_with_lines_is_left_as_it_is() -> None:
+def test_xml_with_line_breaks_is_unchanged() -> None:
     body = b'<?xml version="1.0"?>\n<a>\n     <b/>\n</a>'
     assert read(body) == body.decode()
 
 
-def test_one_long_line_is_broken_and_indented() -> None:
+def test_one_long_line_is_indented() -> None:
     text = read(f"<?xml version='1.0'?><list>{LONG}<empty></empty></list>".encode())
     assert text.startswith(
         "<?xml version='1.0'?>\n<list>\n  <item>\n    <name>a</name>\n    <n>1</n>\n  </item>\n  <item>"
@@ -54,12 +54,12 @@ def test_text_keeps_its_white_space(inner: str) -> None:
         assert inner in after
 
 
-def test_white_space_that_is_declared_to_matter_is_kept() -> None:
+def test_declared_white_space_is_kept() -> None:
     text = f'<list xml:space="preserve">{LONG}</list>'
     assert indent_xml(text) == text
 
 
-def test_the_declared_charset_counts_where_the_header_names_none() -> None:
+def test_the_declared_charset_is_used_if_the_header_has_none() -> None:
     body = '<?xml version="1.0" encoding="iso-8859-2"?><a>łódź</a>'.encode("iso-8859-2")
     assert "łódź" in read(body)
 
@@ -74,7 +74,7 @@ def test_entities_are_shown_and_never_expanded() -> None:
     [("", ""), ("words", ""), ("<!-- <rss> --><a/>", "xml"), ("<a:feed xmlns:a='http://www.w3.org/2005/Atom'>", "feed"),
      ("\ufeff<rss>", "feed"), ("<HTML>", "html"), ("<svg:svg>", "svg"), ("<!DOCTYPE rss [ <!-- ", "")],
 )  # fmt: skip
-def test_the_root_says_what_the_xml_is(text: str, kind: str) -> None:
+def test_the_kind_of_xml_is_found_by_its_root(text: str, kind: str) -> None:
     assert sniff_root(text) == kind
 
 

@@ -1,4 +1,4 @@
-"""A worker's answer is data: bounded, checked field by field, and never more than a document or a named failure."""
+"""A worker's answer is bounded and validated, and is either a document or an error code."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ TEXT = st.text(st.characters(codec=None), max_size=30)
 GOOD: dict[str, Any] = encode_document(Document("t", "", "text/html"), "w")[0]
 
 
-def carried(head: dict[str, Any], body: bytes = b"") -> tuple[Document, str] | KeyholeError:
+def transmit(head: dict[str, Any], body: bytes = b"") -> tuple[Document, str] | KeyholeError:
     prefix, body = pack(head, body)
     head_size, body_size = unpack_lengths(prefix[: LENGTHS.size])
     assert (head_size, body_size) == (len(prefix) - LENGTHS.size, len(body))
@@ -39,11 +39,11 @@ def test_a_document_arrives_as_it_was_sent(
     title: str, text: str, words: str, author: str, removed: list[tuple[str, int]]
 ) -> None:
     document = Document(title, text, "text/html", "en", removed=tuple(removed), metadata=Metadata(author=author))
-    assert carried(*encode_document(document, words)) == (document, words)
+    assert transmit(*encode_document(document, words)) == (document, words)
 
 
-def test_a_named_failure_arrives_with_its_facts() -> None:
-    error = carried(encode_failure(KeyholeError(Code.UNSUPPORTED_MEDIA, "an image", bytes=7)))
+def test_a_failure_arrives_with_its_facts() -> None:
+    error = transmit(encode_failure(KeyholeError(Code.UNSUPPORTED_MEDIA, "an image", bytes=7)))
     assert isinstance(error, KeyholeError)
     assert (error.code, error.message, error.facts) == (Code.UNSUPPORTED_MEDIA, "an image", {"bytes": 7})
 
@@ -67,28 +67,28 @@ def test_a_named_failure_arrives_with_its_facts() -> None:
         {"unread": {}},
     ],
 )  # fmt: skip
-def test_what_is_no_answer_is_a_broken_one(head: dict[str, Any]) -> None:
+def test_an_invalid_answer_is_rejected(head: dict[str, Any]) -> None:
     with pytest.raises(UnreadError):
-        carried(head)
+        transmit(head)
 
 
 @pytest.mark.parametrize("head", [b"", b"[]", b"1", b"{", b"\xff", b"[" * 100_000, b"1" * 100_000])
-def test_a_head_that_is_no_object_is_a_broken_answer(head: bytes) -> None:
+def test_a_head_that_is_no_object_is_rejected(head: bytes) -> None:
     with pytest.raises(UnreadError):
         parse_head(head)
 
 
-def test_text_that_is_not_utf_8_is_a_broken_answer() -> None:
+def test_text_that_is_not_utf_8_is_rejected() -> None:
     with pytest.raises(UnreadError):
-        carried(GOOD, b"\xff")
+        transmit(GOOD, b"\xff")
 
 
-def test_an_answer_beyond_the_bound_is_refused_before_it_is_read() -> None:
+def test_an_answer_over_the_size_limit_is_rejected_before_it_is_read() -> None:
     with pytest.raises(UnreadError):
         unpack_lengths(LENGTHS.pack(1, MAX_ANSWER))
 
 
-def test_a_message_is_bounded() -> None:
-    error = carried({"code": "timeout", "message": "m" * 5_000, "facts": {}})
+def test_a_long_message_is_truncated() -> None:
+    error = transmit({"code": "timeout", "message": "m" * 5_000, "facts": {}})
     assert isinstance(error, KeyholeError)
     assert len(error.message) == MAX_MESSAGE

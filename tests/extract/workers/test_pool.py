@@ -1,4 +1,4 @@
-"""Real workers: what they answer, how they end, and that no page takes the server or another page with it."""
+"""Real workers: their answers and their end, and that no page harms the server or another page."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def with_pool(
     timeout: float = 15.0,
     reserved: int = 0,
 ) -> T:
-    """What `act` gives with a pool of real processes, which is closed afterwards."""
+    """Return the result of `act` with a pool of real processes, which is closed afterwards."""
 
     async def run() -> T:
         pool = WorkerPool(Config(extract_timeout=timeout), size=size, reader=reader, reserved=reserved)
@@ -52,7 +52,7 @@ def with_pool(
 
 
 def read(*pages: Page, reader: str = HOSTILE, timeout: float = 15.0) -> list[Document]:
-    """The documents of pages read one after another by a pool of one."""
+    """Return the documents of pages read one after another by one worker."""
 
     async def act(pool: WorkerPool) -> list[Document]:
         return [(await pool.extract(page))[0] for page in pages]
@@ -69,7 +69,7 @@ def worker_pid(document: Document) -> int:
 
 
 def has_ended(pid: int) -> bool:
-    """Whether a process has ended, within five seconds."""
+    """Return whether a process ends within five seconds."""
     until = time.monotonic() + 5
     while time.monotonic() < until:
         try:
@@ -78,7 +78,7 @@ def has_ended(pid: int) -> bool:
             return True
         if _is_zombie(pid):
             return True
-        time.sleep(0.01)  # nobody tells this process about another's child
+        time.sleep(0.01)  # a process gets no signal for the child of another process
     return False
 
 
@@ -90,7 +90,7 @@ def _is_zombie(pid: int) -> bool:
 # What workers answer.
 
 
-def test_a_worker_answers_as_the_same_code_does_in_the_server_for_every_fixture() -> None:
+def test_a_worker_gives_the_same_document_as_in_process_extraction_for_every_fixture() -> None:
     pages = [
         page(f"https://pages.example/{path.name}", path.read_bytes(), "")
         for path in sorted(FIXTURES.rglob("*"))
@@ -102,17 +102,17 @@ def test_a_worker_answers_as_the_same_code_does_in_the_server_for_every_fixture(
 
     answers = with_pool(act, reader=READER)
     assert len(pages) > 80
-    for given, answer in zip(pages, answers, strict=True):
+    for sent, answer in zip(pages, answers, strict=True):
         try:
-            expected = extract_with_words(given.body, given.url, given.content_type)
+            expected = extract_with_words(sent.body, sent.url, sent.content_type)
         except KeyholeError as error:
-            assert isinstance(answer, KeyholeError), given.url
+            assert isinstance(answer, KeyholeError), sent.url
             assert (answer.code, answer.message, answer.facts) == (error.code, error.message, error.facts)
         else:
-            assert answer == expected, given.url
+            assert answer == expected, sent.url
 
 
-def test_characters_survive_the_pipe_even_lone_surrogates() -> None:
+def test_the_pipe_carries_all_characters_even_lone_surrogates() -> None:
     async def act(pool: WorkerPool) -> tuple[Document, str]:
         return await pool.extract(page(URL, "x"))
 
@@ -139,7 +139,7 @@ def test_many_pages_are_read_by_one_worker_until_it_is_replaced() -> None:
     assert all(has_ended(pid) for pid in pids)
 
 
-def test_a_named_failure_of_a_page_leaves_its_worker_in_use() -> None:
+def test_a_worker_is_reused_after_a_page_with_an_error_code() -> None:
     async def act(pool: WorkerPool) -> tuple[int, KeyholeError, int]:
         before = worker_pid((await pool.extract(plain("tell")))[0])
         with pytest.raises(KeyholeError) as caught:
@@ -160,7 +160,7 @@ def test_a_worker_inherits_no_environment_and_no_terminal(monkeypatch: pytest.Mo
     assert environment in {"environment=", "environment=LC_CTYPE"}  # the interpreter sets it where the locale is C
 
 
-def test_what_a_library_prints_is_no_answer() -> None:
+def test_output_of_a_library_does_not_reach_the_pipe() -> None:
     documents = read(plain("print this"), plain("and this"))
     assert [document.text for document in documents] == ["print this", "and this"]
 
@@ -175,14 +175,14 @@ def test_what_a_library_prints_is_no_answer() -> None:
         ("regex", "took more than 0.7 s"),
         ("memory", "took more memory than is allowed"),
         ("hoard", "took more memory than is allowed"),
-        ("exit", "broke off"),
-        ("segv", "broke off"),
-        ("raise", "broke off"),
-        ("garbage", "broke off"),
-        ("endless", "gave more text than is allowed"),
+        ("exit", "ended unexpectedly"),
+        ("segv", "ended unexpectedly"),
+        ("raise", "ended unexpectedly"),
+        ("garbage", "ended unexpectedly"),
+        ("endless", "produced more text than is allowed"),
     ],
 )
-def test_a_page_that_harms_its_worker_is_shown_undigested_and_the_next_is_read(word: str, reason: str) -> None:
+def test_a_page_that_harms_its_worker_is_salvaged_and_the_next_is_read(word: str, reason: str) -> None:
     harmed, after = read(plain(f"{word} words of the page"), plain("the next"), timeout=0.7 if "0.7" in reason else 15)
     assert harmed.text == f"{word} words of the page"
     assert harmed.notice == f"Warning extraction_failed: reading {reason}; this is the undigested text."
@@ -190,16 +190,16 @@ def test_a_page_that_harms_its_worker_is_shown_undigested_and_the_next_is_read(w
     assert after.notice == ""
 
 
-def test_a_slow_page_leaves_the_others_their_worker() -> None:
+def test_a_slow_page_does_not_block_other_pages() -> None:
     async def act(pool: WorkerPool) -> float:
         await asyncio.gather(*(pool.extract(plain("tell")) for _ in range(2)))
-        hog = asyncio.create_task(pool.extract(plain("regex")))
+        slow_call = asyncio.create_task(pool.extract(plain("regex")))
         start = time.perf_counter()
         for _ in range(10):
             await pool.extract(plain("a small page"))
         elapsed = time.perf_counter() - start
-        assert not hog.done()
-        hog.cancel()
+        assert not slow_call.done()
+        slow_call.cancel()
         return elapsed
 
     assert with_pool(act) < 2
@@ -208,14 +208,14 @@ def test_a_slow_page_leaves_the_others_their_worker() -> None:
 def test_a_light_page_does_not_wait_behind_heavy_ones() -> None:
     async def act(pool: WorkerPool) -> float:
         await asyncio.gather(*(pool.extract(plain("tell")) for _ in range(2)))
-        hogs = [asyncio.create_task(pool.extract(plain("regex " + "x" * MAX_LIGHT_BYTES))) for _ in range(3)]
+        slow_calls = [asyncio.create_task(pool.extract(plain("regex " + "x" * MAX_LIGHT_BYTES))) for _ in range(3)]
         await asyncio.sleep(0)
         start = time.perf_counter()
         await pool.extract(plain("a small page"))
         elapsed = time.perf_counter() - start
-        assert not any(hog.done() for hog in hogs)
-        for hog in hogs:
-            hog.cancel()
+        assert not any(slow_call.done() for slow_call in slow_calls)
+        for slow_call in slow_calls:
+            slow_call.cancel()
         return elapsed
 
     assert with_pool(act, reserved=1) < 2
@@ -224,13 +224,13 @@ def test_a_light_page_does_not_wait_behind_heavy_ones() -> None:
 def test_a_light_page_takes_any_worker_that_is_free() -> None:
     async def act(pool: WorkerPool) -> float:
         await asyncio.gather(*(pool.extract(plain("tell")) for _ in range(3)))
-        hogs = [asyncio.create_task(pool.extract(plain("regex"))) for _ in range(2)]
+        slow_calls = [asyncio.create_task(pool.extract(plain("regex"))) for _ in range(2)]
         await asyncio.sleep(0)
         start = time.perf_counter()
         await pool.extract(plain("a small page"))
         elapsed = time.perf_counter() - start
-        for hog in hogs:
-            hog.cancel()
+        for slow_call in slow_calls:
+            slow_call.cancel()
         return elapsed
 
     assert with_pool(act, reserved=1) < LIGHT_SECONDS
@@ -253,7 +253,7 @@ def test_heavy_pages_get_their_turn_among_light_ones() -> None:
     assert with_pool(act, size=1, reserved=1).index(2) < 290
 
 
-def test_a_light_page_that_takes_long_gets_all_the_time_there_is() -> None:
+def test_a_slow_light_page_is_read_again_with_the_full_time_limit() -> None:
     async def act(pool: WorkerPool) -> tuple[Document, float]:
         start = time.perf_counter()
         document, _ = await pool.extract(plain("loop"))
@@ -265,7 +265,7 @@ def test_a_light_page_that_takes_long_gets_all_the_time_there_is() -> None:
     assert elapsed > LIGHT_SECONDS + timeout
 
 
-def test_a_page_is_shown_undigested_when_its_call_has_no_more_time_whether_it_is_read_or_waits() -> None:
+def test_a_page_is_salvaged_at_the_deadline_of_its_call_whether_it_is_read_or_waits() -> None:
     async def act(pool: WorkerPool) -> tuple[list[Document], float, Document]:
         await pool.extract(plain("tell"))
         start = asyncio.get_running_loop().time()
@@ -309,7 +309,7 @@ def test_a_cancelled_call_ends_at_once_and_so_does_its_worker() -> None:
     assert has_ended(worker)
 
 
-def test_a_call_cancelled_while_its_worker_starts_leaves_it_to_the_next() -> None:
+def test_a_worker_of_a_call_cancelled_at_its_start_serves_the_next_call() -> None:
     async def act(pool: WorkerPool) -> Document:
         pool.warm()
         call = asyncio.create_task(pool.extract(plain("never sent")))
@@ -325,7 +325,7 @@ def test_an_idle_worker_that_died_is_replaced() -> None:
         first = worker_pid((await pool.extract(plain("tell")))[0])
         os.kill(first, 9)
         assert has_ended(first)
-        while pool._idle[0].is_alive:  # noqa: ASYNC110 - the loop has yet to hear of it, and will tell nobody
+        while pool._idle[0].is_alive:  # noqa: ASYNC110 - the event loop learns of the death later, without a notification
             await asyncio.sleep(0)
         return first, worker_pid((await pool.extract(plain("tell")))[0])
 
@@ -333,11 +333,11 @@ def test_an_idle_worker_that_died_is_replaced() -> None:
     assert first != second
 
 
-def test_a_worker_that_cannot_start_is_a_named_failure() -> None:
+def test_a_worker_that_cannot_start_gives_an_error_code() -> None:
     with pytest.raises(KeyholeError) as caught:
         read(plain("x"), reader="no_such_module:read")
     assert caught.value.code is Code.EXTRACTION_FAILED
-    assert "no process" in caught.value.message
+    assert "could not be started" in caught.value.message
 
 
 # The end.
@@ -363,7 +363,7 @@ def test_closing_does_not_wait_for_a_page_that_is_being_read() -> None:
     elapsed, worker, document, replacements = with_pool(act)
     assert elapsed < 2
     assert has_ended(worker)
-    assert "broke off" in document.notice
+    assert "ended unexpectedly" in document.notice
     assert replacements == []
 
 
@@ -389,8 +389,8 @@ def test_workers_die_with_a_server_that_is_killed(word: str) -> None:
 
         async def main():
             pool = WorkerPool(Config(extract_timeout=600), reader={HOSTILE!r})
-            told, _ = await pool.extract(page("https://a.example/", "tell", "text/plain"))
-            print(told.text, flush=True)
+            document, _ = await pool.extract(page("https://a.example/", "tell", "text/plain"))
+            print(document.text, flush=True)
             await pool.extract(page("https://a.example/", {word!r} + " on", "text/plain"))
             await asyncio.Event().wait()
 
@@ -406,7 +406,7 @@ def test_workers_die_with_a_server_that_is_killed(word: str) -> None:
     assert has_ended(worker)
 
 
-def test_the_documents_are_equal_but_for_their_blocks() -> None:
+def test_extract_with_words_differs_from_extract_only_in_the_blocks() -> None:
     from keyhole.extract import extract
 
     document, _ = extract_with_words(b"# A\n\nwords\n", URL, "text/markdown")

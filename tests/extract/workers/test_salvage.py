@@ -1,4 +1,4 @@
-"""What is saved of a page that no reader finished: its words, in time that grows with its size alone."""
+"""The text saved of a page that no reader finished, in linear time."""
 
 from __future__ import annotations
 
@@ -19,24 +19,24 @@ def saved(body: str | bytes, content_type: str = "text/html") -> str:
     return salvage(page(URL, body, content_type), "reading took more than 15 s")[0].text
 
 
-def test_the_words_of_html_are_kept_and_tags_scripts_and_comments_are_not() -> None:
+def test_the_text_of_html_is_saved_without_tags_scripts_and_comments() -> None:
     html = """<!doctype html><html><head><title>A &amp; B</title><script>var x = "</p>";</script>
         <style>p { color: red }</style></head><body><!-- <p>never</p> --><h1>Head</h1><p>One <b>bold</b>
         word &lt; two &eacute;.<p>Next<br>line<SCRIPT>more()</SCRIPT  >end 1 < 2"""
-    document, words = salvage(page(URL, html), "reading broke off")
+    document, words = salvage(page(URL, html), "reading ended unexpectedly")
     assert document.title == "A & B"
     assert document.text.strip() == "Head\n\nOne bold\nword < two é.\n\nNext\n\nline\n\nend 1 < 2"
     assert document.media_type == "text/html"
-    assert document.notice == "Warning extraction_failed: reading broke off; this is the undigested text."
+    assert document.notice == "Warning extraction_failed: reading ended unexpectedly; this is the undigested text."
     assert {"bold", "next"} <= set(words.split())
 
 
 @pytest.mark.parametrize("content_type", ["text/plain", "application/json", "text/markdown", "text/csv"])
-def test_text_is_kept_as_it_is(content_type: str) -> None:
+def test_plain_text_is_unchanged(content_type: str) -> None:
     assert saved('{"a": "<b>"}', content_type) == '{"a": "<b>"}'
 
 
-def test_xml_keeps_its_words() -> None:
+def test_the_text_of_xml_is_saved() -> None:
     assert saved("<?xml version='1.0'?><a><b>one</b><c>two</c></a>", "application/xml").split() == ["one", "two"]
 
 
@@ -50,7 +50,7 @@ def test_xml_keeps_its_words() -> None:
         (b"<script>all()</script>", "text/html"),
     ],
 )
-def test_what_holds_no_text_is_a_named_failure(body: bytes, content_type: str) -> None:
+def test_a_body_without_text_gives_an_error_code(body: bytes, content_type: str) -> None:
     with pytest.raises(KeyholeError) as caught:
         saved(body, content_type)
     assert caught.value.code is Code.EXTRACTION_FAILED
@@ -62,7 +62,7 @@ def test_what_holds_no_text_is_a_named_failure(body: bytes, content_type: str) -
     ["<", "<a", "<!--", "<script>", "<script", "</", "&", "&#", "&#9", "&#x1", "9", " ", "\n", "\u2003", "\u0301",
      "é" * 9, "<![CDATA[", "<title>", "![", "![](data:", "# ", "<?", "\ud800"],
 )  # fmt: skip
-def test_hostile_bodies_take_no_longer_than_their_size(piece: str) -> None:
+def test_hostile_bodies_take_linear_time(piece: str) -> None:
     for prefix in ("<p>", "&#", "<title"):
         start = time.process_time()
         try:
@@ -74,5 +74,5 @@ def test_hostile_bodies_take_no_longer_than_their_size(piece: str) -> None:
 
 
 @given(st.lists(st.sampled_from(["<", ">", "p", "/", "!--", "-->", "script", " ", "&lt", ";", "x", "\n"])).map("".join))
-def test_no_order_of_marks_breaks_it(markup: str) -> None:
+def test_any_order_of_markup_is_stripped(markup: str) -> None:
     assert len(strip_tags(markup)) <= len(markup) * 2 + 2

@@ -65,9 +65,9 @@ def _read_png(data: bytes) -> tuple[Size, Fields]:
             name, _, rest = chunk.partition(b"\0")
             if rest[:1] == b"\0":  # not compressed
                 texts.append((name.decode("latin-1"), rest[2:].split(b"\0", 2)[-1].decode("utf-8", "replace")))
-    wanted = {"Title", "Author", "Description", "Copyright", "Comment", "Source", "Software"}
+    keywords = {"Title", "Author", "Description", "Copyright", "Comment", "Source", "Software"}
     width, height = struct.unpack(">II", data[16:24])
-    return (width, height), [(name, value) for name, value in texts if name in wanted]
+    return (width, height), [(name, value) for name, value in texts if name in keywords]
 
 
 def _iter_png_chunks(data: bytes) -> Iterator[tuple[bytes, bytes]]:

@@ -35,8 +35,6 @@ CPU_GRACE: Final = 5
 MAX_REQUEST: Final = 2**32
 """Largest request, in bytes. The settings of the server limit what it sends."""
 _STATM: Final = Path("/proc/self/statm")
-_PRELOADED_MODULES: Final = ("keyhole.extract.html.page", "keyhole.passages.stems")
-"""Modules that most pages need. They are imported while the first page is still being fetched."""
 
 
 def extract_with_words(body: bytes, url: str, content_type: str, requested_url: str = "") -> tuple[Document, str]:
@@ -58,8 +56,7 @@ def main(options: dict[str, Any]) -> None:
     answers = _take_stdout()
     module, _, function = options["reader"].partition(":")
     read: Reader = getattr(import_module(module), function)
-    for name in _PRELOADED_MODULES:
-        import_module(name)
+    import_module("keyhole.extract.html.page")  # most pages need it, and the first is still being fetched
     gc.collect()
     gc.freeze()  # imported modules live as long as the process, so later collections can skip them
     if options.get("lifetime_fd") is not None:

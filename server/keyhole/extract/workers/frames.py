@@ -23,7 +23,7 @@ MAX_MESSAGE: Final = 1_000
 """Largest length of a failure's message and of each of its facts, in characters. Longer ones are truncated."""
 MAX_FACTS: Final = 10
 """Largest number of a failure's facts. No failure has more."""
-READING_ENDED: Final = "reading broke off"
+READING_ENDED: Final = "reading ended unexpectedly"
 _NAME: Final = re.compile(r"[a-z_]{0,40}")
 
 
@@ -48,7 +48,7 @@ def unpack_lengths(prefix: bytes, max_bytes: int = MAX_ANSWER) -> tuple[int, int
     """Return the lengths of head and body. Raises UnreadError if they add up to more than `max_bytes`."""
     head, body = LENGTHS.unpack(prefix)
     if head + body > max_bytes:
-        raise UnreadError("reading gave more text than is allowed")
+        raise UnreadError("reading produced more text than is allowed")
     return head, body
 
 

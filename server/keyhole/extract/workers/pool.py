@@ -198,7 +198,7 @@ class _Worker:
             process = await asyncio.shield(self._ready)
         except (OSError, EOFError, TimeoutError) as error:
             self.is_reusable = False
-            raise KeyholeError(Code.EXTRACTION_FAILED, "no process to read the page could be started") from error
+            raise KeyholeError(Code.EXTRACTION_FAILED, "the worker process could not be started") from error
         self.is_reusable = False
         try:
             async with asyncio.timeout(seconds):
