@@ -10,7 +10,7 @@ import pytest
 from keyhole.store.sqlite.store import SqliteStore
 from tests.support.fakes import Clock
 
-pytest.register_assert_rewrite("store.contract", "store.shelf")
+pytest.register_assert_rewrite("tests.support.store_contract", "tests.support.stores")
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from zstandard import ZstdCompressor
 
-from keyhole.store.chunks import LEVEL, Chunk, pack, stretch, whole
+from keyhole.store.chunks import LEVEL, Chunk, pack, unpack, unpack_range
 
 TEXTS = st.text(st.sampled_from(list("aé中😀\x00\n\ud800\udfff")) | st.characters(), max_size=40)
 LONG = "".join(f"{number} 中 😀 \ud800\x00 " for number in range(40_000))
@@ -20,17 +20,17 @@ def test_any_text_comes_back(text: str, repeats: int) -> None:
     text *= repeats
     packed = pack(text, CHUNK)
     pieces = [chunk.data for chunk in packed.chunks]
-    assert whole(pieces, packed.digest, CHUNK) == text
+    assert unpack(pieces, packed.digest, CHUNK) == text
     assert [chunk.first for chunk in packed.chunks] == list(range(0, len(text), CHUNK))
     assert (packed.chars, packed.size) == (len(text), len(text.encode("utf-8", "surrogatepass")))
-    assert packed.stored == sum(map(len, pieces))
+    assert packed.stored_bytes == sum(map(len, pieces))
 
 
 @given(start=st.integers(0, len(LONG)), length=st.integers(0, 2 * CHUNK))
 def test_a_stretch_comes_of_the_chunks_that_hold_it(start: int, length: int) -> None:
     end = min(len(LONG), start + length)
     needed = [c for c in CHUNKS if c.first < end and c.first + CHUNK > start]
-    assert stretch(needed, start, end, CHUNK) == LONG[start:end]
+    assert unpack_range(needed, start, end, CHUNK) == LONG[start:end]
 
 
 @given(number=st.integers(0, len(CHUNKS) - 1), place=st.integers(0, 10**6), flip=st.integers(1, 255))
@@ -39,27 +39,27 @@ def test_a_byte_that_changed_is_found(number: int, place: int, flip: int) -> Non
     data[place % len(data)] ^= flip
     pieces = [chunk.data for chunk in CHUNKS]
     pieces[number] = bytes(data)
-    found = whole(pieces, PACKED.digest, CHUNK)
+    found = unpack(pieces, PACKED.digest, CHUNK)
     # A few bits of a frame's head mean nothing: with them the text is still itself.
     assert found is None or found == LONG
     first = CHUNKS[number].first
-    part = stretch([Chunk(first, bytes(data))], first, first + 10, CHUNK)
+    part = unpack_range([Chunk(first, bytes(data))], first, first + 10, CHUNK)
     assert part is None or part == LONG[first : first + 10]
 
 
 def test_chunks_that_are_missing_are_found() -> None:
-    assert whole([chunk.data for chunk in CHUNKS[1:]], PACKED.digest, CHUNK) is None
-    assert whole([], PACKED.digest, CHUNK) is None
-    assert stretch([], 0, 1, CHUNK) is None
-    assert stretch([CHUNKS[1]], 0, CHUNK + 1, CHUNK) is None
-    assert stretch([CHUNKS[0], CHUNKS[2]], 0, 3 * CHUNK, CHUNK) is None
-    assert stretch([CHUNKS[0]], 0, CHUNK + 1, CHUNK) is None
-    assert stretch([], 5, 5, CHUNK) == ""
+    assert unpack([chunk.data for chunk in CHUNKS[1:]], PACKED.digest, CHUNK) is None
+    assert unpack([], PACKED.digest, CHUNK) is None
+    assert unpack_range([], 0, 1, CHUNK) is None
+    assert unpack_range([CHUNKS[1]], 0, CHUNK + 1, CHUNK) is None
+    assert unpack_range([CHUNKS[0], CHUNKS[2]], 0, 3 * CHUNK, CHUNK) is None
+    assert unpack_range([CHUNKS[0]], 0, CHUNK + 1, CHUNK) is None
+    assert unpack_range([], 5, 5, CHUNK) == ""
 
 
 def test_a_chunk_larger_than_any_that_is_written_is_not_unpacked() -> None:
-    assert whole([CHUNKS[0].data], PACKED.digest, CHUNK // 8) is None
-    assert stretch([CHUNKS[0]], 0, 1, CHUNK // 8) is None
+    assert unpack([CHUNKS[0].data], PACKED.digest, CHUNK // 8) is None
+    assert unpack_range([CHUNKS[0]], 0, 1, CHUNK // 8) is None
 
 
 def test_chunks_without_a_checksum_of_their_own_are_read() -> None:
@@ -70,5 +70,5 @@ def test_chunks_without_a_checksum_of_their_own_are_read() -> None:
     plain = [
         Chunk(first, compressor.compress(text[first : first + 300].encode())) for first in range(0, len(text), 300)
     ]
-    assert whole([chunk.data for chunk in plain], packed.digest, 300) == text
-    assert stretch(plain[1:3], 350, 700, 300) == text[350:700]
+    assert unpack([chunk.data for chunk in plain], packed.digest, 300) == text
+    assert unpack_range(plain[1:3], 350, 700, 300) == text[350:700]

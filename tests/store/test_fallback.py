@@ -12,19 +12,19 @@ import pytest
 from keyhole.errors import Code, KeyholeError
 from keyhole.store.base import Store
 from keyhole.store.fallback import (
+    ARTIFACTS_PER_MOVE,
     FIRST_PAUSE,
     KEPT_IN_MEMORY,
     LONGEST_PAUSE,
-    MAX_KEYS,
-    MOVED_AT_ONCE,
+    MAX_PENDING_KEYS,
+    Backoff,
     FallbackStore,
-    Gate,
 )
 from keyhole.store.memory import MemoryStore
 from keyhole.store.sqlite.store import SqliteStore
 from tests.support.fakes import BrokenStore, Clock, artifact
-from tests.support.shelf import noise
 from tests.support.store_contract import DAY, TTL, StoreContract, code_of
+from tests.support.stores import noise
 
 GB = 1024**3
 CALLS = frozenset(name for name in vars(BrokenStore) if not name.startswith("_")) - {"warning", "close"}
@@ -127,7 +127,7 @@ def test_what_was_kept_before_can_be_read_while_nothing_can_be_written(store: Fa
     assert store.get("before") == artifact("before")
     assert {each.id for each in store.search(("fish",), 5)} == {"before", "during"}
     assert {row.id for row in store.list(5)} == {"before", "during"}
-    assert store.held(("fish", "bird")) == (True, False)
+    assert store.contains_words(("fish", "bird")) == (True, False)
     assert not store.renew("before", 1.0)
     assert store.renew("during", 1.0)
 
@@ -168,7 +168,7 @@ def test_what_memory_holds_is_written_when_the_disk_works_again_a_few_with_each_
     while store.warning():
         store.recent("https://other.example/", 0)
         sizes.append(len(disk.list(100)))
-    assert sizes == [MOVED_AT_ONCE, 2 * MOVED_AT_ONCE, 10]
+    assert sizes == [ARTIFACTS_PER_MOVE, 2 * ARTIFACTS_PER_MOVE, 10]
     assert {row.id for row in disk.list(100)} == set(numbered(10))
     assert disk.search(("word",), 20)
     assert store.get("id3") == artifact("id3")
@@ -199,7 +199,7 @@ def test_keys_of_urls_are_known_meanwhile_and_written_too(store: FallbackStore, 
 
 def test_keys_held_are_bounded(store: FallbackStore, disk: Disk) -> None:
     disk.fails = WRITES
-    store.remember(n.to_bytes(4, "big") for n in range(MAX_KEYS + 1))
+    store.remember(n.to_bytes(4, "big") for n in range(MAX_PENDING_KEYS + 1))
     assert not store.remembers((0).to_bytes(4, "big"))
     assert store.remembers((1).to_bytes(4, "big"))
 
@@ -261,20 +261,20 @@ def test_a_disk_that_fails_is_tried_after_pauses_that_grow(store: FallbackStore,
 
 
 def test_of_many_that_ask_after_a_pause_one_tries(clock: Clock) -> None:
-    gate = Gate(clock)
-    gate.failed()
-    assert [gate.open() for _ in range(3)] == [False] * 3
+    backoff = Backoff(clock)
+    backoff.record_failure()
+    assert [backoff.acquire() for _ in range(3)] == [False] * 3
     clock.advance(FIRST_PAUSE)
-    assert [gate.open() for _ in range(3)] == [True, False, False]
-    gate.worked()
-    assert [gate.open() for _ in range(3)] == [True] * 3
+    assert [backoff.acquire() for _ in range(3)] == [True, False, False]
+    backoff.record_success()
+    assert [backoff.acquire() for _ in range(3)] == [True] * 3
 
 
 def test_a_clock_that_is_set_back_does_not_make_the_pause_longer(clock: Clock) -> None:
-    gate = Gate(clock)
-    gate.failed()
+    backoff = Backoff(clock)
+    backoff.record_failure()
     clock.advance(-DAY)
-    assert gate.open()
+    assert backoff.acquire()
 
 
 def test_an_artifact_that_only_the_disk_has_is_asked_for_at_every_call(store: FallbackStore, disk: Disk) -> None:
@@ -336,7 +336,7 @@ def test_an_unknown_id_is_unknown_only_where_the_disk_can_be_read(store: Fallbac
     "call",
     [
         lambda store: store.search(("fish",), 5),
-        lambda store: store.held(("fish",)),
+        lambda store: store.contains_words(("fish",)),
         lambda store: store.list(5),
         lambda store: store.remembers(b"key"),
         lambda store: store.remove("id"),

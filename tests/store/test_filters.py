@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from keyhole.store.filters import NONE, Facets, Filters, passes
+from keyhole.store.filters import NO_FILTERS, Facets, Filters, passes
 from keyhole.text.sites import DAY
 
 NOW = 1_700_000_000.0  # 2023-11-14
@@ -12,8 +12,8 @@ PAGE = Facets("https://docs.python.org/3/", "", NOW - 3 * DAY, "en-GB")
 
 
 def test_without_filters_everything_passes_and_they_are_falsy() -> None:
-    assert passes(Facets("", "", 0.0, ""), NONE, NOW)
-    assert not NONE
+    assert passes(Facets("", "", 0.0, ""), NO_FILTERS, NOW)
+    assert not NO_FILTERS
     assert Filters(language="en")
 
 

@@ -53,7 +53,7 @@ def test_a_folder_that_holds_other_things_stays_as_it_is_and_is_told_of(
     (folder / "thesis.tex").touch()
     open_home(folder)
     assert mode(folder) == 0o755
-    assert "others can look into" in caplog.text
+    assert "other users can read" in caplog.text
 
 
 def test_nothing_but_the_secret_is_left_in_the_folder(tmp_path: Path) -> None:

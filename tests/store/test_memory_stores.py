@@ -31,9 +31,9 @@ def read(product: Tenants, tenant: str, id: str) -> str:
 
 
 def test_the_setting_chooses_it_and_nothing_is_written(tmp_path: Path) -> None:
-    stores = open_stores(Config(store="memory", home=tmp_path / "home"), lasting=True)
+    stores = open_stores(Config(store="memory", home=tmp_path / "home"), long_running=True)
     assert isinstance(stores, MemoryStores)
-    store, _ = stores.of(LOCAL)
+    store, _ = stores.for_tenant(LOCAL)
     store.put(artifact(), "pumps")
     stores.close()
     assert list(tmp_path.iterdir()) == []
@@ -50,11 +50,11 @@ def test_what_one_tenant_fetched_is_unknown_to_all_others() -> None:
 
 def test_a_tenants_store_and_secret_are_the_same_for_all_who_hold_them() -> None:
     stores = MemoryStores(Clock())
-    (one, secret), (again, same) = stores.of("one"), stores.of("one")
+    (one, secret), (again, same) = stores.for_tenant("one"), stores.for_tenant("one")
     assert one is again
     assert secret == same
-    assert secret != stores.of("two")[1]
-    assert secret != MemoryStores(Clock()).of("one")[1]
+    assert secret != stores.for_tenant("two")[1]
+    assert secret != MemoryStores(Clock()).for_tenant("one")[1]
 
 
 def test_no_more_stores_are_kept_than_tenants_are_open() -> None:
@@ -63,7 +63,7 @@ def test_no_more_stores_are_kept_than_tenants_are_open() -> None:
     id = fetched(product, "one")
     for number in range(3 * MAX_OPEN):
         product.of(str(number))
-    wait_for(lambda: len(stores._held) <= MAX_OPEN)  # a store is let go by a thread of its own
+    wait_for(lambda: len(stores._stores) <= MAX_OPEN)  # a store is let go by a thread of its own
     assert read(product, "one", id).startswith("unknown_artifact")
     assert fetched(product, "one") == id
 
@@ -80,6 +80,6 @@ def test_a_store_in_use_is_not_let_go() -> None:
 
 def test_many_tenants_share_the_memory_that_one_user_has_alone() -> None:
     stores = MemoryStores(Clock())
-    alone, shared = (stores.of(tenant)[0].stats().max_bytes for tenant in (LOCAL, "one"))
+    alone, shared = (stores.for_tenant(tenant)[0].stats().max_bytes for tenant in (LOCAL, "one"))
     assert alone == MAX_BYTES
     assert shared * MAX_OPEN <= 8 * MAX_BYTES

@@ -9,11 +9,11 @@ from dataclasses import replace
 import pytest
 
 from keyhole.cli.main import main
-from keyhole.config.config import Config, load
+from keyhole.config.config import Config, parse_config
 from keyhole.errors import Code, KeyholeError
 from keyhole.retrieval.tenants import Tenants
 from keyhole.store.base import LOCAL
-from keyhole.store.open import SharedStores, open_stores, tenant_secret
+from keyhole.store.open import SharedStores, derive_tenant_secret, open_stores
 from keyhole.websearch.panel import Panel
 from tests.support.fakes import Clock, FakeFetcher, InProcess, page
 from tests.support.loopback import unused_port
@@ -24,7 +24,7 @@ URL = "https://a.example/"
 
 @pytest.fixture
 def config(postgresql: Cluster) -> Config:
-    return load({"KEYHOLE_STORE": postgresql.database(), "KEYHOLE_STORE_CONNECTIONS": "2"})
+    return parse_config({"KEYHOLE_STORE": postgresql.database(), "KEYHOLE_STORE_CONNECTIONS": "2"})
 
 
 @pytest.fixture
@@ -57,17 +57,17 @@ def test_what_one_server_fetched_every_other_reads_under_the_same_id(replicas: l
 
 def test_a_tenants_ids_are_under_a_secret_of_its_own(replicas: list[Tenants]) -> None:
     stores = replicas[0].stores
-    local, one, two = (stores.of(name)[1] for name in (LOCAL, "one", "two"))
+    local, one, two = (stores.for_tenant(name)[1] for name in (LOCAL, "one", "two"))
     assert len({local, one, two}) == 3
-    assert one == tenant_secret(local, "one")
-    assert replicas[1].stores.of("one")[1] == one
+    assert one == derive_tenant_secret(local, "one")
+    assert replicas[1].stores.for_tenant("one")[1] == one
 
 
 def test_before_the_database_was_reached_once_nobody_has_a_store() -> None:
-    config = load({"KEYHOLE_STORE": f"postgresql://u:p@127.0.0.1:{unused_port()}/d"})
+    config = parse_config({"KEYHOLE_STORE": f"postgresql://u:p@127.0.0.1:{unused_port()}/d"})
     stores = open_stores(config)
     with pytest.raises(KeyholeError) as caught:
-        stores.of(LOCAL)
+        stores.for_tenant(LOCAL)
     assert caught.value.code is Code.STORE_UNAVAILABLE
     stores.close()
 

@@ -7,71 +7,85 @@ from collections.abc import Sequence
 import pytest
 
 from keyhole.store import term_lookup
-from keyhole.store.term_lookup import WEIGHED, affordable, best, best_first, forms_of, match_of, plan, shortened
+from keyhole.store.term_lookup import (
+    CANDIDATES_PER_RESULT,
+    build_match,
+    limit_rows,
+    list_forms,
+    normalize_length,
+    plan_lists,
+    select_best,
+    sort_best_first,
+)
 
 HELD = {"rare": 3, "*rare": 1, "usual": 900, "*usual": 40, "the": 9_000, "mice": 5, "mouse": 50}
 
 
-def terms(lists: tuple[term_lookup.Sought, ...]) -> list[str]:
+def terms(lists: tuple[term_lookup.PostingList, ...]) -> list[str]:
     return [" ".join(each.terms) for each in lists]
 
 
 def test_the_rarest_lists_come_first_and_absent_words_have_none() -> None:
-    lists = plan(forms_of(["the", "usual", "absent", "rare"]), HELD, 10_000)
+    lists = plan_lists(list_forms(["the", "usual", "absent", "rare"]), HELD, 10_000)
     assert terms(lists) == ["*rare", "rare", "*usual", "usual", "the"]
 
 
 def test_a_rare_word_weighs_more_and_a_topic_adds_to_its_word() -> None:
-    weights = {each.terms[0]: each.weight for each in plan(forms_of(["the", "usual", "rare"]), HELD, 10_000)}
+    weights = {each.terms[0]: each.weight for each in plan_lists(list_forms(["the", "usual", "rare"]), HELD, 10_000)}
     assert weights["rare"] > weights["usual"] > weights["the"] > 0
     assert weights["*usual"] == pytest.approx(term_lookup.TOPIC_SHARE * weights["usual"])
 
 
 def test_the_forms_of_a_word_are_one_list_as_rare_as_all_of_them_together() -> None:
-    (both,) = plan([("mice", "mouse")], HELD, 10_000)
-    assert both.held == 55
-    assert match_of(both) == '"mice" OR "mouse"'
+    (both,) = plan_lists([("mice", "mouse")], HELD, 10_000)
+    assert both.size == 55
+    assert build_match(both) == '"mice" OR "mouse"'
 
 
 def test_words_that_nearly_all_hold_are_read_only_after_the_others() -> None:
-    rare, every = affordable(plan(forms_of(["the", "usual"]), HELD, 10_000))
+    rare, every = limit_rows(plan_lists(list_forms(["the", "usual"]), HELD, 10_000))
     assert terms(rare) == ["*usual", "usual"]
     assert terms(every) == ["*usual", "usual", "the"]
 
 
 def test_no_more_is_read_than_can_be_afforded_but_for_one_list(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(term_lookup, "MAX_ROWS", 950)
-    assert terms(affordable(plan(forms_of(["the", "usual", "rare"]), HELD, 10_000))[1]) == [
+    assert terms(limit_rows(plan_lists(list_forms(["the", "usual", "rare"]), HELD, 10_000))[1]) == [
         "*rare", "rare", "*usual", "usual"
     ]  # fmt: skip
     monkeypatch.setattr(term_lookup, "MAX_ROWS", 1)
-    assert terms(affordable(plan(forms_of(["the"]), HELD, 10_000))[1]) == ["the"]
+    assert terms(limit_rows(plan_lists(list_forms(["the"]), HELD, 10_000))[1]) == ["the"]
 
 
 def test_of_a_pasted_text_the_rarest_words_are_looked_for() -> None:
     held = {f"w{n}": n + 1 for n in range(200)}
-    lists = plan(forms_of(held), held, 1_000)
+    lists = plan_lists(list_forms(held), held, 1_000)
     assert terms(lists) == [f"w{n}" for n in range(term_lookup.MAX_WORDS)]
 
 
 def test_what_the_index_cannot_hold_is_no_form_and_quotes_are_doubled() -> None:
-    assert forms_of(["", "a b", ("x\x00", "y"), 'q"']) == [("y",), ('q"',)]
-    assert match_of(term_lookup.Sought(0, ('q"',), 1.0, 1)) == '"q"""'
+    assert list_forms(["", "a b", ("x\x00", "y"), 'q"']) == [("y",), ('q"',)]
+    assert build_match(term_lookup.PostingList(0, ('q"',), 1.0, 1)) == '"q"""'
 
 
 def test_the_best_come_first_and_of_equals_the_latest() -> None:
     scores = {1: 2.0, 2: 3.0, 3: 2.0, 4: 1.0}
-    assert best_first(scores, 3) == [2, 3, 1]
-    assert best_first(scores, 9) == [2, 3, 1, 4]
-    assert best_first(scores, 0) == best_first({}, 5) == []
+    assert sort_best_first(scores, 3) == [2, 3, 1]
+    assert sort_best_first(scores, 9) == [2, 3, 1, 4]
+    assert sort_best_first(scores, 0) == sort_best_first({}, 5) == []
 
 
 def test_a_long_text_counts_less() -> None:
-    assert shortened(1.0, 1_000, 2_000) > shortened(1.0, 2_000, 2_000) > shortened(1.0, 9_000, 2_000) > 0
+    assert (
+        normalize_length(1.0, 1_000, 2_000)
+        > normalize_length(1.0, 2_000, 2_000)
+        > normalize_length(1.0, 9_000, 2_000)
+        > 0
+    )
 
 
 def test_the_best_few_are_tried_first_and_all_only_where_too_few_of_them_pass() -> None:
-    scores = {key: float(key) for key in range(1, 3 * WEIGHED)}
+    scores = {key: float(key) for key in range(1, 3 * CANDIDATES_PER_RESULT)}
     tried: list[int] = []
 
     def passing(keys: Sequence[int]) -> dict[int, int]:
@@ -79,13 +93,13 @@ def test_the_best_few_are_tried_first_and_all_only_where_too_few_of_them_pass() 
         return {key: 100 for key in keys if key <= highest}
 
     highest = 1_000
-    assert best(scores, 2, passing) == [29, 28]
+    assert select_best(scores, 2, passing) == [29, 28]
     highest = 2
-    assert best(scores, 2, passing) == [2, 1]
-    assert best(scores, 3, passing) == [2, 1]
-    assert best({}, 3, passing) == []
-    assert tried == [2 * WEIGHED, 2 * WEIGHED, len(scores), len(scores), 0]
+    assert select_best(scores, 2, passing) == [2, 1]
+    assert select_best(scores, 3, passing) == [2, 1]
+    assert select_best({}, 3, passing) == []
+    assert tried == [2 * CANDIDATES_PER_RESULT, 2 * CANDIDATES_PER_RESULT, len(scores), len(scores), 0]
 
 
 def test_of_equal_scores_the_shorter_text_is_the_better() -> None:
-    assert best({1: 1.0, 2: 1.0, 3: 1.0}, 2, lambda keys: {key: 1_000 * key for key in keys}) == [1, 2]
+    assert select_best({1: 1.0, 2: 1.0, 3: 1.0}, 2, lambda keys: {key: 1_000 * key for key in keys}) == [1, 2]

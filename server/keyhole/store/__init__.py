@@ -1,1 +1,1 @@
-"""Artifacts kept. base.py is the contract; memory.py, sqlite.py and postgres.py keep it."""
+"""Artifact stores: the Store protocol (base.py) and its implementations in memory, SQLite and PostgreSQL."""

@@ -1,4 +1,4 @@
-"""The contract of every artifact store, and the ids of artifacts. Implementations are elsewhere."""
+"""The protocol of every artifact store, its records, and the ids of artifacts."""
 
 from __future__ import annotations
 
@@ -10,184 +10,178 @@ from dataclasses import dataclass
 from typing import Final, Literal, Protocol
 
 from keyhole.records import Artifact, ArtifactSummary, Part, Place
-from keyhole.store.filters import NONE, Filters
+from keyhole.store.filters import NO_FILTERS, Filters
 
 Clock = Callable[[], float]
 FileState = Literal["", "whole", "replaced", "unfinished"]
 
 Word = str | tuple[str, ...]
-"""A word of a question, or the forms of one, any of which will do."""
+"""A search word, or several forms of it that match equally."""
 
 
 ID_BYTES = 10
-"""80 bits: nobody guesses one, and in base32 it is 16 characters that survive copying by a model."""
+"""80 bits cannot be guessed, and make 16 characters of base32, which a model copies without errors."""
 
 MAX_KNOWN_URLS = 1_000_000
-"""Keys of URLs remembered, about 40 MB: the links of some ten thousand pages. The longest unseen go first."""
+"""Remembered URL keys, about 40 MB: the links of some ten thousand pages. The least recently seen are dropped first."""
 
 MAX_VECTORS = 50_000
-"""Vectors of passages kept: 200 MB at 1,024 dimensions, the passages of some 400 long pages. One costs a fraction of a
-second to make again, so that more are not worth the disk; the longest made go first."""
-
-REFRESH_AFTER = 3_600.0
-"""Seconds. A read moves the last access only when it is older than this: one write an hour, not one a read."""
-
+"""Stored passage vectors: 200 MB at 1,024 dimensions, the passages of some 400 long pages. A vector is recomputed in a
+fraction of a second, so more are not worth the disk. The oldest are dropped first."""
 
 TOO_LARGE: Final = "the text is larger than the whole store may be: KEYHOLE_STORE_MAX_BYTES"
-"""What a store says to a text that it could only keep by giving up its limit."""
+"""Error message for an artifact that exceeds the store's size limit by itself."""
 
 
 @dataclass(frozen=True, slots=True)
 class StoreStats:
-    """How much a store holds."""
+    """The contents and size of a store."""
 
     kind: str
     """`sqlite`, `postgresql` or `memory`."""
     artifacts: int
     contents: int
-    """Different texts: equal ones are kept once."""
+    """Distinct texts; equal texts are stored once."""
     text_bytes: int
-    """Of the artifacts' texts in UTF-8, each counted as often as it is an artifact."""
+    """Bytes of all artifacts' texts in UTF-8. A text shared by several artifacts counts once for each."""
     stored_bytes: int
-    """What the store takes of its medium."""
+    """Bytes used on the medium."""
     max_bytes: int
-    """What it may take."""
+    """The limit of `stored_bytes`."""
     tombstones: int
     damaged: int
-    """Artifacts that were set aside because their text was not what had been kept."""
+    """Artifacts marked as damaged because their text no longer matches its checksum."""
     oldest_fetch: float | None
     newest_fetch: float | None
 
 
 @dataclass(frozen=True, slots=True)
 class Verification:
-    """What a check of every stored text found; the damaged are set aside by it."""
+    """The result of checking every stored text. Damaged artifacts are marked as such by the check."""
 
     checked: int
     damaged: tuple[str, ...]
-    """Ids."""
+    """Ids of damaged artifacts."""
     file: FileState = ""
-    """Of the file around the texts: `replaced` where it was damaged, so that what was readable is in a new one;
-    `unfinished` where it is too large to look at all of it; "" where there is none."""
+    """State of the database file: `replaced` if it was damaged and a new file now holds its readable artifacts,
+    `unfinished` if it was too large to check completely, "" for stores without a file."""
 
 
 def artifact_id(secret: bytes, url: str, text: str) -> str:
-    """The id of a text under its final URL: the same for the same pair and secret, else unguessable."""
+    """Return the id for a final URL and a text: stable for one secret, and unguessable without it."""
     digest = hmac.new(secret, digestmod=hashlib.sha256)
     encoded_url = url.encode("utf-8", "surrogatepass")
-    # The length keeps (url, text) pairs apart that would be equal joined.
+    # The length prefix separates pairs of URL and text whose concatenations are equal.
     digest.update(len(encoded_url).to_bytes(8, "big") + encoded_url)
     digest.update(text.encode("utf-8", "surrogatepass"))
     return base64.b32encode(digest.digest()[:ID_BYTES]).decode("ascii").lower()
 
 
 class Store(Protocol):
-    """Keeps artifacts until they expire or the store is full. Safe to call from several threads.
+    """Stores artifacts until they expire or the store is full. Thread-safe.
 
     Every method raises KeyholeError(store_unavailable) when the medium fails.
     """
 
     def put(self, artifact: Artifact, words: str, keys: Iterable[bytes] = ()) -> None:
-        """Keep an artifact, or renew the one with the same id. `words`: its search terms, space-separated, and those
-        that it is about once more behind `TOPIC`. `keys`: what to `remember` with it, at the cost of one write."""
+        """Store an artifact, or renew the artifact with the same id.
+
+        `words`: its search terms, separated by spaces; terms of its topic are repeated with the prefix `TOPIC`.
+        `keys`: URL keys to `remember` in the same write.
+        """
         ...
 
     def get(self, id: str) -> Artifact:
-        """The artifact, its last access renewed.
+        """Return an artifact and update its last access.
 
-        Raises KeyholeError: unknown_artifact, or expired_artifact (with `url`) for one that was dropped, or
-        damaged_artifact (with `url`) for one whose text is no longer what was kept.
+        Raises KeyholeError: unknown_artifact; expired_artifact (with `url`) if it was dropped; damaged_artifact (with
+        `url`) if its text no longer matches its checksum.
         """
         ...
 
     def part(self, id: str, start: int, end: int) -> Part:
-        """The characters `[start, end)` of an artifact's text, as far as it has them, its last access renewed. What
-        it costs depends on the stretch and not on the text.
+        """Return the characters `[start, end)` of an artifact's text, clamped to its length; update its last access.
 
-        Raises KeyholeError as `get` does.
+        The cost depends on the length of the range, not of the text. Raises KeyholeError as `get` does.
         """
         ...
 
     def recent(self, url: str, since: float) -> Artifact | None:
-        """The latest artifact that a request for `url` gave at `since` or later, or None."""
+        """Return the newest artifact fetched for the requested `url` at `since` or later, or None."""
         ...
 
     def renew(self, id: str, fetched_at: float) -> bool:
-        """Note that the site still served this text at `fetched_at`; False when the artifact is not there."""
+        """Record that the site still served this text at `fetched_at`; return False for an unknown artifact."""
         ...
 
-    def search(self, words: Sequence[Word], limit: int, filters: Filters = NONE) -> tuple[Artifact, ...]:
-        """Artifacts that hold any of the words, those that hold the rarest and the most first."""
+    def search(self, words: Sequence[Word], limit: int, filters: Filters = NO_FILTERS) -> tuple[Artifact, ...]:
+        """Return up to `limit` artifacts that contain any of the words, ranked by how many and how rare they are."""
         ...
 
-    def held(self, words: Sequence[Word]) -> tuple[bool, ...]:
-        """For each word whether any artifact holds it."""
+    def contains_words(self, words: Sequence[Word]) -> tuple[bool, ...]:
+        """Return for each word whether any artifact contains it."""
         ...
 
     def list(self, limit: int, after: Place | None = None) -> tuple[ArtifactSummary, ...]:
-        """The most recently fetched artifacts, newest first; `after`: of those that stand behind this place."""
+        """Return the most recently fetched artifacts, newest first, starting after the place `after`."""
         ...
 
     def remove(self, id: str) -> bool:
-        """Forget an artifact entirely; False when it was not there."""
+        """Delete an artifact without a tombstone; return False if it was unknown."""
         ...
 
     def collect(self) -> int:
-        """Drop what has expired and what exceeds the size cap; how many were dropped."""
+        """Drop expired artifacts and those that exceed the size limit; return their number."""
         ...
 
     def stats(self) -> StoreStats:
-        """How much is kept."""
+        """Return the contents and size of the store."""
         ...
 
     def verify(self) -> Verification:
-        """Compare every text with its checksum, and set aside what is damaged."""
+        """Compare every text with its checksum and mark damaged artifacts."""
         ...
 
     def warning(self) -> str:
-        """The stable code of what is wrong with the medium now, "" when it is well: `kept_in_memory`, or
-        `store_replaced`."""
+        """Return the code of the store's current problem: `kept_in_memory`, `store_replaced`, or "" for none."""
         ...
 
     def close(self) -> None:
-        """Let go of the medium. The next use takes it up again."""
+        """Release the medium. The next call opens it again."""
         ...
 
     def remember(self, keys: Iterable[bytes]) -> None:
-        """Keep the keys of URLs that a search result or a page contained, for longer than the page itself."""
+        """Store the keys of URLs seen in search results or pages. They outlive the artifacts."""
         ...
 
     def remembers(self, key: bytes) -> bool:
-        """Whether a key was kept."""
+        """Return whether a URL key is stored."""
         ...
 
     def keep_vectors(self, vectors: Mapping[bytes, bytes]) -> None:
-        """Keep the vectors of passages under their keys, the most recent MAX_VECTORS of all."""
+        """Store passage vectors by key; the store keeps the newest MAX_VECTORS."""
         ...
 
     def vectors(self, keys: Sequence[bytes]) -> Mapping[bytes, bytes]:
-        """Those of the keys under which a vector was kept."""
+        """Return the stored vectors for `keys`, without the keys that have none."""
         ...
 
 
 LOCAL: Final = ""
-"""The one user of a server that knows no others: over stdio, or over HTTP without authentication."""
+"""The tenant of a server without tenants: over stdio, or over HTTP without authentication."""
 
 
 class Stores(Protocol):
-    """The stores of all who use a server. A tenant is a name that authentication gave."""
+    """The stores of all tenants of a server. A tenant is named by authentication."""
 
-    def of(self, tenant: str) -> tuple[Store, bytes]:
-        """A tenant's own store, and the secret of the ids in it. Neither can be reached through another's.
-
-        Nothing is opened before the store is used.
-        """
+    def for_tenant(self, tenant: str) -> tuple[Store, bytes]:
+        """Return a tenant's store and the secret of its ids. Nothing is opened before the store is used."""
         ...
 
     def warning(self) -> str:
-        """As of a store: what is wrong with the medium that all share."""
+        """Return the code of a current problem of any store, or ""."""
         ...
 
     def close(self) -> None:
-        """Close every store that was opened."""
+        """Close all open stores."""
         ...

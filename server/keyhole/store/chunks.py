@@ -1,4 +1,4 @@
-"""Texts as compressed chunks that can be read one by one, and back, for every medium. Pure: it knows none of them."""
+"""Compress texts into chunks that can be read separately, and decompress them."""
 
 from __future__ import annotations
 
@@ -11,78 +11,81 @@ from zstandard import ZstdCompressor, ZstdDecompressor, ZstdError, frame_content
 
 LEVEL: Final = 3
 """Zstandard's default: 200 MB a second; level 6 saves 5 % more and takes three times as long."""
-_WIDEST: Final = 4
-"""Bytes of a character in UTF-8, at most."""
+_MAX_CHAR_BYTES: Final = 4
+"""Maximum bytes of a character in UTF-8."""
 
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """A stretch of a text from its character `first` on. The compressed bytes hold a checksum of what they become."""
+    """A compressed range of a text that starts at its character `first`. The data includes a checksum."""
 
     first: int
     data: bytes
 
 
 @dataclass(frozen=True, slots=True)
-class Packed:
-    """A text as it is kept."""
+class PackedText:
+    """A compressed text with its digest and sizes."""
 
     digest: bytes
-    """SHA-256 of the text in UTF-8: what two texts are equal by, and what a whole text is checked with."""
+    """SHA-256 of the text in UTF-8: identifies equal texts and verifies a whole text."""
     chars: int
     size: int
-    """Bytes in UTF-8."""
+    """Bytes of the text in UTF-8."""
     chunk_chars: int
     """Characters of every chunk but the last."""
     chunks: tuple[Chunk, ...]
 
     @property
-    def stored(self) -> int:
+    def stored_bytes(self) -> int:
         """Bytes of the compressed chunks."""
         return sum(len(chunk.data) for chunk in self.chunks)
 
 
-def pack(text: str, chunk_chars: int) -> Packed:
-    """Compress a text in chunks; an empty one has none."""
+def pack(text: str, chunk_chars: int) -> PackedText:
+    """Compress a text in chunks of `chunk_chars` characters. An empty text has no chunks."""
     digest, size, chunks = hashlib.sha256(), 0, []
     compressor = ZstdCompressor(level=LEVEL, write_checksum=True)
     for first in range(0, len(text), chunk_chars):
-        piece = text[first : first + chunk_chars].encode("utf-8", "surrogatepass")
-        digest.update(piece)
-        size += len(piece)
-        chunks.append(Chunk(first, compressor.compress(piece)))
-    return Packed(digest.digest(), len(text), size, chunk_chars, tuple(chunks))
+        encoded = text[first : first + chunk_chars].encode("utf-8", "surrogatepass")
+        digest.update(encoded)
+        size += len(encoded)
+        chunks.append(Chunk(first, compressor.compress(encoded)))
+    return PackedText(digest.digest(), len(text), size, chunk_chars, tuple(chunks))
 
 
-def whole(pieces: Iterable[bytes], digest: bytes, chunk_chars: int) -> str | None:
-    """The text of all its chunks' bytes; None when it is not what was kept."""
-    # An absent or damaged chunk shows in the digest.
-    joined = b"".join(piece for piece in _expanded(pieces, chunk_chars) if piece is not None)
-    return joined.decode("utf-8", "surrogatepass") if hashlib.sha256(joined).digest() == digest else None
+def unpack(pieces: Iterable[bytes], digest: bytes, chunk_chars: int) -> str | None:
+    """Return the text of all its compressed chunks, or None if it does not match `digest`."""
+    # A missing or damaged chunk changes the digest.
+    encoded = b"".join(piece for piece in _decompress(pieces, chunk_chars) if piece is not None)
+    return encoded.decode("utf-8", "surrogatepass") if hashlib.sha256(encoded).digest() == digest else None
 
 
-def stretch(chunks: Sequence[Chunk], start: int, end: int, chunk_chars: int) -> str | None:
-    """The characters `[start, end)` of the chunks that hold them, in order; None when those are not what was kept."""
+def unpack_range(chunks: Sequence[Chunk], start: int, end: int, chunk_chars: int) -> str | None:
+    """Return the characters `[start, end)` from the chunks that contain them, or None if a chunk is missing or damaged.
+
+    `chunks`: in order, without gaps.
+    """
     if start >= end:
         return ""
     texts: list[str] = []
-    place = chunks[0].first if chunks else end
-    for chunk, data in zip(chunks, _expanded((chunk.data for chunk in chunks), chunk_chars), strict=True):
-        if data is None or chunk.first != place:
+    offset = chunks[0].first if chunks else end
+    for chunk, data in zip(chunks, _decompress((chunk.data for chunk in chunks), chunk_chars), strict=True):
+        if data is None or chunk.first != offset:
             return None
         texts.append(data.decode("utf-8", "surrogatepass"))
-        place += len(texts[-1])
-    if not chunks or chunks[0].first > start or place < end:
+        offset += len(texts[-1])
+    if not chunks or chunks[0].first > start or offset < end:
         return None
     return "".join(texts)[start - chunks[0].first : end - chunks[0].first]
 
 
-def _expanded(pieces: Iterable[bytes], chunk_chars: int) -> Iterator[bytes | None]:
+def _decompress(pieces: Iterable[bytes], chunk_chars: int) -> Iterator[bytes | None]:
     decompressor = ZstdDecompressor()
     for data in pieces:
         try:
-            # Its size is read first: a damaged one must not ask for all memory.
-            fits = 0 < frame_content_size(data) <= chunk_chars * _WIDEST
+            # The declared size is checked first, so that a damaged chunk cannot allocate all memory.
+            fits = 0 < frame_content_size(data) <= chunk_chars * _MAX_CHAR_BYTES
             yield decompressor.decompress(data) if fits else None
         except ZstdError:
             yield None

@@ -1,5 +1,4 @@
-"""The disk's store, and a bounded one in memory for as long as the disk fails. Chooses between the two; knows neither
-a file nor a database."""
+"""Store artifacts on disk, and in bounded memory while the disk fails."""
 
 from __future__ import annotations
 
@@ -14,7 +13,7 @@ from typing import Final, TypeVar
 from keyhole.errors import Code, KeyholeError
 from keyhole.records import Artifact, ArtifactSummary, Part, Place
 from keyhole.store.base import TOO_LARGE, Clock, Store, StoreStats, Verification, Word
-from keyhole.store.filters import NONE, Filters
+from keyhole.store.filters import NO_FILTERS, Filters
 from keyhole.store.memory import MemoryStore
 
 log = logging.getLogger(__name__)
@@ -22,23 +21,23 @@ log = logging.getLogger(__name__)
 KEPT_IN_MEMORY: Final = "kept_in_memory"
 FIRST_PAUSE: Final = 1.0
 LONGEST_PAUSE: Final = 30.0
-"""Seconds between two tries of a disk that fails, each pause twice the one before. A disk that hangs takes seconds of
-the call that tries it; one that was freed is in use again half a minute later at most."""
-MOVED_AT_ONCE: Final = 4
+"""Seconds between two attempts on a failing disk; each pause is twice the one before. An attempt on a hanging disk
+takes seconds of a call; a disk that works again is used after half a minute at most."""
+ARTIFACTS_PER_MOVE: Final = 4
 """Artifacts that one call moves from memory to the disk: some 20 ms each."""
-KEYS_AT_ONCE: Final = 1_000
-"""Keys of URLs that one call moves: some 50 ms."""
-MAX_KEYS: Final = 20_000
-"""Keys of URLs held for the disk, 3 MB: the links of 200 pages. The longest unseen go first."""
+KEYS_PER_MOVE: Final = 1_000
+"""URL keys that one call moves to the disk: some 50 ms."""
+MAX_PENDING_KEYS: Final = 20_000
+"""URL keys waiting for the disk, 3 MB: the links of 200 pages. The least recently seen are dropped first."""
 
-_ADDED: Final = ("artifacts", "contents", "text_bytes", "tombstones")
-"""What memory holds counts with what the disk keeps; its size is no part of the disk's."""
+_SUMMED: Final = ("artifacts", "contents", "text_bytes", "tombstones")
+"""Statistics added over disk and memory. Sizes are of the disk alone."""
 
 _T = TypeVar("_T")
 
 
-class Gate:
-    """Whether a medium that failed is tried: by one call after each pause, and by all once it worked."""
+class Backoff:
+    """Exponential backoff: after a failure, one call may try again after each pause; after a success, all calls."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
@@ -47,35 +46,35 @@ class Gate:
         self._since = 0.0
 
     @property
-    def failing(self) -> bool:
-        """Whether the last try failed."""
+    def is_failing(self) -> bool:
+        """True if the last attempt failed."""
         return self._pause > 0
 
-    def open(self) -> bool:
-        """Whether to try now; of several that ask after a pause one may."""
+    def acquire(self) -> bool:
+        """Return whether the caller may try now. After a pause, only the first caller may."""
         with self._lock:
-            # A clock that was set back must not make the pause longer.
+            # A clock that was set back must not lengthen the pause.
             if 0 <= self._clock() - self._since < self._pause:
                 return False
             self._since = self._clock()
             return True
 
-    def failed(self) -> None:
-        """The try failed: the next pause is longer."""
+    def record_failure(self) -> None:
+        """Record a failed attempt and double the pause."""
         with self._lock:
             self._pause = min(LONGEST_PAUSE, max(FIRST_PAUSE, 2 * self._pause))
             self._since = self._clock()
 
-    def worked(self) -> None:
-        """The try succeeded."""
+    def record_success(self) -> None:
+        """Record a successful attempt."""
         self._pause = 0.0
 
 
 class FallbackStore:
-    """Keeps to `disk`. What that cannot take is held in `memory` and written as soon as it can be, a bounded part with
-    each call; meanwhile reads look in both.
+    """A store on `disk` that holds in `memory` everything the disk cannot take. Later calls move it to the disk in
+    small batches; until then, reads combine both.
 
-    `prepare` is called before the disk's first use until it succeeds, since the disk may come only later.
+    `prepare` is called before the first use of the disk, until it succeeds: the disk may be mounted later.
     """
 
     def __init__(
@@ -85,246 +84,249 @@ class FallbackStore:
         self._memory = memory
         self._max_bytes = max_bytes
         self._prepare = prepare
-        # Apart, as a full disk can still be read.
-        self._reads, self._writes = Gate(clock), Gate(clock)
-        self._keys: OrderedDict[bytes, None] = OrderedDict()
-        self._refused: set[str] = set()
+        # Separate, because a full disk can still be read.
+        self._reads, self._writes = Backoff(clock), Backoff(clock)
+        self._pending_keys: OrderedDict[bytes, None] = OrderedDict()
+        self._rejected_ids: set[str] = set()
         self._lock = Lock()
         self._moving = Lock()
 
-    # What is kept.
+    # Writes.
 
     def put(self, artifact: Artifact, words: str, keys: Iterable[bytes] = ()) -> None:
-        wanted, too_large = list(keys), list[KeyholeError]()
+        url_keys, too_large = list(keys), list[KeyholeError]()
 
-        def keep() -> bool:
+        def put_on_disk() -> bool:
             try:
-                self._disk.put(artifact, words, wanted)
+                self._disk.put(artifact, words, url_keys)
             except KeyholeError as error:
                 if error.message != TOO_LARGE:
                     raise
-                too_large.append(error)  # at every later try too: no fault of the disk
+                too_large.append(error)  # not a failure of the disk: a later attempt would give the same error
             return True
 
-        if _over(artifact.text, self._max_bytes):
-            keep()  # compressed it may fit; memory is no place for it
-        elif self._tried(self._writes, keep, False):
+        if _is_larger(artifact.text, self._max_bytes):
+            put_on_disk()  # it may fit when compressed; memory has no room for it
+        elif self._try_disk(self._writes, put_on_disk, False):
             self._memory.remove(artifact.id)
-            self.mend()
+            self._move_if_due()
         else:
             self._memory.put(artifact, words)
-            self._hold(wanted)
+            self._add_pending_keys(url_keys)
         if too_large:
             raise too_large[0]
 
     def renew(self, id: str, fetched_at: float) -> bool:
-        self.mend()
+        self._move_if_due()
         if self._memory.renew(id, fetched_at):
             return True
-        return self._tried(self._writes, lambda: self._disk.renew(id, fetched_at), False)
+        return self._try_disk(self._writes, lambda: self._disk.renew(id, fetched_at), False)
 
     def remember(self, keys: Iterable[bytes]) -> None:
-        wanted = list(keys)
+        url_keys = list(keys)
 
-        def keep() -> bool:
-            self._disk.remember(wanted)
+        def remember_on_disk() -> bool:
+            self._disk.remember(url_keys)
             return True
 
-        if not self._tried(self._writes, keep, False):
-            self._hold(wanted)
+        if not self._try_disk(self._writes, remember_on_disk, False):
+            self._add_pending_keys(url_keys)
 
     def keep_vectors(self, vectors: Mapping[bytes, bytes]) -> None:
-        # Not held in memory: they can be made again, and they are large.
-        self._tried(self._writes, lambda: self._disk.keep_vectors(vectors), None)
+        # Not held in memory: vectors are large and can be recomputed.
+        self._try_disk(self._writes, lambda: self._disk.keep_vectors(vectors), None)
 
     def remove(self, id: str) -> bool:
-        held = self._memory.remove(id)
-        return self._asked(lambda: self._disk.remove(id), self._writes) or held
+        was_in_memory = self._memory.remove(id)
+        return self._call_disk(lambda: self._disk.remove(id), self._writes) or was_in_memory
 
     def collect(self) -> int:
-        return self._memory.collect() + self._asked(self._disk.collect, self._writes)
+        return self._memory.collect() + self._call_disk(self._disk.collect, self._writes)
 
-    # What is read.
+    # Reads.
 
     def get(self, id: str) -> Artifact:
-        return self._of_either(lambda store: store.get(id))
+        return self._read_either(lambda store: store.get(id))
 
     def part(self, id: str, start: int, end: int) -> Part:
-        return self._of_either(lambda store: store.part(id, start, end))
+        return self._read_either(lambda store: store.part(id, start, end))
 
     def recent(self, url: str, since: float) -> Artifact | None:
-        self.mend()
-        found = (self._memory.recent(url, since), self._tried(self._reads, lambda: self._disk.recent(url, since), None))
-        return max(filter(None, found), key=lambda artifact: artifact.fetched_at, default=None)
+        self._move_if_due()
+        in_memory = self._memory.recent(url, since)
+        on_disk = self._try_disk(self._reads, lambda: self._disk.recent(url, since), None)
+        return max(filter(None, (in_memory, on_disk)), key=lambda artifact: artifact.fetched_at, default=None)
 
-    def search(self, words: Sequence[Word], limit: int, filters: Filters = NONE) -> tuple[Artifact, ...]:
-        self.mend()
-        held = self._memory.search(words, limit, filters)
-        if not held:  # then a disk that cannot be read is a fault that the caller must learn of
-            return self._asked(lambda: self._disk.search(words, limit, filters))
-        none: tuple[Artifact, ...] = ()
-        kept = self._tried(self._reads, lambda: self._disk.search(words, limit, filters), none)
-        turns = (artifact for turn in zip_longest(held, kept) for artifact in turn if artifact is not None)
-        return tuple({artifact.id: artifact for artifact in turns}.values())[:limit]
+    def search(self, words: Sequence[Word], limit: int, filters: Filters = NO_FILTERS) -> tuple[Artifact, ...]:
+        self._move_if_due()
+        in_memory = self._memory.search(words, limit, filters)
+        if not in_memory:  # then the caller must see the error of a disk that cannot be read
+            return self._call_disk(lambda: self._disk.search(words, limit, filters))
+        nothing: tuple[Artifact, ...] = ()
+        on_disk = self._try_disk(self._reads, lambda: self._disk.search(words, limit, filters), nothing)
+        merged = (each for pair in zip_longest(in_memory, on_disk) for each in pair if each is not None)
+        return tuple({artifact.id: artifact for artifact in merged}.values())[:limit]
 
-    def held(self, words: Sequence[Word]) -> tuple[bool, ...]:
-        kept = self._asked(lambda: self._disk.held(words))
-        return tuple(one or other for one, other in zip(kept, self._memory.held(words), strict=True))
+    def contains_words(self, words: Sequence[Word]) -> tuple[bool, ...]:
+        on_disk = self._call_disk(lambda: self._disk.contains_words(words))
+        return tuple(a or b for a, b in zip(on_disk, self._memory.contains_words(words), strict=True))
 
     def list(self, limit: int, after: Place | None = None) -> tuple[ArtifactSummary, ...]:
-        kept = self._asked(lambda: self._disk.list(limit, after))
-        rows = {row.id: row for row in (*kept, *self._memory.list(limit, after))}
+        on_disk = self._call_disk(lambda: self._disk.list(limit, after))
+        rows = {row.id: row for row in (*on_disk, *self._memory.list(limit, after))}
         return tuple(sorted(rows.values(), key=lambda row: (-row.fetched_at, row.id))[:limit])
 
     def remembers(self, key: bytes) -> bool:
-        return key in self._keys or self._asked(lambda: self._disk.remembers(key))
+        return key in self._pending_keys or self._call_disk(lambda: self._disk.remembers(key))
 
     def vectors(self, keys: Sequence[bytes]) -> Mapping[bytes, bytes]:
-        return self._tried(self._reads, lambda: self._disk.vectors(keys), {})
+        return self._try_disk(self._reads, lambda: self._disk.vectors(keys), {})
 
-    # How it is.
+    # State.
 
     def stats(self) -> StoreStats:
-        held, kept = self._memory.stats(), self._tried(self._reads, self._disk.stats, None)
-        if kept is None:
-            return held
-        more = {name: getattr(kept, name) + getattr(held, name) for name in _ADDED}
-        first, last = (kept.oldest_fetch, held.oldest_fetch), (kept.newest_fetch, held.newest_fetch)
-        more["oldest_fetch"] = min((each for each in first if each is not None), default=None)
-        more["newest_fetch"] = max((each for each in last if each is not None), default=None)
-        return replace(kept, **more)
+        memory, disk = self._memory.stats(), self._try_disk(self._reads, self._disk.stats, None)
+        if disk is None:
+            return memory
+        combined = {name: getattr(disk, name) + getattr(memory, name) for name in _SUMMED}
+        oldest, newest = (disk.oldest_fetch, memory.oldest_fetch), (disk.newest_fetch, memory.newest_fetch)
+        combined["oldest_fetch"] = min((time for time in oldest if time is not None), default=None)
+        combined["newest_fetch"] = max((time for time in newest if time is not None), default=None)
+        return replace(disk, **combined)
 
     def verify(self) -> Verification:
-        found = self._asked(self._disk.verify)
-        return replace(found, checked=found.checked + self._memory.verify().checked)
+        result = self._call_disk(self._disk.verify)
+        return replace(result, checked=result.checked + self._memory.verify().checked)
 
     def warning(self) -> str:
-        unwell = self._reads.failing or self._writes.failing or self._holds()
-        return KEPT_IN_MEMORY if unwell else self._disk.warning()
+        is_degraded = self._reads.is_failing or self._writes.is_failing or self._has_pending()
+        return KEPT_IN_MEMORY if is_degraded else self._disk.warning()
 
     def close(self) -> None:
-        """Write what memory holds, as far as the disk takes it, and let go of the disk."""
-        while self._holds() and self._move():
+        """Move everything from memory to the disk, as far as the disk accepts it, and close the disk."""
+        while self._has_pending() and self._move_batch():
             pass
         self._disk.close()
 
-    # Between the two.
+    # Moving from memory to the disk.
 
-    def _hold(self, keys: Iterable[bytes]) -> None:
-        """Keep keys of URLs until the disk takes them."""
+    def _add_pending_keys(self, keys: Iterable[bytes]) -> None:
         with self._lock:
             for key in keys:
-                self._keys[key] = None
-                self._keys.move_to_end(key)
-            while len(self._keys) > MAX_KEYS:
-                self._keys.popitem(last=False)
+                self._pending_keys[key] = None
+                self._pending_keys.move_to_end(key)
+            while len(self._pending_keys) > MAX_PENDING_KEYS:
+                self._pending_keys.popitem(last=False)
 
-    def mend(self) -> None:
-        """Move a bounded part of what memory holds to the disk, where it is time to try that."""
-        if not (self._writes.failing or self._holds()):
+    def _move_if_due(self) -> None:
+        """Move a batch from memory to the disk if the disk may be tried now."""
+        if not (self._writes.is_failing or self._has_pending()):
             return
         if self._moving.acquire(blocking=False):
             try:
-                if self._writes.open():
-                    self._move()
+                if self._writes.acquire():
+                    self._move_batch()
             finally:
                 self._moving.release()
 
-    def _move(self) -> bool:
-        """Whether the disk took what was to be moved now."""
+    def _move_batch(self) -> bool:
+        """Move a batch of artifacts and URL keys to the disk; return whether the disk accepted it."""
 
         def move() -> bool:
-            for artifact, words in self._next():
-                self._refused.add(artifact.id)
+            for artifact, words in self._next_batch():
+                self._rejected_ids.add(artifact.id)
                 self._disk.put(artifact, words)
-                self._refused.discard(artifact.id)
-                self._memory.forget(artifact)
+                self._rejected_ids.discard(artifact.id)
+                self._memory.discard(artifact)
             with self._lock:
-                keys = list(islice(self._keys, KEYS_AT_ONCE))
+                keys = list(islice(self._pending_keys, KEYS_PER_MOVE))
             if keys:
                 self._disk.remember(keys)
             with self._lock:
                 for key in keys:
-                    self._keys.pop(key, None)
+                    self._pending_keys.pop(key, None)
             return True
 
-        # Where nothing is held any more, the next thing to be kept tells whether the disk works.
+        # With an empty memory this makes no write: the next artifact shows whether the disk works.
         return self._attempt(self._writes, move, False)
 
-    def _next(self) -> tuple[tuple[Artifact, str], ...]:
-        """What to move now. What the disk did not take waits for all others: it may be too large for the room left."""
-        some = self._memory.oldest(MOVED_AT_ONCE, self._refused)
-        if not some:
-            self._refused.clear()
-            some = self._memory.oldest(MOVED_AT_ONCE)
-        return some
+    def _next_batch(self) -> tuple[tuple[Artifact, str], ...]:
+        """Return the artifacts to move next. Artifacts that the disk rejected come last: they may be too large."""
+        batch = self._memory.oldest(ARTIFACTS_PER_MOVE, self._rejected_ids)
+        if not batch:
+            self._rejected_ids.clear()
+            batch = self._memory.oldest(ARTIFACTS_PER_MOVE)
+        return batch
 
-    def _holds(self) -> bool:
-        return bool(self._keys) or self._memory.holds_any()
+    def _has_pending(self) -> bool:
+        return bool(self._pending_keys) or self._memory.has_artifacts()
 
-    def _of_either(self, get: Callable[[Store], _T]) -> _T:
-        """What memory has, else what the disk has. What memory had and lost is told by its URL."""
-        self.mend()
-        try:
-            return get(self._memory)
-        except KeyholeError as error:
-            lost = error
-        try:
-            return self._asked(lambda: get(self._disk))
-        except KeyholeError as error:
-            known = error.code not in (Code.UNKNOWN_ARTIFACT, Code.STORE_UNAVAILABLE)
-            raise error if known or lost.code is Code.UNKNOWN_ARTIFACT else lost from None
+    # Calls of the disk.
 
-    def _asked(self, ask: Callable[[], _T], gate: Gate | None = None) -> _T:
-        """What the disk says, which is asked even while it fails: nobody else can answer."""
-        gate = gate or self._reads
+    def _read_either(self, read: Callable[[Store], _T]) -> _T:
+        """Read from memory, else from the disk. Errors about an artifact that memory dropped include its URL."""
+        self._move_if_due()
         try:
-            self._ready()
-            found = ask()
+            return read(self._memory)
         except KeyholeError as error:
-            # Not at its own time, this try says nothing of how long the next pause should be.
-            if not gate.failing or error.code is not Code.STORE_UNAVAILABLE:
-                self._judge(gate, error)
+            memory_error = error
+        try:
+            return self._call_disk(lambda: read(self._disk))
+        except KeyholeError as error:
+            is_known = error.code not in (Code.UNKNOWN_ARTIFACT, Code.STORE_UNAVAILABLE)
+            raise error if is_known or memory_error.code is Code.UNKNOWN_ARTIFACT else memory_error from None
+
+    def _call_disk(self, call: Callable[[], _T], backoff: Backoff | None = None) -> _T:
+        """Return the result of `call`, which is made even while the disk fails: only the disk has the answer."""
+        backoff = backoff or self._reads
+        try:
+            self._prepare_disk()
+            result = call()
+        except KeyholeError as error:
+            # An attempt during a pause must not lengthen the pause.
+            if not backoff.is_failing or error.code is not Code.STORE_UNAVAILABLE:
+                self._record_error(backoff, error)
             raise
-        self._worked(gate)
-        return found
+        self._record_success(backoff)
+        return result
 
-    def _tried(self, gate: Gate, call: Callable[[], _T], instead: _T) -> _T:
-        """What a call of the disk gives, or `instead` where it fails or should not be tried yet."""
-        return self._attempt(gate, call, instead) if gate.open() else instead
+    def _try_disk(self, backoff: Backoff, call: Callable[[], _T], default: _T) -> _T:
+        """Return the result of `call`, or `default` if the disk fails or may not be tried yet."""
+        return self._attempt(backoff, call, default) if backoff.acquire() else default
 
-    def _attempt(self, gate: Gate, call: Callable[[], _T], instead: _T) -> _T:
+    def _attempt(self, backoff: Backoff, call: Callable[[], _T], default: _T) -> _T:
         try:
-            self._ready()
-            found = call()
+            self._prepare_disk()
+            result = call()
         except KeyholeError as error:
-            self._judge(gate, error)
+            self._record_error(backoff, error)
             if error.code is not Code.STORE_UNAVAILABLE:
                 raise
-            return instead
-        self._worked(gate)
-        return found
+            return default
+        self._record_success(backoff)
+        return result
 
-    def _ready(self) -> None:
+    def _prepare_disk(self) -> None:
         if self._prepare:
             self._prepare()
             self._prepare = None
 
-    def _judge(self, gate: Gate, error: KeyholeError) -> None:
+    def _record_error(self, backoff: Backoff, error: KeyholeError) -> None:
         if error.code is not Code.STORE_UNAVAILABLE:
-            self._worked(gate)
+            self._record_success(backoff)
             return
-        if not gate.failing:
-            log.warning("%s; what it cannot keep is kept in memory until it works again", error.message)
-        gate.failed()
+        if not backoff.is_failing:
+            log.warning("%s; new artifacts are kept in memory until the store works again", error.message)
+        backoff.record_failure()
 
-    def _worked(self, gate: Gate) -> None:
-        if gate.failing:
+    def _record_success(self, backoff: Backoff) -> None:
+        if backoff.is_failing:
             log.warning("the artifact store works again")
-        gate.worked()
-        if gate is self._writes:  # what can be written can be read
-            self._reads.worked()
+        backoff.record_success()
+        if backoff is self._writes:  # a disk that can be written can be read
+            self._reads.record_success()
 
 
-def _over(text: str, max_bytes: int) -> bool:
+def _is_larger(text: str, max_bytes: int) -> bool:
+    """Return whether a text exceeds `max_bytes` in UTF-8. A character has at most four bytes."""
     return len(text) > max_bytes // 4 and len(text.encode("utf-8", "surrogatepass")) > max_bytes

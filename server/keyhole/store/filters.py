@@ -1,4 +1,4 @@
-"""Which stored artifacts a search may give, by site, age and language. Pure; no query and no rank here."""
+"""Filter stored artifacts by site, age and language."""
 
 from __future__ import annotations
 
@@ -7,60 +7,64 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Final
 
-from keyhole.text.sites import AGES, allowed_by_sites
+from keyhole.text.sites import AGES, is_allowed_by_sites
 
 
 @dataclass(frozen=True, slots=True)
 class Filters:
-    """What an artifact must be; an empty field lets all through."""
+    """Conditions on an artifact. An empty field matches every artifact."""
 
     sites: tuple[str, ...] = ()
-    """Only these hosts and those below them."""
+    """Hosts to include, with their subdomains."""
     exclude_sites: tuple[str, ...] = ()
     age: str = ""
-    """One of `AGES`: published within it, or fetched within it where the page states no date."""
+    """A key of `AGES`: the maximum age of the publication date, or of the fetch if the page states no date."""
     language: str = ""
-    """BCP 47, compared by its first part. A page whose language is not known passes: it may be in this one."""
+    """BCP 47 tag, compared by its primary language. Pages of unknown language match."""
 
     def __bool__(self) -> bool:
         return bool(self.sites or self.exclude_sites or self.age or self.language)
 
 
-NONE: Final = Filters()
+NO_FILTERS: Final = Filters()
 
 
 @dataclass(frozen=True, slots=True)
 class Facets:
-    """What the filters look at."""
+    """The properties of an artifact that filters compare."""
 
     url: str
     published: str
-    """ISO 8601, possibly only its beginning; "" where the page states none."""
+    """ISO 8601 date or a prefix of it; "" if the page states none."""
     fetched_at: float
     language: str
 
 
 def passes(facets: Facets, filters: Filters, now: float) -> bool:
-    """Whether an artifact is what the filters ask for."""
+    """Return whether an artifact meets all conditions."""
     return (
-        (not filters.language or not facets.language or primary(facets.language) == primary(filters.language))
+        (
+            not filters.language
+            or not facets.language
+            or primary_language(facets.language) == primary_language(filters.language)
+        )
         and (not filters.age or _is_recent(facets, now - AGES[filters.age]))
-        and allowed_by_sites(facets.url, filters)
+        and is_allowed_by_sites(facets.url, filters)
     )
 
 
-def primary(language: str) -> str:
-    """The first part of a BCP 47 tag: `pt` of `pt-BR`."""
+def primary_language(language: str) -> str:
+    """Return the primary language of a BCP 47 tag: `pt` for `pt-BR`."""
     return language.lower().replace("_", "-").partition("-")[0]
 
 
 def _is_recent(facets: Facets, since: float) -> bool:
     if not facets.published:
         return facets.fetched_at >= since
-    # Compared by day and as text: a page that states only its year is as old as that year's first day can be.
-    return facets.published[:10] >= _day(since)
+    # Compared as text by day: a page that states only its year counts as published on the first day of that year.
+    return facets.published[:10] >= _to_date(since)
 
 
 @lru_cache(maxsize=8)
-def _day(seconds: float) -> str:
+def _to_date(seconds: float) -> str:
     return datetime.fromtimestamp(seconds, UTC).date().isoformat()

@@ -1,4 +1,4 @@
-"""A bounded store in memory: the stand-in for tests, and for the time a disk fails. Nothing is written."""
+"""A bounded artifact store in memory, for tests and while a disk fails."""
 
 from __future__ import annotations
 
@@ -12,57 +12,58 @@ from threading import Lock
 from keyhole.errors import Code, KeyholeError
 from keyhole.records import TOPIC, Artifact, ArtifactSummary, Part, Place
 from keyhole.store.base import MAX_KNOWN_URLS, MAX_VECTORS, Clock, StoreStats, Verification, Word
-from keyhole.store.filters import NONE, Facets, Filters, passes
-from keyhole.store.term_lookup import forms_of, plan
+from keyhole.store.filters import NO_FILTERS, Facets, Filters, passes
+from keyhole.store.term_lookup import list_forms, plan_lists
 
 MAX_ARTIFACTS = 64
 TTL = 3_600.0
-"""Seconds. Memory is a bridge until the disk works again, not a place to keep things."""
+"""Seconds after its last access until an artifact expires: memory only bridges the time until the disk works again."""
 MAX_BYTES = 64 * 1024**2
-"""What texts and words may take of the process: 64 pages of a megabyte, three times what most pages need."""
-WORD_BYTES = 100
-"""What a search term takes in a set of short strings."""
+"""Memory for texts and words: 64 pages of a megabyte, three times the size of most pages."""
+BYTES_PER_WORD = 100
+"""Memory of a search term in a set of short strings."""
 
 
 class MemoryStore:
-    """At most 64 artifacts for an hour each, least recently read dropped first."""
+    """A store in memory, by default of 64 artifacts for an hour each. The least recently read are dropped first."""
 
     def __init__(
         self, clock: Clock, max_artifacts: int = MAX_ARTIFACTS, ttl: float = TTL, max_bytes: int = MAX_BYTES
     ) -> None:
         self._clock = clock
-        self._max = max_artifacts
+        self._max_artifacts = max_artifacts
         self._ttl = ttl
         self._max_bytes = max_bytes
         self._bytes = 0
-        self._kept: OrderedDict[str, tuple[Artifact, frozenset[str], float]] = OrderedDict()
-        self._dropped: OrderedDict[str, str] = OrderedDict()
-        self._known: OrderedDict[bytes, None] = OrderedDict()
+        self._artifacts: OrderedDict[str, tuple[Artifact, frozenset[str], float]] = OrderedDict()
+        """By id: the artifact, its search terms and its last access, least recently read first."""
+        self._tombstones: OrderedDict[str, str] = OrderedDict()
+        self._url_keys: OrderedDict[bytes, None] = OrderedDict()
         self._vectors: OrderedDict[bytes, bytes] = OrderedDict()
         self._lock = Lock()
 
     def put(self, artifact: Artifact, words: str, keys: Iterable[bytes] = ()) -> None:
-        held = frozenset(words.split())
-        if (size := _size(artifact, held)) > self._max_bytes:
+        terms = frozenset(words.split())
+        if (size := _memory_size(artifact, terms)) > self._max_bytes:
             raise KeyholeError(Code.STORE_UNAVAILABLE, "the text is larger than what may be kept in memory")
         with self._lock:
-            self._taken(artifact.id)
-            self._kept[artifact.id] = (artifact, held, self._clock())
+            self._pop(artifact.id)
+            self._artifacts[artifact.id] = (artifact, terms, self._clock())
             self._bytes += size
-            self._dropped.pop(artifact.id, None)
+            self._tombstones.pop(artifact.id, None)
         self.remember(keys)
         self.collect()
 
     def get(self, id: str) -> Artifact:
         self.collect()
         with self._lock:
-            if id in self._kept:
-                artifact, words, _ = self._kept[id]
-                self._kept[id] = (artifact, words, self._clock())
-                self._kept.move_to_end(id)
+            if id in self._artifacts:
+                artifact, terms, _ = self._artifacts[id]
+                self._artifacts[id] = (artifact, terms, self._clock())
+                self._artifacts.move_to_end(id)
                 return artifact
-            if id in self._dropped:
-                raise KeyholeError(Code.EXPIRED_ARTIFACT, f"artifact {id} was dropped", url=self._dropped[id])
+            if id in self._tombstones:
+                raise KeyholeError(Code.EXPIRED_ARTIFACT, f"artifact {id} was dropped", url=self._tombstones[id])
         raise KeyholeError(Code.UNKNOWN_ARTIFACT, "no artifact has this id")
 
     def part(self, id: str, start: int, end: int) -> Part:
@@ -73,110 +74,112 @@ class MemoryStore:
     def recent(self, url: str, since: float) -> Artifact | None:
         self.collect()
         with self._lock:
-            found = [a for a, *_ in self._kept.values() if a.requested_url == url and a.fetched_at >= since]
-        return max(found, key=lambda artifact: artifact.fetched_at, default=None)
+            matches = [a for a, *_ in self._artifacts.values() if a.requested_url == url and a.fetched_at >= since]
+        return max(matches, key=lambda artifact: artifact.fetched_at, default=None)
 
     def renew(self, id: str, fetched_at: float) -> bool:
         self.collect()
         with self._lock:
-            if id not in self._kept:
+            if id not in self._artifacts:
                 return False
-            artifact, words, _ = self._kept[id]
-            self._kept[id] = (replace(artifact, fetched_at=fetched_at), words, self._clock())
-            self._kept.move_to_end(id)
+            artifact, terms, _ = self._artifacts[id]
+            self._artifacts[id] = (replace(artifact, fetched_at=fetched_at), terms, self._clock())
+            self._artifacts.move_to_end(id)
             return True
 
-    def search(self, words: Sequence[Word], limit: int, filters: Filters = NONE) -> tuple[Artifact, ...]:
+    def search(self, words: Sequence[Word], limit: int, filters: Filters = NO_FILTERS) -> tuple[Artifact, ...]:
         self.collect()
         with self._lock:
-            kept = [(artifact, held) for artifact, held, _ in self._kept.values()]
-        forms, now = forms_of(words), self._clock()
-        terms = [mark + form for each in forms for form in each for mark in ("", TOPIC)]
-        counts = {term: sum(term in held for _, held in kept) for term in terms}
-        lists = plan(forms, counts, len(kept))
-        found = []
-        for artifact, held in kept:
-            score = sum(each.weight for each in lists if not held.isdisjoint(each.terms))
+            indexed = [(artifact, terms) for artifact, terms, _ in self._artifacts.values()]
+        forms, now = list_forms(words), self._clock()
+        query_terms = [prefix + form for each in forms for form in each for prefix in ("", TOPIC)]
+        counts = {term: sum(term in terms for _, terms in indexed) for term in query_terms}
+        lists = plan_lists(forms, counts, len(indexed))
+        matches = []
+        for artifact, terms in indexed:
+            score = sum(each.weight for each in lists if not terms.isdisjoint(each.terms))
             facets = Facets(artifact.url, artifact.published, artifact.fetched_at, artifact.language)
             if score and passes(facets, filters, now):
-                found.append((-score, artifact.id, artifact))
-        return tuple(artifact for *_, artifact in sorted(found, key=lambda row: row[:2]))[:limit]
+                matches.append((-score, artifact.id, artifact))
+        return tuple(artifact for *_, artifact in sorted(matches, key=lambda row: row[:2]))[:limit]
 
-    def held(self, words: Sequence[Word]) -> tuple[bool, ...]:
+    def contains_words(self, words: Sequence[Word]) -> tuple[bool, ...]:
         self.collect()
         with self._lock:
-            every = frozenset[str]().union(*(held for _, held, _ in self._kept.values()))
-        return tuple(not every.isdisjoint((word,) if isinstance(word, str) else word) for word in words)
+            all_terms = frozenset[str]().union(*(terms for _, terms, _ in self._artifacts.values()))
+        return tuple(not all_terms.isdisjoint((word,) if isinstance(word, str) else word) for word in words)
 
     def list(self, limit: int, after: Place | None = None) -> tuple[ArtifactSummary, ...]:
         self.collect()
         with self._lock:
-            kept = [(-a.fetched_at, a.id, a, seen) for a, _, seen in self._kept.values()]
-        behind = [row for row in kept if after is None or row[:2] > (-after[0], after[1])]
+            rows = [(-a.fetched_at, a.id, a, last_access) for a, _, last_access in self._artifacts.values()]
+        rows = [row for row in rows if after is None or row[:2] > (-after[0], after[1])]
         return tuple(
-            ArtifactSummary(a.id, a.url, a.title, len(a.text), a.fetched_at, seen, _bytes(a.text))
-            for *_, a, seen in sorted(behind, key=lambda row: row[:2])[:limit]
+            ArtifactSummary(a.id, a.url, a.title, len(a.text), a.fetched_at, last_access, _utf8_size(a.text))
+            for *_, a, last_access in sorted(rows, key=lambda row: row[:2])[:limit]
         )
 
     def remove(self, id: str) -> bool:
         with self._lock:
-            return self._taken(id) is not None
+            return self._pop(id) is not None
 
-    def holds_any(self) -> bool:
-        """Whether any artifact is kept."""
+    def has_artifacts(self) -> bool:
+        """Return whether the store contains any artifact."""
         self.collect()
-        return bool(self._kept)
+        return bool(self._artifacts)
 
-    def oldest(self, count: int, but: Container[str] = ()) -> tuple[tuple[Artifact, str], ...]:
-        """So many artifacts with their words, those first that would be dropped first, without the ids of `but`."""
+    def oldest(self, count: int, exclude: Container[str] = ()) -> tuple[tuple[Artifact, str], ...]:
+        """Return up to `count` artifacts with their search terms, least recently read first, without excluded ids."""
         self.collect()
         with self._lock:
-            some = islice((row for id, row in self._kept.items() if id not in but), count)
-            return tuple((artifact, " ".join(sorted(words))) for artifact, words, _ in some)
+            rows = islice((row for id, row in self._artifacts.items() if id not in exclude), count)
+            return tuple((artifact, " ".join(sorted(terms))) for artifact, terms, _ in rows)
 
-    def forget(self, artifact: Artifact) -> None:
-        """Let an artifact go that is kept elsewhere now, unless it was put again meanwhile."""
+    def discard(self, artifact: Artifact) -> None:
+        """Remove an artifact, unless it was put again since `oldest` returned it."""
         with self._lock:
-            if artifact.id in self._kept and self._kept[artifact.id][0] is artifact:
-                self._taken(artifact.id)
+            if artifact.id in self._artifacts and self._artifacts[artifact.id][0] is artifact:
+                self._pop(artifact.id)
 
     def collect(self) -> int:
         with self._lock:
-            now, count = self._clock(), len(self._kept)
-            for id in [id for id, (*_, seen) in self._kept.items() if seen + self._ttl < now]:
+            now, count = self._clock(), len(self._artifacts)
+            for id in [id for id, (*_, last_access) in self._artifacts.items() if last_access + self._ttl < now]:
                 self._drop(id)
-            while len(self._kept) > self._max or self._bytes > self._max_bytes:
-                self._drop(next(iter(self._kept)))
-            while len(self._dropped) > self._max:
-                self._dropped.popitem(last=False)
-            return count - len(self._kept)
+            while len(self._artifacts) > self._max_artifacts or self._bytes > self._max_bytes:
+                self._drop(next(iter(self._artifacts)))
+            while len(self._tombstones) > self._max_artifacts:
+                self._tombstones.popitem(last=False)
+            return count - len(self._artifacts)
 
     def _drop(self, id: str) -> None:
-        artifact = self._taken(id)
+        artifact = self._pop(id)
         if artifact:
-            self._dropped[id] = artifact.url
+            self._tombstones[id] = artifact.url
 
-    def _taken(self, id: str) -> Artifact | None:
-        if id not in self._kept:
+    def _pop(self, id: str) -> Artifact | None:
+        if id not in self._artifacts:
             return None
-        artifact, words, _ = self._kept.pop(id)
-        self._bytes -= _size(artifact, words)
+        artifact, terms, _ = self._artifacts.pop(id)
+        self._bytes -= _memory_size(artifact, terms)
         return artifact
 
     def stats(self) -> StoreStats:
         self.collect()
         with self._lock:
-            texts = [artifact.text.encode("utf-8", "surrogatepass") for artifact, *_ in self._kept.values()]
-            fetched = [artifact.fetched_at for artifact, *_ in self._kept.values()]
-            gone, taken = len(self._dropped), self._bytes
+            texts = [artifact.text.encode("utf-8", "surrogatepass") for artifact, *_ in self._artifacts.values()]
+            fetched = [artifact.fetched_at for artifact, *_ in self._artifacts.values()]
+            tombstones, used = len(self._tombstones), self._bytes
         size = sum(map(len, texts))
         oldest, newest = (min(fetched), max(fetched)) if fetched else (None, None)
-        return StoreStats("memory", len(texts), len(set(texts)), size, taken, self._max_bytes, gone, 0, oldest, newest)
+        return StoreStats(
+            "memory", len(texts), len(set(texts)), size, used, self._max_bytes, tombstones, 0, oldest, newest
+        )
 
     def verify(self) -> Verification:
         self.collect()
         with self._lock:
-            return Verification(len(self._kept), ())
+            return Verification(len(self._artifacts), ())
 
     def warning(self) -> str:
         return ""
@@ -187,14 +190,14 @@ class MemoryStore:
     def remember(self, keys: Iterable[bytes]) -> None:
         with self._lock:
             for key in keys:
-                self._known[key] = None
-                self._known.move_to_end(key)
-            while len(self._known) > MAX_KNOWN_URLS:
-                self._known.popitem(last=False)
+                self._url_keys[key] = None
+                self._url_keys.move_to_end(key)
+            while len(self._url_keys) > MAX_KNOWN_URLS:
+                self._url_keys.popitem(last=False)
 
     def remembers(self, key: bytes) -> bool:
         with self._lock:
-            return key in self._known
+            return key in self._url_keys
 
     def keep_vectors(self, vectors: Mapping[bytes, bytes]) -> None:
         with self._lock:
@@ -209,10 +212,10 @@ class MemoryStore:
             return {key: self._vectors[key] for key in keys if key in self._vectors}
 
 
-def _size(artifact: Artifact, words: frozenset[str]) -> int:
-    """What an artifact takes of the process, about."""
-    return sys.getsizeof(artifact.text) + WORD_BYTES * len(words)
+def _memory_size(artifact: Artifact, terms: frozenset[str]) -> int:
+    """Return an artifact's approximate size in memory, in bytes."""
+    return sys.getsizeof(artifact.text) + BYTES_PER_WORD * len(terms)
 
 
-def _bytes(text: str) -> int:
+def _utf8_size(text: str) -> int:
     return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))

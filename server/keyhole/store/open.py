@@ -1,4 +1,4 @@
-"""Which stores the settings name, opened for whom. The only place that chooses between them; keeps nothing itself."""
+"""Open the stores that the settings choose, for each tenant."""
 
 from __future__ import annotations
 
@@ -25,53 +25,58 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-TENANT_MEMORY: Final = 8 * 1024**2
-"""Bytes that one of many tenants may have in memory where that stands in for a disk: the 64 that are open at once
-(tenants.py) then take half a gigabyte at most."""
-TENANTS: Final = "tenants"
-"""The folder in the home folder with one folder for each tenant."""
+TENANT_MEMORY_BYTES: Final = 8 * 1024**2
+"""Bytes of memory for one of many tenants while the disk fails, or without a disk: with 64 open tenants
+(retrieval/tenants.py), half a gigabyte at most."""
+TENANTS_FOLDER: Final = "tenants"
+"""Name of the folder in the home folder that contains one folder for each tenant."""
 
 
-def open_stores(config: Config, *, lasting: bool = False) -> Stores:
-    """The stores that KEYHOLE_STORE names. `lasting`: for a process that goes on, so that what a failing disk cannot
-    take is worth keeping in memory; what a single command kept there would be gone with it."""
+def open_stores(config: Config, *, long_running: bool = False) -> Stores:
+    """Return the stores that KEYHOLE_STORE chooses.
+
+    `long_running`: True for a server, which keeps artifacts in memory while the disk fails. A single command would lose
+    them when it ends.
+    """
     if config.store.startswith("postgres"):
         return SharedStores(config)
     if config.store == "memory":
         return MemoryStores()
-    return LocalStores(config, lasting=lasting)
+    return LocalStores(config, long_running=long_running)
 
 
-def in_memory(tenant: str, clock: Clock) -> MemoryStore:
-    """A tenant's share of the memory."""
+def open_memory_store(tenant: str, clock: Clock) -> MemoryStore:
+    """Return a memory store with the size limit of the tenant."""
     from keyhole.store.memory import MAX_BYTES, MemoryStore
 
-    return MemoryStore(clock, max_bytes=MAX_BYTES if tenant == LOCAL else TENANT_MEMORY)
+    return MemoryStore(clock, max_bytes=MAX_BYTES if tenant == LOCAL else TENANT_MEMORY_BYTES)
 
 
 class LocalStores:
-    """A file for each tenant, in a folder of its own. A folder that cannot be used is told on stderr: calls still
-    answer, and ids last as long as the process."""
+    """SQLite stores, with a folder and a file for each tenant.
 
-    def __init__(self, config: Config, *, lasting: bool = False, clock: Clock = time.time) -> None:
+    If the home folder cannot be used, a warning is logged, calls still work, and ids are valid until the process ends.
+    """
+
+    def __init__(self, config: Config, *, long_running: bool = False, clock: Clock = time.time) -> None:
         self._config = config
         self._clock = clock
-        self._lasting = lasting
+        self._long_running = long_running
         self._folder = home_folder(config.home)
         self._secret = b""
         self._open: dict[str, tuple[Store, bytes]] = {}
         self._lock = Lock()
 
-    def of(self, tenant: str) -> tuple[Store, bytes]:
+    def for_tenant(self, tenant: str) -> tuple[Store, bytes]:
         with self._lock:
             if not self._secret:
-                self._secret = self._installation_secret()
+                self._secret = self._read_secret()
             if tenant not in self._open:
-                self._open[tenant] = self._opened(tenant)
+                self._open[tenant] = self._open_store(tenant)
             return self._open[tenant]
 
     def warning(self) -> str:
-        return next((told for store, _ in list(self._open.values()) if (told := store.warning())), "")
+        return next((warning for store, _ in list(self._open.values()) if (warning := store.warning())), "")
 
     def close(self) -> None:
         with self._lock:
@@ -79,33 +84,33 @@ class LocalStores:
                 store.close()
             self._open.clear()
 
-    def _opened(self, tenant: str) -> tuple[Store, bytes]:
+    def _open_store(self, tenant: str) -> tuple[Store, bytes]:
         from keyhole.store.fallback import FallbackStore
         from keyhole.store.sqlite.store import SqliteStore
 
         folder, secret = self._folder, self._secret
         if tenant != LOCAL:
-            secret = tenant_secret(self._secret, tenant)
-            folder = self._folder / TENANTS / folder_name(tenant)
+            secret = derive_tenant_secret(self._secret, tenant)
+            folder = self._folder / TENANTS_FOLDER / tenant_folder_name(tenant)
         ttl = self._config.ttl_days * 86_400
         disk = SqliteStore(folder, self._clock, ttl, self._config.store_max_bytes)
-        prepare = partial(_make, folder)
-        if self._lasting:
-            memory = in_memory(tenant, self._clock)
+        prepare = partial(_make_folder, folder)
+        if self._long_running:
+            memory = open_memory_store(tenant, self._clock)
             return FallbackStore(disk, memory, self._clock, self._config.store_max_bytes, prepare), secret
-        with suppress(KeyholeError):  # each call says it again
+        with suppress(KeyholeError):  # every call reports it again
             prepare()
         return disk, secret
 
-    def _installation_secret(self) -> bytes:
+    def _read_secret(self) -> bytes:
         try:
             return open_home(self._folder)
         except OSError as error:
-            log.warning("nothing can be stored in %s: %s", self._folder, error.strerror)
+            log.warning("cannot store anything in %s: %s", self._folder, error.strerror)
             return os.urandom(SECRET_BYTES)
 
 
-def _make(folder: Path) -> None:
+def _make_folder(folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     except OSError as error:
@@ -113,19 +118,21 @@ def _make(folder: Path) -> None:
 
 
 class MemoryStores:
-    """A bounded store for each tenant that lasts as long as someone holds it: the tenants of a server are bounded by
-    those it keeps open (tenants.py). Ids last as long as the process."""
+    """Stores in memory, one for each tenant. Ids are valid until the process ends.
+
+    A store exists as long as it is referenced; retrieval/tenants.py bounds the number of open tenants.
+    """
 
     def __init__(self, clock: Clock = time.time) -> None:
         self._clock = clock
         self._secret = os.urandom(SECRET_BYTES)
-        self._held: WeakValueDictionary[str, MemoryStore] = WeakValueDictionary()
+        self._stores: WeakValueDictionary[str, MemoryStore] = WeakValueDictionary()
         self._lock = Lock()
 
-    def of(self, tenant: str) -> tuple[Store, bytes]:
+    def for_tenant(self, tenant: str) -> tuple[Store, bytes]:
         with self._lock:
-            store = self._held.setdefault(tenant, in_memory(tenant, self._clock))
-        return store, tenant_secret(self._secret, tenant)
+            store = self._stores.setdefault(tenant, open_memory_store(tenant, self._clock))
+        return store, derive_tenant_secret(self._secret, tenant)
 
     def warning(self) -> str:
         return ""
@@ -135,9 +142,11 @@ class MemoryStores:
 
 
 class SharedStores:
-    """One PostgreSQL database for all tenants and all servers, and no memory in its place: another server would be
-    asked to read what that one holds. Its secret is read before the first id is made: until the database has been
-    reached once, there is no store for anyone, as ids would not be those of other servers."""
+    """Stores in one PostgreSQL database, shared by all tenants and all servers.
+
+    Memory does not stand in for a failing database: other servers could not read artifacts held there. `for_tenant`
+    fails until the secret has been read from the database once, because ids must be equal on all servers.
+    """
 
     def __init__(self, config: Config) -> None:
         from keyhole.store.postgres.sweep import Limits
@@ -146,13 +155,13 @@ class SharedStores:
         self._database = open_database(config)
         self._secret = b""
 
-    def of(self, tenant: str) -> tuple[Store, bytes]:
-        from keyhole.store.postgres.rows import tenant_number
+    def for_tenant(self, tenant: str) -> tuple[Store, bytes]:
+        from keyhole.store.postgres.rows import hash_tenant
         from keyhole.store.postgres.store import PostgresStore
 
-        self._secret = self._secret or self._installation_secret()
-        secret = self._secret if tenant == LOCAL else tenant_secret(self._secret, tenant)
-        return PostgresStore(self._database, tenant_number(tenant), time.time, self._limits), secret
+        self._secret = self._secret or self._read_secret()
+        secret = self._secret if tenant == LOCAL else derive_tenant_secret(self._secret, tenant)
+        return PostgresStore(self._database, hash_tenant(tenant), time.time, self._limits), secret
 
     def warning(self) -> str:
         return ""
@@ -160,17 +169,19 @@ class SharedStores:
     def close(self) -> None:
         self._database.close()
 
-    def _installation_secret(self) -> bytes:
+    def _read_secret(self) -> bytes:
         from keyhole.store.postgres.database import NO_TENANT
-        from keyhole.store.postgres.schema import secret_of
+        from keyhole.store.postgres.schema import read_secret
 
         with self._database.transaction(NO_TENANT) as connection:
-            return secret_of(connection)
+            return read_secret(connection)
 
 
 def open_database(config: Config) -> Database:
-    """The database that KEYHOLE_STORE names; nothing connects yet. Raises KeyholeError (invalid_argument) when the
-    address cannot be read or what is needed for it is not installed."""
+    """Return the database that KEYHOLE_STORE names, without connecting to it.
+
+    Raises KeyholeError (invalid_argument) when the address is malformed or the PostgreSQL packages are not installed.
+    """
     try:
         from keyhole.store.postgres.database import Database
         from keyhole.store.postgres.schema import prepare
@@ -182,11 +193,11 @@ def open_database(config: Config) -> Database:
     return Database(config.store, config.store_connections, prepare)
 
 
-def folder_name(tenant: str) -> str:
-    """A tenant's folder: no name of a tenant, whatever is in it, is ever part of a path."""
+def tenant_folder_name(tenant: str) -> str:
+    """Return the folder name of a tenant: a hash, so that no tenant's name becomes part of a path."""
     return hashlib.sha256(tenant.encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
-def tenant_secret(secret: bytes, tenant: str) -> bytes:
-    """The secret of a tenant's ids, made of the installation's."""
+def derive_tenant_secret(secret: bytes, tenant: str) -> bytes:
+    """Derive the secret of a tenant's ids from the installation's secret."""
     return hmac.digest(secret, b"tenant:" + tenant.encode("utf-8", "surrogatepass"), "sha256")

@@ -23,7 +23,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 from cryptography.x509.oid import NameOID
 
 from keyhole.errors import Code, KeyholeError
-from keyhole.store.postgres.database import AWAY, GRACE, NO_TENANT, PATIENCE, Database, parameters
+from keyhole.store.postgres.database import GRACE, NO_TENANT, RETRY_AFTER, TIMEOUT, Database, parse_url
 from keyhole.store.postgres.schema import prepare
 from keyhole.store.postgres.store import PostgresStore
 from keyhole.store.postgres.sweep import Limits
@@ -32,7 +32,7 @@ from tests.support.loopback import unused_port
 from tests.support.postgresql import PASSWORD, USER, Cluster, cluster
 from tests.support.store_contract import TTL, code_of
 
-LONGEST = PATIENCE + GRACE + AWAY
+LONGEST = TIMEOUT + GRACE + RETRY_AFTER
 """Seconds in which any call must have ended; a busy machine gets twice as many."""
 
 
@@ -126,7 +126,7 @@ def test_while_the_server_is_known_to_be_away_calls_fail_at_once(open_store: Ope
     unavailable(store.stats)
     start = time.monotonic()
     unavailable(store.stats)
-    assert time.monotonic() - start < AWAY / 2
+    assert time.monotonic() - start < RETRY_AFTER / 2
 
 
 def test_a_port_that_takes_connections_and_says_nothing_is_given_up(open_store: Open) -> None:
@@ -305,7 +305,7 @@ def test_a_right_password_is_in_no_log_and_no_representation(
 )  # fmt: skip
 def test_an_address_that_cannot_be_read_is_refused_without_repeating_it(address: str) -> None:
     with pytest.raises(KeyholeError) as caught:
-        if parameters(address):  # a port that is no number is found when it is connected to
+        if parse_url(address):  # a port that is no number is found when it is connected to
             raise KeyholeError(Code.INVALID_ARGUMENT, "")
     assert caught.value.code is Code.INVALID_ARGUMENT
     assert "ecret" not in repr(caught.value)
@@ -313,7 +313,7 @@ def test_an_address_that_cannot_be_read_is_refused_without_repeating_it(address:
 
 
 def test_settings_of_the_connection_pass_through_the_address() -> None:
-    given = parameters("postgresql://u:p@h/d?sslmode=verify-full&sslrootcert=/ca.pem&connect_timeout=7")
+    given = parse_url("postgresql://u:p@h/d?sslmode=verify-full&sslrootcert=/ca.pem&connect_timeout=7")
     assert (given["sslmode"], given["sslrootcert"], given["connect_timeout"]) == ("verify-full", "/ca.pem", "7")
     assert given["prepare_threshold"] is None
 

@@ -13,8 +13,8 @@ import pytest
 
 from keyhole.errors import Code, KeyholeError
 from keyhole.store.home import SECRET_BYTES
-from keyhole.store.postgres.database import NO_TENANT, Connection, Database, parameters
-from keyhole.store.postgres.schema import SCHEMA_VERSION, prepare, secret_of
+from keyhole.store.postgres.database import NO_TENANT, Connection, Database, parse_url
+from keyhole.store.postgres.schema import SCHEMA_VERSION, prepare, read_secret
 from keyhole.store.postgres.store import PostgresStore
 from keyhole.store.postgres.sweep import Limits
 from tests.support.fakes import Clock, artifact
@@ -39,7 +39,7 @@ def opened() -> Iterator[Open]:
 
 def secret(database: Database) -> bytes:
     with database.transaction(NO_TENANT) as connection:
-        return secret_of(connection)
+        return read_secret(connection)
 
 
 def test_servers_that_start_at_once_on_an_empty_database_agree_on_one_secret(postgresql: Cluster, opened: Open) -> None:
@@ -93,7 +93,7 @@ def test_a_migration_that_is_broken_off_leaves_nothing_and_is_made_by_the_next(
 ) -> None:
     url = postgresql.database()
     with monkeypatch.context() as patched:
-        patched.setattr("keyhole.store.postgres.schema._GUARDED", ("totals", "no_such_table"))
+        patched.setattr("keyhole.store.postgres.schema._GUARDED_TABLES", ("totals", "no_such_table"))
         with pytest.raises(KeyholeError) as caught:
             secret(opened(url))
     assert caught.value.code is Code.STORE_UNAVAILABLE
@@ -133,7 +133,7 @@ def test_a_server_that_is_suspended_while_it_makes_the_tables_does_not_hold_the_
                 yield transaction
                 seen.append(self.execute("SHOW idle_in_transaction_session_timeout").fetchone())
 
-    with Watched.connect(**parameters(postgresql.database())) as connection:
+    with Watched.connect(**parse_url(postgresql.database())) as connection:
         prepare(connection)
     assert seen == [{"idle_in_transaction_session_timeout": "10s"}]
 
@@ -146,7 +146,7 @@ def test_no_transaction_is_left_open_whatever_ends_it(postgresql: Cluster, opene
     for statement in ("SELECT 1 / 0", "SELECT pg_sleep(9)", "COMMIT; BEGIN"):
         with suppress(KeyholeError), database.transaction(NO_TENANT, seconds=0.05) as connection:
             connection.execute(statement)
-    with pytest.raises(KeyholeError), database.transaction(NO_TENANT, plan="SELECT 1 / 0"):
+    with pytest.raises(KeyholeError), database.transaction(NO_TENANT, settings="SELECT 1 / 0"):
         pass
     with psycopg.connect(url) as watching:
         sql = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND state LIKE 'idle in%'"

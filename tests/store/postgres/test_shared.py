@@ -16,9 +16,9 @@ from keyhole.store.postgres import sweep
 from keyhole.store.postgres.database import Database
 from keyhole.store.postgres.schema import prepare
 from keyhole.store.postgres.store import PostgresStore
-from keyhole.store.postgres.sweep import Limits, doomed
+from keyhole.store.postgres.sweep import Limits, choose_evictions
 from keyhole.store.postgres.texts import CHUNK_CHARS
-from keyhole.store.postgres.totals import totals
+from keyhole.store.postgres.totals import read_totals
 from tests.support.fakes import Clock, artifact
 from tests.support.postgresql import Cluster
 from tests.support.store_contract import TTL, code_of
@@ -80,7 +80,7 @@ def recount(database: Database, tenant: UUID) -> tuple[int, int, int]:
             "((SELECT coalesce(sum(size), 0) FROM keyhole.artifacts) + "
             "(SELECT coalesce(sum(size), 0) FROM keyhole.contents))::bigint AS b"
         ).fetchone()
-        kept = totals(connection, tenant)
+        kept = read_totals(connection, tenant)
     assert row is not None
     assert (kept.artifacts, kept.contents, kept.stored_bytes) == (row["a"], row["c"], row["b"])
     return row["a"], row["c"], row["b"]
@@ -99,7 +99,7 @@ def test_what_one_tenant_keeps_is_unknown_to_another(open_store: Open) -> None:
     assert not two.renew(artifact().id, 1.0)
     assert not two.remove(artifact().id)
     assert (two.search(("fish",), 10), two.list(10)) == ((), ())
-    assert two.held(("fish",)) == (False,)
+    assert two.contains_words(("fish",)) == (False,)
     assert two.recent(artifact().url, 0) is None
     assert not two.remembers(b"key")
     assert two.vectors([b"key"]) == {}
@@ -229,7 +229,7 @@ def test_a_text_that_is_larger_than_the_store_may_be_drops_nothing(open_store: O
 def test_more_than_one_batch_expires_in_one_collection(
     open_store: Open, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sweep, "BATCH", 2)
+    monkeypatch.setattr(sweep, "BATCH_SIZE", 2)
     store = open_store()
     for number in range(5):
         store.put(artifact(f"old{number}"), "x")
@@ -269,11 +269,11 @@ def test_of_too_many_tombstones_the_latest_stay(
 
 def test_the_expired_go_and_then_the_oldest_until_the_excess_is_gone() -> None:
     rows = [{"key": key, "size": 10, "last_access": float(key)} for key in range(6)]
-    assert doomed(rows, 0, 0.0) == []
-    assert doomed(rows, -5, 2.0) == [0, 1]
-    assert doomed(rows, 11, 0.0) == [0, 1]
-    assert doomed(rows, 25, 1.0) == [0, 1, 2]
-    assert doomed([], 1, 1.0) == []
+    assert choose_evictions(rows, 0, 0.0) == []
+    assert choose_evictions(rows, -5, 2.0) == [0, 1]
+    assert choose_evictions(rows, 11, 0.0) == [0, 1]
+    assert choose_evictions(rows, 25, 1.0) == [0, 1, 2]
+    assert choose_evictions([], 1, 1.0) == []
 
 
 # Parts and damage.

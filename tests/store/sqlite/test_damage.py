@@ -16,11 +16,11 @@ import pytest
 from sqlite_utils import Database
 
 from keyhole.errors import Code, KeyholeError
-from keyhole.store.sqlite.damage import KEPT_ASIDE, is_damage, look_through
+from keyhole.store.sqlite.damage import MAX_DAMAGED_FILES, check_integrity, is_damage
 from keyhole.store.sqlite.store import SqliteStore
 from tests.support.fakes import Clock, artifact
-from tests.support.shelf import Open, failure, files, noise, write_older
 from tests.support.store_contract import TTL, code_of
+from tests.support.stores import Open, failure, files, noise, write_older
 
 LONG = noise(100_000)
 
@@ -222,7 +222,7 @@ def test_what_is_readable_of_a_damaged_older_file_is_saved(open_store: Open, fol
 
 def test_of_many_damaged_files_a_few_are_kept(open_store: Open, folder: Path) -> None:
     store = open_store()
-    for n in range(KEPT_ASIDE + 3):
+    for n in range(MAX_DAMAGED_FILES + 3):
         store.close()
         (folder / "artifacts.db").write_bytes(b"not a database " * 100 + bytes([n]))
         store.put(artifact(), "x")
@@ -262,7 +262,7 @@ def test_stores_that_find_the_damage_at_once_share_the_new_file(
             thread.join()
         assert {row.id for row in open_store().list(100)} >= {f"try{attempt}by{n}" for n in range(4)}
         assert {store.warning() for store in stores[:2]} == {"store_replaced"}
-    assert len(list(folder.glob("*.damaged-*"))) == KEPT_ASIDE
+    assert len(list(folder.glob("*.damaged-*"))) == MAX_DAMAGED_FILES
 
 
 def test_no_flipped_byte_brings_a_raw_exception_or_wrong_text(full: SqliteStore, folder: Path, tmp_path: Path) -> None:
@@ -359,9 +359,9 @@ def test_a_check_looks_at_the_file_around_the_texts_too(full: SqliteStore, folde
 def test_a_look_that_is_interrupted_says_that_it_is_not_finished(full: SqliteStore, folder: Path) -> None:
     with closing(sqlite3.connect(folder / "artifacts.db")) as file:
         db = Database(file)
-        assert look_through(db)
+        assert check_integrity(db)
         file.set_trace_callback(lambda _: file.interrupt())
-        assert not look_through(db)
+        assert not check_integrity(db)
         file.set_trace_callback(None)
         assert next(file.execute("SELECT count(*) FROM entries")) == (30,)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from keyhole.store.sqlite.journal import sweep_journal
+from keyhole.store.sqlite.schema import remove_empty_journal
 
 
 @pytest.fixture
@@ -28,7 +28,7 @@ def connection(path: Path) -> Iterator[sqlite3.Connection]:
 @pytest.mark.parametrize("content", [b"", bytes(512), bytes(5_000)])
 def test_a_journal_with_nothing_in_it_is_removed(path: Path, connection: sqlite3.Connection, content: bytes) -> None:
     path.with_name("a.db-journal").write_bytes(content)
-    sweep_journal(connection, path)
+    remove_empty_journal(connection, path)
     assert [each.name for each in path.parent.iterdir()] == ["a.db"]
     assert next(connection.execute("PRAGMA user_version")) == (7,)
     assert next(connection.execute("PRAGMA busy_timeout")) == (3_000,)
@@ -36,7 +36,7 @@ def test_a_journal_with_nothing_in_it_is_removed(path: Path, connection: sqlite3
 
 def test_without_a_journal_nothing_is_written(path: Path, connection: sqlite3.Connection) -> None:
     before = path.stat().st_mtime_ns, path.read_bytes()
-    sweep_journal(connection, path)
+    remove_empty_journal(connection, path)
     assert (path.stat().st_mtime_ns, path.read_bytes()) == before
 
 
@@ -47,6 +47,6 @@ def test_the_journal_of_one_who_writes_is_neither_touched_nor_waited_for(
         writer.execute("BEGIN IMMEDIATE")
         writer.execute("INSERT INTO t VALUES (1)")
         assert path.with_name("a.db-journal").exists()
-        sweep_journal(connection, path)
+        remove_empty_journal(connection, path)
         writer.execute("COMMIT")
     assert list(connection.execute("SELECT x FROM t")) == [(1,)]

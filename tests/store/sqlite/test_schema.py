@@ -14,10 +14,10 @@ import pytest
 import keyhole
 from keyhole.errors import Code
 from keyhole.store.filters import Filters
-from keyhole.store.sqlite.schema import SAFE_WAL, SCHEMA_VERSION, checked_version, journal_mode
+from keyhole.store.sqlite.schema import SAFE_WAL_VERSION, SCHEMA_VERSION, journal_mode, read_version
 from tests.support.fakes import artifact
-from tests.support.shelf import OLDEST, Open, failure, files, write_older
 from tests.support.store_contract import code_of
+from tests.support.stores import OLDEST, Open, failure, files, write_older
 
 SOURCE = str(Path(keyhole.__file__).parents[1])
 OLDER = range(1, SCHEMA_VERSION)
@@ -126,15 +126,15 @@ KILLED = """
 import os, sys
 from pathlib import Path
 sys.path.insert(0, sys.argv[1])
-from keyhole.store import sqlite_migration
-from keyhole.store.sqlite import SqliteStore
-insert, left = sqlite_migration.insert, [20]
+from keyhole.store.sqlite import migration
+from keyhole.store.sqlite.store import SqliteStore
+insert, left = migration.insert, [20]
 def insert_or_die(*arguments):
     left[0] -= 1
     if not left[0]:
         os.kill(os.getpid(), 9)
     return insert(*arguments)
-sqlite_migration.insert = insert_or_die
+migration.insert = insert_or_die
 SqliteStore(Path(sys.argv[2]), lambda: 1_700_000_000.0, 1e9, 10**9).list(1)
 """
 
@@ -168,7 +168,7 @@ def test_another_process_that_brings_the_file_up_is_waited_for_and_no_damage(
 
 def test_a_log_is_written_ahead_only_where_sqlite_does_it_safely(open_store: Open, folder: Path) -> None:
     assert journal_mode((3, 40, 1)) == journal_mode((3, 51, 2)) == "DELETE"
-    assert journal_mode(SAFE_WAL) == journal_mode((3, 52, 0)) == journal_mode((4, 0, 0)) == "WAL"
+    assert journal_mode(SAFE_WAL_VERSION) == journal_mode((3, 52, 0)) == journal_mode((4, 0, 0)) == "WAL"
     open_store().put(artifact(), "x")
     with closing(sqlite3.connect(folder / "artifacts.db")) as file:
         (used,) = next(file.execute("PRAGMA journal_mode"))
@@ -196,6 +196,6 @@ def test_a_file_is_judged_by_one_state_of_it_though_another_process_makes_its_ta
 
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
         connection.set_trace_callback(interrupt)
-        assert checked_version(connection) == 0
+        assert read_version(connection) == 0
         assert refused == ["database is locked"]
         assert not connection.in_transaction

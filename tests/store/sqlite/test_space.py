@@ -13,8 +13,8 @@ from keyhole.store.base import Store
 from keyhole.store.sqlite.rows import MAX_TOMBSTONES
 from keyhole.store.sqlite.space import SPARE_PAGES
 from tests.support.fakes import Clock, artifact
-from tests.support.shelf import Open, failure, noise
 from tests.support.store_contract import DAY, TTL, code_of
+from tests.support.stores import Open, failure, noise
 
 BARE = 160_000
 """Bytes that an empty file and the search words of a few artifacts take, at most."""

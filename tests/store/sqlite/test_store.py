@@ -18,8 +18,8 @@ from keyhole.errors import Code
 from keyhole.store.base import Store
 from keyhole.store.sqlite.store import SqliteStore
 from tests.support.fakes import Clock, artifact
-from tests.support.shelf import Open, failure, files
 from tests.support.store_contract import TTL, StoreContract, code_of
+from tests.support.stores import Open, failure, files
 
 SOURCE = str(Path(keyhole.__file__).parents[1])
 
@@ -75,7 +75,7 @@ import sys
 from pathlib import Path
 sys.path.insert(0, sys.argv[1])
 from keyhole.records import Artifact
-from keyhole.store.sqlite import SqliteStore
+from keyhole.store.sqlite.store import SqliteStore
 folder, name, count = Path(sys.argv[2]), sys.argv[3], int(sys.argv[4])
 store = SqliteStore(folder, lambda: 1_700_000_000.0, 1e9, 10**9)
 print("ready", flush=True)
@@ -174,7 +174,7 @@ def test_a_folder_that_is_not_there_makes_every_call_fail_by_name_until_it_is(op
         lambda: store.part("id", 0, 1),
         lambda: store.recent("url", 0),
         lambda: store.search(("x",), 1),
-        lambda: store.held(("x",)),
+        lambda: store.contains_words(("x",)),
         lambda: store.list(1),
         lambda: store.remove("id"),
         lambda: store.collect(),

@@ -8,30 +8,30 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sqlite_utils import Database
 
-from keyhole.store.chunks import Packed, pack
-from keyhole.store.sqlite.schema import CURRENT
-from keyhole.store.sqlite.texts import Content, keep, stretch, whole
+from keyhole.store.chunks import PackedText, pack
+from keyhole.store.sqlite.schema import CURRENT_SCHEMA
+from keyhole.store.sqlite.texts import Content, read_range, read_text, store_text
 from tests.support.store_contract import TEXTS
 
 
 def database() -> Database:
     db = Database(sqlite3.connect(":memory:", isolation_level=None), execute_plugins=False)
     for name in ("contents", "chunks"):
-        db.execute(CURRENT[name])
+        db.execute(CURRENT_SCHEMA[name])
     return db
 
 
-def kept(db: Database, packed: Packed) -> Content:
-    return Content(keep(db, packed), packed.digest, packed.chunk_chars)
+def kept(db: Database, packed: PackedText) -> Content:
+    return Content(store_text(db, packed), packed.digest, packed.chunk_chars)
 
 
 @given(text=TEXTS, chunk=st.integers(1, 9), start=st.integers(0, 60), length=st.integers(0, 60))
 def test_any_stretch_of_any_text_is_given_back(text: str, chunk: int, start: int, length: int) -> None:
     db, packed = database(), pack(text, chunk)
     content = kept(db, packed)
-    assert whole(db, content) == text
+    assert read_text(db, content) == text
     start, end = min(start, len(text)), min(start + length, len(text))
-    assert stretch(db, content, start, end) == text[start:end]
+    assert read_range(db, content, start, end) == text[start:end]
     assert (packed.chars, packed.size) == (len(text), len(text.encode("utf-8", "surrogatepass")))
     assert len(packed.chunks) == -(-len(text) // chunk)
     db.close()
@@ -48,10 +48,10 @@ def test_a_changed_byte_is_never_given_back(text: str, chunk: int, data: st.Data
     changed = bytearray(packed)
     changed[place] ^= data.draw(st.integers(1, 255))
     db.execute("UPDATE chunks SET data = ? WHERE key = ?", [bytes(changed), key])
-    assert whole(db, content) is None
+    assert read_text(db, content) is None
     number = key & 0xFFFFFF
-    assert stretch(db, content, number * chunk, number * chunk + 1) is None
-    assert whole(db, other) == text[::-1] + "x"
+    assert read_range(db, content, number * chunk, number * chunk + 1) is None
+    assert read_text(db, other) == text[::-1] + "x"
     db.close()
 
 
@@ -59,7 +59,7 @@ def test_a_stretch_reads_only_the_chunks_it_lies_in() -> None:
     db = database()
     content = kept(db, pack("0123456789" * 100, 10))
     db.execute("DELETE FROM chunks WHERE key NOT IN (?, ?)", [(content.key << 24) + 50, (content.key << 24) + 51])
-    assert stretch(db, content, 505, 515) == "5678901234"
-    assert stretch(db, content, 495, 505) is None
-    assert whole(db, content) is None
+    assert read_range(db, content, 505, 515) == "5678901234"
+    assert read_range(db, content, 495, 505) is None
+    assert read_text(db, content) is None
     db.close()

@@ -1,1 +1,1 @@
-"""Artifacts in PostgreSQL."""
+"""Artifact store in PostgreSQL, shared by several servers."""

@@ -1,7 +1,7 @@
-"""Connections to PostgreSQL: a bounded pool, transactions that end in time, failures under one name. Knows no table.
+"""Connect to PostgreSQL: a bounded pool, transactions with time limits, and one error for all failures.
 
-Nothing is kept on a connection between transactions, so that a pooler may stand between (see docs/storage/postgresql.md): what
-a transaction needs is set within it, and no statement is prepared.
+A connection keeps no state between transactions, so a pooler may be used (see docs/storage/postgresql.md): each
+transaction sets its own settings, and no statement is prepared.
 """
 
 from __future__ import annotations
@@ -26,45 +26,47 @@ from keyhole.errors import Code, KeyholeError
 
 log = logging.getLogger(__name__)
 
-PATIENCE: Final = 2.0
-"""Seconds that a connection, a lock or a statement is waited for. Statements take milliseconds: longer is a server that
-is overloaded, stopped or gone, and a call can go on without the store."""
+TIMEOUT: Final = 2.0
+"""Seconds to wait for a connection, a lock or a statement. Statements take milliseconds; a longer wait means a server
+that is overloaded, stopped or gone, and calls can continue without the store."""
 GRACE: Final = 0.5
-"""Seconds more until an answer is no longer waited for: a server that lives ends the statement itself before."""
-AWAY: Final = 1.0
-"""Seconds for which a server that could not be reached is not asked again, so that calls go on at once without it."""
+"""Additional seconds to wait for an answer: a working server ends the statement itself before that."""
+RETRY_AFTER: Final = 1.0
+"""Seconds without attempts after a server could not be reached, so that calls continue without it at once."""
 NO_TENANT: Final = UUID(int=0)
-"""For what belongs to the installation. No tenant's number: theirs are hashes."""
+"""Number for data of the installation. Tenants' numbers are hashes, so none is equal."""
 
 
-Failed = Callable[[psycopg.Error], None]
+OnFailure = Callable[[psycopg.Error], None]
 
 
 class Connection(psycopg.Connection[dict[str, Any]]):
-    """A connection on which no answer is waited for without end: a server that is stopped still keeps its sockets."""
+    """A connection with a time limit for every answer: a stopped server keeps its sockets open."""
 
-    patience: float = PATIENCE + GRACE
+    answer_timeout: float = TIMEOUT + GRACE
 
     @classmethod
-    def connect(cls, conninfo: str = "", *, failed: Failed | None = None, **kwargs: Any) -> Self:  # type: ignore[override]
-        """Tells `failed` why there is no connection: the pool that asks keeps that to itself."""
+    def connect(cls, conninfo: str = "", *, on_failure: OnFailure | None = None, **kwargs: Any) -> Self:  # type: ignore[override]
+        """Connect, and report an error to `on_failure`, because the pool does not pass it on."""
         try:
             return super().connect(conninfo, **kwargs)
         except psycopg.Error as error:
-            if failed:
-                failed(error)
+            if on_failure:
+                on_failure(error)
             raise
 
     def wait(self, gen: PQGen[RV], interval: float = 0.1, timeout: float | None = None) -> RV:
-        return super().wait(gen, interval, self.patience if timeout is None else timeout)
+        return super().wait(gen, interval, self.answer_timeout if timeout is None else timeout)
 
 
 class Database:
-    """One server's connections, shared by all its threads and tenants. Opened by the first use, and again after it was
-    closed. `prepare` is given a connection before any other use, to bring the tables up."""
+    """A pool of connections shared by all threads and tenants. It is opened by the first use, also after `close`.
+
+    `prepare` creates or migrates the tables; it is called with the first connection.
+    """
 
     def __init__(self, url: str, connections: int, prepare: Callable[[Connection], None]) -> None:
-        self._parameters = parameters(url)
+        self._parameters = parse_url(url)
         self._connections = connections
         self._prepare = prepare
         self._lock = Lock()
@@ -72,23 +74,23 @@ class Database:
         self._pool: ConnectionPool[Connection] | None = None
         self._prepared = False
         self._away_until = 0.0
-        self._told = False
-        self._unreachable: psycopg.Error | None = None
+        self._is_failure_logged = False
+        self._connect_error: psycopg.Error | None = None
 
     @contextmanager
-    def transaction(self, tenant: UUID, *, seconds: float = PATIENCE, plan: str = "") -> Iterator[Connection]:
-        """A transaction that sees one tenant's rows, committed durably when the block ends without an error.
+    def transaction(self, tenant: UUID, *, seconds: float = TIMEOUT, settings: str = "") -> Iterator[Connection]:
+        """Run a transaction that sees one tenant's rows. It is committed durably if the block ends without an error.
 
-        Raises KeyholeError (store_unavailable) for whatever goes wrong with the server or on the way to it.
+        `settings`: SQL to run first. Raises KeyholeError (store_unavailable) for any failure of the server or network.
         """
-        with self._named_failures(), self._connection() as connection:
-            connection.patience = seconds + GRACE
-            connection.execute(_begin(tenant, seconds) + plan)
+        with self._translate_errors(), self._connection() as connection:
+            connection.answer_timeout = seconds + GRACE
+            connection.execute(_begin_sql(tenant, seconds) + settings)
             try:
                 yield connection
                 connection.execute("COMMIT")
             finally:
-                _clear(connection)
+                _end_transaction(connection)
 
     def close(self) -> None:
         """Close all connections; the next use opens them again."""
@@ -101,15 +103,15 @@ class Database:
     def _connection(self) -> Iterator[Connection]:
         if monotonic() < self._away_until:
             raise KeyholeError(Code.STORE_UNAVAILABLE, "the artifact store cannot be reached")
-        pool = self._opened()
-        failed = pool.get_stats().get("connections_errors", 0)
+        pool = self._open_pool()
+        errors = pool.get_stats().get("connections_errors", 0)
         try:
             connection = pool.getconn()
         except PoolTimeout as error:
-            # Without a failed attempt the pool is only busy: then the next call may have more luck.
-            if pool.get_stats().get("connections_errors", 0) > failed:
-                self._away_until = monotonic() + AWAY
-                raise self._unreachable or error from None
+            # Without a failed attempt the pool is only busy, and the next call may succeed.
+            if pool.get_stats().get("connections_errors", 0) > errors:
+                self._away_until = monotonic() + RETRY_AFTER
+                raise self._connect_error or error from None
             raise
         try:
             if not self._prepared:
@@ -118,24 +120,27 @@ class Database:
         finally:
             pool.putconn(connection)
 
-    def _opened(self) -> ConnectionPool[Connection]:
+    def _open_pool(self) -> ConnectionPool[Connection]:
         with self._lock:
             if self._pool is None:
-                # It tells of every attempt; we tell once.
+                # The pool logs every attempt; Keyhole logs a failure once.
                 logging.getLogger("psycopg.pool").setLevel(logging.ERROR)
                 self._pool = ConnectionPool(
-                    kwargs={**self._parameters, "failed": self._failed}, connection_class=Connection,
+                    kwargs={**self._parameters, "on_failure": self._record_connect_error}, connection_class=Connection,
                     min_size=0, max_size=self._connections,
-                    timeout=PATIENCE, reconnect_timeout=AWAY, check=self._check, open=True, name="keyhole",
+                    timeout=TIMEOUT, reconnect_timeout=RETRY_AFTER, check=self._check, open=True, name="keyhole",
                 )  # fmt: skip
             return self._pool
 
-    def _failed(self, error: psycopg.Error) -> None:
-        self._unreachable = error
+    def _record_connect_error(self, error: psycopg.Error) -> None:
+        self._connect_error = error
 
     def _check(self, connection: Connection) -> None:
-        """Refuse a connection that the server has ended. Then there is something to read on it though nobody asked, and
-        only then is the server asked: a notice, or a ticket of TLS, is no end."""
+        """Raise psycopg.Error if the server has closed a connection.
+
+        A closed connection has unsolicited data to read. Notices and TLS tickets are such data too, so only then is a
+        statement sent as a test.
+        """
         poll = select.poll()
         poll.register(connection.fileno(), select.POLLIN)
         if not poll.poll(0):
@@ -145,7 +150,7 @@ class Database:
         except psycopg.Error:
             connection.close()
             if pool := self._pool:
-                pool.drain()  # the others ended with it, most likely
+                pool.drain()  # most likely, all were closed
             raise
 
     def _prepare_once(self, connection: Connection) -> None:
@@ -155,43 +160,43 @@ class Database:
                 self._prepared = True
 
     @contextmanager
-    def _named_failures(self) -> Iterator[None]:
+    def _translate_errors(self) -> Iterator[None]:
         try:
             yield
         except (psycopg.Error, OSError) as error:
             if isinstance(error, psycopg.errors.UndefinedTable | psycopg.errors.InvalidSchemaName):
-                self._prepared = False  # the tables were taken away under us: the next use makes them again
-            if not self._told:
-                # The message of a failure names server and user; never a password, nor what was stored.
-                log.warning("the artifact store failed: %s", _reason(error))
-                self._told = True
+                self._prepared = False  # the tables were dropped: the next use creates them again
+            if not self._is_failure_logged:
+                # The message contains the server and user, but never a password or stored data.
+                log.warning("the artifact store failed: %s", _describe_error(error))
+                self._is_failure_logged = True
             raise KeyholeError(Code.STORE_UNAVAILABLE, f"the artifact store failed: {type(error).__name__}") from error
         else:
-            self._told = False
+            self._is_failure_logged = False
 
 
-def unreadable(error: KeyholeError) -> bool:
-    """Whether the server failed to read a page of its own files: the statement's rows are damaged, not the server."""
+def is_unreadable(error: KeyholeError) -> bool:
+    """Return whether PostgreSQL could not read a page of its files: the rows are damaged, not the server."""
     return isinstance(error.__cause__, psycopg.errors.DataCorrupted | psycopg.errors.IndexCorrupted)
 
 
-def parameters(url: str) -> dict[str, Any]:
-    """How to connect. Raises KeyholeError (invalid_argument) for an address that the client library cannot read."""
+def parse_url(url: str) -> dict[str, Any]:
+    """Return the connection parameters of a URL. Raises KeyholeError (invalid_argument) for a malformed URL."""
     try:
-        given: dict[str, Any] = dict(conninfo_to_dict(url))
+        parsed: dict[str, Any] = dict(conninfo_to_dict(url))
     except (psycopg.Error, UnicodeError):
-        # Its message would repeat a part of the address, which may be one of the password.
+        # The library's message would repeat a part of the URL, possibly of the password.
         raise KeyholeError(
             Code.INVALID_ARGUMENT,
             "KEYHOLE_STORE is not an address such as postgresql://user:password@host:5432/database",
         ) from None
-    ours = {"connect_timeout": int(PATIENCE), "application_name": "keyhole", "tcp_user_timeout": int(PATIENCE * 1000)}
+    defaults = {"connect_timeout": int(TIMEOUT), "application_name": "keyhole", "tcp_user_timeout": int(TIMEOUT * 1000)}
     fixed = {"autocommit": True, "prepare_threshold": None, "row_factory": dict_row}
-    return {**ours, **given, **fixed}
+    return {**defaults, **parsed, **fixed}
 
 
-def _begin(tenant: UUID, seconds: float) -> str:
-    """All in one exchange with the server; nothing in it is anyone's text."""
+def _begin_sql(tenant: UUID, seconds: float) -> str:
+    """Return the SQL that begins a transaction in one exchange with the server. It contains no user input."""
     milliseconds = int(seconds * 1000)
     return (
         f"BEGIN; SET LOCAL keyhole.tenant = '{tenant}'; SET LOCAL statement_timeout = {milliseconds}; "
@@ -200,8 +205,8 @@ def _begin(tenant: UUID, seconds: float) -> str:
     )
 
 
-def _clear(connection: Connection) -> None:
-    """Leave nothing of a transaction that did not end well, and wait for no server that has stopped answering."""
+def _end_transaction(connection: Connection) -> None:
+    """Roll back a failed transaction, and close the connection if the server has stopped answering."""
     status = connection.info.transaction_status
     if status in (TransactionStatus.INTRANS, TransactionStatus.INERROR):
         try:
@@ -212,7 +217,7 @@ def _clear(connection: Connection) -> None:
         connection.close()
 
 
-def _reason(error: BaseException) -> str:
+def _describe_error(error: BaseException) -> str:
     if isinstance(error, psycopg.OperationalError) and error.sqlstate is None:
         return " ".join(str(error).split())[:300]
     return f"{type(error).__name__} {getattr(error, 'sqlstate', None) or ''}".strip()

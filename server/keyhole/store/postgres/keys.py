@@ -1,4 +1,4 @@
-"""The SQL of what is kept under keys: URLs that were seen, and vectors of passages, each with a bound. No artifacts."""
+"""SQL for known URL keys and passage vectors in PostgreSQL, each with a limit."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from typing import Final, Literal
 from uuid import UUID
 
 from keyhole.store.postgres.database import Connection
-from keyhole.store.postgres.totals import Totals, add
+from keyhole.store.postgres.totals import Totals, add_totals
 
 Table = Literal["known_urls", "vectors"]
 
-PRUNED: Final = 20_000
-"""Rows taken out at once, at most: a fraction of a second. What is left goes with the next."""
+MAX_PRUNED: Final = 20_000
+"""Rows deleted by one call: a fraction of a second. The next call deletes the rest."""
 
-# Replaced, a row gets the highest number: the lowest ones are the longest unseen. In order of keys, so that no two
-# servers wait for each other.
+# An update gives a row the highest number, so the lowest numbers are the least recently seen rows. Rows are written in
+# key order, so that servers do not deadlock.
 _REMEMBER: Final = """
 WITH added AS (
     INSERT INTO keyhole.known_urls (tenant, key, number)
@@ -23,7 +23,7 @@ WITH added AS (
     ON CONFLICT (tenant, key) DO UPDATE SET number = excluded.number RETURNING xmax = 0 AS made
 ) SELECT count(*) FILTER (WHERE made) AS made FROM added
 """
-_KEEP: Final = """
+_KEEP_VECTORS: Final = """
 WITH added AS (
     INSERT INTO keyhole.vectors (tenant, key, number, vector)
     SELECT %s, key, nextval('keyhole.latest'), vector FROM unnest(%b::bytea[], %b::bytea[]) AS given (key, vector)
@@ -31,7 +31,7 @@ WITH added AS (
     RETURNING xmax = 0 AS made
 ) SELECT count(*) FILTER (WHERE made) AS made FROM added
 """
-# An array and not IN (SELECT …): that may be run again for each row, and each time pass over those locked before.
+# ARRAY() instead of IN (SELECT …), which PostgreSQL may run again for each row, skipping the rows locked before.
 _PRUNE: Final[Mapping[Table, str]] = {
     table: f"""
 DELETE FROM keyhole.{table} WHERE tenant = %s AND key = ANY(ARRAY(
@@ -42,34 +42,35 @@ DELETE FROM keyhole.{table} WHERE tenant = %s AND key = ANY(ARRAY(
 
 
 def remember(connection: Connection, tenant: UUID, keys: Sequence[bytes], most: int) -> None:
-    """Keep keys of URLs, sorted and each once, the `most` last seen of all."""
+    """Store URL keys, and delete the least recently seen beyond `most`. `keys`: sorted, without duplicates."""
     if keys:
-        _grow(connection, tenant, "known_urls", keys[0], _made(connection, _REMEMBER, [tenant, list(keys)]), most)
+        added = _count_added(connection, _REMEMBER, [tenant, list(keys)])
+        _update_total(connection, tenant, "known_urls", keys[0], added, most)
 
 
 def keep_vectors(connection: Connection, tenant: UUID, vectors: Mapping[bytes, bytes], most: int) -> None:
-    """Keep vectors, the `most` last kept of all."""
+    """Store vectors, and delete the oldest beyond `most`."""
     if vectors:
         keys = sorted(vectors)
-        values = [tenant, keys, [vectors[key] for key in keys]]
-        _grow(connection, tenant, "vectors", keys[0], _made(connection, _KEEP, values), most)
+        added = _count_added(connection, _KEEP_VECTORS, [tenant, keys, [vectors[key] for key in keys]])
+        _update_total(connection, tenant, "vectors", keys[0], added, most)
 
 
-def _made(connection: Connection, sql: str, values: Sequence[object]) -> int:
+def _count_added(connection: Connection, sql: str, values: Sequence[object]) -> int:
     row = connection.execute(sql, values).fetchone()
     return int(row["made"]) if row else 0
 
 
-def _grow(connection: Connection, tenant: UUID, table: Table, key: bytes, made: int, most: int) -> None:
-    """Add to the total, and take out the oldest where it is too much."""
-    if not made:
+def _update_total(connection: Connection, tenant: UUID, table: Table, key: bytes, added: int, most: int) -> None:
+    """Add to the total of a table, and delete its oldest rows beyond `most`. `key` chooses the shard."""
+    if not added:
         return
     row = connection.execute(
         f"SELECT sum({table})::bigint AS kept FROM keyhole.totals WHERE tenant = %s",
         [tenant],
     ).fetchone()
-    excess = min(PRUNED, (row["kept"] or 0) + made - most) if row else 0
-    gone = connection.execute(_PRUNE[table], [tenant, tenant, excess]).rowcount if excess > 0 else 0
-    grown = made - gone
-    amounts = Totals(known_urls=grown) if table == "known_urls" else Totals(vectors=grown)
-    add(connection, tenant, sum(key), amounts)
+    excess = min(MAX_PRUNED, (row["kept"] or 0) + added - most) if row else 0
+    deleted = connection.execute(_PRUNE[table], [tenant, tenant, excess]).rowcount if excess > 0 else 0
+    change = added - deleted
+    amounts = Totals(known_urls=change) if table == "known_urls" else Totals(vectors=change)
+    add_totals(connection, tenant, sum(key), amounts)

@@ -1,7 +1,7 @@
-"""Artifacts as rows of PostgreSQL and back. Pure; no SQL.
+"""Encode artifacts as rows of PostgreSQL, and decode them.
 
-PostgreSQL's text holds neither NUL characters nor lone surrogates, which pages do. So what must come back as it was is
-one record in JSON, escaped to ASCII, and the columns that SQL looks at are plain copies.
+PostgreSQL's text cannot hold NUL characters or lone surrogates, which pages contain. So all fields that must be
+preserved are in one JSON record, escaped to ASCII, and the columns that SQL compares are simplified copies.
 """
 
 from __future__ import annotations
@@ -16,47 +16,47 @@ from keyhole.errors import Code, KeyholeError
 from keyhole.records import Artifact, ArtifactSummary
 
 ROW_BYTES: Final = 900
-"""What an artifact takes beside its text, its stems and its record: rows and entries of indexes, measured."""
+"""Bytes of an artifact beside its text, stems and record: rows and index entries, measured."""
 STEM_BYTES: Final = 15
-"""What a search term of an artifact takes: 9 in the row and 6 in the index, measured."""
+"""Bytes of an artifact's search term: 9 in the row and 6 in the index, measured."""
 
-_RECORDED: Final = (
+_RECORD_FIELDS: Final = (
     "url", "requested_url", "title", "media_type", "language", "cut", "etag", "last_modified", "author", "published",
     "modified", "site", "replaces", "notes",
 )  # fmt: skip
-"""Fields in the order in which the record has them."""
+"""Fields of an artifact in the order of the record."""
 
 
-def tenant_number(tenant: str) -> UUID:
-    """What stands for a tenant in every table: of one size, whatever the name is, and no name is in the database."""
+def hash_tenant(tenant: str) -> UUID:
+    """Return the number of a tenant: of fixed size, and without storing its name in the database."""
     return UUID(bytes=hashlib.sha256(b"tenant:" + tenant.encode("utf-8", "surrogatepass")).digest()[:16])
 
 
-def request_number(url: str) -> UUID:
-    """What a requested URL is looked up by: an index takes no long texts."""
+def hash_url(url: str) -> UUID:
+    """Return the index key of a requested URL, because an index cannot hold long texts."""
     return UUID(bytes=hashlib.sha256(url.encode("utf-8", "surrogatepass")).digest()[:16])
 
 
-def plain(text: str) -> str:
-    """Text that PostgreSQL can take: what it cannot becomes a question mark."""
+def to_storable(text: str) -> str:
+    """Replace characters that PostgreSQL cannot store by question marks."""
     return text.replace("\x00", "?").encode("utf-8", "replace").decode("utf-8")
 
 
-def record_of(artifact: Artifact) -> str:
-    """Everything of an artifact but its id, text and times."""
-    return json.dumps([getattr(artifact, name) for name in _RECORDED], separators=(",", ":"))
+def encode_record(artifact: Artifact) -> str:
+    """Return an artifact's fields except its id, text and times as JSON."""
+    return json.dumps([getattr(artifact, name) for name in _RECORD_FIELDS], separators=(",", ":"))
 
 
-def artifact_of(row: Mapping[str, Any], text: str) -> Artifact:
-    """The artifact of a row with `id`, `fetched_at` and `record`."""
-    fields = dict(zip(_RECORDED, json.loads(row["record"]), strict=True))
+def decode_artifact(row: Mapping[str, Any], text: str) -> Artifact:
+    """Return the artifact of a row with the columns `id`, `fetched_at` and `record`."""
+    fields = dict(zip(_RECORD_FIELDS, json.loads(row["record"]), strict=True))
     fields["notes"] = tuple((name, value) for name, value in fields["notes"])
     return Artifact(id=row["id"], text=text, fetched_at=row["fetched_at"], **fields)
 
 
-def summary_of(row: Mapping[str, Any]) -> ArtifactSummary:
-    """One line of a listing."""
-    fields = dict(zip(_RECORDED, json.loads(row["record"]), strict=True))
+def decode_summary(row: Mapping[str, Any]) -> ArtifactSummary:
+    """Return the summary of a row."""
+    fields = dict(zip(_RECORD_FIELDS, json.loads(row["record"]), strict=True))
     return ArtifactSummary(
         row["id"],
         fields["url"],
@@ -68,27 +68,30 @@ def summary_of(row: Mapping[str, Any]) -> ArtifactSummary:
     )
 
 
-def url_of(record: str) -> str:
-    """The URL of a record."""
+def decode_url(record: str) -> str:
+    """Return the URL of a record."""
     url: str = json.loads(record)[0]
     return url
 
 
-def refusal(id: str, row: Mapping[str, Any] | None, url: str, expired_before: float) -> KeyholeError | None:
-    """Why an id gives no artifact: it is unknown, was dropped or is damaged. `url` is of its row or its tombstone."""
+def access_error(id: str, row: Mapping[str, Any] | None, url: str, expired_before: float) -> KeyholeError | None:
+    """Return the error for an artifact that is unknown, expired or damaged, else None.
+
+    `url`: the URL of the row or of its tombstone; "" without either.
+    """
     if row is None and not url:
         return KeyholeError(Code.UNKNOWN_ARTIFACT, "no artifact has this id")
     if row is None or row["last_access"] < expired_before:
         return KeyholeError(Code.EXPIRED_ARTIFACT, f"artifact {id} was dropped", url=url)
-    return damaged(id, url) if row["damaged"] else None
+    return damaged_error(id, url) if row["damaged"] else None
 
 
-def damaged(id: str, url: str) -> KeyholeError:
-    """The text of an artifact is not what was kept."""
+def damaged_error(id: str, url: str) -> KeyholeError:
+    """Return the error for reading a damaged artifact."""
     return KeyholeError(Code.DAMAGED_ARTIFACT, f"the stored text of artifact {id} is damaged", url=url)
 
 
-def within(start: int, end: int, chars: int) -> tuple[int, int]:
-    """A stretch as far as a text of so many characters has it."""
+def clamp_range(start: int, end: int, chars: int) -> tuple[int, int]:
+    """Clamp a range to a text of `chars` characters."""
     start = min(max(0, start), chars)
     return start, min(max(start, end), chars)

@@ -1,9 +1,9 @@
-"""The tables in PostgreSQL, brought up by whichever server comes first, and the installation's secret. Keeps nothing.
+"""The schema in PostgreSQL, created and migrated by the first server, and the installation's secret.
 
-Every table of a tenant's things carries the tenant, and every statement names it. Row-level security is a second wall
-behind that: a transaction sets `keyhole.tenant`, and the tables show no other rows, even to the role that owns them.
-Only `words` is without it: the array operators are not leakproof, so that PostgreSQL would not use its index; its terms
-are hashes under the tenant's number, which no other tenant's question holds.
+Every table of tenant data has a column for the tenant, and every statement names it. Row-level security is a second
+protection: a transaction sets `keyhole.tenant`, and the tables show no other rows, even to the role that owns them.
+Only `words` has no such policy: array operators are not leakproof, so PostgreSQL would not use its index. Its terms are
+hashes keyed by the tenant's number, which no other tenant's query contains.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from typing import Final, LiteralString
 
 from keyhole.errors import Code, KeyholeError
 from keyhole.store.home import SECRET_BYTES
-from keyhole.store.postgres.database import GRACE, PATIENCE, Connection
+from keyhole.store.postgres.database import GRACE, TIMEOUT, Connection
 
 MIGRATION_SECONDS: Final = 600.0
-"""The longest that bringing the tables up may take; others that start meanwhile wait for it as long."""
-LOCK: Final = 0x6B657968_6F6C6501
-"""Number of the advisory lock under which tables are changed: "keyhole" and a one."""
+"""Time limit of a migration; servers that start meanwhile wait as long."""
+MIGRATION_LOCK: Final = 0x6B657968_6F6C6501
+"""Number of the advisory lock for migrations: "keyhole" and a one."""
 
-_GUARDED: Final = ("totals", "contents", "chunks", "artifacts", "dropped", "known_urls", "vectors")
+_GUARDED_TABLES: Final = ("totals", "contents", "chunks", "artifacts", "dropped", "known_urls", "vectors")
 
 _MIGRATIONS: Final[tuple[LiteralString, ...]] = (
     """
@@ -79,39 +79,41 @@ ALTER TABLE keyhole.vectors ALTER vector SET STORAGE EXTERNAL;
 CREATE INDEX vectors_by_number ON keyhole.vectors (tenant, number);
 """,
 )
-"""What leads from each version of the tables to the next, the first from none. A released one never changes; new
-columns have defaults, as a server of the version before still writes while others are replaced."""
+"""Migrations from each version to the next; the first starts from an empty database. Released migrations never change.
+New columns need defaults, because servers of the previous version still write while others are updated."""
 SCHEMA_VERSION: Final = len(_MIGRATIONS)
 
 
 def prepare(connection: Connection) -> None:
-    """Bring the tables up to this version: one server does, and the others wait for it.
+    """Create or migrate the tables. One server does it, and the others wait.
 
-    Raises KeyholeError (store_unavailable) when a newer Keyhole made them; they are left as they are.
+    Raises KeyholeError (store_unavailable) for tables of a newer Keyhole, which are not changed.
     """
-    if _version(connection) == SCHEMA_VERSION:
+    if _read_version(connection) == SCHEMA_VERSION:
         return
-    connection.patience = MIGRATION_SECONDS + GRACE
+    connection.answer_timeout = MIGRATION_SECONDS + GRACE
     try:
         with connection.transaction():
             connection.execute("SELECT set_config('statement_timeout', %s, true)", [str(int(MIGRATION_SECONDS * 1000))])
-            # A server that is suspended in between must not keep the lock from all others.
+            # A server suspended during the migration must not hold the lock forever.
             connection.execute("SET LOCAL idle_in_transaction_session_timeout = 10000")
-            connection.execute("SELECT set_config('lock_timeout', '0', true), pg_advisory_xact_lock(%s)", [LOCK])
-            _migrate(connection, _version(connection))
+            connection.execute(
+                "SELECT set_config('lock_timeout', '0', true), pg_advisory_xact_lock(%s)", [MIGRATION_LOCK]
+            )
+            _migrate(connection, _read_version(connection))
     finally:
-        connection.patience = PATIENCE + GRACE
+        connection.answer_timeout = TIMEOUT + GRACE
 
 
-def secret_of(connection: Connection) -> bytes:
-    """The secret that all servers on this database share."""
+def read_secret(connection: Connection) -> bytes:
+    """Return the secret shared by all servers on this database."""
     row = connection.execute("SELECT secret FROM keyhole.installation").fetchone()
     return bytes(row["secret"]) if row else b""
 
 
-def _version(connection: Connection) -> int:
-    """The version of the tables there are, 0 without any."""
-    # Not to_regclass(): in a transaction that has waited for a lock, it still says what was there before.
+def _read_version(connection: Connection) -> int:
+    """Return the version of the existing tables, or 0."""
+    # Not to_regclass(): in a transaction that has waited for a lock, it returns the state before the wait.
     sql = "SELECT FROM pg_catalog.pg_tables WHERE schemaname = 'keyhole' AND tablename = 'installation'"
     if not connection.execute(sql).rowcount:
         return 0
@@ -126,12 +128,12 @@ def _migrate(connection: Connection, version: int) -> None:
     if version == SCHEMA_VERSION:
         return
     if not connection.execute("SELECT FROM pg_catalog.pg_namespace WHERE nspname = 'keyhole'").rowcount:
-        # Not IF NOT EXISTS: that asks for the right to make schemas even where the operator has made this one.
+        # Not IF NOT EXISTS: it needs the right to create schemas even if the operator has created this one.
         connection.execute("CREATE SCHEMA keyhole")
     for migration in _MIGRATIONS[version:]:
         connection.execute(migration)
-    for table in _GUARDED:
-        connection.execute(_guard(table))
+    for table in _GUARDED_TABLES:
+        connection.execute(_guard_sql(table))
     connection.execute(
         "INSERT INTO keyhole.installation (version, secret) VALUES (%s, %s) "
         "ON CONFLICT (one) DO UPDATE SET version = excluded.version",
@@ -139,7 +141,7 @@ def _migrate(connection: Connection, version: int) -> None:
     )
 
 
-def _guard(table: str) -> str:
+def _guard_sql(table: str) -> str:
     return (
         f"ALTER TABLE keyhole.{table} ENABLE ROW LEVEL SECURITY; ALTER TABLE keyhole.{table} FORCE ROW LEVEL SECURITY; "
         f"DROP POLICY IF EXISTS own ON keyhole.{table}; CREATE POLICY own ON keyhole.{table} "

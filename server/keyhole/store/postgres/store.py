@@ -1,7 +1,7 @@
-"""Artifacts of one tenant in PostgreSQL, shared by any number of servers. The store's methods; its SQL is in the rooms
-beside it (postgres_*.py), by subject.
+"""The artifact store of one tenant in PostgreSQL, shared by any number of servers.
 
-Every method is one short transaction. A reader sees one state of the database, so nothing is taken away under it.
+Most methods are one short transaction, which sees a consistent state of the database. The SQL is in the modules beside
+this one, by subject.
 """
 
 from __future__ import annotations
@@ -15,31 +15,31 @@ from keyhole.errors import Code, KeyholeError
 from keyhole.records import Artifact, ArtifactSummary, Part, Place
 from keyhole.store.base import MAX_KNOWN_URLS, MAX_VECTORS, TOO_LARGE, Clock, StoreStats, Verification, Word
 from keyhole.store.chunks import pack
-from keyhole.store.filters import NONE, Filters
-from keyhole.store.postgres import keys as postgres_keys
-from keyhole.store.postgres.database import PATIENCE, Connection, Database
-from keyhole.store.postgres.reads import HEAD, VERIFY_SECONDS, WHOLE, Reads
+from keyhole.store.filters import NO_FILTERS, Filters
+from keyhole.store.postgres import keys as key_tables
+from keyhole.store.postgres.database import TIMEOUT, Connection, Database
+from keyhole.store.postgres.reads import ROW_COLUMNS, TEXT_COLUMNS, VERIFY_SECONDS, Reader
 from keyhole.store.postgres.rows import (
     ROW_BYTES,
     STEM_BYTES,
-    artifact_of,
-    plain,
-    record_of,
-    request_number,
-    summary_of,
-    within,
+    clamp_range,
+    decode_artifact,
+    decode_summary,
+    encode_record,
+    hash_url,
+    to_storable,
 )
-from keyhole.store.postgres.search import PLAN, Asked, held_by_any, narrowed, stems_of
-from keyhole.store.postgres.sweep import Limits, bury, due, sweep
-from keyhole.store.postgres.texts import CHUNK_CHARS, free, keep_text, kept_texts, read_part, read_text
-from keyhole.store.postgres.totals import Totals, add, totals
+from keyhole.store.postgres.search import PLANNER_SETTINGS, SearchScope, contains_words, hash_stems, search_keys
+from keyhole.store.postgres.sweep import Limits, drop_artifacts, is_sweep_due, sweep
+from keyhole.store.postgres.texts import CHUNK_CHARS, delete_unused_texts, list_texts, read_range, read_text, store_text
+from keyhole.store.postgres.totals import Totals, add_totals, read_totals
 
 VERIFY_BATCH: Final = 16
-"""Texts checked in one transaction: of the longest ones some hundred megabytes."""
-BYTES_A_SECOND: Final = 2_000_000
-"""A slow disk and network; a long text gets as much more time to be kept."""
+"""Texts verified in one transaction: some hundred megabytes of the longest texts."""
+BYTES_PER_SECOND: Final = 2_000_000
+"""Throughput of a slow disk and network: the time limit for storing a text grows with its length."""
 
-_KEEP: Final = """
+_PUT: Final = """
 WITH kept AS (
     INSERT INTO keyhole.artifacts (tenant, id, content, chars, size, request, fetched_at, last_access, published,
         language, url, record)
@@ -59,65 +59,66 @@ WITH kept AS (
 
 
 class PostgresStore:
-    """One tenant's view of a database. All of a server's tenants share its connections."""
+    """The store of one tenant. All tenants of a server share the connections of its database."""
 
     def __init__(self, database: Database, tenant: UUID, clock: Clock, limits: Limits) -> None:
         self._database = database
         self._tenant = tenant
         self._clock = clock
         self._limits = limits
-        self._reads = Reads(database, tenant, clock, limits.ttl)
+        self._reader = Reader(database, tenant, clock, limits.ttl)
 
     def put(self, artifact: Artifact, words: str, keys: Iterable[bytes] = ()) -> None:
         now, text = self._clock(), pack(artifact.text, CHUNK_CHARS)
-        stems, record = stems_of(self._tenant, words), record_of(artifact)
+        stems, record = hash_stems(self._tenant, words), encode_record(artifact)
         size = ROW_BYTES + len(record) + STEM_BYTES * (stems.count(",") + 1)
-        if text.stored + size > self._limits.max_bytes:
+        if text.stored_bytes + size > self._limits.max_bytes:
             raise KeyholeError(Code.STORE_UNAVAILABLE, TOO_LARGE)
         values = {
-            "tenant": self._tenant, "id": plain(artifact.id), "chars": text.chars, "size": size, "now": now,
-            "request": request_number(artifact.requested_url), "fetched_at": artifact.fetched_at,
-            "published": plain(artifact.published), "language": plain(artifact.language), "url": plain(artifact.url),
-            "record": record, "stems": stems,
+            "tenant": self._tenant, "id": to_storable(artifact.id), "chars": text.chars, "size": size, "now": now,
+            "request": hash_url(artifact.requested_url), "fetched_at": artifact.fetched_at,
+            "published": to_storable(artifact.published), "language": to_storable(artifact.language),
+            "url": to_storable(artifact.url), "record": record, "stems": stems,
         }  # fmt: skip
-        with self._transaction(seconds=PATIENCE + text.size / BYTES_A_SECOND) as connection:
-            content, added = keep_text(connection, self._tenant, text)
-            row = connection.execute(_KEEP, values | {"content": content}).fetchone() or {}
-            if row["content"] != content:  # another text under an id that has one already: the first stays
-                free(connection, self._tenant, [content])
-                added = False
-            if added or row["made"]:
-                one, own = int(row["made"]), size * row["made"]
-                amounts = Totals(one, int(added), text.size * one, text.stored * added + own)
-                add(connection, self._tenant, row["key"], amounts)
-            sweeping = due(connection, self._tenant, now, self._limits)
-        with suppress(KeyholeError):  # what was put is kept, whatever becomes of this
-            # Apart: keys and then totals are locked in it, which within the above would be the other way round.
-            if known := list(keys):
-                self.remember(known)
-            if sweeping:
+        with self._transaction(seconds=TIMEOUT + text.size / BYTES_PER_SECOND) as connection:
+            content, is_new_text = store_text(connection, self._tenant, text)
+            row = connection.execute(_PUT, values | {"content": content}).fetchone() or {}
+            if row["content"] != content:  # the id already has another text, which stays
+                delete_unused_texts(connection, self._tenant, [content])
+                is_new_text = False
+            if is_new_text or row["made"]:
+                made = int(row["made"])
+                added_bytes = text.stored_bytes * is_new_text + size * made
+                amounts = Totals(made, int(is_new_text), text.size * made, added_bytes)
+                add_totals(connection, self._tenant, row["key"], amounts)
+            must_sweep = is_sweep_due(connection, self._tenant, now, self._limits)
+        with suppress(KeyholeError):  # the artifact is stored, even if this fails
+            # Separate transactions: they lock keys before totals, the reverse of the order above.
+            if url_keys := list(keys):
+                self.remember(url_keys)
+            if must_sweep:
                 self.collect()
 
     def get(self, id: str) -> Artifact:
-        row, text = self._reads.read(id, WHOLE, lambda _, row: read_text(row["pieces"], row["digest"]))
-        return artifact_of(row, text)
+        row, text = self._reader.read(id, TEXT_COLUMNS, lambda _, row: read_text(row["pieces"], row["digest"]))
+        return decode_artifact(row, text)
 
     def part(self, id: str, start: int, end: int) -> Part:
-        def stretch(connection: Connection, row: dict[str, Any]) -> str | None:
-            return read_part(connection, self._tenant, row["content"], *within(start, end, row["chars"]))
+        def read(connection: Connection, row: dict[str, Any]) -> str | None:
+            return read_range(connection, self._tenant, row["content"], *clamp_range(start, end, row["chars"]))
 
-        row, text = self._reads.read(id, HEAD, stretch)
-        return Part(artifact_of(row, text), within(start, end, row["chars"])[0], row["chars"])
+        row, text = self._reader.read(id, ROW_COLUMNS, read)
+        return Part(decode_artifact(row, text), clamp_range(start, end, row["chars"])[0], row["chars"])
 
     def recent(self, url: str, since: float) -> Artifact | None:
         sql = (
             "SELECT key FROM keyhole.artifacts WHERE tenant = %s AND request = %s AND fetched_at >= %s "
             "AND last_access >= %s AND NOT damaged ORDER BY fetched_at DESC LIMIT 1"
         )
-        values = [self._tenant, request_number(url), since, self._clock() - self._limits.ttl]
+        values = [self._tenant, hash_url(url), since, self._clock() - self._limits.ttl]
         with self._transaction() as connection:
             row = connection.execute(sql, values).fetchone()
-        return self._reads.of_keys([row["key"]]).get(row["key"]) if row else None
+        return self._reader.read_many([row["key"]]).get(row["key"]) if row else None
 
     def renew(self, id: str, fetched_at: float) -> bool:
         now = self._clock()
@@ -126,47 +127,49 @@ class PostgresStore:
             "WHERE tenant = %s AND id = %s AND last_access >= %s AND NOT damaged"
         )
         with self._transaction() as connection:
-            values = [fetched_at, now, self._tenant, plain(id), now - self._limits.ttl]
+            values = [fetched_at, now, self._tenant, to_storable(id), now - self._limits.ttl]
             return bool(connection.execute(sql, values).rowcount)
 
-    def search(self, words: Sequence[Word], limit: int, filters: Filters = NONE) -> tuple[Artifact, ...]:
+    def search(self, words: Sequence[Word], limit: int, filters: Filters = NO_FILTERS) -> tuple[Artifact, ...]:
         now = self._clock()
-        asked = Asked(self._tenant, filters, now, now - self._limits.ttl)
-        with self._transaction(plan=PLAN) as connection:
-            total = totals(connection, self._tenant).artifacts
-            keys = narrowed(connection, words, limit, asked, total)
-        found = self._reads.of_keys(keys) if keys else {}
-        return tuple(found[key] for key in keys if key in found)
+        scope = SearchScope(self._tenant, filters, now, now - self._limits.ttl)
+        with self._transaction(settings=PLANNER_SETTINGS) as connection:
+            total = read_totals(connection, self._tenant).artifacts
+            keys = search_keys(connection, words, limit, scope, total)
+        artifacts = self._reader.read_many(keys) if keys else {}
+        return tuple(artifacts[key] for key in keys if key in artifacts)
 
-    def held(self, words: Sequence[Word]) -> tuple[bool, ...]:
-        with self._transaction(plan=PLAN) as connection:
-            return held_by_any(connection, self._tenant, words)
+    def contains_words(self, words: Sequence[Word]) -> tuple[bool, ...]:
+        with self._transaction(settings=PLANNER_SETTINGS) as connection:
+            return contains_words(connection, self._tenant, words)
 
     def list(self, limit: int, after: Place | None = None) -> tuple[ArtifactSummary, ...]:
-        behind: LiteralString = "AND fetched_at <= %s AND (fetched_at < %s OR id > %s) " if after else ""
+        after_sql: LiteralString = "AND fetched_at <= %s AND (fetched_at < %s OR id > %s) " if after else ""
         sql = (
-            f"SELECT {HEAD}, (SELECT text_size FROM keyhole.contents c WHERE c.key = a.content AND c.tenant = a.tenant)"
-            " FROM keyhole.artifacts a WHERE tenant = %s AND last_access >= %s AND NOT damaged "
-            f"{behind}ORDER BY fetched_at DESC, id LIMIT %s"
+            f"SELECT {ROW_COLUMNS}, "
+            "(SELECT text_size FROM keyhole.contents c WHERE c.key = a.content AND c.tenant = a.tenant) "
+            "FROM keyhole.artifacts a WHERE tenant = %s AND last_access >= %s AND NOT damaged "
+            f"{after_sql}ORDER BY fetched_at DESC, id LIMIT %s"
         )
-        at = [after[0], after[0], plain(after[1])] if after else []
+        after_values = [after[0], after[0], to_storable(after[1])] if after else []
         with self._transaction() as connection:
-            rows = connection.execute(sql, [self._tenant, self._clock() - self._limits.ttl, *at, limit], binary=True)
-            return tuple(summary_of(row) for row in rows)
+            values = [self._tenant, self._clock() - self._limits.ttl, *after_values, limit]
+            rows = connection.execute(sql, values, binary=True)
+            return tuple(decode_summary(row) for row in rows)
 
     def remove(self, id: str) -> bool:
-        # The text's lock first, as in `put`, so that the two never wait for each other.
+        # Lock the text first, as `put` does, to avoid a deadlock.
         sql = (
             "SELECT key FROM keyhole.contents WHERE tenant = %(tenant)s AND key = (SELECT content FROM "
             "keyhole.artifacts WHERE tenant = %(tenant)s AND id = %(id)s) FOR UPDATE"
         )
-        named = {"tenant": self._tenant, "id": plain(id)}
+        values = {"tenant": self._tenant, "id": to_storable(id)}
         with self._transaction() as connection:
-            connection.execute(sql, named)
+            connection.execute(sql, values)
             row = connection.execute(
-                "SELECT key FROM keyhole.artifacts WHERE tenant = %(tenant)s AND id = %(id)s FOR UPDATE", named
+                "SELECT key FROM keyhole.artifacts WHERE tenant = %(tenant)s AND id = %(id)s FOR UPDATE", values
             ).fetchone()
-            return row is not None and bury(connection, self._tenant, [row["key"]], None) > 0
+            return row is not None and drop_artifacts(connection, self._tenant, [row["key"]], None) > 0
 
     def collect(self) -> int:
         return sweep(self._database, self._tenant, self._clock(), self._limits)
@@ -179,29 +182,30 @@ class PostgresStore:
             "FROM keyhole.artifacts WHERE tenant = %(t)s"
         )
         with self._transaction() as connection:
-            kept = totals(connection, self._tenant)
+            sums = read_totals(connection, self._tenant)
             row = connection.execute(sql, {"t": self._tenant}).fetchone() or {}
         return StoreStats(
-            "postgresql", kept.artifacts, kept.contents, kept.text_bytes, kept.stored_bytes, self._limits.max_bytes,
+            "postgresql", sums.artifacts, sums.contents, sums.text_bytes, sums.stored_bytes, self._limits.max_bytes,
             row["tombstones"], row["damaged"], row["oldest"], row["newest"],
         )  # fmt: skip
 
     def verify(self) -> Verification:
         with self._transaction(seconds=VERIFY_SECONDS) as connection:
-            keys = kept_texts(connection, self._tenant)
-        batches = [self._reads.verified(keys[at : at + VERIFY_BATCH]) for at in range(0, len(keys), VERIFY_BATCH)]
+            keys = list_texts(connection, self._tenant)
+        starts = range(0, len(keys), VERIFY_BATCH)
+        batches = [self._reader.verify_texts(keys[start : start + VERIFY_BATCH]) for start in starts]
         return Verification(sum(count for count, _ in batches), tuple(sorted(id for _, ids in batches for id in ids)))
 
     def warning(self) -> str:
         return ""
 
     def close(self) -> None:
-        """Nothing of its own is open: its connections are those of all tenants, which SharedStores closes."""
+        """Do nothing: SharedStores closes the connections, which all tenants share."""
 
     def remember(self, keys: Iterable[bytes]) -> None:
-        ordered = sorted(set(keys))
+        sorted_keys = sorted(set(keys))
         with self._transaction() as connection:
-            postgres_keys.remember(connection, self._tenant, ordered, MAX_KNOWN_URLS)
+            key_tables.remember(connection, self._tenant, sorted_keys, MAX_KNOWN_URLS)
 
     def remembers(self, key: bytes) -> bool:
         with self._transaction() as connection:
@@ -210,7 +214,7 @@ class PostgresStore:
 
     def keep_vectors(self, vectors: Mapping[bytes, bytes]) -> None:
         with self._transaction() as connection:
-            postgres_keys.keep_vectors(connection, self._tenant, vectors, MAX_VECTORS)
+            key_tables.keep_vectors(connection, self._tenant, vectors, MAX_VECTORS)
 
     def vectors(self, keys: Sequence[bytes]) -> Mapping[bytes, bytes]:
         sql = "SELECT key, vector FROM keyhole.vectors WHERE tenant = %s AND key = ANY(%b::bytea[])"
@@ -218,5 +222,5 @@ class PostgresStore:
             rows = connection.execute(sql, [self._tenant, list(dict.fromkeys(keys))], binary=True)
             return {bytes(row["key"]): bytes(row["vector"]) for row in rows}
 
-    def _transaction(self, *, seconds: float = PATIENCE, plan: str = "") -> AbstractContextManager[Connection]:
-        return self._database.transaction(self._tenant, seconds=seconds, plan=plan)
+    def _transaction(self, *, seconds: float = TIMEOUT, settings: str = "") -> AbstractContextManager[Connection]:
+        return self._database.transaction(self._tenant, seconds=seconds, settings=settings)

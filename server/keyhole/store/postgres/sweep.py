@@ -1,6 +1,6 @@
-"""What leaves the store in PostgreSQL: the expired and what exceeds the size, in small batches. Reads no text.
+"""Delete expired and excess artifacts from PostgreSQL in small batches.
 
-A batch takes only rows that no other server has in hand, so that replicas that sweep at once share the work.
+A batch skips rows that another server has locked, so servers that sweep at the same time share the work.
 """
 
 from __future__ import annotations
@@ -11,29 +11,29 @@ from typing import Any, Final
 from uuid import UUID
 
 from keyhole.store.postgres.database import NO_TENANT, Connection, Database
-from keyhole.store.postgres.rows import url_of
-from keyhole.store.postgres.texts import free
-from keyhole.store.postgres.totals import Totals, add, shard_of, totals
+from keyhole.store.postgres.rows import decode_url
+from keyhole.store.postgres.texts import delete_unused_texts
+from keyhole.store.postgres.totals import Totals, add_totals, choose_shard, read_totals
 
-BATCH: Final = 200
-"""Artifacts dropped in one transaction: some 20 ms, in which nobody waits for more than these."""
+BATCH_SIZE: Final = 200
+"""Artifacts dropped in one transaction: some 20 ms, during which only these rows are locked."""
 MAX_BATCHES: Final = 10
-"""Of one call; what is left is dropped by the next."""
+"""Batches of one call; the next call drops the rest."""
 MAX_TOMBSTONES: Final = 10_000
-"""Dropped ids of a tenant remembered with their URL, so that an agent learns what to fetch again."""
+"""Dropped ids of a tenant stored with their URL, so that an agent learns which page to fetch again."""
 SWEEP_EVERY: Final = 3_600.0
-"""Seconds after which a tenant that does not call is swept by others' calls: what it kept must not outlive its time."""
+"""Seconds after which the calls of other tenants sweep an inactive tenant, so that its artifacts expire on time."""
 
 _OLDEST: Final = """
 SELECT a.key, a.size + c.size AS size, last_access FROM keyhole.artifacts a
 JOIN keyhole.contents c ON c.key = a.content AND c.tenant = a.tenant
 WHERE a.tenant = %s ORDER BY last_access, a.key LIMIT %s FOR UPDATE OF a, c SKIP LOCKED
 """
-_BURY: Final = """
+_DROP: Final = """
 WITH gone AS (DELETE FROM keyhole.artifacts WHERE tenant = %s AND key = ANY(%s) RETURNING id, record, size, content)
 SELECT gone.*, c.text_size FROM gone JOIN keyhole.contents c ON c.key = gone.content AND c.tenant = %s
 """
-_DUE: Final = """
+_IS_DUE: Final = """
 SELECT coalesce((SELECT min(last_access) FROM keyhole.artifacts WHERE tenant = %s) < %s, false)
     OR (SELECT coalesce(sum(stored_bytes), 0) FROM keyhole.totals WHERE tenant = %s) > %s
     OR NOT EXISTS (SELECT FROM keyhole.tenants WHERE tenant = %s)
@@ -49,23 +49,25 @@ UPDATE keyhole.tenants SET swept_at = %s WHERE tenant = (
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How long and how much a tenant may keep."""
+    """A tenant's limits: seconds after its last access until an artifact expires, and bytes stored."""
 
     ttl: float
     max_bytes: int
 
 
-def due(connection: Connection, tenant: UUID, now: float, limits: Limits) -> bool:
-    """Whether a sweep has anything to do."""
+def is_sweep_due(connection: Connection, tenant: UUID, now: float, limits: Limits) -> bool:
+    """Return whether a sweep has work to do."""
     values = [tenant, now - limits.ttl, tenant, limits.max_bytes, tenant, now - SWEEP_EVERY]
-    row = connection.execute(_DUE, values).fetchone()
+    row = connection.execute(_IS_DUE, values).fetchone()
     return bool(row and row["due"])
 
 
 def sweep(database: Database, tenant: UUID, now: float, limits: Limits) -> int:
-    """Drop what has expired and what exceeds the size; how many of this tenant's were dropped. One other tenant, that
-    nobody has swept for long, is swept too."""
-    dropped = _sweep(database, tenant, now, limits)
+    """Drop a tenant's expired and excess artifacts; return the number dropped.
+
+    Also sweeps one other tenant that has not been swept for SWEEP_EVERY seconds.
+    """
+    dropped = _sweep_tenant(database, tenant, now, limits)
     with database.transaction(NO_TENANT) as connection:
         connection.execute(
             "INSERT INTO keyhole.tenants VALUES (%s, %s) "
@@ -74,28 +76,30 @@ def sweep(database: Database, tenant: UUID, now: float, limits: Limits) -> int:
         )
         other = connection.execute(_LONGEST_UNSWEPT, [now, now - SWEEP_EVERY, tenant]).fetchone()
     if other:
-        _sweep(database, other["tenant"], now, limits)
+        _sweep_tenant(database, other["tenant"], now, limits)
     return dropped
 
 
-def _sweep(database: Database, tenant: UUID, now: float, limits: Limits) -> int:
+def _sweep_tenant(database: Database, tenant: UUID, now: float, limits: Limits) -> int:
     dropped = 0
     for _ in range(MAX_BATCHES):
         with database.transaction(tenant) as connection:
-            excess = totals(connection, tenant).stored_bytes - limits.max_bytes
-            rows = connection.execute(_OLDEST, [tenant, BATCH], binary=True).fetchall()
-            going = doomed(rows, excess, now - limits.ttl)
-            if going:
-                bury(connection, tenant, going, now)
-        dropped += len(going)
-        if len(going) < BATCH:
+            excess = read_totals(connection, tenant).stored_bytes - limits.max_bytes
+            rows = connection.execute(_OLDEST, [tenant, BATCH_SIZE], binary=True).fetchall()
+            keys = choose_evictions(rows, excess, now - limits.ttl)
+            if keys:
+                drop_artifacts(connection, tenant, keys, now)
+        dropped += len(keys)
+        if len(keys) < BATCH_SIZE:
             break
     return dropped
 
 
-def doomed(rows: Sequence[dict[str, Any]], excess: int, expired_before: float) -> list[int]:
-    """The keys of those rows (least recently read first) that go: the expired, then the oldest until the excess is
-    gone."""
+def choose_evictions(rows: Sequence[dict[str, Any]], excess: int, expired_before: float) -> list[int]:
+    """Return the keys of the rows to drop: the expired, then the least recently read until `excess` bytes are freed.
+
+    `rows`: least recently read first.
+    """
     keys = []
     for row in rows:
         if row["last_access"] >= expired_before and excess <= 0:
@@ -105,11 +109,13 @@ def doomed(rows: Sequence[dict[str, Any]], excess: int, expired_before: float) -
     return keys
 
 
-def bury(connection: Connection, tenant: UUID, keys: Sequence[int], now: float | None) -> int:
-    """Take artifacts out, with their texts where those are no other's; how many there were. Their ids and URLs are
-    remembered as of `now`, where it is given."""
-    gone = connection.execute(_BURY, [tenant, list(keys), tenant]).fetchall()
-    if now is not None and gone:
+def drop_artifacts(connection: Connection, tenant: UUID, keys: Sequence[int], now: float | None) -> int:
+    """Delete artifacts with their unshared texts; return the number deleted.
+
+    `now`: the time of the tombstones to create; None for no tombstones.
+    """
+    deleted = connection.execute(_DROP, [tenant, list(keys), tenant]).fetchall()
+    if now is not None and deleted:
         connection.execute(
             "INSERT INTO keyhole.dropped (tenant, id, url, dropped_at) SELECT %s, *, %s "
             "FROM unnest(%s::text[], %b::bytea[]) ON CONFLICT (tenant, id) DO UPDATE SET url = excluded.url, "
@@ -117,8 +123,8 @@ def bury(connection: Connection, tenant: UUID, keys: Sequence[int], now: float |
             [
                 tenant,
                 now,
-                [row["id"] for row in gone],
-                [url_of(row["record"]).encode("utf-8", "surrogatepass") for row in gone],
+                [row["id"] for row in deleted],
+                [decode_url(row["record"]).encode("utf-8", "surrogatepass") for row in deleted],
             ],
         )
         connection.execute(
@@ -126,13 +132,13 @@ def bury(connection: Connection, tenant: UUID, keys: Sequence[int], now: float |
             "WHERE tenant = %s ORDER BY dropped_at DESC OFFSET %s LIMIT 1)",
             [tenant, tenant, MAX_TOMBSTONES - 1],
         )
-    contents, chunk_bytes = free(connection, tenant, [row["content"] for row in gone])
+    contents, chunk_bytes = delete_unused_texts(connection, tenant, [row["content"] for row in deleted])
     amounts = Totals(
-        artifacts=-len(gone),
+        artifacts=-len(deleted),
         contents=-contents,
-        text_bytes=-sum(row["text_size"] for row in gone),
-        stored_bytes=-chunk_bytes - sum(row["size"] for row in gone),
+        text_bytes=-sum(row["text_size"] for row in deleted),
+        stored_bytes=-chunk_bytes - sum(row["size"] for row in deleted),
     )
-    if gone:
-        add(connection, tenant, shard_of(keys), amounts)
-    return len(gone)
+    if deleted:
+        add_totals(connection, tenant, choose_shard(keys), amounts)
+    return len(deleted)

@@ -1,5 +1,4 @@
-"""The SQL of texts: chunks of each different text of a tenant, kept once, read whole or in part, freed with the last
-artifact that has them. Decides nothing, and knows no pool."""
+"""SQL for texts in PostgreSQL. Each distinct text of a tenant is stored once and deleted with its last artifact."""
 
 from __future__ import annotations
 
@@ -9,13 +8,13 @@ from uuid import UUID
 
 import psycopg
 
-from keyhole.store.chunks import Chunk, Packed, stretch, whole
+from keyhole.store.chunks import Chunk, PackedText, unpack, unpack_range
 from keyhole.store.postgres.database import Connection
 
 CHUNK_CHARS: Final = 65_536
-"""Characters of a chunk. A range of 8,000 reads one or two, in well under a millisecond; a chunk of half the size would
-take a tenth more space, one of twice the size would make ranges slower (`python -m benchmarks.store.postgres`)."""
-_KEEP: Final = """
+"""Characters of a chunk. A range of 8,000 reads one or two, in well under a millisecond. Chunks of half the size take a
+tenth more space, chunks of twice the size make ranges slower (`python -m benchmarks.store.postgres`)."""
+_STORE_TEXT: Final = """
 WITH kept AS (
     INSERT INTO keyhole.contents (tenant, digest, chars, text_size, size) VALUES (%s, %s, %s, %s, %s)
     ON CONFLICT (tenant, digest) DO UPDATE SET chars = excluded.chars RETURNING key, damaged, xmax = 0 AS made
@@ -26,12 +25,12 @@ WITH kept AS (
 )
 SELECT key, damaged, made FROM kept
 """
-_MEND: Final = (
+_REPAIR: Final = (
     "DELETE FROM keyhole.chunks WHERE tenant = %s AND content = %s",
     "UPDATE keyhole.contents SET damaged = false WHERE tenant = %s AND key = %s",
     "UPDATE keyhole.artifacts SET damaged = false WHERE tenant = %s AND content = %s",
 )
-_PART: Final = """
+_READ_RANGE: Final = """
 SELECT first, data FROM keyhole.chunks WHERE tenant = %(tenant)s AND content = %(content)s AND first < %(end)s
 AND first >= (
     SELECT coalesce(max(first), 0) FROM keyhole.chunks
@@ -40,49 +39,51 @@ AND first >= (
 """
 
 
-def keep_text(connection: Connection, tenant: UUID, text: Packed) -> tuple[int, bool]:
-    """Keep a text, or find it kept; one that was damaged is whole again. Its key, and whether it was not there."""
+def store_text(connection: Connection, tenant: UUID, text: PackedText) -> tuple[int, bool]:
+    """Store a text unless an equal one is stored, and repair a damaged one; return its key and whether it is new."""
     firsts, pieces = [chunk.first for chunk in text.chunks], [chunk.data for chunk in text.chunks]
-    values = [tenant, text.digest, text.chars, text.size, text.stored, tenant, firsts, pieces]
-    kept = connection.execute(_KEEP, values).fetchone()
-    if kept is None:
-        raise psycopg.DataError("nothing was kept")
-    if kept["damaged"]:
-        for statement in _MEND:
-            connection.execute(statement, [tenant, kept["key"]])
+    values = [tenant, text.digest, text.chars, text.size, text.stored_bytes, tenant, firsts, pieces]
+    row = connection.execute(_STORE_TEXT, values).fetchone()
+    if row is None:
+        raise psycopg.DataError("no row was returned for a stored text")
+    if row["damaged"]:
+        for statement in _REPAIR:
+            connection.execute(statement, [tenant, row["key"]])
         connection.execute(
             "INSERT INTO keyhole.chunks (content, tenant, first, data) "
             "SELECT %s, %s, * FROM unnest(%s::integer[], %b::bytea[])",
-            [kept["key"], tenant, firsts, pieces],
+            [row["key"], tenant, firsts, pieces],
         )
-    return kept["key"], kept["made"]
+    return row["key"], row["made"]
 
 
 def read_text(pieces: Sequence[bytes], digest: bytes) -> str | None:
-    """The text of a row's chunks, None when it is not what was kept."""
-    return whole(map(bytes, pieces), bytes(digest), CHUNK_CHARS)
+    """Return the text of all its chunks, or None if it is damaged."""
+    return unpack(map(bytes, pieces), bytes(digest), CHUNK_CHARS)
 
 
-def read_part(connection: Connection, tenant: UUID, content: int, start: int, end: int) -> str | None:
-    """The characters `[start, end)` of a text, None when they are not what was kept."""
-    named = {"tenant": tenant, "content": content, "start": start, "end": end}
-    rows = connection.execute(_PART, named, binary=True).fetchall()
+def read_range(connection: Connection, tenant: UUID, content: int, start: int, end: int) -> str | None:
+    """Return the characters `[start, end)` of a text, or None if they are damaged."""
+    values = {"tenant": tenant, "content": content, "start": start, "end": end}
+    rows = connection.execute(_READ_RANGE, values, binary=True).fetchall()
     chunks = [Chunk(row["first"], bytes(row["data"])) for row in rows]
-    return stretch(chunks, start, end, CHUNK_CHARS)
+    return unpack_range(chunks, start, end, CHUNK_CHARS)
 
 
-def set_aside(connection: Connection, tenant: UUID, content: int) -> list[str]:
-    """Mark a text that is not what was kept: no search and no list has its artifacts until it is put again. Their
-    ids."""
+def mark_damaged(connection: Connection, tenant: UUID, content: int) -> list[str]:
+    """Mark a text and its artifacts as damaged; return the ids of the artifacts.
+
+    Searches and lists exclude damaged artifacts until the text is put again.
+    """
     connection.execute("UPDATE keyhole.contents SET damaged = true WHERE tenant = %s AND key = %s", [tenant, content])
     sql = "UPDATE keyhole.artifacts SET damaged = true WHERE tenant = %s AND content = %s RETURNING id"
     return sorted(row["id"] for row in connection.execute(sql, [tenant, content]))
 
 
-def free(connection: Connection, tenant: UUID, contents: Sequence[int]) -> tuple[int, int]:
-    """Forget those texts that no artifact has any more; how many, and the bytes of their chunks."""
-    # Locked in one order, so that no two servers wait for each other. Whoever has just put an artifact of one of them
-    # held its lock: the next statement sees that artifact.
+def delete_unused_texts(connection: Connection, tenant: UUID, contents: Sequence[int]) -> tuple[int, int]:
+    """Delete those texts that no artifact uses; return their number and the bytes of their chunks."""
+    # Locked in key order, so that servers do not deadlock. A server that has just put an artifact of one of these texts
+    # held its lock, so the next statement sees that artifact.
     connection.execute(
         "SELECT key FROM keyhole.contents WHERE tenant = %s AND key = ANY(%s) ORDER BY key FOR UPDATE",
         [tenant, sorted(set(contents))],
@@ -95,14 +96,14 @@ def free(connection: Connection, tenant: UUID, contents: Sequence[int]) -> tuple
     return len(rows), sum(row["size"] for row in rows)
 
 
-def kept_texts(connection: Connection, tenant: UUID) -> list[int]:
-    """The keys of all texts that are not set aside."""
+def list_texts(connection: Connection, tenant: UUID) -> list[int]:
+    """Return the keys of all texts that are not marked as damaged."""
     sql = "SELECT key FROM keyhole.contents WHERE tenant = %s AND NOT damaged ORDER BY key"
     return [row["key"] for row in connection.execute(sql, [tenant], binary=True)]
 
 
-def damaged_texts(connection: Connection, tenant: UUID, keys: Sequence[int]) -> tuple[int, list[int]]:
-    """How many artifacts these texts are, and which of the texts are not what was kept."""
+def find_damaged_texts(connection: Connection, tenant: UUID, keys: Sequence[int]) -> tuple[int, list[int]]:
+    """Verify texts; return the number of their artifacts and the keys of damaged texts."""
     rows = connection.execute(
         "SELECT key, digest, "
         "(SELECT count(*) FROM keyhole.artifacts a WHERE a.content = c.key AND a.tenant = c.tenant) AS artifacts, "
@@ -111,5 +112,5 @@ def damaged_texts(connection: Connection, tenant: UUID, keys: Sequence[int]) -> 
         [tenant, list(keys)],
         binary=True,
     ).fetchall()
-    bad = [row["key"] for row in rows if read_text(row["pieces"], row["digest"]) is None]
-    return sum(row["artifacts"] for row in rows), bad
+    damaged_keys = [row["key"] for row in rows if read_text(row["pieces"], row["digest"]) is None]
+    return sum(row["artifacts"] for row in rows), damaged_keys

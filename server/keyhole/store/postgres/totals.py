@@ -1,7 +1,7 @@
-"""How much a tenant has kept, as running totals that stay right under concurrency. Knows only the tables of totals.
+"""SQL for running totals of a tenant's stored data, correct under concurrency.
 
-A total is the sum of a few rows, and whoever adds to it takes the row of what it adds: replicas that keep pages of one
-tenant at once seldom wait for each other's commits, which take as long as a disk.
+A total is the sum of several rows (shards), and a writer locks one of them. So servers that write for the same tenant
+seldom wait for each other's commits, which take as long as a disk write.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ SHARDS: Final = 16
 
 @dataclass(frozen=True, slots=True)
 class Totals:
-    """Sums over what a tenant has, or what is added to them."""
+    """Totals of a tenant's stored data, or amounts to add to them."""
 
     artifacts: int = 0
     contents: int = 0
     text_bytes: int = 0
-    """Of the artifacts' texts in UTF-8, each counted as often as it is an artifact."""
+    """Bytes of all artifacts' texts in UTF-8. A text shared by several artifacts counts once for each."""
     stored_bytes: int = 0
-    """Of chunks, search words and rows."""
+    """Bytes of chunks, search words and rows."""
     known_urls: int = 0
     vectors: int = 0
 
@@ -45,17 +45,17 @@ FROM keyhole.totals WHERE tenant = %s
 """
 
 
-def add(connection: Connection, tenant: UUID, shard: int, amounts: Totals) -> None:
-    """Add to a tenant's totals: the last of a transaction, as others wait for the row until it ends."""
+def add_totals(connection: Connection, tenant: UUID, shard: int, amounts: Totals) -> None:
+    """Add to a tenant's totals. Call it last in a transaction, because the row stays locked until the commit."""
     connection.execute(_ADD, [tenant, shard % SHARDS, *astuple(amounts)])
 
 
-def totals(connection: Connection, tenant: UUID) -> Totals:
-    """A tenant's totals."""
+def read_totals(connection: Connection, tenant: UUID) -> Totals:
+    """Return a tenant's totals."""
     row = connection.execute(_SUM, [tenant]).fetchone()
     return Totals(**row) if row else Totals()
 
 
-def shard_of(keys: Sequence[int]) -> int:
-    """The shard that a change of these rows is added to."""
+def choose_shard(keys: Sequence[int]) -> int:
+    """Return the shard for a change of the rows with these keys."""
     return min(keys, default=0) % SHARDS

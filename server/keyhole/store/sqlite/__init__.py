@@ -1,1 +1,1 @@
-"""Artifacts in SQLite and files on this machine."""
+"""Artifact store in SQLite, on this machine."""

@@ -1,4 +1,4 @@
-"""A damaged SQLite file: known by its error, moved aside under a name that keeps it, what is readable saved."""
+"""Detect a damaged SQLite file, move it aside, and salvage its readable artifacts."""
 
 from __future__ import annotations
 
@@ -13,193 +13,195 @@ from urllib.parse import quote
 
 from sqlite_utils import Database
 
-from keyhole.store.sqlite.migration import older_artifact
-from keyhole.store.sqlite.rows import by_keys, entry_of, insert, plain
+from keyhole.store.sqlite.migration import decode_older_row
+from keyhole.store.sqlite.rows import insert, make_entry, read_many, to_storable
 
-SAVING_SECONDS: Final = 4.0
-"""For saving what is readable: less than others wait for their turn, so that none of them fails."""
-KEPT_ASIDE: Final = 3
-"""Damaged files that are kept; the oldest go."""
-SAVED_AT_ONCE: Final = 200
-"""Artifacts of one transaction."""
-_BESIDE: Final = ("-journal", "-wal", "-shm")
+SALVAGE_SECONDS: Final = 4.0
+"""Time limit for salvaging artifacts: shorter than other processes wait for the lock, so that none of them fails."""
+MAX_DAMAGED_FILES: Final = 3
+"""Damaged files kept beside the store; the oldest are deleted."""
+SALVAGED_PER_TRANSACTION: Final = 200
+"""Artifacts salvaged in one transaction."""
+_COMPANION_SUFFIXES: Final = ("-journal", "-wal", "-shm")
 _DAMAGE: Final = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
-_TOLD: Final = ("no such fts5 table", "invalid fts5 file format", "unsupported file format")
-"""How messages begin of damage that SQLite has no code for: it says SQLITE_ERROR, as for a statement that is wrong."""
-LOOKING_SECONDS: Final = 3.0
-"""For a look at the whole file, meanwhile nobody can write: less than they wait."""
-_UNREADABLE: Final = (sqlite3.Error, UnicodeDecodeError)
-"""What reading a damaged file fails with: Python cannot decode every message about one."""
-_ORDERS: Final = {
-    # Every index tells of all keys, the first in the order that matters most: the latest read first.
+_DAMAGE_MESSAGES: Final = ("no such fts5 table", "invalid fts5 file format", "unsupported file format")
+"""Prefixes of messages about damage that SQLite reports as SQLITE_ERROR, like an error in a statement."""
+CHECK_SECONDS: Final = 3.0
+"""Time limit for checking the whole file, during which no process can write: shorter than they wait."""
+_READ_ERRORS: Final = (sqlite3.Error, UnicodeDecodeError)
+"""Errors when reading a damaged file. Python cannot decode every message about it."""
+_KEY_ORDERS: Final = {
+    # Every index contains all keys. The first order is the most important: the latest read first.
     "entries": ("INDEXED BY entries_by_turn ORDER BY turn DESC", "INDEXED BY entries_by_fetch", "NOT INDEXED"),
     "artifacts": ("INDEXED BY artifacts_by_access ORDER BY last_access DESC", "NOT INDEXED"),
 }
 
 
 def is_damage(error: Exception) -> bool:
-    """Whether the file is not what SQLite wrote; a file that is locked, unreadable or full is not damaged."""
+    """Return whether an error shows that the file is corrupt, rather than locked, unreadable or full."""
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
-    told = code == sqlite3.SQLITE_ERROR and str(error).startswith(_TOLD)
-    # Python's own errors, for a text that is no longer UTF-8 and for a name in it that is not.
-    undecodable = isinstance(error, UnicodeDecodeError) or str(error).startswith("Could not decode to UTF-8")
-    return code in _DAMAGE or told or undecodable
+    has_damage_message = code == sqlite3.SQLITE_ERROR and str(error).startswith(_DAMAGE_MESSAGES)
+    # Python's own errors, for a text and for a name that are not valid UTF-8.
+    is_undecodable = isinstance(error, UnicodeDecodeError) or str(error).startswith("Could not decode to UTF-8")
+    return code in _DAMAGE or has_damage_message or is_undecodable
 
 
-def look_through(db: Database, seconds: float = LOOKING_SECONDS) -> bool:
-    """Whether there was time to compare all tables and indexes of the file with each other.
+def check_integrity(db: Database, seconds: float = CHECK_SECONDS) -> bool:
+    """Compare all tables and indexes of the file with each other; return whether the check finished in time.
 
-    Raises sqlite3.DatabaseError (damage) where they are not what SQLite wrote.
+    Raises sqlite3.DatabaseError (SQLITE_CORRUPT) if the file is damaged.
     """
-    late = Event()
+    is_late = Event()
 
     def stop() -> None:
-        late.set()
+        is_late.set()
         db.conn.interrupt()
 
-    # From outside: all of the look is one of the steps after which SQLite would ask whether to go on.
-    end = Timer(seconds, stop)
-    end.start()
+    # A timer, because SQLite's progress handler is not called during the check.
+    timer = Timer(seconds, stop)
+    timer.start()
     try:
-        ((found,),) = db.execute("PRAGMA integrity_check(1)")
+        ((result,),) = db.execute("PRAGMA integrity_check(1)")
     except sqlite3.OperationalError as error:
         if getattr(error, "sqlite_errorcode", 0) & 0xFF != sqlite3.SQLITE_INTERRUPT:
             raise
         return False
     finally:
-        end.cancel()
-        end.join()
-    if found != "ok" and not late.is_set():
-        raise corrupt(f"the file is not whole: {found}")
-    return bool(found == "ok")
+        timer.cancel()
+        timer.join()
+    if result != "ok" and not is_late.is_set():
+        raise corruption_error(f"the integrity check failed: {result}")
+    return bool(result == "ok")
 
 
-def corrupt(message: str) -> sqlite3.DatabaseError:
-    """The error of a damage that SQLite itself did not fail with."""
+def corruption_error(message: str) -> sqlite3.DatabaseError:
+    """Return an SQLITE_CORRUPT error for damage that SQLite itself did not report."""
     error = sqlite3.DatabaseError(message)
     error.sqlite_errorcode = sqlite3.SQLITE_CORRUPT
     return error
 
 
 def move_aside(path: Path) -> Path:
-    """Give a damaged file, with what SQLite keeps beside it, a name that keeps it; the new name."""
-    there = sorted(_numbers(path))
-    aside = _aside(path, there[-1] + 1 if there else 1)
-    path.rename(aside)
-    for end in _BESIDE:
+    """Rename a damaged file and its journals to `….damaged-N`, and delete the oldest; return the new path."""
+    numbers = sorted(_list_damaged(path))
+    new_path = _damaged_path(path, numbers[-1] + 1 if numbers else 1)
+    path.rename(new_path)
+    for suffix in _COMPANION_SUFFIXES:
         with suppress(FileNotFoundError):
-            path.with_name(path.name + end).rename(aside.with_name(aside.name + end))
-    for number in there[: len(there) + 1 - KEPT_ASIDE]:
-        for end in ("", *_BESIDE):
+            path.with_name(path.name + suffix).rename(new_path.with_name(new_path.name + suffix))
+    for number in numbers[: len(numbers) + 1 - MAX_DAMAGED_FILES]:
+        for suffix in ("", *_COMPANION_SUFFIXES):
             with suppress(FileNotFoundError):
-                _aside(path, number).with_name(_aside(path, number).name + end).unlink()
-    return aside
+                _damaged_path(path, number).with_name(_damaged_path(path, number).name + suffix).unlink()
+    return new_path
 
 
 def was_moved_aside(path: Path, inode: int) -> bool:
-    """Whether the file that was open under this number was damaged and moved aside by another process."""
-    for number in _numbers(path):
+    """Return whether the file with this inode was damaged and moved aside by another process."""
+    for number in _list_damaged(path):
         with suppress(FileNotFoundError):
-            if _aside(path, number).stat().st_ino == inode:
+            if _damaged_path(path, number).stat().st_ino == inode:
                 return True
     return False
 
 
-def _aside(path: Path, number: int) -> Path:
+def _damaged_path(path: Path, number: int) -> Path:
     return path.with_name(f"{path.name}.damaged-{number}")
 
 
-def _numbers(path: Path) -> list[int]:
-    ends = (each.name.removeprefix(f"{path.name}.damaged-") for each in path.parent.glob(f"{path.name}.damaged-*"))
-    return [int(end) for end in ends if end.isdecimal()]
+def _list_damaged(path: Path) -> list[int]:
+    """Return the numbers of the damaged files."""
+    suffixes = (each.name.removeprefix(f"{path.name}.damaged-") for each in path.parent.glob(f"{path.name}.damaged-*"))
+    return [int(suffix) for suffix in suffixes if suffix.isdecimal()]
 
 
-def save(aside: Path, db: Database, seconds: float = SAVING_SECONDS) -> int:
-    """Copy what is readable of a damaged file into a new one, as far as the time goes; how many artifacts.
+def salvage(damaged_file: Path, db: Database, seconds: float = SALVAGE_SECONDS) -> int:
+    """Copy readable artifacts and keys from a damaged file within `seconds`; return the number of artifacts copied.
 
-    Never raises sqlite3.Error: what cannot be saved is left in the file that was moved aside.
+    Never raises sqlite3.Error: anything unreadable stays in the damaged file.
     """
     until = time.monotonic() + seconds
     saved = 0
-    # As it is: no lock, no journal, and nothing in it is changed.
-    with suppress(*_UNREADABLE), closing(sqlite3.connect(f"file:{quote(str(aside))}?immutable=1", uri=True)) as file:
+    # immutable: SQLite takes no lock, ignores journals and changes nothing.
+    uri = f"file:{quote(str(damaged_file))}?immutable=1"
+    with suppress(*_READ_ERRORS), closing(sqlite3.connect(uri, uri=True)) as file:
         source = Database(file, execute_plugins=False)
-        saved = _save_artifacts(source, db, until)
-        _save_urls(source, db)
+        saved = _salvage_artifacts(source, db, until)
+        _salvage_urls(source, db)
     with suppress(sqlite3.Error):
         db.rollback()
     return saved
 
 
-def _save_artifacts(source: Database, db: Database, until: float) -> int:
-    table = next((name for name in _ORDERS if _readable(source, name)), "")
+def _salvage_artifacts(source: Database, db: Database, until: float) -> int:
+    table = next((name for name in _KEY_ORDERS if _is_readable(source, name)), "")
     saved = 0
     db.execute("BEGIN IMMEDIATE")
-    for turn, key in enumerate(_keys(source, table)):
+    for turn, key in enumerate(_list_keys(source, table)):
         if time.monotonic() > until:
             break
-        # ValueError and the like: a row that holds other types than were written.
+        # ValueError and the like: a row with values of other types.
         with suppress(sqlite3.DatabaseError, ValueError, TypeError, LookupError, AttributeError):
-            saved += _save_one(source, table, key, db, -turn)
-        if turn % SAVED_AT_ONCE == SAVED_AT_ONCE - 1:
+            saved += _salvage_artifact(source, table, key, db, -turn)
+        if turn % SALVAGED_PER_TRANSACTION == SALVAGED_PER_TRANSACTION - 1:
             db.execute("COMMIT")
             db.execute("BEGIN IMMEDIATE")
     db.execute("COMMIT")
     return saved
 
 
-def _readable(source: Database, table: str) -> bool:
-    with suppress(*_UNREADABLE):
-        source.execute(f"SELECT key FROM {table} LIMIT 0")  # noqa: S608 - one of ours
+def _is_readable(source: Database, table: str) -> bool:
+    with suppress(*_READ_ERRORS):
+        source.execute(f"SELECT key FROM {table} LIMIT 0")  # noqa: S608 - constants
         return True
     return False
 
 
-def _keys(source: Database, table: str) -> Iterator[int]:
-    """All keys that any index or the table still tells of, each once."""
+def _list_keys(source: Database, table: str) -> Iterator[int]:
+    """Yield all keys that the table or any of its indexes still contains, each once."""
     seen: set[int] = set()
-    for order in _ORDERS.get(table, ()):
-        with suppress(*_UNREADABLE):
+    for order in _KEY_ORDERS.get(table, ()):
+        with suppress(*_READ_ERRORS):
             for (key,) in source.execute(f"SELECT key FROM {table} {order}"):  # noqa: S608 - constants
                 if isinstance(key, int) and key not in seen:
                     seen.add(key)
                     yield key
 
 
-def _save_one(source: Database, table: str, key: int, db: Database, turn: int) -> int:
+def _salvage_artifact(source: Database, table: str, key: int, db: Database, turn: int) -> int:
+    """Copy an artifact, or its id and URL as a tombstone if its text is damaged; return the artifacts copied."""
     row: dict[str, Any] = {}
     if table == "entries":
-        (found,) = by_keys(source, [key])
-        artifact, row = found.artifact, dict(found.row)
+        (result,) = read_many(source, [key])
+        artifact, row = result.artifact, dict(result.row)
     else:
         (row,) = source.query("SELECT * FROM artifacts WHERE key = ?", [key])
-        artifact = older_artifact(row)
+        artifact = decode_older_row(row)
     if artifact is None:
-        # The text is lost; where it was is not.
-        lost = [plain(row["id"]), plain(row["url"])]
-        db.execute("INSERT OR IGNORE INTO tombstones (id, url) VALUES (?, ?)", lost)
+        tombstone = [to_storable(row["id"]), to_storable(row["url"])]
+        db.execute("INSERT OR IGNORE INTO tombstones (id, url) VALUES (?, ?)", tombstone)
         return 0
-    stems = _words(source, key)
-    insert(db, entry_of(artifact, len(stems)), key, turn, float(row["last_access"]))
+    stems = _read_stems(source, key)
+    insert(db, make_entry(artifact, len(stems)), key, turn, float(row["last_access"]))
     db.execute("INSERT INTO words (rowid, stems) VALUES (?, ?)", [key, stems])
     return 1
 
 
-def _words(source: Database, key: int) -> str:
-    with suppress(*_UNREADABLE):
+def _read_stems(source: Database, key: int) -> str:
+    with suppress(*_READ_ERRORS):
         for (stems,) in source.execute("SELECT stems FROM words WHERE rowid = ?", [key]):
             return str(stems)
     return ""
 
 
-def _save_urls(source: Database, db: Database) -> None:
-    """What is known beside the artifacts, as far as it is readable; vectors are made again."""
+def _salvage_urls(source: Database, db: Database) -> None:
+    """Copy readable URL keys and tombstones. Vectors are not copied: they can be recomputed."""
     db.execute("BEGIN IMMEDIATE")
     for read, write in (
         ("SELECT key FROM known_urls ORDER BY number", "INSERT OR IGNORE INTO known_urls (key) VALUES (?)"),
         ("SELECT id, url FROM tombstones ORDER BY number", "INSERT OR IGNORE INTO tombstones (id, url) VALUES (?, ?)"),
     ):
-        with suppress(*_UNREADABLE):
+        with suppress(*_READ_ERRORS):
             for row in source.execute(read):
                 db.execute(write, row)
     db.execute("COMMIT")

@@ -1,4 +1,4 @@
-"""Keys of URLs that were seen and vectors of passages, in the SQLite file. Each function is within a transaction."""
+"""SQL for known URL keys and passage vectors in the SQLite file. Each function runs within a transaction."""
 
 from __future__ import annotations
 
@@ -8,30 +8,33 @@ from typing import Final
 from sqlite_utils import Database
 
 KEY_BYTES: Final = 80
-"""About what a key takes: itself, its number, and both once more in the index."""
+"""Approximate bytes of a key: the key and its number, and both again in the index."""
 KNOWN_SHARE: Final = 1 / 10
-"""Of the store's size that the keys of URLs may take."""
+"""Share of the store's size limit for URL keys."""
 VECTORS_SHARE: Final = 1 / 4
-"""Of the store's size that vectors may take."""
-_KEYS_AT_ONCE: Final = 500
-"""Parameters of one statement; the lowest limit of an SQLite in use is 999."""
+"""Share of the store's size limit for vectors."""
+_KEYS_PER_STATEMENT: Final = 500
+"""Parameters of one statement; the lowest limit of any SQLite in use is 999."""
 
 
 def remember(db: Database, keys: Iterable[bytes], most: int, max_bytes: int) -> None:
-    """Keep the keys of URLs, the latest of all."""
-    # Replaced, a key gets the highest number: the lowest ones are the longest unseen.
+    """Store URL keys, and drop the least recently seen beyond `most` or beyond their share of `max_bytes`."""
+    # REPLACE gives a key the highest number, so the lowest numbers are the least recently seen keys.
     db.conn.executemany("INSERT OR REPLACE INTO known_urls (key) VALUES (?)", [(key,) for key in sorted(keys)])
     most = min(most, int(max_bytes * KNOWN_SHARE / KEY_BYTES))
     db.execute("DELETE FROM known_urls WHERE number <= (SELECT max(number) FROM known_urls) - ?", [most])
 
 
 def remembers(db: Database, key: bytes) -> bool:
-    """Whether a key was kept."""
+    """Return whether a URL key is stored."""
     return next(iter(db.execute("SELECT 1 FROM known_urls WHERE key = ?", [key])), None) is not None
 
 
 def keep_vectors(db: Database, vectors: Mapping[bytes, bytes], most: int, max_bytes: int) -> None:
-    """Keep vectors, the latest of all. They are of one model, so that all are about as long as these."""
+    """Store vectors, and drop the oldest beyond `most` or beyond their share of `max_bytes`.
+
+    All vectors come from one model, so the new ones show the length of all.
+    """
     rows = sorted(vectors.items())
     db.conn.executemany("INSERT OR REPLACE INTO vectors (key, vector) VALUES (?, ?)", rows)
     longest = KEY_BYTES + max((len(vector) for vector in vectors.values()), default=0)
@@ -40,11 +43,11 @@ def keep_vectors(db: Database, vectors: Mapping[bytes, bytes], most: int, max_by
 
 
 def vectors(db: Database, keys: Sequence[bytes]) -> dict[bytes, bytes]:
-    """Those of the keys under which a vector was kept."""
-    found: dict[bytes, bytes] = {}
-    for at in range(0, len(keys), _KEYS_AT_ONCE):
-        some = list(keys[at : at + _KEYS_AT_ONCE])
-        marks = ", ".join("?" * len(some))
-        sql = f"SELECT key, vector FROM vectors WHERE key IN ({marks})"  # noqa: S608 - question marks
-        found |= {bytes(key): bytes(vector) for key, vector in db.execute(sql, some)}
-    return found
+    """Return the stored vectors for `keys`."""
+    result: dict[bytes, bytes] = {}
+    for start in range(0, len(keys), _KEYS_PER_STATEMENT):
+        batch = list(keys[start : start + _KEYS_PER_STATEMENT])
+        placeholders = ", ".join("?" * len(batch))
+        sql = f"SELECT key, vector FROM vectors WHERE key IN ({placeholders})"  # noqa: S608 - question marks
+        result |= {bytes(key): bytes(vector) for key, vector in db.execute(sql, batch)}
+    return result

@@ -1,4 +1,4 @@
-"""Brings a SQLite file of an older Keyhole up to today's tables, in one transaction. Nothing else of a store."""
+"""Migrate a SQLite file of an older version to the current schema, in one transaction."""
 
 from __future__ import annotations
 
@@ -11,81 +11,78 @@ from typing import Any, Final
 from sqlite_utils import Database
 
 from keyhole.records import Artifact
-from keyhole.store.sqlite.rows import entry_of, insert
-from keyhole.store.sqlite.space import used_bytes, write_anew
+from keyhole.store.sqlite.rows import insert, make_entry
+from keyhole.store.sqlite.space import used_bytes, vacuum_file
 
-WORDS_OF_TEXT: Final = 0.8
-"""Bytes of search terms for each byte of text, measured over 100,000 artifacts in many languages: to count them all
-would be to read as much again as the texts."""
-
-SMALL: Final = 64 * 1024 * 1024
-"""Bytes. A file of this size is written anew at once, which gives back the room of its uncompressed texts; of a larger
-one new artifacts fill that room until somebody collects: it would take as long again as the migration."""
+WORDS_PER_TEXT_BYTE: Final = 0.8
+"""Bytes of search terms for each byte of text, measured over 100,000 artifacts in many languages. Counting them would
+mean reading as much again as the texts."""
+VACUUM_BELOW: Final = 64 * 1024 * 1024
+"""Bytes. A smaller file is vacuumed at once, which releases the space of its uncompressed texts. In a larger file, new
+artifacts fill that space until the next `collect`: a vacuum would take as long again as the migration."""
 CACHE_KIB: Final = 64 * 1024
-"""Pages held in memory meanwhile: each time they are too many SQLite waits for the disk, with its usual 2 MB hundreds
-of times."""
+"""Page cache during the migration. With the default of 2 MB SQLite waits for the disk hundreds of times."""
 
 
-def bring_up(
+def migrate(
     db: Database,
-    released: Sequence[str],
+    older: Sequence[str],
     current: Mapping[str, str],
-    checked_version: Callable[[sqlite3.Connection], int],
+    read_version: Callable[[sqlite3.Connection], int],
 ) -> None:
-    """Today's tables, with all that the older ones held. What is interrupted leaves the file as it was."""
-    ((usual,),) = db.execute("PRAGMA cache_size")
+    """Create the current tables with everything the older tables contain. An interrupted migration changes nothing.
+
+    `older`: the SQL of each older version; `current`: the SQL of each current table and index by name.
+    """
+    ((cache_size,),) = db.execute("PRAGMA cache_size")
     db.execute(f"PRAGMA cache_size = -{CACHE_KIB}")
     db.execute("BEGIN IMMEDIATE")
     try:
-        # Again, now that nobody else can: another process may have done it while this one waited.
-        version = checked_version(db.conn)
-        if version <= len(released):
-            for statement in released[version:] if version else ():
-                _each(db, statement)
-            _create(db, current)
+        # Read again under the lock: another process may have migrated the file meanwhile.
+        version = read_version(db.conn)
+        if version <= len(older):
+            for script in older[version:] if version else ():
+                for statement in script.split(";\n"):
+                    db.execute(statement)
+            _create_missing(db, current)
             if version:
-                _carry_over(db)
-            db.execute(f"PRAGMA user_version = {len(released) + 1}")
+                _copy_artifacts(db)
+            db.execute(f"PRAGMA user_version = {len(older) + 1}")
         db.execute("COMMIT")
     finally:
         db.rollback()
-    if 0 < version <= len(released) and used_bytes(db) < SMALL:
-        with suppress(sqlite3.Error):  # the file is whole without this
-            write_anew(db)
-    db.execute(f"PRAGMA cache_size = {usual}")
+    if 0 < version <= len(older) and used_bytes(db) < VACUUM_BELOW:
+        with suppress(sqlite3.Error):  # the file is valid without it
+            vacuum_file(db)
+    db.execute(f"PRAGMA cache_size = {cache_size}")
 
 
-def _each(db: Database, script: str) -> None:
-    for statement in script.split(";\n"):
-        db.execute(statement)
-
-
-def _create(db: Database, current: Mapping[str, str]) -> None:
-    # Some older files have the tables of URLs and vectors, and all have the one of words.
-    there = {name for (name,) in db.execute("SELECT name FROM sqlite_master")}
+def _create_missing(db: Database, current: Mapping[str, str]) -> None:
+    # Older files contain the table of words, and some contain those of URLs and vectors.
+    existing = {name for (name,) in db.execute("SELECT name FROM sqlite_master")}
     for name, statement in current.items():
-        if name not in there:
+        if name not in existing:
             db.execute(statement)
 
 
-def _carry_over(db: Database) -> None:
+def _copy_artifacts(db: Database) -> None:
     keys = db.execute("SELECT key FROM artifacts ORDER BY last_access, key")
     turns = {key: turn for turn, (key,) in enumerate(keys, start=1)}
     for row in db.query("SELECT * FROM artifacts ORDER BY key"):
-        entry = entry_of(older_artifact(row), int(row["size"] * WORDS_OF_TEXT))
+        entry = make_entry(decode_older_row(row), int(row["size"] * WORDS_PER_TEXT_BYTE))
         insert(db, entry, row["key"], turns[row["key"]], row["last_access"])
     db.execute("INSERT INTO tombstones (id, url) SELECT id, url FROM dropped ORDER BY dropped_at")
     db.execute("DROP TABLE artifacts")
     db.execute("DROP TABLE dropped")
 
 
-def older_artifact(row: dict[str, Any]) -> Artifact:
-    """An artifact of the schemas 1 to 3, the first of which know less of it."""
+def decode_older_row(row: dict[str, Any]) -> Artifact:
+    """Return the artifact of a row of schema version 1, 2 or 3. Version 1 has fewer columns."""
     names = ("id", "url", "requested_url", "title", "media_type", "language", "fetched_at")
-    later = ("etag", "last_modified", "author", "published", "modified", "site", "replaces")
+    later_names = ("etag", "last_modified", "author", "published", "modified", "site", "replaces")
     return Artifact(
         **{name: row[name] for name in names},
-        **{name: row.get(name, "") for name in later},
+        **{name: row.get(name, "") for name in later_names},
         text=bytes(row["text"]).decode("utf-8", "surrogatepass"),
         cut=bool(row["cut"]),
         notes=tuple(json.loads(row.get("notes", "{}")).items()),

@@ -1,29 +1,28 @@
-"""The SQLite file's tables, from the first released to today's, and how it is opened. No artifacts are read here."""
+"""The schema of the SQLite file in all versions, and opening the file."""
 
 from __future__ import annotations
 
 import os
 import sqlite3
 import time
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Final
 
 import sqlite_utils
 
 from keyhole.errors import Code, KeyholeError
-from keyhole.store.sqlite.damage import corrupt
-from keyhole.store.sqlite.journal import sweep_journal
-from keyhole.store.sqlite.migration import bring_up
+from keyhole.store.sqlite.damage import corruption_error
+from keyhole.store.sqlite.migration import migrate
 
 BUSY_TIMEOUT: Final = 5.0
-"""Seconds a writer waits for another process: writes take milliseconds, so this is a stuck disk or a migration."""
-PAUSE: Final = 0.001
-"""Seconds between two tries to write."""
-SAFE_WAL: Final = (3, 51, 3)
-"""The first SQLite in which concurrent writers cannot corrupt a write-ahead log."""
+"""Seconds to wait for another process. Writes take milliseconds, so a longer wait means a stuck disk or a migration."""
+LOCK_PAUSE: Final = 0.001
+"""Seconds between two attempts to lock the file for writing."""
+SAFE_WAL_VERSION: Final = (3, 51, 3)
+"""The first SQLite version in which concurrent writers cannot corrupt a write-ahead log."""
 
-RELEASED: Final = (
+OLDER_MIGRATIONS: Final = (
     """
 CREATE TABLE artifacts (
     key INTEGER PRIMARY KEY,
@@ -56,13 +55,13 @@ ALTER TABLE artifacts ADD COLUMN modified TEXT NOT NULL DEFAULT '';
 ALTER TABLE artifacts ADD COLUMN site TEXT NOT NULL DEFAULT '';
 ALTER TABLE artifacts ADD COLUMN replaces TEXT NOT NULL DEFAULT '';
 ALTER TABLE artifacts ADD COLUMN notes TEXT NOT NULL DEFAULT '{}'""",
-    # What a search filters by, apart from the texts, which SQLite reads through to reach the columns after them.
+    # The columns that a search filters by: in the table, SQLite reads through the text to reach the columns after it.
     "CREATE INDEX artifacts_by_key ON artifacts (key, last_access, fetched_at, published, language, chars, url)",
 )
-"""What led from each version of the schema to the next, the first from an empty file. A released one never changes."""
+"""Migrations between older versions of the schema; the first starts from an empty file. They never change."""
 
-CURRENT: Final = {
-    # A text; equal ones are one. Its chunks are found by its key.
+CURRENT_SCHEMA: Final = {
+    # A text, stored once for all artifacts that share it. Its chunks are found by its key.
     "contents": """CREATE TABLE contents (
     key INTEGER PRIMARY KEY,
     digest BLOB NOT NULL UNIQUE,
@@ -70,8 +69,8 @@ CURRENT: Final = {
     damaged INTEGER NOT NULL DEFAULT 0
 )""",
     "chunks": "CREATE TABLE chunks (key INTEGER PRIMARY KEY, data BLOB NOT NULL, checksum BLOB NOT NULL)",
-    # One for each artifact. An older Keyhole that has the file open finds no `artifacts`: it fails by name and spoils
-    # nothing. `turn` counts accesses; `size` is about what dropping it frees.
+    # One row for each artifact. An older Keyhole that has the file open finds no table `artifacts`, so it fails and
+    # changes nothing. `turn` counts accesses; `size` is the approximate number of bytes that dropping the row frees.
     "entries": """CREATE TABLE entries (
     key INTEGER PRIMARY KEY,
     id TEXT NOT NULL UNIQUE,
@@ -106,48 +105,48 @@ CURRENT: Final = {
     "tombstones": "CREATE TABLE tombstones (number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, url TEXT NOT NULL)",
     "known_urls": "CREATE TABLE known_urls (number INTEGER PRIMARY KEY, key BLOB NOT NULL UNIQUE)",
     "vectors": "CREATE TABLE vectors (number INTEGER PRIMARY KEY, key BLOB NOT NULL UNIQUE, vector BLOB NOT NULL)",
-    "words": RELEASED[0].split(";\n")[-1],
+    "words": OLDER_MIGRATIONS[0].split(";\n")[-1],
 }
-"""Today's tables and indexes. What older ones hold is carried over by sqlite_migration.py."""
-SCHEMA_VERSION: Final = len(RELEASED) + 1
-NO_VERSION: Final = 1 << 16
-"""A larger number is no newer Keyhole's but damage."""
+"""The current tables and indexes by name. store/sqlite/migration.py copies the contents of older tables."""
+SCHEMA_VERSION: Final = len(OLDER_MIGRATIONS) + 1
+MAX_VERSION: Final = 1 << 16
+"""Upper bound of a plausible version; a larger number is damage rather than a newer Keyhole."""
 
-_OLDER: Final = frozenset({"artifacts", "dropped", "words"})
+_OLDER_TABLES: Final = frozenset({"artifacts", "dropped", "words"})
 
 
 def open_file(path: Path) -> sqlite_utils.Database:
-    """The file with today's tables, made or brought up where need be.
+    """Open the file, and create or migrate its tables if needed.
 
-    Raises KeyholeError (store_unavailable) for the file of a newer Keyhole, which is left as it is, and sqlite3.Error.
+    Raises sqlite3.Error, and KeyholeError (store_unavailable) for the file of a newer Keyhole, which is not changed.
     """
-    # Created by us first: sqlite would give it the mode that the umask leaves.
+    # SQLite would create the file with the mode of the umask.
     os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
     connection = sqlite3.connect(path, timeout=BUSY_TIMEOUT, isolation_level=None, check_same_thread=False)
     with ExitStack() as undo:
         undo.callback(connection.close)
-        # Before anything is set: a file that we do not understand is left as it is.
-        version = checked_version(connection)
+        # Before any change: a file of an unknown version is left as it is.
+        version = read_version(connection)
         connection.execute("PRAGMA cell_size_check = ON")
         if version == 0:
             connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
         connection.execute(f"PRAGMA journal_mode = {journal_mode(sqlite3.sqlite_version_info)}")
-        # FULL, and the folder too after a rollback journal is deleted: else a power cut could bring the journal back,
-        # and with it undo what had been acknowledged.
+        # EXTRA is FULL and syncs the folder after deleting a rollback journal. Otherwise a power cut could bring the
+        # journal back, which would undo an acknowledged write.
         connection.execute("PRAGMA synchronous = EXTRA")
         database = sqlite_utils.Database(connection, execute_plugins=False)
         if version < SCHEMA_VERSION:
-            bring_up(database, RELEASED, CURRENT, checked_version)
-        sweep_journal(connection, path)
+            migrate(database, OLDER_MIGRATIONS, CURRENT_SCHEMA, read_version)
+        remove_empty_journal(connection, path)
         undo.pop_all()
     return database
 
 
-def begin(db: sqlite_utils.Database, *, write: bool) -> None:
-    """Begin a transaction; one that writes when it is this process's turn.
+def begin_transaction(db: sqlite_utils.Database, *, write: bool) -> None:
+    """Begin a transaction; with `write`, wait up to BUSY_TIMEOUT for the write lock.
 
-    SQLite itself asks for the lock ten times a second at last: of several processes that write all the time one then
-    waits for seconds. Asked for every millisecond, it comes to each.
+    SQLite's own busy handler ends up trying ten times a second, so that one of several busy writers waits for seconds.
+    Trying every millisecond gives each of them a turn.
     """
     if not write:
         db.execute("BEGIN")
@@ -157,12 +156,12 @@ def begin(db: sqlite_utils.Database, *, write: bool) -> None:
     try:
         while True:
             try:
-                # Takes the write lock first: a read that turns into a write would fail as busy at once.
+                # IMMEDIATE takes the write lock first: upgrading a read transaction could fail at once as busy.
                 db.execute("BEGIN IMMEDIATE")
             except sqlite3.OperationalError as error:
                 if getattr(error, "sqlite_errorcode", 0) & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > until:
                     raise
-                time.sleep(PAUSE)
+                time.sleep(LOCK_PAUSE)
             else:
                 return
     finally:
@@ -170,33 +169,49 @@ def begin(db: sqlite_utils.Database, *, write: bool) -> None:
 
 
 def journal_mode(sqlite_version: tuple[int, ...]) -> str:
-    """How a SQLite of this version makes its writes whole."""
-    return "WAL" if sqlite_version >= SAFE_WAL else "DELETE"
+    """Return the safest journal mode for a SQLite version."""
+    return "WAL" if sqlite_version >= SAFE_WAL_VERSION else "DELETE"
 
 
-def checked_version(connection: sqlite3.Connection) -> int:
-    """The version of a file's schema. A file whose tables are not of that version is damaged: sqlite3.DatabaseError."""
+def read_version(connection: sqlite3.Connection) -> int:
+    """Return the schema version of a file. Raises sqlite3.DatabaseError if its tables are not of that version."""
     if connection.in_transaction:
-        return _checked_version(connection)
-    # Of one state of the file: between two looks another process may have made its tables.
+        return _read_version(connection)
+    # In one transaction: another process may create the tables between two reads.
     connection.execute("BEGIN")
     try:
-        return _checked_version(connection)
+        return _read_version(connection)
     finally:
         connection.rollback()
 
 
-def _checked_version(connection: sqlite3.Connection) -> int:
+def _read_version(connection: sqlite3.Connection) -> int:
     version = int(next(connection.execute("PRAGMA user_version"))[0])
-    if version > NO_VERSION:
-        raise corrupt("no Keyhole has this version")
+    if version > MAX_VERSION:
+        raise corruption_error("the schema version is invalid")
     if version > SCHEMA_VERSION:
         raise KeyholeError(Code.STORE_UNAVAILABLE, "the artifact store was written by a newer Keyhole")
     tables = dict(connection.execute("SELECT name, sql FROM sqlite_master WHERE name NOT LIKE 'sqlite_%'"))
     if version == SCHEMA_VERSION:
-        sound = all(tables.get(name) == sql for name, sql in CURRENT.items())
+        is_valid = all(tables.get(name) == sql for name, sql in CURRENT_SCHEMA.items())
     else:
-        sound = tables.keys() >= _OLDER if version else not tables
-    if version < 0 or not sound:
-        raise corrupt("the file's tables are not those of its version")
+        is_valid = tables.keys() >= _OLDER_TABLES if version else not tables
+    if version < 0 or not is_valid:
+        raise corruption_error("the file's tables are not those of its version")
     return version
+
+
+def remove_empty_journal(connection: sqlite3.Connection, path: Path) -> None:
+    """Remove an empty rollback journal that a killed process left beside the file just opened.
+
+    SQLite rolls back and removes a journal with pages at the first read. An empty journal is harmless, but stays until
+    the next write, so this writes the version number again, unless another process is writing and owns the journal.
+    """
+    if not path.with_name(f"{path.name}-journal").exists():
+        return
+    (busy_timeout,) = next(connection.execute("PRAGMA busy_timeout"))
+    connection.execute("PRAGMA busy_timeout = 0")
+    with suppress(sqlite3.Error):  # busy, or a full disk, which can still be read
+        (version,) = next(connection.execute("PRAGMA user_version"))
+        connection.execute(f"PRAGMA user_version = {version}")
+    connection.execute(f"PRAGMA busy_timeout = {busy_timeout}")

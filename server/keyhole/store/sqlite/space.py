@@ -1,81 +1,111 @@
-"""How much of the SQLite file is used, dropping what exceeds its size or has expired, and giving pages back.
+"""Measure the used space of the SQLite file, evict artifacts, and shrink the file.
 
-What is used is counted by SQLite itself, in pages: texts, words, indexes, keys and vectors alike. The count is kept in
-the file's header, within the same transaction as what it counts.
+SQLite counts the used pages: texts, words, indexes, keys and vectors alike. The count is in the file's header and
+changes in the same transaction as the pages.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from sqlite_utils import Database
 
-from keyhole.store.eviction import Held, doomed
 from keyhole.store.sqlite.rows import drop
 
-AT_A_PUT: Final = 32
-"""Artifacts dropped by one put: it adds one, so that this keeps up, and no put waits for the expiry of thousands."""
-AT_ONCE: Final = 500
-"""Artifacts dropped in one transaction: some 0.2 s, in which nobody else writes."""
+EVICTED_PER_PUT: Final = 32
+"""Artifacts evicted by one put. A put adds one, so eviction keeps up, and no put waits for thousands of expirations."""
+EVICTED_PER_TRANSACTION: Final = 500
+"""Artifacts evicted in one transaction: some 0.2 s, during which no other process can write."""
 SPARE_PAGES: Final = 1_024
-"""Free pages that stay in the file, 4 MB: the next artifacts fill them without making the file longer."""
-GIVEN_AT_A_PUT: Final = 64
-"""Free pages given back by one put, some 2 ms; twice the pages of a long text."""
-GIVEN_AT_ONCE: Final = 2_048
-"""Free pages given back in one transaction, some 50 ms."""
+"""Free pages left in the file, 4 MB: new artifacts fill them before the file grows."""
+PAGES_FREED_PER_PUT: Final = 64
+"""Free pages released by one put, some 2 ms; twice the pages of a long text."""
+PAGES_FREED_PER_TRANSACTION: Final = 2_048
+"""Free pages released in one transaction, some 50 ms."""
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What may stay."""
+    """The size limit of the store in bytes, and the time before which a last access has expired."""
 
     max_bytes: int
     expired_before: float
 
 
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A stored artifact that may be evicted."""
+
+    key: int
+    size: int
+    """Approximate bytes freed by dropping it."""
+    last_access: float
+
+
+def choose_evictions(
+    candidates: Sequence[Candidate], excess: int, expired_before: float, protected_key: int = 0
+) -> list[int]:
+    """Return the keys to evict: all expired artifacts, then the least recently read until `excess` bytes are freed.
+
+    `candidates`: least recently read first, in order of access rather than time, because the clock may be set back.
+    `protected_key`: the artifact that has just been put.
+    """
+    expired = [each for each in candidates if each.last_access < expired_before and each.key != protected_key]
+    excess -= sum(each.size for each in expired)
+    keys = {each.key for each in expired}
+    for each in candidates:
+        if excess <= 0:
+            break
+        if each.key not in keys and each.key != protected_key:
+            keys.add(each.key)
+            excess -= each.size
+    return [each.key for each in candidates if each.key in keys]
+
+
 def used_bytes(db: Database) -> int:
-    """Bytes of the file that hold something."""
-    return (_pragma(db, "page_count") - _pragma(db, "freelist_count")) * _pragma(db, "page_size")
+    """Return the bytes of the file's used pages."""
+    return (_read_pragma(db, "page_count") - _read_pragma(db, "freelist_count")) * _read_pragma(db, "page_size")
 
 
-def make_room(db: Database, limits: Limits, most: int = AT_A_PUT, spared: int = 0) -> int:
-    """Drop what must go of the `most` longest unread artifacts; how many were dropped."""
+def make_room(db: Database, limits: Limits, most: int = EVICTED_PER_PUT, protected_key: int = 0) -> int:
+    """Evict expired and excess artifacts among the `most` least recently read; return the number evicted."""
     rows = db.execute("SELECT key, size, last_access FROM entries ORDER BY turn LIMIT ?", [most])
-    held = [Held(*row) for row in rows]
+    candidates = [Candidate(*row) for row in rows]
     excess = used_bytes(db) - limits.max_bytes
-    return drop(db, doomed(held, excess, limits.expired_before, spared), tombstones=True)
-
-
-def drop_expired(db: Database, limits: Limits) -> int:
-    """Drop artifacts that expired, wherever they stand in the order of access: a clock may have been wrong."""
-    sql = "SELECT key FROM entries INDEXED BY entries_by_turn WHERE last_access < ? LIMIT ?"
-    keys = [key for (key,) in db.execute(sql, [limits.expired_before, AT_ONCE]).fetchall()]
+    keys = choose_evictions(candidates, excess, limits.expired_before, protected_key)
     return drop(db, keys, tombstones=True)
 
 
-def give_back(db: Database, most: int) -> int:
-    """Shorten the file by its free pages but some; how many."""
-    pages = min(most, _pragma(db, "freelist_count") - SPARE_PAGES)
-    if pages <= 0 or not gives_back(db):
+def drop_expired(db: Database, limits: Limits) -> int:
+    """Drop expired artifacts anywhere in the order of access, as after a wrong clock; return the number dropped."""
+    sql = "SELECT key FROM entries INDEXED BY entries_by_turn WHERE last_access < ? LIMIT ?"
+    keys = [key for (key,) in db.execute(sql, [limits.expired_before, EVICTED_PER_TRANSACTION]).fetchall()]
+    return drop(db, keys, tombstones=True)
+
+
+def shrink_file(db: Database, most: int) -> int:
+    """Release up to `most` free pages, keeping SPARE_PAGES; return the number released."""
+    pages = min(most, _read_pragma(db, "freelist_count") - SPARE_PAGES)
+    if pages <= 0 or not is_shrinkable(db):
         return 0
     for _ in range(pages):
-        # One at a time: Python's sqlite3 takes a single step of a statement without columns, which is one page.
+        # One page at a time: Python's sqlite3 runs a single step of a statement without columns, which is one page.
         db.execute("PRAGMA incremental_vacuum(1)")
     return pages
 
 
-def gives_back(db: Database) -> bool:
-    """Whether the file can be shortened page by page; one from before that could must be written anew first."""
-    return _pragma(db, "auto_vacuum") != 0
+def is_shrinkable(db: Database) -> bool:
+    """Return whether the file can shrink page by page. Files of older versions need `vacuum_file` first."""
+    return _read_pragma(db, "auto_vacuum") != 0
 
 
-def write_anew(db: Database) -> None:
-    """Write the whole file anew, without its free pages, so that it can be shortened from then on. Not within a
-    transaction; it is one."""
+def vacuum_file(db: Database) -> None:
+    """Rewrite the file without free pages and make it shrinkable. Must be called outside a transaction."""
     db.execute("PRAGMA auto_vacuum = INCREMENTAL")
     db.execute("VACUUM")
 
 
-def _pragma(db: Database, name: str) -> int:
+def _read_pragma(db: Database, name: str) -> int:
     return int(next(db.execute(f"PRAGMA {name}"))[0])

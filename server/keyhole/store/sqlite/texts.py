@@ -1,4 +1,4 @@
-"""Texts in the SQLite file: equal ones kept once, their chunks (chunks.py) read and checked alone."""
+"""SQL for texts in the SQLite file. Equal texts are stored once; each chunk is read and verified separately."""
 
 from __future__ import annotations
 
@@ -8,37 +8,37 @@ from typing import Final
 
 from sqlite_utils import Database
 
-from keyhole.store import chunks
-from keyhole.store.chunks import Chunk, Packed
+from keyhole.store.chunks import Chunk, PackedText, unpack, unpack_range
 
 CHUNK_CHARS: Final = 32_768
-"""Characters. A stretch of 8,000 lies in two of them at most, which are unpacked in 0.1 ms. Chunks of this length take
-36 % of a text, those of 16,384 take 38 % and a text in one piece 34 % (`python -m benchmarks.store.sqlite_store chunks`)."""
+"""Characters of a chunk. A range of 8,000 spans two chunks at most, which are decompressed in 0.1 ms. Chunks of this
+length take 36 % of a text, of 16,384 characters 38 %, and a text in one piece 34 %
+(`python -m benchmarks.store.sqlite_store chunks`)."""
 MAX_CHUNK: Final = 1 << 30
-"""Characters of a chunk that any version may have written; a larger number is damage."""
+"""Upper bound of the characters of a chunk in any version; a larger number is damage."""
 CHECKSUM_BYTES: Final = 8
 _NUMBER_BITS: Final = 24
-"""A chunk's key is its content's with this many bits below it for its number: one tree, read in order."""
+"""A chunk's key is the key of its content, followed by this many bits for its number: one tree, read in order."""
 _LAST: Final = (1 << _NUMBER_BITS) - 1
 
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """A text that is kept, but for the text itself."""
+    """A reference to a stored text."""
 
     key: int
     digest: bytes
     chunk_chars: int
 
 
-def checksum(data: bytes, digest: bytes, chunk_chars: int, number: int) -> bytes:
-    """Of a compressed chunk, bound to its place in its text: no other chunk in that place is taken for it."""
-    place = chunk_chars.to_bytes(8, "big") + number.to_bytes(8, "big")
-    return hashlib.blake2b(data, digest_size=CHECKSUM_BYTES, key=digest, person=place).digest()
+def chunk_checksum(data: bytes, digest: bytes, chunk_chars: int, number: int) -> bytes:
+    """Return the checksum of a compressed chunk. It covers the chunk's position, so chunks cannot be exchanged."""
+    position = chunk_chars.to_bytes(8, "big") + number.to_bytes(8, "big")
+    return hashlib.blake2b(data, digest_size=CHECKSUM_BYTES, key=digest, person=position).digest()
 
 
-def keep(db: Database, packed: Packed) -> int:
-    """Keep a text, or find the equal one that is kept; its key. One that was damaged is written anew."""
+def store_text(db: Database, packed: PackedText) -> int:
+    """Store a text unless an equal one is stored; return its key. A damaged text is written again."""
     for key, damaged in db.execute("SELECT key, damaged FROM contents WHERE digest = ?", [packed.digest]):
         if damaged:
             _write(db, int(key), packed)
@@ -50,49 +50,53 @@ def keep(db: Database, packed: Packed) -> int:
     return key
 
 
-def free(db: Database, key: int) -> None:
-    """Drop a text."""
-    db.execute("DELETE FROM chunks WHERE key BETWEEN ? AND ?", _keys(key, 0, _LAST))
+def delete_text(db: Database, key: int) -> None:
+    """Delete a text and its chunks."""
+    db.execute("DELETE FROM chunks WHERE key BETWEEN ? AND ?", _key_range(key, 0, _LAST))
     db.execute("DELETE FROM contents WHERE key = ?", [key])
 
 
-def whole(db: Database, content: Content) -> str | None:
-    """A text, or None where it is no longer what was kept."""
-    found = _chunks(db, content, 0, _LAST)
-    if found is None:
+def read_text(db: Database, content: Content) -> str | None:
+    """Return a whole text, or None if it is damaged."""
+    chunks = _read_chunks(db, content, 0, _LAST)
+    if chunks is None:
         return None
-    return chunks.whole((chunk.data for chunk in found), content.digest, content.chunk_chars)
+    return unpack((chunk.data for chunk in chunks), content.digest, content.chunk_chars)
 
 
-def stretch(db: Database, content: Content, start: int, end: int) -> str | None:
-    """The characters `[start, end)` of a text that has them, or None where they are no longer what was kept."""
+def read_range(db: Database, content: Content, start: int, end: int) -> str | None:
+    """Return the characters `[start, end)` of a text, or None if they are damaged. The text must contain them."""
     if start >= end:
         return ""
-    found = _chunks(db, content, start // content.chunk_chars, (end - 1) // content.chunk_chars)
-    return None if found is None else chunks.stretch(found, start, end, content.chunk_chars)
+    chunks = _read_chunks(db, content, start // content.chunk_chars, (end - 1) // content.chunk_chars)
+    return None if chunks is None else unpack_range(chunks, start, end, content.chunk_chars)
 
 
-def _write(db: Database, key: int, packed: Packed) -> None:
+def _write(db: Database, key: int, packed: PackedText) -> None:
     rows = [
-        ((key << _NUMBER_BITS) + number, each.data, checksum(each.data, packed.digest, packed.chunk_chars, number))
+        (
+            (key << _NUMBER_BITS) + number,
+            each.data,
+            chunk_checksum(each.data, packed.digest, packed.chunk_chars, number),
+        )
         for number, each in enumerate(packed.chunks)
     ]
-    db.execute("DELETE FROM chunks WHERE key BETWEEN ? AND ?", _keys(key, 0, _LAST))
+    db.execute("DELETE FROM chunks WHERE key BETWEEN ? AND ?", _key_range(key, 0, _LAST))
     db.conn.executemany("INSERT INTO chunks (key, data, checksum) VALUES (?, ?, ?)", rows)
 
 
-def _keys(content: int, first: int, last: int) -> list[int]:
+def _key_range(content: int, first: int, last: int) -> list[int]:
     return [(content << _NUMBER_BITS) + first, (content << _NUMBER_BITS) + last]
 
 
-def _chunks(db: Database, content: Content, first: int, last: int) -> list[Chunk] | None:
-    """Some chunks of a text, or None where one is not what was kept in its place."""
+def _read_chunks(db: Database, content: Content, first: int, last: int) -> list[Chunk] | None:
+    """Return the chunks numbered `first` to `last` that exist, or None if one does not match its checksum."""
     sql = "SELECT key, data, checksum FROM chunks WHERE key BETWEEN ? AND ? ORDER BY key"
-    found = []
-    for key, data, expected in db.execute(sql, _keys(content.key, first, last)):
-        # The checksum first: what passes it is what we compressed, so that nothing else is ever unpacked.
+    chunks = []
+    for key, data, expected in db.execute(sql, _key_range(content.key, first, last)):
+        # The checksum is compared first, so that only data compressed by Keyhole is ever decompressed.
         number = key & _LAST
-        if not isinstance(data, bytes) or checksum(data, content.digest, content.chunk_chars, number) != expected:
+        if not isinstance(data, bytes) or chunk_checksum(data, content.digest, content.chunk_chars, number) != expected:
             return None
-        found.append(Chunk(number * content.chunk_chars, data))
-    return found
+        chunks.append(Chunk(number * content.chunk_chars, data))
+    return chunks

@@ -11,7 +11,7 @@ from random import Random
 import pytest
 
 from keyhole.errors import KeyholeError
-from keyhole.store.sqlite.schema import RELEASED
+from keyhole.store.sqlite.schema import OLDER_MIGRATIONS
 from keyhole.store.sqlite.store import SqliteStore
 from tests.support.fakes import Clock, artifact
 
@@ -40,7 +40,7 @@ def write_older(folder: Path, version: int, *, beside: bool = False, count: int 
     kept = artifact()
     text = kept.text.encode()
     with closing(sqlite3.connect(folder / "artifacts.db")) as old, old:
-        old.executescript(";\n".join([*RELEASED[:version], f"PRAGMA user_version = {version}"]))
+        old.executescript(";\n".join([*OLDER_MIGRATIONS[:version], f"PRAGMA user_version = {version}"]))
         for n in range(count):
             id = kept.id if n == 0 else f"id{n}"
             row = [n + 1, id, kept.url, kept.requested_url, kept.title, text, len(kept.text), len(text)]

@@ -1,0 +1,42 @@
+"""Which artifacts go, by age and by size, decided without any clock or file."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from keyhole.store.sqlite.space import Candidate, choose_evictions
+
+ROWS = [Candidate(key, 10, float(key)) for key in (1, 2, 3, 4)]
+
+
+def test_all_that_expired_goes_and_then_the_longest_unread_until_the_rest_fits() -> None:
+    assert choose_evictions(ROWS, 0, expired_before=0.0) == []
+    assert choose_evictions(ROWS, -5, expired_before=2.0) == [1]
+    assert choose_evictions(ROWS, 0, expired_before=2.5) == [1, 2]
+    assert choose_evictions(ROWS, 15, expired_before=0.0) == [1, 2]
+    assert choose_evictions(ROWS, 20, expired_before=0.0) == [1, 2]
+    assert choose_evictions(ROWS, 15, expired_before=3.5) == [1, 2, 3]
+    assert choose_evictions(ROWS, 10**9, expired_before=0.0) == [1, 2, 3, 4]
+    assert choose_evictions([], 10, expired_before=0.0) == []
+
+
+def test_what_has_just_been_put_stays() -> None:
+    assert choose_evictions(ROWS, 10**9, expired_before=10.0, protected_key=3) == [1, 2, 4]
+
+
+def test_the_order_of_access_counts_and_not_the_clock() -> None:
+    back = [Candidate(1, 10, 900.0), Candidate(2, 10, 5.0), Candidate(3, 10, 6.0)]
+    assert choose_evictions(back, 5, expired_before=0.0) == [1]
+    assert choose_evictions(back, 0, expired_before=5.5) == [2]
+
+
+@given(st.lists(st.tuples(st.integers(1, 50), st.floats(0, 9))), st.integers(-9, 400), st.floats(0, 9))
+def test_no_more_goes_than_must(rows: list[tuple[int, float]], excess: int, before: float) -> None:
+    held = [Candidate(key, size, access) for key, (size, access) in enumerate(rows, start=1)]
+    gone = choose_evictions(held, excess, before)
+    young = [each for each in held if each.key in gone and each.last_access >= before]
+    freed = sum(each.size for each in held if each.key in gone)
+    assert all(each.key in gone for each in held if each.last_access < before)
+    assert not young or freed - young[-1].size < excess
+    assert freed >= excess or len(gone) == len(held)
