@@ -122,7 +122,7 @@ def _settings(fields: tuple[str, ...]) -> list[Setting]:
 
 
 def _sentence(setting: Setting) -> str:
-    return setting.reason[0].upper() + setting.reason[1:]
+    return setting.description[0].upper() + setting.description[1:]
 
 
 FILES: Final = {ROOT / "server.json": registry, ROOT / "packaging" / "mcpb" / "manifest.json": manifest}

@@ -1,4 +1,4 @@
-"""The closed list of failures: each has a rule, and an error carries its code, message and facts."""
+"""Every error code has a rule, and an error has a code, a message and facts."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ def test_every_code_has_a_rule_with_a_next_step_that_is_a_sentence(code: Code) -
 
 
 @ALL_CODES
-def test_a_code_is_its_lower_case_name_so_that_an_agent_can_match_on_it(code: Code) -> None:
+def test_a_code_equals_its_lower_case_name_so_that_an_agent_can_match_it(code: Code) -> None:
     assert str(code) == code.value == code.name.lower()
 
 
-def test_no_rule_is_left_over_for_a_code_that_does_not_exist() -> None:
+def test_every_rule_has_a_code() -> None:
     assert set(RULES) == set(Code)
 
 
-def test_an_error_carries_its_code_its_message_and_its_facts() -> None:
+def test_an_error_has_its_code_message_and_facts() -> None:
     error = KeyholeError(Code.HTTP_STATUS, "HTTP 404", status=404)
     assert error.code is Code.HTTP_STATUS
     assert error.message == "HTTP 404"
@@ -50,10 +50,10 @@ def test_the_table_of_rules_cannot_be_changed() -> None:
 
 
 @pytest.mark.parametrize("code", [Code.TIMEOUT, Code.RATE_LIMITED, Code.DNS_FAILURE, Code.STORE_UNAVAILABLE])
-def test_what_may_pass_by_itself_is_worth_a_retry(code: Code) -> None:
+def test_temporary_failures_can_be_retried(code: Code) -> None:
     assert RULES[code].retry
 
 
 @pytest.mark.parametrize("code", [Code.INVALID_URL, Code.BLOCKED_ADDRESS, Code.UNKNOWN_ARTIFACT, Code.QUOTE_NOT_FOUND])
-def test_what_the_same_call_meets_again_is_not_worth_a_retry(code: Code) -> None:
+def test_permanent_failures_cannot_be_retried(code: Code) -> None:
     assert not RULES[code].retry

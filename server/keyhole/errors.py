@@ -1,7 +1,7 @@
-"""The closed list of ways a call can fail. Only facts here; wording.py turns them into text.
+"""The one exception, `KeyholeError`, and its error codes.
 
-There is one exception, `KeyholeError`; the table `RULES` says for each code whether calling again can help
-and what to do next. docs/reference/errors.md shows this table, and a test compares the two.
+The table `RULES` states for each code whether the call can be retried, and the next step. docs/reference/errors.md
+shows this table, and a test compares the two. render/answer.py turns errors into text.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from types import MappingProxyType
 
 
 class Code(StrEnum):
-    """Stable names of failures: they stand first in the error text, so an agent may match on them."""
+    """Error codes. They are stable and come first in the error's text, so that an agent can match them."""
 
     INVALID_ARGUMENT = "invalid_argument"
     INVALID_URL = "invalid_url"
@@ -56,7 +56,7 @@ class Code(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """`retry`: the same call may succeed later. `next_step`: what the agent should do instead or first."""
+    """The advice for one code. `retry`: True if the same call may succeed later. `next_step`: what to do next."""
 
     retry: bool
     next_step: str
@@ -72,13 +72,13 @@ RULES: Mapping[Code, Rule] = MappingProxyType(
             "Only public addresses, names and web ports are fetched; "
             "the operator can allow one host:port with KEYHOLE_ALLOW_PRIVATE.",
         ),
-        Code.DOMAIN_NOT_ALLOWED: Rule(False, "Use a source on another site; the lists of domains are the operator's."),
+        Code.DOMAIN_NOT_ALLOWED: Rule(False, "Use a source on another site; the operator sets the lists of domains."),
         Code.ROBOTS_DISALLOWED: Rule(
             False, "Use another source; the operator can set KEYHOLE_ROBOTS=off where the site's owner agrees."
         ),
         Code.URL_NOT_KNOWN: Rule(
             False,
-            "Copy a URL from a search result or from a fetched page, letter for letter; search to find one. "
+            "Copy a URL exactly from a search result or a fetched page, or search for one. "
             "The operator can add it to KEYHOLE_KNOWN_URLS.",
         ),
         Code.DNS_FAILURE: Rule(True, "Check the host name; search for the right site if unsure."),
@@ -89,11 +89,11 @@ RULES: Mapping[Code, Rule] = MappingProxyType(
         Code.TOO_MANY_REDIRECTS: Rule(False, "The site redirects in a loop; use another URL."),
         Code.TOO_LARGE: Rule(False, "Look for a smaller page or a text version."),
         Code.DECOMPRESSION_BOMB: Rule(False, "The response is hostile; do not fetch it again."),
-        Code.UNSUPPORTED_ENCODING: Rule(False, "The server ignored our Accept-Encoding; use another source."),
+        Code.UNSUPPORTED_ENCODING: Rule(False, "The server ignored Keyhole's Accept-Encoding; use another source."),
         Code.HTTP_STATUS: Rule(False, "Check the URL or search for where the page went; after a 5xx try later."),
         Code.RATE_LIMITED: Rule(True, "Wait before asking this site again, or use another source."),
         Code.LOGIN_REQUIRED: Rule(False, "The page needs an account; use a public source."),
-        Code.CONSENT_REQUIRED: Rule(False, "Keyhole makes no such choice; use another source."),
+        Code.CONSENT_REQUIRED: Rule(False, "Keyhole does not answer consent dialogs; use another source."),
         Code.PAYWALLED: Rule(False, "The text is for subscribers; use a public source."),
         Code.NOT_FOUND: Rule(False, "Check the URL, or search for where the page went."),
         Code.BOT_CHALLENGE: Rule(
@@ -101,7 +101,7 @@ RULES: Mapping[Code, Rule] = MappingProxyType(
         ),
         Code.EMPTY_DOCUMENT: Rule(False, "Use another source for the same content."),
         Code.JAVASCRIPT_REQUIRED: Rule(
-            False, "Scripts write this page and none are run; look for an API, a feed, or another source."
+            False, "The page needs JavaScript, which Keyhole does not run; look for an API, a feed, or another source."
         ),
         Code.UNSUPPORTED_MEDIA: Rule(False, "Look for an HTML or text version of the same content."),
         Code.ENCRYPTED_DOCUMENT: Rule(False, "Look for an open copy."),
@@ -109,20 +109,20 @@ RULES: Mapping[Code, Rule] = MappingProxyType(
         Code.UNKNOWN_ARTIFACT: Rule(False, "Copy the id from a web_fetch or search result, or fetch the URL."),
         Code.EXPIRED_ARTIFACT: Rule(False, "Fetch the URL again with web_fetch."),
         Code.DAMAGED_ARTIFACT: Rule(False, "Fetch the URL again with web_fetch."),
-        Code.STORE_UNAVAILABLE: Rule(True, "Call again with the same id; if it stays, fetch the URL again."),
+        Code.STORE_UNAVAILABLE: Rule(True, "Call again with the same id; if it fails again, fetch the URL again."),
         Code.QUOTE_NOT_FOUND: Rule(False, "Shorten the quote, or call with query= instead of find=."),
         Code.NO_RESULTS: Rule(False, "Use fewer or more general words, or drop a filter."),
         Code.KEY_REFUSED: Rule(
-            False, "The operator must put the setting right; other engines and web_fetch work without it."
+            False, "The operator must correct the key; other engines and web_fetch work without it."
         ),
         Code.ENGINE_UNAVAILABLE: Rule(True, "Meanwhile, fetch a known URL with web_fetch."),
-        Code.INTERNAL_ERROR: Rule(True, "Try once more; the server's log on stderr says more."),
+        Code.INTERNAL_ERROR: Rule(True, "Try once more; the server's log on stderr has details."),
     }
 )
 
 
 class KeyholeError(Exception):
-    """A named failure. `message` says what happened in one sentence; `facts` go to `_meta` for programs."""
+    """A failed call. `message`: one sentence about the failure. `facts`: values for programs, returned in `_meta`."""
 
     def __init__(self, code: Code, message: str, **facts: str | int | float) -> None:
         super().__init__(code, message)
@@ -132,5 +132,5 @@ class KeyholeError(Exception):
 
     @property
     def rule(self) -> Rule:
-        """Whether a retry helps, and the next step."""
+        """The advice for this code."""
         return RULES[self.code]

@@ -1,4 +1,4 @@
-"""Settings are read once from a mapping, and a mistake in one is named, with what would have been right."""
+"""Settings are parsed from a mapping; a fault names the setting and its valid values."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keyhole.config.config import WEB_PORTS, Config, load
+from keyhole.config.config import WEB_PORTS, Config, parse_config
 from keyhole.config.schema import MAX_BUDGET, MIN_BUDGET, PREFIX, SETTINGS
 from keyhole.errors import Code, KeyholeError
 
 
 def refusal(environment: dict[str, str]) -> str:
-    """The message with which an environment is refused."""
+    """Return the error message for an environment."""
     with pytest.raises(KeyholeError) as caught:
-        load(environment)
+        parse_config(environment)
     assert caught.value.code is Code.INVALID_ARGUMENT
     return caught.value.message
 
@@ -26,17 +26,16 @@ FIELDS = [field.name for field in dataclasses.fields(Config) if field.name != "o
 
 
 def test_an_empty_environment_gives_the_defaults() -> None:
-    assert load({}) == Config()
+    assert parse_config({}) == Config()
 
 
-def test_variables_of_other_programs_are_not_looked_at() -> None:
-    assert load({"PATH": "/bin", "HTTP_PROXY": "http://proxy", "keyhole_timeout": "1", "XKEYHOLE_TIMEOUT": "x"}) == (
-        Config()
-    )
+def test_variables_of_other_programs_are_ignored() -> None:
+    others = {"PATH": "/bin", "HTTP_PROXY": "http://proxy", "keyhole_timeout": "1", "XKEYHOLE_TIMEOUT": "x"}
+    assert parse_config(others) == Config()
 
 
 def test_a_setting_that_is_empty_or_blank_keeps_its_default() -> None:
-    assert load({"KEYHOLE_TIMEOUT": "", "KEYHOLE_MAX_CHARS": "  "}) == Config()
+    assert parse_config({"KEYHOLE_TIMEOUT": "", "KEYHOLE_MAX_CHARS": "  "}) == Config()
 
 
 @pytest.mark.parametrize(
@@ -87,18 +86,18 @@ def test_a_setting_that_is_empty_or_blank_keeps_its_default() -> None:
     ],
 )  # fmt: skip
 def test_each_setting_is_read_from_its_variable(name: str, raw: str, field: str, value: object) -> None:
-    config = load({PREFIX + name: raw})
+    config = parse_config({PREFIX + name: raw})
     assert getattr(config, field) == value
     assert dataclasses.replace(config, **{field: getattr(Config(), field)}) == Config()
 
 
-def test_every_field_has_one_row_in_the_table_and_every_row_a_unit_and_a_reason() -> None:
+def test_every_field_has_one_setting_with_a_unit_and_a_description() -> None:
     assert [setting.field for setting in SETTINGS] == [
         field.name for field in dataclasses.fields(Config) if field.name != "origins"
     ]
     for setting in SETTINGS:
         assert setting.unit
-        assert setting.reason
+        assert setting.description
 
 
 @pytest.mark.parametrize(
@@ -117,8 +116,8 @@ def test_every_field_has_one_row_in_the_table_and_every_row_a_unit_and_a_reason(
 )
 def test_a_number_is_accepted_at_its_bounds_and_refused_beyond_them(name: str, low: float, high: float) -> None:
     field = name.lower()
-    assert getattr(load({PREFIX + name: str(low)}), field) == low
-    assert getattr(load({PREFIX + name: str(high)}), field) == high
+    assert getattr(parse_config({PREFIX + name: str(low)}), field) == low
+    assert getattr(parse_config({PREFIX + name: str(high)}), field) == high
     step = 0.0001 if isinstance(low, float) else 1
     for raw in (str(low - step), str(high + 1), "-1"):
         message = refusal({PREFIX + name: raw})
@@ -128,7 +127,7 @@ def test_a_number_is_accepted_at_its_bounds_and_refused_beyond_them(name: str, l
 
 @pytest.mark.parametrize("raw", ["nan", "inf", "-inf", "ten", "1,5", "0x10", "_", "9" * 5_000])
 @pytest.mark.parametrize("name", ["KEYHOLE_TIMEOUT", "KEYHOLE_MAX_CHARS"])
-def test_what_is_not_a_sensible_number_is_refused_by_the_variables_name(name: str, raw: str) -> None:
+def test_an_invalid_number_is_refused_with_the_variables_name(name: str, raw: str) -> None:
     assert name in refusal({name: raw})
 
 
@@ -137,7 +136,7 @@ def test_an_unknown_setting_is_refused_with_the_nearest_known_one() -> None:
     assert "did you mean KEYHOLE_ALLOW_PRIVATE?" in refusal({"KEYHOLE_ALOW_PRIVATE": "127.0.0.1:1"})
 
 
-def test_an_unknown_setting_that_is_near_to_none_is_refused_without_a_guess() -> None:
+def test_an_unknown_setting_similar_to_none_is_refused_without_a_suggestion() -> None:
     assert refusal({"KEYHOLE_QQQQQQQ": "1"}) == "unknown setting KEYHOLE_QQQQQQQ"
 
 
@@ -149,12 +148,12 @@ def test_a_private_endpoint_must_name_its_port(raw: str) -> None:
 @pytest.mark.parametrize(
     "raw", ["http://127.0.0.1:80", "localhost:99999", "localhost:0", "localhost:²", "a b:80", "*:80"]
 )
-def test_a_private_endpoint_that_no_url_could_have_is_refused(raw: str) -> None:
+def test_an_invalid_private_endpoint_is_refused(raw: str) -> None:
     assert "KEYHOLE_ALLOW_PRIVATE" in refusal({"KEYHOLE_ALLOW_PRIVATE": raw})
 
 
 def test_an_ipv6_endpoint_may_be_written_with_brackets_as_in_a_url() -> None:
-    assert load({"KEYHOLE_ALLOW_PRIVATE": "[::1]:8080"}).allow_private == {"::1:8080"}
+    assert parse_config({"KEYHOLE_ALLOW_PRIVATE": "[::1]:8080"}).allow_private == {"::1:8080"}
 
 
 @pytest.mark.parametrize("raw", ["verbose", "10", "warn"])
@@ -175,7 +174,7 @@ def test_a_searxng_address_that_is_not_an_http_url_is_refused_by_its_variables_n
 @given(st.dictionaries(st.sampled_from([setting.variable for setting in SETTINGS]), st.text(max_size=30)))
 def test_any_value_gives_a_config_or_a_refusal_that_names_a_variable(environment: dict[str, str]) -> None:
     try:
-        config = load(environment)
+        config = parse_config(environment)
     except KeyholeError as error:
         assert error.code is Code.INVALID_ARGUMENT
         assert any(name in error.message for name in environment)
@@ -184,17 +183,17 @@ def test_any_value_gives_a_config_or_a_refusal_that_names_a_variable(environment
 
 
 @pytest.mark.parametrize("raw", ["0", "65536", "http", "-80", "80-", "90-80", "80;443", "²", "0-80", "80-99999"])
-def test_what_is_not_a_port_or_a_range_is_named(raw: str) -> None:
+def test_an_invalid_port_or_range_is_refused(raw: str) -> None:
     assert "is neither a port nor a range" in refusal({"KEYHOLE_PORTS": raw})
 
 
 @pytest.mark.parametrize(
     "raw", ["*", "*.", "*example.com", "a.*.com", "https://example.com", "example.com:80", "a..b", "-", "ex ample.com"]
 )
-def test_what_is_no_domain_is_refused(raw: str) -> None:
+def test_an_invalid_domain_is_refused(raw: str) -> None:
     for name in ("ALLOW_DOMAINS", "DENY_DOMAINS"):
         with pytest.raises(KeyholeError) as caught:
-            load({PREFIX + name: raw})
+            parse_config({PREFIX + name: raw})
         assert "KEYHOLE_" + name in caught.value.message
 
 
@@ -220,27 +219,27 @@ def test_no_port_that_browsers_refuse_is_open_by_default() -> None:
     "raw",
     ["example.com", "https://example.com*", "https://*.example.com/", "https://a.example/*/b", "ftp://a.example/"],
 )
-def test_what_is_no_url_and_no_beginning_of_urls_is_refused(raw: str) -> None:
+def test_an_invalid_known_url_is_refused(raw: str) -> None:
     with pytest.raises(KeyholeError):
-        load({"KEYHOLE_KNOWN_URLS": raw})
+        parse_config({"KEYHOLE_KNOWN_URLS": raw})
 
 
 @pytest.mark.parametrize(("name", "raw"), [("ROBOTS", "no"), ("URL_POLICY", "strict")])
-def test_a_choice_that_there_is_not_names_those_there_are(name: str, raw: str) -> None:
+def test_an_invalid_choice_is_refused_with_the_valid_ones(name: str, raw: str) -> None:
     with pytest.raises(KeyholeError, match=r"must be \w+ or \w+"):
-        load({PREFIX + name: raw})
+        parse_config({PREFIX + name: raw})
 
 
 @pytest.mark.parametrize("name", ["RERANK_KEY", "EMBED_KEY"])
-def test_a_key_is_shown_neither_where_it_is_wrong_nor_with_the_settings(name: str) -> None:
+def test_a_key_is_shown_neither_in_its_error_nor_in_the_repr(name: str) -> None:
     message = refusal({PREFIX + name: "s3cret\r\nHost: evil"})
     assert PREFIX + name in message
     assert "s3cret" not in message
     assert "printable ASCII" in message
-    assert "s3cret" not in repr(load({PREFIX + name: "s3cret"}))
+    assert "s3cret" not in repr(parse_config({PREFIX + name: "s3cret"}))
 
 
-def test_what_the_table_calls_secret_is_what_the_config_does_not_show() -> None:
+def test_the_repr_of_a_config_hides_exactly_the_secret_settings() -> None:
     hidden = {field.name for field in dataclasses.fields(Config) if not field.repr}
     assert {setting.field for setting in SETTINGS if setting.secret} == hidden - {"origins"}
     assert {"rerank_key", "embed_key", "brave_key"} <= hidden

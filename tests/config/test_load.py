@@ -1,4 +1,4 @@
-"""Which file of settings is read, and what is said of one that is not there, not readable or open to others."""
+"""The settings file is found and read; a missing, unreadable or exposed one is reported."""
 
 from __future__ import annotations
 
@@ -13,59 +13,61 @@ from mcp import Client, StdioServerParameters
 
 from keyhole.cli.demo_site import recorded_pages, serve
 from keyhole.config.config import Config
-from keyhole.config.load import configured, exposed, looked_at, path_of, warn
+from keyhole.config.load import exposed_file_warnings, load_config, log_exposed_files, read_settings, settings_path
 from keyhole.errors import Code, KeyholeError
 
 
 def refusal(environment: dict[str, str]) -> str:
-    """The message with which a file is refused."""
+    """Return the error message for an environment."""
     with pytest.raises(KeyholeError) as caught:
-        configured(environment)
+        load_config(environment)
     assert caught.value.code is Code.INVALID_ARGUMENT
     return caught.value.message
 
 
-def test_by_default_the_file_of_the_platforms_folder_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_by_default_the_file_in_the_platforms_config_folder_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
-    path = path_of({})
+    path = settings_path({})
     assert path
     assert path.name == "config.toml"
     assert path.parent.name == "keyhole"
-    assert configured({}) == Config()  # it is not there, and need not be
+    assert load_config({}) == Config()  # the default file may be missing
     path.parent.mkdir(parents=True)
     path.write_text("max_chars = 12000\n", encoding="utf-8")
-    assert configured({}).max_chars == 12_000
-    assert configured({"KEYHOLE_MAX_CHARS": "5000"}).max_chars == 5_000
-    assert configured({"KEYHOLE_CONFIG": "off"}) == Config()
+    assert load_config({}).max_chars == 12_000
+    assert load_config({"KEYHOLE_MAX_CHARS": "5000"}).max_chars == 5_000
+    assert load_config({"KEYHOLE_CONFIG": "off"}) == Config()
 
 
-def test_a_named_file_is_read_and_one_that_is_not_there_is_an_error(tmp_path: Path) -> None:
+def test_a_named_file_is_read_and_must_exist(tmp_path: Path) -> None:
     path = tmp_path / "with spaces.toml"
     environment = {"KEYHOLE_CONFIG": str(path)}
-    assert refusal(environment) == f"the file of settings that KEYHOLE_CONFIG names is not there: {path}"
+    assert refusal(environment) == f"the settings file that KEYHOLE_CONFIG names does not exist: {path}"
     path.write_text("\ufefftimeout = 12\n", encoding="utf-8")
-    config = configured(environment)
+    config = load_config(environment)
     assert config.timeout == 12.0
     assert config.origins == {"timeout": f"{path}:1"}
 
 
 @pytest.mark.parametrize(
-    ("body", "said"),
+    ("body", "message"),
     [(b"timeout = \xff", "is not UTF-8 (at byte 10)"), (b"#" * 1_000_001, "larger than"), (None, "cannot be read")],
 )
-def test_a_file_that_cannot_be_used_is_an_error(body: bytes | None, said: str, tmp_path: Path) -> None:
+def test_an_unusable_file_is_an_error(body: bytes | None, message: str, tmp_path: Path) -> None:
     path = tmp_path / "config.toml"
     if body is None:
         path.mkdir()
     else:
         path.write_bytes(body)
-    assert said in refusal({"KEYHOLE_CONFIG": str(path)})
+    assert message in refusal({"KEYHOLE_CONFIG": str(path)})
 
 
-def test_all_faults_of_file_and_environment_are_found_together(tmp_path: Path) -> None:
+def test_all_faults_of_file_and_environment_are_reported_together(tmp_path: Path) -> None:
     path = tmp_path / "config.toml"
     path.write_text("timeut = 1\nmax_chars = 12000\n", encoding="utf-8")
-    config, faults = looked_at({"KEYHOLE_CONFIG": str(path), "KEYHOLE_HOM": "x", "KEYHOLE_FETCHES": "0"})
+    config, faults = read_settings({"KEYHOLE_CONFIG": str(path), "KEYHOLE_HOM": "x", "KEYHOLE_FETCHES": "0"})
     assert config.max_chars == 12_000
     assert [fault.partition(";")[0] for fault in faults] == [
         f"{path}:1: unknown setting timeut",
@@ -74,23 +76,25 @@ def test_all_faults_of_file_and_environment_are_found_together(tmp_path: Path) -
     ]
 
 
-def test_a_file_with_a_key_that_others_can_read_is_warned_of(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_warning_is_logged_for_a_file_with_a_key_that_others_can_read(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     path = tmp_path / "config.toml"
     path.write_text('brave_key = "k3yk3yk3y"\ntimeout = 3\n', encoding="utf-8")
     environment = {"KEYHOLE_CONFIG": str(path)}
     path.chmod(0o640)
-    config = configured(environment)
-    assert exposed(config) == [f"{path} holds a key and others can read it; chmod 600 would close it"]
+    config = load_config(environment)
+    assert exposed_file_warnings(config) == [f"{path} holds a key and others can read it; run chmod 600 on it"]
     with caplog.at_level(logging.WARNING):
-        warn(config)
-    assert caplog.messages == exposed(config)
+        log_exposed_files(config)
+    assert caplog.messages == exposed_file_warnings(config)
     path.chmod(0o600)
-    assert exposed(config) == []
+    assert exposed_file_warnings(config) == []
     path.chmod(0o644)
-    assert exposed(configured({**environment, "KEYHOLE_BRAVE_KEY": "another-key"})) == []
+    assert exposed_file_warnings(load_config({**environment, "KEYHOLE_BRAVE_KEY": "another-key"})) == []
 
 
-def test_a_server_over_stdio_works_by_the_file(tmp_path: Path) -> None:
+def test_a_server_over_stdio_uses_the_settings_file(tmp_path: Path) -> None:
     path = tmp_path / "config.toml"
 
     async def fetched(url: str) -> str:
@@ -108,7 +112,7 @@ def test_a_server_over_stdio_works_by_the_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("options", [[], ["--http", "--port", "0"]])
-def test_a_server_does_not_start_with_a_file_that_is_wrong(options: list[str], tmp_path: Path) -> None:
+def test_a_server_does_not_start_with_an_invalid_settings_file(options: list[str], tmp_path: Path) -> None:
     path = tmp_path / "config.toml"
     path.write_text("max_chars = 12000\ntimeot = 3\n", encoding="utf-8")
     run = subprocess.run(

@@ -1,1 +1,1 @@
-"""Settings: their schema, parsers and defaults, and where they are read from."""
+"""Settings: schema, parsers, defaults, and loading from the environment and the settings file."""

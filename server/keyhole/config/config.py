@@ -1,4 +1,4 @@
-"""The settings of one server with their defaults; read once from a mapping, and nothing is read elsewhere."""
+"""The settings of one server with their defaults, and how they are parsed from a mapping."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from typing import Any
 from keyhole._version import __version__
 from keyhole.config.schema import FILE_VARIABLE, PREFIX, SETTINGS
 from keyhole.errors import Code, KeyholeError
-from keyhole.text.suggest import meant
+from keyhole.text.suggest import suggest_name
 
 WEB_PORTS = frozenset(
     {80, 443, 8008, 8080}  # http, https and http-alt in IANA's registry of ports
-    | {8000, 8081, 8443, 8888, 81, 3000, 4443, 5000, 9443}  # where servers and frameworks put public sites
-    | {2052, 2053, 2082, 2083, 2086, 2087, 2095, 2096, 8880}  # the others that Cloudflare serves sites on
+    | {8000, 8081, 8443, 8888, 81, 3000, 4443, 5000, 9443}  # other common ports of servers and frameworks
+    | {2052, 2053, 2082, 2083, 2086, 2087, 2095, 2096, 8880}  # the other ports on which Cloudflare serves sites
 )
-"""Ports that may be connected to by default. A list of what is open, because a list of what is dangerous never ends:
-the bad ports of WHATWG's Fetch standard leave out Redis, Docker and etcd. None of those bad ports is here."""
+"""Ports that may be connected to by default. A list of allowed ports, because a list of forbidden ones is never
+complete: the bad ports of WHATWG's Fetch standard lack Redis, Docker and etcd. None of those bad ports is here."""
 
 HOME_PAGE = "https://pypi.org/project/keyhole-mcp/"
-"""Where a site's owner can read who asks: the package's page, until the project has a page of its own."""
+"""The page about Keyhole for owners of fetched sites."""
 
 
 @dataclass(frozen=True, slots=True)
 class Config:
-    """The settings of one server. Build it with `load`, or directly in tests."""
+    """The settings of one server. Create it with `parse_config`, or directly in tests."""
 
     home: Path | None = None
     max_chars: int = 9_000
@@ -101,57 +101,59 @@ class Config:
     log_format: str = "text"
     log_level: str = "WARNING"
     origins: Mapping[str, str] = field(default_factory=dict, repr=False, compare=False)
-    """Where the value of each field that was set is from, such as `KEYHOLE_HOME`; others are the default."""
+    """The origin of each field that was set, such as `KEYHOLE_HOME`. Other fields have their default."""
 
 
-def agent(config: Config) -> str:
-    """What sites and issuers see of who asks."""
+def user_agent_of(config: Config) -> str:
+    """Return the User-Agent header that Keyhole sends."""
     return config.user_agent or f"Keyhole/{__version__} (+{HOME_PAGE})"
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
-    """What somebody wrote for one setting: text for the setting's parser, and where it stands."""
+class RawSetting:
+    """The unparsed value of one setting, and its origin."""
 
     raw: str = field(repr=False)
     origin: str
-    """`KEYHOLE_HOME`, or the file and line."""
+    """The variable, such as `KEYHOLE_HOME`, or the file and line."""
     label: str
-    """The same with the setting's name, to begin what is said of it."""
+    """The origin with the setting's name, for the beginning of a message."""
 
 
-NOTHING: Mapping[str, Given] = MappingProxyType({})
+NO_SETTINGS: Mapping[str, RawSetting] = MappingProxyType({})
 
 
-def load(environment: Mapping[str, str], file: Mapping[str, Given] = NOTHING) -> Config:
-    """Every `KEYHOLE_*` variable of a mapping and, below them, what a file gives for fields (see configured.py).
+def parse_config(environment: Mapping[str, str], file: Mapping[str, RawSetting] = NO_SETTINGS) -> Config:
+    """Parse the `KEYHOLE_*` variables, which take precedence, and the settings of a file (see toml_file.py).
 
-    Raises KeyholeError (invalid_argument) for an unknown variable, naming the nearest known one, and for a
-    value outside its bounds.
+    Raises KeyholeError (invalid_argument) for an unknown variable, with the nearest known one, and for an invalid
+    value.
     """
-    config, faults = examined(environment, file)
+    config, faults = parse_settings(environment, file)
     if faults:
         raise KeyholeError(Code.INVALID_ARGUMENT, faults[0])
     return config
 
 
-def examined(environment: Mapping[str, str], file: Mapping[str, Given] = NOTHING) -> tuple[Config, list[str]]:
-    """The settings that are right, and what is wrong with each of the others."""
-    known = {setting.variable: setting.field for setting in SETTINGS}
-    given, faults = dict(file), []
+def parse_settings(
+    environment: Mapping[str, str], file: Mapping[str, RawSetting] = NO_SETTINGS
+) -> tuple[Config, list[str]]:
+    """Parse as `parse_config`, but return the valid settings and a message for each fault."""
+    fields = {setting.variable: setting.field for setting in SETTINGS}
+    settings, faults = dict(file), []
     for name in sorted(environment):
-        if name in known:
+        if name in fields:
             if raw := environment[name].strip():
-                given[known[name]] = Given(raw, name, name)
+                settings[fields[name]] = RawSetting(raw, name, name)
         elif name.startswith(PREFIX) and name != FILE_VARIABLE:
-            faults.append(f"unknown setting {name}{meant(name, [*known, FILE_VARIABLE])}")
+            faults.append(f"unknown setting {name}{suggest_name(name, [*fields, FILE_VARIABLE])}")
     values: dict[str, Any] = {}
     for setting in SETTINGS:
-        if (found := given.get(setting.field)) is None:
+        if (value := settings.get(setting.field)) is None:
             continue
         try:
-            values[setting.field] = setting.parse(found.raw)
+            values[setting.field] = setting.parse(value.raw)
         except ValueError as error:
-            shown = "" if setting.secret else f"={found.raw!r}"
-            faults.append(f"{found.label}{shown}: {error}")
-    return Config(**values, origins={name: given[name].origin for name in values}), faults
+            quoted = "" if setting.secret else f"={value.raw!r}"
+            faults.append(f"{value.label}{quoted}: {error}")
+    return Config(**values, origins={name: settings[name].origin for name in values}), faults

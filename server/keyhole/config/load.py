@@ -1,4 +1,4 @@
-"""Where settings are read from: the environment, and one file below it. What they mean is decided elsewhere."""
+"""Load the settings from the environment and the settings file."""
 
 from __future__ import annotations
 
@@ -9,92 +9,95 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-from keyhole.config.config import Config, examined
+from keyhole.config.config import Config, parse_settings
 from keyhole.config.schema import FILE_VARIABLE, SETTINGS
 from keyhole.errors import Code, KeyholeError
 
 log = logging.getLogger(__name__)
 
-NAME: Final = "config.toml"
+FILE_NAME: Final = "config.toml"
 OFF: Final = "off"
-"""What FILE_VARIABLE says where no file is to be read."""
+"""The value of FILE_VARIABLE for no settings file."""
 MAX_BYTES: Final = 100_000
-"""Of a file of settings: the whole template takes less than a tenth."""
+"""Size limit of a settings file; the template with all settings has less than a tenth."""
 
 
-def configured(environment: Mapping[str, str]) -> Config:
-    """The settings in force. Raises KeyholeError (invalid_argument) for the first that is wrong."""
-    config, faults = looked_at(environment)
+def load_config(environment: Mapping[str, str]) -> Config:
+    """Load the settings. Raises KeyholeError (invalid_argument) for the first fault."""
+    config, faults = read_settings(environment)
     if faults:
         raise KeyholeError(Code.INVALID_ARGUMENT, faults[0])
     return config
 
 
-def looked_at(environment: Mapping[str, str]) -> tuple[Config, list[str]]:
-    """The settings that are right, and what is wrong with each of the others."""
-    path = path_of(environment)
+def read_settings(environment: Mapping[str, str]) -> tuple[Config, list[str]]:
+    """Load the valid settings; return them and a message for each fault."""
+    path = settings_path(environment)
     try:
-        text = _text(path, named=bool(_named(environment))) if path else None
+        text = _read_text(path, is_required=bool(_path_variable(environment))) if path else None
     except KeyholeError as error:
-        return examined(environment)[0], [error.message]
+        return parse_settings(environment)[0], [error.message]
     if path is None or text is None:
-        return examined(environment)
-    from keyhole.config.toml_file import settings_of
+        return parse_settings(environment)
+    from keyhole.config.toml_file import parse_settings_file
 
-    given, wrong = settings_of(text, str(path))
-    config, faults = examined(environment, given)
-    return config, [*wrong, *faults]
+    file, file_faults = parse_settings_file(text, str(path))
+    config, faults = parse_settings(environment, file)
+    return config, [*file_faults, *faults]
 
 
-def path_of(environment: Mapping[str, str]) -> Path | None:
-    """The file of settings, whether it is there or not; None where none is to be read."""
-    named = _named(environment)
-    if named.lower() == OFF:
+def settings_path(environment: Mapping[str, str]) -> Path | None:
+    """Return the path of the settings file, which may not exist, or None if the settings file is turned off."""
+    variable = _path_variable(environment)
+    if variable.lower() == OFF:
         return None
-    if named:
-        return Path(os.path.expanduser(named))  # noqa: PTH111 - Path's own raises for an unknown user
+    if variable:
+        return Path(os.path.expanduser(variable))  # noqa: PTH111 - Path.expanduser raises for an unknown user
     from platformdirs import user_config_path
 
-    return user_config_path("keyhole", appauthor=False) / NAME
+    return user_config_path("keyhole", appauthor=False) / FILE_NAME
 
 
-def warn(config: Config) -> None:
-    """Log where a file with keys in it is open to others."""
-    for line in exposed(config):
-        log.warning("%s", line)
+def log_exposed_files(config: Config) -> None:
+    """Log a warning for each settings file with a key that other users can read."""
+    for warning in exposed_file_warnings(config):
+        log.warning("%s", warning)
 
 
-def exposed(config: Config) -> list[str]:
-    """A line for each file that a secret is from and that others than its owner may read."""
+def exposed_file_warnings(config: Config) -> list[str]:
+    """Return a warning for each settings file with a key that other users can read."""
     variables = {setting.variable for setting in SETTINGS}
-    secret = {config.origins[each.field] for each in SETTINGS if each.secret and each.field in config.origins}
-    paths = sorted({Path(origin.rpartition(":")[0]) for origin in secret - variables})
+    origins = {config.origins[each.field] for each in SETTINGS if each.secret and each.field in config.origins}
+    paths = sorted({Path(origin.rpartition(":")[0]) for origin in origins - variables})
     return [
-        f"{path} holds a key and others can read it; chmod 600 would close it"
+        f"{path} holds a key and others can read it; run chmod 600 on it"
         for path in paths
         if os.name == "posix" and stat.S_IMODE(path.stat().st_mode) & 0o044
     ]
 
 
-def _named(environment: Mapping[str, str]) -> str:
+def _path_variable(environment: Mapping[str, str]) -> str:
     return environment.get(FILE_VARIABLE, "").strip()
 
 
-def _text(path: Path, *, named: bool) -> str | None:
-    """What is in the file; None for the usual one that is not there."""
+def _read_text(path: Path, *, is_required: bool) -> str | None:
+    """Return the text of the settings file, or None if it does not exist and is not required.
+
+    Raises KeyholeError (invalid_argument).
+    """
     try:
         with path.open("rb") as file:
             body = file.read(MAX_BYTES + 1)
         if len(body) > MAX_BYTES:
-            raise KeyholeError(Code.INVALID_ARGUMENT, f"{path} is larger than a file of settings ever is")
+            raise KeyholeError(Code.INVALID_ARGUMENT, f"{path} is larger than {MAX_BYTES:,} bytes")
         return body.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise KeyholeError(Code.INVALID_ARGUMENT, f"{path} is not UTF-8 (at byte {error.start})") from error
     except FileNotFoundError as error:
-        if not named:
+        if not is_required:
             return None
-        message = f"the file of settings that {FILE_VARIABLE} names is not there: {path}"
+        message = f"the settings file that {FILE_VARIABLE} names does not exist: {path}"
         raise KeyholeError(Code.INVALID_ARGUMENT, message) from error
     except OSError as error:
-        message = f"the file of settings cannot be read: {path}: {error.strerror}"
+        message = f"the settings file cannot be read: {path}: {error.strerror}"
         raise KeyholeError(Code.INVALID_ARGUMENT, message) from error

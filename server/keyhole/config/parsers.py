@@ -1,4 +1,4 @@
-"""How values of settings are read. Raises ValueError with what would be right, and never echoes a key."""
+"""Parsers of setting values. They raise ValueError with a message about valid values, which never quotes a key."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Final
 
 MIN_KEY: Final = 8
-"""Characters. Real keys have 30; what is shorter could not be told from words when it is taken out of an answer."""
+"""Characters. Real keys have about 30. A shorter key could equal a word when keys are removed from a response."""
 
 _DOMAIN = re.compile(r"(?:\*\.)?[a-z0-9_](?:[a-z0-9_.-]{0,251}[a-z0-9_])?")
 _ENDPOINT = re.compile(r"(?:\[([0-9a-f:.]+)\]|([a-z0-9._-]+)):([0-9]{1,5})")
@@ -16,11 +16,11 @@ _URL = re.compile(r"https?://[^\s/?#]+[^\s]*", re.IGNORECASE)
 
 
 def between(low: float, high: float, kind: type[int] | type[float]) -> Callable[[str], float]:
-    """A number within bounds, which may be grouped as 9,000 or 9_000."""
+    """Return a parser of numbers within bounds, with optional grouping as in 9,000 or 9_000."""
 
     def parse(raw: str) -> float:
         try:
-            # 9,000 as in the README, but not 1,5: that comma may be a decimal one.
+            # Accept 9,000, as in the README, but not 1,5, in which the comma may be a decimal separator.
             plain = raw.replace(",", "") if re.fullmatch(r"[0-9]{1,3}(,[0-9]{3})+", raw) else raw
             value = kind(plain.replace("_", ""))
         except ValueError as error:
@@ -33,7 +33,7 @@ def between(low: float, high: float, kind: type[int] | type[float]) -> Callable[
 
 
 def one_of(*choices: str) -> Callable[[str], str]:
-    """One of a few words, however it is capitalised."""
+    """Return a parser of one of several words in any case."""
     known = {choice.lower(): choice for choice in choices}
 
     def parse(raw: str) -> str:
@@ -45,72 +45,72 @@ def one_of(*choices: str) -> Callable[[str], str]:
 
 
 def key(raw: str) -> str:
-    """A key as it can stand in a header."""
+    """Parse an API key, which must be valid in an HTTP header."""
     if len(raw) < MIN_KEY or not (raw.isascii() and raw.isprintable() and " " not in raw):
-        raise ValueError(f"must be at least {MIN_KEY} printable ASCII characters without spaces, as keys are")
+        raise ValueError(f"must be at least {MIN_KEY} printable ASCII characters without spaces")
     return raw
 
 
 def header_text(raw: str) -> str:
-    """What a header can carry."""
+    """Parse the value of an HTTP header."""
     if not (raw.isascii() and raw.isprintable()):
-        raise ValueError("must be printable ASCII, as headers are")
+        raise ValueError("must be printable ASCII")
     return raw
 
 
 def names(raw: str) -> tuple[str, ...]:
-    """Names in small letters, between commas."""
+    """Parse names separated by commas, in lower case."""
     return tuple(name.strip().lower() for name in raw.split(",") if name.strip())
 
 
 def scopes(raw: str) -> tuple[str, ...]:
-    """Names as they are written, for OAuth tells them apart by their case, between commas or spaces."""
+    """Parse OAuth scopes separated by commas or spaces. Scopes are case-sensitive."""
     return tuple(raw.replace(",", " ").split())
 
 
 def endpoints(raw: str) -> frozenset[str]:
-    """`host:port` pairs; a port must be named, so that one allowed service does not open a whole host."""
-    found = set()
+    """Parse `host:port` pairs. The port is required, so that allowing one service does not allow the whole host."""
+    pairs = set()
     for name in names(raw):
         endpoint = _ENDPOINT.fullmatch(name)
         if endpoint is None or not 0 < int(endpoint[3]) < 65_536:
             raise ValueError(f"{name!r} is not host:port")
-        # As urls.py writes addresses: ::1, however long it was spelt. A malformed one raises ValueError too.
+        # The form of urls.py: the shortest spelling, such as ::1. A malformed address raises ValueError too.
         host = str(ipaddress.IPv6Address(endpoint[1])) if endpoint[1] else endpoint[2]
-        found.add(f"{host}:{int(endpoint[3])}")
-    return frozenset(found)
+        pairs.add(f"{host}:{int(endpoint[3])}")
+    return frozenset(pairs)
 
 
 def ports(raw: str) -> frozenset[int]:
-    """Ports and ranges of ports, such as 80,443,8000-8999."""
-    found: set[int] = set()
+    """Parse ports and ranges of ports, such as 80,443,8000-8999."""
+    numbers: set[int] = set()
     for name in names(raw):
         span = re.fullmatch(r"([0-9]{1,5})(?:-([0-9]{1,5}))?", name)
         first, last = (int(span[1]), int(span[2] or span[1])) if span else (0, 0)
         if not 0 < first <= last < 65_536:
             raise ValueError(f"{name!r} is neither a port nor a range such as 8000-8999")
-        found.update(range(first, last + 1))
-    return frozenset(found)
+        numbers.update(range(first, last + 1))
+    return frozenset(numbers)
 
 
 def proxy(raw: str) -> str:
-    """The address of a proxy, which no user name is sent to."""
-    found = re.fullmatch(r"http://([^/@,]+)/?", raw.lower())
-    if found is None:
+    """Parse the address of a proxy. User names are not supported."""
+    match = re.fullmatch(r"http://([^/@,]+)/?", raw.lower())
+    if match is None:
         raise ValueError("must be http://host:port, without a user name")
-    endpoints(found[1])
-    return f"http://{found[1]}"
+    endpoints(match[1])  # raises ValueError if it is not host:port
+    return f"http://{match[1]}"
 
 
 def domains(raw: str) -> frozenset[str]:
-    """Hosts and `*.` patterns in ASCII, as urls.py writes hosts."""
-    found = set()
+    """Parse hosts and `*.` patterns, normalized as by urls.py."""
+    patterns = set()
     for name in names(raw):
         try:
-            found.add(_domain(name))
+            patterns.add(_domain(name))
         except ValueError as error:
             raise ValueError(f"{name!r} is neither a host, such as example.com, nor *.example.com") from error
-    return frozenset(found)
+    return frozenset(patterns)
 
 
 def _domain(name: str) -> str:
@@ -128,49 +128,49 @@ def _domain(name: str) -> str:
 
 
 def http_url(raw: str) -> str:
-    """One URL that a query can be added to."""
+    """Parse a base URL without a query."""
     if not re.fullmatch(r"https?://[^\s/?#@]+(?:/[^\s?#]*)?", raw, re.IGNORECASE):
         raise ValueError("must be an absolute http:// or https:// URL without a query")
     return raw
 
 
 def api_url(raw: str) -> str:
-    """The one address of an API, as it is asked."""
+    """Parse the URL of an API, with an optional query."""
     if not _URL.fullmatch(raw):
         raise ValueError("must be one absolute http:// or https:// URL")
     return raw
 
 
 def http_urls(raw: str) -> tuple[str, ...]:
-    """URLs; a comma within one is its own."""
-    found = _urls(raw)
-    for url in found:
+    """Parse URLs separated by commas or spaces. A comma inside a URL belongs to it."""
+    urls = _split_urls(raw)
+    for url in urls:
         if not _URL.fullmatch(url):
             raise ValueError(f"{url!r} is not an absolute http:// or https:// URL")
-    return found
+    return urls
 
 
 def known_urls(raw: str) -> frozenset[str]:
-    """URLs; a comma within one is its own. A star stands only at an end, and never within the host."""
-    found = frozenset(_urls(raw))
-    for url in found:
+    """Parse URLs and URL prefixes that end in `*`, separated by commas or spaces. `*` is not allowed in the host."""
+    urls = frozenset(_split_urls(raw))
+    for url in urls:
         if not re.fullmatch(r"https?://[^\s/?#*]+(?:/[^\s#*]*\*?)?", url, re.IGNORECASE):
-            raise ValueError(f"{url!r} is neither a URL nor the beginning of URLs, such as https://example.com/docs/*")
-    return found
+            raise ValueError(f"{url!r} is neither a URL nor a URL prefix, such as https://example.com/docs/*")
+    return urls
 
 
-def _urls(raw: str) -> tuple[str, ...]:
-    """What stands between commas or spaces that a URL follows."""
+def _split_urls(raw: str) -> tuple[str, ...]:
+    """Split at commas and spaces that are followed by a URL."""
     return tuple(re.split(r"[\s,]+(?=https?://)", raw.strip().rstrip(","), flags=re.IGNORECASE))
 
 
 def switch(raw: str) -> bool:
-    """`on` or `off`."""
+    """Parse `on` or `off`."""
     return one_of("on", "off")(raw) == "on"
 
 
 def store_address(raw: str) -> str:
-    """`memory`, or the address of a PostgreSQL database, which may hold a password."""
+    """Parse `memory` or the URL of a PostgreSQL database, which may contain a password."""
     if raw.lower() != "memory" and not re.match(r"postgres(ql)?://", raw):
-        raise ValueError("must be `memory` or an address that begins with postgresql://")
+        raise ValueError("must be `memory` or a URL that begins with postgresql://")
     return raw

@@ -1,4 +1,4 @@
-"""The text of a file of settings: from TOML to what it gives for each field, and a template of one. Opens nothing."""
+"""Parse the text of a settings file (TOML), and write a template of one."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from keyhole.config.config import Config, Given
-from keyhole.config.schema import PREFIX, SETTINGS
+from keyhole.config.config import Config, RawSetting
+from keyhole.config.schema import PREFIX, SETTINGS, Setting
 from keyhole.text.measure import clip
-from keyhole.text.suggest import meant
+from keyhole.text.suggest import suggest_name
 
 MAX_KEYS: Final = 2 * len(SETTINGS)
-"""Of which more is said than that they are too many: nearly all of them are mistakes."""
-_LARGEST: Final = 1 << 64
-"""TOML's own whole numbers are smaller; Python's have no end, and what is too long for it is no text."""
+"""A file with more keys has mostly mistakes and is reported as a whole."""
+_INTEGER_LIMIT: Final = 1 << 64
+"""TOML integers have at most 64 bits. Python's parser accepts longer ones, which Python may refuse to print."""
 MAX_NAME: Final = 64
-"""Bytes of a key that is unknown, as it is told."""
+"""Bytes of an unknown key that a message quotes."""
 WIDTH: Final = 100
 """Columns of a comment in the template."""
 _KEY: Final = re.compile(r"""[ \t]*["']?([A-Za-z0-9_-]+)["']?[ \t]*[=.]""")
@@ -27,81 +27,85 @@ _TABLE: Final = re.compile(r"""[ \t]*\[+[ \t]*["']?([A-Za-z0-9_-]+)""")
 _DEFAULTS: Final = Config()
 
 
-def settings_of(text: str, name: str) -> tuple[dict[str, Given], list[str]]:
-    """What a file of this name gives for each field, and what is wrong with the rest of it."""
+def parse_settings_file(text: str, name: str) -> tuple[dict[str, RawSetting], list[str]]:
+    """Parse a settings file; return the raw settings by field, and a message for each fault.
+
+    `name` is the file's name in messages.
+    """
     import tomllib
 
     try:
         table = tomllib.loads(text)
-    except ValueError as error:  # also a number of thousands of digits
+    except ValueError as error:  # also raised for an integer of thousands of digits
         return {}, [f"{name}: {str(error)[:1].lower()}{str(error)[1:]}"]
     except RecursionError:
         return {}, [f"{name}: values are nested too deeply"]
-    known = {setting.field for setting in SETTINGS}
-    given: dict[str, Given] = {}
     if len(table) > MAX_KEYS:
-        return {}, [f"{name}: has {len(table):,} keys, and there are {len(SETTINGS)} settings"]
-    lines = _lines(text, table)
+        return {}, [f"{name}: has {len(table):,} keys, but there are only {len(SETTINGS)} settings"]
+    fields = {setting.field for setting in SETTINGS}
+    settings: dict[str, RawSetting] = {}
     faults = []
+    lines = _line_numbers(text, table)
     for key, value in table.items():
         origin = f"{name}:{lines.get(key, 1)}"
-        raw = _raw(key, value) if key in known else None
-        told = clip(key, MAX_NAME)
+        raw = _raw_value(key, value) if key in fields else None
+        quoted = clip(key, MAX_NAME)
         if isinstance(value, dict):
-            faults.append(f"{origin}: [{told}]: there are no tables here; settings stand at the top, one a line")
-        elif key not in known:
-            faults.append(f"{origin}: unknown setting {told}{_near(key[:MAX_NAME])}")
+            faults.append(f"{origin}: [{quoted}]: tables are not supported; write settings as `name = value` lines")
+        elif key not in fields:
+            faults.append(f"{origin}: unknown setting {quoted}{_suggest_field(key[:MAX_NAME])}")
         elif raw is None:
-            faults.append(f"{origin}: {key}: must be {_wanted(key)}")
+            faults.append(f"{origin}: {key}: must be {_expected_value(key)}")
         elif raw.strip():
-            given[key] = Given(raw.strip(), origin, f"{origin}: {key}")
-    return given, faults
+            settings[key] = RawSetting(raw.strip(), origin, f"{origin}: {key}")
+    return settings, faults
 
 
-def _near(key: str) -> str:
-    return meant(key.lower().replace("-", "_").removeprefix(PREFIX.lower()), [setting.field for setting in SETTINGS])
+def _suggest_field(key: str) -> str:
+    field = key.lower().replace("-", "_").removeprefix(PREFIX.lower())
+    return suggest_name(field, [setting.field for setting in SETTINGS])
 
 
-def _raw(field: str, value: object) -> str | None:
-    """A value as the environment would write it, for the same parsers; None for one of a kind that never fits."""
+def _raw_value(field: str, value: object) -> str | None:
+    """Return a value as in an environment variable, for the same parsers, or None for a value of a wrong type."""
     if isinstance(value, list):
-        if not _takes_list(field) or not all(isinstance(item, str | int) and _is_short(item) for item in value):
+        if not _is_list_field(field) or not all(isinstance(item, str | int) and _is_short(item) for item in value):
             return None
-        return ",".join(_scalar(item) for item in value)
-    return _scalar(value) if isinstance(value, str | int | float) and _is_short(value) else None
+        return ",".join(_raw_scalar(item) for item in value)
+    return _raw_scalar(value) if isinstance(value, str | int | float) and _is_short(value) else None
 
 
 def _is_short(value: str | int | float) -> bool:
-    return not isinstance(value, int) or abs(value) < _LARGEST
+    return not isinstance(value, int) or abs(value) < _INTEGER_LIMIT
 
 
-def _scalar(value: str | int | float) -> str:
+def _raw_scalar(value: str | int | float) -> str:
     if isinstance(value, bool):
         return "on" if value else "off"
     return str(value)
 
 
-def _takes_list(field: str) -> bool:
+def _is_list_field(field: str) -> bool:
     return isinstance(getattr(_DEFAULTS, field), tuple | frozenset)
 
 
-def _wanted(field: str) -> str:
-    return "a list of text or whole numbers" if _takes_list(field) else "text, a number, true or false, in one value"
+def _expected_value(field: str) -> str:
+    return "a list of strings or integers" if _is_list_field(field) else "a single string, number or boolean"
 
 
-def _lines(text: str, table: Mapping[str, Any]) -> dict[str, int]:
-    """The line on which each key stands."""
-    found: dict[str, int] = {}
+def _line_numbers(text: str, table: Mapping[str, Any]) -> dict[str, int]:
+    """Return the line number of each key."""
+    numbers: dict[str, int] = {}
     lines = text.split("\n")
     for number, line in enumerate(lines, start=1):
-        key = _KEY.match(line) or _TABLE.match(line)
-        if key and key[1] in table and key[1] not in found and _is_outside(lines[: number - 1]):
-            found[key[1]] = number
-    return found
+        match = _KEY.match(line) or _TABLE.match(line)
+        if match and match[1] in table and match[1] not in numbers and _is_line_start(lines[: number - 1]):
+            numbers[match[1]] = number
+    return numbers
 
 
-def _is_outside(before: list[str]) -> bool:
-    """Whether what comes next begins a line of its own, and does not go on in a text of several lines."""
+def _is_line_start(before: list[str]) -> bool:
+    """Return True if the line after `before` is not inside a multi-line string."""
     import tomllib
 
     text = "\n".join(before)
@@ -114,24 +118,26 @@ def _is_outside(before: list[str]) -> bool:
     return True
 
 
-def template() -> str:
-    """A file that sets nothing: each setting with what it is for and its default, as a comment."""
+def settings_template() -> str:
+    """Return a settings file in which every setting is a comment, with its description and default."""
     head = (
-        "# Settings of Keyhole. Take the # from a line and change its value; what the environment says\n"
-        "# (KEYHOLE_MAX_CHARS and so on) wins over this file. `keyhole config` shows what is in force.\n"
+        "# Settings of Keyhole. To change a setting, remove the # from its line and edit the value. Environment\n"
+        "# variables such as KEYHOLE_MAX_CHARS take precedence over this file. `keyhole config` shows the settings\n"
+        "# in force.\n"
     )
-    return head + "".join(f"\n{_entry(setting.field, setting.unit, setting.reason)}" for setting in SETTINGS)
+    return head + "".join(f"\n{_template_entry(setting)}" for setting in SETTINGS)
 
 
-def _entry(field: str, unit: str, reason: str) -> str:
-    about = textwrap.wrap(f"{unit}: {reason}", WIDTH, initial_indent="## ", subsequent_indent="## ")
-    return "\n".join([*about, f"# {field} = {_toml(getattr(_DEFAULTS, field))}"]) + "\n"
+def _template_entry(setting: Setting) -> str:
+    description = f"{setting.unit}: {setting.description}"
+    lines = textwrap.wrap(description, WIDTH, initial_indent="## ", subsequent_indent="## ")
+    return "\n".join([*lines, f"# {setting.field} = {_format_toml(getattr(_DEFAULTS, setting.field))}"]) + "\n"
 
 
-def _toml(value: object) -> str:
+def _format_toml(value: object) -> str:
     if isinstance(value, tuple | frozenset):
         items = value if isinstance(value, tuple) else sorted(value)
-        return f"[{', '.join(_toml(item) for item in items)}]"
+        return f"[{', '.join(_format_toml(item) for item in items)}]"
     if value is None or isinstance(value, str | Path):
         return json.dumps(str(value or ""), ensure_ascii=False)
     return str(value).lower() if isinstance(value, bool) else str(value)
