@@ -1,7 +1,7 @@
-"""Artifacts in any number, of real sentences in many languages by a seeded shuffle: for stored.py. Measures nothing.
+"""Generate any number of artifacts from real sentences in many languages, by a seeded shuffle.
 
-Each artifact is about one to three real documents of one language: its sentences are theirs, a quarter of them with a
-name that no other artifact has, as real pages have; its length is from 2 to 20 KB, short ones more often.
+Each artifact combines the sentences of one to three real documents of one language. A quarter of the sentences contain
+a name that no other artifact has, as on real pages. Lengths are from 2 to 20 KB, short ones more often.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from random import Random
 from keyhole import extract
 from keyhole.cli.demo_site import fixtures_folder, recorded_pages
 from keyhole.passages.languages import UNKNOWN
-from keyhole.passages.stems import language_of, stems_in, topics
+from keyhole.passages.stems import detect_language, mark_topics, stem_words
 from keyhole.passages.words import HAN, KANA, THAI_LIKE, UNSPACED, WORD, fold_word, lower
 from keyhole.records import Artifact
 
 ENGLISH_SHARE = 0.4
-"""Of the artifacts; the other languages share the rest evenly."""
+"""Share of artifacts in English; the other languages share the rest evenly."""
 NAMED_SHARE = 0.25
 HOSTS = 2_000
 SMALLEST, LARGEST = 2_000, 20_000
@@ -34,7 +34,7 @@ _SENTENCE = re.compile(r".{20,400}?(?:[.!?؟।](?=\s)|[。！？]|\n|$)", re.DO
 
 @dataclass(slots=True)
 class Sentence:
-    """A sentence with its terms, worked out once."""
+    """A sentence with its words and index terms."""
 
     text: str
     words: list[str]
@@ -43,23 +43,23 @@ class Sentence:
 
 @dataclass(slots=True)
 class Book:
-    """A real document as sentences."""
+    """A real document, split into sentences."""
 
     language: str
     sentences: list[Sentence] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
-    """An artifact, its words for the index, and where its sentences begin and end."""
+class GeneratedArtifact:
+    """An artifact, its words for the index, and its sentences."""
 
     artifact: Artifact
     words: str
     sentences: tuple[str, ...]
 
 
-def books(data: Path | None) -> dict[str, list[Book]]:
-    """The recorded and reference pages, and the documents of a folder of answers.py, by language."""
+def load_books(data: Path | None) -> dict[str, list[Book]]:
+    """Return the recorded and reference pages, and the documents of a folder of answers.py, by language."""
     texts = [extract(p.body, url=p.url, content_type=p.content_type).text for p in recorded_pages().values()]
     pages = sorted((fixtures_folder() / "reference").glob("*.html"))
     texts += [extract(page.read_bytes(), url="https://example.org/", content_type="text/html").text for page in pages]
@@ -67,38 +67,42 @@ def books(data: Path | None) -> dict[str, list[Book]]:
         for split in ("dev", "test"):
             with gzip.open(data / f"{split}.docs.jsonl.gz", "rt", encoding="utf-8") as lines:
                 texts += [json.loads(line)["text"] for line in lines]
-    found: dict[str, list[Book]] = {}
+    library: dict[str, list[Book]] = {}
     for text in texts:
-        book = _book(text)
+        book = _parse_book(text)
         if len(book.sentences) >= 20:
-            found.setdefault(book.language, []).append(book)
-    return dict(sorted(found.items()))
+            library.setdefault(book.language, []).append(book)
+    return dict(sorted(library.items()))
 
 
-def _book(text: str) -> Book:
+def _parse_book(text: str) -> Book:
     words = WORD.findall(lower(text))
-    language = language_of(words)
-    script = _script(" ".join(words[:600]))
-    book = Book(script or (language if language != UNKNOWN else "en"))
+    language = detect_language(words)
+    unspaced = _unspaced_language(" ".join(words[:600]))
+    book = Book(unspaced or (language if language != UNKNOWN else "en"))
     for match in _SENTENCE.finditer(text):
-        own = WORD.findall(lower(" ".join(match[0].split())))
-        if len(own) >= 4 or script:
-            book.sentences.append(Sentence(" ".join(match[0].split()), own, stems_in(own, _stemmed(book.language))))
+        text = " ".join(match[0].split())
+        sentence_words = WORD.findall(lower(text))
+        if len(sentence_words) >= 4 or unspaced:
+            terms = stem_words(sentence_words, _stemmer_language(book.language))
+            book.sentences.append(Sentence(text, sentence_words, terms))
     return book
 
 
-def _script(sample: str) -> str:
-    """The language of a text in a script without spaces, "" for all others."""
+def _unspaced_language(sample: str) -> str:
+    """Return the language of a text in a script without spaces, or ""."""
     kinds = {"th": THAI_LIKE, "ja": KANA, "zh": HAN}
     return next((name for name, kind in kinds.items() if len(kind.findall(sample)) > len(sample) / 50), "")
 
 
-def _stemmed(language: str) -> str:
+def _stemmer_language(language: str) -> str:
     return "en" if language in ("th", "ja", "zh") else language
 
 
-def artifacts(library: dict[str, list[Book]], numbers: Iterable[int], now: float, seed: int = 1) -> Iterator[Made]:
-    """The artifacts of these numbers, each the same for the same seed."""
+def generate_artifacts(
+    library: dict[str, list[Book]], numbers: Iterable[int], now: float, seed: int = 1
+) -> Iterator[GeneratedArtifact]:
+    """Yield the artifacts with these numbers. The same seed gives the same artifacts."""
     languages = list(library)
     weights = [
         ENGLISH_SHARE if name == "en" else (1 - ENGLISH_SHARE) / max(1, len(languages) - 1) for name in languages
@@ -106,39 +110,43 @@ def artifacts(library: dict[str, list[Book]], numbers: Iterable[int], now: float
     for number in numbers:
         random = Random(f"{seed}:{number}")
         (language,) = random.choices(languages, weights)
-        yield _artifact(number, language, random.choices(library[language], k=random.randint(1, 3)), random, now)
+        yield _generate_artifact(
+            number, language, random.choices(library[language], k=random.randint(1, 3)), random, now
+        )
 
 
-def _artifact(number: int, language: str, sources: list[Book], random: Random, now: float) -> Made:
+def _generate_artifact(
+    number: int, language: str, sources: list[Book], random: Random, now: float
+) -> GeneratedArtifact:
     size = SMALLEST * (LARGEST / SMALLEST) ** random.random()
     pool = [sentence for source in sources for sentence in random.choices(source.sentences, k=60)]
-    names = [_name(random, pool) for _ in range(3)]
+    names = [_make_name(random, pool) for _ in range(3)]
     title = f"{' '.join(random.choice(pool).text.split()[:6])[:60]} {names[0]}"
-    shown: list[str] = []
+    texts: list[str] = []
     counts: Counter[str] = Counter()
-    spaced: dict[str, None] = {}
-    titled = WORD.findall(lower(title))
-    title_terms = stems_in(titled, _stemmed(language))
+    vocabulary: dict[str, None] = {}
+    title_words = WORD.findall(lower(title))
+    title_terms = stem_words(title_words, _stemmer_language(language))
     counts.update(title_terms)
-    written, place = 0, 0
+    written, position = 0, 0
     random.shuffle(pool)
     while written < size:
-        sentence = pool[place % len(pool)]
-        place += 1
+        sentence = pool[position % len(pool)]
+        position += 1
         text, words, terms = sentence.text, sentence.words, sentence.terms
         if random.random() < NAMED_SHARE:
             name = random.choice(names)
             text = f"{text[:-1]} {name}{text[-1]}"
             words = [*words, lower(name)]
-            terms = [*terms, *stems_in([lower(name)], _stemmed(language))]
-        shown.append(text)
+            terms = [*terms, *stem_words([lower(name)], _stemmer_language(language))]
+        texts.append(text)
         written += len(text.encode()) + 1
         counts.update(terms)
-        spaced.update(dict.fromkeys(words))
-    for word in [*titled, *spaced]:
+        vocabulary.update(dict.fromkeys(words))
+    for word in [*title_words, *vocabulary]:
         if not UNSPACED.search(word):
             counts.setdefault(fold_word(word), 0)
-    paragraphs = [" ".join(shown[start : start + 5]) for start in range(0, len(shown), 5)]
+    paragraphs = [" ".join(texts[start : start + 5]) for start in range(0, len(texts), 5)]
     host = int(HOSTS ** random.random())
     url = f"https://{'docs.' if host % 3 == 0 else ''}site{host}.example/{language}/{number}"
     published = "" if random.random() < 0.5 else _date(now - random.random() * 3 * YEAR)
@@ -147,12 +155,12 @@ def _artifact(number: int, language: str, sources: list[Book], random: Random, n
         media_type="text/html", language=language,
         fetched_at=now - random.random() * 20 * 86_400, published=published,
     )  # fmt: skip
-    kept = " ".join([*counts, *topics(title_terms, Counter({t: c for t, c in counts.items() if c}))])
-    return Made(artifact, kept, tuple(shown))
+    index_words = " ".join([*counts, *mark_topics(title_terms, Counter({t: c for t, c in counts.items() if c}))])
+    return GeneratedArtifact(artifact, index_words, tuple(texts))
 
 
-def _name(random: Random, pool: list[Sentence]) -> str:
-    """A name such as no other artifact has, of the letters of its language."""
+def _make_name(random: Random, pool: list[Sentence]) -> str:
+    """Return a name that hardly any other artifact has, in the letters of its language."""
     first, second = (random.choice(random.choice(pool).words or ["name"]) for _ in range(2))
     return f"{first[:4]}{second[-3:]}{random.choice('aeiou')}{random.choice('nrtks')}".capitalize()
 

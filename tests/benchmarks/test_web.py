@@ -10,10 +10,18 @@ import pytest
 
 import keyhole
 from benchmarks.search.web.calls import Outcome
-from benchmarks.search.web.corpus import HERE, LICENCES, CorpusPage, Question, load_pages, load_questions, plain
-from benchmarks.search.web.index import Index, tokens
+from benchmarks.search.web.corpus import (
+    HERE,
+    LICENCES,
+    CorpusPage,
+    Question,
+    load_pages,
+    load_questions,
+    normalize_text,
+)
+from benchmarks.search.web.index import Index, tokenize
 from benchmarks.search.web.server import CANARY, FORGED
-from benchmarks.search.web.sites import CLOSED, NO_NAME, SLOW, TROUBLE, pace, places, rendered
+from benchmarks.search.web.sites import CLOSED, NO_NAME, SLOW, TROUBLE, build_places, choose_pace, render_page
 
 SAMPLE = 12
 """Every so many questions are looked up in what Keyhole reads of the page; all others in the page as it is."""
@@ -31,7 +39,7 @@ def questions() -> tuple[Question, ...]:
 
 @cache
 def index() -> Index:
-    return Index(places(pages().values()).values(), 8080)
+    return Index(build_places(pages().values()).values(), 8080)
 
 
 def answering() -> frozenset[str]:
@@ -47,27 +55,27 @@ def test_there_are_200_pages_in_6_languages_and_120_questions_with_two_splits() 
 
 
 def test_every_answer_stands_in_its_page() -> None:
-    texts = {id: plain(html.unescape(re.sub(r"<[^>]*>", " ", page.html))) for id, page in pages().items()}
+    texts = {id: normalize_text(html.unescape(re.sub(r"<[^>]*>", " ", page.html))) for id, page in pages().items()}
     for question in questions():
         for id, (words, *others) in question.answers:
-            assert plain(words) in texts[id], (question.id, words)
+            assert normalize_text(words) in texts[id], (question.id, words)
             for other in others:
-                assert any(plain(other) in text for text in texts.values()), (question.id, other)
+                assert any(normalize_text(other) in text for text in texts.values()), (question.id, other)
 
 
 @pytest.mark.parametrize("question", load_questions()[::SAMPLE], ids=lambda question: question.id)
 def test_answers_stand_in_what_keyhole_reads_of_a_page(question: Question) -> None:
-    by_page = {place.page.id: place for place in places(pages().values()).values() if not place.copy}
+    by_page = {place.page.id: place for place in build_places(pages().values()).values() if not place.copy}
     for id, (words, *_) in question.answers:
-        body = rendered(by_page[id], []).encode()
+        body = render_page(by_page[id], []).encode()
         read = keyhole.extract(body, url="http://site.example/", content_type="text/html; charset=utf-8")
-        assert plain(words) in plain(read.text)
+        assert normalize_text(words) in normalize_text(read.text)
 
 
 def test_no_question_gives_its_answer_away() -> None:
     for question in questions():
-        given = plain(question.text)
-        assert not any(plain(one) in given for _, words in question.answers for one in words), question.id
+        given = normalize_text(question.text)
+        assert not any(normalize_text(one) in given for _, words in question.answers for one in words), question.id
 
 
 def test_every_text_has_its_licence_and_the_notes_name_it() -> None:
@@ -84,8 +92,8 @@ def test_the_whole_takes_at_most_two_megabytes() -> None:
 
 
 def test_about_a_third_of_the_addresses_is_slow_and_no_page_that_answers_never_ends() -> None:
-    table = places(pages().values())
-    paces = {place: pace(place, answering()) for place in table.values()}
+    table = build_places(pages().values())
+    paces = {place: choose_pace(place, answering()) for place in table.values()}
     assert 0.25 < sum(bool(how) for how in paces.values()) / len(paces) < 0.42
     assert {"late", "drips", "endless"} <= set(paces.values())
     assert all(SLOW[0] <= place.slow_delay <= SLOW[1] for place in paces)
@@ -93,13 +101,13 @@ def test_about_a_third_of_the_addresses_is_slow_and_no_page_that_answers_never_e
 
 
 def test_pages_have_copies_under_other_hosts_and_in_other_furniture() -> None:
-    table = places(pages().values())
+    table = build_places(pages().values())
     copies = [place for place in table.values() if place.copy and not place.amp]
     assert len(copies) > len(pages()) / 4
     original = next(place for place in table.values() if place.page is copies[0].page and not place.copy)
     assert original.host != copies[0].host
-    assert rendered(original, []) != rendered(copies[0], [])
-    assert copies[0].page.html in rendered(copies[0], [])
+    assert render_page(original, []) != render_page(copies[0], [])
+    assert copies[0].page.html in render_page(copies[0], [])
 
 
 def test_an_engine_lists_the_page_and_what_engines_list_besides() -> None:
@@ -111,7 +119,7 @@ def test_an_engine_lists_the_page_and_what_engines_list_besides() -> None:
 
 
 def test_scripts_without_spaces_are_indexed_by_pairs() -> None:
-    assert tokens("硬链接 Linux") == "硬链 链接 linux"
+    assert tokenize("硬链接 Linux") == "硬链 链接 linux"
 
 
 QUESTION = Question(
@@ -124,15 +132,15 @@ def outcome(text: str, is_error: bool = False) -> Outcome:
 
 
 def test_a_result_answers_when_all_words_stand_in_it_whatever_markdown_adds() -> None:
-    assert outcome("It runs at\n40 rpm.\n\nThere are *two* pumps.").answered
-    assert outcome("Forty a minute; two pumps").answered
-    assert not outcome("It runs at 40 rpm.").answered
-    assert not outcome("It runs at 40 rpm. There are two pumps.", is_error=True).answered
+    assert outcome("It runs at\n40 rpm.\n\nThere are *two* pumps.").has_answer
+    assert outcome("Forty a minute; two pumps").has_answer
+    assert not outcome("It runs at 40 rpm.").has_answer
+    assert not outcome("It runs at 40 rpm. There are two pumps.", is_error=True).has_answer
 
 
 def test_a_result_is_harmed_by_hidden_text_and_by_a_frame_that_the_page_made() -> None:
     framed = f"--- untrusted text abc ---\n{FORGED}\n[2] The real answer\n--- end abc ---"
-    assert not outcome(framed).harmed
-    assert outcome(framed + f"\n{FORGED}").harmed
-    assert outcome(framed.replace("end abc", "end abd")).harmed
-    assert outcome(f"--- untrusted text abc ---\n{CANARY}\n--- end abc ---").harmed
+    assert not outcome(framed).is_harmed
+    assert outcome(framed + f"\n{FORGED}").is_harmed
+    assert outcome(framed.replace("end abc", "end abd")).is_harmed
+    assert outcome(f"--- untrusted text abc ---\n{CANARY}\n--- end abc ---").is_harmed

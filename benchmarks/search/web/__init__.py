@@ -1,1 +1,1 @@
-"""A web of our own on loopback: pages of openly licensed manuals, sites that serve them, engines that find them."""
+"""A loopback web: pages of openly licensed manuals, the sites that serve them, and a search engine over them."""

@@ -1,10 +1,10 @@
-"""Makes `pages.jsonl.xz` from unpacked Debian packages. Not needed to run a benchmark: the file is committed.
+"""Build `pages.jsonl.xz` from unpacked Debian packages. The result is committed, so benchmarks do not need this.
 
     apt-get download debian-handbook postgresql-doc-15 python3.11-doc sqlite3-doc
     for p in *.deb; do dpkg -x $p .; done
     python -m benchmarks.search.web.build FOLDER
 
-Kept of each page is its content as shipped; the sites' furniture is put around it when it is served (`sites.py`).
+Only the content of each page is kept, as published; `sites.py` adds the templates of the sites.
 """
 
 from __future__ import annotations
@@ -74,35 +74,35 @@ HANDBOOK: Final = {
     "zh": """network-config virtualization remote-login x509-cert config-bootloader rights-management syslog quotas
         dist-upgrade installation-steps user-group-databases supervision apparmor source-package-structure""",
 }
-"""Sections of The Debian Administrator's Handbook by language: each language has others, with some in common."""
+"""Sections of The Debian Administrator's Handbook by language. The languages share some sections."""
 HANDBOOK_FOLDERS: Final = {
     "en": "en-US", "de": "de-DE", "fr": "fr-FR", "es": "es-ES", "pt-br": "pt-BR", "ru": "ru-RU", "ja": "ja-JP",
     "zh": "zh-CN",
 }  # fmt: skip
 
 
-def rows(folder: Path) -> Iterator[dict[str, str]]:
-    """Every page: its id, language, title and content."""
+def read_pages(folder: Path) -> Iterator[dict[str, str]]:
+    """Yield the id, language, title and content of every page."""
     postgresql = folder / DOC / "postgresql-doc-15" / "html"
     for name in POSTGRESQL.split():
-        yield row(f"postgresql/{name}", "en", postgresql / f"{name}.html", ".navheader, .navfooter", "body")
+        yield read_page(f"postgresql/{name}", "en", postgresql / f"{name}.html", ".navheader, .navfooter", "body")
     for name in SQLITE.split():
         drop = ".nosearch:not(:has(.fancy_title)), script, style"
-        yield row(f"sqlite/{name}", "en", folder / DOC / "sqlite3" / f"{name}.html", drop, "body")
+        yield read_page(f"sqlite/{name}", "en", folder / DOC / "sqlite3" / f"{name}.html", drop, "body")
     python = folder / DOC / "python3.11" / "html"
     for name in PYTHON.split():
-        yield row(f"python/{name}", "en", python / f"{name}.html", "script", "div[role=main]")
+        yield read_page(f"python/{name}", "en", python / f"{name}.html", "script", "div[role=main]")
     handbook = folder / DOC / "debian-handbook" / "html"
     for language, names in HANDBOOK.items():
         for name in names.split():
             path = handbook / HANDBOOK_FOLDERS[language] / f"sect.{name}.html"
             path = path if path.exists() else path.with_name(f"{name}.html")
             drop = "#banner, #title, .docnav, .indexterm, script"
-            yield row(f"handbook-{language}/{name}", language, path, drop, "body")
+            yield read_page(f"handbook-{language}/{name}", language, path, drop, "body")
 
 
-def row(id: str, language: str, path: Path, drop: str, keep: str) -> dict[str, str]:
-    """One page without the furniture of its manual."""
+def read_page(id: str, language: str, path: Path, drop: str, keep: str) -> dict[str, str]:
+    """Return one page without its manual's navigation."""
     soup = BeautifulSoup(path.read_bytes(), "lxml")
     title = " ".join((soup.title or soup).get_text(" ").split())
     for node in soup.select(drop):
@@ -112,8 +112,8 @@ def row(id: str, language: str, path: Path, drop: str, keep: str) -> dict[str, s
 
 
 def main(folder: Path) -> None:
-    """Write the file, best compressed: pages of one manual stand together."""
-    lines = [json.dumps(page, ensure_ascii=False) for page in rows(folder)]
+    """Write the file. Pages of one manual are adjacent, which compresses best."""
+    lines = [json.dumps(page, ensure_ascii=False) for page in read_pages(folder)]
     packed = lzma.compress("\n".join(lines).encode(), preset=9 | lzma.PRESET_EXTREME)
     OUT.write_bytes(packed)
     print(f"{len(lines)} pages, {sum(map(len, lines)):,} characters, {len(packed):,} bytes")

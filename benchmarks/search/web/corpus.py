@@ -1,4 +1,4 @@
-"""The pages and the questions as they are kept, and how a text is searched for an answer. No site, no network."""
+"""Load the pages and questions of the benchmark, and normalize texts to search them for answers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LICENCES: Final = {
     "python": "PSF-2.0",
     "handbook": "CC-BY-SA-3.0",
 }
-"""By the manual that a page is of, the first word of its id; README.md has sources and authors."""
+"""Licences by manual, which is the first word of a page's id. README.md lists sources and authors."""
 
 _TARGET = re.compile(r"\]\((?:[^()]|\([^()]*\))*\)")
 _MARKS = re.compile(r"[\s\[\]`*_\\|<>]+")
@@ -24,7 +24,7 @@ _MARKS = re.compile(r"[\s\[\]`*_\\|<>]+")
 
 @dataclass(frozen=True, slots=True)
 class CorpusPage:
-    """The content of one page of a manual, as shipped."""
+    """The content of one page of a manual, as published."""
 
     id: str
     language: str
@@ -33,35 +33,38 @@ class CorpusPage:
 
     @property
     def manual(self) -> str:
-        """The manual that it is of."""
+        """The manual that contains the page."""
         return re.split("[-/]", self.id)[0]
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question as a person asks it, and the words that answer it: all of them, each on its page."""
+    """A question and the passages that answer it, each with its page."""
 
     id: str
     text: str
     language: str
     answers: tuple[tuple[str, tuple[str, ...]], ...]
-    """`(page id, words)`; more than one where the answer needs two places. The first words stand in the page, others
-    say the same there or elsewhere."""
+    """`(page id, alternatives)` for each part of the answer. The first alternative is a quotation from the page, the
+    others say the same."""
 
     @property
     def split(self) -> str:
-        """`dev` or `test`, by page, so that no page is in both."""
+        """`dev` or `test`, depending on the page, so that no page is in both."""
         return "dev" if sum(self.answers[0][0].encode()) % 2 else "test"
 
 
 def load_pages() -> tuple[CorpusPage, ...]:
-    """Every page."""
+    """Return every page."""
     text = lzma.decompress((HERE / "pages.jsonl.xz").read_bytes()).decode()
     return tuple(CorpusPage(**json.loads(line)) for line in text.split("\n"))
 
 
 def load_questions() -> tuple[Question, ...]:
-    """Every question, in the file's order: `language | question | page id | words [~ others] [| …]`."""
+    """Return every question, in the order of the file.
+
+    A line is `language | question | page id | words [~ other words] [| page id | words …]`.
+    """
     questions: list[Question] = []
     lines = (HERE / "questions.txt").read_text(encoding="utf-8").splitlines()
     for line in (line for line in lines if line and not line.startswith("#")):
@@ -72,6 +75,6 @@ def load_questions() -> tuple[Question, ...]:
     return tuple(questions)
 
 
-def plain(text: str) -> str:
-    """A text without what Markdown adds to its words, and without white space: what answers are looked for in."""
+def normalize_text(text: str) -> str:
+    """Return a text without Markdown syntax, white space and case, to compare it with answers."""
     return _MARKS.sub("", _TARGET.sub("", text)).casefold()

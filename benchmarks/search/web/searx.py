@@ -1,8 +1,8 @@
-"""Starts real searx instances over the engines' API: Debian's package, no stub of its API. Needs no root to run.
+"""Start real searx instances, from Debian's package, over the search API. Running them needs no root.
 
     apt-get install --no-install-recommends searx      # once, on Debian 12
 
-The package's own interpreter runs it, with settings made for the occasion; nothing is read from /etc.
+Debian's Python runs the package with generated settings; nothing is read from /etc.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ PYTHON: Final = Path("/usr/bin/python3")
 PACKAGE: Final = Path("/usr/lib/python3/dist-packages/searx/webapp.py")
 SHARE: Final = Path("/usr/share/python3-searx")
 ENGINE_TIMEOUT: Final = 2.0
-"""Seconds that searx gives its engine."""
+"""Seconds that searx waits for its engine."""
 PATIENCE: Final = 20.0
-"""Seconds for its start: it takes one."""
+"""Seconds to wait for searx to start; it usually takes one."""
 
 
-def installed() -> bool:
-    """Whether Debian's package is there."""
+def is_installed() -> bool:
+    """Return whether Debian's package is installed."""
     return PYTHON.exists() and PACKAGE.exists()
 
 
-def settings(port: int, api: str) -> dict[str, Any]:
-    """All that its settings file must say; `api` is the address that its one engine asks."""
+def build_settings(port: int, api: str) -> dict[str, Any]:
+    """Return the required settings of an instance. `api`: the URL that its only engine asks."""
     engine = {
         "name": "corpus", "engine": "json_engine", "shortcut": "co", "categories": "general",
         "search_url": api + "?q={query}", "results_query": "results", "url_query": "url", "title_query": "title",
@@ -47,7 +47,7 @@ def settings(port: int, api: str) -> dict[str, Any]:
         "brand": dict.fromkeys(addresses, ""),
         "search": {
             "safe_search": 0, "autocomplete": "", "default_lang": "", "formats": ["html", "json"],
-            # Seconds. searx lists a resting engine neither among its results nor among the failed: an empty answer.
+            # Seconds. searx does not report suspended engines, so its answer would be empty.
             "ban_time_on_fail": 0, "max_ban_time_on_fail": 0,
         },
         "server": {
@@ -67,18 +67,18 @@ def settings(port: int, api: str) -> dict[str, Any]:
 
 
 @contextmanager
-def running(api: str) -> Iterator[str]:
-    """An instance whose engine asks `api`; its base address. It ends with the block."""
+def run_instance(api: str) -> Iterator[str]:
+    """Run an instance whose engine asks `api`, and yield its base URL."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     base = f"http://127.0.0.1:{port}"
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "settings.yml"
-        path.write_text(json.dumps(settings(port, api)), encoding="utf-8")  # JSON is YAML
+        path.write_text(json.dumps(build_settings(port, api)), encoding="utf-8")  # JSON is YAML
         environment = {"PATH": os.defpath, "HOME": folder, "SEARX_SETTINGS_PATH": str(path), "LC_ALL": "C.UTF-8"}
         process = subprocess.Popen(
-            # util-linux, which every Debian has: whatever becomes of this process, the instance ends with it.
+            # setpriv, from util-linux, ends the instance if this process dies.
             ["/usr/bin/setpriv", "--pdeathsig", "TERM", str(PYTHON), "-P", "-m", "searx.webapp"],
             env=environment, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
         )  # fmt: skip

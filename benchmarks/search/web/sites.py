@@ -1,8 +1,8 @@
-"""Which site serves which page under which address, in which furniture, how fast. Pure: it decides and sends nothing.
+"""The sites of the loopback web: the address, template and delay of each page. Pure.
 
-A manual stands at its own site. A third of the pages has a copy at a site that syndicates, in another template; some
-are listed with tracking parameters or as an AMP variant. Everything follows from the page's id, so that every run has
-the same web.
+Each manual has its own site. A third of the pages has a copy at a syndicating site with another template; some are
+listed with tracking parameters or as an AMP variant. Everything follows from the page's id, so that every run has the
+same web.
 """
 
 from __future__ import annotations
@@ -27,24 +27,24 @@ NAMES: Final = {
     "handbook": "Debian Handbook",
 }  # fmt: skip
 COPIES: Final = ("127.0.0.31", "127.0.0.32")
-"""Sites that print pages of others."""
+"""Sites that republish pages of other sites."""
 TROUBLE: Final = "127.0.0.41"
-"""Missing, broken and hostile pages."""
+"""The site of missing, broken and hostile pages."""
 CLOSED: Final = "127.0.0.51"
-"""Nothing listens here."""
+"""An address on which nothing listens."""
 SEARCH: Final = "127.0.0.61"
-"""The engines' API; no page of it may be fetched."""
+"""The search API; Keyhole may not fetch pages from it."""
 NO_NAME: Final = "http://manuals.keyhole-benchmark.invalid/"
-"""A name that RFC 6761 keeps from ever existing."""
+"""A name that can never exist (RFC 6761)."""
 DELAY: Final = (0.02, 0.3)
-"""Seconds before a page answers, on an ordinary day."""
+"""Seconds before a page answers in normal mode."""
 SLOW: Final = (2.0, 8.0)
-"""Seconds that a slow page takes."""
+"""Seconds that a slow page takes in slow mode."""
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """One address of the web and what is there."""
+    """An address of the web and the page that it serves."""
 
     host: str
     path: str
@@ -54,66 +54,69 @@ class Place:
 
     @property
     def title(self) -> str:
-        """As the site titles the page: with its own name."""
+        """The page's title with the name of the site."""
         return f"{self.page.title} - {NAMES[self.page.manual]}"
 
     @property
     def key(self) -> str:
-        """What everything about this address follows from."""
+        """Host and path, from which the properties of the address are derived."""
         return self.host + self.path
 
     @property
     def delay(self) -> float:
-        """Seconds on an ordinary day."""
+        """Seconds before the page answers in normal mode."""
         return _between(DELAY, "delay" + self.key)
 
     @property
     def slow_delay(self) -> float:
-        """Seconds that it takes in slow mode, if it is slow then."""
+        """Seconds that the page takes in slow mode if it is slow."""
         return _between(SLOW, "slow" + self.key)
 
 
-def chance(key: str) -> float:
-    """A number in [0, 1) that is the same for the same key, always."""
+def seeded_fraction(key: str) -> float:
+    """Return a pseudo-random number in [0, 1) that depends only on the key."""
     return zlib.crc32(key.encode()) / 2**32
 
 
 def _between(bounds: tuple[float, float], key: str) -> float:
-    return bounds[0] + (bounds[1] - bounds[0]) * chance(key)
+    return bounds[0] + (bounds[1] - bounds[0]) * seeded_fraction(key)
 
 
-def places(pages: Iterable[CorpusPage]) -> dict[str, Place]:
-    """Every address that serves a page, by host and path."""
-    found = []
+def build_places(pages: Iterable[CorpusPage]) -> dict[str, Place]:
+    """Return every address that serves a page, by host and path."""
+    places = []
     for page in pages:
         manual, name = page.id.split("/", 1)
-        found.append(Place(HOSTS[manual], f"/docs/{name}.html", page))
-        if chance("copy" + page.id) < 1 / 3:
-            host = COPIES[chance("site" + page.id) < 0.5]
-            found.append(Place(host, f"/library/{manual}/{name.replace('/', '-')}", page, copy=True))
-        if chance("amp" + page.id) < 1 / 6:
-            found.append(Place(HOSTS[manual], f"/amp/docs/{name}.html", page, copy=True, amp=True))
-    return {place.key: place for place in found}
+        places.append(Place(HOSTS[manual], f"/docs/{name}.html", page))
+        if seeded_fraction("copy" + page.id) < 1 / 3:
+            host = COPIES[seeded_fraction("site" + page.id) < 0.5]
+            places.append(Place(host, f"/library/{manual}/{name.replace('/', '-')}", page, copy=True))
+        if seeded_fraction("amp" + page.id) < 1 / 6:
+            places.append(Place(HOSTS[manual], f"/amp/docs/{name}.html", page, copy=True, amp=True))
+    return {place.key: place for place in places}
 
 
-def pace(place: Place, answering: frozenset[str]) -> Pace | None:
-    """How a page is slow in slow mode: a third of all are. One that never ends can answer nobody, so no page that a
-    question needs is one."""
-    if chance("third" + place.key) >= 1 / 3:
+def choose_pace(place: Place, answering: frozenset[str]) -> Pace | None:
+    """Return how a page is slow in slow mode, None for the two thirds that are not.
+
+    `answering`: ids of the pages that questions need. Only copies of these may be endless, as an endless page cannot
+    be read.
+    """
+    if seeded_fraction("third" + place.key) >= 1 / 3:
         return None
-    kind = chance("kind" + place.key)
+    kind = seeded_fraction("kind" + place.key)
     if kind < 0.15 and (place.copy or place.page.id not in answering):
         return "endless"
     return "drips" if kind < 0.3 else "late"
 
 
-def listed(place: Place) -> str:
-    """The path under which engines list a place: some with a campaign's parameters."""
-    campaign = chance("campaign" + place.key)
+def listed_path(place: Place) -> str:
+    """Return the path under which engines list a place; 15 % have tracking parameters."""
+    campaign = seeded_fraction("campaign" + place.key)
     return place.path + ("?utm_source=newsletter&utm_medium=email&gclid=Cj0K" if campaign < 0.15 else "")
 
 
-# Furniture.
+# Page templates.
 
 _WORDS: Final = {
     "en": ("Home", "Documentation", "Community", "Search", "We use cookies to improve this site.", "Accept", "Next",
@@ -134,8 +137,8 @@ _WORDS: Final = {
 }  # fmt: skip
 
 
-def rendered(place: Place, neighbours: Iterable[Place]) -> str:
-    """A whole page: the content within its site's furniture, with links to its neighbours on the site."""
+def render_page(place: Place, neighbours: Iterable[Place]) -> str:
+    """Return the page in its site's template, with links to its neighbours on the site."""
     links = [(near.path, near.page.title) for near in neighbours]
     if place.amp:
         return _amp(place)

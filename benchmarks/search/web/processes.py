@@ -1,4 +1,4 @@
-"""Starts what a search needs, each as a process of its own: the web, an engine, Keyhole's server with a client."""
+"""Start the loopback web, an engine and a Keyhole server with a client, each in its own process."""
 
 from __future__ import annotations
 
@@ -24,29 +24,29 @@ SERVER: Final = ROOT / "server"
 
 @dataclass(frozen=True, slots=True)
 class RunningWeb:
-    """The web while it is served."""
+    """The loopback web while it is served."""
 
     port: int
 
     @property
     def endpoints(self) -> str:
-        """What KEYHOLE_ALLOW_PRIVATE must say."""
+        """The value of KEYHOLE_ALLOW_PRIVATE."""
         return ",".join(f"{host}:{self.port}" for host in (*HOSTS.values(), *COPIES, TROUBLE, CLOSED))
 
     @property
     def api(self) -> str:
-        """Where the search API and its failures stand."""
+        """The base URL of the search API."""
         return f"http://{SEARCH}:{self.port}"
 
     def set_mode(self, mode: str) -> None:
-        """`slow` or `normal`."""
+        """Switch the web to `slow` or `normal` mode."""
         with urllib.request.urlopen(f"{self.api}/mode/{mode}", timeout=10):  # noqa: S310  (loopback, our own)
             pass
 
 
 @contextmanager
-def served_web() -> Iterator[RunningWeb]:
-    """The web in a process of its own, which ends with the block, or with this process."""
+def serve_web() -> Iterator[RunningWeb]:
+    """Serve the web in a process that ends with the block or with this process."""
     with subprocess.Popen(
         [sys.executable, "-m", "benchmarks.search.web.server"],
         env={**os.environ, "PYTHONPATH": str(ROOT)},
@@ -60,26 +60,28 @@ def served_web() -> Iterator[RunningWeb]:
 
 
 @contextmanager
-def engine(web: RunningWeb, path: str = "/search") -> Iterator[tuple[str, str]]:
-    """The base address of a SearXNG API, and what stands behind it: real searx where it is installed, else the search
-    API itself, whose answer has the same shape."""
-    if not searx.installed():
+def start_engine(web: RunningWeb, path: str = "/search") -> Iterator[tuple[str, str]]:
+    """Yield the base URL of a SearXNG API and its description.
+
+    The API is searx if it is installed, else the search API itself, whose answers have the same shape.
+    """
+    if not searx.is_installed():
         yield web.api, "the search API alone; searx is not installed"
         return
-    with searx.running(web.api + path) as base:
+    with searx.run_instance(web.api + path) as base:
         yield base, "searx 1.1.0"
 
 
 @asynccontextmanager
-async def keyhole(web: RunningWeb, engine: str, home: str, **settings: str) -> AsyncIterator[Client]:
-    """A client of this tree's server, over stdio, which may fetch this web only."""
+async def connect_keyhole(web: RunningWeb, engine: str, home: str, **settings: str) -> AsyncIterator[Client]:
+    """Yield a client of a stdio server from this source tree that may fetch only the loopback web."""
     environment = {
         "KEYHOLE_CONFIG": "off",
         "KEYHOLE_HOME": home,
         "KEYHOLE_ALLOW_PRIVATE": web.endpoints,
         "KEYHOLE_ENGINES": "searxng",
         "KEYHOLE_SEARXNG_URL": engine,
-        "KEYHOLE_REPEATS": "always",  # each question is measured by itself
+        "KEYHOLE_REPEATS": "always",  # measure each question by itself
         "PYTHONPATH": str(SERVER),
         **settings,
     }
