@@ -1,4 +1,4 @@
-"""The converter from HTML to Markdown, element by element, and that no tree makes it lose words, fail or be slow."""
+"""Conversion from HTML to Markdown: each element, arbitrary trees, and hostile trees."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def markdown(html: str) -> str:
         ('<body class="language-en"><pre>x</pre></body>', ""),
     ],
 )
-def test_the_language_is_found_where_highlighters_put_it(html: str, language: str) -> None:
+def test_the_language_is_read_from_the_marks_of_highlighters(html: str, language: str) -> None:
     assert markdown(html) == f"```{language}\nx\n```\n"
 
 
@@ -68,15 +68,15 @@ def test_the_language_is_found_where_highlighters_put_it(html: str, language: st
         "<code><pre>a\n b</pre></code>",
     ],
 )
-def test_line_numbers_and_wrappers_leave_the_code_as_it_is(html: str) -> None:
+def test_line_numbers_and_wrappers_are_removed_from_code(html: str) -> None:
     assert markdown(html) == "```\na\n b\n```\n"
 
 
-def test_code_that_is_nothing_but_numbers_is_kept() -> None:
+def test_code_that_holds_only_numbers_is_kept() -> None:
     assert markdown('<pre class="line-numbers">1\n2</pre>') == "```\n1\n2\n```\n"
 
 
-def test_an_empty_line_of_code_in_elements_stays() -> None:
+def test_an_empty_line_element_in_code_stays() -> None:
     assert markdown("<pre><div>a</div><div></div><div>b</div></pre>") == "```\na\n\nb\n```\n"
 
 
@@ -85,7 +85,7 @@ def test_the_line_breaks_around_elements_in_code_stay() -> None:
     assert markdown("<pre>a\n<div><div>b</div></div>\n</pre>") == "```\na\nb\n```\n"
 
 
-def test_code_within_a_line_keeps_the_link_that_is_all_of_it() -> None:
+def test_a_link_around_all_inline_code_is_kept() -> None:
     assert markdown('<p><code><a href="/v">Vec</a></code> and <a href="/s"><code>str</code></a>') == (
         "[`Vec`](https://example.org/v) and [`str`](https://example.org/s)\n"
     )
@@ -94,7 +94,7 @@ def test_code_within_a_line_keeps_the_link_that_is_all_of_it() -> None:
 # Tables.
 
 
-def test_a_table_without_a_header_has_an_empty_one() -> None:
+def test_a_table_without_a_header_gets_an_empty_header() -> None:
     assert markdown("<table><tr><td>a<td>b<tr><td>c<td>d</table>") == ("| | |\n| --- | --- |\n| a | b |\n| c | d |\n")
 
 
@@ -103,7 +103,7 @@ def test_pipes_and_line_breaks_stay_in_their_cell() -> None:
     assert markdown(html).splitlines()[2] == r"| `x\|y` | one<br>two<br>three |"
 
 
-def test_cells_that_span_leave_the_others_in_their_columns() -> None:
+def test_spanning_cells_leave_other_cells_in_their_columns() -> None:
     html = (
         "<table><tr><th>A<th>B<th>C<tr><td rowspan=2>1<td>2<td>3<tr><td>4<td>5<tr><td colspan=2>6<td>7"
         "<tr><td colspan=99>8</table>"
@@ -111,7 +111,7 @@ def test_cells_that_span_leave_the_others_in_their_columns() -> None:
     assert markdown(html).splitlines()[2:] == ["| 1 | 2 | 3 |", "| | 4 | 5 |", "| 6 | | 7 |", "| 8 |"]
 
 
-def test_a_caption_stands_before_its_table() -> None:
+def test_a_caption_is_written_before_its_table() -> None:
     assert markdown("<table><caption>Table <b>1</b></caption><tr><th>a</table>") == ("Table **1**\n\n| a |\n| --- |\n")
 
 
@@ -123,7 +123,7 @@ def test_a_caption_stands_before_its_table() -> None:
         "<table><tr><td><table><tr><td><h2>Part</h2></table><td>text</tr></table>",
     ],
 )
-def test_a_table_for_layout_gives_its_blocks(html: str) -> None:
+def test_a_layout_table_is_converted_to_its_blocks(html: str) -> None:
     assert markdown(html) == "## Part\n\ntext\n"
 
 
@@ -154,7 +154,7 @@ def test_a_list_in_a_cell_is_readable() -> None:
         ("<blockquote><p>a<blockquote>b</blockquote></blockquote>", "> a\n>\n> > b\n"),
     ],
 )
-def test_lists_keep_their_numbers_their_nesting_and_their_terms(html: str, text: str) -> None:
+def test_lists_keep_numbers_nesting_and_terms(html: str, text: str) -> None:
     assert markdown(html) == text
 
 
@@ -209,7 +209,7 @@ def test_lists_keep_their_numbers_their_nesting_and_their_terms(html: str, text:
         ("a<br>---", "a\n\\---"),
     ],
 )
-def test_words_become_markdown(html: str, text: str) -> None:
+def test_inline_elements_become_markdown(html: str, text: str) -> None:
     assert markdown(html) == f"{text}\n"
 
 
@@ -234,7 +234,7 @@ FORMULAS = {
 
 
 @pytest.mark.parametrize("html", list(FORMULAS))
-def test_formulas_are_tex_once_or_one_readable_line(html: str) -> None:
+def test_a_formula_is_written_once_as_tex_or_as_one_line(html: str) -> None:
     assert markdown(f"<div>{html}</div>") == f"{FORMULAS[html]}\n"
 
 
@@ -252,15 +252,15 @@ FOOTNOTES = [
 
 
 @pytest.mark.parametrize("html", FOOTNOTES)
-def test_a_footnote_is_tied_to_its_reference(html: str) -> None:
+def test_a_footnote_and_its_reference_get_the_same_label(html: str) -> None:
     assert markdown(html) == "Text[^1].\n\n[^1]: The note.\n"
 
 
-def test_a_reference_without_its_note_stays_a_link() -> None:
+def test_a_reference_without_a_footnote_stays_a_link() -> None:
     assert markdown('<p>Text<sup><a href="#fn1">1</a></sup>') == "Text[1](https://example.org/docs/page.html#fn1)\n"
 
 
-# No tree loses words, fails, or is slow.
+# Arbitrary and hostile trees.
 
 WORD = st.integers(min_value=0, max_value=999_999).map(lambda number: f"w{number}w")
 CODE = st.text(alphabet="ab \n\t`#-|*<&", max_size=30).filter(lambda text: text.strip() and text == text.strip("\n"))
@@ -269,7 +269,7 @@ TAGS = ["p", "td", "li", "blockquote", "div", "span", "b", "code", "h2", "detail
 
 @st.composite
 def trees(draw: st.DrawFn) -> HtmlElement:
-    """A tree as a program builds it, nested as no parser would allow it."""
+    """Draw a tree with nesting that no parser produces."""
     from lxml.html import Element
 
     root = current = Element("body")
@@ -293,7 +293,7 @@ def trees(draw: st.DrawFn) -> HtmlElement:
 
 @given(trees())
 @settings(max_examples=300, deadline=None)
-def test_no_word_of_a_tree_is_lost(root: HtmlElement) -> None:
+def test_no_word_is_lost(root: HtmlElement) -> None:
     text = to_markdown(root, URL)
     words = re.findall(r"w\d+w", " ".join(part for part in root.itertext()))
     assert sorted(re.findall(r"w\d+w", text)) == sorted(words)
@@ -301,7 +301,7 @@ def test_no_word_of_a_tree_is_lost(root: HtmlElement) -> None:
 
 @given(st.lists(CODE, min_size=1, max_size=4), st.sampled_from(["div", "section", "p", "article", "td"]))
 @settings(max_examples=200, deadline=None)
-def test_code_is_exact_whatever_it_holds(codes: list[str], around: str) -> None:
+def test_any_code_is_kept_exactly(codes: list[str], around: str) -> None:
     from lxml.html import Element
 
     root = Element("body")
@@ -346,7 +346,7 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("name", list(HOSTILE))
-def test_no_tree_is_slow_or_lost(name: str) -> None:
+def test_hostile_trees_keep_their_words_in_bounded_time(name: str) -> None:
     root = parse_html(HOSTILE[name])
     started = time.process_time()
     text = to_markdown(root, URL)

@@ -1,4 +1,4 @@
-"""What CSS hides, and what only looks as if it did."""
+"""Elements hidden by CSS, and similar CSS that hides nothing."""
 
 from __future__ import annotations
 
@@ -47,17 +47,17 @@ def text(body: str, head: str = "") -> str:
 
 
 @pytest.mark.parametrize("style", HIDDEN)
-def test_what_a_style_hides_is_left_out(style: str) -> None:
+def test_elements_hidden_by_an_inline_style_are_removed(style: str) -> None:
     assert "UNSEEN" not in text(f'<div style="{style}">UNSEEN words</div>')
 
 
 @pytest.mark.parametrize("style", SHOWN)
-def test_what_a_style_shows_stays(style: str) -> None:
+def test_elements_shown_by_an_inline_style_stay(style: str) -> None:
     assert "SEEN" in text(f'<div style="{style}">SEEN words</div>')
 
 
 @pytest.mark.parametrize("rule", RULES)
-def test_what_a_rule_of_the_page_hides_is_left_out(rule: str) -> None:
+def test_elements_hidden_by_a_rule_of_the_page_are_removed(rule: str) -> None:
     tag = "aside" if rule.startswith("aside") else "p"
     assert "UNSEEN" not in text(
         f"<div><{tag} class=x id=y>UNSEEN words</{tag}></div>", rule if "}" in rule[-2:] else rule + "}"
@@ -65,7 +65,7 @@ def test_what_a_rule_of_the_page_hides_is_left_out(rule: str) -> None:
 
 
 @pytest.mark.parametrize("rule", NO_RULES)
-def test_what_no_plain_rule_hides_stays(rule: str) -> None:
+def test_elements_matched_only_by_unsupported_or_conditional_rules_stay(rule: str) -> None:
     assert "SEEN" in text("<div><p class=x id=y>SEEN words</p></div>", rule)
 
 
@@ -78,17 +78,17 @@ def test_an_important_rule_wins_over_an_inline_style() -> None:
     assert "SEEN" in text('<p class=x style="display:block!important">SEEN words</p>', ".x{display:none!important}")
 
 
-def test_what_words_in_it_do_not_set_back_stays_hidden() -> None:
+def test_hidden_text_stays_hidden_unless_an_inner_style_shows_it() -> None:
     assert "UNSEEN" not in text('<div style="font-size:0"><b style="font-weight:bold">UNSEEN words</b></div>')
     assert "SEEN" in text('<div style="font-size:0"><b style="FONT-SIZE:16px">SEEN words</b></div>')
 
 
 @pytest.mark.parametrize("part", ["<div popover>UNSEEN words</div>", "<noembed>UNSEEN words</noembed>"])
-def test_what_an_element_keeps_from_the_eye_is_left_out(part: str) -> None:
+def test_elements_that_browsers_hide_are_removed(part: str) -> None:
     assert "UNSEEN" not in text(part)
 
 
-def test_many_parts_that_one_rule_hides_are_the_page() -> None:
+def test_many_long_elements_hidden_by_one_rule_are_kept() -> None:
     parts = "".join(f"<p class=reveal>Part {n} says in many words what the page is about." for n in range(20))
     assert "Part 7" in text(parts, ".reveal{visibility:hidden}")
 
@@ -96,5 +96,5 @@ def test_many_parts_that_one_rule_hides_are_the_page() -> None:
 @pytest.mark.parametrize(
     "css", ["{" * 100_000, "}" * 100_000, ".a{" * 50_000, "/*" * 100_000, "a " * 100_000 + "{x:y}", "," * 300_000]
 )
-def test_a_broken_style_sheet_costs_what_it_is_long(css: str) -> None:
+def test_a_broken_style_sheet_does_not_lose_the_page(css: str) -> None:
     assert "First" in text("<p class=a>words", css)

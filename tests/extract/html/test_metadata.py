@@ -1,4 +1,4 @@
-"""Metadata: which statement of a page counts, what is no title, author or date, and what broken JSON-LD costs."""
+"""Metadata: the order of sources, invalid titles, authors and dates, and broken JSON-LD."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from keyhole.records import Metadata
 URL = "https://www.example.org/blog/tea?ref=feed"
 
 
-def read(html: str, url: str = URL) -> Metadata:
+def read_page(html: str, url: str = URL) -> Metadata:
     return read_metadata(parse_html(html), url)
 
 
-def linked(*blocks: object) -> str:
+def json_ld(*blocks: object) -> str:
     return "".join(f'<script type="application/ld+json">{json.dumps(block)}</script>' for block in blocks)
 
 
@@ -39,8 +39,8 @@ ARTICLE = {
 }
 
 
-def test_an_article_in_linked_data_gives_everything() -> None:
-    assert read(linked(ARTICLE)) == Metadata(
+def test_all_metadata_is_read_from_an_article_in_json_ld() -> None:
+    assert read_page(json_ld(ARTICLE)) == Metadata(
         title="How to brew tea",
         author="Ada Lake, Bo Reed",
         published="2024-03-05T08:00:00+01:00",
@@ -51,36 +51,36 @@ def test_an_article_in_linked_data_gives_everything() -> None:
     )
 
 
-def test_linked_data_counts_before_opengraph_and_opengraph_before_plain_meta() -> None:
+def test_json_ld_wins_over_opengraph_and_opengraph_over_plain_meta() -> None:
     plain = '<meta name=author content="Plain"><meta name=description content="Plain words.">'
     graph = '<meta property=article:author content="Graph"><meta property=og:description content="Graph words.">'
-    assert read(plain).author == "Plain"
-    assert (read(plain + graph).author, read(plain + graph).description) == ("Graph", "Graph words.")
-    assert read(plain + graph + linked(ARTICLE)).author == "Ada Lake, Bo Reed"
+    assert read_page(plain).author == "Plain"
+    assert (read_page(plain + graph).author, read_page(plain + graph).description) == ("Graph", "Graph words.")
+    assert read_page(plain + graph + json_ld(ARTICLE)).author == "Ada Lake, Bo Reed"
 
 
-def test_a_graph_is_followed_by_its_ids() -> None:
+def test_references_by_id_in_a_graph_are_followed() -> None:
     graph = [
         {"@type": "WebSite", "@id": "#site", "name": "Tea Weekly"},
         {"@type": "WebPage", "name": "How to brew tea - Tea Weekly", "datePublished": "2020-01-02"},
         {"@type": "Article", "headline": "How to brew tea", "author": {"@id": "#ada"}},
         {"@type": "Person", "@id": "#ada", "name": "Ada Lake"},
     ]
-    found = read(linked({"@context": "https://schema.org", "@graph": graph}))
-    assert (found.author, found.published, found.site) == ("Ada Lake", "2020-01-02", "Tea Weekly")
+    metadata = read_page(json_ld({"@context": "https://schema.org", "@graph": graph}))
+    assert (metadata.author, metadata.published, metadata.site) == ("Ada Lake", "2020-01-02", "Tea Weekly")
 
 
-def test_a_list_of_articles_names_no_author_unless_one_is_this_page() -> None:
+def test_a_list_of_articles_gives_an_author_only_if_one_has_the_pages_address() -> None:
     other = {"@type": "Article", "headline": "Coffee", "author": "Cy", "url": "https://example.org/blog/coffee"}
     own = {"@type": "Article", "headline": "Tea", "author": "Ada", "url": "https://example.org/blog/tea/"}
-    assert read(linked([other, {**other, "headline": "Milk"}])).author == ""
-    assert read(linked([other, own])).author == "Ada"
+    assert read_page(json_ld([other, {**other, "headline": "Milk"}])).author == ""
+    assert read_page(json_ld([other, own])).author == "Ada"
 
 
-def test_a_question_is_the_subject_of_its_page_but_not_of_an_article_with_questions() -> None:
+def test_a_question_is_the_main_entity_of_a_qa_page_but_not_of_an_article() -> None:
     question = {"@type": "Question", "name": "Why tea?", "author": {"name": "Di"}}
-    assert read(linked({"@type": "QAPage", "mainEntity": question})).title == "Why tea?"
-    assert read(linked(ARTICLE, {"@type": "FAQPage", "mainEntity": [question]})).title == "How to brew tea"
+    assert read_page(json_ld({"@type": "QAPage", "mainEntity": question})).title == "Why tea?"
+    assert read_page(json_ld(ARTICLE, {"@type": "FAQPage", "mainEntity": [question]})).title == "How to brew tea"
 
 
 # Titles.
@@ -107,18 +107,18 @@ def test_a_question_is_the_subject_of_its_page_but_not_of_an_article_with_questi
         ("", ""),
     ],
 )  # fmt: skip
-def test_the_title_is_the_pages_own(head: str, title: str) -> None:
-    assert read(f"<html>{head}").title == title
+def test_the_title_does_not_contain_the_sites_name(head: str, title: str) -> None:
+    assert read_page(f"<html>{head}").title == title
 
 
-def test_a_headline_that_only_names_the_kind_of_page_is_not_its_title() -> None:
+def test_a_headline_that_names_the_kind_of_page_is_not_the_title() -> None:
     entity = {"@type": "Article", "headline": "Wikimedia list article", "name": "List of teas"}
-    assert read(linked(entity) + "<title>List of teas - Example</title>").title == "List of teas"
+    assert read_page(json_ld(entity) + "<title>List of teas - Example</title>").title == "List of teas"
 
 
-def test_the_front_page_of_a_site_is_titled_with_the_sites_name() -> None:
-    assert read("<title>Example</title><h1>News of today</h1>", "https://example.org/").title == "Example"
-    assert read("<title>Example | News</title>", "https://example.org").title == "Example | News"
+def test_the_title_of_a_home_page_may_be_the_sites_name() -> None:
+    assert read_page("<title>Example</title><h1>News of today</h1>", "https://example.org/").title == "Example"
+    assert read_page("<title>Example | News</title>", "https://example.org").title == "Example | News"
 
 
 # Authors, dates, languages, places.
@@ -136,8 +136,8 @@ def test_the_front_page_of_a_site_is_titled_with_the_sites_name() -> None:
         ("Byron Reed", "Byron Reed"),
     ],
 )
-def test_authors_are_names(content: str, author: str) -> None:
-    assert read(f'<meta name="author" content="{content}">').author == author
+def test_addresses_handles_and_numbers_are_not_authors(content: str, author: str) -> None:
+    assert read_page(f'<meta name="author" content="{content}">').author == author
 
 
 @pytest.mark.parametrize(
@@ -159,8 +159,8 @@ def test_authors_are_names(content: str, author: str) -> None:
         ("", ""),
     ],
 )
-def test_dates_are_iso_8601_as_stated_or_nothing(stated: str, date: str) -> None:
-    assert read(f'<meta property="article:published_time" content="{stated}">').published == date
+def test_dates_are_iso_8601_or_empty(stated: str, date: str) -> None:
+    assert read_page(f'<meta property="article:published_time" content="{stated}">').published == date
 
 
 @pytest.mark.parametrize(
@@ -175,8 +175,8 @@ def test_dates_are_iso_8601_as_stated_or_nothing(stated: str, date: str) -> None
         ("<html lang=und>", ""),
     ],
 )
-def test_languages_are_bcp_47(html: str, language: str) -> None:
-    assert read(html).language == language
+def test_languages_are_bcp_47_tags(html: str, language: str) -> None:
+    assert read_page(html).language == language
 
 
 @pytest.mark.parametrize(
@@ -192,23 +192,23 @@ def test_languages_are_bcp_47(html: str, language: str) -> None:
     ],
 )
 def test_a_canonical_address_is_absolute_http(head: str, canonical: str) -> None:
-    assert read(f"<html><head>{head}").canonical == canonical
+    assert read_page(f"<html><head>{head}").canonical == canonical
 
 
-def test_microdata_counts_when_the_page_states_it_once_of_its_main_thing() -> None:
+def test_microdata_of_the_main_entity_is_read_if_it_is_unique() -> None:
     post = "<div itemscope itemtype=https://schema.org/Article>{}</div>"
     byline = "<span itemprop=author itemscope><a href=/ada><b itemprop=name>Ada Lake</b></a> (editor)</span>"
     date = "<time itemprop=datePublished datetime=2024-03-05>5 March</time>"
     comment = "<p itemprop=comment itemscope itemtype=https://schema.org/Comment><i itemprop=author>Cy</i></p>"
-    found = read(post.format(byline + date + comment))
-    assert (found.author, found.published) == ("Ada Lake", "2024-03-05")
+    metadata = read_page(post.format(byline + date + comment))
+    assert (metadata.author, metadata.published) == ("Ada Lake", "2024-03-05")
     two = post.format(date) + post.format(date.replace("2024", "2025"))
-    assert read(two).published == ""
+    assert read_page(two).published == ""
 
 
-def test_the_publication_time_of_a_lone_post_is_read_from_its_mark() -> None:
-    assert read("<time class='entry-date published' datetime=2024-03-05>x</time>").published == "2024-03-05"
-    assert read("<time datetime=2024-03-05>x</time>").published == ""
+def test_the_publication_date_is_read_from_a_marked_time_element() -> None:
+    assert read_page("<time class='entry-date published' datetime=2024-03-05>x</time>").published == "2024-03-05"
+    assert read_page("<time datetime=2024-03-05>x</time>").published == ""
 
 
 # Hostile and broken input.
@@ -227,7 +227,7 @@ def test_the_publication_time_of_a_lone_post_is_read_from_its_mark() -> None:
         '{"a": 1, "b": "line\nbreak"}',
     ],
 )
-def test_json_is_read_as_it_is_really_written(text: str) -> None:
+def test_common_flaws_of_json_are_accepted(text: str) -> None:
     value = read_json(text)
     assert isinstance(value, dict)
     assert value["a"] == 1
@@ -240,32 +240,32 @@ def test_json_is_read_as_it_is_really_written(text: str) -> None:
         "[" + "9" * 10_000 + "]",
     ],
 )  # fmt: skip
-def test_what_is_no_json_is_nothing_and_soon(text: str) -> None:
+def test_invalid_json_is_rejected_in_bounded_time(text: str) -> None:
     start = time.process_time()
     assert read_json(text) in (None, "", '"')
     assert time.process_time() - start < 2
 
 
-def test_values_are_one_bounded_line() -> None:
+def test_each_value_is_one_line_of_bounded_length() -> None:
     long = "many words " * 2_000
     head = "".join(
         f'<meta property="{name}" content="{long}&#10;&#7;">'
         for name in ("og:title", "og:site_name", "og:description", "article:author", "og:url")
     )
-    found = read(head)
+    metadata = read_page(head)
     limits = {"title": MAX_TITLE, "author": MAX_AUTHOR, "site": MAX_SITE, "description": MAX_DESCRIPTION}
     for name, limit in limits.items():
-        value = getattr(found, name)
+        value = getattr(metadata, name)
         assert limit // 2 < len(value) <= limit, name
         assert value.endswith("…")
-    assert len(found.canonical) <= MAX_URL
+    assert len(metadata.canonical) <= MAX_URL
 
 
-def test_thousands_of_statements_take_no_time() -> None:
+def test_thousands_of_metadata_elements_are_read_in_bounded_time() -> None:
     start = time.process_time()
-    read("<meta name=author content=x>" * 50_000 + "<div itemscope itemtype=//schema.org/Article>" * 200)
-    read("<meta property=og:title content='a - b | c…'>" * 20_000 + "<h1>a - b…</h1>" * 20_000)
-    read("<i itemscope itemprop=author>x</i>" * 50_000 + linked([ARTICLE] * 2_000))
+    read_page("<meta name=author content=x>" * 50_000 + "<div itemscope itemtype=//schema.org/Article>" * 200)
+    read_page("<meta property=og:title content='a - b | c…'>" * 20_000 + "<h1>a - b…</h1>" * 20_000)
+    read_page("<i itemscope itemprop=author>x</i>" * 50_000 + json_ld([ARTICLE] * 2_000))
     assert time.process_time() - start < 5
 
 
@@ -282,19 +282,19 @@ VALUES = st.recursive(
 
 
 @given(VALUES, st.sampled_from(["Article", "WebPage", "WebSite", "Product", "QAPage"]))
-def test_any_linked_data_gives_tidy_values_and_the_same_twice(value: object, kind: str) -> None:
+def test_any_json_ld_gives_clean_values_and_the_same_twice(value: object, kind: str) -> None:
     tree = parse_html(
-        linked(value, {"@type": kind, "name": value, "author": value, "datePublished": value, "url": value})
+        json_ld(value, {"@type": kind, "name": value, "author": value, "datePublished": value, "url": value})
     )
-    found = read_metadata(tree, URL)
-    assert found == read_metadata(tree, URL)
-    for text in dataclasses.astuple(found):
+    metadata = read_metadata(tree, URL)
+    assert metadata == read_metadata(tree, URL)
+    for text in dataclasses.astuple(metadata):
         assert isinstance(text, str)
         assert text == " ".join(text.split())
         assert len(text) <= MAX_URL
 
 
 @given(st.text(max_size=300), st.text(max_size=40))
-def test_any_text_as_page_and_url_is_read(text: str, url: str) -> None:
+def test_any_text_is_accepted_as_page_and_url(text: str, url: str) -> None:
     head = f'<html lang="{text}"><meta property="og:title" content="{text}"><link rel=canonical href="{text}"><title>'
     assert isinstance(read_metadata(parse_html(head + text), url), Metadata)

@@ -1,4 +1,4 @@
-"""The tree that Beautiful Soup is told and markdownify converts: regular, never deep, and linear in what is told."""
+"""The tree for markdownify: it is regular, of bounded depth, and built in linear time."""
 
 from __future__ import annotations
 
@@ -46,14 +46,14 @@ def markdown(html: str) -> str:
         ),
     ],
 )
-def test_every_text_stands_in_one_line_and_white_space_is_as_a_browser_shows_it(html: str, tree: str) -> None:
+def test_each_text_is_in_one_line_with_collapsed_white_space(html: str, tree: str) -> None:
     assert str(soup(html)) == tree
 
 
 @pytest.mark.parametrize(
     "tag", ["div", "ul><li", "blockquote", "dl><dt>a<dd", "b><p", "span", "section><table><tr><td"]
 )
-def test_the_tree_is_never_deep(tag: str) -> None:
+def test_the_depth_of_the_tree_is_bounded(tag: str) -> None:
     tree = soup(f"<{tag}>" * 300 + "words")
     (text,) = (node for node in tree.descendants if isinstance(node, NavigableString) and "words" in node)
     assert len(list(text.parents)) < MAX_CONTAINERS + 10
@@ -69,7 +69,7 @@ def test_the_tree_is_never_deep(tag: str) -> None:
         ("<ol><li>a<ol start=3><li>b</ol></ol>", "1. a\n\n   3. b\n"),
     ],
 )
-def test_blocks_that_follow_closely_are_told_so_and_no_others(html: str, text: str) -> None:
+def test_only_tight_blocks_follow_without_a_blank_line(html: str, text: str) -> None:
     assert markdown(html) == text
 
 
@@ -79,7 +79,7 @@ def test_lists_nested_300_deep_keep_their_words_in_order() -> None:
     assert text.startswith("- w0\n  - w1\n    - w2\n")
 
 
-def test_a_caller_deep_in_the_stack_still_gets_the_words() -> None:
+def test_a_caller_deep_in_the_stack_gets_plain_text() -> None:
     limit = sys.getrecursionlimit()
     root = parse_html("<ul><li>" * 20 + "deep words")
     sys.setrecursionlimit(len(inspect.stack(0)) + 60)
@@ -89,7 +89,7 @@ def test_a_caller_deep_in_the_stack_still_gets_the_words() -> None:
         sys.setrecursionlimit(limit)
 
 
-def test_the_page_itself_is_not_changed() -> None:
+def test_building_the_soup_does_not_change_the_page() -> None:
     root = parse_html('<ol><li value=3>a<a href="x">b</a><pre><br></pre></ol><div><table><tr><td>c<td>d</table></div>')
     before = [(element.tag, dict(element.attrib), element.text, element.tail) for element in root.iter()]
     assert isinstance(build_soup(root, URL), Tag)
@@ -108,7 +108,7 @@ MANY = {
 
 
 @pytest.mark.parametrize("name", list(MANY))
-def test_many_siblings_cost_as_much_each_as_few(name: str) -> None:
+def test_many_siblings_take_linear_time(name: str) -> None:
     around, one = MANY[name]
     root = parse_html(around + one * 20_000)
     started = time.process_time()

@@ -1,4 +1,4 @@
-"""Parsing: whatever the page, its text is there."""
+"""Parsing of arbitrary and hostile pages."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from keyhole.extract.html.tree import parse_html
 
 @pytest.mark.parametrize("tag", ["div", "b", "font", "span", "section", "table", "ul"])
 @pytest.mark.parametrize("depth", [300, 3_000, 100_000])
-def test_text_below_any_nesting_is_kept(tag: str, depth: int) -> None:
+def test_text_at_any_depth_is_kept(tag: str, depth: int) -> None:
     text = parse_html(f"<body>{f'<{tag}>' * depth}deep{f'</{tag}>' * depth}<p>after</p>").text_content()
     assert "deep" in text
     assert "after" in text
@@ -46,5 +46,5 @@ def test_a_hundred_thousand_open_tags_take_no_longer_than_as_many_closed_ones() 
         ('<?xml version="1.0" encoding="latin1"?><html><p>é', "é"), ("<frameset>", ""), ("<!DOCTYPE html>", ""),
     ],
 )  # fmt: skip
-def test_any_text_parses(html: str, text: str) -> None:
+def test_any_text_is_parsed(html: str, text: str) -> None:
     assert parse_html(html).text_content() == text

@@ -1,4 +1,4 @@
-"""Blocks and boxes: every word of a page is in one block, once, in order."""
+"""Blocks and boxes of a page, their counts and their features."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ TREES = st.recursive(
 )
 
 
-def texts(part: Part) -> str:
+def read_part(part: Part) -> str:
     element, place = part
     if place is Place.INSIDE:
         return str(element.text_content())
@@ -61,24 +61,24 @@ def test_blocks_end_where_a_reader_sees_a_new_line(html: str, expected: list[str
 def test_every_word_is_in_one_block_once_and_in_order(html: str) -> None:
     root = parse_html(f"<body>{html}</body>")
     parts = [part for block in segment(root).blocks for part in block.parts]
-    joined = "".join(texts(part) for part in parts)
-    assert "".join(joined.split()) == "".join(root.text_content().split())
+    all_text = "".join(read_part(part) for part in parts)
+    assert "".join(all_text.split()) == "".join(root.text_content().split())
 
 
 @given(TREES)
-def test_a_row_has_a_number_for_each_name(html: str) -> None:
-    found = segment(parse_html(f"<body>{html}</body>"))
-    rows = compute_features(found, "https://example.org/forum/x")
-    assert len(rows) == len(found.blocks)
+def test_each_row_has_a_number_for_each_feature_name(html: str) -> None:
+    segments = segment(parse_html(f"<body>{html}</body>"))
+    rows = compute_features(segments, "https://example.org/forum/x")
+    assert len(rows) == len(segments.blocks)
     assert all(len(row) == len(FEATURE_NAMES) for row in rows)
-    assert all(0 < chance < 1 for chance in score_blocks(found, "https://example.org/"))
+    assert all(0 < chance < 1 for chance in score_blocks(segments, "https://example.org/"))
 
 
-def test_sizes_of_boxes_are_those_of_the_blocks_inside() -> None:
-    found = segment(parse_html("<body><div><p>One.<p>Two <a href=/x>three</a>.</div><p>Four"))
-    body = found.boxes[1]
+def test_sizes_of_boxes_are_sums_over_their_blocks() -> None:
+    segments = segment(parse_html("<body><div><p>One.<p>Two <a href=/x>three</a>.</div><p>Four"))
+    body = segments.boxes[1]
     assert (body.tag, body.block_count, body.size, body.link_bytes) == ("body", 3, 18, 5)
-    assert [box.alike_count for box in found.boxes if box.tag == "p"] == [2, 2, 1]
+    assert [box.alike_count for box in segments.boxes if box.tag == "p"] == [2, 2, 1]
 
 
 def test_links_around_blocks_count_as_links() -> None:
@@ -86,13 +86,13 @@ def test_links_around_blocks_count_as_links() -> None:
     assert block.link_bytes == block.size
 
 
-def test_a_block_knows_where_its_text_stands() -> None:
+def test_a_block_lists_the_parts_of_the_tree_with_its_text() -> None:
     (block,) = segment(parse_html("<body><p>One <b>two</b> three")).blocks
     assert [place for _, place in block.parts] == [Place.HEAD, Place.INSIDE, Place.TAIL]
 
 
 @given(TREES, st.integers(0, 30))
-def test_what_is_kept_is_kept_whole_and_what_is_dropped_is_gone(html: str, paragraphs: int) -> None:
+def test_dropping_blocks_adds_no_text_and_without_drops_all_text_stays(html: str, paragraphs: int) -> None:
     prose = "".join(
         f"<p>Paragraph {n} of the page says something, and ends. It goes on a little.</p>" for n in range(paragraphs)
     )
