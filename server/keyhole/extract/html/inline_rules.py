@@ -28,7 +28,7 @@ _MAX_LONG_FORM: Final = 100
 
 
 def format_sup_sub(words: str, before: str, *, is_sub: bool) -> str:
-    """Return superscript or subscript text as it follows `before`: with `^` or `_` if it would read wrongly without."""
+    """Return superscript or subscript text after `before`, marked with `^` or `_` unless it is like 1st or H2O."""
     stripped = words.strip()
     # Footnotes have brackets of their own, and text after a space is no power or index.
     if not stripped or stripped.startswith(("[", "$", "![")) or "\n" in stripped or not _ENDS_IN_WORD.search(before):
