@@ -1,12 +1,12 @@
-"""Is the answer in a search's result? `python -m benchmarks.ranking.across DATA [--split test] [--against bm25]`.
+"""Measure how often a search result contains the answer.
 
-DATA is a folder as answers.py describes. Each question is asked of the page that answers it among 4, and among 9,
-other pages of the same data set, in an order drawn with a fixed seed; the answer is looked for in what `evidence`
-makes of them. A data set of fewer than ten pages is cut into as many, so that the others are in its language and of
-its kind. Prints, as Markdown, the strict share (every needed sentence returned verbatim) by budget in bytes of the
-result, macro averaged over groups; then the same by group. `--against bm25` ranks with rank-bm25 alone; `--engine`
-draws the rank of the right page as an engine would, near the top; `--speed` times ranking and packing. With
-`--templates` DATA is a folder of HTML pages, and the most that any of them has of another is printed.
+Run `python -m benchmarks.ranking.across DATA [--split test] [--against bm25]`. DATA is a folder as in answers.py. Each
+question is asked of the page that answers it and 4 or 9 other pages of the same dataset, in an order drawn with a fixed
+seed. A dataset of fewer than ten pages is cut into at least ten, so that all pages share its language and kind. Prints,
+as Markdown, the strict share (every required sentence returned verbatim) by group and by budget in bytes of the result,
+with the macro average over groups. `--against bm25` ranks with rank-bm25 alone; `--engine` draws the rank of the right
+page as an engine would, near the top; `--speed` times ranking and packing. With `--templates` DATA is a folder of HTML
+pages, and the pairs of pages that share the most shingles are printed.
 """
 
 from __future__ import annotations
@@ -22,29 +22,28 @@ from itertools import combinations
 from pathlib import Path
 from statistics import mean, median
 
-from benchmarks.ranking.answers import Example, group_of, load, squash, strict
+from benchmarks.ranking.answers import Example, group_of, has_answer, load, squash
 from keyhole import extract
 from keyhole.budget.budget import Budget
-from keyhole.passages import index_of
-from keyhole.passages.near_duplicates import groups, runs, sketch
+from keyhole.passages import index_text
+from keyhole.passages.near_duplicates import group_duplicates, shingles, sketch
 from keyhole.passages.rank_sources import rank_sources
-from keyhole.passages.reading import window
-from keyhole.passages.stems import stems
+from keyhole.passages.stems import stem_text
 from keyhole.records import Artifact, Passage, Ranked, Sketch, Source
-from keyhole.render import answer as wording
-from keyhole.retrieval.search_answer import evidence
-from keyhole.text.measure import serialized_size
+from keyhole.retrieval.call import UNKNOWN_CALLER, Call
+from keyhole.retrieval.search_answer import search_answer
+from keyhole.retrieval.sources import FoundSources
 
 BUDGETS = (1_000, 2_000, 4_000, 9_000, 20_000)
 COUNTS = (5, 10)
 PER_DATASET = 40
-"""Questions of a data set, at most: some 700 in all."""
+"""Most questions of a dataset; about 700 in all."""
 PAGES = 10
-READ_WINDOW = 7_500
-"""Bytes of text that a continuation call gives by default."""
-LEAST_RUNS = 100
+NEXT_BUDGET = Budget(9_000)
+"""The budget of a continuation call by default; its window has 7,500 bytes."""
+MIN_SHINGLES = 100
 ENGINE_DECAY = 0.6
-"""With `--engine`, the right page is at each rank this many times as likely as at the one before it."""
+"""With `--engine`, the probability of each rank of the right page, relative to the rank before it."""
 
 Rank = Callable[[Sequence[str], Sequence[str]], Ranked]
 Shares = dict[tuple[str, int, int], float]
@@ -52,14 +51,14 @@ Shares = dict[tuple[str, int, int], float]
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """A question and the pages a search would have found, the right one among them."""
+    """A question and the pages of a search result, including the one that answers it."""
 
     example: Example
     texts: tuple[str, ...]
 
 
 def main() -> int:
-    """Measure, and print the tables."""
+    """Measure and print the tables."""
     arguments = _arguments()
     if arguments.templates:
         _print_templates(arguments.data)
@@ -67,10 +66,10 @@ def main() -> int:
     if arguments.speed:
         _print_speed(arguments.data, arguments.split)
         return 0
-    rank = only_bm25 if arguments.against == "bm25" else rank_sources
-    made = trials(load(arguments.data, arguments.split), arguments.questions, engine=arguments.engine)
-    print(f"{len(made):,} trials, split {arguments.split}, {arguments.against}, strict %\n")
-    shares = measure(made, rank)
+    rank = rank_by_bm25 if arguments.against == "bm25" else rank_sources
+    trials = make_trials(load(arguments.data, arguments.split), arguments.questions, engine=arguments.engine)
+    print(f"{len(trials):,} trials, split {arguments.split}, {arguments.against}, strict %\n")
+    shares = measure(trials, rank)
     columns = [(count, budget) for count in COUNTS for budget in BUDGETS]
     print("| group | " + " | ".join(f"{count} × {budget:,}" for count, budget in columns) + " |")
     print("|---" * (len(columns) + 1) + "|")
@@ -79,31 +78,31 @@ def main() -> int:
     return 0
 
 
-def trials(examples: Sequence[Example], per_dataset: int, *, engine: bool) -> list[Trial]:
-    """For each question one trial for each count of pages."""
+def make_trials(examples: Sequence[Example], per_dataset: int, *, engine: bool) -> list[Trial]:
+    """Return one trial for each question and count of pages."""
     chance = random.Random(11)
     by_dataset: dict[tuple[str, str], list[Example]] = defaultdict(list)
     for example in examples:
         if not example.dataset.endswith("-xl"):
             by_dataset[example.dataset, example.language].append(example)
-    made: list[Trial] = []
+    trials: list[Trial] = []
     for key in sorted(by_dataset):
-        asked = by_dataset[key]
-        pages = pages_of({example.doc_id: example.text for example in asked})
-        for example in chance.sample(asked, min(per_dataset, len(asked))):
-            right = next((page for page in pages if strict(example, page)), None)
+        questions = by_dataset[key]
+        pages = make_pages({example.doc_id: example.text for example in questions})
+        for example in chance.sample(questions, min(per_dataset, len(questions))):
+            right = next((page for page in pages if has_answer(example, page)), None)
             if right is None:
-                continue  # the cut fell between two sentences that are both needed
+                continue  # the document was cut between two required sentences
             for count in COUNTS:
-                others = [page for page in pages if page != right and not _answers(example, page)]
+                others = [page for page in pages if page != right and not _has_gold(example, page)]
                 texts = chance.sample(others, min(count - 1, len(others)))
-                texts.insert(_rank(chance, len(texts) + 1, engine=engine), right)
-                made.append(Trial(example, tuple(texts)))
-    return made
+                texts.insert(_draw_rank(chance, len(texts) + 1, engine=engine), right)
+                trials.append(Trial(example, tuple(texts)))
+    return trials
 
 
-def pages_of(documents: dict[str, str]) -> list[str]:
-    """The documents, cut into at least `PAGES` pieces where they are fewer."""
+def make_pages(documents: dict[str, str]) -> list[str]:
+    """Return the documents, cut into at least `PAGES` pieces if there are fewer."""
     texts = [documents[key] for key in sorted(documents)]
     if len(texts) >= PAGES:
         return texts
@@ -112,7 +111,7 @@ def pages_of(documents: dict[str, str]) -> list[str]:
 
 
 def _cut(text: str, size: int) -> list[str]:
-    """Pieces of about a size, each beginning with a line, a heading's if there is one near."""
+    """Cut a text into pieces of about a size; each begins with a line, if possible with a heading."""
     pieces, start = [], 0
     while len(text) - start > 1.5 * size:
         end = text.find("\n#", start + size * 3 // 4, start + size * 5 // 4)
@@ -124,25 +123,26 @@ def _cut(text: str, size: int) -> list[str]:
     return [*pieces, text[start:]]
 
 
-def _answers(example: Example, page: str) -> bool:
+def _has_gold(example: Example, page: str) -> bool:
+    """Return whether a page contains any gold sentence."""
     squashed = squash(page)
     return any(gold in squashed for group in example.gold for gold in group)
 
 
-def _rank(chance: random.Random, count: int, *, engine: bool) -> int:
+def _draw_rank(chance: random.Random, count: int, *, engine: bool) -> int:
     weights = [ENGINE_DECAY**rank if engine else 1.0 for rank in range(count)]
     return chance.choices(range(count), weights)[0]
 
 
-def measure(made: Sequence[Trial], rank: Rank) -> Shares:
-    """Strict shares by group, count of pages and budget; group MACRO is the mean over groups."""
+def measure(trials: Sequence[Trial], rank: Rank) -> Shares:
+    """Return strict shares by group, count of pages and budget; group MACRO is the mean over groups."""
     hits: dict[tuple[str, int, int], list[bool]] = defaultdict(list)
-    for trial in made:
+    for trial in trials:
         ranked = rank(trial.texts, [trial.example.question])
         for budget in BUDGETS:
             text = result(trial.texts, ranked, budget)
             count = min(COUNTS, key=lambda count: abs(count - len(trial.texts)))
-            hits[trial.example.dataset, count, budget].append(strict(trial.example, text))
+            hits[trial.example.dataset, count, budget].append(has_answer(trial.example, text))
     by_group: dict[tuple[str, int, int], list[float]] = defaultdict(list)
     for (dataset, count, budget), values in hits.items():
         by_group[group_of(dataset), count, budget].append(mean(values))
@@ -154,24 +154,15 @@ def measure(made: Sequence[Trial], rank: Rank) -> Shares:
 
 
 def result(texts: Sequence[str], ranked: Ranked, budget: int) -> str:
-    """What a search answers, as the model sees it."""
-    answer = evidence(
-        [source(text, number) for number, text in enumerate(texts)],
-        ranked,
-        Budget(budget),
-        keep=len(texts),
-        scope="web",
-        reports=(),
-        mark=lambda id: wording.mark(b"0" * 32, id),
-        following=lambda artifact, start, end: window(
-            artifact.text, start, end - start, min(READ_WINDOW, end - start), serialized_size
-        ),
-    )
+    """Return the text of a search result."""
+    found = FoundSources(tuple(source(text, number) for number, text in enumerate(texts)))
+    call = Call(UNKNOWN_CALLER, Budget(budget), NEXT_BUDGET, seconds=1.0, deadline=0.0)
+    answer = search_answer(found, ranked, call, count=len(texts), scope="web", secret=b"0" * 32)
     return answer.text
 
 
 def source(text: str, number: int) -> Source:
-    """A page as a search finds it, with a URL and a title of usual lengths."""
+    """Return a page as a source of a search, with a URL and a title of usual lengths."""
     url = f"https://www.site-{number}.example/articles/2024/page-{number}.html"
     title = f"A title of some forty to sixty letters, no. {number}"
     artifact = Artifact(f"{number:a>16}", url, url, title, text, "text/html", "", 0.0, published="2024-05-01")
@@ -179,12 +170,12 @@ def source(text: str, number: int) -> Source:
     return Source(url, title, snippet, artifact, True, date="2024-05-01", sketch=_sketch(text))
 
 
-def only_bm25(texts: Sequence[str], queries: Sequence[str]) -> Ranked:
-    """What the default is measured against: rank-bm25's BM25Plus over all windows of all pages."""
+def rank_by_bm25(texts: Sequence[str], queries: Sequence[str]) -> Ranked:
+    """Rank by rank-bm25's BM25Plus over all windows of all pages."""
     from rank_bm25 import BM25Plus
 
-    wanted = list(dict.fromkeys(term for query in queries for term in stems(query)))
-    spans = [(n, i.starts[w], i.end(w)) for n, t in enumerate(texts) for i in [index_of(t)] for w in range(i.size)]
+    wanted = list(dict.fromkeys(term for query in queries for term in stem_text(query)))
+    spans = [(n, i.starts[w], i.end(w)) for n, t in enumerate(texts) for i in [index_text(t)] for w in range(i.size)]
     held = [_stems(texts[number][start:end]) for number, start, end in spans]
     ranked: list[list[Passage]] = [[] for _ in texts]
     for (number, start, end), own, score in zip(spans, held, BM25Plus(held).get_scores(wanted), strict=True):
@@ -200,17 +191,17 @@ def _sketch(text: str) -> Sketch:
 
 @cache
 def _stems(text: str) -> list[str]:
-    return stems(text)
+    return stem_text(text)
 
 
 def _print_speed(data: Path, split: str) -> None:
-    """Milliseconds for ten pages of 50,000 characters, the first time and later; no index is kept."""
+    """Print the milliseconds for ten pages of 50,000 characters, the first time and later; no index is cached."""
     texts: list[str] = []
     for example in load(data, split):
         if example.language == "en" and len(example.text) >= 50_000 and example.text[:50_000] not in texts:
             texts.append(example.text[:50_000])
     texts = texts[:PAGES]
-    for name, rank in (("bm25", only_bm25), ("keyhole", rank_sources)):
+    for name, rank in (("bm25", rank_by_bm25), ("keyhole", rank_sources)):
         times = []
         for turn in range(8):
             _stems.cache_clear()
@@ -218,7 +209,7 @@ def _print_speed(data: Path, split: str) -> None:
             ranked = rank(texts, [f"which party may terminate the agreement in {turn} days"])
             times.append(1_000 * (time.perf_counter() - start))
         start = time.perf_counter()
-        groups([sketch(text) for text in texts])
+        group_duplicates([sketch(text) for text in texts])
         sketching = 1_000 * (time.perf_counter() - start)
         result(texts, ranked, 9_000)
         start = time.perf_counter()
@@ -230,27 +221,29 @@ def _print_speed(data: Path, split: str) -> None:
 
 
 def _print_templates(folder: Path) -> None:
-    """The pairs of different pages that share most, as the share of the shorter one's runs of words."""
+    """Print the pairs of pages that share the most shingles, as a share of those of the shorter page."""
     pages: dict[str, set[str]] = {}
     for path in sorted(folder.rglob("*.html")):
         text = extract(path.read_bytes(), url="https://example.org/", content_type="text/html").text
-        if len(found := set(runs(text))) >= LEAST_RUNS:
-            pages[path.name] = found
+        if len(own := set(shingles(text))) >= MIN_SHINGLES:
+            pages[path.name] = own
     pairs = [(len(a & b) / min(len(a), len(b)), x, y) for (x, a), (y, b) in combinations(pages.items(), 2)]
-    print(f"{len(pages)} pages; of the shorter one stands in the other:")
+    print(f"{len(pages)} pages; share of the shorter page in the other:")
     for share, one, other in sorted(pairs, reverse=True)[:5]:
         print(f"{100 * share:.0f} % ({one}, {other})")
 
 
 def _arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description="Is the answer in a search's result?")
+    parser = argparse.ArgumentParser(description="Measure how often a search result contains the answer.")
     parser.add_argument("data", type=Path, help="folder with SPLIT.docs.jsonl.gz and SPLIT.qa.jsonl.gz")
     parser.add_argument("--split", default="test", help="dev to tune on, test to report; default test")
     parser.add_argument("--against", default="keyhole", choices=("keyhole", "bm25"))
-    parser.add_argument("--engine", action="store_true", help="the right page stands near the top")
-    parser.add_argument("--questions", type=int, default=PER_DATASET, help="of each data set, at most")
-    parser.add_argument("--speed", action="store_true", help="instead: time ten pages of 50,000 characters")
-    parser.add_argument("--templates", action="store_true", help="instead: what the pages of a folder share")
+    parser.add_argument("--engine", action="store_true", help="draw the rank of the right page near the top")
+    parser.add_argument("--questions", type=int, default=PER_DATASET, help="most questions of each dataset")
+    parser.add_argument("--speed", action="store_true", help="instead, time ten pages of 50,000 characters")
+    parser.add_argument(
+        "--templates", action="store_true", help="instead, print which pages of a folder share the most"
+    )
     return parser.parse_args()
 
 

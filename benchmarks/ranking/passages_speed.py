@@ -1,7 +1,7 @@
-"""How long a selection takes and how much memory: `python -m benchmarks.ranking.passages_speed`. No data needed.
+"""Measure the time and memory of a selection: `python -m benchmarks.ranking.passages_speed`.
 
-Texts are the recorded pages under fixtures/, repeated, and texts made to hurt. Prints the best of a few runs on one
-core: a first query (nothing kept), a second one on the same text, and rank-bm25 over the same windows.
+The texts are the recorded pages under fixtures/, repeated, and adversarial texts. Prints the best of a few runs on one
+core: a first query (empty caches), a second query on the same text, and rank-bm25 over the same windows.
 """
 
 from __future__ import annotations
@@ -12,42 +12,44 @@ from collections.abc import Callable
 
 from keyhole import extract, passages
 from keyhole.cli.demo_site import recorded_pages
-from keyhole.passages.baselines import baseline
+from keyhole.passages.baselines import select_baseline
 
 QUESTION = "How does autovacuum decide that a table needs a vacuum to prevent wraparound?"
 SECOND = "Which checkpoint mode truncates the write-ahead log?"
 BUDGET = 8_000
 SIZES = (100_000, 1_000_000, 10_000_000)
-HURTFUL_SIZE = 1_000_000
+ADVERSARIAL_SIZE = 1_000_000
 
 
 def main() -> int:
-    """Measure, and print the tables."""
+    """Measure and print the tables."""
     print("| text | first query, ms | second, ms | share |\n|---|---:|---:|---:|")
     for size in SIZES:
         text = real_text(size)
-        first, second = timed(text, 3 if size < SIZES[-1] else 1)
+        first, second = time_queries(text, 3 if size < SIZES[-1] else 1)
         print(f"| {size:,} characters | {first:.1f} | {second:.1f} | {second / first:.2f} |", flush=True)
-    text = real_text(HURTFUL_SIZE)
-    ours, theirs = timed(text, 3)[0], best(lambda: _bm25(text), 1)
-    print(f"\nrank-bm25 over the same windows of {HURTFUL_SIZE:,} characters: {theirs:.0f} ms, {theirs / ours:.1f} ×\n")
-    print(f"| text made to hurt, {HURTFUL_SIZE:,} characters | first query, ms | to the real text |\n|---|---:|---:|")
-    for name, (hurtful, question) in hurtful_texts(HURTFUL_SIZE).items():
-        first, _ = timed(hurtful, 2, question)
+    text = real_text(ADVERSARIAL_SIZE)
+    ours, theirs = time_queries(text, 3)[0], best(lambda: _bm25(text), 1)
+    print(f"\nrank-bm25 over the windows of {ADVERSARIAL_SIZE:,} characters: {theirs:.0f} ms, {theirs / ours:.1f} ×\n")
+    print(
+        f"| adversarial text, {ADVERSARIAL_SIZE:,} characters | first query, ms | to the real text |\n|---|---:|---:|"
+    )
+    for name, (adversarial, question) in adversarial_texts(ADVERSARIAL_SIZE).items():
+        first, _ = time_queries(adversarial, 2, question)
         print(f"| {name} | {first:.0f} | {first / ours:.1f} × |", flush=True)
     print(f"\nPeak memory of a first query: {peak_memory(text):.1f} bytes a byte of text")
     return 0
 
 
 def real_text(size: int) -> str:
-    """The recorded pages as text, one after the other, up to a size."""
+    """Return the text of the recorded pages, repeated up to a size."""
     texts = [extract(p.body, url=p.url, content_type=p.content_type).text for p in recorded_pages().values()]
     joined = "\n\n".join(texts)
     return (joined * (size // len(joined) + 1))[:size]
 
 
-def hurtful_texts(size: int) -> dict[str, tuple[str, str]]:
-    """Texts that make careless code slow, each with a question that meets them."""
+def adversarial_texts(size: int) -> dict[str, tuple[str, str]]:
+    """Return texts that make careless code slow, each with a question that matches them."""
     return {
         "one line of one letter": ("a" * size, "aaa vacuum"),
         "one line of words": ("lorem ipsum vacuum " * (size // 19), QUESTION),
@@ -66,13 +68,13 @@ def hurtful_texts(size: int) -> dict[str, tuple[str, str]]:
     }
 
 
-def timed(text: str, runs: int, question: str = QUESTION) -> tuple[float, float]:
-    """Best milliseconds of a first query, and of another one after it."""
+def time_queries(text: str, runs: int, question: str = QUESTION) -> tuple[float, float]:
+    """Return the best milliseconds of a first query and of a second query after it."""
     seconds = []
 
     def first() -> None:
-        passages.index_of.cache_clear()
-        passages.ranked.cache_clear()
+        passages.index_text.cache_clear()
+        passages.score_text.cache_clear()
         passages.select(text, question, BUDGET)
 
     best_first = best(first, runs)
@@ -85,7 +87,7 @@ def timed(text: str, runs: int, question: str = QUESTION) -> tuple[float, float]
 
 
 def best(action: Callable[[], object], runs: int) -> float:
-    """The least milliseconds of some runs."""
+    """Return the milliseconds of the fastest run."""
     least = float("inf")
     for _ in range(runs):
         start = time.perf_counter()
@@ -95,9 +97,9 @@ def best(action: Callable[[], object], runs: int) -> float:
 
 
 def peak_memory(text: str) -> float:
-    """Bytes allocated at the peak of a first query, per byte of text."""
-    passages.index_of.cache_clear()
-    passages.ranked.cache_clear()
+    """Return the peak bytes allocated by a first query, per byte of text."""
+    passages.index_text.cache_clear()
+    passages.score_text.cache_clear()
     tracemalloc.start()
     passages.select(text, QUESTION, BUDGET)
     peak = tracemalloc.get_traced_memory()[1]
@@ -106,8 +108,8 @@ def peak_memory(text: str) -> float:
 
 
 def _bm25(text: str) -> None:
-    passages.index_of.cache_clear()
-    baseline("bm25", passages.index_of(text), QUESTION, BUDGET, len)
+    passages.index_text.cache_clear()
+    select_baseline("bm25", passages.index_text(text), QUESTION, BUDGET, len)
 
 
 if __name__ == "__main__":

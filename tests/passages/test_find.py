@@ -1,11 +1,11 @@
-"""Where a term occurs: inflections, compounds, accents, digits, misspellings, and nothing else."""
+"""Terms are found in inflections, compounds, other accents and misspellings, and nowhere else."""
 
 from __future__ import annotations
 
 import pytest
 
-from keyhole.passages.find import ALL_HITS, Hits, Index, find, one_edit
-from keyhole.passages.query import parse
+from keyhole.passages.find import MAX_HITS, Hits, Index, find_hits, is_one_edit_apart
+from keyhole.passages.query import parse_query
 
 GERMAN = "Der Statthalter der Stadt war in der Halle und es ist nicht bekannt, dass die anderen auch da waren. "
 ENGLISH = "The governor of the town was in the hall and it is not known that the others were there. "
@@ -15,12 +15,12 @@ VIETNAMESE = "Thành phố này là của những người đã được sống 
 
 def hits(text: str, query: str) -> list[Hits]:
     index = Index(text)
-    asked = parse(query, *index.sample)
-    return [find(index, term, asked.language, asked.folded) for term in asked.terms]
+    parsed = parse_query(query, *index.sample)
+    return [find_hits(index, term, parsed.language, parsed.folded) for term in parsed.terms]
 
 
 def count(text: str, word: str) -> int:
-    """The occurrences of the first term."""
+    """Count the hits of the first term."""
     return hits(text, word)[0].count
 
 
@@ -46,7 +46,7 @@ def count(text: str, word: str) -> int:
         (ENGLISH + "İstanbul is far.", "istanbul"),
     ],
 )
-def test_a_form_of_the_word_is_found(text: str, query: str) -> None:
+def test_a_form_of_a_word_is_found(text: str, query: str) -> None:
     assert count(text, query) > 0
 
 
@@ -66,34 +66,34 @@ def test_another_word_is_not_found(text: str, query: str) -> None:
     assert count(text, query) == 0
 
 
-def test_an_identifier_is_found_only_whole() -> None:
+def test_an_identifier_is_found_as_a_whole_word() -> None:
     *_, whole = hits(ENGLISH + "Set max_wal_size1 and max_wal_size12, not xmax_wal_size1.", "max_wal_size1")
     assert (whole.term.surface, whole.count) == ("max_wal_size1", 1)
 
 
-def test_korean_words_are_found_under_other_particles() -> None:
+def test_a_korean_word_is_found_with_other_particles() -> None:
     whole, *pairs = hits("몬트리올은 가을에 항복했다.", "몬트리올이")
     assert whole.count == 0
     assert [pair.count for pair in pairs] == [1, 1, 1, 0]
 
 
-def test_a_misspelt_word_finds_the_word_one_letter_away() -> None:
+def test_a_misspelt_term_finds_the_word_one_letter_away() -> None:
     text = ENGLISH + "Montreal fell. The montreals are many. Portugal stood."
     for misspelt in ("mantreal", "montral", "montreall", "motnreal", "nontreal", "montreap"):
         assert (misspelt, count(text, misspelt) > 0) == (misspelt, True)
 
 
-def test_a_misspelt_word_weighs_less_than_the_word() -> None:
+def test_a_misspelling_weighs_less_than_the_word() -> None:
     (right,), (wrong,) = hits(ENGLISH + "Montreal.", "montreal"), hits(ENGLISH + "Montreal.", "mantreal")
     assert right.windows[0] > wrong.windows[0] > 0
 
 
-def test_a_word_that_is_there_is_not_taken_for_misspelt() -> None:
+def test_a_term_with_hits_is_not_searched_for_misspellings() -> None:
     assert count(ENGLISH + "The horse and the house.", "horse") == 1
 
 
 @pytest.mark.parametrize(
-    ("form", "word", "close"),
+    ("form", "word", "is_close"),
     [
         ("montreal", "montreal", True),
         ("mantreal", "montreal", True),
@@ -107,9 +107,9 @@ def test_a_word_that_is_there_is_not_taken_for_misspelt() -> None:
         ("aaa", "aaaa", True),
     ],
 )
-def test_one_edit_is_one_letter_more_less_other_or_two_swapped(form: str, word: str, close: bool) -> None:
-    assert one_edit(form, word) is close
-    assert one_edit(word, form) is close
+def test_one_edit_is_an_inserted_deleted_replaced_or_swapped_letter(form: str, word: str, is_close: bool) -> None:
+    assert is_one_edit_apart(form, word) is is_close
+    assert is_one_edit_apart(word, form) is is_close
 
 
 def test_an_exact_form_weighs_more_than_a_compound() -> None:
@@ -118,7 +118,7 @@ def test_an_exact_form_weighs_more_than_a_compound() -> None:
     assert exact.windows[0] > inner.windows[0] > 0
 
 
-def test_hits_lie_in_the_windows_and_headings_they_stand_in() -> None:
+def test_hits_are_mapped_to_their_windows_and_headings() -> None:
     text = "# Montreal\n\n" + ENGLISH * 20 + "\n\n## Quebec\n\n" + ENGLISH * 20 + "Montreal."
     (found,) = hits(text, "Montreal")
     assert found.count == 2
@@ -126,14 +126,14 @@ def test_hits_lie_in_the_windows_and_headings_they_stand_in() -> None:
     assert list(found.headings) == [0]
 
 
-def test_a_word_repeated_beyond_what_is_looked_at_is_counted_still() -> None:
-    times = ALL_HITS + 5_000
+def test_hits_beyond_the_maximum_are_still_counted() -> None:
+    times = MAX_HITS + 5_000
     (found,) = hits("montreal " * times, "montreal")
     assert found.count == times
     assert len(found.windows) == Index("montreal " * times).size
 
 
-def test_windows_with_a_word_are_each_named_once() -> None:
+def test_windows_with_a_word_are_listed_once_and_cached() -> None:
     index = Index(ENGLISH * 40)
     assert index.windows_with("governor", True) == list(range(index.size))
     assert index.windows_with("overnor", True) == []

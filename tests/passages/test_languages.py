@@ -1,4 +1,4 @@
-"""The language guess, and the stemmer it picks."""
+"""Languages are recognised by their function words and have their stemmers."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from keyhole.passages.languages import (
     SNOWBALL,
     UNKNOWN,
     VIETNAMESE,
-    count_languages,
+    count_function_words,
     guess_language,
     snowball_stem,
 )
@@ -18,7 +18,7 @@ from keyhole.passages.words import WORD, lower
 
 def guess(page: str, query: str = "") -> str:
     words = WORD.findall(lower(page))
-    return guess_language(count_languages(words), len(words), WORD.findall(lower(query)))
+    return guess_language(count_function_words(words), len(words), WORD.findall(lower(query)))
 
 
 @pytest.mark.parametrize(
@@ -49,18 +49,18 @@ def test_text_without_function_words_has_no_language() -> None:
     assert guess("蒙特利尔的总督投降") == UNKNOWN
 
 
-def test_the_query_decides_for_a_page_that_mixes_languages() -> None:
+def test_the_query_decides_the_language_of_a_mixed_page() -> None:
     page = "The town of the governor is in the hall. Die Stadt des Statthalters ist in der Halle und das ist nicht gut."
     assert guess(page, "what is the name of the governor") == "en"
     assert guess(page, "wie heißt der Statthalter und wo ist das") == "de"
 
 
-def test_a_few_foreign_words_do_not_name_a_language() -> None:
+def test_a_few_function_words_in_a_long_text_are_not_enough() -> None:
     assert guess("zorb " * 500 + "der die") == UNKNOWN
 
 
 @pytest.mark.parametrize("language", sorted(SNOWBALL))
-def test_every_stemmer_that_is_named_exists(language: str) -> None:
+def test_every_named_stemmer_exists(language: str) -> None:
     import snowballstemmer
 
     assert SNOWBALL[language] in snowballstemmer.algorithms()
@@ -80,6 +80,6 @@ def test_inflections_of_a_word_have_one_stem(language: str, one: str, other: str
     assert snowball_stem(language, one) == snowball_stem(language, other)
 
 
-def test_a_language_without_a_stemmer_leaves_the_word_alone() -> None:
+def test_a_language_without_a_stemmer_leaves_words_unchanged() -> None:
     for language in (UNKNOWN, VIETNAMESE, "uk"):
         assert snowball_stem(language, "running") == "running"

@@ -1,4 +1,4 @@
-"""Spans within a room in an order that no room changes, and their gap lines."""
+"""Windows are packed in order of priority within a size limit and rendered with gap lines."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from itertools import pairwise
 import pytest
 
 from keyhole.passages.find import Index
-from keyhole.passages.pack import LEDE_CHARS, gap_line, head_tail, pack, render, with_lede
+from keyhole.passages.pack import LEDE_CHARS, gap_line, head_tail_order, insert_lede, pack_windows, render_spans
 from keyhole.text.measure import Measure, serialized_size
 
 SENTENCES = "".join(f"Sentence number {n} is about the price of grain in the county. " for n in range(200))
@@ -21,51 +21,51 @@ def test_a_gap_line_names_the_offsets_and_what_is_above() -> None:
 
 def test_gaps_before_between_and_after_are_lines_of_their_own() -> None:
     index = Index("0123456789")
-    assert render(index, [(2, 4), (6, 7)]) == "[…0:2]\n23\n[…4:6]\n6\n[…7:10]\n"
-    assert render(index, [(0, 10)]) == "0123456789"
-    assert render(index, []) == "[…0:10]\n"
-    assert render(Index(""), []) == ""
+    assert render_spans(index, [(2, 4), (6, 7)]) == "[…0:2]\n23\n[…4:6]\n6\n[…7:10]\n"
+    assert render_spans(index, [(0, 10)]) == "0123456789"
+    assert render_spans(index, []) == "[…0:10]\n"
+    assert render_spans(Index(""), []) == ""
 
 
 def test_a_heading_is_named_once_for_passages_that_follow_each_other_under_it() -> None:
     text = "## Siege\n\n" + SENTENCES
     index = Index(text)
     spans = [(index.starts[window], index.end(window)) for window in (2, 4, 6)]
-    assert render(index, spans).count("] Siege\n") == 1
+    assert render_spans(index, spans).count("] Siege\n") == 1
 
 
-def test_windows_are_taken_in_order_of_priority_while_they_fit() -> None:
+def test_windows_are_packed_in_order_of_priority_while_they_fit() -> None:
     order = [9, 3, 20, 1]
-    spans = pack(INDEX, order, 900, len)
+    spans = pack_windows(INDEX, order, 900, len)
     assert (INDEX.starts[9], INDEX.end(9)) in spans
     assert (INDEX.starts[3], INDEX.end(3)) in spans
     assert all(start < INDEX.starts[20] or start == INDEX.starts[20] for start, _ in spans)
     assert spans == sorted(spans)
 
 
-def test_the_window_that_no_longer_fits_gives_its_first_sentences() -> None:
+def test_a_window_that_does_not_fit_is_cut_after_a_sentence() -> None:
     size = INDEX.end(5) - INDEX.starts[5]
-    ((start, end),) = pack(INDEX, [5], size // 2 + 50, len)
+    ((start, end),) = pack_windows(INDEX, [5], size // 2 + 50, len)
     assert start == INDEX.starts[5]
     assert INDEX.starts[5] < end < INDEX.end(5)
     assert SENTENCES[start:end].endswith("county. ")
 
 
-def test_windows_that_touch_are_one_span() -> None:
-    assert (INDEX.starts[4], INDEX.end(6)) in pack(INDEX, [5, 4, 6], 1_200, len)
+def test_adjacent_windows_are_one_span() -> None:
+    assert (INDEX.starts[4], INDEX.end(6)) in pack_windows(INDEX, [5, 4, 6], 1_200, len)
 
 
 @pytest.mark.parametrize("measure", [len, serialized_size])
-@pytest.mark.parametrize("room", [1, 30, 200, 777, 2_000, 12_000])
-def test_what_is_packed_and_rendered_fits_the_room(measure: Measure, room: int) -> None:
+@pytest.mark.parametrize("max_size", [1, 30, 200, 777, 2_000, 12_000])
+def test_rendered_spans_fit_the_size_limit(measure: Measure, max_size: int) -> None:
     text = SENTENCES.replace("grain", '"grän"\n\n## Heading \\ of "it"\n\n')
     index = Index(text)
-    spans = pack(index, range(0, index.size, 2), room, measure)
-    assert not spans or measure(render(index, spans)) <= room
+    spans = pack_windows(index, range(0, index.size, 2), max_size, measure)
+    assert not spans or measure(render_spans(index, spans)) <= max_size
 
 
-def test_the_head_and_the_tail_grow_three_to_one() -> None:
-    order = list(head_tail(INDEX))
+def test_the_head_grows_three_times_as_fast_as_the_tail() -> None:
+    order = list(head_tail_order(INDEX))
     assert sorted(order) == list(range(INDEX.size))
     assert order[0] == 0
     head = [window for window in order[: INDEX.size // 2] if window < INDEX.size // 2]
@@ -75,11 +75,11 @@ def test_the_head_and_the_tail_grow_three_to_one() -> None:
         assert all(other == one + 1 for one, other in pairwise(missing)), "one gap, in the middle"
 
 
-def test_the_opening_comes_in_after_enough_else_is_shown_and_each_window_once() -> None:
+def test_the_opening_is_inserted_after_other_windows_and_each_window_comes_once() -> None:
     text = "Chronicle.\n\n## One\n\n" + SENTENCES
     index = Index(text)
     ranked = list(range(index.size - 1, -1, -1))
-    order = list(with_lede(index, ranked))
+    order = list(insert_lede(index, ranked))
     assert sorted(order) == sorted(ranked)
     assert 0 < order.index(0) < index.size - 1
     opening = {window for window in ranked if index.end(window) <= LEDE_CHARS}

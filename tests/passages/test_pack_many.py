@@ -1,11 +1,18 @@
-"""One room for several texts: breadth first, nobody crowded out, nothing twice, nothing that is far below the best."""
+"""Passages of several texts share one size limit: breadth first, without repetition, and none far below the best."""
 
 from __future__ import annotations
 
 import pytest
 
 from keyhole.passages import near_duplicates, pack_many
-from keyhole.passages.pack_many import FLOOR, GOOD_SHARE, LOOKED_AT, SHARE_CAP, Packed, Packing
+from keyhole.passages.pack_many import (
+    BYTES_PER_CANDIDATE,
+    GOOD_SHARE,
+    MAX_EVEN_SHARES,
+    MIN_SCORE_SHARE,
+    PackedPassages,
+    Packer,
+)
 from keyhole.passages.rank_sources import join_spans
 from keyhole.records import Passage, Ranked
 from keyhole.text.measure import serialized_size
@@ -15,108 +22,108 @@ WIDTH = 100
 
 
 def text(number: int) -> str:
-    """Passages of a hundred characters, no two alike in any text."""
+    """Return rows of a hundred characters; no two rows of any text are alike."""
     rows = (f"Row {number}.{place} of the book: " + f"sack{number * 50 + place} " * 9 for place in range(PLACES * 2))
     return "".join(f"{row:{WIDTH - 1}.{WIDTH - 1}}\n" for row in rows)
 
 
 def passages(*scores: float) -> tuple[Passage, ...]:
-    """Every other row of a text, so that none touch."""
+    """Return every other row of a text as a passage, so that none are adjacent."""
     return tuple(Passage(2 * place * WIDTH, (2 * place + 1) * WIDTH, score) for place, score in enumerate(scores))
 
 
-def packed(ranked: Ranked, room: int, opening: list[int] | None = None) -> Packed:
-    return Packing([text(number) for number in range(len(ranked))], ranked).pack(room, opening)
+def pack(ranked: Ranked, max_size: int, header_sizes: list[int] | None = None) -> PackedPassages:
+    return Packer([text(number) for number in range(len(ranked))], ranked).pack(max_size, header_sizes)
 
 
-def cost(number: int, chosen: tuple[Passage, ...]) -> int:
-    return serialized_size(join_spans(text(number), [(p.start, p.end) for p in chosen])) if chosen else 0
+def size_of(number: int, shown: tuple[Passage, ...]) -> int:
+    return serialized_size(join_spans(text(number), [(p.start, p.end) for p in shown])) if shown else 0
 
 
-def test_every_good_text_gets_its_best_before_any_its_second() -> None:
-    chosen = packed((passages(3.0, 2.9, 2.8), passages(2.0, 1.9), passages(2.1)), 460).chosen
-    assert [len(each) for each in chosen] == [1, 1, 1]
+def test_every_good_text_gets_its_best_passage_before_any_gets_its_second() -> None:
+    shown = pack((passages(3.0, 2.9, 2.8), passages(2.0, 1.9), passages(2.1)), 460).passages
+    assert [len(each) for each in shown] == [1, 1, 1]
 
 
-def test_a_text_far_below_the_best_gets_nothing_before_the_others_have_all_they_can_use() -> None:
+def test_a_poor_text_gets_only_what_the_good_texts_leave() -> None:
     poor = 3.0 * GOOD_SHARE - 0.1
-    assert [len(each) for each in packed((passages(3.0, 0.9, 0.8), passages(poor)), 450).chosen] == [3, 0]
-    assert [len(each) for each in packed((passages(3.0, 0.9, 0.8), passages(poor)), 5_000).chosen] == [3, 1]
+    assert [len(each) for each in pack((passages(3.0, 0.9, 0.8), passages(poor)), 450).passages] == [3, 0]
+    assert [len(each) for each in pack((passages(3.0, 0.9, 0.8), passages(poor)), 5_000).passages] == [3, 1]
 
 
-def test_what_has_almost_nothing_of_the_best_score_is_never_shown() -> None:
-    assert [len(each) for each in packed((passages(3.0, 3.0 * FLOOR - 0.01), ()), 5_000).chosen] == [1, 0]
+def test_a_passage_far_below_the_best_score_is_never_packed() -> None:
+    assert [len(each) for each in pack((passages(3.0, 3.0 * MIN_SCORE_SHARE - 0.01), ()), 5_000).passages] == [1, 0]
 
 
-def test_no_text_takes_more_than_twice_its_share_while_another_has_more_to_show() -> None:
+def test_no_text_takes_more_than_twice_its_even_share_while_others_wait() -> None:
     many, few = passages(*[3.0] * PLACES), passages(*[2.0] * PLACES)
-    room = 1_500
-    chosen = packed((many, few, few), room).chosen
-    assert all(chosen)
-    assert cost(0, chosen[0]) <= SHARE_CAP * room // 3
+    max_size = 1_500
+    shown = pack((many, few, few), max_size).passages
+    assert all(shown)
+    assert size_of(0, shown[0]) <= MAX_EVEN_SHARES * max_size // 3
 
 
-def test_what_the_others_cannot_use_goes_to_the_best() -> None:
-    chosen = packed((passages(*[3.0] * PLACES), passages(2.0), passages(2.0)), 1_300).chosen
-    assert [len(each) for each in chosen[1:]] == [1, 1]
-    assert cost(0, chosen[0]) > SHARE_CAP * 1_300 // 3
+def test_size_that_others_do_not_need_goes_to_the_best_text() -> None:
+    shown = pack((passages(*[3.0] * PLACES), passages(2.0), passages(2.0)), 1_300).passages
+    assert [len(each) for each in shown[1:]] == [1, 1]
+    assert size_of(0, shown[0]) > MAX_EVEN_SHARES * 1_300 // 3
 
 
-@pytest.mark.parametrize("room", [0, 60, 150, 400, 1_000, 3_000, 10_000])
-def test_all_of_it_is_within_the_room_with_the_words_around_it(room: int) -> None:
+@pytest.mark.parametrize("max_size", [0, 60, 150, 400, 1_000, 3_000, 10_000])
+def test_passages_and_headers_fit_the_size_limit(max_size: int) -> None:
     ranked = (passages(*[3.0] * PLACES), passages(*[2.5] * 4), passages(2.0))
-    for opening in ([0, 0, 0], [90, 200, 50]):
-        result = packed(ranked, room, opening)
-        spent = sum(cost(n, chosen) + opening[n] for n, chosen in enumerate(result.chosen) if chosen)
-        assert spent <= result.spent <= room
+    for headers in ([0, 0, 0], [90, 200, 50]):
+        result = pack(ranked, max_size, headers)
+        size = sum(size_of(n, shown) + headers[n] for n, shown in enumerate(result.passages) if shown)
+        assert size <= result.size <= max_size
 
 
-def test_a_passage_that_is_shown_already_is_left_out_and_its_text_gets_the_next_one() -> None:
+def test_a_repetition_is_left_out_and_the_next_passage_of_its_text_is_packed() -> None:
     same = text(0)[:WIDTH] + text(1)[WIDTH:]
     ranked = (passages(3.0), passages(2.9, 2.8))
-    result = Packing([text(0), same], ranked).pack(5_000)
-    assert [p.start for p in result.chosen[1]] == [2 * WIDTH]
+    result = Packer([text(0), same], ranked).pack(5_000)
+    assert [p.start for p in result.passages[1]] == [2 * WIDTH]
     assert result.repeats == ((), (0,))
 
 
-def test_a_repetition_within_one_text_is_shown_once_and_not_told() -> None:
+def test_a_repetition_within_one_text_is_left_out_and_not_reported() -> None:
     twice = text(0)[:WIDTH] + "\n" + text(0)[: WIDTH - 1] + text(0)[WIDTH:]
-    result = Packing([twice], ((Passage(0, WIDTH, 2.0), Passage(WIDTH, 2 * WIDTH, 1.0)),)).pack(5_000)
-    assert result.chosen == ((Passage(0, WIDTH, 2.0),),)
+    result = Packer([twice], ((Passage(0, WIDTH, 2.0), Passage(WIDTH, 2 * WIDTH, 1.0)),)).pack(5_000)
+    assert result.passages == ((Passage(0, WIDTH, 2.0),),)
     assert result.repeats == ((),)
 
 
-def test_a_passage_that_does_not_fit_is_shown_up_to_the_end_of_a_sentence() -> None:
+def test_a_passage_that_does_not_fit_is_cut_after_a_sentence() -> None:
     sentences = (
         "The first sentence says enough to be worth its while, as it has eighty bytes and more. The second is cut."
     )
-    ((only,),) = Packing([sentences], ((Passage(0, len(sentences), 1.0),),)).pack(120).chosen
+    ((only,),) = Packer([sentences], ((Passage(0, len(sentences), 1.0),),)).pack(120).passages
     assert sentences[only.start : only.end].strip().endswith("eighty bytes and more.")
 
 
-def test_passages_that_touch_are_joined_and_keep_the_best_of_both() -> None:
-    touching = (Passage(0, WIDTH, 1.0, held=0.5), Passage(WIDTH, 2 * WIDTH, 0.9, held=0.7))
-    assert Packing([text(0)], (touching,)).pack(5_000).chosen == ((Passage(0, 2 * WIDTH, 1.0, held=0.7),),)
+def test_adjacent_passages_are_joined_and_keep_the_higher_values() -> None:
+    adjacent = (Passage(0, WIDTH, 1.0, held=0.5), Passage(WIDTH, 2 * WIDTH, 0.9, held=0.7))
+    assert Packer([text(0)], (adjacent,)).pack(5_000).passages == ((Passage(0, 2 * WIDTH, 1.0, held=0.7),),)
 
 
 def test_negative_scores_make_no_text_poor() -> None:
-    assert all(packed((passages(-1.0), passages(-9.0)), 5_000).chosen)
+    assert all(pack((passages(-1.0), passages(-9.0)), 5_000).passages)
 
 
-def test_of_a_huge_text_only_as_much_is_looked_at_as_the_room_may_hold(monkeypatch: pytest.MonkeyPatch) -> None:
-    looked: list[str] = []
+def test_only_as_many_passages_of_a_huge_text_are_examined_as_may_fit(monkeypatch: pytest.MonkeyPatch) -> None:
+    examined: list[str] = []
 
-    def counted(text: str) -> list[str]:
-        looked.append(text)
+    def record(text: str) -> list[str]:
+        examined.append(text)
         return real(text)
 
-    real = near_duplicates.runs
-    monkeypatch.setattr(pack_many, "runs", counted)
+    real = near_duplicates.shingles
+    monkeypatch.setattr(pack_many, "shingles", record)
     huge = "".join(
         f"{f'Row {place} of the book: sack{place} and sill{place}. ' * 3:{WIDTH - 1}.{WIDTH - 1}}\n"
         for place in range(20_000)
     )
     ranked = tuple(Passage(place * WIDTH, (place + 1) * WIDTH, 1.0) for place in range(0, 20_000, 2))
-    room = 2_000
-    assert Packing([huge], (ranked,)).pack(room).chosen[0]
-    assert len(looked) <= room // LOOKED_AT
+    max_size = 2_000
+    assert Packer([huge], (ranked,)).pack(max_size).passages[0]
+    assert len(examined) <= max_size // BYTES_PER_CANDIDATE

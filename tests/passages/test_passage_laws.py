@@ -1,4 +1,4 @@
-"""The selector's promises as properties, for any Unicode text, any query and any budget."""
+"""Properties of `select` that hold for any Unicode text, any query and any budget."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from keyhole.passages import index_of, ranked, select
+from keyhole.passages import index_text, score_text, select
 from keyhole.text.measure import serialized_size
 
 ROOT = Path(__file__).parents[2]
@@ -48,22 +48,24 @@ PIECES = (
     "e\u0301cole ",
     *("a" * 300, "word " * 40, "x" * 700, "." * 200, "蒙" * 200, "\u0301" * 120, "no border, no stop; " * 20),
 )
-ASKED = (
+QUERY_WORDS = (
     *("montreal", "Vaudreuil", "投降", "1945", "when", "การยอม", "중국", "item", "İ", "\udc80", "zzz", "école"),
     *("mantreal", "Übergabe", "Tür", "गवर्नर", "المدينة", "x", "word", "a" * 40, "गया", "\u0301", "?", "", "\n", "p."),
 )
 
 
-DRAWN = st.binary(max_size=8) | st.binary(min_size=12, max_size=36)
-TEXTS = DRAWN.map(lambda drawn: "".join(PIECES[byte % len(PIECES)] for byte in drawn))
-QUERIES = st.binary(min_size=1, max_size=5).map(lambda drawn: " ".join(ASKED[byte % len(ASKED)] for byte in drawn))
+BYTES = st.binary(max_size=8) | st.binary(min_size=12, max_size=36)
+TEXTS = BYTES.map(lambda drawn: "".join(PIECES[byte % len(PIECES)] for byte in drawn))
+QUERIES = st.binary(min_size=1, max_size=5).map(
+    lambda drawn: " ".join(QUERY_WORDS[byte % len(QUERY_WORDS)] for byte in drawn)
+)
 BUDGETS = st.integers(60, 2_000) | st.integers(-5, 60)
 ANY_TEXT = st.text(st.characters(), max_size=80)
 ANY_BUDGET = st.integers(-5, 400) | st.integers()
 
 
-def after_gap(shown: str, at: int, start: int, end: int) -> set[int]:
-    """Where a passage may begin after the gap line at `at`: it may name a heading, then a table's header row."""
+def starts_after_gap(shown: str, at: int, start: int, end: int) -> set[int]:
+    """Return where a passage may begin after the gap line at `at`; its label may be a heading and a header row."""
     if at and shown[at - 1] != "\n":
         if shown[at : at + 1] != "\n":
             return set()
@@ -76,12 +78,12 @@ def after_gap(shown: str, at: int, start: int, end: int) -> set[int]:
     return {line, row} if shown[line:row].lstrip().startswith("|") else {line}
 
 
-def stands_verbatim(shown: str, text: str, spans: tuple[tuple[int, int], ...]) -> bool:
-    """Whether `shown` is the spans' text in order, with a gap line wherever something is left out, and no more."""
+def is_verbatim(shown: str, text: str, spans: tuple[tuple[int, int], ...]) -> bool:
+    """Return whether `shown` consists of the spans' text in order and a gap line for each omission."""
     places, position = {0}, 0
     for start, end in (*spans, (len(text), len(text))):
         if start > position:
-            places = {after for at in places for after in after_gap(shown, at, position, start)}
+            places = {after for at in places for after in starts_after_gap(shown, at, position, start)}
         places = {at + end - start for at in places if shown.startswith(text[start:end], at)}
         position = end
     return len(shown) in places
@@ -94,7 +96,7 @@ def lies_within(spans: tuple[tuple[int, int], ...], wider: tuple[tuple[int, int]
 @LAW
 @given(TEXTS | ANY_TEXT)
 def test_the_windows_joined_are_the_text(text: str) -> None:
-    index = index_of(text)
+    index = index_text(text)
     ends = [*index.starts[1:], len(text)]
     assert index.starts[0] == 0
     assert all(start < end for start, end in zip(index.starts, ends, strict=True)) or not text
@@ -103,7 +105,7 @@ def test_the_windows_joined_are_the_text(text: str) -> None:
 
 @LAW
 @given(TEXTS, st.none() | QUERIES, BUDGETS, st.booleans())
-def test_a_selection_is_within_budget_in_order_without_overlap_and_verbatim(
+def test_a_selection_fits_the_budget_and_is_verbatim_in_order_and_without_overlap(
     text: str, query: str | None, budget: int, serialized: bool
 ) -> None:
     measure = serialized_size if serialized else len
@@ -111,9 +113,9 @@ def test_a_selection_is_within_budget_in_order_without_overlap_and_verbatim(
     assert measure(selection.text) <= max(0, budget)
     assert len(selection.text) <= max(0, budget)
     bounds = [offset for span in selection.spans for offset in span]
-    assert bounds == sorted(set(bounds)), "in order, none empty, and those that touch are one"
+    assert bounds == sorted(set(bounds)), "in order, none empty, none adjacent"
     assert all(0 <= offset <= len(text) for offset in bounds)
-    assert not selection.text or stands_verbatim(selection.text, text, selection.spans)
+    assert not selection.text or is_verbatim(selection.text, text, selection.spans)
     assert selection.text or not selection.spans
     assert len(selection.scores) == len(selection.spans)
 
@@ -131,16 +133,16 @@ def test_a_larger_budget_shows_all_that_a_smaller_one_shows(
 
 @LAW
 @given(TEXTS, st.none() | QUERIES, BUDGETS)
-def test_equal_input_gives_equal_output(text: str, query: str | None, budget: int) -> None:
+def test_equal_arguments_give_equal_results(text: str, query: str | None, budget: int) -> None:
     first = select(text, query, budget)
-    index_of.cache_clear()  # nothing that is kept from the first call may matter
-    ranked.cache_clear()
+    index_text.cache_clear()  # the result must not depend on the caches
+    score_text.cache_clear()
     assert select("".join(list(text)), query, budget) == first
 
 
 @LAW
 @given(TEXTS | ANY_TEXT, st.none() | QUERIES | ANY_TEXT, ANY_BUDGET)
-def test_no_text_no_query_and_no_budget_raises(text: str, query: str | None, budget: int) -> None:
+def test_select_never_raises(text: str, query: str | None, budget: int) -> None:
     selection = select(text, query, budget)
     assert selection.total == len(text)
     if budget >= len(text):
@@ -163,7 +165,7 @@ print(digest.hexdigest())
 """
 
 
-def test_real_pages_give_equal_output_under_any_hash_seed() -> None:
+def test_results_do_not_depend_on_the_hash_seed() -> None:
     digests = set()
     for seed in ("0", "1", "4711"):
         environment = {**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": str(ROOT / "server")}

@@ -1,4 +1,4 @@
-"""What a selection shows: the place of the answer, what is said of it, and how much of the page it costs."""
+"""`select` shows the passages with the answer, describes its selection and is fast on any text."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from keyhole.extract import extract
-from keyhole.passages import index_of, select
+from keyhole.passages import index_text, select
 from keyhole.records import Selection
 from keyhole.text.measure import serialized_size
 
@@ -28,19 +28,19 @@ FILLER = (
 
 
 def filler(paragraphs: int, seed: int = 0) -> str:
-    """Prose about nothing that is asked for."""
+    """Return prose without any word of the queries."""
     rng = random.Random(seed)
     return "\n\n".join(" ".join(rng.sample(FILLER, k=4)) for _ in range(paragraphs)) + "\n\n"
 
 
-def among(answer: str, paragraphs: int = 20) -> str:
-    """A long page with one paragraph that answers, far from both ends."""
+def page_with(answer: str, paragraphs: int = 20) -> str:
+    """Return a long page with the answer in the middle."""
     return filler(paragraphs, 1) + answer + "\n\n" + filler(paragraphs, 2)
 
 
 @cache
-def real(name: str) -> str:
-    """The text of a recorded page."""
+def recorded_text(name: str) -> str:
+    """Return the text of a recorded page."""
     return extract((FIXTURES / name / "body").read_bytes(), url="https://e.org/", content_type="text/html").text
 
 
@@ -48,7 +48,7 @@ def counts(selection: Selection) -> dict[str, int]:
     return {term.term: term.count for term in selection.terms}
 
 
-# What is found.
+# Matching.
 
 
 @pytest.mark.parametrize(
@@ -70,15 +70,15 @@ def counts(selection: Selection) -> dict[str, int]:
         ("The capitulation was signed by the governor.", "capitulaton"),
     ],
 )
-def test_the_passage_that_answers_is_shown_in_a_twentieth_of_the_page(answer: str, query: str) -> None:
-    page = among(answer)
+def test_a_twentieth_of_the_page_shows_the_answer(answer: str, query: str) -> None:
+    page = page_with(answer)
     selection = select(page, query, len(page) // 20)
     assert answer in selection.text
     assert selection.strategy == "passages"
     assert selection.matched
 
 
-def test_a_query_in_another_script_than_the_page_says_that_nothing_matched() -> None:
+def test_a_query_in_another_script_than_the_page_matches_nothing() -> None:
     page = filler(20)
     selection = select(page, "蒙特利尔 投降", 1_000)
     assert selection.strategy == "head_tail"
@@ -90,14 +90,14 @@ def test_a_query_in_another_script_than_the_page_says_that_nothing_matched() -> 
     assert selection.spans[-1][1] == len(page)
 
 
-def test_a_query_only_of_question_words_is_still_looked_for() -> None:
-    page = among("To be, or not to be: that is what he asked.")
+def test_a_query_of_question_words_alone_is_still_searched_for() -> None:
+    page = page_with("To be, or not to be: that is what he asked.")
     selection = select(page, "what is that", 1_000)
     assert "that is what he asked" in selection.text
     assert counts(selection) == {"what": 1, "is": 1, "that": 1}
 
 
-def test_a_page_in_two_languages_answers_in_both() -> None:
+def test_a_page_in_two_languages_answers_questions_in_both() -> None:
     english = filler(10, 1) + "The governor surrendered Montreal at dawn, without a shot.\n\n" + filler(10, 2)
     german = "Die Haustür blieb in der Nacht verschlossen.\n\n" + "Der Rat sprach von Brücken und Wegen. " * 60
     page = english + german
@@ -105,7 +105,7 @@ def test_a_page_in_two_languages_answers_in_both() -> None:
     assert "Die Haustür blieb" in select(page, "Was war mit der Haustür in der Nacht?", 800).text
 
 
-def test_the_terms_are_counted_in_the_whole_text_and_absent_ones_named() -> None:
+def test_terms_are_counted_in_the_whole_text_and_absent_terms_have_count_0() -> None:
     page = (
         filler(10) + "Montreal fell. MONTREAL burned; montreal's bells rang.\n\n" + filler(10) + "The end of Montreal."
     )
@@ -120,10 +120,10 @@ def test_a_bare_question_mark_matches_nothing_and_shows_both_ends() -> None:
         assert (selection.strategy, selection.matched, selection.terms) == ("head_tail", False, ())
 
 
-# How it is shown.
+# Rendering.
 
 
-def test_the_whole_text_is_given_when_it_fits_and_not_one_character_earlier() -> None:
+def test_the_whole_text_is_returned_only_if_it_fits() -> None:
     page = filler(3)
     assert select(page, "committee", len(page)).text == page
     assert select(page, "committee", len(page)).strategy == "whole"
@@ -131,13 +131,13 @@ def test_the_whole_text_is_given_when_it_fits_and_not_one_character_earlier() ->
     assert select(page, "committee", len(page) - 1).strategy == "passages"
 
 
-def test_what_fits_is_decided_by_the_measure() -> None:
+def test_the_measure_decides_whether_the_text_fits() -> None:
     page = filler(3).replace(".", "…")
     assert select(page, None, len(page), measure=serialized_size).strategy == "head_tail"
     assert select(page, None, serialized_size(page), measure=serialized_size).strategy == "whole"
 
 
-def test_a_gap_line_names_the_offsets_left_out_and_the_heading_of_what_follows() -> None:
+def test_a_gap_line_has_the_omitted_offsets_and_the_heading_of_the_next_passage() -> None:
     page = "# Chronicle\n\n" + filler(8, 1) + "## The siege\n\n" + filler(6, 2)
     page += (
         "Amherst took the town at dawn, without a shot, after the garrison had waited for help all summer.\n"
@@ -149,8 +149,8 @@ def test_a_gap_line_names_the_offsets_left_out_and_the_heading_of_what_follows()
     gaps = re.findall(r"^\[…(\d+):(\d+)\](.*)$", selection.text, re.MULTILINE)
     assert " The siege" in [label for _, _, label in gaps]
     shown = [(0, 0), *selection.spans, (len(page), len(page))]
-    left_out = [(end, start) for (_, end), (start, _) in pairwise(shown) if end < start]
-    assert [(int(start), int(end)) for start, end, _ in gaps] == left_out
+    omitted = [(end, start) for (_, end), (start, _) in pairwise(shown) if end < start]
+    assert [(int(start), int(end)) for start, end, _ in gaps] == omitted
 
 
 def test_a_gap_line_does_not_repeat_a_heading_that_is_shown() -> None:
@@ -160,7 +160,7 @@ def test_a_gap_line_does_not_repeat_a_heading_that_is_shown() -> None:
     assert "] The siege\n## The siege" not in selection.text
 
 
-def test_a_gap_line_does_not_name_a_heading_shown_in_an_earlier_passage() -> None:
+def test_a_gap_line_does_not_repeat_a_heading_of_an_earlier_passage() -> None:
     page = filler(8, 1) + "## The siege\n\nAmherst took the town at dawn.\n\n" + filler(8, 2)
     selection = select(page, "Amherst siege", 500)
     assert "## The siege\n\nAmherst took" in selection.text
@@ -195,38 +195,40 @@ def test_a_code_block_is_shown_whole_when_it_fits() -> None:
         + "".join(f"SET column_{n} = {n} + a_longer_name_of_it;\n" for n in range(12))
         + "VACUUM zebra;\n```\n"
     )
-    page = among(code)
+    page = page_with(code)
     assert code in select(page, "VACUUM zebra", 1_500).text
 
 
 def test_a_list_is_shown_with_its_lead_in() -> None:
     items = "The treaty had these parts:\n\n- the town is given up\n- the zebra stays\n- the flags are burned\n"
-    assert items in select(among(items), "zebra", 700).text
+    assert items in select(page_with(items), "zebra", 700).text
 
 
-def test_passages_that_touch_are_joined_without_a_gap_line() -> None:
+def test_adjacent_passages_have_no_gap_line_between_them() -> None:
     answer = " ".join(f"The zebra number {n} walked slowly through the gate of the town." for n in range(40))
-    selection = select(among(answer, 10), "zebra", 3_200)
+    selection = select(page_with(answer, 10), "zebra", 3_200)
     assert len(selection.spans) < 4
     assert answer in selection.text
 
 
-def test_the_opening_comes_in_only_when_it_is_a_small_part_of_what_is_shown() -> None:
+def test_the_opening_is_shown_only_if_it_is_a_small_part_of_the_selection() -> None:
     opening = "Chronicle of the town.\n\n"
-    page = opening + "## Years\n\n" + among(" ".join(f"Zebra {n} walked on through the gate." for n in range(400)), 10)
+    page = (
+        opening + "## Years\n\n" + page_with(" ".join(f"Zebra {n} walked on through the gate." for n in range(400)), 10)
+    )
     assert not select(page, "zebra", 300).text.startswith(opening)
     assert select(page, "zebra", 4_000).text.startswith(opening)
 
 
-def test_every_passage_has_its_score_split_by_ingredient() -> None:
-    selection = select(real("sqlite-wal"), "when does a checkpoint run", 2_000)
+def test_every_passage_has_its_score_by_stage() -> None:
+    selection = select(recorded_text("sqlite-wal"), "when does a checkpoint run", 2_000)
     assert len(selection.parts) == len(selection.spans) == len(selection.scores)
     for score, parts in zip(selection.scores, selection.parts, strict=True):
         assert parts[0][0] == "words"
         assert sum(part for _, part in parts) == pytest.approx(score, abs=0.001)
 
 
-# What it says about itself.
+# Description of the match.
 
 ANSWERABLE = [
     ("routine-vacuuming", "What does autovacuum do about transaction ID wraparound"),
@@ -236,31 +238,31 @@ ANSWERABLE = [
 
 
 @pytest.mark.parametrize(("name", "query"), ANSWERABLE)
-def test_a_question_that_the_page_answers_is_not_called_weak(name: str, query: str) -> None:
-    selection = select(real(name), query, 1_500)
+def test_a_question_that_the_page_answers_is_not_weak(name: str, query: str) -> None:
+    selection = select(recorded_text(name), query, 1_500)
     assert selection.matched
     assert not selection.weak
 
 
-@pytest.mark.parametrize(("asked", "query"), ANSWERABLE)
+@pytest.mark.parametrize(("answering_page", "query"), ANSWERABLE)
 @pytest.mark.parametrize("name", ["routine-vacuuming", "sqlite-wal", "rust-ownership"])
-def test_a_question_of_another_page_is_called_weak_or_not_matched(name: str, asked: str, query: str) -> None:
-    selection = select(real(name), query, 1_500)
-    assert (name == asked) == (selection.matched and not selection.weak)
+def test_a_question_of_another_page_is_weak_or_unmatched(name: str, answering_page: str, query: str) -> None:
+    selection = select(recorded_text(name), query, 1_500)
+    assert (name == answering_page) == (selection.matched and not selection.weak)
 
 
-# Named strategies, and other edges.
+# Edge cases.
 
 
 @pytest.mark.parametrize("text", ["", "\x00", "\ud800", "\u0301" * 50])
 @pytest.mark.parametrize("budget", [-(10**30), -1, 0, 1, 10, 10**30])
-def test_texts_of_nothing_are_selected_from_without_error(text: str, budget: int) -> None:
+def test_degenerate_texts_raise_no_error(text: str, budget: int) -> None:
     selection = select(text, "zebra \udc80", budget)
     assert selection.text == (text if budget >= len(text) else selection.text)
     assert len(selection.text) <= max(0, budget)
 
 
-def test_a_room_in_which_nothing_fits_shows_nothing_or_only_the_gap() -> None:
+def test_a_tiny_budget_shows_nothing_or_one_gap_line() -> None:
     page = filler(20)
     assert select(page, "committee", 0).text == ""
     assert select(page, "committee", 3).spans == ()
@@ -268,17 +270,17 @@ def test_a_room_in_which_nothing_fits_shows_nothing_or_only_the_gap() -> None:
     assert select(page, "committee", 12).text == f"[…0:{len(page)}]\n"
 
 
-def test_a_run_without_any_border_is_shown_in_part() -> None:
+def test_a_run_without_borders_is_shown_in_part() -> None:
     selection = select("a" * 5_000, None, 100)
     assert 50 < selection.shown <= 100
 
 
-def test_a_second_query_on_a_page_uses_what_was_made_for_the_first() -> None:
-    page = real("routine-vacuuming")
-    assert index_of(page) is index_of("".join(list(page)))
+def test_an_index_is_cached_for_the_next_query() -> None:
+    page = recorded_text("routine-vacuuming")
+    assert index_text(page) is index_text("".join(list(page)))
 
 
-# Time: texts of a megabyte that a careless pattern or loop would take minutes for.
+# Time, on texts of a megabyte for which a careless pattern or loop would need minutes.
 
 SLOW_TEXTS = {
     "one line": "the governor of montreal surrendered, " * (MB // 38),
@@ -305,14 +307,14 @@ SLOW_TEXTS = {
 
 
 @pytest.mark.parametrize("kind", list(SLOW_TEXTS))
-def test_no_text_of_a_megabyte_takes_long(kind: str) -> None:
+def test_a_selection_from_a_megabyte_takes_less_than_a_second_per_query(kind: str) -> None:
     started = time.process_time()
     for query in ("governor of montreal 1945 mantreal 蒙特利尔", None):
         select(SLOW_TEXTS[kind], query, 4_000)
     assert time.process_time() - started < 2
 
 
-def test_a_heading_of_a_megabyte_is_not_read_again_for_every_window_below_it() -> None:
+def test_a_heading_of_two_megabytes_is_not_read_for_every_window_below_it() -> None:
     page = "# " + "a" * 2 * MB
     started = time.process_time()
     select(page, None, 60_000)

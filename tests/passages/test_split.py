@@ -1,4 +1,4 @@
-"""Windows: where they begin and end in prose, code, tables, lists and runs without any border."""
+"""Texts are split into windows at the borders of prose, code, tables and lists."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ def test_windows_of_one_long_line_end_with_a_sentence_in_any_script(sentence: st
     assert all(window.endswith(stop) for window in found)
 
 
-def test_a_full_stop_before_lower_case_ends_no_sentence() -> None:
+def test_a_full_stop_before_lower_case_does_not_end_a_sentence() -> None:
     text = "He lived approx. forty miles from the town, as is told, e.g. by the clerk. " * 30
     assert not any(window.endswith(("approx. ", "e.g. ")) for window in windows(text))
 
 
-def test_windows_are_about_the_target_and_shorter_where_a_character_is_a_word() -> None:
+def test_windows_are_near_the_target_length_and_shorter_in_dense_scripts() -> None:
     latin = windows("The governor of the town left the hall in the evening. " * 100)
     han = windows("总督离开了城市，没有人知道他去了哪里。" * 100)
     for found, target in ((latin, TARGET_CHARS), (han, DENSE_TARGET_CHARS)):
@@ -51,24 +51,24 @@ def test_a_long_paragraph_ends_its_window() -> None:
     assert windows(paragraph * 5) == [paragraph] * 5
 
 
-def test_a_heading_begins_a_window_and_goes_with_what_it_stands_above() -> None:
+def test_a_heading_begins_the_window_of_its_text() -> None:
     text = "Before it. " * 20 + "\n\n## The siege\n\nAmherst came. " + "After it. " * 80
     (found,) = [window for window in windows(text) if "The siege" in window]
     assert found.startswith("## The siege\n\nAmherst came.")
 
 
-def test_headings_that_follow_each_other_stay_together() -> None:
+def test_consecutive_headings_stay_together() -> None:
     text = "Before it. " * 40 + "\n\n# Town\n\n## The siege\n\nAmherst came.\n\n" + "After it. " * 80
     assert any(window.startswith("# Town\n\n## The siege\n\nAmherst") for window in windows(text))
 
 
-def test_beyond_the_most_headings_a_page_is_split_as_lines() -> None:
+def test_headings_beyond_the_maximum_are_ordinary_lines() -> None:
     text = "# Item\n\n" * (MAX_HEADINGS + 500)
     assert len(split(text).headings) == MAX_HEADINGS
     assert "".join(windows(text)) == text
 
 
-def test_a_number_sign_in_the_middle_of_a_line_is_no_heading() -> None:
+def test_a_number_sign_without_a_space_or_inside_a_line_is_not_a_heading() -> None:
     assert split("He wrote # one, and #two.\n#three\n").headings == []
 
 
@@ -95,17 +95,17 @@ def test_lines_of_a_short_code_block_stay_together() -> None:
     assert any(code.rstrip() in window for window in found)
 
 
-def test_a_code_block_that_is_too_long_is_cut() -> None:
+def test_a_long_code_block_is_cut() -> None:
     code = "```\n" + "".join(f"value_{n} = compute({n});\n" for n in range(400)) + "```\n"
     assert max(map(len, windows(code))) <= LONGEST
 
 
-def test_a_fence_that_is_never_closed_does_not_make_one_window_of_the_rest() -> None:
+def test_text_after_an_unclosed_fence_is_still_split() -> None:
     text = "```\n" + "The governor of the town left the hall. " * 500
     assert max(map(len, windows(text))) <= LONGEST
 
 
-def test_rows_of_a_table_are_not_cut_inside() -> None:
+def test_table_rows_are_not_cut() -> None:
     row = "| Dr. Amherst left. Then he came. | " + "He was seen by the river. " * 12 + "|\n"
     assert all(re.fullmatch(r"(\|.*\|\n)+", window) for window in windows(row * 30))
 
@@ -116,20 +116,20 @@ def test_a_lead_in_stays_with_the_first_item() -> None:
     assert "The parts were these:\n- the town\n" in found
 
 
-def test_a_run_without_a_border_is_cut_at_clauses_and_spaces() -> None:
+def test_a_run_without_borders_is_cut_at_clauses_and_spaces() -> None:
     found = windows("alpha beta, " * 800)
     assert all(window.endswith((", ", " ")) for window in found)
     assert max(map(len, found)) <= LONGEST
 
 
 @pytest.mark.parametrize("char", ["a", "e\u0301\u0301", "क्षि", "\ud800\udfff"])
-def test_a_run_of_one_letter_is_cut_but_never_before_a_mark(char: str) -> None:
+def test_a_run_of_one_letter_is_never_cut_before_a_combining_mark(char: str) -> None:
     found = windows(char * 5_000)
     assert len(found) > 5
     assert not any(window[0] in "\u0301\u094d\u093f\udfff" for window in found)
 
 
-def test_the_sentences_of_a_window_end_where_they_end() -> None:
+def test_sentence_ends_include_the_end_of_the_window() -> None:
     text = "First. Second one. Third."
     assert sentence_ends(text, 7, len(text)) == [19, 25]
     assert sentence_ends("```\na\nb\n```", 0, 11)[-1] == 11

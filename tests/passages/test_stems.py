@@ -1,10 +1,10 @@
-"""Terms that compare across texts and queries."""
+"""Words of texts and queries become terms that compare."""
 
 from __future__ import annotations
 
 import pytest
 
-from keyhole.passages.stems import TOPIC_COUNT, TOPICS, index_terms, query_words, stems
+from keyhole.passages.stems import MAX_TOPICS, MIN_TOPIC_COUNT, index_terms, query_words, stem_text
 from keyhole.records import TOPIC
 
 
@@ -18,7 +18,7 @@ from keyhole.records import TOPIC
         ("เมืองยอมจำนน", "จำนน"),
     ],
 )
-def test_a_query_shares_a_term_with_the_text_that_has_its_words(text: str, query: str) -> None:
+def test_a_query_shares_a_term_with_a_text_that_has_its_words(text: str, query: str) -> None:
     assert not set(index_terms("", text)).isdisjoint(form for forms in query_words(query) for form in forms)
 
 
@@ -39,55 +39,55 @@ INFLECTED = [
 
 
 @pytest.mark.parametrize(("text", "query"), INFLECTED)
-def test_a_short_question_finds_a_text_that_has_its_words_in_other_inflections(text: str, query: str) -> None:
-    held = set(index_terms("", text))
-    found = [word for word in query_words(query) if not held.isdisjoint(word)]
+def test_a_short_query_matches_other_inflections_of_its_words(text: str, query: str) -> None:
+    indexed = set(index_terms("", text))
+    found = [word for word in query_words(query) if not indexed.isdisjoint(word)]
     assert len(found) >= len(query_words(query)) / 4
     forms = {form for forms in query_words(query) for form in forms}
-    assert not forms.isdisjoint(stems(text)), "the ranker has passages for what the store gives"
+    assert not forms.isdisjoint(stem_text(text)), "the ranker has passages for what the store gives"
 
 
-def test_a_word_of_a_question_has_its_stem_and_itself_last_and_function_words_are_none() -> None:
+def test_query_words_have_stem_and_word_and_leave_out_function_words() -> None:
     assert query_words("Where do the pumps run?") == [("pump", "pumps"), ("run",)]
     assert query_words("the of") == [("the",), ("of",)]
     assert query_words("") == query_words("\ud800 ...") == []
 
 
-def test_only_the_beginning_of_a_pasted_text_is_a_question() -> None:
+def test_only_the_beginning_of_a_pasted_text_is_a_query() -> None:
     assert len(query_words(" ".join(f"w{n}" for n in range(10_000)))) < 500
 
 
-def test_what_a_text_is_about_are_the_words_of_its_title_and_those_it_says_most() -> None:
+def test_topics_are_the_terms_of_the_title_and_the_most_frequent_terms() -> None:
     terms = index_terms("A manual of pumps", "Valves, valve and valves; the nut.")
     assert [term for term in terms if term.startswith(TOPIC)] == [f"{TOPIC}manual", f"{TOPIC}pump", f"{TOPIC}valv"]
     assert {"manual", "pump", "pumps", "valv", "valves", "nut"} <= set(terms)
-    many = index_terms("", " ".join(f"word{n}x " * TOPIC_COUNT for n in range(100)))
-    assert sum(term.startswith(TOPIC) for term in many) == TOPICS
+    many = index_terms("", " ".join(f"word{n}x " * MIN_TOPIC_COUNT for n in range(100)))
+    assert sum(term.startswith(TOPIC) for term in many) == MAX_TOPICS
 
 
-def test_terms_stand_in_the_order_of_the_text_with_repetition() -> None:
-    assert stems("zebra quagga zebra") == ["zebra", "quagga", "zebra"]
+def test_terms_keep_the_order_and_repetitions_of_the_text() -> None:
+    assert stem_text("zebra quagga zebra") == ["zebra", "quagga", "zebra"]
 
 
-def test_function_words_are_no_terms() -> None:
-    assert stems("the zebra and the quagga were in it") == ["zebra", "quagga"]
+def test_function_words_are_not_terms() -> None:
+    assert stem_text("the zebra and the quagga were in it") == ["zebra", "quagga"]
 
 
-def test_the_terms_of_an_index_are_distinct_and_hold_the_words_themselves() -> None:
+def test_index_terms_are_distinct_and_include_the_words_themselves() -> None:
     terms = index_terms("", "The towns surrendered, the towns burned")
     assert len(terms) == len(set(terms))
     assert {"town", "towns", "surrend", "surrendered"} <= set(terms)
 
 
-def test_unspaced_scripts_are_pairs_and_a_lone_character_is_a_term() -> None:
-    assert stems("总督投降") == ["总督", "督投", "投降"]
-    assert stems("投") == ["投"]
+def test_unspaced_scripts_become_pairs_and_a_single_character_is_a_term() -> None:
+    assert stem_text("总督投降") == ["总督", "督投", "投降"]
+    assert stem_text("投") == ["投"]
 
 
 def test_a_latin_word_inside_an_unspaced_run_is_a_term_of_its_own() -> None:
-    assert stems("使用SQLite数据") == ["使用", "数据", "sqlite"]
+    assert stem_text("使用SQLite数据") == ["使用", "数据", "sqlite"]
 
 
 @pytest.mark.parametrize("text", ["", "...", "\ud800", "\u0301"])
 def test_text_without_words_has_no_terms(text: str) -> None:
-    assert stems(text) == index_terms("", text) == []
+    assert stem_text(text) == index_terms("", text) == []

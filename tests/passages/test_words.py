@@ -1,4 +1,4 @@
-"""Words of any script, lower case that keeps offsets, and what is folded together."""
+"""Words of any script are recognised, lower-cased and folded without moving offsets."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keyhole.passages.words import LOWERED_CHARS, WORD, fold, fold_word, lower
+from keyhole.passages.words import LOWER_CHUNK_CHARS, WORD, fold, fold_word, lower
 
 
 @pytest.mark.parametrize(
@@ -22,20 +22,20 @@ from keyhole.passages.words import LOWERED_CHARS, WORD, fold, fold_word, lower
         ("\udc80 \x00", []),
     ],
 )
-def test_marks_and_joiners_belong_to_the_word_they_stand_in(text: str, words: list[str]) -> None:
+def test_marks_and_joiners_are_parts_of_words(text: str, words: list[str]) -> None:
     assert WORD.findall(text) == words
 
 
 @given(st.text(st.sampled_from("aİıßΣ中é\u0301\ud800ǅﬁ") | st.characters(), max_size=60))
-def test_lowering_and_folding_keep_every_offset(text: str) -> None:
+def test_lower_and_fold_keep_offsets(text: str) -> None:
     assert len(lower(text)) == len(text)
     assert len(fold(lower(text))) == len(text)
 
 
-def test_a_long_text_is_lowered_piece_by_piece_to_the_same() -> None:
-    text = "ÉcoleX " * (LOWERED_CHARS // 3)
+def test_a_long_text_is_lowered_in_chunks_with_the_same_result() -> None:
+    text = "ÉcoleX " * (LOWER_CHUNK_CHARS // 3)
     assert lower(text) == text.lower()
-    assert lower("İ" * 3 + "É" * LOWERED_CHARS) == "i" * 3 + "é" * LOWERED_CHARS
+    assert lower("İ" * 3 + "É" * LOWER_CHUNK_CHARS) == "i" * 3 + "é" * LOWER_CHUNK_CHARS
 
 
 @pytest.mark.parametrize(
@@ -57,11 +57,11 @@ def test_a_letter_is_folded_to_its_base(letters: str, base: str) -> None:
     assert fold_word(letters) == base
 
 
-def test_a_letter_of_its_own_is_kept() -> None:
+def test_a_letter_that_is_not_a_variant_is_not_folded() -> None:
     assert fold("чайник и") == "чайник и"
     assert fold_word("чайник") == "чайник"
 
 
-def test_composed_and_combining_accents_are_the_same_word() -> None:
+def test_precomposed_and_combining_accents_fold_alike() -> None:
     assert fold_word("e\u0301cole") == fold_word("école") == "ecole"
     assert fold_word("\u0438\u0306") == fold_word("й") == "й"

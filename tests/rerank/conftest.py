@@ -1,4 +1,4 @@
-"""One server for all tests of this folder: it keeps nothing but what it was asked."""
+"""The scorer server, shared by all tests of this folder."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.support.scorer_requests import Server, running
+from tests.support.scorer_requests import Server, run_server
 
 
 @pytest.fixture(scope="session")
 def server() -> Iterator[Server]:
-    """The server in its own process."""
-    with running() as server:
+    """Run the scorer server in its own process."""
+    with run_server() as server:
         yield server

@@ -1,4 +1,4 @@
-"""Embeddings come in batches, a few at a time, with second tries; what failed has no score, what is known is kept."""
+"""Texts are embedded in batches with retries; a failed batch has no scores, and vectors are cached in the store."""
 
 from __future__ import annotations
 
@@ -11,46 +11,46 @@ import pytest
 from keyhole.config.config import Config
 from keyhole.errors import KeyholeError
 from keyhole.fetch.base import Api, ApiCall, ApiReply
-from keyhole.rerank.base import Opinion, fault_of
-from keyhole.rerank.embeddings import AT_ONCE, MAX_CHARS, Embedder
+from keyhole.rerank.base import Scores, describe_fault
+from keyhole.rerank.embeddings import MAX_REQUESTS, MAX_TEXT_CHARS, Embedder
 from keyhole.store.base import Store
 from keyhole.store.memory import MemoryStore
 from tests.support.fakes import BrokenStore, Clock
-from tests.support.scorer_requests import Naps, Server, config, embedder, with_api
+from tests.support.scorer_requests import FakeSleep, Server, config, embedder, with_api
 from tests.support.scorer_server import KEY, POISON
 
 QUERY = "pump seal pressure"
 TEXTS = ["pump seal pressure", "quite other words", "a seal"]
 
 
-def embedding(server: Server, fault: str = "-", session: str = "s0", **settings: object) -> Config:
-    """Settings that ask a server which fails so."""
+def embedding_config(server: Server, fault: str = "-", session: str = "s0", **settings: object) -> Config:
+    """Return settings for a server with a fault."""
     return config(embed_url=server.url("v1/embeddings", fault, session), embed_model="m", **settings)
 
 
-def opinion(
+def score(
     settings: Config,
     texts: Sequence[str] = TEXTS,
     *,
     store: Store | None = None,
-    naps: Naps | None = None,
+    sleep: FakeSleep | None = None,
     seconds: float = 10.0,
-) -> Opinion:
-    """What an embedder says of texts."""
-    return with_api(settings, lambda api: embedder(settings, api, store, naps).opinion(QUERY, texts, seconds))
+) -> Scores:
+    """Score texts with an embedder."""
+    return with_api(settings, lambda api: embedder(settings, api, store, sleep).score(QUERY, texts, seconds))
 
 
-def failure(settings: Config, naps: Naps | None = None, seconds: float = 10.0) -> str:
-    """The fault that an embedder without any answer is said to have."""
+def failure(settings: Config, sleep: FakeSleep | None = None, seconds: float = 10.0) -> str:
+    """Return the fault of an embedder that cannot score any text."""
     with pytest.raises(KeyholeError) as caught:
-        opinion(settings, naps=naps, seconds=seconds)
-    return fault_of(caught.value)
+        score(settings, sleep=sleep, seconds=seconds)
+    return describe_fault(caught.value)
 
 
-def test_texts_are_scored_by_cosine_in_their_own_order(server: Server) -> None:
-    found = opinion(embedding(server))
-    assert found.fault == ""
-    same, other, some = (score or 0.0 for score in found.scores)
+def test_texts_are_scored_by_cosine_in_the_order_given(server: Server) -> None:
+    scores = score(embedding_config(server))
+    assert scores.fault == ""
+    same, other, some = (score or 0.0 for score in scores.values)
     assert same == pytest.approx(1.0)
     assert other < some < same
 
@@ -58,75 +58,77 @@ def test_texts_are_scored_by_cosine_in_their_own_order(server: Server) -> None:
 def test_the_query_and_each_batch_are_one_request(server: Server) -> None:
     session = server.session()
     texts = [f"passage number {n}" for n in range(700)]
-    found = opinion(embedding(server, session=session), texts)
-    assert None not in found.scores
-    assert sorted(len(call["body"]["input"]) for call in server.asked(session)) == [1, 100, 300, 300]
+    scores = score(embedding_config(server, session=session), texts)
+    assert None not in scores.values
+    assert sorted(len(call["body"]["input"]) for call in server.requests(session)) == [1, 100, 300, 300]
 
 
-def test_texts_are_cut_and_prefixed_and_asked_once(server: Server) -> None:
+def test_texts_are_cut_prefixed_and_sent_once(server: Server) -> None:
     session = server.session()
-    settings = embedding(server, session=session, embed_query_prefix="query:", embed_text_prefix="passage:")
-    opinion(settings, ["x" * 9_000, "twice", "twice"])
-    inputs = sorted((call["body"]["input"] for call in server.asked(session)), key=len)
-    assert inputs == [[f"query: {QUERY}"], ["passage: " + "x" * MAX_CHARS, "passage: twice"]]
+    settings = embedding_config(server, session=session, embed_query_prefix="query:", embed_text_prefix="passage:")
+    score(settings, ["x" * 9_000, "twice", "twice"])
+    inputs = sorted((call["body"]["input"] for call in server.requests(session)), key=len)
+    assert inputs == [[f"query: {QUERY}"], ["passage: " + "x" * MAX_TEXT_CHARS, "passage: twice"]]
 
 
-def test_the_key_travels_as_a_bearer_token_and_is_never_told(server: Server) -> None:
-    assert None not in opinion(embedding(server, "key", embed_key=KEY)).scores
-    assert failure(embedding(server, "key", embed_key="an0ther")) == "the key is refused (HTTP 401)"
+def test_the_key_is_sent_as_a_bearer_token_and_not_in_faults(server: Server) -> None:
+    assert None not in score(embedding_config(server, "key", embed_key=KEY)).values
+    assert failure(embedding_config(server, "key", embed_key="an0ther")) == "the key is refused (HTTP 401)"
 
 
 def test_a_batch_that_fails_leaves_its_texts_without_a_score(server: Server) -> None:
     session = server.session()
     texts = ["first", "second", f"{POISON} third", "fourth", "fifth", "sixth"]
-    found = opinion(embedding(server, "poison", session, embed_batch=2), texts)
-    assert [score is None for score in found.scores] == [False, False, True, True, False, False]
-    assert found.fault == "HTTP 500"
-    assert len(server.asked(session)) == 1 + 2 + 3, "the query, two good batches, three tries"
+    scores = score(embedding_config(server, "poison", session, embed_batch=2), texts)
+    assert [score is None for score in scores.values] == [False, False, True, True, False, False]
+    assert scores.fault == "HTTP 500"
+    assert len(server.requests(session)) == 1 + 2 + 3, "the query, two good batches, three attempts"
 
 
-def test_a_batch_that_hangs_costs_only_its_own_texts(server: Server) -> None:
-    settings = embedding(server, "stuck", embed_batch=1)
-    found = opinion(settings, [POISON, "well"], seconds=1.0)
-    assert [score is None for score in found.scores] == [True, False]
-    assert found.fault == "timeout"
+def test_a_batch_that_hangs_leaves_only_its_own_texts_without_a_score(server: Server) -> None:
+    settings = embedding_config(server, "stuck", embed_batch=1)
+    scores = score(settings, [POISON, "well"], seconds=1.0)
+    assert [score is None for score in scores.values] == [True, False]
+    assert scores.fault == "timeout"
 
 
-def test_a_passing_failure_is_tried_again_after_longer_and_longer_pauses(server: Server) -> None:
-    naps = Naps()
-    with_query_known = MemoryStore(Clock())
-    opinion(embedding(server), ["warm"], store=with_query_known)
-    found = opinion(embedding(server, "twofail", server.session()), ["new"], store=with_query_known, naps=naps)
-    assert None not in found.scores
-    assert naps.seconds == [0.25, 0.5]
+def test_a_transient_failure_is_retried_after_increasing_pauses(server: Server) -> None:
+    sleep = FakeSleep()
+    store = MemoryStore(Clock())
+    score(embedding_config(server), ["warm"], store=store)
+    scores = score(embedding_config(server, "twofail", server.session()), ["new"], store=store, sleep=sleep)
+    assert None not in scores.values
+    assert sleep.seconds == [0.25, 0.5]
 
 
-def test_the_pause_is_as_long_as_the_server_asks(server: Server) -> None:
-    naps = Naps()
-    known = MemoryStore(Clock())
-    opinion(embedding(server), ["warm"], store=known)
-    assert None not in opinion(embedding(server, "busy", server.session()), ["new"], store=known, naps=naps).scores
-    assert naps.seconds == [7.0]
+def test_the_pause_obeys_retry_after(server: Server) -> None:
+    sleep = FakeSleep()
+    store = MemoryStore(Clock())
+    score(embedding_config(server), ["warm"], store=store)
+    assert (
+        None not in score(embedding_config(server, "busy", server.session()), ["new"], store=store, sleep=sleep).values
+    )
+    assert sleep.seconds == [7.0]
 
 
-def test_a_pause_that_does_not_fit_is_not_begun(server: Server) -> None:
-    naps = Naps()
-    known = MemoryStore(Clock())
-    opinion(embedding(server), ["warm"], store=known)
-    found = opinion(embedding(server, "busy", server.session()), ["new"], store=known, naps=naps, seconds=5.0)
-    assert found.fault == "HTTP 429"
-    assert naps.seconds == []
+def test_a_pause_that_does_not_fit_the_time_is_not_started(server: Server) -> None:
+    sleep = FakeSleep()
+    store = MemoryStore(Clock())
+    score(embedding_config(server), ["warm"], store=store)
+    scores = score(embedding_config(server, "busy", server.session()), ["new"], store=store, sleep=sleep, seconds=5.0)
+    assert scores.fault == "HTTP 429"
+    assert sleep.seconds == []
 
 
-@pytest.mark.parametrize(("fault", "tries"), [("500", 3), ("503", 3), ("400", 1), ("401", 1), ("404", 1)])
-def test_what_will_not_pass_is_not_tried_again(server: Server, fault: str, tries: int) -> None:
+@pytest.mark.parametrize(("fault", "attempts"), [("500", 3), ("503", 3), ("400", 1), ("401", 1), ("404", 1)])
+def test_only_transient_failures_are_retried(server: Server, fault: str, attempts: int) -> None:
     session = server.session()
-    failure(embedding(server, fault, session))
-    assert len(server.asked(session)) == 2 * tries, "the query and one batch"
+    failure(embedding_config(server, fault, session))
+    assert len(server.requests(session)) == 2 * attempts, "the query and one batch"
 
 
 @pytest.mark.parametrize(
-    ("fault", "told"),
+    ("fault", "message"),
     [
         ("garbage", "the answer is not JSON"),
         ("norows", "the answer has no list of vectors"),
@@ -141,61 +143,61 @@ def test_what_will_not_pass_is_not_tried_again(server: Server, fault: str, tries
         ("huge", "a vector is not of finite numbers"),
     ],
 )
-def test_every_odd_answer_is_a_named_fault(server: Server, fault: str, told: str) -> None:
-    assert failure(embedding(server, fault)) == told
+def test_every_malformed_response_is_a_fault(server: Server, fault: str, message: str) -> None:
+    assert failure(embedding_config(server, fault)) == message
 
 
-def test_a_slow_server_is_left_at_its_time(server: Server) -> None:
-    assert failure(embedding(server, "slow"), seconds=0.05) == "timeout"
+def test_a_slow_server_times_out(server: Server) -> None:
+    assert failure(embedding_config(server, "slow"), seconds=0.05) == "timeout"
 
 
-def test_what_was_embedded_before_is_taken_from_the_store(server: Server) -> None:
+def test_cached_vectors_are_taken_from_the_store(server: Server) -> None:
     store = MemoryStore(Clock())
     session = server.session()
-    settings = embedding(server, session=session)
-    first = opinion(settings, store=store)
-    assert opinion(settings, store=store) == first
-    assert len(server.asked(session)) == 2
-    assert None not in opinion(settings, [*TEXTS, "one more"], store=store).scores
-    assert [call["body"]["input"] for call in server.asked(session)[2:]] == [["one more"]]
+    settings = embedding_config(server, session=session)
+    first = score(settings, store=store)
+    assert score(settings, store=store) == first
+    assert len(server.requests(session)) == 2
+    assert None not in score(settings, [*TEXTS, "one more"], store=store).values
+    assert [call["body"]["input"] for call in server.requests(session)[2:]] == [["one more"]]
 
 
-def test_another_model_has_other_vectors(server: Server) -> None:
+def test_vectors_of_another_model_are_not_reused(server: Server) -> None:
     store = MemoryStore(Clock())
     session = server.session()
-    settings = embedding(server, session=session)
-    opinion(settings, store=store)
-    opinion(config(embed_url=settings.embed_url, embed_model="other"), store=store)
-    assert len(server.asked(session)) == 4
+    settings = embedding_config(server, session=session)
+    score(settings, store=store)
+    score(config(embed_url=settings.embed_url, embed_model="other"), store=store)
+    assert len(server.requests(session)) == 4
 
 
-def test_a_store_that_fails_costs_requests_and_not_the_opinion(server: Server) -> None:
+def test_a_store_that_fails_does_not_prevent_scores(server: Server) -> None:
     store = BrokenStore()
-    assert None not in opinion(embedding(server), store=store).scores
+    assert None not in score(embedding_config(server), store=store).values
     assert store.calls == ["vectors", "keep_vectors"]
 
 
-def test_kept_vectors_of_another_length_are_no_score(server: Server) -> None:
+def test_cached_vectors_of_another_length_give_no_score(server: Server) -> None:
     from keyhole.rerank.vectors import vector_key
 
     store = MemoryStore(Clock())
     store.keep_vectors({vector_key("m", TEXTS[1]): b"\0\0\0\0"})
-    found = opinion(embedding(server), store=store)
-    assert [score is None for score in found.scores] == [False, True, False]
-    assert found.fault == "vectors of another length"
+    scores = score(embedding_config(server), store=store)
+    assert [score is None for score in scores.values] == [False, True, False]
+    assert scores.fault == "vectors of another length"
 
 
 class Gate:
-    """An API that answers only once as many requests as may be are waiting, and counts them."""
+    """An API that answers once `MAX_REQUESTS` requests are open, and records the most open requests."""
 
     def __init__(self) -> None:
-        self.waiting = self.most = 0
+        self.waiting = self.most_open = 0
         self.full = asyncio.Event()
 
-    async def ask(self, call: ApiCall) -> ApiReply:
+    async def send(self, call: ApiCall) -> ApiReply:
         self.waiting += 1
-        self.most = max(self.most, self.waiting)
-        if self.waiting >= AT_ONCE:
+        self.most_open = max(self.most_open, self.waiting)
+        if self.waiting >= MAX_REQUESTS:
             self.full.set()
         await self.full.wait()
         self.waiting -= 1
@@ -204,13 +206,13 @@ class Gate:
         return ApiReply(200, json.dumps({"data": rows}).encode())
 
 
-def test_few_requests_are_open_at_once() -> None:
+def test_concurrent_requests_are_limited() -> None:
     gate = Gate()
     api: Api = gate
 
-    async def ask() -> Opinion:
-        asker = Embedder(config(embed_url="http://x.example/", embed_batch=1), api, MemoryStore(Clock()))
-        return await asker.opinion("q", [f"text {n}" for n in range(20)], 10)
+    async def ask() -> Scores:
+        embedder = Embedder(config(embed_url="http://x.example/", embed_batch=1), api, MemoryStore(Clock()))
+        return await embedder.score("q", [f"text {n}" for n in range(20)], 10)
 
-    assert None not in asyncio.run(ask()).scores
-    assert gate.most == AT_ONCE
+    assert None not in asyncio.run(ask()).values
+    assert gate.most_open == MAX_REQUESTS

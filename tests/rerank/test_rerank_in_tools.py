@@ -1,4 +1,4 @@
-"""The tools with a real scorer behind them: what is shown, what is said where it fails, the budget, the deadline."""
+"""The tools with a reranker: what they show, what they report when it fails, their budgets and deadlines."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from keyhole.budget.fit import answer_size
 from keyhole.config.config import Config
 from keyhole.fetch.base import Api
 from keyhole.records import Answer, Hit
-from keyhole.rerank.rerank_passages import SecondOpinion
+from keyhole.rerank.rerank_passages import PassageReranker
 from keyhole.rerank.reranker import Reranker
 from keyhole.retrieval.retrieve import Retrieval
 from tests.support.fakes import FakeEngine, page
@@ -28,7 +28,7 @@ from tests.support.scorer_server import KEY
 URL = "https://pumps.example/manual"
 OTHER = "https://other.example/seals"
 QUERY = "which pressure does the pump seal hold"
-# The lexical ranker likes the section that repeats the words; the reranker of the test server wants all of them.
+# Lexical ranking prefers sections that repeat some words; the test reranker prefers the passage with all of them.
 LONG = "# Manual\n\n" + "".join(
     f"## Part {n}\n\nThe pump of part {n} has a seal, and the seal of the pump is grey, as all of part {n} is.\n\n"
     for n in range(300)
@@ -40,22 +40,22 @@ HITS = [Hit(URL, "Manual", "a snippet", "fake"), Hit(OTHER, "Seals", "another", 
 
 
 def product(settings: Config, api: Api | None) -> Retrieval:
-    """Everything real but the pages, and with or without a reranker."""
-    second = SecondOpinion([Reranker(settings, api)]) if api else None
-    return retrieval(PAGES, config=settings, engines=[FakeEngine(HITS)], second=second)
+    """Return the product with recorded pages, and with a reranker if there is an `api`."""
+    reranker = PassageReranker([Reranker(settings, api)]) if api else None
+    return retrieval(PAGES, config=settings, engines=[FakeEngine(HITS)], reranker=reranker)
 
 
-def fetched(settings: Config, budget: int = 3_000, *, asked: bool = True) -> Answer:
-    """A fetched page for the query."""
+def fetch(settings: Config, budget: int = 3_000, *, reranking: bool = True) -> Answer:
+    """Fetch a page with the query."""
 
     async def use(api: Api) -> Answer:
-        return await product(settings, api if asked else None).web_fetch(URL, QUERY, budget)
+        return await product(settings, api if reranking else None).web_fetch(URL, QUERY, budget)
 
     return with_api(settings, use)
 
 
-def searched(settings: Config, budget: int = 4_000, scope: str = "web") -> Answer:
-    """A search after its pages were read once."""
+def search(settings: Config, budget: int = 4_000, scope: str = "web") -> Answer:
+    """Search; with the scope `stored`, fetch a page first."""
 
     async def use(api: Api) -> Answer:
         agent = product(settings, api)
@@ -67,7 +67,7 @@ def searched(settings: Config, budget: int = 4_000, scope: str = "web") -> Answe
 
 
 def read(settings: Config) -> Answer:
-    """A stored page for the query."""
+    """Read a stored page with the query."""
 
     async def use(api: Api) -> Answer:
         agent = product(settings, api)
@@ -77,20 +77,20 @@ def read(settings: Config) -> Answer:
     return with_api(settings, use)
 
 
-@pytest.mark.parametrize("tool", [fetched, searched, read])
-def test_every_tool_with_a_query_shows_what_the_reranker_put_first(server: Server, tool: object) -> None:
+@pytest.mark.parametrize("tool", [fetch, search, read])
+def test_every_tool_with_a_query_shows_the_reranked_passage(server: Server, tool: object) -> None:
     assert callable(tool)
     session = server.session()
     answer = tool(config(rerank_url=server.url("v1/rerank", session=session), rerank_max_chars_per_doc=50))
     assert not answer.is_error
-    assert len(server.asked(session)) == 1
-    assert ANSWER in answer.text, "whole, though the reranker saw only its beginning"
+    assert len(server.requests(session)) == 1
+    assert ANSWER in answer.text, "the whole passage, although only its beginning was sent"
     assert "lexical order" not in answer.text
 
 
 @pytest.mark.parametrize("fault", ["500", "garbage", "fewer", "nan"])
-@pytest.mark.parametrize("tool", [fetched, searched, read])
-def test_every_tool_says_in_one_line_that_the_order_is_lexical(server: Server, tool: object, fault: str) -> None:
+@pytest.mark.parametrize("tool", [fetch, search, read])
+def test_every_tool_reports_a_failed_reranker_in_one_line(server: Server, tool: object, fault: str) -> None:
     assert callable(tool)
     settings = config(rerank_url=server.url("v1/rerank", fault))
     answer = tool(settings)
@@ -99,48 +99,48 @@ def test_every_tool_says_in_one_line_that_the_order_is_lexical(server: Server, t
 
 
 def spans(answer: Answer) -> list[tuple[int, int]]:
-    """What is shown of a page."""
+    """Return the spans of a page that are shown."""
     shown = answer.facts["spans"]
     assert isinstance(shown, list)
     return [(start, end) for start, end, _ in shown]
 
 
-def test_a_failed_opinion_leaves_the_passages_as_without_one_but_for_the_room_of_its_line(server: Server) -> None:
-    plain = spans(fetched(config(), asked=False))
-    failed = spans(fetched(config(rerank_url=server.url("v1/rerank", "500"))))
+def test_a_failed_reranker_costs_only_the_size_of_its_line(server: Server) -> None:
+    plain = spans(fetch(config(), reranking=False))
+    failed = spans(fetch(config(rerank_url=server.url("v1/rerank", "500"))))
     assert all(any(first <= start and end <= last for first, last in plain) for start, end in failed)
     assert sum(end - start for start, end in plain) - sum(end - start for start, end in failed) < 300
 
 
 @pytest.mark.parametrize("fault", ["-", "500"])
 @pytest.mark.parametrize("budget", [500, 700, 1_199, 1_200, 2_000, 9_000])
-def test_the_line_is_counted_in_every_budget(server: Server, budget: int, fault: str) -> None:
+def test_the_line_counts_towards_every_budget(server: Server, budget: int, fault: str) -> None:
     settings = config(rerank_url=server.url("v1/rerank", fault))
-    for answer in (fetched(settings, budget), searched(settings, budget), searched(settings, budget, "stored")):
+    for answer in (fetch(settings, budget), search(settings, budget), search(settings, budget, "stored")):
         assert answer_size(answer) <= budget
         assert ("lexical order" in answer.text) == (fault == "500")
 
 
-def test_the_same_scores_give_the_same_bytes(server: Server) -> None:
+def test_equal_scores_give_equal_answers(server: Server) -> None:
     settings = config(rerank_url=server.url("v1/rerank"))
-    assert fetched(settings) == fetched(settings)
-    assert searched(settings) == searched(settings)
+    assert fetch(settings) == fetch(settings)
+    assert search(settings) == search(settings)
 
 
-def test_a_reranker_that_never_answers_does_not_cost_the_answer(server: Server) -> None:
+def test_a_reranker_that_never_answers_does_not_delay_the_answer(server: Server) -> None:
     settings = config(rerank_url=server.url("v1/rerank", "slow"), timeout=1.5, search_timeout=2.0)
     started = time.monotonic()
-    answer = fetched(settings)
+    answer = fetch(settings)
     assert time.monotonic() - started < 1.5
     assert "Reranker: timeout; lexical order." in answer.text
     assert "--- untrusted text" in answer.text
 
 
-def test_about_a_page_that_is_shown_whole_nobody_is_asked(server: Server) -> None:
+def test_a_page_that_is_shown_whole_is_not_reranked(server: Server) -> None:
     session = server.session()
-    answer = fetched(config(rerank_url=server.url("v1/rerank", session=session)), 200_000)
+    answer = fetch(config(rerank_url=server.url("v1/rerank", session=session)), 200_000)
     assert answer.facts["strategy"] == "whole"
-    assert server.asked(session) == []
+    assert server.requests(session) == []
 
 
 def test_snippets_are_not_sent(server: Server) -> None:
@@ -151,17 +151,17 @@ def test_snippets_are_not_sent(server: Server) -> None:
         return await product(settings, api).search(QUERY, fetch=False)
 
     assert "a snippet" in with_api(settings, use).text
-    assert server.asked(session) == []
+    assert server.requests(session) == []
 
 
-def test_a_key_is_nowhere_in_what_a_call_gives(server: Server) -> None:
+def test_a_key_is_not_in_the_answer(server: Server) -> None:
     settings = config(rerank_url=server.url("v1/rerank", "key"), rerank_key="an0ther-key")
-    answer = fetched(settings)
+    answer = fetch(settings)
     assert "the key is refused" in answer.text
     assert "an0ther" not in answer.text + repr(answer.facts) + repr(settings)
 
 
-def test_a_whole_call_is_cancelled_with_its_scorer(server: Server) -> None:
+def test_a_cancelled_call_cancels_its_scorer(server: Server) -> None:
     settings = config(rerank_url=server.url("v1/rerank", "slow"))
 
     async def use(api: Api) -> None:
@@ -172,7 +172,7 @@ def test_a_whole_call_is_cancelled_with_its_scorer(server: Server) -> None:
     with_api(settings, use)
 
 
-def test_the_command_line_asks_the_scorers_of_the_environment(server: Server, tmp_path: Path) -> None:
+def test_the_command_line_uses_the_scorers_of_the_environment(server: Server, tmp_path: Path) -> None:
     session = server.session()
     with serve({"/manual": response(TEXT.encode(), Content_Type="text/markdown")}) as site:
         environment = {
@@ -191,6 +191,6 @@ def test_the_command_line_asks_the_scorers_of_the_environment(server: Server, tm
         )
     assert "Reranker: the key is refused (HTTP 401); order of the embeddings." in run.stdout
     assert ANSWER in json.loads(run.stdout)["text"]
-    assert len(server.asked(session)) == 3, "the query, a batch, the reranker"
+    assert len(server.requests(session)) == 3, "the query, a batch, the reranker"
     assert KEY not in run.stdout + run.stderr
     assert "an0ther" not in run.stdout + run.stderr

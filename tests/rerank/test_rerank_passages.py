@@ -1,4 +1,4 @@
-"""Second opinions on a call: the order they give, the order that stands where they fail, and that no call waits."""
+"""Scorers reorder the passages of a call; when one fails, the order stands, and no call exceeds its deadline."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from keyhole.cli.build import build
 from keyhole.config.config import Config
 from keyhole.fetch.base import Api
 from keyhole.records import Fault, Passage, Ranked
-from keyhole.render.answer import second_opinion
-from keyhole.rerank.base import Opinion, Scorer
-from keyhole.rerank.rerank_passages import MARGIN, Reordered, SecondOpinion
+from keyhole.render.answer import rerank_note
+from keyhole.rerank.base import Scorer, Scores
+from keyhole.rerank.rerank_passages import CALL_MARGIN, PassageReranker, Reranking
 from keyhole.rerank.reranker import Reranker
 from keyhole.store.base import LOCAL
 from keyhole.store.memory import MemoryStore
@@ -30,106 +30,106 @@ TEXTS = ["a pump", "nothing", "pump seal", "pump seal pressure", "seal"]
 
 
 def scorers(settings: Config, api: Api) -> list[Scorer]:
-    """As the command line builds them."""
-    asked: list[Scorer] = [embedder(settings, api, MemoryStore(Clock()))] if settings.embed_url else []
-    return [*asked, Reranker(settings, api)] if settings.rerank_url else asked
+    """Return the scorers of the settings, as the command line builds them."""
+    embedders: list[Scorer] = [embedder(settings, api, MemoryStore(Clock()))] if settings.embed_url else []
+    return [*embedders, Reranker(settings, api)] if settings.rerank_url else embedders
 
 
-def ordered(settings: Config, texts: Sequence[str] = TEXTS, seconds: float = 60.0) -> Reordered:
-    """The order that scorers give to texts, with so much time left of the call."""
+def rerank(settings: Config, texts: Sequence[str] = TEXTS, seconds: float = 60.0) -> Reranking:
+    """Rerank texts with `seconds` left of the call."""
 
-    async def use(api: Api) -> Reordered:
+    async def use(api: Api) -> Reranking:
         until = asyncio.get_running_loop().time() + seconds
-        return await SecondOpinion(scorers(settings, api)).order(QUERY, len(texts), texts.__getitem__, until)
+        return await PassageReranker(scorers(settings, api)).rerank(QUERY, len(texts), texts.__getitem__, until)
 
     return with_api(settings, use)
 
 
 def test_a_reranker_orders_by_its_scores(server: Server) -> None:
-    assert ordered(config(rerank_url=server.url("v1/rerank"))) == Reordered((3, 2, 0, 4, 1))
+    assert rerank(config(rerank_url=server.url("v1/rerank"))) == Reranking((3, 2, 0, 4, 1))
 
 
-def test_only_the_first_are_sent_and_the_rest_keep_their_order_below(server: Server) -> None:
+def test_only_the_first_candidates_are_sent_and_the_rest_follow_in_order(server: Server) -> None:
     session = server.session()
-    found = ordered(config(rerank_url=server.url("v1/rerank", session=session), rerank_max_docs=3))
-    assert found.order == (2, 0, 1, 3, 4)
-    assert [call["body"]["documents"] for call in server.asked(session)] == [TEXTS[:3]]
+    result = rerank(config(rerank_url=server.url("v1/rerank", session=session), rerank_max_docs=3))
+    assert result.order == (2, 0, 1, 3, 4)
+    assert [call["body"]["documents"] for call in server.requests(session)] == [TEXTS[:3]]
 
 
-def test_under_the_threshold_comes_after_all_others(server: Server) -> None:
+def test_texts_below_the_threshold_come_last(server: Server) -> None:
     settings = config(rerank_url=server.url("v1/rerank"), rerank_max_docs=3, rerank_threshold=0.5)
-    assert ordered(settings).order == (2, 3, 4, 0, 1)
+    assert rerank(settings).order == (2, 3, 4, 0, 1)
 
 
-def test_the_reranker_judges_what_the_embeddings_put_first(server: Server) -> None:
+def test_the_reranker_scores_the_first_texts_by_embedding(server: Server) -> None:
     session = server.session()
     settings = config(
         embed_url=server.url("v1/embeddings"),
         rerank_url=server.url("v1/rerank", session=session),
         rerank_max_docs=2,
     )
-    alone = ordered(config(embed_url=settings.embed_url))
+    alone = rerank(config(embed_url=settings.embed_url))
     assert alone.order != (0, 1, 2, 3, 4)
-    assert ordered(settings).faults == ()
-    assert [call["body"]["documents"] for call in server.asked(session)] == [[TEXTS[at] for at in alone.order[:2]]]
+    assert rerank(settings).faults == ()
+    assert [call["body"]["documents"] for call in server.requests(session)] == [[TEXTS[at] for at in alone.order[:2]]]
 
 
 @pytest.mark.parametrize("fault", ["500", "garbage", "fewer", "twice", "nan", "null", "infinity", "401"])
-def test_whatever_fails_the_lexical_order_stands_and_one_line_says_so(server: Server, fault: str) -> None:
-    found = ordered(config(rerank_url=server.url("v1/rerank", fault)))
-    assert found.order == (0, 1, 2, 3, 4)
-    assert second_opinion(found.faults).startswith("Reranker: ")
-    assert second_opinion(found.faults).endswith("; lexical order.")
+def test_a_failed_reranker_leaves_the_lexical_order_and_one_line(server: Server, fault: str) -> None:
+    result = rerank(config(rerank_url=server.url("v1/rerank", fault)))
+    assert result.order == (0, 1, 2, 3, 4)
+    assert rerank_note(result.faults).startswith("Reranker: ")
+    assert rerank_note(result.faults).endswith("; lexical order.")
 
 
-def test_a_timeout_is_said_as_one(server: Server) -> None:
-    found = ordered(config(rerank_url=server.url("v1/rerank", "slow"), rerank_timeout=0.05))
-    assert found.order == (0, 1, 2, 3, 4)
-    assert second_opinion(found.faults) == "Reranker: timeout; lexical order."
+def test_a_timeout_is_reported(server: Server) -> None:
+    result = rerank(config(rerank_url=server.url("v1/rerank", "slow"), rerank_timeout=0.05))
+    assert result.order == (0, 1, 2, 3, 4)
+    assert rerank_note(result.faults) == "Reranker: timeout; lexical order."
 
 
-def test_no_scorer_takes_what_the_call_needs_for_its_end(server: Server) -> None:
+def test_no_scorer_is_called_within_the_margin_of_the_deadline(server: Server) -> None:
     session = server.session()
     settings = config(rerank_url=server.url("v1/rerank", session=session))
-    found = ordered(settings, seconds=MARGIN)
-    assert second_opinion(found.faults) == "Reranker: no time left; lexical order."
-    assert server.asked(session) == []
+    result = rerank(settings, seconds=CALL_MARGIN)
+    assert rerank_note(result.faults) == "Reranker: no time left; lexical order."
+    assert server.requests(session) == []
 
 
-def test_a_scorer_gets_no_more_than_the_call_has_left(server: Server) -> None:
+def test_a_scorer_times_out_before_the_margin_of_the_deadline(server: Server) -> None:
     settings = config(rerank_url=server.url("v1/rerank", "slow"), rerank_timeout=60.0)
-    assert ordered(settings, seconds=MARGIN + 0.05).faults[0].what == "timeout"
+    assert rerank(settings, seconds=CALL_MARGIN + 0.05).faults[0].what == "timeout"
 
 
-def test_a_batch_that_failed_is_counted_and_the_others_move(server: Server) -> None:
+def test_a_failed_batch_is_counted_and_the_other_texts_move(server: Server) -> None:
     settings = config(embed_url=server.url("v1/embeddings", "poison"), embed_batch=1)
-    found = ordered(settings, [f"{POISON} one", *["other words"] * 6, QUERY])
-    assert found.order[0] == 0
-    assert found.order.index(7) < found.order.index(6)
-    assert second_opinion(found.faults) == "Embeddings: HTTP 500 for 1 of 8 passages; lexical order for these."
+    result = rerank(settings, [f"{POISON} one", *["other words"] * 6, QUERY])
+    assert result.order[0] == 0
+    assert result.order.index(7) < result.order.index(6)
+    assert rerank_note(result.faults) == "Embeddings: HTTP 500 for 1 of 8 passages; lexical order for these."
 
 
-def test_a_reranker_that_fails_after_embeddings_leaves_their_order(server: Server) -> None:
+def test_a_failed_reranker_leaves_the_order_of_the_embeddings(server: Server) -> None:
     settings = config(embed_url=server.url("v1/embeddings"), rerank_url=server.url("v1/rerank", "500"))
-    found = ordered(settings)
-    assert found.order == ordered(config(embed_url=settings.embed_url)).order
-    assert second_opinion(found.faults) == "Reranker: HTTP 500; order of the embeddings."
+    result = rerank(settings)
+    assert result.order == rerank(config(embed_url=settings.embed_url)).order
+    assert rerank_note(result.faults) == "Reranker: HTTP 500; order of the embeddings."
 
 
-def test_two_failures_are_told_in_one_line() -> None:
+def test_two_failures_are_reported_in_one_line() -> None:
     faults = (Fault("Embeddings", "timeout", 5, 5, "lexical order"), Fault("Reranker", "x", 5, 5, "lexical order"))
-    assert second_opinion(faults) == "Embeddings: timeout; lexical order. Reranker: x; lexical order."
-    assert second_opinion(()) == ""
+    assert rerank_note(faults) == "Embeddings: timeout; lexical order. Reranker: x; lexical order."
+    assert rerank_note(()) == ""
 
 
-def test_passages_of_several_sources_are_judged_together(server: Server) -> None:
+def test_passages_of_several_sources_are_reranked_together(server: Server) -> None:
     texts = ["pump. pump seal pressure.", "pump seal."]
     ranked: Ranked = ((Passage(0, 5, 3.0), Passage(6, 25, 1.0)), (Passage(0, 10, 2.0),))
     settings = config(rerank_url=server.url("v1/rerank"))
 
     async def use(api: Api) -> tuple[Ranked, tuple[Fault, ...]]:
         until = asyncio.get_running_loop().time() + 60
-        return await SecondOpinion([Reranker(settings, api)]).passages(texts, ranked, QUERY, until)
+        return await PassageReranker([Reranker(settings, api)]).rerank_passages(texts, ranked, QUERY, until)
 
     assert with_api(settings, use) == (
         ((Passage(6, 25, 3.0), Passage(0, 5, 1.0)), (Passage(0, 10, 2.0),)),
@@ -137,34 +137,37 @@ def test_passages_of_several_sources_are_judged_together(server: Server) -> None
     )
 
 
-class Never:
-    """A scorer that must not be asked."""
+class UncallableScorer:
+    """A scorer that must not be called."""
 
-    name, limit, seconds = "Never", 5, 1.0
+    name, limit, seconds = "Uncallable", 5, 1.0
 
-    async def opinion(self, query: str, texts: Sequence[str], seconds: float) -> Opinion:
+    async def score(self, query: str, texts: Sequence[str], seconds: float) -> Scores:
         raise AssertionError
 
-    def verdict(self, scores: Sequence[float | None]) -> object:
+    def rank(self, scores: Sequence[float | None]) -> object:
         raise AssertionError
 
 
-def test_nobody_is_asked_about_nothing() -> None:
-    second = SecondOpinion([Never()])  # type: ignore[list-item]
-    assert asyncio.run(second.passages(["", "text"], ((), ()), QUERY, 0.0)) == (((), ()), ())
-    assert asyncio.run(second.windows("A text about other things.", QUERY, 0.0)) == ((), ())
+def test_without_candidates_no_scorer_is_called() -> None:
+    reranker = PassageReranker([UncallableScorer()])  # type: ignore[list-item]
+    assert asyncio.run(reranker.rerank_passages(["", "text"], ((), ()), QUERY, 0.0)) == (((), ()), ())
+    assert asyncio.run(reranker.rerank_windows("A text about other things.", QUERY, 0.0)) == ((), ())
 
 
-def test_without_the_settings_nothing_of_it_is_loaded() -> None:
-    code = "import sys, keyhole.cli.build as c; c.build(c.Config()); print([m for m in sys.modules if 'scorers' in m])"
+def test_without_settings_no_rerank_module_is_loaded() -> None:
+    code = (
+        "import sys, keyhole.cli.build as c; c.build(c.Config());"
+        "print([m for m in sys.modules if m.startswith('keyhole.rerank')])"
+    )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
     assert run.stdout.strip() == "[]"
 
 
-def test_each_address_that_is_set_makes_a_second_opinion(tmp_path: Path) -> None:
-    def second(**settings: Any) -> SecondOpinion | None:
-        return build(config(home=tmp_path, **settings)).of(LOCAL).second
+def test_each_url_in_the_settings_creates_a_reranker(tmp_path: Path) -> None:
+    def build_reranker(**settings: Any) -> PassageReranker | None:
+        return build(config(home=tmp_path, **settings)).of(LOCAL).reranker
 
-    assert second() is None
-    assert second(rerank_url="http://127.0.0.1:9/rerank") is not None
-    assert second(embed_url="http://127.0.0.1:9/v1/embeddings") is not None
+    assert build_reranker() is None
+    assert build_reranker(rerank_url="http://127.0.0.1:9/rerank") is not None
+    assert build_reranker(embed_url="http://127.0.0.1:9/v1/embeddings") is not None

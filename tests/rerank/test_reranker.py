@@ -1,4 +1,4 @@
-"""A reranker is asked in the common shape, understood in all of them, and refused where anything is odd."""
+"""Rerank responses are understood in every known format, and malformed ones are rejected."""
 
 from __future__ import annotations
 
@@ -10,39 +10,39 @@ from hypothesis import strategies as st
 
 from keyhole.errors import Code, KeyholeError
 from keyhole.fetch.base import Api
-from keyhole.rerank.base import MAX_QUERY, fault_of
-from keyhole.rerank.reranker import Reranker, scores_of
-from tests.support.scorer_requests import Server, config, reranked, with_api
+from keyhole.rerank.base import SENT_QUERY_CHARS, describe_fault
+from keyhole.rerank.reranker import Reranker, parse_scores
+from tests.support.scorer_requests import Server, config, rerank, with_api
 from tests.support.scorer_server import KEY, overlap
 
 QUERY = "pump seal pressure"
 TEXTS = ["a pump", "the seal of the pump holds pressure", "nothing of it", "pump seal"]
-WANTED = tuple(overlap(QUERY, text) for text in TEXTS)
+EXPECTED = tuple(overlap(QUERY, text) for text in TEXTS)
 
 
 def failure(server: Server, fault: str, seconds: float = 10.0, **settings: object) -> str:
-    """The fault that a reranker which fails so is said to have."""
+    """Return the fault of a reranker that fails."""
     with pytest.raises(KeyholeError) as caught:
-        reranked(config(rerank_url=server.url("v1/rerank", fault), **settings), QUERY, TEXTS, seconds)
-    return fault_of(caught.value)
+        rerank(config(rerank_url=server.url("v1/rerank", fault), **settings), QUERY, TEXTS, seconds)
+    return describe_fault(caught.value)
 
 
 @pytest.mark.parametrize("path", ["v1/rerank", "v2/rerank", "voyage/rerank", "tei/rerank"])
-def test_each_shape_gives_the_scores_in_the_order_of_the_texts(server: Server, path: str) -> None:
-    assert reranked(config(rerank_url=server.url(path), rerank_model="m"), QUERY, TEXTS) == WANTED
+def test_each_format_gives_the_scores_in_the_order_of_the_texts(server: Server, path: str) -> None:
+    assert rerank(config(rerank_url=server.url(path), rerank_model="m"), QUERY, TEXTS) == EXPECTED
 
 
-def test_a_server_that_wants_texts_is_asked_so_from_then_on(server: Server) -> None:
+def test_a_server_that_expects_texts_gets_texts_from_then_on(server: Server) -> None:
     session = server.session()
     settings = config(rerank_url=server.url("tei/rerank", session=session))
 
     async def twice(api: Api) -> None:
         reranker = Reranker(settings, api)
-        await reranker.opinion(QUERY, TEXTS, 10)
-        await reranker.opinion(QUERY, TEXTS, 10)
+        await reranker.score(QUERY, TEXTS, 10)
+        await reranker.score(QUERY, TEXTS, 10)
 
     with_api(settings, twice)
-    bodies = [call["body"] for call in server.asked(session)]
+    bodies = [call["body"] for call in server.requests(session)]
     assert [sorted(body) for body in bodies] == [
         ["documents", "query"],
         ["query", "texts", "truncate"],
@@ -50,30 +50,30 @@ def test_a_server_that_wants_texts_is_asked_so_from_then_on(server: Server) -> N
     ]
 
 
-def test_what_is_sent_is_bounded_and_names_the_model_only_where_there_is_one(server: Server) -> None:
+def test_requests_are_bounded_and_leave_out_an_empty_model(server: Server) -> None:
     session = server.session()
     settings = config(rerank_url=server.url("v1/rerank", session=session), rerank_max_chars_per_doc=60)
-    reranked(settings, "q" * 9_000, ["x" * 9_000, "中" * 61, "\ud800"])
-    (call,) = server.asked(session)
-    assert call["body"] == {"query": "q" * MAX_QUERY, "documents": ["x" * 60, "中" * 60, "?"]}
+    rerank(settings, "q" * 9_000, ["x" * 9_000, "中" * 61, "\ud800"])
+    (call,) = server.requests(session)
+    assert call["body"] == {"query": "q" * SENT_QUERY_CHARS, "documents": ["x" * 60, "中" * 60, "?"]}
     assert call["key"] == ""
 
 
-def test_the_key_travels_as_a_bearer_token(server: Server) -> None:
+def test_the_key_is_sent_as_a_bearer_token(server: Server) -> None:
     session = server.session()
     settings = config(rerank_url=server.url("v1/rerank", "key", session), rerank_key=KEY)
-    assert reranked(settings, QUERY, TEXTS) == WANTED
-    assert [call["key"] for call in server.asked(session)] == [f"Bearer {KEY}"]
+    assert rerank(settings, QUERY, TEXTS) == EXPECTED
+    assert [call["key"] for call in server.requests(session)] == [f"Bearer {KEY}"]
 
 
-def test_a_refused_key_is_said_without_the_key(server: Server) -> None:
+def test_a_refused_key_is_reported_without_the_key(server: Server) -> None:
     assert failure(server, "key", rerank_key="an0ther") == "the key is refused (HTTP 401)"
     for fault in ("403", "400", "500"):
         assert "an0ther" not in failure(server, fault, rerank_key="an0ther")
 
 
 @pytest.mark.parametrize(
-    ("fault", "told"),
+    ("fault", "message"),
     [
         ("500", "HTTP 500"),
         ("404", "HTTP 404"),
@@ -96,31 +96,31 @@ def test_a_refused_key_is_said_without_the_key(server: Server) -> None:
         ("huge", "a score is not a finite number"),
     ],
 )
-def test_every_odd_answer_is_a_named_fault(server: Server, fault: str, told: str) -> None:
-    assert failure(server, fault) == told
+def test_every_malformed_response_is_a_fault(server: Server, fault: str, message: str) -> None:
+    assert failure(server, fault) == message
 
 
-def test_a_slow_reranker_is_left_at_its_time(server: Server) -> None:
+def test_a_slow_reranker_times_out(server: Server) -> None:
     with pytest.raises(TimeoutError):
-        reranked(config(rerank_url=server.url("v1/rerank", "slow")), QUERY, TEXTS, seconds=0.05)
+        rerank(config(rerank_url=server.url("v1/rerank", "slow")), QUERY, TEXTS, seconds=0.05)
 
 
-def test_a_reranker_that_is_not_there_is_a_fault_without_its_address() -> None:
+def test_an_unreachable_reranker_is_a_fault_without_its_address() -> None:
     from tests.support.loopback import unused_port
 
     url = f"http://127.0.0.1:{unused_port()}/rerank"
     with pytest.raises(KeyholeError) as caught:
-        reranked(config(rerank_url=url), QUERY, TEXTS)
-    assert fault_of(caught.value) == str(Code.CONNECT_FAILURE)
+        rerank(config(rerank_url=url), QUERY, TEXTS)
+    assert describe_fault(caught.value) == str(Code.CONNECT_FAILURE)
 
 
-def test_only_endpoints_of_the_settings_may_be_private(server: Server) -> None:
+def test_only_urls_of_the_settings_may_be_private(server: Server) -> None:
     from keyhole.config.config import Config
     from keyhole.fetch.client import HttpFetcher
 
     async def ask() -> None:
         async with HttpFetcher(Config(), "Keyhole/test") as api:
-            await Reranker(config(rerank_url=server.url("v1/rerank")), api).opinion(QUERY, TEXTS, 10)
+            await Reranker(config(rerank_url=server.url("v1/rerank")), api).score(QUERY, TEXTS, 10)
 
     with pytest.raises(KeyholeError) as caught:
         asyncio.run(ask())
@@ -134,9 +134,9 @@ JSON = st.recursive(
 
 
 @given(JSON)
-def test_any_json_gives_finite_scores_or_a_named_failure(answer: object) -> None:
+def test_any_json_gives_finite_scores_or_a_fault(answer: object) -> None:
     try:
-        scores = scores_of(answer, 2)
+        scores = parse_scores(answer, 2)
     except KeyholeError:
         return
     assert len(scores) == 2

@@ -1,4 +1,4 @@
-"""The server of server.py in its own process, and the parts of Keyhole that ask it: everything real but the model."""
+"""Run the test scorer server in its own process, and build the parts of Keyhole that send requests to it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from keyhole.rerank.embeddings import Embedder
 from keyhole.rerank.reranker import Reranker
 from keyhole.store.base import Store
 from keyhole.store.memory import MemoryStore
-from keyhole.websearch.registry import endpoints
+from keyhole.websearch.registry import api_endpoints
 from tests.support.fakes import Clock
 
 Result = TypeVar("Result")
@@ -30,29 +30,29 @@ _SESSIONS = count(1)
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """Where the server listens."""
+    """The running scorer server, on a port of the loopback address."""
 
     port: int
 
     def session(self) -> str:
-        """A name under which the server notes what it is asked."""
+        """Return a new session name, under which the server records requests."""
         return f"s{next(_SESSIONS)}"
 
     def url(self, path: str, fault: str = "-", session: str = "s0") -> str:
-        """An address that fails as told."""
+        """Return the URL of a path that fails with `fault`."""
         return f"http://127.0.0.1:{self.port}/{fault}/{session}/{path}"
 
-    def asked(self, session: str) -> list[dict[str, Any]]:
-        """What it was asked in a session: path, key, body."""
+    def requests(self, session: str) -> list[dict[str, Any]]:
+        """Return the requests of a session, each with path, key and body."""
         with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/{session}", timeout=10) as answer:
-            found: list[dict[str, Any]] = json.load(answer)
-        return found
+            recorded: list[dict[str, Any]] = json.load(answer)
+        return recorded
 
 
 @contextmanager
-def running() -> Iterator[Server]:
-    """The server, until the block ends."""
-    command = [sys.executable, str(Path(__file__).with_name("server.py"))]
+def run_server() -> Iterator[Server]:
+    """Run the server until the block ends."""
+    command = [sys.executable, str(Path(__file__).with_name("scorer_server.py"))]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         try:
             assert process.stdout is not None
@@ -62,26 +62,26 @@ def running() -> Iterator[Server]:
 
 
 def with_api(config: Config, use: Callable[[Api], Awaitable[Result]]) -> Result:
-    """Something done with the real client, to which the addresses of the settings are open."""
+    """Call `use` with the real HTTP client, which may connect to the URLs of the settings."""
 
     async def run() -> Result:
-        async with HttpFetcher(config, "Keyhole/test", apis=endpoints(config)) as api:
+        async with HttpFetcher(config, "Keyhole/test", apis=api_endpoints(config)) as api:
             return await use(api)
 
     return asyncio.run(run())
 
 
-def reranked(config: Config, query: str, texts: Sequence[str], seconds: float = 10.0) -> tuple[float | None, ...]:
-    """The scores of a reranker."""
+def rerank(config: Config, query: str, texts: Sequence[str], seconds: float = 10.0) -> tuple[float | None, ...]:
+    """Return the scores of a reranker."""
 
     async def use(api: Api) -> tuple[float | None, ...]:
-        return (await Reranker(config, api).opinion(query, texts, seconds)).scores
+        return (await Reranker(config, api).score(query, texts, seconds)).values
 
     return with_api(config, use)
 
 
-class Naps:
-    """In place of sleeping: how long it would have been."""
+class FakeSleep:
+    """Records the seconds of each sleep instead of sleeping."""
 
     def __init__(self) -> None:
         self.seconds: list[float] = []
@@ -90,11 +90,11 @@ class Naps:
         self.seconds.append(seconds)
 
 
-def embedder(config: Config, api: Api, store: Store | None = None, naps: Naps | None = None) -> Embedder:
-    """An embedder that never waits between tries."""
-    return Embedder(config, api, store or MemoryStore(Clock()), naps or Naps())
+def embedder(config: Config, api: Api, store: Store | None = None, sleep: FakeSleep | None = None) -> Embedder:
+    """Return an embedder that does not wait between attempts."""
+    return Embedder(config, api, store or MemoryStore(Clock()), sleep or FakeSleep())
 
 
 def config(**settings: Any) -> Config:
-    """The defaults with some settings changed."""
+    """Return the default settings with some changed."""
     return replace(Config(), **settings)

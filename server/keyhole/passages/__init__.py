@@ -1,4 +1,4 @@
-"""From stored text to the few stretches worth returning. Pure: text and numbers in, a Selection out."""
+"""Select the passages of a stored text that answer a query within a size limit. Pure."""
 
 from __future__ import annotations
 
@@ -6,25 +6,23 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from itertools import chain, tee
 
-from keyhole.passages.baselines import baseline
-from keyhole.passages.feedback import with_feedback
+from keyhole.passages.baselines import select_baseline
+from keyhole.passages.feedback import add_feedback, order_windows
 from keyhole.passages.find import Index
-from keyhole.passages.order import ordered
-from keyhole.passages.pack import Span, head_tail, render, with_lede
-from keyhole.passages.pack import pack as pack_spans
+from keyhole.passages.pack import Span, head_tail_order, insert_lede, pack_windows, render_spans
 from keyhole.passages.query import Match
-from keyhole.passages.rank import Scored, score
-from keyhole.passages.repeats import Before, repeated, room_to_name
+from keyhole.passages.rank import WindowScores, score_query
+from keyhole.passages.repeats import ShownSpans, find_repeated, repeats_line_size
 from keyhole.records import Selection, Strategy, TermCount
 from keyhole.text.measure import Measure, fits
 
 WEAK_BELOW = 0.4
-"""Share of the query's weight that the best window must have. On development pages, below it are 88 % of the
-questions asked of another page of the same collection, and 9 % of those that the page does answer."""
+"""Share of the query's weight below which the best window is a weak match. On development pages, 88 % of questions
+asked of another page of the same collection fall below it, and 9 % of questions that the page answers."""
 
-KEPT_TEXTS = 4
-"""Indexes and rankings kept: a second query on a page, or the same one at another budget, costs less than half.
-An index takes some six bytes a character, so this is 240 MB for the largest pages there are, and mostly 2."""
+CACHED_TEXTS = 4
+"""Cached indexes and rankings: a second query on a page, or the same query with another budget, takes less than half
+the time. An index takes about six bytes per character: usually 2 MB in all, 240 MB for four of the largest pages."""
 
 
 def select(
@@ -37,108 +35,124 @@ def select(
     preferred: Sequence[int] = (),
     before: Sequence[Span] = (),
 ) -> Selection:
-    """The part of `text` that answers `query`, within `max_chars` as `measure` counts them.
+    """Select the passages of `text` that best answer `query`, within a size limit.
 
-    The whole text when it fits. With a query, the passages that best answer it, in reading order; without one,
-    or when nothing of it is found, the head and the tail. Gap lines name the offsets of what is left out and the
-    heading above what follows, and they count. Equal arguments give equal results, and a larger budget shows
-    everything that a smaller one shows. Never raises for any text, query or budget.
+    Returns the whole text if it fits. Otherwise returns the best passages in reading order; without a query, or if no
+    word of the query is in the text, returns the beginning and the end of the text. A gap line marks each omission with
+    its offsets and the heading above the next passage. Gap lines count towards the limit.
 
-    `preferred` windows, best first, come before the others where anything of the query is found. Passages that lie in
-    a stretch of `before`, which the reader has, are named in `repeated`, and others are shown in their room.
-    `strategy` may name a baseline instead: `tf_cosine`, `bm25` or `head_tail` (see baselines.py).
+    Equal arguments give equal results. A larger limit keeps every passage that a smaller limit shows.
+
+    Args:
+        text: The text to select from.
+        query: A question or keywords in any language; None for no query.
+        max_chars: The maximum size of the result's `text`, as `measure` counts it.
+        measure: A function that returns the size of a string; by default its number of characters.
+        strategy: "passages", or one of the baselines "tf_cosine", "bm25" and "head_tail".
+        preferred: Windows to show first, best first. Ignored if no word of the query is in the text.
+        before: Spans that the reader was shown earlier. Passages in them are listed in `repeated` instead of shown.
+
+    Raises:
+        KeyError: if `strategy` is unknown. No text, query or limit raises an error.
     """
-    index = index_of(text)
+    index = index_text(text)
     if strategy != "passages":
-        return _baseline(index, query or "", max_chars, measure, strategy)
-    scored = ranked(text, query) if query and query.strip() and text else None
-    found = scored is not None and bool(scored.stages)
-    order: Iterable[int] = with_lede(index, chain(preferred, ordered(scored))) if scored and found else head_tail(index)
-    order, rest = tee(order)
-    spans = pack_spans(index, order, max_chars, measure) if max_chars > 0 else []
-    again = repeated(index, spans, known, measure) if found and (known := Before(before)) else []
-    if again:
-        spans = _others(index, rest, max_chars, measure, known, spans, again)
-    spans, rendered = _rendered(index, spans, max_chars, measure)
-    best = [_best_window(scored, span) for span in spans] if scored and found else []
+        return _select_baseline(index, query or "", max_chars, measure, strategy)
+    scored = score_text(text, query) if query and query.strip() and text else None
+    matched = scored is not None and bool(scored.stages)
+    order: Iterable[int]
+    if scored and matched:
+        order = insert_lede(index, chain(preferred, order_windows(scored)))
+    else:
+        order = head_tail_order(index)
+    order, remaining = tee(order)
+    spans = pack_windows(index, order, max_chars, measure) if max_chars > 0 else []
+    shown_before = ShownSpans(before)
+    repeated = find_repeated(index, spans, shown_before, measure) if matched and before else []
+    if repeated:
+        spans = _replace_repeated(index, remaining, max_chars, measure, shown_before, spans, repeated)
+    spans, rendered = _render(index, spans, max_chars, measure)
+    best = [_best_window(scored, span) for span in spans] if scored and matched else []
     return Selection(
-        strategy="whole" if spans == [(0, len(text))] else "passages" if found else "head_tail",
+        strategy="whole" if spans == [(0, len(text))] else "passages" if matched else "head_tail",
         total=len(text),
         spans=tuple(spans),
-        scores=tuple(round(scored.scores[window], 3) for window in best) if scored and found else (0.0,) * len(spans),
+        scores=tuple(round(scored.scores[window], 3) for window in best) if scored and matched else (0.0,) * len(spans),
         text=rendered,
-        terms=_terms(scored) if scored else (),
-        matched=found,
-        weak=found and scored is not None and strength(scored) < WEAK_BELOW,
+        terms=_count_terms(scored) if scored else (),
+        matched=matched,
+        weak=matched and scored is not None and match_strength(scored) < WEAK_BELOW,
         parts=tuple(tuple(scored.explain(window).items()) for window in best) if scored else (),
-        repeated=tuple(again),
+        repeated=tuple(repeated),
     )
 
 
-def _others(
+def _replace_repeated(
     index: Index,
     order: Iterable[int],
-    room: int,
+    max_size: int,
     measure: Measure,
-    known: Before,
-    chosen: Sequence[Span],
-    again: Sequence[Span],
+    shown_before: ShownSpans,
+    selected: Sequence[Span],
+    repeated: Sequence[Span],
 ) -> list[Span]:
-    """What is shown instead of `again`: the rest of what was chosen, then what comes next and is not known."""
-    named, wanted = Before(again), Before(chosen)
+    """Return the selected spans without the `repeated` ones, and the next unseen windows in the space that is freed."""
+    omitted, wanted = ShownSpans(repeated), ShownSpans(selected)
 
-    def due(window: int) -> bool:
+    def is_shown(window: int) -> bool:
         span = (index.starts[window], index.end(window))
-        return not named.covers(*span) and (wanted.covers(*span) or not known.covers(*span))
+        return not omitted.covers(*span) and (wanted.covers(*span) or not shown_before.covers(*span))
 
-    # A text that would have been shown whole has windows that no order names.
-    in_turn = filter(
-        due, dict.fromkeys(chain(order, range(index.size))) if wanted.covers(0, len(index.text)) else order
+    if wanted.covers(0, len(index.text)):
+        # The whole text was selected, and `order` may not list every window.
+        order = dict.fromkeys(chain(order, range(index.size)))
+    return pack_windows(
+        index, filter(is_shown, order), max_size - repeats_line_size(repeated), measure, allow_whole=False
     )
-    return pack_spans(index, in_turn, room - room_to_name(again), measure, all_of_it=False)
 
 
-def _rendered(
-    index: Index, spans: list[Span], max_chars: int, measure: Measure, *, labelled: bool = True
+def _render(
+    index: Index, spans: list[Span], max_size: int, measure: Measure, *, labelled: bool = True
 ) -> tuple[list[Span], str]:
-    text = render(index, spans, labelled=labelled)
-    return (spans, text) if fits(text, max_chars, measure) else ([], "")  # a room in which not even one gap line fits
+    """Return the spans and their text; both empty if not even one gap line fits."""
+    text = render_spans(index, spans, labelled=labelled)
+    return (spans, text) if fits(text, max_size, measure) else ([], "")
 
 
-def _baseline(index: Index, query: str, max_chars: int, measure: Measure, strategy: str) -> Selection:
-    chosen = baseline(strategy, index, query, max_chars, measure)
-    spans, text = _rendered(index, chosen, max_chars, measure, labelled=False)
+def _select_baseline(index: Index, query: str, max_size: int, measure: Measure, strategy: str) -> Selection:
+    selected = select_baseline(strategy, index, query, max_size, measure)
+    spans, text = _render(index, selected, max_size, measure, labelled=False)
     kind: Strategy = "head_tail" if strategy == "head_tail" else "passages"
     kind = "whole" if spans == [(0, len(index.text))] else kind
     return Selection(kind, len(index.text), tuple(spans), (0.0,) * len(spans), text)
 
 
-@lru_cache(maxsize=KEPT_TEXTS)
-def index_of(text: str) -> Index:
-    """A text prepared for queries; the last few are kept."""
+@lru_cache(maxsize=CACHED_TEXTS)
+def index_text(text: str) -> Index:
+    """Index a text for queries; the last few indexes are cached."""
     return Index(text)
 
 
-@lru_cache(maxsize=KEPT_TEXTS)
-def ranked(text: str, query: str) -> Scored:
-    """The windows of a text scored for a query; the last few are kept."""
-    return with_feedback(score(index_of(text), query))
+@lru_cache(maxsize=CACHED_TEXTS)
+def score_text(text: str, query: str) -> WindowScores:
+    """Score the windows of a text for a query; the last few results are cached."""
+    return add_feedback(score_query(index_text(text), query))
 
 
-def strength(scored: Scored) -> float:
-    """The most of the query's weight that a window has with its context, from 0 to 1; absent terms count."""
+def match_strength(scored: WindowScores) -> float:
+    """Return the largest share of the query's weight, from 0 to 1, that a window holds together with its context."""
     context = next((scores for name, scores in scored.stages if name == "context"), [])
-    return max(context, default=0.0) / scored.mass if scored.mass else 0.0
+    return max(context, default=0.0) / scored.query_weight if scored.query_weight else 0.0
 
 
-def _best_window(scored: Scored, span: Span) -> int:
+def _best_window(scored: WindowScores, span: Span) -> int:
     first = scored.index.window_at(span[0])
     last = scored.index.window_at(span[1] - 1)
     return max(range(first, last + 1), key=lambda window: (scored.scores[window], -window))
 
 
-def _terms(scored: Scored) -> tuple[TermCount, ...]:
-    """The query's words with their counts; of unspaced scripts, the pairs they are matched by."""
+def _count_terms(scored: WindowScores) -> tuple[TermCount, ...]:
+    """Return the query's words with their counts; for unspaced scripts, the character pairs with theirs."""
     return tuple(
         TermCount(hits.term.surface, hits.count)
         for hits in scored.hits

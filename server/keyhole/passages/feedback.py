@@ -1,158 +1,192 @@
-"""A second round: what the best windows of the first name, looked for in the rest of the page."""
+"""Second ranking round: search the page for what the best windows of the first round name, and order the windows."""
 
 from __future__ import annotations
 
 import math
 import re
+from collections.abc import Iterator
+from itertools import cycle
 from typing import Final
 
 from keyhole.passages.find import Index
 from keyhole.passages.languages import FUNCTION_WORDS
-from keyhole.passages.rank import Scored, by_score
+from keyhole.passages.rank import WindowScores, sort_by_score
 from keyhole.passages.words import WORD
 
 FEEDBACK_SHARE: Final = 0.6
-"""The best window for the second round's words gets this much of the first round's best score."""
+"""The window with the most feedback words gains this share of the first round's best score."""
 
 FEEDBACK_WINDOWS: Final = 5
-"""Windows that words are taken from."""
+"""Windows that feedback words are taken from."""
 
 FEEDBACK_WORDS: Final = 20
-"""Words taken from them."""
 
-COUNTED_WORDS: Final = 30
-"""Candidates looked for in the page: those in most and best windows."""
+CANDIDATE_WORDS: Final = 30
+"""Words searched for in the page to find the feedback words: those in the most and the best windows."""
 
 NAME_FACTOR: Final = 1.5
-"""For words written with a capital, and numbers: names lead from one place to the next."""
+"""Weight of capitalised words and numbers: names lead from one place of a page to another."""
 
 MIN_WORD_CHARS: Final = 4
 
 BROAD_SHARE: Final = 1.0
 BROAD_WINDOWS: Final = 10
 BROAD_WORDS: Final = 40
-BROAD_COUNTED: Final = 60
-"""The same for a second opinion (order.py): more trust in more words of more windows, for a question worded so
-unlike its answer that the first round found only its surroundings."""
+BROAD_CANDIDATES: Final = 60
+"""The same constants for `broad_feedback_scores`, which gives more weight to more words of more windows."""
 
 LINK_SHARE: Final = 0.3
-"""A section whose title the best windows mention gains this much of the best score."""
+"""A section whose title occurs in the best windows gains this share of the best score."""
 
 LINK_WINDOWS: Final = 3
 LINK_DECAY: Final = 0.6
-"""Its first windows, fading: what a thing is, is said first."""
+"""The gain goes to the section's first windows and decays by this factor: a section begins with what defines it."""
 
 MIN_TITLE_CHARS: Final = 4
 MAX_TITLES: Final = 5_000
 
+SCORE_ORDER_CHARS: Final = 3_000
+"""Characters shown by score alone. After them, every other window comes from a different ranking of the page: more
+windows of the same ranking seldom hold what its first ones missed."""
+
 _TITLE_NOTE = re.compile(r"\s*\([^()]*\)\s*$")
 
 
-def with_feedback(scored: Scored) -> Scored:
-    """Add both kinds of second round to a scored page."""
+def add_feedback(scored: WindowScores) -> WindowScores:
+    """Add the stages `feedback` and `links` to the scores, and return them."""
     if scored.stages:
         first = scored.scores
         best = scored.best(FEEDBACK_WINDOWS)
         if best:
-            scored.stages.append(("feedback", _feedback(scored, first, best)))
-            scored.stages.append(("links", _links(scored, first, best)))
+            scored.stages.append(("feedback", _raise_by_words(scored, first, best)))
+            scored.stages.append(("links", _raise_linked_sections(scored, first, best)))
     return scored
 
 
-def broad_feedback(scored: Scored) -> list[float]:
-    """The first round's scores with a second round that looks wider and weighs more."""
-    first = first_round(scored)
-    best = [window for window in by_score(first)[:BROAD_WINDOWS] if first[window] > 0]
-    return _gain(first, _rare_words(scored, first, best, BROAD_WORDS, BROAD_COUNTED), BROAD_SHARE)
+def order_windows(scored: WindowScores) -> Iterator[int]:
+    """Yield the windows in the order in which they are shown, for any budget.
+
+    The first `SCORE_ORDER_CHARS` are by score. The rest take turns between the score, the score with broad feedback and
+    the score without feedback.
+    """
+    main = iter(scored.order)
+    seen: set[int] = set()
+    shown = 0
+    for window in main:
+        seen.add(window)
+        yield window
+        shown += scored.index.end(window) - scored.index.starts[window]
+        if shown >= SCORE_ORDER_CHARS:
+            break
+    else:
+        return
+    broad, first = iter(sort_by_score(broad_feedback_scores(scored))), iter(sort_by_score(first_round_scores(scored)))
+    for ranking in cycle((main, broad, main, first)):
+        next_window = next((window for window in ranking if window not in seen), None)
+        if next_window is None:
+            return
+        seen.add(next_window)
+        yield next_window
 
 
-def first_round(scored: Scored) -> list[float]:
-    """The scores before any second round."""
+def broad_feedback_scores(scored: WindowScores) -> list[float]:
+    """Return the first round's scores with a broader feedback.
+
+    It helps where the question and its answer share few words and the first round found only the surroundings.
+    """
+    first = first_round_scores(scored)
+    best = [window for window in sort_by_score(first)[:BROAD_WINDOWS] if first[window] > 0]
+    return _raise_windows(first, _rare_words(scored, first, best, BROAD_WORDS, BROAD_CANDIDATES), BROAD_SHARE)
+
+
+def first_round_scores(scored: WindowScores) -> list[float]:
+    """Return the scores before feedback."""
     return next(scores for name, scores in scored.stages if name == "form")
 
 
-def _feedback(scored: Scored, first: list[float], best: list[int]) -> list[float]:
-    """Raise windows that share rare words with the best ones (pseudo-relevance feedback)."""
-    return _gain(first, _rare_words(scored, first, best, FEEDBACK_WORDS, COUNTED_WORDS), FEEDBACK_SHARE)
+def _raise_by_words(scored: WindowScores, first: list[float], best: list[int]) -> list[float]:
+    """Raise windows that share rare words with the best windows (pseudo-relevance feedback)."""
+    return _raise_windows(first, _rare_words(scored, first, best, FEEDBACK_WORDS, CANDIDATE_WORDS), FEEDBACK_SHARE)
 
 
-def _gain(first: list[float], words: list[tuple[float, list[int]]], share: float) -> list[float]:
-    """Raise the windows of the words; the most raised gains this share of the best score."""
-    gained: dict[int, float] = {}
+def _raise_windows(first: list[float], words: list[tuple[float, list[int]]], share: float) -> list[float]:
+    """Raise the windows of the words in proportion; the window that gains most gains `share` of the best score."""
+    gains: dict[int, float] = {}
     for value, windows in words:
         for window in windows:
-            gained[window] = gained.get(window, 0.0) + value
+            gains[window] = gains.get(window, 0.0) + value
     result = list(first)
     top = share * max(first)
-    most = max(gained.values(), default=0.0)
-    for window, value in gained.items():
-        result[window] += top * value / most
+    largest = max(gains.values(), default=0.0)
+    for window, value in gains.items():
+        result[window] += top * value / largest
     return result
 
 
 def _rare_words(
-    scored: Scored, first: list[float], best: list[int], count: int, counted: int
+    scored: WindowScores, first: list[float], best: list[int], count: int, candidates: int
 ) -> list[tuple[float, list[int]]]:
-    """The `count` words that most distinguish the best windows: their value, and the windows they are in.
+    """Return the value and the windows of each of the `count` words that most distinguish the best windows.
 
-    A word found in one window only leads nowhere else, and is left out. `counted` words are looked for.
+    At most `candidates` words are searched for. A word found in a single window leads nowhere else and is left out.
     """
     index = scored.index
-    text = index.searched(scored.query.folded)
-    weights = _words_of(scored, first, best, text)
-    common = sorted(weights.items(), key=lambda item: (-item[1], item[0]))[:counted]
-    valued: list[tuple[float, str, float, list[int]]] = []
+    text = index.searchable_text(scored.query.folded)
+    weights = _weigh_words(scored, first, best, text)
+    common = sorted(weights.items(), key=lambda item: (-item[1], item[0]))[:candidates]
+    rare: list[tuple[float, str, float, list[int]]] = []
     for word, weight in common:
         windows = index.windows_with(word, scored.query.folded)
         if len(windows) > 1:
             rarity = math.log(1 + (index.size - len(windows) + 0.5) / (len(windows) + 0.5))
-            valued.append((-weight * rarity, word, rarity, windows))
-    valued.sort()
-    return [(-value * rarity, windows) for value, _, rarity, windows in valued[:count]]
+            rare.append((-weight * rarity, word, rarity, windows))
+    rare.sort()
+    return [(-value * rarity, windows) for value, _, rarity, windows in rare[:count]]
 
 
-def _words_of(scored: Scored, first: list[float], best: list[int], text: str) -> dict[str, float]:
-    """The words of the best windows that were not asked for, weighed by their windows' scores."""
+def _weigh_words(scored: WindowScores, first: list[float], best: list[int], text: str) -> dict[str, float]:
+    """Return the words of the best windows that are not in the query, weighted by their windows' scores."""
     index = scored.index
     function_words = FUNCTION_WORDS.get(scored.query.language, frozenset())
-    asked = tuple(term.needle for term in scored.query.terms)
+    needles = tuple(term.needle for term in scored.query.terms)
     weights: dict[str, float] = {}
     for window in best:
         relative = first[window] / first[best[0]]
         seen: set[str] = set()
-        for found in WORD.finditer(text, index.starts[window], index.end(window)):
-            word = found.group()
+        for match in WORD.finditer(text, index.starts[window], index.end(window)):
+            word = match.group()
             if len(word) < MIN_WORD_CHARS or word in seen or word in function_words:
                 continue
             seen.add(word)
-            if not word.startswith(asked):
-                name = index.text[found.start()].isupper() or word.isdigit()
-                gain = relative * (NAME_FACTOR if name else 1.0)
+            if not word.startswith(needles):
+                is_name = index.text[match.start()].isupper() or word.isdigit()
+                gain = relative * (NAME_FACTOR if is_name else 1.0)
                 weights[word] = weights.get(word, 0.0) + gain
     return weights
 
 
-def _links(scored: Scored, first: list[float], best: list[int]) -> list[float]:
-    """Raise the opening of sections whose title a best window mentions (multi-hop questions)."""
+def _raise_linked_sections(scored: WindowScores, first: list[float], best: list[int]) -> list[float]:
+    """Raise the first windows of sections whose title occurs in a best window (multi-hop questions)."""
     index = scored.index
-    text = index.searched(scored.query.folded)
+    text = index.searchable_text(scored.query.folded)
     result = list(scored.scores)
-    gained: dict[int, float] = {}
-    titles = _titles(index, text)
+    gains: dict[int, float] = {}
+    titles = _section_titles(index, text)
     for window in best if titles else ():
         passage = text[index.starts[window] : index.end(window)]
         relative = first[window] / first[best[0]]
         for title, begin, end in titles:
-            if not begin <= window < end and _mentions(passage, title):
+            if not begin <= window < end and _has_words(passage, title):
                 for step in range(min(LINK_WINDOWS, end - begin)):
                     value = relative * LINK_DECAY**step
-                    gained[begin + step] = max(value, gained.get(begin + step, 0.0))
-    for window, value in gained.items():
+                    gains[begin + step] = max(value, gains.get(begin + step, 0.0))
+    for window, value in gains.items():
         result[window] += LINK_SHARE * first[best[0]] * value
     return result
 
 
-def _titles(index: Index, text: str) -> list[tuple[str, int, int]]:
+def _section_titles(index: Index, text: str) -> list[tuple[str, int, int]]:
+    """Return each heading's title with the first window of its section and the window after the last."""
     titles: list[tuple[str, int, int]] = []
     for heading in index.layout.headings[:MAX_TITLES]:
         title = _TITLE_NOTE.sub("", text[heading.start : heading.end].strip("# \t\r\n"))
@@ -161,8 +195,8 @@ def _titles(index: Index, text: str) -> list[tuple[str, int, int]]:
     return titles
 
 
-def _mentions(passage: str, title: str) -> bool:
-    """Whether the title stands in the passage as whole words."""
+def _has_words(passage: str, title: str) -> bool:
+    """Return whether the title occurs in the passage as whole words."""
     offset = passage.find(title)
     if offset < 0:
         return False

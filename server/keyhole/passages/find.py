@@ -1,4 +1,4 @@
-"""Where a query's terms occur: a page's index, and each term's hits mapped to windows."""
+"""Index a page, and find the hits of a query's terms in its windows."""
 
 from __future__ import annotations
 
@@ -10,67 +10,66 @@ from functools import cached_property
 from itertools import islice
 from typing import Final
 
-from keyhole.passages.languages import GUESS_SAMPLE_CHARS, count_languages
-from keyhole.passages.query import Match, Term, stem_of
+from keyhole.passages.languages import GUESS_SAMPLE_CHARS, count_function_words
+from keyhole.passages.query import Match, Term, stem_word
 from keyhole.passages.split import Layout, split
 from keyhole.passages.words import WORD, WORD_TAIL, fold, lower
 
-INFLECTED: Final = 0.6
-"""Weight of a word that begins alike and is at most `INFLECTION_CHARS` longer."""
+INFLECTED_WEIGHT: Final = 0.6
+"""Weight of a word that begins with the needle and is at most `INFLECTION_CHARS` longer."""
 
-COMPOUND: Final = 0.5
-"""Weight of a longer word that begins with the term, or contains it (Haus-tür, Tür-schloss)."""
+COMPOUND_WEIGHT: Final = 0.5
+"""Weight of a longer word that begins with the term or contains it (Haus-tür, Tür-schloss)."""
 
-MISSPELT: Final = 0.5
-"""Weight of a word one letter away from a term that is nowhere on the page."""
+MISSPELT_WEIGHT: Final = 0.5
+"""Weight of a word one letter away from a term that is not on the page."""
 
 INFLECTION_CHARS: Final = 4
-"""The longest ending taken for an inflection; beyond it is another word."""
+"""The longest ending that counts as an inflection; a longer ending makes another word."""
 
 INFLECTED_MIN_CHARS: Final = 4
 COMPOUND_MIN_CHARS: Final = 5
-"""Shorter beginnings are shared by unrelated words."""
+"""Unrelated words share shorter beginnings."""
 
 INNER_MIN_CHARS: Final = 4
 INNER_LANGUAGES: Final = frozenset(("ar", "da", "de", "fa", "fi", "hu", "nl", "no", "sv", "xx"))
-"""Languages that write compounds, or articles, in one word: a term may start inside a word."""
+"""Languages that join compounds or articles into one word: a term may start inside a word."""
 
 MISSPELT_MIN_CHARS: Final = 5
 
-ALL_HITS: Final = 20_000
-"""Hits of one term looked at one by one; after that one hit per window is enough (a word this
-frequent says little), so that a repeated word costs no more than its windows."""
+MAX_HITS: Final = 20_000
+"""Hits of one term examined one by one. After them one hit per window is enough, because so frequent a word says
+little; this bounds the cost of a repeated word by the number of windows."""
 
 MAX_FORMS: Final = 500
-"""Different surface words stemmed for one term; after that only their length is compared."""
+"""Different words stemmed for one term; after them, only the length of a word is compared."""
 
-
-KEPT_WORDS: Final = 200
-"""Words whose windows an index remembers: some five queries' feedback."""
+CACHED_WORDS: Final = 200
+"""Words whose windows an index caches: the feedback of about five queries."""
 
 
 class Index:
-    """A page prepared for queries: windows, and lower-cased text. Kept, it halves the next one."""
+    """A page prepared for queries: its windows, headings and lower-case text."""
 
     def __init__(self, text: str) -> None:
         self.text = text
         self.layout: Layout = split(text)
         self.starts = self.layout.starts
-        self._searched: dict[bool, str] = {}
+        self._searchable: dict[bool, str] = {}
         self._windows_of: dict[tuple[bool, str], list[int]] = {}
 
     @cached_property
     def sample(self) -> tuple[dict[str, int], int]:
-        """Function words per language in a sample of the page, and the size of the sample."""
+        """The counts of function words per language in a sample of the page, and the sample's size in words."""
         middle = len(self.text) // 2
         sample = self.text[:GUESS_SAMPLE_CHARS]
         sample += " " + self.text[middle : middle + GUESS_SAMPLE_CHARS]
         words = WORD.findall(lower(sample))
-        return count_languages(words), len(words)
+        return count_function_words(words), len(words)
 
     @cached_property
     def headings_at(self) -> list[int]:
-        """Starts of the heading lines, to look a hit up by bisection."""
+        """Offsets of the heading lines, for bisection."""
         return [heading.start for heading in self.layout.headings]
 
     @property
@@ -78,33 +77,33 @@ class Index:
         """The number of windows."""
         return len(self.starts)
 
-    def searched(self, folded: bool) -> str:
-        """The text that terms are looked for in."""
-        if folded not in self._searched:
+    def searchable_text(self, folded: bool) -> str:
+        """Return the lower-case text, without accents if `folded`."""
+        if folded not in self._searchable:
             low = lower(self.text)
-            self._searched[folded] = fold(low) if folded else low
-        return self._searched[folded]
+            self._searchable[folded] = fold(low) if folded else low
+        return self._searchable[folded]
 
     def windows_with(self, word: str, folded: bool) -> list[int]:
-        """The windows that have a word beginning so, each once; the last words asked are kept."""
-        found = self._windows_of.get((folded, word))
-        if found is None:
-            if len(self._windows_of) >= KEPT_WORDS:
+        """Return the windows with a word that begins with `word`; the last `CACHED_WORDS` results are cached."""
+        windows = self._windows_of.get((folded, word))
+        if windows is None:
+            if len(self._windows_of) >= CACHED_WORDS:
                 self._windows_of.clear()
-            found = list(_windows_with(self, self.searched(folded), word))
-            self._windows_of[folded, word] = found
-        return found
+            windows = list(_find_windows(self, self.searchable_text(folded), word))
+            self._windows_of[folded, word] = windows
+        return windows
 
     def end(self, window: int) -> int:
-        """Where a window ends."""
+        """Return the end offset of a window."""
         return self.starts[window + 1] if window + 1 < len(self.starts) else len(self.text)
 
     def window_at(self, offset: int) -> int:
-        """The window an offset lies in."""
+        """Return the window that contains an offset."""
         return bisect_right(self.starts, offset) - 1
 
 
-def _windows_with(index: Index, text: str, word: str) -> Iterator[int]:
+def _find_windows(index: Index, text: str, word: str) -> Iterator[int]:
     offset = text.find(word)
     while offset >= 0:
         if offset and text[offset - 1].isalnum():
@@ -117,7 +116,7 @@ def _windows_with(index: Index, text: str, word: str) -> Iterator[int]:
 
 @dataclass(slots=True)
 class Hits:
-    """A term's occurrences: how many, their weight per window, and the headings that have it."""
+    """The hits of a term: their number, and their weight by window and by heading."""
 
     term: Term
     count: int = 0
@@ -125,12 +124,12 @@ class Hits:
     headings: dict[int, float] = field(default_factory=dict)
 
 
-def find(index: Index, term: Term, language: str, folded: bool) -> Hits:
-    """All hits of a term; when there are none, those of words one letter away."""
-    text = index.searched(folded)
-    hits = _collect(index, term, text, _occurrences(text, term, language))
+def find_hits(index: Index, term: Term, language: str, folded: bool) -> Hits:
+    """Find the hits of a term, or of words one letter away if it has none."""
+    text = index.searchable_text(folded)
+    hits = _collect(index, term, text, _find_occurrences(text, term, language))
     if not hits.count and term.match is Match.STEM:
-        hits = _collect(index, term, text, _misspelt(text, fold(term.surface)))
+        hits = _collect(index, term, text, _misspelt_hits(text, fold(term.surface)))
     return hits
 
 
@@ -138,22 +137,22 @@ Occurrence = tuple[int, float]
 """Offset and weight of a hit."""
 
 
-def _collect(index: Index, term: Term, text: str, found: Iterator[Occurrence]) -> Hits:
-    """Map hits to windows; beyond `ALL_HITS`, one per window, and the rest only counted."""
+def _collect(index: Index, term: Term, text: str, occurrences: Iterator[Occurrence]) -> Hits:
+    """Map hits to windows and headings; after `MAX_HITS`, keep one hit per window and count the rest."""
     hits = Hits(term)
-    starts, headings, heads_at = index.starts, index.layout.headings, index.headings_at
+    starts, headings, headings_at = index.starts, index.layout.headings, index.headings_at
     window, window_end = -1, 0
-    for offset, weight in found:
+    for offset, weight in occurrences:
         if offset >= window_end:
             window = bisect_right(starts, offset) - 1
             window_end = index.end(window)
         hits.count += 1
         hits.windows[window] = hits.windows.get(window, 0.0) + weight
-        if heads_at:
-            heading = bisect_right(heads_at, offset) - 1
+        if headings_at:
+            heading = bisect_right(headings_at, offset) - 1
             if heading >= 0 and offset < headings[heading].end:
                 hits.headings[heading] = max(weight, hits.headings.get(heading, 0.0))
-        if hits.count >= ALL_HITS:
+        if hits.count >= MAX_HITS:
             hits.count += text.count(term.needle, offset + len(term.needle), window_end)
             _sample_rest(index, term, text, window + 1, hits)
             break
@@ -161,7 +160,7 @@ def _collect(index: Index, term: Term, text: str, found: Iterator[Occurrence]) -
 
 
 def _sample_rest(index: Index, term: Term, text: str, window: int, hits: Hits) -> None:
-    """From a window on, note only whether each window has the term."""
+    """From a window on, record only whether each window has the term."""
     if window >= index.size:
         return
     hits.count += text.count(term.needle, index.starts[window])
@@ -174,7 +173,7 @@ def _sample_rest(index: Index, term: Term, text: str, window: int, hits: Hits) -
         window += 1
 
 
-def _occurrences(text: str, term: Term, language: str) -> Iterator[Occurrence]:
+def _find_occurrences(text: str, term: Term, language: str) -> Iterator[Occurrence]:
     if term.match is Match.STEM:
         return _stem_hits(text, term, language)
     if term.match is Match.EXACT:
@@ -190,71 +189,71 @@ def _gram_hits(text: str, gram: str) -> Iterator[Occurrence]:
 
 
 def _exact_hits(text: str, word: str) -> Iterator[Occurrence]:
-    """Occurrences as a whole word."""
+    """Yield occurrences of a whole word."""
     offset, size = text.find(word), len(word)
     while offset >= 0:
         after = offset + size
-        inside = (offset and text[offset - 1].isalnum()) or text[after : after + 1].isalnum()
-        if not inside:
+        is_part = (offset and text[offset - 1].isalnum()) or text[after : after + 1].isalnum()
+        if not is_part:
             yield offset, 1.0
         offset = text.find(word, after)
 
 
 def _stem_hits(text: str, term: Term, language: str) -> Iterator[Occurrence]:
-    """Words that begin with the needle, weighed by how surely they are the same word."""
+    """Yield words that begin with the needle, weighted by how surely they are the same word."""
     inner = len(term.needle) >= INNER_MIN_CHARS and language in INNER_LANGUAGES
     weights: dict[str, float] = {}
-    for found in re.finditer(re.escape(term.needle) + WORD_TAIL, text):
-        offset = found.start()
+    for match in re.finditer(re.escape(term.needle) + WORD_TAIL, text):
+        offset = match.start()
         if offset and text[offset - 1].isalnum():
             if inner:
-                yield offset, COMPOUND
+                yield offset, COMPOUND_WEIGHT
             continue
-        form = found.group()
+        form = match.group()
         weight = weights.get(form)
         if weight is None:
-            weight = weights[form] = _weigh(form, term, language, len(weights) < MAX_FORMS)
+            weight = weights[form] = _weigh_form(form, term, language, compare_stem=len(weights) < MAX_FORMS)
         if weight:
             yield offset, weight
 
 
-def _weigh(form: str, term: Term, language: str, stem_it: bool) -> float:
+def _weigh_form(form: str, term: Term, language: str, *, compare_stem: bool) -> float:
     ending = len(form) - len(term.needle)
-    if form == term.surface or (stem_it and stem_of(form, language) == term.stem):
+    if form == term.surface or (compare_stem and stem_word(form, language) == term.stem):
         return 1.0
     if len(term.needle) >= INFLECTED_MIN_CHARS and ending <= INFLECTION_CHARS:
-        return INFLECTED
-    return COMPOUND if len(term.needle) >= COMPOUND_MIN_CHARS else 0.0
+        return INFLECTED_WEIGHT
+    return COMPOUND_WEIGHT if len(term.needle) >= COMPOUND_MIN_CHARS else 0.0
 
 
-def _misspelt(text: str, word: str) -> Iterator[Occurrence]:
-    """Words one edit away. One edit leaves the first or the second half whole: search those."""
+def _misspelt_hits(text: str, word: str) -> Iterator[Occurrence]:
+    """Yield words one edit away; an edit leaves the first or the second half whole, so both halves are searched for."""
     if len(word) < MISSPELT_MIN_CHARS:
         return
     half = len(word) // 2
     first, second = word[:half], word[half:]
-    found: dict[int, float] = {}
-    alike: dict[str, bool] = {}
-    # Bounded by what is looked at, not by what is found: a half may stand in every word of the page.
-    for match in islice(re.finditer(re.escape(first) + WORD_TAIL, text), ALL_HITS):
+    hits: dict[int, float] = {}
+    is_close: dict[str, bool] = {}
+    # Limit the matches of a half rather than the hits: a half may occur in every word of the page.
+    for match in islice(re.finditer(re.escape(first) + WORD_TAIL, text), MAX_HITS):
         form, offset = match.group(), match.start()
-        if form not in alike:
-            alike[form] = one_edit(form, word)
-        if alike[form] and not (offset and text[offset - 1].isalnum()):
-            found[offset] = MISSPELT
-    for match in islice(re.finditer(re.escape(second), text), ALL_HITS):
+        if form not in is_close:
+            is_close[form] = is_one_edit_apart(form, word)
+        if is_close[form] and not (offset and text[offset - 1].isalnum()):
+            hits[offset] = MISSPELT_WEIGHT
+    for match in islice(re.finditer(re.escape(second), text), MAX_HITS):
         end = begin = match.end()
         if text[end : end + 1].isalnum():
             continue
         while begin and end - begin <= len(word) + 1 and text[begin - 1].isalnum():
             begin -= 1
-        if one_edit(text[begin:end], word):
-            found[begin] = MISSPELT
-    yield from sorted(found.items())
+        if is_one_edit_apart(text[begin:end], word):
+            hits[begin] = MISSPELT_WEIGHT
+    yield from sorted(hits.items())
 
 
-def one_edit(form: str, word: str) -> bool:
-    """Whether two words differ by one letter more, less, other, or by two swapped."""
+def is_one_edit_apart(form: str, word: str) -> bool:
+    """Return whether two words differ by at most one inserted, deleted, replaced or swapped letter."""
     if abs(len(form) - len(word)) > 1:
         return False
     same, shorter = 0, min(len(form), len(word))

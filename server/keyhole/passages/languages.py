@@ -1,4 +1,4 @@
-"""Function and question words per language, the language guess and the stemmer it picks."""
+"""Function words, language detection and stemmers by language."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import Final
 import snowballstemmer
 
 UNKNOWN: Final = "xx"
-"""No language was recognised: no stop words, no stemmer, prefixes only."""
+"""An unrecognised language: no function words and no stemmer, so words match by prefix only."""
 
 VIETNAMESE: Final = "vi"
-"""Written in syllables whose accents tell words apart: neither folded nor stemmed."""
+"""Vietnamese is neither folded nor stemmed: it is written in syllables whose accents distinguish words."""
 
 SNOWBALL: Final[dict[str, str]] = {
     "ar": "arabic", "cs": "czech", "da": "danish", "de": "german", "el": "greek",
@@ -21,20 +21,20 @@ SNOWBALL: Final[dict[str, str]] = {
     "no": "norwegian", "pl": "polish", "pt": "portuguese", "ro": "romanian",
     "ru": "russian", "sv": "swedish", "tr": "turkish",
 }  # fmt: skip
-"""The stemmer of each recognised language, by its name in snowballstemmer."""
+"""The name of each language's stemmer in snowballstemmer."""
 
 GUESS_SAMPLE_CHARS: Final = 3_000
-"""Characters read at the start and at the middle of a page to guess its language: enough for
-some 400 words on each side, where function words make up a third."""
+"""Characters read at the start and in the middle of a page to guess its language: about 400 words each, of which a
+third are function words."""
 
 GUESS_QUERY_WEIGHT: Final = 3
-"""The query counts this many times: it decides for a page that mixes languages."""
+"""Weight of the query's function words: the query decides for a page that mixes languages."""
 
 GUESS_MIN_SHARE: Final = 0.02
-"""Function words must be at least this share of the sampled words to name a language."""
+"""The least share of function words among the sampled words that identifies a language."""
 
 STEM_CACHE_WORDS: Final = 50_000
-"""Stems kept (about 8 MB); a page has a few thousand different words."""
+"""Cached stems (about 8 MB); a page has a few thousand different words."""
 
 
 def _words(block: str) -> frozenset[str]:
@@ -227,10 +227,10 @@ FUNCTION_WORDS: Final[dict[str, frozenset[str]]] = {
         """
     ),
 }
-"""Words that say how a question is asked, not what it is about. Lower case, accents kept."""
+"""Function and question words by language, in lower case and with accents."""
 
 
-def _by_word() -> dict[str, tuple[str, ...]]:
+def _languages_by_word() -> dict[str, tuple[str, ...]]:
     table: dict[str, tuple[str, ...]] = {}
     for language, words in FUNCTION_WORDS.items():
         for word in words:
@@ -238,29 +238,32 @@ def _by_word() -> dict[str, tuple[str, ...]]:
     return table
 
 
-_LANGUAGES_OF: Final = _by_word()
+_LANGUAGES_BY_WORD: Final = _languages_by_word()
 
 
-def count_languages(words: list[str]) -> dict[str, int]:
-    """How many of the words are function words of each language."""
+def count_function_words(words: list[str]) -> dict[str, int]:
+    """Count the words that are function words of each language."""
     counts = dict.fromkeys(FUNCTION_WORDS, 0)
     for word in words:
-        for language in _LANGUAGES_OF.get(word, ()):
+        for language in _LANGUAGES_BY_WORD.get(word, ()):
             counts[language] += 1
     return counts
 
 
 def guess_language(page: dict[str, int], page_words: int, query_words: list[str]) -> str:
-    """The language with most function words in page and query; ties go to the first listed."""
-    asked = count_languages(query_words)
+    """Return the language with the most function words in page and query, or `UNKNOWN`.
+
+    `page` has the page's counts by language; ties go to the first language of `FUNCTION_WORDS`.
+    """
+    query = count_function_words(query_words)
     best, most = UNKNOWN, 0
     for language in FUNCTION_WORDS:
-        found = page[language] + GUESS_QUERY_WEIGHT * asked[language]
-        if found > most:
-            best, most = language, found
+        count = page[language] + GUESS_QUERY_WEIGHT * query[language]
+        if count > most:
+            best, most = language, count
     enough = max(2.0, GUESS_MIN_SHARE * (page_words + len(query_words)))
-    # A question with two function words of a language is in it, even on a page of names and numbers.
-    return best if most >= enough or asked.get(best, 0) >= 2 else UNKNOWN
+    # Two function words in the query are enough, even if the page is a list of names and numbers.
+    return best if most >= enough or query.get(best, 0) >= 2 else UNKNOWN
 
 
 @cache
@@ -274,6 +277,6 @@ def _stemmer(language: str) -> Callable[[str], str] | None:
 
 @lru_cache(maxsize=STEM_CACHE_WORDS)
 def snowball_stem(language: str, word: str) -> str:
-    """The Snowball stem of a lower-case word, or the word where there is no stemmer."""
+    """Return the Snowball stem of a lower-case word, or the word itself if the language has no stemmer."""
     stem = _stemmer(language)
     return word if stem is None else stem(word)

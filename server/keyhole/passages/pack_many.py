@@ -1,213 +1,232 @@
-"""Passages of several texts under one room: which are shown, breadth first, each text of words once. Words nothing.
+"""Pack the passages of several texts into one size limit, breadth first and without repetition.
 
-Every good text gets its best passage before any gets its second; then the best go first, whosever they are. A passage
-that is mostly shown already is left out, and it is told whose it repeats.
+Each good text gets its best passage before any text gets its second; after that the best passages of all texts come
+first. A passage that mostly repeats a packed one is left out, and the text that it repeats is recorded.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from keyhole.passages.near_duplicates import runs
+from keyhole.passages.near_duplicates import shingles
 from keyhole.passages.pack import gap_line
 from keyhole.passages.split import sentence_ends
 from keyhole.records import Passage, Ranked
 from keyhole.text.measure import Measure, fit_forward, serialized_size
 
-SHARE_CAP: Final = 2
-"""No text takes more than twice its even share while others still have something to show."""
+MAX_EVEN_SHARES: Final = 2
+"""Most even shares of the size limit for one text while other texts have passages waiting."""
 GOOD_SHARE: Final = 0.6
-"""A text whose best passage has less than this share of the best score of all is shown last, if room is left."""
-FLOOR: Final = 0.05
-"""A passage with less than this share of the best score of all is not shown, however much room there is."""
-REPEATED: Final = 0.8
-"""A passage is shown already when this share of its runs of words is: an edited word breaks four runs of fifty."""
-LOOKED_AT: Final = 40
-"""Bytes of room for each passage of a text that is looked at: passages take 60 or more (see across.py), and some repeat
-others. Of a page of megabytes thousands hold a word of the question, and each look costs as much as a taken one."""
-SMALLEST: Final = 80
-"""Bytes. Less room than this is not filled with the beginning of a passage: half a sentence answers nothing."""
+"""A text whose best passage has less than this share of the best score of all is packed last."""
+MIN_SCORE_SHARE: Final = 0.05
+"""A passage with less than this share of the best score of all is never packed."""
+REPEATED_SHARE: Final = 0.8
+"""A passage is a repetition if this share of its shingles is packed: one edited word breaks four shingles of fifty."""
+BYTES_PER_CANDIDATE: Final = 40
+"""One passage of a text is examined for this many bytes of the size limit: passages have 60 or more
+(benchmarks/ranking/across.py), and some are repetitions. A page of megabytes may have thousands of matching passages,
+and examining one costs as much as packing it."""
+MIN_PART_BYTES: Final = 80
+"""Minimum bytes for a truncated passage: half a sentence answers nothing."""
+
+Place = tuple[int, int]
+"""The number of a text, and the rank of a passage in it."""
 
 
 @dataclass(frozen=True, slots=True)
-class Packed:
-    """For each text its passages in reading order, those that touch joined, and the texts whose passages it repeats."""
+class PackedPassages:
+    """The passages that fit a size limit."""
 
-    chosen: tuple[tuple[Passage, ...], ...]
+    passages: tuple[tuple[Passage, ...], ...]
+    """For each text, in reading order; adjacent passages are joined."""
     repeats: tuple[tuple[int, ...], ...]
-    spent: int
-    """Of the room."""
+    """For each text, the numbers of the texts whose passages it repeats."""
+    size: int
+    """The part of the size limit that is used."""
 
 
 @dataclass(slots=True)
-class _Taken:
-    """What one text has got so far."""
+class _PackedText:
+    """The passages of one text that are packed so far."""
 
     passages: list[Passage] = field(default_factory=list)
-    spent: int = 0
+    size: int = 0
     repeats: dict[int, None] = field(default_factory=dict)
 
 
-class Packing:
-    """The passages of some texts, prepared to be packed into one room after another."""
+class Packer:
+    """Packs the ranked passages of several texts; one packer serves several size limits."""
 
     def __init__(
         self, texts: Sequence[str], ranked: Ranked, measure: Measure = serialized_size, best: float | None = None
     ) -> None:
-        """`best`: the score that others are measured by, where the best passages are not among these."""
+        """`best` is the score that the others are compared with; by default the best score in `ranked`."""
         self.measure = measure
-        self._texts = texts
-        self._ranked = ranked
-        self._runs: dict[tuple[int, int], frozenset[str]] = {}
-        self._sizes: dict[tuple[int, int], int] = {}
-        self._gaps = [measure("\n" + gap_line(len(text), len(text))) for text in texts]
+        self.texts = texts
+        self.ranked = ranked
+        self._shingles: dict[Place, frozenset[str]] = {}
+        self._sizes: dict[Place, int] = {}
+        self._gap_sizes = [measure("\n" + gap_line(len(text), len(text))) for text in texts]
         if best is None:
             best = max((passages[0].score for passages in ranked if passages), default=0.0)
-        self._good = [bool(passages) and passages[0].score >= GOOD_SHARE * best for passages in ranked]
-        self._least = FLOOR * best if best > 0 else float("-inf")
-        # No ratio tells good from bad where a scorer gives negative scores: then all are good.
-        self._good = self._good if best > 0 else [bool(passages) for passages in ranked]
-
-    def pack(self, room: int, opening: Sequence[int] | None = None) -> Packed:
-        """As much as the room holds. `opening`: what the words around each text cost, once it shows anything."""
-        turn = _Turn(self, room, opening or [0] * len(self._texts))
-        good = [number for number, is_good in enumerate(self._good) if is_good]
-        for number in good:
-            turn.take_first(number)
-        waiting = turn.take_all(self._by_score(good, room), SHARE_CAP * room // max(1, len(good)))
-        turn.take_all(iter(waiting), room)
-        poor = [number for number, passages in enumerate(self._ranked) if passages and not self._good[number]]
-        turn.take_all(self._by_score(poor, room), room)
-        chosen = tuple(_joined(taken.passages) for taken in turn.taken)
-        return Packed(chosen, tuple(tuple(taken.repeats) for taken in turn.taken), room - turn.left)
-
-    def _by_score(self, numbers: Sequence[int], room: int) -> Iterator[tuple[int, int]]:
-        places = [
-            (number, place)
-            for number in numbers
-            for place, passage in enumerate(self._ranked[number][: max(0, room) // LOOKED_AT])
-            if passage.score >= self._least
+        self._min_score = MIN_SCORE_SHARE * best if best > 0 else float("-inf")
+        # A scorer may give negative scores, and then no ratio separates good texts from bad: all are good.
+        self._is_good = [
+            bool(passages) and (best <= 0 or passages[0].score >= GOOD_SHARE * best) for passages in ranked
         ]
-        return iter(sorted(places, key=lambda at: (-self.passage(at).score, at[0])))
 
-    def passage(self, at: tuple[int, int]) -> Passage:
-        """The passage at a place: the number of its text, and its rank there."""
-        return self._ranked[at[0]][at[1]]
+    def pack(self, max_size: int, header_sizes: Sequence[int] | None = None) -> PackedPassages:
+        """Pack as many passages as fit `max_size`; a text with passages also takes its `header_sizes` entry."""
+        packing = _Packing(self, max_size, header_sizes or [0] * len(self.texts))
+        good = [number for number, is_good in enumerate(self._is_good) if is_good]
+        for number in good:
+            packing.add_best(number)
+        waiting = packing.add_all(self._best_first(good, max_size), MAX_EVEN_SHARES * max_size // max(1, len(good)))
+        packing.add_all(waiting, max_size)
+        poor = [number for number, passages in enumerate(self.ranked) if passages and not self._is_good[number]]
+        packing.add_all(self._best_first(poor, max_size), max_size)
+        return PackedPassages(
+            tuple(_join_adjacent(packed.passages) for packed in packing.packed),
+            tuple(tuple(packed.repeats) for packed in packing.packed),
+            max_size - packing.left,
+        )
 
-    def text(self, at: tuple[int, int]) -> str:
-        """Its words."""
+    def candidates(self, number: int, max_size: int) -> Sequence[Passage]:
+        """Return the best passages of a text, as many as are examined for a size limit."""
+        return self.ranked[number][: max(0, max_size) // BYTES_PER_CANDIDATE]
+
+    def _best_first(self, numbers: Sequence[int], max_size: int) -> list[Place]:
+        places = [
+            (number, rank)
+            for number in numbers
+            for rank, passage in enumerate(self.candidates(number, max_size))
+            if passage.score >= self._min_score
+        ]
+        return sorted(places, key=lambda at: (-self.passage(at).score, at[0]))
+
+    def passage(self, at: Place) -> Passage:
+        """Return the passage at a place."""
+        return self.ranked[at[0]][at[1]]
+
+    def text(self, at: Place) -> str:
+        """Return the text of a passage."""
         passage = self.passage(at)
-        return self._texts[at[0]][passage.start : passage.end]
+        return self.texts[at[0]][passage.start : passage.end]
 
-    def gap(self, at: tuple[int, int]) -> int:
-        """The most that the gap line before it costs."""
-        return self._gaps[at[0]] + self.measure(self.passage(at).label)
+    def gap_size(self, at: Place) -> int:
+        """Return the largest size of the gap line before a passage."""
+        return self._gap_sizes[at[0]] + self.measure(self.passage(at).label)
 
-    def last_gap(self, number: int) -> int:
-        """The most that the gap line after the last passage costs."""
-        return self._gaps[number]
+    def last_gap_size(self, number: int) -> int:
+        """Return the largest size of the gap line after a text's last passage."""
+        return self._gap_sizes[number]
 
-    def size(self, at: tuple[int, int]) -> int:
-        """What its words cost."""
+    def size(self, at: Place) -> int:
+        """Return the size of a passage's text."""
         if at not in self._sizes:
             self._sizes[at] = self.measure(self.text(at))
         return self._sizes[at]
 
-    def runs(self, at: tuple[int, int]) -> frozenset[str]:
-        """Its runs of words."""
-        if at not in self._runs:
-            self._runs[at] = frozenset(runs(self.text(at)))
-        return self._runs[at]
+    def shingles(self, at: Place) -> frozenset[str]:
+        """Return the shingles of a passage."""
+        if at not in self._shingles:
+            self._shingles[at] = frozenset(shingles(self.text(at)))
+        return self._shingles[at]
 
 
-class _Turn:
-    """One packing under way."""
+class _Packing:
+    """The state while passages are packed into one size limit."""
 
-    def __init__(self, packing: Packing, room: int, opening: Sequence[int]) -> None:
-        self._packing = packing
-        self._opening = opening
-        self.left = room
-        self._seen: dict[str, int] = {}
-        self._done: set[tuple[int, int]] = set()
-        self.taken = [_Taken() for _ in opening]
+    def __init__(self, packer: Packer, max_size: int, header_sizes: Sequence[int]) -> None:
+        self._packer = packer
+        self._header_sizes = header_sizes
+        self.left = max_size
+        self._text_by_shingle: dict[str, int] = {}
+        self._done: set[Place] = set()
+        self.packed = [_PackedText() for _ in header_sizes]
 
-    def take_first(self, number: int) -> None:
-        """A good text's best passage that is not shown already, if it is good itself."""
-        for place, passage in enumerate(self._packing._ranked[number][: max(0, self.left) // LOOKED_AT]):
-            if passage.score < GOOD_SHARE * self._packing.passage((number, 0)).score:
+    def add_best(self, number: int) -> None:
+        """Add a good text's best passage that is not a repetition, if it is nearly as good as its best passage."""
+        best = self._packer.passage((number, 0))
+        for rank, passage in enumerate(self._packer.candidates(number, self.left)):
+            if passage.score < GOOD_SHARE * best.score:
                 return
-            if not self._is_repeated((number, place)):
-                self._take((number, place), self.left)
+            if not self._is_repetition((number, rank)):
+                self._add((number, rank), self.left)
                 return
 
-    def take_all(self, places: Iterator[tuple[int, int]], cap: int) -> list[tuple[int, int]]:
-        """Passages one after the other while they fit; returns those that only their text's cap kept out."""
+    def add_all(self, places: Sequence[Place], max_text_size: int) -> list[Place]:
+        """Add passages while they fit; return those that only `max_text_size`, the limit per text, excluded."""
         waiting = []
         for at in places:
-            if self.left < SMALLEST:
+            if self.left < MIN_PART_BYTES:
                 break
-            if at in self._done or self._is_repeated(at):
+            if at in self._done or self._is_repetition(at):
                 continue
-            if self.taken[at[0]].spent + self._cost(at) > cap:
+            text_size = self.packed[at[0]].size
+            if text_size + self._full_size(at) > max_text_size:
                 waiting.append(at)
                 continue
-            self._take(at, cap - self.taken[at[0]].spent)
+            self._add(at, max_text_size - text_size)
         return waiting
 
-    def _take(self, at: tuple[int, int], room: int) -> None:
-        """The passage, or its first sentences where it does not fit."""
-        room, cost, passage = min(room, self.left), self._cost(at), self._packing.passage(at)
-        if cost > room:
-            around = cost - self._packing.size(at)
-            end = self._first_sentences(at, room - around)
+    def _add(self, at: Place, max_size: int) -> None:
+        """Add a passage, or its first sentences if it does not fit."""
+        max_size, size, passage = min(max_size, self.left), self._full_size(at), self._packer.passage(at)
+        if size > max_size:
+            overhead = size - self._packer.size(at)
+            end = self._truncated_end(at, max_size - overhead)
             if end == passage.start:
                 return
-            cost = around + self._packing.measure(self._packing.text(at)[: end - passage.start])
+            size = overhead + self._packer.measure(self._packer.text(at)[: end - passage.start])
             passage = replace(passage, end=end)
-        taken = self.taken[at[0]]
-        taken.passages.append(passage)
-        taken.spent += cost
-        self.left -= cost
+        packed = self.packed[at[0]]
+        packed.passages.append(passage)
+        packed.size += size
+        self.left -= size
         self._done.add(at)
-        for run in self._packing.runs(at):
-            self._seen.setdefault(run, at[0])
+        for shingle in self._packer.shingles(at):
+            self._text_by_shingle.setdefault(shingle, at[0])
 
-    def _cost(self, at: tuple[int, int]) -> int:
-        taken, passage = self.taken[at[0]], self._packing.passage(at)
-        first = 0 if taken.passages else self._opening[at[0]] + self._packing.last_gap(at[0])
-        follows = any(other.end == passage.start for other in taken.passages)
-        return first + self._packing.size(at) + (0 if follows else self._packing.gap(at))
+    def _full_size(self, at: Place) -> int:
+        """Return the size of a passage with its gap line, and with the text's header if it is the text's first."""
+        packed, passage = self.packed[at[0]], self._packer.passage(at)
+        header = 0 if packed.passages else self._header_sizes[at[0]] + self._packer.last_gap_size(at[0])
+        is_adjacent = any(other.end == passage.start for other in packed.passages)
+        return header + self._packer.size(at) + (0 if is_adjacent else self._packer.gap_size(at))
 
-    def _first_sentences(self, at: tuple[int, int], room: int) -> int:
-        passage, text = self._packing.passage(at), self._packing._texts[at[0]]
+    def _truncated_end(self, at: Place, max_size: int) -> int:
+        """Return the end of the first sentences that fit; the passage's start if they are too short to show."""
+        passage, text = self._packer.passage(at), self._packer.texts[at[0]]
         best = passage.start
-        if room >= SMALLEST:
+        if max_size >= MIN_PART_BYTES:
             for end in sentence_ends(text, passage.start, passage.end):
-                if self._packing.measure(text[passage.start : end]) > room:
+                if self._packer.measure(text[passage.start : end]) > max_size:
                     break
                 best = end
-        if best - passage.start < SMALLEST:  # a lone heading, half a line
+        if best - passage.start < MIN_PART_BYTES:  # a lone heading or half a line
             best = passage.start
-        if best == passage.start and not any(taken.passages for taken in self.taken):
-            best = min(passage.end, fit_forward(text, passage.start, room, self._packing.measure))
+        if best == passage.start and not any(packed.passages for packed in self.packed):
+            best = min(passage.end, fit_forward(text, passage.start, max_size, self._packer.measure))
         return best
 
-    def _is_repeated(self, at: tuple[int, int]) -> bool:
-        own = self._packing.runs(at)
-        whose = Counter(self._seen[run] for run in own if run in self._seen)
-        if not own or whose.total() < REPEATED * len(own):
+    def _is_repetition(self, at: Place) -> bool:
+        """Return whether a passage mostly repeats packed ones, and record the text that it repeats most."""
+        own = self._packer.shingles(at)
+        sources = Counter(self._text_by_shingle[shingle] for shingle in own if shingle in self._text_by_shingle)
+        if not own or sources.total() < REPEATED_SHARE * len(own):
             return not own
-        first = min(whose, key=lambda number: (-whose[number], number))
-        if first != at[0]:
-            self.taken[at[0]].repeats.setdefault(first)
+        source = min(sources, key=lambda number: (-sources[number], number))
+        if source != at[0]:
+            self.packed[at[0]].repeats.setdefault(source)
         self._done.add(at)
         return True
 
 
-def _joined(passages: Sequence[Passage]) -> tuple[Passage, ...]:
+def _join_adjacent(passages: Sequence[Passage]) -> tuple[Passage, ...]:
     joined: list[Passage] = []
     for passage in sorted(passages, key=lambda passage: passage.start):
         if joined and joined[-1].end == passage.start:

@@ -1,4 +1,4 @@
-"""A query as terms: what to look for in a text, how exactly, and how much each term counts."""
+"""Parse a query into weighted terms to search for."""
 
 from __future__ import annotations
 
@@ -11,41 +11,41 @@ from keyhole.passages.languages import FUNCTION_WORDS, VIETNAMESE, guess_languag
 from keyhole.passages.words import HAN, HANGUL, KANA, THAI_LIKE, UNSPACED, WORD, fold, fold_word, lower
 
 MAX_QUERY_CHARS: Final = 2_000
-"""Read of a query: what is longer is a pasted text, and costs time for nothing."""
+"""Characters read of a query: a longer query is a pasted text, and the rest would only cost time."""
 
 MAX_TERMS: Final = 48
-"""Terms looked for; a longer query is a pasted paragraph, its first words say enough."""
+"""Terms searched for; a longer query is a pasted paragraph, and its first words are enough."""
 
 SHORT_WORD_CHARS: Final = 2
-"""Words this short match only as they are: a prefix of two letters begins everything."""
+"""Words this short match exactly: too many words begin with the same two letters."""
 
 MIN_NEEDLE_CHARS: Final = 3
-"""The shortest prefix searched for a longer word."""
+"""The shortest prefix that is searched for."""
 
 UNIGRAM_WEIGHT: Final = 0.3
-"""A single Han character beside its bigrams: it finds abbreviations, but is ambiguous."""
+"""Weight of a single Han character, relative to a bigram: it finds abbreviations, but is ambiguous."""
 
 SYLLABLE_WEIGHT: Final = 0.5
-"""Korean syllable pairs beside the spaced word (eojeol), which carries particles."""
+"""Weight of a Korean syllable pair, relative to the spaced word (eojeol), which includes particles."""
 
 THAI_GRAM: Final = 3
-"""Letters of one gram in Thai-like scripts: about a syllable, as two Han are about a word."""
+"""Letters of a gram in Thai-like scripts: about a syllable. Two Han characters are about a word."""
 
 _IDENTIFIER = re.compile(r"[^\W_]+(?:[._/:\-][^\W_]+)+")
 
 
-def _runs(block: str) -> tuple[str, ...]:
+def _split_words(block: str) -> tuple[str, ...]:
     return tuple(block.split())
 
 
-_ASKING: Final = {
-    "han": _runs(
+_QUESTION_WORDS: Final = {
+    "han": _split_words(
         """
         为什么 什么 甚么 哪些 哪个 哪里 哪儿 哪 谁 多少 何时 如何 怎么
         怎样 几 何 吗 呢 的 了 是 在 和 与 被 于 為什麼 什麼 哪個 哪裡 誰 嗎
         """
     ),
-    "kana": _runs(
+    "kana": _split_words(
         """
         でしょうか ましたか ですか ますか どのような
         どんな どの どこ だれ いつ いくつ いくら
@@ -53,14 +53,14 @@ _ASKING: Final = {
         は が を に の で と も へ た
         """
     ),
-    "thai": _runs(
+    "thai": _split_words(
         """
         เมื่อไหร่ เมื่อใด ที่ไหน ทำไม อย่างไร เท่าไหร่ เท่าไร เท่าใด อะไร ใคร กี่ ใด ไหน คือ เป็น ของ
         ที่ และ ใน มี ได้ จาก ให้ ถูก
         """
     ),
 }
-"""Question words and particles of the unspaced scripts, longest first: cut out of the run."""
+"""Question words and particles of unspaced scripts, longest first; they are cut out of the query."""
 
 
 class Match(Enum):
@@ -73,7 +73,7 @@ class Match(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """One thing to look for. `needle` is searched, `stem` decides how good the hit is."""
+    """A term to search for: `needle` is the string that is searched, `stem` decides the weight of a hit."""
 
     surface: str
     needle: str
@@ -84,7 +84,7 @@ class Term:
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """The terms of a query, without repetition, in its order, and the language they are in."""
+    """The distinct terms of a query in order, and their language."""
 
     text: str
     language: str
@@ -92,66 +92,70 @@ class Query:
 
     @property
     def folded(self) -> bool:
-        """Whether accents are ignored; in Vietnamese they make different words."""
+        """True if accents are ignored; in Vietnamese they distinguish words."""
         return self.language != VIETNAMESE
 
 
-def parse(query: str, page_languages: dict[str, int], page_words: int) -> Query:
-    """The query's terms, in the language that query and page together suggest."""
-    asked = lower(query[:MAX_QUERY_CHARS])
-    language = guess_language(page_languages, page_words, WORD.findall(asked))
-    found: dict[tuple[str, str], Term] = {}
-    for term in _all_terms(asked, language):
-        found.setdefault((term.needle, term.match.value), term)
-    kept = [term for term in found.values() if not _is_function_word(term, language)]
-    return Query(query, language, tuple(kept or found.values())[:MAX_TERMS])
+def parse_query(query: str, page_languages: dict[str, int], page_words: int) -> Query:
+    """Parse a query, in the language that query and page together suggest.
+
+    `page_languages` and `page_words` describe a sample of the page: its function words by language, and its size.
+    Function words are dropped, unless the query has no other words.
+    """
+    lowered = lower(query[:MAX_QUERY_CHARS])
+    language = guess_language(page_languages, page_words, WORD.findall(lowered))
+    distinct: dict[tuple[str, str], Term] = {}
+    for term in _extract_terms(lowered, language):
+        distinct.setdefault((term.needle, term.match.value), term)
+    content = [term for term in distinct.values() if not _is_function_word(term, language)]
+    return Query(query, language, tuple(content or distinct.values())[:MAX_TERMS])
 
 
 def _is_function_word(term: Term, language: str) -> bool:
     return term.match is not Match.GRAM and term.surface in FUNCTION_WORDS.get(language, ())
 
 
-def _all_terms(asked: str, language: str) -> list[Term]:
+def _extract_terms(query: str, language: str) -> list[Term]:
     terms: list[Term] = []
-    for word in WORD.findall(asked):
+    for word in WORD.findall(query):
         if HANGUL.search(word):
-            terms.append(_exact(word, language))
-            terms += _grams(word, 2, SYLLABLE_WEIGHT)
+            terms.append(_exact_term(word, language))
+            terms += _gram_terms(word, 2, SYLLABLE_WEIGHT)
         elif UNSPACED.search(word):
-            terms += _unspaced_terms(word, "kana" if KANA.search(asked) else "han")
+            terms += _unspaced_terms(word, "kana" if KANA.search(query) else "han")
             terms += [_word_term(rest, language) for rest in UNSPACED.sub(" ", word).split()]
         else:
             terms.append(_word_term(word, language))
-    for name in _IDENTIFIER.findall(asked):
+    for name in _IDENTIFIER.findall(query):
         if any(char.isdigit() for char in name) or "_" in name:
-            terms.append(_exact(name, language))
+            terms.append(_exact_term(name, language))
     return terms
 
 
 def _word_term(word: str, language: str) -> Term:
-    """A spaced word: by stem, unless it is short, has digits, or its language is not stemmed."""
+    """Return a spaced word's term: matched by stem, or exactly if it is short, has digits or is Vietnamese."""
     if (
         len(word) <= SHORT_WORD_CHARS
         or language == VIETNAMESE
         or (not word.isalpha() and any(char.isdigit() for char in word))
     ):
-        return _exact(word, language)
-    stem = stem_of(word, language)
+        return _exact_term(word, language)
+    stem = stem_word(word, language)
     return Term(word, _needle(fold(word), stem), stem, Match.STEM)
 
 
-def _exact(word: str, language: str) -> Term:
+def _exact_term(word: str, language: str) -> Term:
     plain = word if language == VIETNAMESE else fold(word)
     return Term(word, plain, plain, Match.EXACT)
 
 
-def stem_of(word: str, language: str) -> str:
-    """The stem of a lower-case word, without accents."""
+def stem_word(word: str, language: str) -> str:
+    """Return the stem of a lower-case word, without accents."""
     return fold_word(snowball_stem(language, word))
 
 
 def _needle(word: str, stem: str) -> str:
-    """What every inflection of the word begins with: what word and stem share, less a vowel."""
+    """Return the prefix that all inflections of a word share: that of word and stem, minus a final vowel."""
     same = 0
     while same < min(len(word), len(stem)) and word[same] == stem[same]:
         same += 1
@@ -164,25 +168,25 @@ def _needle(word: str, stem: str) -> str:
 def _unspaced_terms(word: str, script: str) -> list[Term]:
     terms: list[Term] = []
     for run in UNSPACED.findall(word):
-        thai = THAI_LIKE.search(run) is not None
-        for asking in _ASKING["thai" if thai else script]:
-            run = run.replace(asking, " ")
+        is_thai = THAI_LIKE.search(run) is not None
+        for question_word in _QUESTION_WORDS["thai" if is_thai else script]:
+            run = run.replace(question_word, " ")
         for piece in run.split():
-            if thai:
-                terms += _grams(piece, THAI_GRAM, 1.0)
+            if is_thai:
+                terms += _gram_terms(piece, THAI_GRAM, 1.0)
             else:
-                terms += _grams(piece, 2, 1.0)
-                terms += [_gram(char, UNIGRAM_WEIGHT) for char in piece if HAN.match(char)]
+                terms += _gram_terms(piece, 2, 1.0)
+                terms += [_gram_term(char, UNIGRAM_WEIGHT) for char in piece if HAN.match(char)]
     return terms
 
 
-def _grams(piece: str, size: int, weight: float) -> list[Term]:
+def _gram_terms(piece: str, size: int, weight: float) -> list[Term]:
     last = len(piece) - size + 1
     if last < 1 and size > 2:
-        return [_gram(piece, weight)]
-    return [_gram(piece[i : i + size], weight) for i in range(last)]
+        return [_gram_term(piece, weight)]
+    return [_gram_term(piece[i : i + size], weight) for i in range(last)]
 
 
-def _gram(gram: str, weight: float) -> Term:
+def _gram_term(gram: str, weight: float) -> Term:
     plain = fold(gram)
     return Term(gram, plain, plain, Match.GRAM, weight)

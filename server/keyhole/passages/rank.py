@@ -1,4 +1,4 @@
-"""Score every window of a page for a query, one ingredient after the other."""
+"""Score every window of a page for a query, in stages."""
 
 from __future__ import annotations
 
@@ -8,55 +8,55 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from keyhole.passages.find import Hits, Index, find
-from keyhole.passages.query import Query, Term, parse
+from keyhole.passages.find import Hits, Index, find_hits
+from keyhole.passages.query import Query, Term, parse_query
 
 SATURATION: Final = 0.5
-"""BM25's k1. Low: in 300 characters a second mention adds little, a second term much."""
+"""BM25's k1. It is low because in 300 characters a second mention adds little and a second term much."""
 
 IDF_POWER: Final = 1.3
-"""Rare terms count a little more than their logarithm: a budget buys few windows."""
+"""Raises the weight of rare terms a little above their IDF: few windows fit a budget."""
 
 NEAR_DECAY: Final = 0.5
-"""A term in the window beside counts half, two away a quarter: sentences say `it`."""
+"""A term in the next window counts half, two windows away a quarter: sentences refer to it by pronouns."""
 
 FAR_DECAY: Final = 0.85
 FAR_SHARE: Final = 0.2
-"""And a fifth at a longer range (half of it left after four windows): the passage's topic."""
+"""At a longer range a term counts a fifth, halved every four windows: it is the topic of the passage."""
 
-REACH: Final = 20
-"""Windows to each side that a hit is carried: beyond, less than a hundredth of it is left."""
+CARRIED_WINDOWS: Final = 20
+"""Windows to each side that a hit counts in; further away it would count less than a hundredth."""
 
 HEADING_SHARE: Final = 0.4
-"""A term in a section's heading counts this much in every window of the section."""
+"""Weight of a term of a section's heading in every window of the section."""
 
 HEADING_MAX_SHARE: Final = 0.3
 HEADING_MIN_WINDOWS: Final = 20
-"""Sections longer than both say nothing about where on the page to look (the title's own)."""
+"""Headings of sections longer than both, such as the page's title, do not count: they do not locate an answer."""
 
 WIDE_DECAY: Final = 0.8
 WIDE_SHARE: Final = 0.3
-"""The second scale: the mean score of some five windows to each side is added at this share."""
+"""Share at which the mean score of about five windows to each side is added."""
 
-REFINED: Final = 100
-"""The best windows, whose text is read for the ingredients of form; a reader sees ten to fifty."""
+REFINED_WINDOWS: Final = 100
+"""Best windows whose text is examined in the stage `form`; a reader sees ten to fifty."""
 
 NUMBER_BOOST: Final = 0.15
-"""For a window with a digit, when the question asks when or how many."""
+"""Added to the factor of a window with a digit if the question asks when or how many."""
 
 CITATION_FACTOR: Final = 0.7
-"""For reference lists: they repeat a page's words and answer nothing."""
+"""Factor for reference lists, which repeat a page's words without answering anything."""
 
 CITATION_MIN_MARKS: Final = 2
 LENGTH_POWER: Final = 0.2
-"""Score goes down with length to this power: shorter windows leave room for others."""
+"""The score falls with the length to this power: shorter windows leave space for others."""
 
 SHORTEST_CHARS: Final = 60
-"""Length below which a window is not favoured more (a lone heading, an orphaned line)."""
+"""Shorter windows, such as a lone heading, are treated as having this length."""
 
 NORMAL_CHARS: Final = 250
 
-_NUMBER_ASKED = re.compile(
+_NUMBER_QUESTION = re.compile(
     r"\b(?:when|how (?:many|much|long|old|far|often|tall|high|big|large|fast|deep|wide)"
     r"|(?:what|which) (?:year|date|day|month|time|percent\w*|age|number|temperature)"
     r"|number|percent\w*|date|year"
@@ -72,37 +72,38 @@ _CITATION_MARK = re.compile(r"\^|IS[BS]N|doi|DOI|PMID|Retrieved|Archived|pp ?\.|
 
 
 @dataclass(slots=True)
-class Scored:
-    """Every window's score, and the score after each ingredient (to explain it)."""
+class WindowScores:
+    """The scores of a page's windows for a query, after each stage."""
 
     index: Index
     query: Query
     hits: list[Hits]
     idf: list[float]
-    """The weight of each term, by its rarity on the page; 0 when it is absent."""
+    """The weight of each term by its rarity on the page; 0 if it is absent."""
 
-    mass: float
-    """The weight the whole query would have, its absent terms counted as found once."""
+    query_weight: float
+    """The weight of all terms; an absent term weighs as if it occurred once."""
 
     stages: list[tuple[str, list[float]]]
+    """The name of each stage and the scores after it; empty if no term was found."""
 
     @property
     def scores(self) -> list[float]:
-        """The final scores."""
+        """The scores after the last stage; empty if no term was found."""
         return self.stages[-1][1] if self.stages else []
 
     @property
     def order(self) -> list[int]:
-        """All windows, best first, ties in page order."""
-        return by_score(self.scores)
+        """All windows, best first, with ties in page order."""
+        return sort_by_score(self.scores)
 
     def best(self, count: int) -> list[int]:
-        """The best windows that have a score, ties in page order."""
+        """Return the `count` best windows with a score above 0."""
         scores = self.scores
         return [window for window in self.order[:count] if scores[window] > 0]
 
     def explain(self, window: int) -> dict[str, float]:
-        """What each ingredient added to (or took from) a window's score."""
+        """Return by how much each stage changed a window's score."""
         parts: dict[str, float] = {}
         before = 0.0
         for name, scores in self.stages:
@@ -111,46 +112,45 @@ class Scored:
         return parts
 
 
-def by_score(scores: list[float]) -> list[int]:
-    """Windows, best first, ties in page order."""
+def sort_by_score(scores: list[float]) -> list[int]:
+    """Return the windows, best first, with ties in page order."""
     return sorted(range(len(scores)), key=lambda window: -scores[window])
 
 
-def score(index: Index, text: str) -> Scored:
-    """Score the windows for a query. Nothing found leaves no stages, hence no scores."""
-    query, hits = looked_up(index, text)
-    return weighed(index, query, hits, [len(each.windows) for each in hits], index.size)
+def score_query(index: Index, query: str) -> WindowScores:
+    """Score the windows of a page for a query."""
+    parsed, hits = find_terms(index, query)
+    return score_windows(index, parsed, hits, [len(term_hits.windows) for term_hits in hits], index.size)
 
 
-def looked_up(index: Index, text: str) -> tuple[Query, list[Hits]]:
-    """A query's terms, and where each of them is."""
-    query = parse(text, *index.sample)
-    return query, [find(index, term, query.language, query.folded) for term in query.terms]
+def find_terms(index: Index, query: str) -> tuple[Query, list[Hits]]:
+    """Parse a query and find the hits of its terms."""
+    parsed = parse_query(query, *index.sample)
+    return parsed, [find_hits(index, term, parsed.language, parsed.folded) for term in parsed.terms]
 
 
-def weighed(index: Index, query: Query, hits: list[Hits], found: Sequence[int], windows: int) -> Scored:
-    """The windows scored where each term was `found` in so many of so many `windows`: this page's, or more pages'."""
-    idf = [_idf(each.term, count, windows) for each, count in zip(hits, found, strict=True)]
-    mass = sum(weight or _idf(each.term, 0, windows, absent=1.0) for weight, each in zip(idf, hits, strict=True))
-    scored = Scored(index, query, hits, idf, mass, [])
-    if any(each.count for each in hits):
+def score_windows(index: Index, query: Query, hits: list[Hits], counts: Sequence[int], windows: int) -> WindowScores:
+    """Score the windows of a page; each term occurs in `counts` of `windows` windows, of this page or of several."""
+    idf = [_idf(term_hits.term, count, windows) for term_hits, count in zip(hits, counts, strict=True)]
+    query_weight = sum(
+        weight or _idf(term_hits.term, 0, windows, absent=1.0) for weight, term_hits in zip(idf, hits, strict=True)
+    )
+    scored = WindowScores(index, query, hits, idf, query_weight, [])
+    if any(term_hits.count for term_hits in hits):
         _score_words(scored)
-        scored.stages.append(("surroundings", _surroundings(scored.scores)))
-        scored.stages.append(("form", _form(scored)))
+        scored.stages.append(("surroundings", _add_surroundings(scored.scores)))
+        scored.stages.append(("form", _apply_form(scored)))
     return scored
 
 
-def _idf(term: Term, found: int, windows: int, absent: float = 0.0) -> float:
-    """Weight of a term by its rarity; by default 0 for an absent one, which tells windows not apart."""
-    return _rarity(found, windows) * term.weight * (1.0 if found else absent)
+def _idf(term: Term, count: int, windows: int, absent: float = 0.0) -> float:
+    """Return the weight of a term in `count` of `windows` windows; an absent term has the factor `absent`."""
+    rarity = float(math.log(1 + (windows - count + 0.5) / (count + 0.5)) ** IDF_POWER)
+    return rarity * term.weight * (1.0 if count else absent)
 
 
-def _rarity(found: int, windows: int) -> float:
-    return float(math.log(1 + (windows - found + 0.5) / (found + 0.5)) ** IDF_POWER)
-
-
-def _score_words(scored: Scored) -> None:
-    """Three stages: terms in the window, terms around it, and the share of the query covered."""
+def _score_words(scored: WindowScores) -> None:
+    """Add three stages: terms in the window, terms around it, and the share of the query that is covered."""
     size = scored.index.size
     words, total, covered = [0.0] * size, [0.0] * size, [0.0] * size
     for hits, idf in zip(scored.hits, scored.idf, strict=True):
@@ -162,20 +162,24 @@ def _score_words(scored: Scored) -> None:
         for window, value in _with_context(scored.index, hits, own).items():
             total[window] += idf * value
             covered[window] += idf * (value if value < 1 else 1.0)
-    mass = sum(scored.idf) or 1.0
+    total_idf = sum(scored.idf) or 1.0
     scored.stages.append(("words", words))
     scored.stages.append(("context", total))
-    scored.stages.append(("coverage", [t * c / mass for t, c in zip(total, covered, strict=True)]))
+    scored.stages.append(("coverage", [t * c / total_idf for t, c in zip(total, covered, strict=True)]))
 
 
 def _saturate(frequency: float) -> float:
-    """BM25's saturation: 1 for one hit, towards 1 + k1 for many."""
+    """Return BM25's saturation: 1 for one hit, approaching 1 + k1 for many."""
     return frequency * (SATURATION + 1) / (frequency + SATURATION)
 
 
 def _with_context(index: Index, hits: Hits, own: dict[int, float]) -> dict[int, float]:
-    """A term's presence in the windows: its own hits, or those near it, or its heading's."""
-    presence = _spread_far(index.size, own) if len(own) * REACH > index.size else _spread_near(index.size, own)
+    """Return a term's weight by window: the largest of its own hits, those near it and its heading's."""
+    presence = (
+        _spread_in_passes(index.size, own)
+        if len(own) * CARRIED_WINDOWS > index.size
+        else _spread_by_hit(index.size, own)
+    )
     longest = max(HEADING_MIN_WINDOWS, index.size * HEADING_MAX_SHARE)
     for number, weight in hits.headings.items():
         heading = index.layout.headings[number]
@@ -187,25 +191,25 @@ def _with_context(index: Index, hits: Hits, own: dict[int, float]) -> dict[int, 
     return presence
 
 
-def _spread_near(size: int, own: dict[int, float]) -> dict[int, float]:
-    """A rare term's hits carried to the windows around each, fading."""
-    fading = [max(NEAR_DECAY**distance, FAR_SHARE * FAR_DECAY**distance) for distance in range(REACH + 1)]
+def _spread_by_hit(size: int, own: dict[int, float]) -> dict[int, float]:
+    """Spread the hits of a rare term to the windows around each hit, decaying."""
+    decay = [max(NEAR_DECAY**distance, FAR_SHARE * FAR_DECAY**distance) for distance in range(CARRIED_WINDOWS + 1)]
     presence: dict[int, float] = {}
     for window, value in own.items():
         capped = value if value < 1 else 1.0
-        for distance in range(1, REACH + 1):
-            carried = capped * fading[distance]
-            for beside in (window - distance, window + distance):
-                if 0 <= beside < size and carried > presence.get(beside, 0.0):
-                    presence[beside] = carried
+        for distance in range(1, CARRIED_WINDOWS + 1):
+            spread = capped * decay[distance]
+            for neighbour in (window - distance, window + distance):
+                if 0 <= neighbour < size and spread > presence.get(neighbour, 0.0):
+                    presence[neighbour] = spread
     for window, value in own.items():
         if value > presence.get(window, 0.0):
             presence[window] = value
     return presence
 
 
-def _spread_far(size: int, own: dict[int, float]) -> dict[int, float]:
-    """The same for a term that is nearly everywhere: one pass each way instead of one around each hit."""
+def _spread_in_passes(size: int, own: dict[int, float]) -> dict[int, float]:
+    """Spread the hits of a frequent term like `_spread_by_hit`, but in one pass in each direction."""
     presence = [0.0] * size
     for window, value in own.items():
         presence[window] = value
@@ -225,8 +229,8 @@ def _spread_far(size: int, own: dict[int, float]) -> dict[int, float]:
     return dict(enumerate(presence))
 
 
-def _surroundings(scores: list[float]) -> list[float]:
-    """Add the mean score around each window: the second, wider scale."""
+def _add_surroundings(scores: list[float]) -> list[float]:
+    """Add the mean score around each window."""
     result = list(scores)
     for order in (range(len(scores)), range(len(scores) - 1, -1, -1)):
         mean = 0.0
@@ -236,15 +240,15 @@ def _surroundings(scores: list[float]) -> list[float]:
     return result
 
 
-def _form(scored: Scored) -> list[float]:
-    """What the best windows look like: numbers where asked for, references, length."""
+def _apply_form(scored: WindowScores) -> list[float]:
+    """Adjust the best windows' scores for length, for numbers that the question asks for, and for reference lists."""
     result = list(scored.scores)
     index = scored.index
-    number_asked = _NUMBER_ASKED.search(scored.query.text) is not None
-    for window in scored.best(REFINED):
+    asks_for_number = _NUMBER_QUESTION.search(scored.query.text) is not None
+    for window in scored.best(REFINED_WINDOWS):
         passage = index.text[index.starts[window] : index.end(window)]
         factor = (NORMAL_CHARS / max(SHORTEST_CHARS, len(passage))) ** LENGTH_POWER
-        if number_asked and _DIGIT.search(passage):
+        if asks_for_number and _DIGIT.search(passage):
             factor *= 1 + NUMBER_BOOST
         if len(_CITATION_MARK.findall(passage)) >= CITATION_MIN_MARKS:
             factor *= CITATION_FACTOR

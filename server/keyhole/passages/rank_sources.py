@@ -1,86 +1,119 @@
-"""Passages of several texts: ranked so that their scores compare, and fitted into one room. Words nothing."""
+"""Rank the passages of several texts with comparable scores, and join passages with gap lines."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Final
 
-from keyhole.passages.corpus import scored_together
-from keyhole.passages.find import Index
-from keyhole.passages.labels import label
+from keyhole.passages.feedback import add_feedback
+from keyhole.passages.find import Hits, Index
+from keyhole.passages.labels import gap_label
 from keyhole.passages.pack import gap_line
-from keyhole.passages.rank import Scored
+from keyhole.passages.query import Match
+from keyhole.passages.rank import WindowScores, find_terms, score_windows
 from keyhole.records import Passage, Ranked
 
 SHORT_CHARS: Final = 60
-"""A window shorter than this is shown with what follows it: a lone heading, a lead-in, "Read more"."""
-LABELLED: Final = 30
-"""Passages of a text that name what stands above them: more than these of one text are seldom shown, and a label costs
-a look back."""
+"""A shorter window, such as a lone heading, a lead-in or "Read more", is joined with the next one."""
+MAX_LABELS: Final = 30
+"""Passages of a text that have a label: more are seldom shown, and each label costs a search backwards."""
 
 
 def rank_sources(texts: Sequence[str], queries: Sequence[str]) -> Ranked:
-    """For each text its matching passages, best first, comparable across texts: a score is what a passage and its
-    surroundings hold of the question, by how rare the words are in all texts together, to the question's whole weight.
+    """Rank the matching passages of each text, best first, with scores that compare across texts.
 
-    `queries`: phrasings of one question. A passage has the mean of their scores, as agreement says more than one
-    phrasing's favourite (Fox and Shaw, "Combination of multiple searches", TREC 1994), and holds what the best holds.
+    A score is the share of the query's weight that a passage and its context hold; a term's weight is its rarity in all
+    texts. `queries` are phrasings of one question: a passage's score is the mean over them, because agreement says more
+    than the favourite of one phrasing (Fox and Shaw, "Combination of multiple searches", TREC 1994), and its `held` is
+    the largest of them.
     """
     numbers = [number for number, text in enumerate(texts) if text]
     indexes = [Index(texts[number]) for number in numbers]
-    by_query = [scored_together(indexes, query) for query in queries]
+    by_query = [score_together(indexes, query) for query in queries]
     ranked: list[tuple[Passage, ...]] = [()] * len(texts)
     for place, number in enumerate(numbers):
-        ranked[number] = _ranked(indexes[place], [scored[place] for scored in by_query])
+        ranked[number] = _rank_passages(indexes[place], [scored[place] for scored in by_query])
     return tuple(ranked)
 
 
+def score_together(indexes: Sequence[Index], query: str) -> list[WindowScores]:
+    """Score the windows of each text for a query, with one weight per term for all texts.
+
+    A word that occurs all over its own page but on no other page is rare, as it should be.
+    """
+    found = [find_terms(index, query) for index in indexes]
+    counts: Counter[tuple[str, Match]] = Counter()
+    for _, hits in found:
+        for term_hits in hits:
+            counts[_term_key(term_hits)] += len(term_hits.windows)
+    windows = sum(index.size for index in indexes)
+    return [
+        add_feedback(score_windows(index, parsed, hits, [counts[_term_key(each)] for each in hits], windows))
+        for index, (parsed, hits) in zip(indexes, found, strict=True)
+    ]
+
+
+def _term_key(hits: Hits) -> tuple[str, Match]:
+    # Not the stem: pages in different languages may stem the same word differently.
+    return hits.term.surface, hits.term.match
+
+
 def join_spans(text: str, spans: Sequence[tuple[int, int]], labels: Sequence[str] = ()) -> str:
-    """The verbatim spans and, on lines of their own, the gaps around them; a label says what stands above its span,
-    unless that was just shown or said."""
+    """Join the verbatim spans with gap lines for what is omitted.
+
+    A gap line ends with the label of the next span, unless the previous span or gap line has the same words.
+    """
     parts: list[str] = []
     position = 0
-    said = ""
+    last_label = ""
     for number, (start, end) in enumerate([*spans, (len(text), len(text))]):
         if start > position:
-            above = labels[number] if number < len(labels) else ""
-            new = above if above != said and not (parts and above.strip() in parts[-1]) else ""
-            parts.append(("" if not parts or parts[-1].endswith("\n") else "\n") + gap_line(position, start, new))
-            said = above
+            label = labels[number] if number < len(labels) else ""
+            is_new = label != last_label and not (parts and label.strip() in parts[-1])
+            on_new_line = not parts or parts[-1].endswith("\n")
+            parts.append(("" if on_new_line else "\n") + gap_line(position, start, label if is_new else ""))
+            last_label = label
         parts.append(text[start:end])
         position = end
     return "".join(parts)
 
 
-def _ranked(index: Index, scored: Sequence[Scored]) -> tuple[Passage, ...]:
-    """The passages of one text that hold anything of a query, scores of different queries made comparable."""
+def _rank_passages(index: Index, by_query: Sequence[WindowScores]) -> tuple[Passage, ...]:
+    """Return the passages of one text that hold a term of any query, best first."""
     scores, held = [0.0] * index.size, [0.0] * index.size
-    for each in scored:
-        for window, value in enumerate(each.scores):
-            scores[window] += value / each.mass / len(scored)
-        for window, value in enumerate(dict(each.stages).get("context", ())):
-            held[window] = max(held[window], value / each.mass)
-    found = [
+    for scored in by_query:
+        for window, value in enumerate(scored.scores):
+            scores[window] += value / scored.query_weight / len(by_query)
+        for window, value in enumerate(dict(scored.stages).get("context", ())):
+            held[window] = max(held[window], value / scored.query_weight)
+    passages = [
         (max(scores[first:last]), first, last, share)
-        for first, last in _units(index)
+        for first, last in _join_short_windows(index)
         if (share := max(held[first:last])) > 0
     ]
-    found.sort(key=lambda unit: (-unit[0], unit[1]))
+    passages.sort(key=lambda passage: (-passage[0], passage[1]))
     return tuple(
-        Passage(index.starts[first], index.end(last - 1), score, label(index, first) if place < LABELLED else "", share)
-        for place, (score, first, last, share) in enumerate(found)
+        Passage(
+            index.starts[first],
+            index.end(last - 1),
+            score,
+            gap_label(index, first) if place < MAX_LABELS else "",
+            share,
+        )
+        for place, (score, first, last, share) in enumerate(passages)
     )
 
 
-def _units(index: Index) -> list[tuple[int, int]]:
-    """The windows, a short one together with those after it up to the first that is not, the last with those before."""
-    units: list[tuple[int, int]] = []
+def _join_short_windows(index: Index) -> list[tuple[int, int]]:
+    """Return ranges of windows: a short window is joined with the next ones, at the end of the text with the last."""
+    ranges: list[tuple[int, int]] = []
     first = 0
     for window in range(index.size):
         last = window + 1
         if len(index.text[index.starts[first] : index.end(window)].strip()) >= SHORT_CHARS:
-            units.append((first, last))
+            ranges.append((first, last))
             first = last
     if first < index.size:
-        units.append((units.pop()[0] if units else first, index.size))
-    return units
+        ranges.append((ranges.pop()[0] if ranges else first, index.size))
+    return ranges

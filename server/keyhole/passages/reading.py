@@ -1,4 +1,4 @@
-"""Reading a text in order, and finding a quote in it. No query and no scores here."""
+"""Read a text in windows, and find quotes in it."""
 
 from __future__ import annotations
 
@@ -7,54 +7,72 @@ import re
 from keyhole.records import Quote, Window
 from keyhole.text.measure import Measure, fit_forward
 
+MIN_WINDOW = 500
+"""Characters of the shortest omitted range with a call of its own; a shorter one is read with the text after it."""
 
-def window(
+
+def read_window(
     text: str,
     offset: int,
     limit: int | None,
-    room: int,
+    max_size: int,
     measure: Measure,
     *,
     base: int = 0,
     total: int | None = None,
 ) -> Window:
-    """What can be read from `offset`: at most `limit` characters and `room`, at least one character.
+    """Return the window from `offset` of at most `limit` characters and size `max_size`, and at least one character.
 
-    Where the room ends it and not the limit, it ends with a line if one ends in its last quarter. `text` may be only
-    what stands from `base` on of `total` characters; `reach` says how much of it is looked at.
+    A window that `max_size` cuts ends at a line break if there is one in its last quarter. `text` may be a part of a
+    text of `total` characters, starting at `base`; `max_window_chars` returns how long the part must be.
     """
     total = base + len(text) if total is None else total
     start = min(max(0, offset), total)
     limit = None if limit is None else max(1, limit)
-    # Asked first whether all of it fits: pieces together may take more, and a window that was named must come whole.
-    if limit is not None and limit <= room and measure(text[start - base : start - base + limit]) <= room:
+    # Measured in one piece first: pieces may add up to more, and a window whose limit was given must be complete.
+    if limit is not None and limit <= max_size and measure(text[start - base : start - base + limit]) <= max_size:
         return Window(start, max(min(start + limit, total), min(start + 1, total)), total)
-    end = base + fit_forward(text, start - base, room, measure)
+    end = base + fit_forward(text, start - base, max_size, measure)
     if end < total:
         newline = text.rfind("\n", start - base + (end - start) * 3 // 4, end - base)
         end = base + newline + 1 if newline >= 0 else end
     return Window(start, max(end, min(start + 1, total)), total)
 
 
-def around(text: str, quote: Quote, context: int, room: int, measure: Measure) -> Window:
-    """The quote with at most `context` characters on either side. What comes before it takes at most half of the room
-    that the quote leaves, so that a small room shows the quote and not what leads to it."""
+def next_window(
+    text: str, start: int, end: int, max_size: int, measure: Measure, *, base: int = 0, total: int | None = None
+) -> Window:
+    """Return the window that a call for the omitted range `start:end` will show, so that the call can name it.
+
+    The window ends with the range, unless the range is too short for a call of its own. `base` and `total` are those of
+    `read_window`.
+    """
+    limit = end - start if end - start >= MIN_WINDOW else None
+    return read_window(text, start, limit, max_size, measure, base=base, total=total)
+
+
+def quote_window(text: str, quote: Quote, context: int, max_size: int, measure: Measure) -> Window:
+    """Return the window with the quote and at most `context` characters on either side.
+
+    The context before the quote gets at most half of the size that the quote leaves, so that a small window shows the
+    quote itself.
+    """
     before = text[max(0, quote.start - context) : quote.start]
-    left = max(0, room - measure(text[quote.start : quote.end]))
+    left = max(0, max_size - measure(text[quote.start : quote.end]))
     start = quote.start - fit_forward(before[::-1], 0, left // 2, measure)
-    return window(text, start, quote.end + context - start, room, measure)
+    return read_window(text, start, quote.end + context - start, max_size, measure)
 
 
-def reach(limit: int | None, room: int) -> int:
-    """Characters from its start that a window looks at: no character takes less room than one."""
-    return max(1, room if limit is None else min(limit, room))
+def max_window_chars(limit: int | None, max_size: int) -> int:
+    """Return the most characters that a window can have; the size of a character is at least 1."""
+    return max(1, max_size if limit is None else min(limit, max_size))
 
 
 def find_quote(text: str, quote: str) -> Quote | None:
-    """Where a quote stands: exactly, else with only letters and digits compared, ignoring case."""
-    at = text.find(quote)
-    if at >= 0:
-        return Quote(at, at + len(quote), exact=True)
+    """Find a quote exactly, or else by its letters and digits alone, ignoring case."""
+    start = text.find(quote)
+    if start >= 0:
+        return Quote(start, start + len(quote), exact=True)
     words = [re.escape(word) for word in re.findall(r"\w+", quote)]
     if not words:
         return None

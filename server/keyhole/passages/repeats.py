@@ -1,4 +1,4 @@
-"""Which of the chosen windows were shown before and need not be shown again. Decides only; names no call."""
+"""Find the selected passages that the reader was shown before."""
 
 from __future__ import annotations
 
@@ -11,54 +11,51 @@ from keyhole.passages.find import Index
 from keyhole.passages.pack import Span
 from keyhole.text.measure import Measure
 
-LEAST_STRETCH: Final = 150
-"""Bytes. A shorter repetition costs less than the gap line that would stand for it."""
-LEAST_SAVED: Final = 400
-"""Bytes. Less is not worth the line that names what was left out."""
-LINE: Final = 100
-"""Bytes of the words of that line."""
-NAMED: Final = 72
-"""Bytes by which a stretch makes it longer at most: its offsets, a call, and what that asked for."""
+MIN_REPEAT_BYTES: Final = 150
+"""Minimum bytes of a repeated span: a shorter one costs less than the gap line that would replace it."""
+MIN_SAVED_BYTES: Final = 400
+"""Minimum bytes saved: less is not worth the line that lists the repeated spans."""
+REPEATS_LINE_BYTES: Final = 100
+"""Bytes of that line without its spans."""
+REPEAT_BYTES: Final = 72
+"""Maximum bytes of a span in that line: its offsets, the call that showed it, and the query of the call."""
 
 
-class Before:
-    """Stretches of one text that were shown before."""
+class ShownSpans:
+    """The spans of one text that the reader was shown."""
 
     def __init__(self, spans: Sequence[Span]) -> None:
         ordered = sorted(spans)
         self._starts = [start for start, _ in ordered]
-        self._furthest = list(accumulate((end for _, end in ordered), max))
-
-    def __bool__(self) -> bool:
-        return bool(self._starts)
+        self._furthest_ends = list(accumulate((end for _, end in ordered), max))
 
     def covers(self, start: int, end: int) -> bool:
-        """Whether one of them holds all of this: an overlap is no repetition."""
+        """Return whether one span contains all of `text[start:end]`; an overlap is not enough."""
         place = bisect_right(self._starts, start) - 1
-        return place >= 0 and self._furthest[place] >= end
+        return place >= 0 and self._furthest_ends[place] >= end
 
 
-def repeated(index: Index, spans: Sequence[Span], before: Before, measure: Measure) -> list[Span]:
-    """What of `spans` stands in windows that were shown before; nothing where leaving it out saves little."""
-    stretches: list[Span] = []
+def find_repeated(index: Index, spans: Sequence[Span], before: ShownSpans, measure: Measure) -> list[Span]:
+    """Return the parts of `spans` in windows that were shown before; empty if omitting them saves too little."""
+    repeated: list[Span] = []
     for start, end in spans:
         for window in range(index.window_at(start), index.window_at(end - 1) + 1):
             if not before.covers(index.starts[window], index.end(window)):
                 continue
             piece = (index.starts[window], min(end, index.end(window)))
-            if stretches and stretches[-1][1] == piece[0]:
-                piece = (stretches.pop()[0], piece[1])
-            stretches.append(piece)
-    sizes = {stretch: measure(index.text[slice(*stretch)]) for stretch in stretches}
-    long = [each for each in stretches if sizes[each] >= LEAST_STRETCH or _ends_within_a_window(index, each)]
-    return long if sum(sizes[stretch] for stretch in long) >= LEAST_SAVED + room_to_name(long) else []
+            if repeated and repeated[-1][1] == piece[0]:
+                piece = (repeated.pop()[0], piece[1])
+            repeated.append(piece)
+    sizes = {span: measure(index.text[slice(*span)]) for span in repeated}
+    long = [span for span in repeated if sizes[span] >= MIN_REPEAT_BYTES or _ends_inside_window(index, span)]
+    return long if sum(sizes[span] for span in long) >= MIN_SAVED_BYTES + repeats_line_size(long) else []
 
 
-def _ends_within_a_window(index: Index, stretch: Span) -> bool:
-    """Whether it is the first sentences of a window, which would be shown alone."""
-    return index.end(index.window_at(stretch[1] - 1)) > stretch[1]
+def _ends_inside_window(index: Index, span: Span) -> bool:
+    """Return whether a span ends with the first sentences of a window."""
+    return index.end(index.window_at(span[1] - 1)) > span[1]
 
 
-def room_to_name(stretches: Sequence[Span]) -> int:
-    """Bytes kept free for naming what is left out."""
-    return LINE + NAMED * len(stretches) if stretches else 0
+def repeats_line_size(spans: Sequence[Span]) -> int:
+    """Return the bytes to reserve for the line that lists repeated spans."""
+    return REPEATS_LINE_BYTES + REPEAT_BYTES * len(spans) if spans else 0

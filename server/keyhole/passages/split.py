@@ -1,4 +1,4 @@
-"""Cut a text into windows: short runs of whole sentences, code, rows and items kept together."""
+"""Split a text into windows: runs of whole sentences, code lines, table rows or list items."""
 
 from __future__ import annotations
 
@@ -10,35 +10,35 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 TARGET_CHARS: Final = 350
-"""Length a window grows to: two or three sentences, so 2,000 characters buy seven places."""
+"""Target length of a window: two or three sentences, so about seven windows fit 2,000 characters."""
 
 DENSE_TARGET_CHARS: Final = 150
-"""The same where a character is a syllable or a word (Chinese, Japanese)."""
+"""Target length where a character is a syllable or a word (Chinese, Japanese)."""
 
 BLOCK_MIN_SHARE: Final = 1.0
-"""A paragraph closes a window once the window has this share of the target."""
+"""The end of a paragraph ends a window that has at least this share of the target."""
 
-STRETCH: Final = 1.6
-"""A short window takes one more long sentence up to this many targets, rather than end small."""
+STRETCH_TARGETS: Final = 1.6
+"""A short window may take one more long sentence up to this many targets."""
 
 WHOLE_TARGETS: Final = 4
-"""Code blocks and table rows stay whole up to this many targets, sentences up to `HARD`."""
+"""Code blocks and table rows stay whole up to this many targets, sentences up to `HARD_TARGETS`."""
 
 HARD_TARGETS: Final = 2.4
-"""A run without any border is cut, at a clause or a space, once it is this many targets long."""
+"""A run without borders is cut at a clause or a space once it is this many targets long."""
 
 WRAPPED_LINE_CHARS: Final = 60
-"""A line this long that goes on in lower case is a wrapped line, not the end of anything."""
+"""A line this long that continues in lower case is a wrapped line."""
 
 DENSE_SAMPLE_CHARS: Final = 4_000
 DENSE_MIN_SHARE: Final = 0.3
-"""A text is dense when this share of its first characters are Han or kana."""
+"""A text is dense if this share of its first characters are Han or kana."""
 
 _DENSE = re.compile("[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")
 
 
-def _stop(char: str) -> re.Pattern[str]:
-    """A full stop (or several, or with closing quotes) and the space after it."""
+def _stop_pattern(char: str) -> re.Pattern[str]:
+    """Match one or more full stops with closing quotes and the space after them."""
     stops, closing = r"[.!?؟।॥۔…]{0,3}", r"[)\]\"'”’»]{0,3}"
     spaced_dots = r"(?:[.…]{1,4}[^\S\n]+)*"
     return re.compile(rf"{re.escape(char)}{stops}{closing}[^\S\n]+{spaced_dots}")
@@ -46,82 +46,85 @@ def _stop(char: str) -> re.Pattern[str]:
 
 _LINES = re.compile(r"\n\s*")
 _STOPS: Final = {
-    **{char: _stop(char) for char in ".!?؟।॥۔…"},
+    **{char: _stop_pattern(char) for char in ".!?؟।॥۔…"},
     **{char: re.compile(char + r"[。！？｡]*[」』”’）\"]*") for char in "。！？｡"},
 }
-"""One pattern per stop: a pattern that begins with a letter is searched at the speed of C."""
+"""One pattern per stop: `re` searches fastest for a pattern that begins with a literal character."""
 
 CHUNK_CHARS: Final = 50_000
-"""Borders are collected and sorted for this much text at a time, to bound memory."""
+"""Characters for which borders are collected and sorted at a time, to bound memory."""
 
 _CLAUSE = re.compile(r"[,;:，；、：]\s?|\s")
 _FENCE = re.compile(r"\n(?:```|~~~)")
 _HEADING = re.compile(r"(#{1,6})[ \t]")
 
 _LINE_ENDERS = ".!?:;|。！？।"
-# Inline code, emphasis, a link or a bracket at the beginning of a line; list items, tables and fences are not.
-_PARAGRAPH_GOES_ON = re.compile(r"[(\"'“«]|`(?!``)|\*{1,2}[^\s*]|_\w|\[[^\]\n]{1,80}\]\(")
+# A line that begins with inline code, emphasis, a link, a quote or a bracket may continue a paragraph.
+_CONTINUES_PARAGRAPH = re.compile(r"[(\"'“«]|`(?!``)|\*{1,2}[^\s*]|_\w|\[[^\]\n]{1,80}\]\(")
 
 _SENTENCE, _LINE, _BLOCK = 0, 1, 2
 _AVOID: Final = -1
 _CODE: Final = -2
-"""Borders at which a cut is avoided: after a lead-in or inside a row, and inside code."""
-
+"""Borders at which a cut is avoided: after a lead-in or inside a table row (`_AVOID`), and inside code (`_CODE`)."""
 
 MAX_HEADINGS: Final = 10_000
-"""Headings after these are lines like others: the longest manuals have some thousands, and each costs what 40 words
-do, so that a text of nothing else would take four times as long as prose."""
+"""Later headings are treated as ordinary lines. The longest manuals have some thousands; each costs as much as 40
+words, so a text of headings alone would take four times as long as prose."""
 
 
 class Heading(NamedTuple):
-    """A Markdown heading line: the windows of its section, and where its line is. A tuple, as a page may be made
-    of nothing but headings, and tuples are made six times as fast as frozen dataclasses."""
+    """A Markdown heading line and the windows of its section.
+
+    A tuple, because tuples are created six times as fast as frozen dataclasses, and a page may have only headings.
+    """
 
     first: int
     last: int
-    """One past the last window of the section."""
+    """The window after the last window of the section."""
     level: int
     start: int
+    """Offset of the heading line."""
     end: int
+    """Offset of the end of the heading line."""
     parent: int = -1
-    """The number of the nearest heading above of a higher level; -1 for none."""
+    """The number of the nearest preceding heading of a higher level; -1 for none."""
 
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """The windows of a text, as their starts (the first is 0), and its headings in order."""
+    """The start offsets of a text's windows (the first is 0), and its headings in order."""
 
     starts: list[int]
     headings: list[Heading]
 
 
 def split(text: str) -> Layout:
-    """Windows that joined are the text: window i is `text[starts[i]:starts[i + 1]]`."""
+    """Split a text into windows; window i is `text[starts[i]:starts[i + 1]]`, and the last one ends with the text."""
     starts = [0]
     marks: list[tuple[int, int, int, int]] = []
-    target = _target(text)
+    target = _target_chars(text)
     hard, whole = int(target * HARD_TARGETS), target * WHOLE_TARGETS
-    small, stretch = target * BLOCK_MIN_SHARE, target * STRETCH
+    small, stretch = target * BLOCK_MIN_SHARE, target * STRETCH_TARGETS
     begin = last = 0
     last_kind = _BLOCK
     for end, kind in _borders(text):
         heading = _HEADING.match(text, last) if last_kind > _SENTENCE and len(marks) < MAX_HEADINGS else None
         size = end - begin
         if heading is not None:
-            stacked = bool(marks) and marks[-1][3] == last and size <= target
-            if last > begin and not stacked:
+            follows_heading = bool(marks) and marks[-1][3] == last and size <= target
+            if last > begin and not follows_heading:
                 starts.append(last)
                 begin = last
             line_end = text.find("\n", last)
             marks.append((len(starts) - 1, len(heading.group(1)), last, max(end, line_end)))
         elif size > target and last > begin and not (marks and marks[-1][3] == last):
             limit = whole if last_kind < 0 else stretch
-            long_enough = last_kind > _SENTENCE or last - begin >= target * 0.6
-            if size > limit or (last_kind >= 0 and long_enough):
+            is_long_enough = last_kind > _SENTENCE or last - begin >= target * 0.6
+            if size > limit or (last_kind >= 0 and is_long_enough):
                 starts.append(last)
                 begin = last
         if end - begin > hard and not ((kind < 0 or last_kind == _CODE) and end - begin <= whole):
-            begin = _cut(text, begin, end, target, hard, starts)
+            begin = _cut_run(text, begin, end, target, hard, starts)
         if kind == _BLOCK and end - begin >= small and heading is None and end < len(text):
             starts.append(end)
             begin = end
@@ -130,20 +133,20 @@ def split(text: str) -> Layout:
 
 
 def sentence_ends(text: str, start: int, end: int) -> list[int]:
-    """Where the sentences and lines of a window end, its own end last."""
+    """Return the ends of the sentences and lines of `text[start:end]`; the last one is `end`."""
     piece = text[start:end]
     return [start + offset for offset, kind in _borders(piece) if kind >= 0 or offset == len(piece)]
 
 
-def _target(text: str) -> int:
+def _target_chars(text: str) -> int:
     sample = text[:DENSE_SAMPLE_CHARS]
     dense = len(_DENSE.findall(sample)) > DENSE_MIN_SHARE * len(sample)
     return DENSE_TARGET_CHARS if dense else TARGET_CHARS
 
 
 def _borders(text: str) -> Iterator[tuple[int, int]]:
-    """Ends of sentences, lines and blocks; `_AVOID` and `_CODE` mark those at which a cut is avoided."""
-    fences = [found.start() for found in _FENCE.finditer(text)]
+    """Yield the ends of sentences, lines and blocks with their kinds."""
+    fences = [match.start() for match in _FENCE.finditer(text)]
     if text.startswith(("```", "~~~")):
         fences.insert(0, -1)
     length = len(text)
@@ -168,50 +171,49 @@ def _borders(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _line_kind(text: str, line: int, start: int, end: int, in_code: bool) -> int | None:
-    """What a line break at `start` ends; None for one that only wraps a paragraph."""
+    """Return the kind of the border at a line break; None for a line break that only wraps a paragraph."""
     if in_code:
         return _CODE
-    blank = text.count("\n", start, end) > 1
-    if not blank and _wraps(text, line, start, end):
+    is_blank = text.count("\n", start, end) > 1
+    if not is_blank and _is_wrapped(text, line, start, end):
         return None
     if text[start - 1 : start] == ":":
         return _AVOID
-    return _BLOCK if blank else _LINE
+    return _BLOCK if is_blank else _LINE
 
 
 def _candidates(text: str) -> Iterator[tuple[int, int]]:
-    """Spans of stops and line breaks, in order; two may overlap."""
+    """Yield the spans of stops and line breaks in order; spans may overlap."""
     patterns = [_LINES, *(pattern for char, pattern in _STOPS.items() if char in text)]
     begin = 0
     while begin < len(text):
         end = begin + CHUNK_CHARS
         line = text.find("\n", end, end + CHUNK_CHARS)
         end = end if line < 0 else line
-        spans = [found.span() for pattern in patterns for found in pattern.finditer(text, begin, end)]
+        spans = [match.span() for pattern in patterns for match in pattern.finditer(text, begin, end)]
         spans.sort()
         yield from spans
         begin = end
 
 
-def _wraps(text: str, line: int, start: int, end: int) -> bool:
-    """Whether a line break is only the wrapping of a paragraph: after a long line that ends nothing, before one
-    that begins no block of its own."""
+def _is_wrapped(text: str, line: int, start: int, end: int) -> bool:
+    """Return whether a line break only wraps a paragraph: it follows a long line and does not begin a block."""
     return (
         start - line > WRAPPED_LINE_CHARS
         and text[start - 1] not in _LINE_ENDERS
-        and (text[end].islower() or _PARAGRAPH_GOES_ON.match(text, end) is not None)
+        and (text[end].islower() or _CONTINUES_PARAGRAPH.match(text, end) is not None)
     )
 
 
-def _cut(text: str, begin: int, end: int, target: int, hard: int, starts: list[int]) -> int:
-    """Cut a run without borders near the target length; returns where its last piece begins."""
+def _cut_run(text: str, begin: int, end: int, target: int, hard: int, starts: list[int]) -> int:
+    """Cut a run without borders near the target length, and return the start of its last piece."""
     while end - begin > hard:
         cut = begin + target
-        for found in _CLAUSE.finditer(text, begin + target // 2, begin + 2 * target):
-            cut = found.end()
+        for match in _CLAUSE.finditer(text, begin + target // 2, begin + 2 * target):
+            cut = match.end()
             if cut - begin >= target:
                 break
-        while cut < end and _joins(text[cut]):
+        while cut < end and _is_continuation(text[cut]):
             cut += 1
         if cut >= end:
             break
@@ -220,21 +222,21 @@ def _cut(text: str, begin: int, end: int, target: int, hard: int, starts: list[i
     return begin
 
 
-def _joins(char: str) -> bool:
-    """Whether a character belongs to the one before it (combining marks, low surrogates)."""
+def _is_continuation(char: str) -> bool:
+    """Return whether a character belongs to the previous one: a combining mark or a low surrogate."""
     return unicodedata.category(char)[0] == "M" or "\udc00" <= char <= "\udfff"
 
 
 def _sections(marks: list[tuple[int, int, int, int]], windows: int) -> list[Heading]:
-    """Headings with the end of their sections: the next heading of the same or a higher level."""
+    """Return the headings; a section ends at the next heading of the same or a higher level."""
     ends: list[int] = [windows] * len(marks)
     parents: list[int] = []
-    still_open: list[int] = []
+    open_sections: list[int] = []
     for i, (window, level, _, _) in enumerate(marks):
-        while still_open and marks[still_open[-1]][1] >= level:
-            ends[still_open.pop()] = window
-        parents.append(still_open[-1] if still_open else -1)
-        still_open.append(i)
+        while open_sections and marks[open_sections[-1]][1] >= level:
+            ends[open_sections.pop()] = window
+        parents.append(open_sections[-1] if open_sections else -1)
+        open_sections.append(i)
     return [
         Heading(window, max(ends[i], window + 1), level, start, end, parents[i])
         for i, (window, level, start, end) in enumerate(marks)

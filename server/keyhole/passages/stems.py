@@ -1,4 +1,4 @@
-"""Words of a text as terms that compare across texts and queries: for the store's index and across pages."""
+"""Turn words of texts and queries into comparable terms, for the store's index and for pages in several languages."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from keyhole.passages.languages import FUNCTION_WORDS, UNKNOWN, count_languages, guess_language, snowball_stem
+from keyhole.passages.languages import FUNCTION_WORDS, UNKNOWN, count_function_words, guess_language, snowball_stem
 from keyhole.passages.query import MAX_QUERY_CHARS
 from keyhole.passages.words import HANGUL, UNSPACED, WORD, fold_word, lower
 from keyhole.records import TOPIC
 
 SAMPLE_WORDS = 600
-"""Words whose function words tell the language: as many as a page's first screen."""
+"""Words that the language is detected from: about a page's first screen."""
 GRAM = 2
-"""Characters of a term in scripts written without spaces: two Chinese characters are about a word."""
-TOPICS: Final = 24
-"""Terms that a text is about, beside those of its title: the most frequent. A page of 8 KB has some 500 terms."""
-TOPIC_COUNT: Final = 3
-"""How often a text must say a term to be about it."""
+"""Characters of a term in unspaced scripts: two Chinese characters are about a word."""
+MAX_TOPICS: Final = 24
+"""Topics of a text besides the terms of its title: its most frequent terms. A page of 8 KB has about 500 terms."""
+MIN_TOPIC_COUNT: Final = 3
+"""Occurrences that make a term a topic."""
 
 _STEMMED: Final = (
     (
@@ -31,84 +31,91 @@ _STEMMED: Final = (
     (re.compile("[\u0600-\u06ff]"), ("ar", "fa")),
     (re.compile("[\u0900-\u097f]"), ("hi",)),
 )
-"""Beside English, the languages with a stemmer by a letter of their script: two words of a question name none."""
+"""The languages other than English with a stemmer, by the letters of their script; used for short queries, whose
+language cannot be detected."""
 
 
-def stems(text: str) -> list[str]:
-    """The terms of a text in order: stems without accents; pairs of characters in scripts without spaces."""
+def stem_text(text: str) -> list[str]:
+    """Return the terms of a text in order: stems without accents, or character pairs in unspaced scripts."""
     words = WORD.findall(lower(text))
-    return stems_in(words, _known(language_of(words)))
+    return stem_words(words, _language_or_english(detect_language(words)))
 
 
-def language_of(words: list[str]) -> str:
-    """The language that the function words among the first lower-case words are of."""
+def detect_language(words: list[str]) -> str:
+    """Detect the language of lower-case words by the function words among the first `SAMPLE_WORDS`."""
     sample = words[:SAMPLE_WORDS]
-    return guess_language(count_languages(sample), len(sample), [])
+    return guess_language(count_function_words(sample), len(sample), [])
 
 
-def stems_in(words: Iterable[str], language: str) -> list[str]:
-    """The terms of lower-case words of a language in order, without its function words."""
+def stem_words(words: Iterable[str], language: str) -> list[str]:
+    """Return the terms of lower-case words in order, without function words."""
     skipped = FUNCTION_WORDS.get(language, frozenset())
-    return [term for word in words if word not in skipped for term in terms_of(word, language)]
+    return [term for word in words if word not in skipped for term in word_terms(word, language)]
 
 
 def index_terms(title: str, text: str) -> list[str]:
-    """The distinct terms of a document for the store's index, and those that it is about once more with a mark: an
-    index that keeps no counts can so tell the pages on a word from the many that hold it."""
+    """Return the distinct terms of a document for the store's index, and its topics once more with the topic prefix.
+
+    The prefix lets an index without counts distinguish pages about a word from pages that contain it.
+    """
     words = WORD.findall(lower(f"{title}\n{text}"))
-    language = _known(language_of(words))
-    counts = Counter(stems_in(words, language))
-    return [*_with_words(counts, words), *topics(stems_in(WORD.findall(lower(title)), language), counts)]
+    language = _language_or_english(detect_language(words))
+    counts = Counter(stem_words(words, language))
+    return [*_add_words(counts, words), *mark_topics(stem_words(WORD.findall(lower(title)), language), counts)]
 
 
-def topics(title: Iterable[str], counts: Counter[str]) -> list[str]:
-    """What a document is about, marked: the terms of its title and those that it says most often."""
-    frequent = [term for term, count in counts.most_common(TOPICS) if count >= TOPIC_COUNT]
+def mark_topics(title: Iterable[str], counts: Counter[str]) -> list[str]:
+    """Return a document's topics with the topic prefix: the terms of its title and its most frequent terms."""
+    frequent = [term for term, count in counts.most_common(MAX_TOPICS) if count >= MIN_TOPIC_COUNT]
     return [TOPIC + term for term in dict.fromkeys([*title, *frequent])]
 
 
-def _with_words(terms: Iterable[str], words: Iterable[str]) -> list[str]:
-    found = dict.fromkeys(terms)
+def _add_words(terms: Iterable[str], words: Iterable[str]) -> list[str]:
+    """Return the distinct terms, and the unstemmed words without accents."""
+    distinct = dict.fromkeys(terms)
     for word in words:
         if not UNSPACED.search(word):
-            found.setdefault(fold_word(word))
-    return list(found)
+            distinct.setdefault(fold_word(word))
+    return list(distinct)
 
 
-def _known(language: str) -> str:
-    """A query of two words names no language; English is the likeliest, and its stemmer the mildest."""
+def _language_or_english(language: str) -> str:
+    """Replace an unknown language by English, which is the most likely and has the mildest stemmer."""
     return language if language != UNKNOWN else "en"
 
 
 def query_words(text: str) -> list[tuple[str, ...]]:
-    """The distinct words of a question, each as the forms that find it in an index: its stem in the question's
-    language, or where that is not known in every language of its script, and last the word itself. Function words are
-    left out, unless there is nothing else; each pair of characters in scripts without spaces is a word of its own."""
+    """Return the distinct words of a query, each as the forms to search an index for.
+
+    The forms are the stem in the query's language, or in every language of its script if the language is unknown, and
+    last the word itself. Function words are left out, unless the query has no other words. In unspaced scripts each
+    character pair is a word.
+    """
     words = WORD.findall(lower(text[:MAX_QUERY_CHARS]))
-    language = language_of(words)
+    language = detect_language(words)
     skipped = FUNCTION_WORDS.get(language, frozenset())
-    kept = [word for word in words if word not in skipped] or words
-    return list(dict.fromkeys(forms for word in kept for forms in _forms(word, language)))
+    content = [word for word in words if word not in skipped] or words
+    return list(dict.fromkeys(forms for word in content for forms in _word_forms(word, language)))
 
 
-def _forms(word: str, language: str) -> Iterator[tuple[str, ...]]:
+def _word_forms(word: str, language: str) -> Iterator[tuple[str, ...]]:
     if UNSPACED.search(word):
-        yield from ((term,) for term in terms_of(word, _known(language)))
+        yield from ((term,) for term in word_terms(word, _language_or_english(language)))
         return
-    script = next((languages for kind, languages in _STEMMED if kind.search(word)), ())
-    spoken = (language,) if language != UNKNOWN else ("en", *script)
-    stemmed, *pairs = zip(*(terms_of(word, each) for each in spoken), strict=True)
+    script = next((candidates for letters, candidates in _STEMMED if letters.search(word)), ())
+    languages = (language,) if language != UNKNOWN else ("en", *script)
+    stemmed, *pairs = zip(*(word_terms(word, each) for each in languages), strict=True)
     own = fold_word(word)
     yield (*dict.fromkeys(stem for stem in stemmed if stem != own), own)
     yield from ((pair[0],) for pair in pairs)
 
 
-def terms_of(word: str, language: str) -> Iterator[str]:
-    """The terms of one lower-case word."""
+def word_terms(word: str, language: str) -> Iterator[str]:
+    """Yield the terms of a lower-case word."""
     if not UNSPACED.search(word):
         yield fold_word(snowball_stem(language, word))
         if HANGUL.search(word):
-            # A Korean word ends in particles that no stemmer takes off: its pairs of syllables find it with others.
+            # No stemmer removes Korean particles; syllable pairs match the word with other particles.
             yield from (word[start : start + GRAM] for start in range(len(word) - GRAM + 1) if len(word) > GRAM)
         return
     for run in UNSPACED.findall(word):

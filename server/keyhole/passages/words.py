@@ -1,4 +1,4 @@
-"""Characters, scripts and words: lower case that keeps offsets, and what counts as a word."""
+"""Word patterns by script, and lower-casing and folding that keep offsets."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Final
 
 
 def _marks() -> str:
-    """Combining marks and joiners (they belong inside words), as ranges for a regex class."""
+    """Return the ranges of combining marks and joiners, which are parts of words, for a regex class."""
     ranges: list[list[int]] = []
     for code in (*range(0x0300, 0x1D00), 0x200C, 0x200D):
         if unicodedata.category(chr(code))[0] == "M" or code in (0x200C, 0x200D):
@@ -20,10 +20,10 @@ def _marks() -> str:
 
 
 WORD_TAIL: Final = rf"[^\W_]*(?:[{_marks()}]+[^\W_]*)*"
-"""What may follow inside a word; linear, as each step takes a character or ends."""
+"""The rest of a word after its first character; linear, because each step consumes a character or ends."""
 
 WORD: Final = re.compile(rf"[^\W_]{WORD_TAIL}")
-"""A word of any script: letters and digits, with the marks on them."""
+"""A word of any script: letters and digits with their combining marks."""
 
 UNSPACED: Final = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]+"
@@ -39,19 +39,19 @@ _SPECIAL_FOLDS: Final = {
     "ı": "i", "đ": "d", "ł": "l", "ø": "o", "ς": "σ",
     "أ": "ا", "إ": "ا", "آ": "ا", "ى": "ي", "ة": "ه", "ی": "ي", "ک": "ك",
 }  # fmt: skip
-"""Letters that are written one for another but have no Unicode decomposition to say so."""
+"""Letters that are written for one another but have no Unicode decomposition."""
 
-_KEPT_ACCENTS: Final = "й"
-"""A letter of its own, not a variant: и and й tell Russian words apart."""
+_UNFOLDED: Final = "й"
+"""й is a letter of its own: it distinguishes Russian words from those with и."""
 
 
 def _folds() -> tuple[tuple[str, str], ...]:
-    """Lower-case letter to its base, one character each so that offsets stay."""
+    """Return the base letter of each lower-case letter, one character each so that offsets stay."""
     table = dict(_SPECIAL_FOLDS)
     for code in (*range(0xC0, 0x250), *range(0x386, 0x460), *range(0x1E00, 0x2000)):
         char = chr(code)
         base = unicodedata.normalize("NFD", char)[0]
-        if char == char.lower() and base != char and char not in _KEPT_ACCENTS:
+        if char == char.lower() and base != char and char not in _UNFOLDED:
             table[char] = base
     for code in (*range(0xFF10, 0xFF1A), *range(0xFF41, 0xFF5B)):  # full-width digits, letters
         table[chr(code)] = chr(code - 0xFEE0)
@@ -64,16 +64,16 @@ _FOLD_TABLE: Final = {ord(char): base for char, base in _FOLDS}
 _FOLDABLE = re.compile("[" + "".join(char for char, _ in _FOLDS) + "]")
 
 
-LOWERED_CHARS: Final = 100_000
-"""Lower-cased at a time: Python takes twelve bytes a character while it lower-cases."""
+LOWER_CHUNK_CHARS: Final = 100_000
+"""Characters lower-cased at a time: Python needs twelve bytes per character while it lower-cases."""
 
 
 def lower(text: str) -> str:
-    """Lower case of the same length: the one letter that grows (İ) is taken as i first."""
+    """Lower-case a text without changing its length: İ, the only letter that would grow, becomes i."""
     if text.isascii():
         return text.lower()
-    starts = range(0, len(text), LOWERED_CHARS)
-    return "".join(_lower_piece(text[start : start + LOWERED_CHARS]) for start in starts)
+    starts = range(0, len(text), LOWER_CHUNK_CHARS)
+    return "".join(_lower_piece(text[start : start + LOWER_CHUNK_CHARS]) for start in starts)
 
 
 def _lower_piece(text: str) -> str:
@@ -82,16 +82,16 @@ def _lower_piece(text: str) -> str:
 
 
 def fold(low: str) -> str:
-    """Lower-case text without accents, of the same length."""
+    """Remove the accents of a lower-case text without changing its length."""
     if low.isascii():
         return low
-    for char in sorted(set(_FOLDABLE.findall(low))):  # few kinds: one fast replace for each
+    for char in sorted(set(_FOLDABLE.findall(low))):  # few different letters: one fast replace for each
         low = low.replace(char, _FOLD_TABLE[ord(char)])
     return low
 
 
 def fold_word(word: str) -> str:
-    """A word without accents, composed or combining: for comparing, its length may change."""
+    """Remove precomposed and combining accents of a word; its length may change."""
     if word.isascii():
         return word
     plain = unicodedata.normalize("NFC", word).translate(_FOLD_TABLE)

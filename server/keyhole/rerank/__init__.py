@@ -1,1 +1,1 @@
-"""Optional second opinions on the order of passages, over HTTP and off by default. Nothing here is needed to answer."""
+"""Optional reranking of passages by HTTP services; off by default."""

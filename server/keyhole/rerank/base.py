@@ -1,4 +1,4 @@
-"""The port to a second opinion on passages, and what every one of them needs. Asks nobody."""
+"""The interface of a scorer, and the HTTP helpers that all scorers share."""
 
 from __future__ import annotations
 
@@ -10,88 +10,95 @@ from typing import Any, Final, Protocol
 from keyhole.errors import Code, KeyholeError
 from keyhole.fetch.base import ApiCall, ApiReply
 
-MAX_QUERY: Final = 500
+SENT_QUERY_CHARS: Final = 500
 """Characters of a query that are sent. Models read 256 to 512 tokens of query and passage together; questions have
-100 characters, and what is longer is a page pasted into one."""
+about 100 characters, and a longer query is usually a pasted page."""
 
 
 @dataclass(frozen=True, slots=True)
-class Opinion:
-    """A score for each text, higher is better, None where there is none; `fault` says why in a few words."""
+class Scores:
+    """A score for each text, where a higher score is a better match."""
 
-    scores: tuple[float | None, ...]
+    values: tuple[float | None, ...]
+    """In the order of the texts; None for a text without a score."""
     fault: str = ""
+    """Why scores are missing, in a few words; "" when none is missing."""
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
-    """What a scorer makes of the texts it was asked about, as their positions: the order of those that come before
-    all others, and of those that come after them."""
+class Order:
+    """Positions of scored texts: those to place before the unscored texts, and those to place after them."""
 
     first: tuple[int, ...]
     last: tuple[int, ...] = ()
 
 
 class Scorer(Protocol):
-    """Somebody who judges how well texts answer a query."""
+    """A service that scores how well texts answer a query."""
 
     @property
     def name(self) -> str:
-        """Its name in results."""
+        """The name of the scorer in results."""
         ...
 
     @property
     def limit(self) -> int:
-        """How many texts it is asked about."""
+        """The most texts to send for one query."""
         ...
 
     @property
     def seconds(self) -> float:
-        """How long it may take."""
+        """The time limit of one call, in seconds."""
         ...
 
-    async def opinion(self, query: str, texts: Sequence[str], seconds: float) -> Opinion:
-        """Scores for the texts within so many seconds. Raises KeyholeError and TimeoutError where there are none."""
+    async def score(self, query: str, texts: Sequence[str], seconds: float) -> Scores:
+        """Score the texts within `seconds`. Raise KeyholeError or TimeoutError when no score is available."""
         ...
 
-    def verdict(self, scores: Sequence[float | None]) -> Verdict:
-        """The order that scores of texts in lexical order give."""
+    def rank(self, scores: Sequence[float | None]) -> Order:
+        """Return the order of texts that are given in lexical order with these scores."""
         ...
 
 
-def api_call(url: str, key: str, body: dict[str, object]) -> ApiCall:
-    """The request; an empty `model` is left out, since a server that has only one may know it by another name."""
+def build_request(url: str, key: str, body: dict[str, object]) -> ApiCall:
+    """Build the JSON request for a scorer.
+
+    An empty `model` is left out: a server with a single model may know it by another name.
+    """
     sent = {name: value for name, value in body.items() if value != ""}
     headers = (("Authorization", f"Bearer {key}"),) if key else ()
-    # A lone surrogate of a page is no JSON that others would read.
+    # Strict JSON parsers reject a lone surrogate from a page, so it is replaced.
     return ApiCall(url, headers, json.dumps(sent, ensure_ascii=False).encode("utf-8", "replace"))
 
 
 def check_status(reply: ApiReply) -> None:
-    """Name a status that is no success. What the body says is not passed on: it may repeat the key or the texts."""
+    """Raise KeyholeError unless the status is 200.
+
+    The error does not quote the body, which may repeat the key or the texts.
+    """
     if reply.status == 200:
         return
-    what = f"HTTP {reply.status}"
+    fault = f"HTTP {reply.status}"
     if reply.status == 429:
-        raise KeyholeError(Code.RATE_LIMITED, what, fault=what, retry_after=reply.retry_after or 0)
+        raise KeyholeError(Code.RATE_LIMITED, fault, fault=fault, retry_after=reply.retry_after or 0)
     if reply.status in {401, 403}:
-        raise KeyholeError(Code.LOGIN_REQUIRED, what, fault=f"the key is refused ({what})")
-    raise KeyholeError(Code.PROTOCOL_ERROR if reply.status >= 500 else Code.HTTP_STATUS, what, fault=what)
+        raise KeyholeError(Code.LOGIN_REQUIRED, fault, fault=f"the key is refused ({fault})")
+    raise KeyholeError(Code.PROTOCOL_ERROR if reply.status >= 500 else Code.HTTP_STATUS, fault, fault=fault)
 
 
-def parsed(body: bytes) -> Any:
-    """The JSON of an answer. Raises KeyholeError."""
+def parse_json(body: bytes) -> Any:
+    """Parse the JSON of a response. Raise KeyholeError if it is malformed."""
     try:
         return json.loads(body)
     except (ValueError, RecursionError) as error:
-        raise bad_answer("the answer is not JSON") from error
+        raise malformed_response("the answer is not JSON") from error
 
 
-def bad_answer(what: str) -> KeyholeError:
-    """An answer of another form than the API's."""
-    return KeyholeError(Code.PROTOCOL_ERROR, what, fault=what)
+def malformed_response(fault: str) -> KeyholeError:
+    """Return the error for a response that does not have the form of the API."""
+    return KeyholeError(Code.PROTOCOL_ERROR, fault, fault=fault)
 
 
-def fault_of(error: KeyholeError) -> str:
-    """In a few words of ours, without the address that the operator configured."""
+def describe_fault(error: KeyholeError) -> str:
+    """Describe an error in a few words, without the address from the settings."""
     return str(error.facts.get("fault", error.code))

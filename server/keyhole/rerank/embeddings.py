@@ -1,6 +1,6 @@
-"""Embeddings over an OpenAI-compatible /v1/embeddings: what was embedded before is taken from the store.
+"""Score texts by embeddings from an OpenAI-compatible /v1/embeddings API; vectors are cached in the store.
 
-A batch that fails leaves its passages without a score; the others count all the same.
+A batch that fails leaves its own texts without a score; the other texts keep theirs.
 """
 
 from __future__ import annotations
@@ -12,30 +12,38 @@ from typing import TYPE_CHECKING, Final
 from keyhole.config.config import Config
 from keyhole.errors import Code, KeyholeError
 from keyhole.fetch.base import Api
-from keyhole.rerank.base import MAX_QUERY, Opinion, Verdict, api_call, check_status, fault_of, parsed
-from keyhole.rerank.fuse import fused
-from keyhole.rerank.vectors import cosines, vector_key, vectors_of
+from keyhole.rerank.base import (
+    SENT_QUERY_CHARS,
+    Order,
+    Scores,
+    build_request,
+    check_status,
+    describe_fault,
+    parse_json,
+)
+from keyhole.rerank.fuse import fuse_ranks
+from keyhole.rerank.vectors import cosine_similarities, parse_vectors, vector_key
 from keyhole.store.base import Store
 
 if TYPE_CHECKING:
     from tenacity import RetryCallState
 
-MAX_CHARS: Final = 500
-"""Characters of a passage that are embedded. Passages have 300; the shortest common limit of a model is 512 tokens,
-and in Chinese or Thai a character may be one."""
-AT_ONCE: Final = 4
-"""Requests at the same time: what hosted APIs allow their smallest customers, and enough to keep a local one busy."""
-TRIES: Final = 3
-PAUSE: Final = 0.25
-"""Seconds before the second try, doubled before the third. All have to fit KEYHOLE_EMBED_TIMEOUT."""
-PASSING: Final = frozenset(
+MAX_TEXT_CHARS: Final = 500
+"""Characters of a passage that are embedded. Passages have about 300; the shortest common limit of a model is
+512 tokens, and in Chinese or Thai a character may be a token."""
+MAX_REQUESTS: Final = 4
+"""Concurrent requests: what hosted APIs allow their smallest customers, and enough to keep a local server busy."""
+MAX_ATTEMPTS: Final = 3
+FIRST_PAUSE: Final = 0.25
+"""Seconds before the second attempt, doubled before the third. All attempts must fit KEYHOLE_EMBED_TIMEOUT."""
+RETRYABLE: Final = frozenset(
     {Code.RATE_LIMITED, Code.PROTOCOL_ERROR, Code.CONNECT_FAILURE, Code.DNS_FAILURE, Code.TIMEOUT}
 )
-"""Failures after which the same request may succeed; an HTTP status of 500 and above is a protocol_error here."""
+"""Failures after which the same request may succeed; protocol_error includes an HTTP status of 500 and above."""
 
 
 class Embedder:
-    """The embedding model that the settings name. `sleep`: between tries, so that tests need not wait."""
+    """The embedding model that the settings name; `sleep` waits between attempts."""
 
     name = "Embeddings"
 
@@ -49,83 +57,87 @@ class Embedder:
         self.limit = config.embed_max_docs
         self.seconds = config.embed_timeout
 
-    async def opinion(self, query: str, texts: Sequence[str], seconds: float) -> Opinion:
-        """How near each text is to the query; None where its batch failed. Raises KeyholeError where nothing is known.
+    async def score(self, query: str, texts: Sequence[str], seconds: float) -> Scores:
+        """Score each text by its cosine with the query; None if its batch failed.
 
-        The query goes in a request of its own: the batch that fails must not be the one that holds it.
+        The query has a request of its own, so that a failed batch of texts does not lose it. Raise KeyholeError if the
+        query could not be embedded.
         """
         config = self._config
-        asked = _prefixed(config.embed_query_prefix, query[:MAX_QUERY])
-        wanted = [_prefixed(config.embed_text_prefix, text[:MAX_CHARS]) for text in texts]
-        model = config.embed_model or config.embed_url  # two servers that name no model may have two
-        keys = {text: vector_key(model, text) for text in (asked, *wanted)}
-        kept = await asyncio.to_thread(self._kept, list(keys.values()))
-        vectors = {text: kept[key] for text, key in keys.items() if key in kept}
-        new = [text for text in dict.fromkeys(wanted) if text not in vectors]
-        batches = [[asked]] if asked not in vectors else []
+        query = _add_prefix(config.embed_query_prefix, query[:SENT_QUERY_CHARS])
+        texts = [_add_prefix(config.embed_text_prefix, text[:MAX_TEXT_CHARS]) for text in texts]
+        model = config.embed_model or config.embed_url  # servers without a model name may serve different models
+        keys = {text: vector_key(model, text) for text in (query, *texts)}
+        cached = await asyncio.to_thread(self._load_vectors, list(keys.values()))
+        vectors = {text: cached[key] for text, key in keys.items() if key in cached}
+        new = [text for text in dict.fromkeys(texts) if text not in vectors]
+        batches = [[query]] if query not in vectors else []
         batches += [new[at : at + config.embed_batch] for at in range(0, len(new), config.embed_batch)]
-        fresh, faults = await self._embedded(batches, seconds)
-        await asyncio.to_thread(self._keep, {keys[text]: vector for text, vector in fresh.items()})
+        fresh, faults = await self._embed_batches(batches, seconds)
+        await asyncio.to_thread(self._save_vectors, {keys[text]: vector for text, vector in fresh.items()})
         vectors |= fresh
-        if asked not in vectors:
+        if query not in vectors:
             raise KeyholeError(Code.PROTOCOL_ERROR, faults[0], fault=faults[0])
-        found = await asyncio.to_thread(cosines, vectors[asked], [vectors.get(text) for text in wanted])
-        return Opinion(found, faults[0] if faults else "vectors of another length" if None in found else "")
+        cosines = await asyncio.to_thread(cosine_similarities, vectors[query], [vectors.get(text) for text in texts])
+        return Scores(cosines, faults[0] if faults else "vectors of another length" if None in cosines else "")
 
-    def verdict(self, scores: Sequence[float | None]) -> Verdict:
-        """Both orders fused."""
-        return fused(scores)
+    def rank(self, scores: Sequence[float | None]) -> Order:
+        """Fuse the lexical order with the order by score."""
+        return fuse_ranks(scores)
 
-    async def _embedded(self, batches: Sequence[Sequence[str]], seconds: float) -> tuple[dict[str, bytes], list[str]]:
-        """The vectors of the batches that succeeded in time, and why the others did not."""
+    async def _embed_batches(
+        self, batches: Sequence[Sequence[str]], seconds: float
+    ) -> tuple[dict[str, bytes], list[str]]:
+        """Return the vectors of the batches that succeeded within `seconds`, and the faults of the others."""
         until = asyncio.get_running_loop().time() + seconds
-        slots = asyncio.Semaphore(AT_ONCE)
+        slots = asyncio.Semaphore(MAX_REQUESTS)
         async with asyncio.TaskGroup() as group:
-            tasks = [group.create_task(self._batch(batch, slots, until)) for batch in batches]
-        fresh: dict[str, bytes] = {}
+            tasks = [group.create_task(self._embed_batch(batch, slots, until)) for batch in batches]
+        vectors: dict[str, bytes] = {}
         faults = []
-        for batch, answer in zip(batches, (task.result() for task in tasks), strict=True):
-            if isinstance(answer, str):
-                faults.append(answer)
+        for batch, result in zip(batches, (task.result() for task in tasks), strict=True):
+            if isinstance(result, str):
+                faults.append(result)
             else:
-                fresh |= zip(batch, answer, strict=True)
-        return fresh, faults
+                vectors |= zip(batch, result, strict=True)
+        return vectors, faults
 
-    async def _batch(self, texts: Sequence[str], slots: asyncio.Semaphore, until: float) -> list[bytes] | str:
-        """The vectors of one batch after at most three tries, or its fault."""
+    async def _embed_batch(self, texts: Sequence[str], slots: asyncio.Semaphore, until: float) -> list[bytes] | str:
+        """Return the vectors of one batch after at most `MAX_ATTEMPTS` requests, or the fault of the last one."""
         from tenacity import AsyncRetrying, retry_if_exception, stop_after_attempt, stop_before_delay
 
         left = until - asyncio.get_running_loop().time()
-        tries = AsyncRetrying(
-            stop=stop_after_attempt(TRIES) | stop_before_delay(left),  # a pause that does not fit is not begun
+        attempts = AsyncRetrying(
+            stop=stop_after_attempt(MAX_ATTEMPTS) | stop_before_delay(left),  # do not start a pause that is too long
             wait=_pause,
-            retry=retry_if_exception(_may_pass),
+            retry=retry_if_exception(_is_retryable),
             sleep=self._sleep,
             reraise=True,
         )
         try:
             async with asyncio.timeout_at(until), slots:
-                return await tries(self._ask, texts)
+                return await attempts(self._request_vectors, texts)
         except KeyholeError as error:
-            return fault_of(error)
+            return describe_fault(error)
         except TimeoutError:
             return str(Code.TIMEOUT)
 
-    async def _ask(self, texts: Sequence[str]) -> list[bytes]:
+    async def _request_vectors(self, texts: Sequence[str]) -> list[bytes]:
         config = self._config
         body: dict[str, object] = {"model": config.embed_model, "input": texts}
-        reply = await self._api.ask(api_call(config.embed_url, config.embed_key, body))
+        reply = await self._api.send(build_request(config.embed_url, config.embed_key, body))
         check_status(reply)
-        # Megabytes of digits: not on the loop that serves the other calls.
-        return await asyncio.to_thread(lambda: vectors_of(parsed(reply.body), len(texts)))
+        # The response may be megabytes of digits, so it is parsed in a thread to keep the event loop free.
+        return await asyncio.to_thread(lambda: parse_vectors(parse_json(reply.body), len(texts)))
 
-    def _kept(self, keys: Sequence[bytes]) -> Mapping[bytes, bytes]:
+    def _load_vectors(self, keys: Sequence[bytes]) -> Mapping[bytes, bytes]:
+        """Return the cached vectors; a store that fails only costs requests."""
         try:
             return self._store.vectors(keys)
         except KeyholeError:
-            return {}  # a store that fails costs a request, not the answer
+            return {}
 
-    def _keep(self, vectors: Mapping[bytes, bytes]) -> None:
+    def _save_vectors(self, vectors: Mapping[bytes, bytes]) -> None:
         try:
             if vectors:
                 self._store.keep_vectors(vectors)
@@ -133,16 +145,16 @@ class Embedder:
             return
 
 
-def _prefixed(prefix: str, text: str) -> str:
+def _add_prefix(prefix: str, text: str) -> str:
     return f"{prefix} {text}" if prefix else text
 
 
-def _may_pass(error: BaseException) -> bool:
-    return isinstance(error, KeyholeError) and error.code in PASSING
+def _is_retryable(error: BaseException) -> bool:
+    return isinstance(error, KeyholeError) and error.code in RETRYABLE
 
 
 def _pause(state: RetryCallState) -> float:
-    """Exponential, and as long as the server asks for."""
+    """Return the seconds to wait: exponential, and at least what the server's Retry-After asks for."""
     error = state.outcome.exception() if state.outcome else None
-    asked = float(error.facts.get("retry_after", 0)) if isinstance(error, KeyholeError) else 0.0
-    return max(asked, PAUSE * 2.0 ** (state.attempt_number - 1))
+    retry_after = float(error.facts.get("retry_after", 0)) if isinstance(error, KeyholeError) else 0.0
+    return max(retry_after, FIRST_PAUSE * 2.0 ** (state.attempt_number - 1))

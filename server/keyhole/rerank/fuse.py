@@ -1,4 +1,4 @@
-"""From scores to an order: reciprocal rank fusion, thresholds, and passages put into the order. Pure."""
+"""Turn scores into an order of passages: reciprocal rank fusion, thresholds and reordering. Pure."""
 
 from __future__ import annotations
 
@@ -7,61 +7,69 @@ from dataclasses import replace
 from typing import Final
 
 from keyhole.records import Passage, Ranked
-from keyhole.rerank.base import Verdict
+from keyhole.rerank.base import Order
 
 RANK_CONSTANT: Final = 20
-"""Damps the first ranks, so that what both orders put high comes before the favourite of one. Cormack, Clarke and
-Büttcher, "Reciprocal Rank Fusion", SIGIR 2009, took 60 for lists of a thousand; here they have some two hundred."""
-SHARE: Final = 0.5
-"""What a rank by embedding counts beside a lexical one. Measured on development questions: with equal shares hard
-pages gain as much and easy ones, where the words of the question stand in the answer, lose five in a hundred."""
+"""Damps the first ranks, so that a text that both orders rank high comes before the favourite of one order. Cormack,
+Clarke and Büttcher, "Reciprocal Rank Fusion", SIGIR 2009, use 60 for lists of a thousand; lists here have about 200."""
+SCORE_SHARE: Final = 0.5
+"""Weight of a rank by score, relative to a lexical rank. Measured on development questions: with equal weights, hard
+pages gain as much, and easy pages, where the question's words occur in the answer, lose five answers in a hundred."""
 
 Place = tuple[int, int]
-"""Which source, and which of its passages."""
+"""The number of a source, and the number of a passage in it."""
 
 
-def fused(scores: Sequence[float | None]) -> Verdict:
-    """Texts in lexical order by both ranks, the lexical and that by score. One without a score has its lexical rank
-    for both: nothing is known that would move it."""
-    judged = sorted((at for at, score in enumerate(scores) if score is not None), key=lambda at: -_known(scores[at]))
-    rank = dict(zip(judged, range(len(judged)), strict=True))
+def fuse_ranks(scores: Sequence[float | None]) -> Order:
+    """Order texts by their lexical rank fused with their rank by score.
 
-    def value(at: int) -> float:
-        return 1 / (RANK_CONSTANT + at + 1) + SHARE / (RANK_CONSTANT + rank.get(at, at) + 1)
+    `scores` are in lexical order. A text without a score keeps its lexical rank in both orders.
+    """
+    rank = {at: rank for rank, (at, _) in enumerate(_sort_scored(scores))}
 
-    return Verdict(tuple(sorted(range(len(scores)), key=lambda at: -value(at))))
+    def fused_score(at: int) -> float:
+        return 1 / (RANK_CONSTANT + at + 1) + SCORE_SHARE / (RANK_CONSTANT + rank.get(at, at) + 1)
 
-
-def by_score(scores: Sequence[float | None], threshold: float | None) -> Verdict:
-    """Texts by score alone, ties in lexical order. What scores under the threshold comes after all others, also after
-    those that were not judged: of these nothing bad is known. It is not dropped, for the budget has room or not."""
-    order = sorted((at for at, score in enumerate(scores) if score is not None), key=lambda at: -_known(scores[at]))
-    enough = [at for at in order if threshold is None or _known(scores[at]) >= threshold]
-    return Verdict(tuple(enough), tuple(order[len(enough) :]))
+    return Order(tuple(sorted(range(len(scores)), key=lambda at: -fused_score(at))))
 
 
-def applied(order: Sequence[int], verdict: Verdict, judged: int) -> list[int]:
-    """An order after a verdict on its first `judged` places."""
-    said = {*verdict.first, *verdict.last}
-    rest = [order[at] for at in range(len(order)) if at >= judged or at not in said]
-    return [*(order[at] for at in verdict.first), *rest, *(order[at] for at in verdict.last)]
+def order_by_score(scores: Sequence[float | None], threshold: float | None) -> Order:
+    """Order texts by score, with ties in lexical order.
+
+    Texts below `threshold` go last, after the texts without a score: they are poor, the others only unknown. They stay
+    in the order, because the budget decides how many passages are shown.
+    """
+    scored = _sort_scored(scores)
+    passed = [at for at, score in scored if threshold is None or score >= threshold]
+    return Order(tuple(passed), tuple(at for at, _ in scored[len(passed) :]))
 
 
-def places(ranked: Ranked) -> list[Place]:
-    """All passages of all sources, best lexical score first."""
-    every = [(source, at) for source, passages in enumerate(ranked) for at in range(len(passages))]
-    return sorted(every, key=lambda place: -ranked[place[0]][place[1]].score)
+def apply_order(positions: Sequence[int], order: Order) -> list[int]:
+    """Apply an order of the first texts to `positions`; positions that `order` does not name stay in the middle."""
+    named = {*order.first, *order.last}
+    rest = [position for at, position in enumerate(positions) if at not in named]
+    return [*(positions[at] for at in order.first), *rest, *(positions[at] for at in order.last)]
 
 
-def reordered(ranked: Ranked, order: Sequence[Place]) -> Ranked:
-    """The passages in another order over all sources. The best gets the highest of the lexical scores, and so on:
-    scores of different scorers do not compare, and what comes after goes by how lexical ones are spread."""
+def list_places(ranked: Ranked) -> list[Place]:
+    """List the passages of all sources, best lexical score first."""
+    places = [(source, at) for source, passages in enumerate(ranked) for at in range(len(passages))]
+    return sorted(places, key=lambda place: -ranked[place[0]][place[1]].score)
+
+
+def reorder_passages(ranked: Ranked, order: Sequence[Place]) -> Ranked:
+    """Return the passages in a new order over all sources.
+
+    The lexical scores are reassigned: the first passage gets the highest, and so on. Scores of different scorers do not
+    compare, and later stages expect the spread of lexical scores.
+    """
     levels = sorted((passage.score for passages in ranked for passage in passages), reverse=True)
-    found: list[list[Passage]] = [[] for _ in ranked]
+    reordered: list[list[Passage]] = [[] for _ in ranked]
     for (source, at), level in zip(order, levels, strict=True):
-        found[source].append(replace(ranked[source][at], score=level))
-    return tuple(tuple(passages) for passages in found)
+        reordered[source].append(replace(ranked[source][at], score=level))
+    return tuple(tuple(passages) for passages in reordered)
 
 
-def _known(score: float | None) -> float:
-    return 0.0 if score is None else score
+def _sort_scored(scores: Sequence[float | None]) -> list[tuple[int, float]]:
+    """Return the positions that have a score, with their scores, best first."""
+    return sorted(((at, score) for at, score in enumerate(scores) if score is not None), key=lambda pair: -pair[1])

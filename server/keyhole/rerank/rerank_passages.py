@@ -1,6 +1,6 @@
-"""Second opinions on one call's passages: candidates in lexical order, scorers asked in turn, a new order.
+"""Rerank the passages of one call: send candidates in lexical order to each scorer and apply the order it gives.
 
-Whatever fails, the order before it stands and the fault is told. Nothing takes longer than the call has left.
+When a scorer fails, the order before it stands and the fault is reported. No scorer exceeds the call's deadline.
 """
 
 from __future__ import annotations
@@ -13,84 +13,85 @@ from typing import Final
 
 from keyhole.errors import Code, KeyholeError
 from keyhole.records import Fault, Ranked
-from keyhole.rerank.base import Opinion, Scorer, fault_of
-from keyhole.rerank.fuse import applied, places, reordered
+from keyhole.rerank.base import Scorer, Scores, describe_fault
+from keyhole.rerank.fuse import apply_order, list_places, reorder_passages
 
-MARGIN: Final = 1.0
-"""Seconds of a call that are left for choosing and wording: four times what the largest page takes."""
+CALL_MARGIN: Final = 1.0
+"""Seconds of a call that are reserved for selecting and rendering: four times what the largest page takes."""
 
 
 @dataclass(frozen=True, slots=True)
-class Reordered:
-    """An order as positions in the order before, and what went wrong on the way."""
+class Reranking:
+    """A new order, as positions in the previous order, and the faults of the scorers."""
 
     order: tuple[int, ...]
     faults: tuple[Fault, ...] = ()
 
 
-class SecondOpinion:
-    """The scorers of one server, in the order in which they are asked: the later one has the last word."""
+class PassageReranker:
+    """Reranks passages with the scorers of one server, one after the other; the last one decides."""
 
     def __init__(self, scorers: Sequence[Scorer]) -> None:
         self._scorers = tuple(scorers)
-        self._most = max((scorer.limit for scorer in scorers), default=0)
+        self._max_candidates = max((scorer.limit for scorer in scorers), default=0)
 
-    async def passages(
+    async def rerank_passages(
         self, texts: Sequence[str], ranked: Ranked, query: str, until: float
     ) -> tuple[Ranked, tuple[Fault, ...]]:
-        """The passages of several texts in a new order. `until`: the call's deadline by the event loop's clock."""
-        lexical = places(ranked)
+        """Reorder the ranked passages of several texts; `until` is the deadline by the event loop's clock."""
+        places = list_places(ranked)
 
-        def text(at: int) -> str:
-            source, number = lexical[at]
+        def passage_text(at: int) -> str:
+            source, number = places[at]
             passage = ranked[source][number]
             return texts[source][passage.start : passage.end]
 
-        found = await self.order(query, len(lexical), text, until)
-        return reordered(ranked, [lexical[at] for at in found.order]), found.faults
+        result = await self.rerank(query, len(places), passage_text, until)
+        return reorder_passages(ranked, [places[at] for at in result.order]), result.faults
 
-    async def windows(self, text: str, query: str, until: float) -> tuple[tuple[int, ...], tuple[Fault, ...]]:
-        """The windows of one text that are to be shown first, best first; none where no word of the query is there."""
-        lexical, passages = await asyncio.to_thread(_windows, text, query, self._most)
-        found = await self.order(query, len(lexical), passages.__getitem__, until)
-        return tuple(lexical[at] for at in found.order), found.faults
+    async def rerank_windows(self, text: str, query: str, until: float) -> tuple[tuple[int, ...], tuple[Fault, ...]]:
+        """Return the windows of one text to show first, best first; empty when no word of the query is in the text."""
+        windows, passages = await asyncio.to_thread(_list_windows, text, query, self._max_candidates)
+        result = await self.rerank(query, len(windows), passages.__getitem__, until)
+        return tuple(windows[at] for at in result.order), result.faults
 
-    async def order(self, query: str, count: int, text: Callable[[int], str], until: float) -> Reordered:
-        """Of `count` candidates in lexical order, whose text is `text(position)`."""
+    async def rerank(self, query: str, count: int, text: Callable[[int], str], until: float) -> Reranking:
+        """Rerank `count` candidates in lexical order; `text` returns the text of the candidate at a position."""
         order = list(range(count))
         faults: list[Fault] = []
-        instead = "lexical order"
+        fallback = "lexical order"
         for scorer in self._scorers if count else ():
-            judged = order[: scorer.limit]
-            left = until - MARGIN - asyncio.get_running_loop().time()
-            opinion = await _asked(scorer, query, [text(at) for at in judged], min(scorer.seconds, left))
-            missing = sum(score is None for score in opinion.scores)
+            candidates = order[: scorer.limit]
+            left = until - CALL_MARGIN - asyncio.get_running_loop().time()
+            scores = await _score(scorer, query, [text(at) for at in candidates], min(scorer.seconds, left))
+            missing = sum(score is None for score in scores.values)
             if missing:
-                faults.append(Fault(scorer.name, opinion.fault, missing, len(judged), instead))
-            if missing < len(judged):
-                order = applied(order, scorer.verdict(opinion.scores), len(judged))
-                instead = f"order of the {scorer.name.lower()}"
-        return Reordered(tuple(order), tuple(faults))
+                faults.append(Fault(scorer.name, scores.fault, missing, len(candidates), fallback))
+            if missing < len(candidates):
+                order = apply_order(order, scorer.rank(scores.values))
+                fallback = f"order of the {scorer.name.lower()}"
+        return Reranking(tuple(order), tuple(faults))
 
 
-async def _asked(scorer: Scorer, query: str, texts: Sequence[str], seconds: float) -> Opinion:
-    nothing = (None,) * len(texts)
+async def _score(scorer: Scorer, query: str, texts: Sequence[str], seconds: float) -> Scores:
+    """Score the texts; a failure becomes scores of None with its fault."""
+    none = (None,) * len(texts)
     if seconds <= 0:
-        return Opinion(nothing, "no time left")
+        return Scores(none, "no time left")
     try:
-        return await scorer.opinion(query, texts, seconds)
+        return await scorer.score(query, texts, seconds)
     except KeyholeError as error:
-        return Opinion(nothing, fault_of(error))
+        return Scores(none, describe_fault(error))
     except TimeoutError:
-        return Opinion(nothing, str(Code.TIMEOUT))
+        return Scores(none, str(Code.TIMEOUT))
 
 
-def _windows(text: str, query: str, most: int) -> tuple[list[int], list[str]]:
-    """The first windows in lexical order, with their texts."""
-    from keyhole.passages import ranked
-    from keyhole.passages.order import ordered
+def _list_windows(text: str, query: str, count: int) -> tuple[list[int], list[str]]:
+    """Return the first `count` windows in lexical order, with their texts."""
+    from keyhole.passages import score_text
+    from keyhole.passages.feedback import order_windows
 
-    scored = ranked(text, query)
-    windows = list(islice(ordered(scored), most)) if scored.stages else []
+    scored = score_text(text, query)
+    windows = list(islice(order_windows(scored), count)) if scored.stages else []
     index = scored.index
     return windows, [text[index.starts[window] : index.end(window)] for window in windows]

@@ -1,6 +1,6 @@
-"""A reranker over HTTP, in the /rerank shape that Jina, Cohere, Voyage, vLLM, Infinity, llama.cpp and TEI share.
+"""Score texts with a reranker over HTTP, in the /rerank format of Jina, Cohere, Voyage, vLLM, Infinity, llama.cpp, TEI.
 
-One request and no second try: the order without it is good, and the agent waits.
+A failed request is not retried: the agent is waiting, and the order without a reranker is good.
 """
 
 from __future__ import annotations
@@ -11,11 +11,19 @@ from typing import Any, Final
 
 from keyhole.config.config import Config
 from keyhole.fetch.base import Api, ApiCall
-from keyhole.rerank.base import MAX_QUERY, Opinion, Verdict, api_call, bad_answer, check_status, parsed
-from keyhole.rerank.fuse import by_score
+from keyhole.rerank.base import (
+    SENT_QUERY_CHARS,
+    Order,
+    Scores,
+    build_request,
+    check_status,
+    malformed_response,
+    parse_json,
+)
+from keyhole.rerank.fuse import order_by_score
 
 MAX_SCORE: Final = 1e300
-"""Beyond every score there is, and a number that is not finite is not within it."""
+"""Beyond every real score; the comparison with it also rejects infinity and NaN."""
 
 
 class Reranker:
@@ -26,60 +34,66 @@ class Reranker:
     def __init__(self, config: Config, api: Api) -> None:
         self._config = config
         self._api = api
-        self._says_texts = False
+        self._use_texts_field = False
         self.limit = config.rerank_max_docs
         self.seconds = config.rerank_timeout
 
-    async def opinion(self, query: str, texts: Sequence[str], seconds: float) -> Opinion:
-        """A score for each text. Raises KeyholeError, TimeoutError."""
-        cut = [text[: self._config.rerank_max_chars_per_doc] for text in texts]
+    async def score(self, query: str, texts: Sequence[str], seconds: float) -> Scores:
+        """Score each text. Raise KeyholeError, or TimeoutError after `seconds`."""
+        texts = [text[: self._config.rerank_max_chars_per_doc] for text in texts]
         async with asyncio.timeout(seconds):
-            reply = await self._api.ask(self._call(query[:MAX_QUERY], cut))
-            if reply.status == 422 and not self._says_texts and b"texts" in reply.body:
-                # TEI names the field that it misses; from now on it is asked in its own words.
-                self._says_texts = True
-                reply = await self._api.ask(self._call(query[:MAX_QUERY], cut))
+            reply = await self._api.send(self._request(query[:SENT_QUERY_CHARS], texts))
+            if reply.status == 422 and not self._use_texts_field and b"texts" in reply.body:
+                # TEI expects `texts` instead of `documents` and names the missing field in its error.
+                self._use_texts_field = True
+                reply = await self._api.send(self._request(query[:SENT_QUERY_CHARS], texts))
         check_status(reply)
-        return Opinion(scores_of(parsed(reply.body), len(texts)))
+        return Scores(parse_scores(parse_json(reply.body), len(texts)))
 
-    def verdict(self, scores: Sequence[float | None]) -> Verdict:
-        """The judged by score; those under the threshold last."""
-        return by_score(scores, self._config.rerank_threshold)
+    def rank(self, scores: Sequence[float | None]) -> Order:
+        """Order the texts by score; texts below the threshold go last."""
+        return order_by_score(scores, self._config.rerank_threshold)
 
-    def _call(self, query: str, texts: Sequence[str]) -> ApiCall:
-        """How many to return is not said: all is the default everywhere, the field is called `top_n` or `top_k`, and
-        Cohere refuses fields that it does not know."""
+    def _request(self, query: str, texts: Sequence[str]) -> ApiCall:
+        """Build the request for all scores.
+
+        The number of results is left out: every API returns all by default, the field is called `top_n` or `top_k`, and
+        Cohere rejects unknown fields.
+        """
         config = self._config
         common: dict[str, object] = {"model": config.rerank_model, "query": query}
-        named = {"texts": texts, "truncate": True} if self._says_texts else {"documents": texts}
-        return api_call(config.rerank_url, config.rerank_key, {**common, **named})
+        fields = {"texts": texts, "truncate": True} if self._use_texts_field else {"documents": texts}
+        return build_request(config.rerank_url, config.rerank_key, {**common, **fields})
 
 
-def scores_of(answer: Any, count: int) -> tuple[float, ...]:
-    """The scores in the order of the texts: rows under `results` or `data` or a bare list, each with its `index` and
-    a `relevance_score` or `score`, in any order. Raises KeyholeError for anything else and for a row too many,
-    too few, twice, or without a finite score: half an opinion would mix with the order it should replace."""
+def parse_scores(answer: Any, count: int) -> tuple[float, ...]:
+    """Return the scores of a response in the order of the texts.
+
+    The rows are a bare list, or stand under `results` or `data`, in any order; each has an `index` and a
+    `relevance_score` or `score`. Raise KeyholeError for any other form, and for rows that do not give each of the
+    `count` texts one finite score: partial scores would mix with the order that they replace.
+    """
     rows = answer.get("results", answer.get("data")) if isinstance(answer, dict) else answer
     if not isinstance(rows, list):
-        raise bad_answer("the answer has no list of scores")
+        raise malformed_response("the answer has no list of scores")
     if len(rows) != count:
-        raise bad_answer(f"{len(rows)} scores for {count} passages")
+        raise malformed_response(f"{len(rows)} scores for {count} passages")
     scores: dict[int, float] = {}
     for row in rows:
-        index, score = _row(row)
+        index, score = _parse_row(row)
         if not 0 <= index < count or index in scores:
-            raise bad_answer("an index is out of range or comes twice")
+            raise malformed_response("an index is out of range or comes twice")
         scores[index] = score
     return tuple(scores[index] for index in range(count))
 
 
-def _row(row: Any) -> tuple[int, float]:
+def _parse_row(row: Any) -> tuple[int, float]:
     if not isinstance(row, dict):
-        raise bad_answer("a score has no index")
+        raise malformed_response("a score has no index")
     index, score = row.get("index"), row.get("relevance_score", row.get("score"))
     if not isinstance(index, int) or isinstance(index, bool):
-        raise bad_answer("a score has no index")
-    # A whole number of 400 digits is JSON too; no float holds it.
+        raise malformed_response("a score has no index")
+    # JSON allows an integer of 400 digits, which no float can hold.
     if not isinstance(score, int | float) or isinstance(score, bool) or not -MAX_SCORE < score < MAX_SCORE:
-        raise bad_answer("a score is not a finite number")
+        raise malformed_response("a score is not a finite number")
     return index, float(score)
