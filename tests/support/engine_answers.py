@@ -1,4 +1,4 @@
-"""Recorded answers of search APIs, and each engine asked over real HTTP on loopback with one of them."""
+"""Recorded answers of search APIs, and searches of each engine over real HTTP on loopback."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from tests.support.loopback import Call, response, serve
 
 ANSWERS_FOLDER = Path(__file__).resolve().parents[2] / "fixtures" / "engines"
 KEY = "kh-TEST/9f8e7d6c5b4a+3210="
-"""A key with signs that URLs spell differently."""
+"""A key with characters that URLs encode."""
 
 ENGINE_FACTORIES: dict[str, Callable[[str, Api], Engine]] = {
     "searxng": lambda base, api: SearxngEngine(base, api),
@@ -41,19 +41,19 @@ KEYED_NAMES = ("brave", "exa", "tavily", "serper", "mojeek")
 
 
 def load_answer(engine: str, name: str) -> dict[str, Any]:
-    """`status`, `headers` and `body` of an answer."""
-    found: dict[str, Any] = json.loads((ANSWERS_FOLDER / engine / f"{name}.json").read_text(encoding="utf-8"))
-    return found
+    """Return the `status`, `headers` and `body` of a recorded answer."""
+    recording: dict[str, Any] = json.loads((ANSWERS_FOLDER / engine / f"{name}.json").read_text(encoding="utf-8"))
+    return recording
 
 
 def answer_bytes(engine: str, name: str) -> bytes:
-    """A recorded answer as it comes over the wire."""
-    found = load_answer(engine, name)
-    return response_bytes(json.dumps(found["body"]).encode(), found["status"], **found["headers"])
+    """Return a recorded answer as an HTTP response."""
+    recording = load_answer(engine, name)
+    return response_bytes(json.dumps(recording["body"]).encode(), recording["status"], **recording["headers"])
 
 
 def response_bytes(body: bytes, status: int = 200, **headers: str) -> bytes:
-    """Any answer as it comes over the wire; a status without a name is one of an API's own."""
+    """Return an HTTP response. Statuses that the standard does not define get the phrase "Own"."""
     name = {known.value: known.phrase for known in HTTPStatus}.get(status, "Own")
     return response(body, f"{status} {name}", **headers)
 
@@ -61,7 +61,7 @@ def response_bytes(body: bytes, status: int = 200, **headers: str) -> bytes:
 def run_search(
     engine: str, request: SearchRequest, data: bytes | Callable[[Call], bytes]
 ) -> tuple[tuple[Hit, ...], Call]:
-    """The hits of a real request to a server that answers with `data`, and the one request that it heard."""
+    """Return the hits of a real request to a server that answers with `data`, and the request that it received."""
 
     async def run(base: str, endpoint: str) -> tuple[Hit, ...]:
         async with HttpFetcher(Config(), "Keyhole-Test/1.0", apis=frozenset({endpoint})) as fetcher:
@@ -71,6 +71,6 @@ def run_search(
         call.send(data(call) if callable(data) else data)
 
     with serve(lambda _: talk) as site:
-        found = asyncio.run(run(site.url("").rstrip("/"), site.endpoint))
+        hits = asyncio.run(run(site.url("").rstrip("/"), site.endpoint))
         (call,) = site.calls
-        return found, call
+        return hits, call

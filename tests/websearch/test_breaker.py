@@ -1,4 +1,4 @@
-"""When an engine rests and when it is tried again: the states one by one, and laws over any history."""
+"""Test circuit breakers: each state, and properties over any history."""
 
 from __future__ import annotations
 
@@ -17,36 +17,36 @@ def broken(times: int = FAILURES, now: float = 100.0) -> Breaker:
     return breaker
 
 
-def test_an_engine_is_asked_until_it_has_failed_some_times_in_a_row() -> None:
+def test_an_engine_is_asked_until_it_failed_several_times_in_a_row() -> None:
     assert broken(FAILURES - 1).admits(100.0)
     assert not broken().admits(100.0)
     assert broken().fault == "timeout"
 
 
-def test_an_answer_in_between_begins_the_count_anew() -> None:
+def test_a_success_resets_the_count_of_failures() -> None:
     assert broken(FAILURES - 1).record_success() == Breaker()
 
 
 @pytest.mark.parametrize("fault", ["quota", "bad key"])
-def test_a_refusal_rests_at_once(fault: str) -> None:
+def test_an_engine_rests_at_once_after_a_refusal(fault: str) -> None:
     breaker = Breaker().begin_call().record_failure(fault, 100.0)
     assert not breaker.admits(100.0 + REFUSED_REST - 1)
     assert breaker.admits(100.0 + REFUSED_REST)
 
 
-def test_a_quota_rests_as_long_as_the_engine_asks() -> None:
+def test_an_engine_rests_after_a_quota_as_long_as_it_asks() -> None:
     assert Breaker().record_failure("quota", 0.0, 5.0).until == 5.0
     assert Breaker().record_failure("quota", 0.0, 1e9).until == MAX_RETRY_AFTER
     assert Breaker().record_failure("quota", 0.0, 0.0).admits(0.0)
 
 
-def test_a_failure_with_retry_after_rests_no_shorter_than_any_failure() -> None:
+def test_retry_after_does_not_shorten_the_rest_after_a_failure() -> None:
     once = broken(FAILURES - 1)
     assert once.record_failure("down", 0.0, 1.0).until == REST
     assert once.record_failure("down", 0.0, 300.0).until == 300.0
 
 
-def test_after_its_rest_one_call_tries_it_and_the_others_wait() -> None:
+def test_after_the_rest_only_one_call_tries_the_engine() -> None:
     over = broken().until
     assert broken().admits(over)
     tried = broken().begin_call()
@@ -54,7 +54,7 @@ def test_after_its_rest_one_call_tries_it_and_the_others_wait() -> None:
     assert tried.record_success().admits(over)
 
 
-def test_each_rest_in_a_row_is_twice_the_one_before_up_to_the_longest() -> None:
+def test_each_further_rest_is_twice_as_long_up_to_the_maximum() -> None:
     breaker, now, rests = broken(now=0.0), 0.0, []
     for _ in range(12):
         rests.append(breaker.until - now)
@@ -64,7 +64,7 @@ def test_each_rest_in_a_row_is_twice_the_one_before_up_to_the_longest() -> None:
     assert rests[-1] == MAX_REST
 
 
-def test_a_trial_that_was_cut_short_leaves_the_next_call_to_try() -> None:
+def test_after_an_abandoned_trial_the_next_call_tries_the_engine() -> None:
     over = broken().until
     assert broken().begin_call().abandon_call().admits(over)
 
@@ -100,7 +100,7 @@ def test_after_any_history_an_engine_is_asked_again_within_an_hour(
     assert breaker.record_success() == Breaker()
 
 
-def test_breakers_are_kept_by_name() -> None:
+def test_each_engine_has_its_own_breaker() -> None:
     clock = Clock(0.0)
     breakers = Breakers(clock)
     breakers.begin_call("brave")

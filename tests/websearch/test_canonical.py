@@ -1,4 +1,4 @@
-"""When two results are one page: variants that are, neighbours that are not, and the address that is asked for."""
+"""Test canonical URLs: variants of one page, URLs of different pages, and cleaned URLs."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from keyhole.websearch.canonical import MAX_URL, clean_url, is_variant, page_key
         "https://example-org.cdn.ampproject.org/v/s/www.example.org/page/?amp=1",
     ],
 )
-def test_forms_of_one_page_are_the_same(url: str) -> None:
+def test_variants_of_a_url_have_the_same_key(url: str) -> None:
     assert page_key(url) == "example.org/page"
 
 
@@ -58,11 +58,11 @@ def test_forms_of_one_page_are_the_same(url: str) -> None:
         "https://example.org/index.html/page",
     ],
 )
-def test_other_pages_are_not_the_same(url: str) -> None:
+def test_urls_of_other_pages_have_other_keys(url: str) -> None:
     assert page_key(url) not in {"", "example.org/page"}
 
 
-def test_the_order_of_a_query_does_not_matter_and_its_values_do() -> None:
+def test_the_key_depends_on_query_values_and_not_on_their_order() -> None:
     assert page_key("http://a.example/?b=2&a=1") == page_key("http://a.example/?a=1&b=2&utm_campaign=z")
     assert page_key("http://a.example/?a=1") != page_key("http://a.example/?a=2")
     assert page_key("http://a.example/?a=") != page_key("http://a.example/?")
@@ -85,7 +85,7 @@ def test_the_order_of_a_query_does_not_matter_and_its_values_do() -> None:
         "None",
     ],
 )
-def test_what_cannot_be_fetched_is_no_page(url: str) -> None:
+def test_a_url_that_cannot_be_fetched_has_no_key(url: str) -> None:
     assert page_key(url) == ""
 
 
@@ -99,7 +99,7 @@ def test_what_cannot_be_fetched_is_no_page(url: str) -> None:
         ("https://a.example/?x=1&gclid=5", "https://a.example?x=1"),
     ],
 )
-def test_two_spellings_are_one_page(one: str, other: str) -> None:
+def test_two_spellings_have_the_same_key(one: str, other: str) -> None:
     assert page_key(one) == page_key(other) != ""
 
 
@@ -116,7 +116,7 @@ def test_two_spellings_are_one_page(one: str, other: str) -> None:
         (" https://a.example ", "https://a.example"),
     ],
 )
-def test_an_address_loses_what_says_only_how_a_reader_came(url: str, asked: str) -> None:
+def test_a_clean_url_has_no_tracking_parameters(url: str, asked: str) -> None:
     assert clean_url(url) == asked
 
 
@@ -132,14 +132,14 @@ def test_an_address_loses_what_says_only_how_a_reader_came(url: str, asked: str)
         ("not a url", False),
     ],
 )
-def test_variants_for_phones_are_told(url: str, variant: bool) -> None:
+def test_mobile_and_amp_variants_are_recognized(url: str, variant: bool) -> None:
     assert is_variant(url) is variant
 
 
-def test_an_endless_address_is_no_page() -> None:
+def test_an_overlong_url_has_no_key() -> None:
     assert page_key("https://a.example/" + "x" * MAX_URL) == ""
 
 
 @given(st.text(max_size=60) | st.text(max_size=40).map(lambda rest: f"https://a.example/{rest}"))
-def test_any_text_has_a_key_and_its_address_has_the_same(url: str) -> None:
+def test_cleaning_a_url_keeps_its_key(url: str) -> None:
     assert page_key(clean_url(url)) == page_key(url)

@@ -1,4 +1,4 @@
-"""Dates of engines: what is one, in which form it is kept, and how long it lasts."""
+"""Test the dates of engines: parsing, the ISO 8601 form, and date ranges."""
 
 from __future__ import annotations
 
@@ -24,38 +24,38 @@ from keyhole.websearch.dates import date_range, to_iso_date
         ("1700000000", "2023-11-14T22:13:20+00:00"),
     ],
 )
-def test_a_stated_moment_is_iso_8601(value: Any, expected: str) -> None:
+def test_a_moment_is_converted_to_iso_8601(value: Any, expected: str) -> None:
     assert to_iso_date(value) == expected
 
 
 @pytest.mark.parametrize(
     "value", [None, True, "", "3 days ago", "2026-13-01", 5, -1, 1e300, float("nan"), [], {}, "20261120", "9" * 5_000]
 )
-def test_what_is_no_moment_is_none(value: Any) -> None:
+def test_other_values_give_an_empty_date(value: Any) -> None:
     assert to_iso_date(value) == ""
 
 
 @pytest.mark.parametrize(
     ("text", "days"), [("2026", 365), ("2024", 366), ("2026-02", 28), ("2026-12", 31), ("2026-11-20", 1)]
 )
-def test_a_date_lasts_as_long_as_it_says(text: str, days: int) -> None:
+def test_the_range_of_a_date_is_its_year_month_or_day(text: str, days: int) -> None:
     found = date_range(text)
     assert found is not None
     assert found[1] - found[0] == days * 86_400
 
 
-def test_a_moment_has_no_length_and_its_zone_counts() -> None:
+def test_the_range_of_a_moment_is_empty_and_respects_its_zone() -> None:
     assert date_range("2023-11-14T22:13:20+00:00") == date_range("2023-11-14T23:13:20+01:00") == (1.7e9, 1.7e9)
     assert date_range("2023-11-14T22:13:20") == (1.7e9, 1.7e9)
 
 
 @pytest.mark.parametrize("text", ["", "soon", "0000", "9999-99", "2026-02-30"])
-def test_what_is_no_date_lasts_no_time(text: str) -> None:
+def test_other_texts_have_no_range(text: str) -> None:
     assert date_range(text) is None
 
 
 @given(st.text(max_size=70) | st.floats() | st.integers() | st.datetimes().map(str) | st.dates().map(str))
-def test_any_value_is_a_date_that_can_be_read_back_or_none(value: Any) -> None:
+def test_any_value_gives_a_readable_date_or_none(value: Any) -> None:
     if kept := to_iso_date(value):
         assert to_iso_date(kept)
         assert date_range(kept) is not None
@@ -87,7 +87,7 @@ def test_any_value_is_a_date_that_can_be_read_back_or_none(value: Any) -> None:
         (None, ""),
     ],
 )
-def test_dates_are_iso_8601_or_left_out(stated: Any, expected: str) -> None:
+def test_dates_in_text_are_converted_to_iso_8601_or_dropped(stated: Any, expected: str) -> None:
     assert to_iso_date(stated) == expected
 
 
@@ -96,6 +96,6 @@ MAIL_DATES = st.from_regex(r"([A-Z][a-z]{2}, )?\d{1,2} [A-Z][a-z]{2} \d{4} \d\d:
 
 
 @given(st.text(max_size=40) | DATES | MAIL_DATES)
-def test_any_text_gives_a_date_that_can_be_read_or_none(stated: str) -> None:
+def test_any_text_gives_a_readable_date_or_none(stated: str) -> None:
     if found := to_iso_date(stated):
         datetime.fromisoformat(found)

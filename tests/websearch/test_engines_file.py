@@ -1,4 +1,4 @@
-"""The operator's file: what stands in it is what is asked; what is wrong in it is told by table and key."""
+"""Test the engines file: valid files, and errors that name the table and the key."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ title = "name"
 """
 
 
-def refusal(text: str) -> str:
+def error_message(text: str) -> str:
     with pytest.raises(KeyholeError) as caught:
         parse(text, ENVIRONMENT)
     assert caught.value.code is Code.INVALID_ARGUMENT
@@ -36,7 +36,7 @@ def with_line(line: str, without: str = "-") -> str:
     return "\n".join([*(row for row in PLAIN.splitlines() if not row.startswith(without)), line])
 
 
-def test_the_guides_example_is_a_file() -> None:
+def test_the_example_in_the_guide_is_a_valid_file() -> None:
     text = GUIDE.read_text(encoding="utf-8")
     (example,) = re.findall(r"```toml\n(.*?)```", text, re.DOTALL)
     wiki, handbook = parse(example, ENVIRONMENT)
@@ -55,7 +55,7 @@ def test_a_file_without_engines_is_refused(text: str) -> None:
         parse(text, {})
 
 
-def test_what_came_from_the_environment_is_shown_nowhere() -> None:
+def test_values_of_the_environment_are_not_in_the_repr() -> None:
     text = with_line(
         'url = "https://a.example/?q={query}&key=${WIKI_TOKEN}"\nbody = \'{"q": "{query}", "key": "${WIKI_TOKEN}"}\'\n'
         'headers = { X-Key = "${WIKI_TOKEN}" }',
@@ -69,7 +69,7 @@ def test_what_came_from_the_environment_is_shown_nowhere() -> None:
 
 
 @pytest.mark.parametrize(
-    ("line", "without", "told"),
+    ("line", "without", "message"),
     [
         ("", "name", "[[engine]] 1: name: is missing"),
         ("", "results", "[[engine]] 1 (wiki): results: is missing"),
@@ -115,14 +115,14 @@ def test_what_came_from_the_environment_is_shown_nowhere() -> None:
         ("x =", "-", "engines file: Invalid"),
     ],
 )
-def test_what_is_wrong_is_told_by_table_and_key(line: str, without: str, told: str) -> None:
-    assert told in refusal(with_line(line, without))
+def test_an_error_names_the_table_and_the_key(line: str, without: str, message: str) -> None:
+    assert message in error_message(with_line(line, without))
 
 
-def test_too_many_engines_and_what_is_no_table_are_refused() -> None:
-    assert "must be at most" in refusal("[[engine]]\n" * 51)
-    assert "must be at most" in refusal("engine = 5")
-    assert "must be at most" in refusal("engine = [5]")
+def test_too_many_engines_and_non_tables_are_refused() -> None:
+    assert "must be at most" in error_message("[[engine]]\n" * 51)
+    assert "must be at most" in error_message("engine = 5")
+    assert "must be at most" in error_message("engine = [5]")
 
 
 VALUES = (
@@ -134,7 +134,7 @@ VALUES = (
 
 
 @given(st.dictionaries(st.sampled_from(KEYS), VALUES))
-def test_any_table_is_engines_or_a_named_refusal(row: dict[str, object]) -> None:
+def test_any_table_gives_an_engine_or_a_keyhole_error(row: dict[str, object]) -> None:
     def literal(value: object) -> str:
         if isinstance(value, str):
             return '"' + "".join(f"\\U{ord(letter):08x}" for letter in value) + '"'

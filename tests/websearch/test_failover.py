@@ -1,4 +1,4 @@
-"""Several instances of one engine: the first that is well answers, and what failed before it is told."""
+"""Test failover between instances of one engine, and the notes on failed instances."""
 
 from __future__ import annotations
 
@@ -20,10 +20,12 @@ QUOTA = KeyholeError(Code.RATE_LIMITED, "slow down", retry_after=90)
 Answers = list[Hit] | KeyholeError | Hangs
 
 
-def failover(*answers: Answers, clock: Clock | None = None, timeout: float = 0.06) -> tuple[Failover, list[FakeEngine]]:
+def make_failover(
+    *answers: Answers, clock: Clock | None = None, timeout: float = 0.06
+) -> tuple[Failover, list[FakeEngine]]:
     engines = [FakeEngine(answer) for answer in answers]
-    places = [(f"host{number}", engine) for number, engine in enumerate(engines)]
-    return Failover("searxng", places, timeout, clock or Clock(0.0)), engines
+    instances = [(f"host{number}", engine) for number, engine in enumerate(engines)]
+    return Failover("searxng", instances, timeout, clock or Clock(0.0)), engines
 
 
 def search(engine: Failover) -> tuple[tuple[Hit, ...], str]:
@@ -32,73 +34,73 @@ def search(engine: Failover) -> tuple[tuple[Hit, ...], str]:
     return hits, hits.note
 
 
-def asked(engines: list[FakeEngine]) -> list[int]:
+def request_counts(engines: list[FakeEngine]) -> list[int]:
     return [len(engine.requests) for engine in engines]
 
 
-def test_the_first_instance_that_is_well_answers_and_no_other_is_asked() -> None:
-    engine, places = failover([HIT], [HIT])
+def test_only_the_first_healthy_instance_is_asked() -> None:
+    engine, engines = make_failover([HIT], [HIT])
     assert search(engine) == ((HIT,), "")
-    assert asked(places) == [1, 0]
+    assert request_counts(engines) == [1, 0]
     assert engine.name == "searxng"
 
 
-def test_the_next_instance_answers_where_one_fails_and_that_is_told() -> None:
-    engine, places = failover(DOWN, [HIT], [HIT])
+def test_the_next_instance_replaces_one_that_fails_and_a_note_names_it() -> None:
+    engine, engines = make_failover(DOWN, [HIT], [HIT])
     assert search(engine) == ((HIT,), "host0 down (connect failure)")
-    assert asked(places) == [1, 1, 0]
+    assert request_counts(engines) == [1, 1, 0]
 
 
-def test_an_instance_that_hangs_has_only_its_share_of_the_time() -> None:
-    engine, _ = failover(HANGS, [HIT])
+def test_an_instance_that_hangs_gets_only_its_share_of_the_time() -> None:
+    engine, _ = make_failover(HANGS, [HIT])
     assert search(engine) == ((HIT,), "host0 timeout")
 
 
 def test_an_instance_that_finds_nothing_has_answered() -> None:
-    engine, places = failover([], [HIT])
+    engine, engines = make_failover([], [HIT])
     assert search(engine) == ((), "")
-    assert asked(places) == [1, 0]
+    assert request_counts(engines) == [1, 0]
 
 
-def test_all_failing_alike_is_that_failure() -> None:
-    engine, _ = failover(QUOTA, QUOTA)
+def test_the_same_failure_of_all_instances_is_raised() -> None:
+    engine, _ = make_failover(QUOTA, QUOTA)
     with pytest.raises(KeyholeError) as caught:
         search(engine)
     assert caught.value is QUOTA
 
 
-def test_all_failing_is_one_failure_with_every_fault() -> None:
-    engine, _ = failover(DOWN, QUOTA)
+def test_different_failures_of_all_instances_are_listed_in_one_error() -> None:
+    engine, _ = make_failover(DOWN, QUOTA)
     with pytest.raises(KeyholeError) as caught:
         search(engine)
     assert caught.value.code is Code.ENGINE_UNAVAILABLE
     assert caught.value.message == "host0 down (connect failure), host1 quota"
 
 
-def test_an_instance_that_rests_is_asked_last_and_first_again_after_its_rest() -> None:
+def test_a_resting_instance_is_asked_last_until_its_rest_is_over() -> None:
     clock = Clock(0.0)
-    engine, places = failover(QUOTA, [HIT], clock=clock)
+    engine, engines = make_failover(QUOTA, [HIT], clock=clock)
     search(engine)
     assert search(engine) == ((HIT,), "")
-    assert asked(places) == [1, 2]
+    assert request_counts(engines) == [1, 2]
     clock.advance(90.0 + REFUSED_REST)
-    places[0].answer = [HIT]
+    engines[0].answer = [HIT]
     search(engine)
-    assert asked(places) == [2, 2]
+    assert request_counts(engines) == [2, 2]
 
 
-def test_where_every_instance_rests_they_are_asked_all_the_same() -> None:
-    engine, places = failover(QUOTA, QUOTA)
+def test_instances_are_asked_even_if_all_of_them_rest() -> None:
+    engine, engines = make_failover(QUOTA, QUOTA)
     for _ in range(2):
         with pytest.raises(KeyholeError):
             search(engine)
-    places[1].answer = [HIT]
+    engines[1].answer = [HIT]
     assert search(engine)[0] == (HIT,)
 
 
-def test_an_instance_at_which_the_whole_time_runs_out_is_asked_last_after_a_few_times() -> None:
+def test_an_instance_that_uses_up_the_time_of_several_calls_is_asked_last() -> None:
     clock = Clock(0.0)
-    engine, places = failover(HANGS, [HIT], clock=clock, timeout=100.0)
+    engine, engines = make_failover(HANGS, [HIT], clock=clock, timeout=100.0)
 
     async def short() -> None:
         async with asyncio.timeout(0.01):
@@ -111,18 +113,18 @@ def test_an_instance_at_which_the_whole_time_runs_out_is_asked_last_after_a_few_
     clock.advance(REST)
     with pytest.raises(TimeoutError):
         asyncio.run(short())
-    assert asked(places) == [FAILURES + 1, 1]
+    assert request_counts(engines) == [FAILURES + 1, 1]
 
 
-def test_it_applies_what_every_instance_applies_and_passes_remarks_on() -> None:
-    class Remarking(FakeEngine):
+def test_failover_supports_the_common_filters_and_keeps_notes() -> None:
+    class EngineWithNote(FakeEngine):
         async def search(self, request: SearchRequest) -> tuple[Hit, ...]:
             return Hits.with_note([HIT], "without google")
 
-    places = [
+    instances = [
         ("a", FakeEngine(DOWN, supported_filters=frozenset({"news", "language"}))),
-        ("b", Remarking(supported_filters=frozenset({"news"}))),
+        ("b", EngineWithNote(supported_filters=frozenset({"news"}))),
     ]
-    engine = Failover("searxng", places, 1.0, Clock())
+    engine = Failover("searxng", instances, 1.0, Clock())
     assert engine.supported_filters == {"news"}
     assert search(engine) == ((HIT,), "a down (connect failure); without google")

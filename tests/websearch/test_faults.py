@@ -1,4 +1,4 @@
-"""What a failure is called: a few words, bounded, none hidden."""
+"""Test the short names of failures and their limits."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ def test_any_failure_is_one_short_line(code: Code, message: str) -> None:
     assert serialized_size(told) <= MAX_REASON + len("down ()")
 
 
-def test_retry_after_is_read_where_it_is_there() -> None:
+def test_retry_after_is_read_if_present() -> None:
     assert retry_after_seconds(KeyholeError(Code.RATE_LIMITED, "m", retry_after=30)) == 30.0
     assert retry_after_seconds(KeyholeError(Code.RATE_LIMITED, "m")) is None
     assert retry_after_seconds(KeyholeError(Code.RATE_LIMITED, "m", retry_after=-1)) is None
     assert retry_after_seconds(KeyholeError(Code.RATE_LIMITED, "m", retry_after="soon")) is None
 
 
-def test_where_reasons_have_no_room_every_engine_still_has_its_fault() -> None:
+def test_long_fault_lists_drop_reasons_and_keep_every_engine() -> None:
     reports = [EngineReport(f"engine{n}", "down (the server says a great deal about it)") for n in range(12)]
     told = describe_faults(reports, 300)
     assert serialized_size(told) <= 300

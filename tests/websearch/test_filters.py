@@ -1,4 +1,4 @@
-"""What is left of an engine's hits, and which filters nobody applied."""
+"""Test the filtering of hits, and the list of filters that were not applied."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def names(hits: tuple[Hit, ...]) -> list[str]:
     return [found.title for found in hits]
 
 
-def test_sites_are_judged_whatever_the_engine_says() -> None:
+def test_sites_are_filtered_whatever_the_engine_supports() -> None:
     request = SearchRequest("q", 5, sites=("a.example",), exclude_sites=("x.a.example",))
     hits = [hit("a"), hit("b"), hit("x.a"), hit("docs.a")]
     for supported_filters in (NONE, ALL):
@@ -29,34 +29,34 @@ def test_sites_are_judged_whatever_the_engine_says() -> None:
         assert unapplied_filters(hits, request, supported_filters) == ()
 
 
-def test_hits_older_than_was_asked_for_are_left_out_where_the_engine_does_not_judge_age() -> None:
+def test_old_hits_are_dropped_if_the_engine_does_not_filter_by_age() -> None:
     request = SearchRequest("q", 5, freshness="week")
     hits = [hit("new", "2023-11-13"), hit("border", "2023-11-07"), hit("old", "2023-11-06"), hit("undated")]
     assert names(filter_hits(hits, request, NONE, NOW)) == ["new", "border", "undated"]
     assert names(filter_hits(hits, request, ALL, NOW)) == ["new", "border", "old", "undated"]
 
 
-def test_freshness_counts_as_applied_only_where_every_hit_has_a_date() -> None:
+def test_freshness_counts_as_applied_only_if_every_hit_has_a_date() -> None:
     request = SearchRequest("q", 5, freshness="day")
     assert unapplied_filters([hit("a", "2023-11-14")], request, NONE) == ()
     assert unapplied_filters([hit("a", "2023-11-14"), hit("b")], request, NONE) == ("freshness",)
     assert unapplied_filters([hit("b")], request, ALL) == ()
 
 
-def test_what_nobody_applies_is_named_in_one_order_and_only_for_hits() -> None:
+def test_unapplied_filters_are_listed_in_order_and_only_with_hits() -> None:
     request = SearchRequest("q", 5, freshness="year", language="de", country="at", kind="news")
     assert active_filters(request) == ("freshness", "language", "country", "news")
     assert unapplied_filters([hit("a")], request, NONE) == ("freshness", "language", "country", "news")
     assert unapplied_filters([], request, NONE) == ()
 
 
-def test_a_country_that_needs_a_language_is_applied_with_one() -> None:
+def test_a_locale_applies_a_country_only_with_a_language() -> None:
     locale = frozenset({"language", "locale"})
     assert unapplied_filters([hit("a")], SearchRequest("q", 5, country="at"), locale) == ("country",)
     assert unapplied_filters([hit("a")], SearchRequest("q", 5, country="at", language="de"), locale) == ()
 
 
-def test_an_engine_without_news_is_asked_for_pages() -> None:
+def test_an_engine_without_news_is_asked_for_web_pages() -> None:
     request = SearchRequest("q", 5, kind="news")
     assert adapt_request(request, NONE).kind == "web"
     assert adapt_request(request, ALL) is request
@@ -68,7 +68,7 @@ def test_one_engine_gives_at_most_two_hits_for_each_result() -> None:
         assert filter_hits(hits, SearchRequest("q", 3, kind=kind), ALL, NOW) == tuple(hits[:6])
 
 
-def test_hits_that_are_filtered_away_leave_room_for_others() -> None:
+def test_dropped_hits_leave_room_for_others() -> None:
     hits = [*(hit(f"n{n}") for n in range(50)), hit("a")]
     assert names(filter_hits(hits, SearchRequest("q", 1, sites=("a.example",)), ALL, NOW)) == ["a"]
 
@@ -79,7 +79,7 @@ def test_hits_that_are_filtered_away_leave_room_for_others() -> None:
               st.sampled_from(["", "day", "week", "month", "year"])),
     st.frozensets(st.sampled_from(sorted(ALL))),
 )  # fmt: skip
-def test_what_is_kept_is_some_of_the_hits_in_their_order(
+def test_filtered_hits_are_a_subsequence_of_the_hits(
     hits: list[Hit], request: SearchRequest, supported_filters: frozenset[str]
 ) -> None:
     passed = filter_hits(hits, request, supported_filters, NOW)

@@ -1,4 +1,4 @@
-"""What engines write becomes plain, bounded text, whatever it is."""
+"""Test that the texts of engines become plain, bounded text."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ NAMES = ("url", "title", "text")
 
 
 def hit(**row: Any) -> Hit:
-    """The one hit of a row."""
+    """Return the only hit of a row."""
     (found,) = build_hits([{"url": "https://a.example/", **row}], NAMES, "x", "date", marked_up=True)
     return found
 
@@ -36,7 +36,7 @@ def test_controls_escapes_and_line_breaks_do_not_reach_a_hit() -> None:
     assert (found.title, found.snippet) == ("A red title", "one two three")
 
 
-def test_marks_of_found_words_go_and_other_brackets_stay() -> None:
+def test_highlighting_tags_are_removed_and_other_tags_stay() -> None:
     raw = 'A <strong class="x">word</strong>, a &lt;b&gt; tag, List<int>, a < b<br/>and <em>more</em> &amp; more'
     assert plain_line(raw, 200, marked_up=True) == "A word, a <b> tag, List<int>, a < band more & more"
     assert plain_line(raw, 200) == raw
@@ -45,12 +45,12 @@ def test_marks_of_found_words_go_and_other_brackets_stay() -> None:
 @pytest.mark.parametrize("url", [None, 5, [], "", "  ", "https://a.example/a b", "https://a.example/\x00", "https://a"
                                  + "a" * MAX_URL, "https://a.example/\u202egnp.exe", "https://a.example/\n"
                                  "https://b.example/"])  # fmt: skip
-def test_a_row_whose_address_cannot_be_asked_for_and_shown_is_left_out(url: Any) -> None:
+def test_a_row_without_a_valid_url_is_left_out(url: Any) -> None:
     assert parse_url(url) == ""
     assert build_hits([{"url": url, "title": "x"}], NAMES, "x") == ()
 
 
-def test_spaces_around_an_address_are_not_its_own() -> None:
+def test_spaces_around_a_url_are_removed() -> None:
     assert parse_url(" https://a.example/ü?q=1 ") == "https://a.example/ü?q=1"
 
 

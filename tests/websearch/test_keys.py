@@ -1,4 +1,4 @@
-"""A key is told to its engine and to nobody else, even by a server that repeats all it hears."""
+"""Test that API keys reach only their engine, even if a server repeats everything it receives."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ ALL = pytest.mark.parametrize("engine", KEYED_NAMES)
 
 
 def heard(call: Call) -> str:
-    """All that a server heard, with what it could make of it."""
+    """Return the request as text, plain and decoded, as a server could repeat it."""
     secret = base64.b64encode(KEY.encode()).decode()
     return f"{call.head.decode('latin-1')} {call.body.decode()} {secret}"
 
 
 def as_words(call: Call) -> str:
-    """A complaint that is JSON in every form that engines use."""
+    """Return an error message under every key that engines use."""
     said = heard(call)
     return json.dumps(
         {"message": said, "error": {"code": said, "detail": said}, "response": {"status": said}, "results": said}
@@ -42,7 +42,7 @@ def as_words(call: Call) -> str:
 
 
 def as_a_hit(call: Call) -> str:
-    """An answer that is well and full of what was heard."""
+    """Return a successful answer whose texts repeat the request."""
     said = heard(call).replace("\r\n", " ")
     row = {"title": said, "description": said, "content": said, "snippet": said, "desc": said, "highlights": [said]}
     url = "https://a.example/?" + (call.headers.get("x-api-key") or call.path.partition("?")[2])
@@ -54,7 +54,7 @@ def as_a_hit(call: Call) -> str:
 
 
 def told(engine: str, form: str, status: int) -> str:
-    """All that comes of a search at a server that repeats, in its head as well."""
+    """Return the result or the error of a search at a server that repeats the request, in headers too."""
 
     def answer(call: Call) -> bytes:
         assert KEY in heard(call) or quote(KEY, safe="") in heard(call)
@@ -95,7 +95,7 @@ def test_neither_settings_nor_calls_nor_engines_show_a_key() -> None:
 
 
 @ALL
-def test_a_key_that_cannot_be_one_is_refused_without_repeating_it(engine: str) -> None:
+def test_an_invalid_key_is_refused_without_repeating_it(engine: str) -> None:
     for raw in ("s3cret with spaces", "s3cr\xe9t-and-more", "s3cret", "s3cret-\r\nX-Other: 1"):
         with pytest.raises(KeyholeError) as caught:
             parse_config({f"KEYHOLE_{engine.upper()}_KEY": raw})
@@ -103,7 +103,7 @@ def test_a_key_that_cannot_be_one_is_refused_without_repeating_it(engine: str) -
         assert "s3cr" not in f"{caught.value!r} {caught.value.message} {caught.value.__cause__!r}"
 
 
-def test_the_command_line_silences_the_log_that_would_repeat_a_key() -> None:
+def test_the_command_line_does_not_log_keys() -> None:
     code = "import logging, keyhole.cli.main as c; c.main(['select', '/dev/null', '-q', 'x'])"
     code += (
         "; print(logging.getLogger('keyhole').level, logging.getLogger('httpcore.http11').isEnabledFor(logging.DEBUG))"

@@ -1,4 +1,4 @@
-"""Many engines' hits into one list: one entry per page, best agreement first."""
+"""Test merging the hits of several engines: one entry per page, best agreement first."""
 
 from __future__ import annotations
 
@@ -39,11 +39,11 @@ def test_one_list_keeps_its_order() -> None:
     assert merge([]) == merge([[], []]) == ()
 
 
-def test_a_page_that_two_engines_found_comes_before_either_engines_favourite() -> None:
+def test_a_page_of_two_engines_ranks_above_the_first_hit_of_either() -> None:
     assert titles(merge([hits("a", "both"), hits("b", "x", "both")])) == ["both", "a", "b", "x"]
 
 
-def test_equal_pages_stand_in_the_order_of_the_engines() -> None:
+def test_pages_with_equal_scores_keep_the_order_of_the_engines() -> None:
     assert titles(merge([hits("a", "b"), hits("c", "d")])) == ["a", "c", "b", "d"]
 
 
@@ -58,7 +58,7 @@ def test_the_first_title_and_the_longest_snippet_of_a_page_are_kept() -> None:
     assert merge([[one], [two]]) == (Hit("http://a.example/x", "First", "a longer snippet", "one"),)
 
 
-def test_the_first_date_of_a_page_and_its_address_for_readers_at_desks_are_kept() -> None:
+def test_a_page_keeps_its_first_date_and_its_desktop_url() -> None:
     one = Hit("https://m.a.example/x?fbclid=1", "T", "", "one")
     two = Hit("https://a.example/x?id=2&utm_source=y", "T", "", "two", "2026-01-02")
     three = Hit("https://a.example/x#part", "T", "", "three", "2025-01-02")
@@ -71,7 +71,7 @@ def test_hits_that_cannot_be_fetched_are_left_out() -> None:
 
 
 @given(LISTS)
-def test_every_page_of_the_lists_stands_once_in_the_merged_list(lists: list[list[Hit]]) -> None:
+def test_every_page_appears_once_in_the_merged_list(lists: list[list[Hit]]) -> None:
     merged = merge(lists)
     keys = [page_key(found.url) for found in merged]
     assert len(keys) == len(set(keys))
@@ -93,11 +93,11 @@ def test_a_thousand_hits_are_merged_deterministically() -> None:
 # Site filters, which every engine shares.
 
 
-def test_a_query_without_sites_is_itself() -> None:
+def test_a_query_without_sites_is_unchanged() -> None:
     assert add_site_operators(SearchRequest("two words", 5)) == "two words"
 
 
-def test_sites_become_the_operators_that_engines_understand() -> None:
+def test_sites_become_site_operators() -> None:
     assert add_site_operators(SearchRequest("q", 5, sites=("a.example",))) == "q site:a.example"
     assert (
         add_site_operators(SearchRequest("q", 5, sites=("a.example", "b.example")))
@@ -126,12 +126,12 @@ def test_a_hit_passes_a_site_filter_by_its_host(url: str, allowed: bool) -> None
     assert is_allowed_by_sites(url, SearchRequest("q", 5, exclude_sites=("example.org",))) is not allowed
 
 
-def test_without_filters_every_hit_passes_that_has_an_address() -> None:
+def test_without_filters_every_hit_with_a_url_passes() -> None:
     assert is_allowed_by_sites("https://anything.example/", SearchRequest("q", 5))
     assert not is_allowed_by_sites("http://[", SearchRequest("q", 5))
 
 
-def test_an_excluded_part_of_a_wanted_site_is_left_out() -> None:
+def test_an_excluded_subdomain_of_a_wanted_site_is_dropped() -> None:
     request = SearchRequest("q", 5, sites=("example.org",), exclude_sites=("old.example.org",))
     assert is_allowed_by_sites("https://example.org/", request)
     assert not is_allowed_by_sites("https://old.example.org/", request)

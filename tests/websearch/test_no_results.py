@@ -1,4 +1,4 @@
-"""What is said when nothing is found: what may be too narrow, likeliest first, and who did not answer."""
+"""Test the message of a search without results: narrow terms and failed engines."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from keyhole.websearch.no_results import MAX_TERM, MAX_TERMS, describe_no_result
         ("", ()),
     ],
 )  # fmt: skip
-def test_words_that_look_rare_are_named(query: str, named: tuple[str, ...]) -> None:
+def test_rare_looking_words_are_listed(query: str, named: tuple[str, ...]) -> None:
     assert find_narrow_terms(SearchRequest(query, 5)) == named
 
 
@@ -37,7 +37,7 @@ def test_phrases_come_first_then_operators_then_filters_then_words() -> None:
     assert find_narrow_terms(request) == ('"a b"', "site:x.example", "sites=y.example", "freshness=day")
 
 
-def test_every_filter_is_named_as_the_argument_it_is() -> None:
+def test_every_filter_is_listed_as_its_argument() -> None:
     request = SearchRequest("q", 5, (), ("x.example", "y.example"), language="de-AT", country="at", kind="news")
     assert find_narrow_terms(request) == (
         "exclude_sites=x.example, y.example",
@@ -47,7 +47,7 @@ def test_every_filter_is_named_as_the_argument_it_is() -> None:
     )
 
 
-def test_nothing_found_says_who_found_nothing_and_why_perhaps() -> None:
+def test_the_message_names_failed_engines_and_narrow_terms() -> None:
     well, brave = EngineReport("exa"), EngineReport("brave", "quota")
     plain = SearchRequest("pumps", 5)
     assert describe_no_results(plain, [well]) == "the engines answered and found nothing"
@@ -60,12 +60,12 @@ def test_nothing_found_says_who_found_nothing_and_why_perhaps() -> None:
 
 
 @given(st.text(max_size=300), st.lists(st.text(max_size=99), max_size=5))
-def test_any_question_gives_a_few_short_names(query: str, sites: list[str]) -> None:
+def test_any_query_gives_a_few_short_terms(query: str, sites: list[str]) -> None:
     named = find_narrow_terms(SearchRequest(query, 5, tuple(sites)))
     assert len(named) <= MAX_TERMS
     assert all(serialized_size(name) <= MAX_TERM for name in named)
 
 
-def test_a_very_long_question_is_read_in_linear_time() -> None:
+def test_a_very_long_query_takes_linear_time() -> None:
     for piece in ('"', "a:b ", "-", "x.", '"a" ', "„", "1-"):
         assert len(find_narrow_terms(SearchRequest(piece * 100_000, 5))) <= MAX_TERMS

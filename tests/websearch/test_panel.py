@@ -1,4 +1,4 @@
-"""Asking many engines: preference and reserves, time and grace, rests, phrasings, and what is reported of each."""
+"""Test asking several engines: preference and reserves, timeouts, rests, phrasings and reports."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from tests.support.fakes import HANGS, Clock, FakeEngine
 
 QUESTION = SearchRequest("q", 3)
 SHORT, LONG = 0.03, 20.0
-"""Seconds: of a time that is to run out, and of one that never does."""
+"""Seconds: a timeout that expires, and one that never does."""
 PATIENCE = 5.0
-"""Seconds after which a call counts as hanging, on however busy a machine; its own deadline is a second at most."""
+"""Seconds after which a call counts as hanging, even on a busy machine; its own deadline is at most one second."""
 QUOTA = KeyholeError(Code.RATE_LIMITED, "slow down")
 DOWN = KeyholeError(Code.ENGINE_UNAVAILABLE, "HTTP 500")
 NO_NEWS = frozenset({"sites", "exclude_sites", "freshness", "language", "country"})
@@ -33,7 +33,7 @@ def hits(engine: str, count: int = 3) -> list[Hit]:
     return [Hit(f"https://{engine}{number}.example/", engine, "", engine) for number in range(count)]
 
 
-def well(name: str, count: int = 3) -> FakeEngine:
+def healthy(name: str, count: int = 3) -> FakeEngine:
     return FakeEngine(hits(name, count), name)
 
 
@@ -52,12 +52,12 @@ def failure(panel: Panel, *requests: SearchRequest, seconds: float | None = None
     return caught.value.message
 
 
-def faults(found: PanelResult) -> dict[str, str]:
-    return {report.name: report.fault for report in found.reports}
+def faults(result: PanelResult) -> dict[str, str]:
+    return {report.name: report.fault for report in result.reports}
 
 
 class Gated(FakeEngine):
-    """Answers once `after` is set, and sets `before`, if any, when it does. Counts how many of it run at once."""
+    """An engine that waits for `after`, then sets `before` and answers. Counts its concurrent requests."""
 
     def __init__(self, name: str, after: asyncio.Event | None = None, before: asyncio.Event | None = None) -> None:
         super().__init__(hits(name), name)
@@ -79,28 +79,28 @@ class Gated(FakeEngine):
 # Preference and reserves.
 
 
-def test_lists_come_in_the_order_of_preference_whichever_engine_was_first() -> None:
+def test_lists_are_in_order_of_preference_whichever_engine_was_first() -> None:
     done = asyncio.Event()
     panel = Panel([Gated("a", after=done), Gated("b", before=done)])
-    assert [found[0].engine for found in ask(panel).lists] == ["a", "b"]
+    assert [result[0].engine for result in ask(panel).lists] == ["a", "b"]
 
 
-def test_only_as_many_engines_are_asked_as_are_wanted() -> None:
-    engines = [well(name) for name in "abcd"]
-    found = ask(Panel(engines, count=2))
+def test_only_the_wanted_number_of_engines_is_asked() -> None:
+    engines = [healthy(name) for name in "abcd"]
+    result = ask(Panel(engines, count=2))
     assert [len(engine.requests) for engine in engines] == [1, 1, 0, 0]
-    assert faults(found) == {"a": "", "b": ""}
+    assert faults(result) == {"a": "", "b": ""}
 
 
-def test_a_reserve_steps_in_for_an_engine_that_fails_and_no_further_one() -> None:
-    engines = [FakeEngine(QUOTA, "a"), FakeEngine(DOWN, "b"), well("c"), well("d")]
-    found = ask(Panel(engines, count=1))
-    assert faults(found) == {"a": "quota", "b": "down (HTTP 500)", "c": ""}
+def test_one_reserve_replaces_each_engine_that_fails() -> None:
+    engines = [FakeEngine(QUOTA, "a"), FakeEngine(DOWN, "b"), healthy("c"), healthy("d")]
+    result = ask(Panel(engines, count=1))
+    assert faults(result) == {"a": "quota", "b": "down (HTTP 500)", "c": ""}
     assert [len(engine.requests) for engine in engines] == [1, 1, 1, 0]
 
 
-def test_an_engine_that_finds_nothing_is_well_and_no_reserve_is_asked() -> None:
-    engines = [FakeEngine((), "a"), well("b")]
+def test_no_reserve_replaces_an_engine_that_found_nothing() -> None:
+    engines = [FakeEngine((), "a"), healthy("b")]
     assert ask(Panel(engines, count=1)) == PanelResult((), (EngineReport("a"),))
     assert engines[1].requests == []
 
@@ -115,7 +115,7 @@ def test_all_engines_failing_is_engine_unavailable_with_every_fault() -> None:
     assert failure(Panel(engines)) == "a: quota; b: bad key; c: challenge; d: down (dns failure)"
 
 
-def test_without_engines_there_is_nobody_to_ask() -> None:
+def test_without_engines_the_missing_settings_are_reported() -> None:
     assert failure(Panel([])) == "no search engine is set up"
     missing = Panel([], missing=["brave needs KEYHOLE_BRAVE_KEY"])
     assert failure(missing) == "no search engine is set up: brave needs KEYHOLE_BRAVE_KEY"
@@ -129,76 +129,76 @@ def test_without_engines_there_is_nobody_to_ask() -> None:
         ([FakeEngine(KeyholeError(Code.KEY_REFUSED, "m"), "a"), FakeEngine(QUOTA, "b")], Code.ENGINE_UNAVAILABLE),
     ],
 )
-def test_trying_again_is_advised_only_where_it_may_help(engines: list[FakeEngine], code: Code) -> None:
+def test_the_error_code_is_retryable_only_if_a_retry_may_help(engines: list[FakeEngine], code: Code) -> None:
     with pytest.raises(KeyholeError) as caught:
         ask(Panel(engines))
     assert caught.value.code is code
 
 
-def test_an_adapter_that_fails_at_an_answer_costs_nothing_but_its_own(caplog: pytest.LogCaptureFixture) -> None:
-    found = ask(Panel([FakeEngine(KeyError("secret"), "a"), well("b")]))
-    assert faults(found) == {"a": "down (its answer could not be read)", "b": ""}
+def test_a_parsing_bug_of_one_engine_does_not_affect_the_others(caplog: pytest.LogCaptureFixture) -> None:
+    result = ask(Panel([FakeEngine(KeyError("secret"), "a"), healthy("b")]))
+    assert faults(result) == {"a": "down (its answer could not be read)", "b": ""}
     assert "a: KeyError" in caplog.text
     assert "secret" not in caplog.text
 
 
-# Time and grace.
+# Timeouts and the grace period.
 
 
-def test_a_slow_engine_is_left_behind_after_a_grace_once_there_is_enough() -> None:
-    found = ask(Panel([FakeEngine(HANGS, "a"), well("b")], grace=SHORT, patience=SHORT, timeout=LONG))
-    assert faults(found) == {"a": "slow", "b": ""}
-    assert len(found.lists) == 1
+def test_a_slow_engine_is_dropped_after_the_grace_period() -> None:
+    result = ask(Panel([FakeEngine(HANGS, "a"), healthy("b")], grace=SHORT, patience=SHORT, timeout=LONG))
+    assert faults(result) == {"a": "slow", "b": ""}
+    assert len(result.lists) == 1
 
 
 def test_an_engine_that_answers_within_the_grace_counts() -> None:
     done = asyncio.Event()
-    found = ask(Panel([Gated("a", after=done), Gated("b", before=done)], grace=LONG))
-    assert faults(found) == {"a": "", "b": ""}
+    result = ask(Panel([Gated("a", after=done), Gated("b", before=done)], grace=LONG))
+    assert faults(result) == {"a": "", "b": ""}
 
 
-def test_the_most_preferred_engine_is_waited_for_longer_than_a_grace() -> None:
+def test_the_most_preferred_engine_gets_more_than_the_grace_period() -> None:
     done = asyncio.Event()
     panel = Panel([FakeEngine(DOWN, "a"), Gated("b", after=done), Gated("c", before=done)], grace=0.0, patience=LONG)
     assert faults(ask(panel)) == {"a": "down (HTTP 500)", "b": "", "c": ""}
 
 
-def test_a_less_preferred_engine_has_only_the_grace() -> None:
-    panel = Panel([well("a"), FakeEngine(HANGS, "b")], grace=SHORT, patience=LONG, timeout=LONG)
+def test_a_less_preferred_engine_gets_only_the_grace_period() -> None:
+    panel = Panel([healthy("a"), FakeEngine(HANGS, "b")], grace=SHORT, patience=LONG, timeout=LONG)
     assert faults(ask(panel)) == {"a": "", "b": "slow"}
 
 
-def test_few_hits_are_enough_once_half_of_the_engines_have_been_heard() -> None:
-    found = ask(Panel([well("a", 1), FakeEngine(DOWN, "b"), FakeEngine(HANGS, "c")], grace=SHORT, timeout=LONG))
-    assert faults(found) == {"a": "", "b": "down (HTTP 500)", "c": "slow"}
+def test_few_hits_are_enough_once_half_of_the_engines_answered() -> None:
+    result = ask(Panel([healthy("a", 1), FakeEngine(DOWN, "b"), FakeEngine(HANGS, "c")], grace=SHORT, timeout=LONG))
+    assert faults(result) == {"a": "", "b": "down (HTTP 500)", "c": "slow"}
 
 
-def test_empty_answers_are_not_enough_to_leave_an_engine_behind() -> None:
-    found = ask(Panel([FakeEngine((), "a"), FakeEngine((), "b"), FakeEngine(HANGS, "c")], grace=0.0, timeout=SHORT))
-    assert faults(found) == {"a": "", "b": "", "c": "timeout"}
+def test_empty_answers_are_not_enough_to_drop_an_engine() -> None:
+    result = ask(Panel([FakeEngine((), "a"), FakeEngine((), "b"), FakeEngine(HANGS, "c")], grace=0.0, timeout=SHORT))
+    assert faults(result) == {"a": "", "b": "", "c": "timeout"}
 
 
-def test_an_engine_that_does_not_answer_in_time_is_a_timeout_and_its_reserve_is_asked() -> None:
-    found = ask(Panel([FakeEngine(HANGS, "a"), well("b")], count=1, timeout=SHORT))
-    assert faults(found) == {"a": "timeout", "b": ""}
+def test_a_reserve_replaces_an_engine_that_times_out() -> None:
+    result = ask(Panel([FakeEngine(HANGS, "a"), healthy("b")], count=1, timeout=SHORT))
+    assert faults(result) == {"a": "timeout", "b": ""}
 
 
 def test_a_short_call_leaves_time_for_the_reserve_and_for_pages() -> None:
     started = time.monotonic()
-    found = ask(Panel([FakeEngine(HANGS, "a"), well("b")], count=1), seconds=1.0)
-    assert faults(found) == {"a": "timeout", "b": ""}
+    result = ask(Panel([FakeEngine(HANGS, "a"), healthy("b")], count=1), seconds=1.0)
+    assert faults(result) == {"a": "timeout", "b": ""}
     assert time.monotonic() - started < PATIENCE
 
 
-def test_a_call_whose_time_is_over_asks_nobody() -> None:
-    engine = well("a")
+def test_a_call_after_its_deadline_asks_no_engine() -> None:
+    engine = healthy("a")
     assert failure(Panel([engine]), seconds=-1.0) == "no time was left to ask an engine"
     assert engine.requests == []
 
 
-def test_what_was_left_behind_has_ended_when_the_answer_comes() -> None:
+def test_tasks_of_dropped_engines_have_ended_when_the_call_returns() -> None:
     async def run() -> set[asyncio.Task[Any]]:
-        await Panel([FakeEngine(HANGS, "a"), well("b")], grace=0.0, patience=0.0).ask([QUESTION])
+        await Panel([FakeEngine(HANGS, "a"), healthy("b")], grace=0.0, patience=0.0).ask([QUESTION])
         return asyncio.all_tasks() - {asyncio.current_task()}
 
     assert asyncio.run(run()) == set()
@@ -207,10 +207,10 @@ def test_what_was_left_behind_has_ended_when_the_answer_comes() -> None:
 # Rests.
 
 
-def test_a_refusal_rests_an_engine_and_its_reserve_steps_in_without_asking_it() -> None:
+def test_a_reserve_replaces_an_engine_that_rests_after_a_refusal() -> None:
     clock = Clock(0.0)
     a = FakeEngine(QUOTA, "a")
-    panel = Panel([a, well("b")], count=1, ticks=clock)
+    panel = Panel([a, healthy("b")], count=1, ticks=clock)
     ask(panel)
     assert faults(ask(panel)) == {"a": "resting after quota", "b": ""}
     assert len(a.requests) == 1
@@ -220,7 +220,7 @@ def test_a_refusal_rests_an_engine_and_its_reserve_steps_in_without_asking_it() 
     assert faults(ask(panel)) == {"a": ""}
 
 
-def test_retry_after_is_how_long_an_engine_rests() -> None:
+def test_an_engine_rests_as_long_as_its_retry_after() -> None:
     clock = Clock(0.0)
     a = FakeEngine(KeyholeError(Code.RATE_LIMITED, "m", retry_after=300), "a")
     panel = Panel([a], ticks=clock)
@@ -231,29 +231,29 @@ def test_retry_after_is_how_long_an_engine_rests() -> None:
     assert failure(panel) == "a: quota"
 
 
-def test_an_engine_that_is_always_slow_rests_so_that_it_does_not_cost_every_call_the_grace() -> None:
+def test_an_engine_that_is_always_slow_rests() -> None:
     a = FakeEngine(HANGS, "a")
-    panel = Panel([a, well("b")], grace=0.0, patience=0.0, timeout=LONG, ticks=Clock(0.0))
-    told = [faults(ask(panel))["a"] for _ in range(4)]
-    assert told == ["slow", "slow", "slow", "resting after slow answers"]
+    panel = Panel([a, healthy("b")], grace=0.0, patience=0.0, timeout=LONG, ticks=Clock(0.0))
+    results = [faults(ask(panel))["a"] for _ in range(4)]
+    assert results == ["slow", "slow", "slow", "resting after slow answers"]
     assert len(a.requests) == 3
 
 
-def test_one_call_tries_an_engine_after_its_rest_and_those_beside_it_do_not() -> None:
+def test_only_one_of_several_concurrent_calls_tries_an_engine_after_its_rest() -> None:
     clock = Clock(0.0)
     a = FakeEngine(QUOTA, "a")
-    panel = Panel([a, well("b")], count=1, ticks=clock)
+    panel = Panel([a, healthy("b")], count=1, ticks=clock)
     ask(panel)
     clock.advance(61.0)
 
     async def run() -> list[PanelResult]:
         return await asyncio.gather(*(panel.ask([QUESTION]) for _ in range(3)))
 
-    told = [faults(found)["a"] for found in asyncio.run(run())]
-    assert told == ["quota", "resting after quota", "resting after quota"]
+    results = [faults(result)["a"] for result in asyncio.run(run())]
+    assert results == ["quota", "resting after quota", "resting after quota"]
 
 
-def test_a_cancelled_call_leaves_the_trial_to_the_next() -> None:
+def test_after_a_cancelled_trial_the_next_call_tries_the_engine() -> None:
     clock = Clock(0.0)
     a = FakeEngine(QUOTA, "a")
     panel = Panel([a], ticks=clock)
@@ -279,7 +279,7 @@ def test_a_cancelled_call_leaves_the_trial_to_the_next() -> None:
 
 
 class Picky(FakeEngine):
-    """Answers some phrasings and not others."""
+    """An engine that fails at some phrasings."""
 
     async def search(self, request: SearchRequest) -> tuple[Hit, ...]:
         self.requests.append(request)
@@ -294,23 +294,23 @@ def phrasings(*queries: str) -> list[SearchRequest]:
     return [SearchRequest(query, 3) for query in queries]
 
 
-def test_every_engine_is_asked_every_phrasing_and_gives_a_list_for_each() -> None:
-    found = ask(Panel([Picky(name="a"), Picky(name="b")]), *phrasings("x", "y"))
-    assert [found_by[0].title for found_by in found.lists] == ["x", "y", "x", "y"]
+def test_every_engine_returns_a_list_for_every_phrasing() -> None:
+    result = ask(Panel([Picky(name="a"), Picky(name="b")]), *phrasings("x", "y"))
+    assert [hit_list[0].title for hit_list in result.lists] == ["x", "y", "x", "y"]
 
 
-def test_an_engine_that_fails_at_some_phrasings_is_well_and_says_so() -> None:
-    found = ask(Panel([Picky(name="a")]), *phrasings("x", "bad", "worse"))
-    assert found.reports == (EngineReport("a", note="quota for 2 of 3 phrasings; without google"),)
-    assert len(found.lists) == 1
+def test_an_engine_that_fails_at_some_phrasings_reports_them_in_a_note() -> None:
+    result = ask(Panel([Picky(name="a")]), *phrasings("x", "bad", "worse"))
+    assert result.reports == (EngineReport("a", note="quota for 2 of 3 phrasings; without google"),)
+    assert len(result.lists) == 1
 
 
-def test_a_phrasing_that_hangs_is_left_behind_and_the_others_count() -> None:
-    found = ask(Panel([Picky(name="a")], grace=SHORT, patience=SHORT, timeout=LONG), *phrasings("hang", "x"))
-    assert found.reports == (EngineReport("a", note="slow for 1 of 2 phrasings; without google"),)
+def test_a_phrasing_that_hangs_is_dropped_and_the_others_count() -> None:
+    result = ask(Panel([Picky(name="a")], grace=SHORT, patience=SHORT, timeout=LONG), *phrasings("hang", "x"))
+    assert result.reports == (EngineReport("a", note="slow for 1 of 2 phrasings; without google"),)
 
 
-def test_requests_at_once_are_bounded_for_an_engine_and_for_all() -> None:
+def test_concurrent_requests_are_limited_per_engine_and_per_call() -> None:
     engines = [Gated(name) for name in "abcdef"]
     running: list[int] = []
 
@@ -320,8 +320,8 @@ def test_requests_at_once_are_bounded_for_an_engine_and_for_all() -> None:
             return await super().search(request)
 
     engines = [Counting(name) for name in "abcdef"]
-    found = ask(Panel(engines, count=6), *phrasings(*"123456"))
-    assert len(found.lists) == 36
+    result = ask(Panel(engines, count=6), *phrasings(*"123456"))
+    assert len(result.lists) == 36
     assert max(engine.most for engine in engines) == MAX_ENGINE_REQUESTS
     assert max(running) <= MAX_REQUESTS
 
@@ -329,29 +329,29 @@ def test_requests_at_once_are_bounded_for_an_engine_and_for_all() -> None:
 # Filters.
 
 
-def test_for_news_engines_without_are_not_asked() -> None:
+def test_engines_without_news_are_not_asked_for_news() -> None:
     a = FakeEngine(hits("a"), "a", NO_NEWS)
-    found = ask(Panel([a, well("b")]), SearchRequest("q", 3, kind="news"))
-    assert found.reports == (EngineReport("b"),)
+    result = ask(Panel([a, healthy("b")]), SearchRequest("q", 3, kind="news"))
+    assert result.reports == (EngineReport("b"),)
     assert a.requests == []
 
 
-def test_where_no_engine_has_news_pages_are_found_and_that_is_said() -> None:
+def test_if_no_engine_has_news_web_pages_are_returned_and_reported() -> None:
     a = FakeEngine(hits("a"), "a", NO_NEWS)
-    found = ask(Panel([a]), SearchRequest("q", 3, kind="news"))
-    assert found.reports == (EngineReport("a", unapplied=("news",)),)
+    result = ask(Panel([a]), SearchRequest("q", 3, kind="news"))
+    assert result.reports == (EngineReport("a", unapplied=("news",)),)
     assert [request.kind for request in a.requests] == ["web"]
 
 
-def test_hits_that_the_filters_exclude_are_in_no_list_and_do_not_count_as_enough() -> None:
+def test_filtered_hits_are_not_returned_and_do_not_count_as_enough() -> None:
     a = FakeEngine([Hit("https://x.example/", "x", "", "a", "2001-01-01")] * 9, "a", frozenset())
     panel = Panel([a, FakeEngine(HANGS, "b")], grace=0.0, timeout=SHORT, clock=Clock())
-    found = ask(panel, SearchRequest("q", 3, freshness="week"))
-    assert found.lists == ()
-    assert faults(found) == {"a": "", "b": "timeout"}
+    result = ask(panel, SearchRequest("q", 3, freshness="week"))
+    assert result.lists == ()
+    assert faults(result) == {"a": "", "b": "timeout"}
 
 
-# The whole.
+# Everything together.
 
 ANSWERS = st.sampled_from([
     HANGS, QUOTA, DOWN, KeyholeError(Code.TIMEOUT, "m"), ValueError("x"), (), hits("x", 1), hits("y", 9),
@@ -362,23 +362,23 @@ ANSWERS = st.sampled_from([
 @settings(max_examples=60, deadline=None)
 @given(st.lists(ANSWERS, min_size=1, max_size=6), st.integers(1, 4), st.integers(1, 3))
 def test_any_mix_of_engines_ends_in_time_with_hits_or_every_fault(
-    answers: Sequence[Any], count: int, asked: int
+    answers: Sequence[Any], count: int, phrasing_count: int
 ) -> None:
     engines = [FakeEngine(answer, f"engine{number}") for number, answer in enumerate(answers)]
     panel = Panel(engines, count=count, timeout=SHORT, grace=0.01, patience=0.02)
     started = time.monotonic()
     try:
-        found = ask(panel, *phrasings(*"abc"[:asked]), seconds=0.1)
+        result = ask(panel, *phrasings(*"abc"[:phrasing_count]), seconds=0.1)
     except KeyholeError as error:
         assert error.code is Code.ENGINE_UNAVAILABLE
         assert all(f"engine{n}" in error.message for n, engine in enumerate(engines) if engine.requests)
     else:
-        assert {report.name for report in found.reports} >= {engine.name for engine in engines if engine.requests}
-        assert all(len(found_by) <= 6 for found_by in found.lists)
+        assert {report.name for report in result.reports} >= {engine.name for engine in engines if engine.requests}
+        assert all(len(hit_list) <= 6 for hit_list in result.lists)
     assert time.monotonic() - started < PATIENCE
 
 
-def test_the_status_line_says_who_failed_what_is_missing_and_which_filter_nobody_applied() -> None:
+def test_the_status_line_lists_failed_engines_and_unapplied_filters() -> None:
     reports = [
         EngineReport("searxng", note="without google"),
         EngineReport("brave", "quota"),
@@ -393,6 +393,6 @@ def test_the_status_line_says_who_failed_what_is_missing_and_which_filter_nobody
     assert search_status(1, 1, [EngineReport("a")], 0, "web") == "1 source from the web."
 
 
-def test_a_panel_without_settings_is_as_the_settings_default() -> None:
+def test_the_defaults_of_a_panel_equal_the_defaults_of_the_settings() -> None:
     panel, config = Panel([]), Config()
     assert (panel.count, panel.timeout) == (config.engine_count, config.engine_timeout)

@@ -1,4 +1,4 @@
-"""Brave over real HTTP with recorded answers: what is asked, and what the answers mean."""
+"""Test Brave over HTTP with recorded answers: requests and parsed hits."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from tests.support.engine_answers import KEY, answer_bytes, run_search
 
 
 def asked(request: SearchRequest) -> tuple[str, dict[str, list[str]]]:
-    """Path and query of the request for this."""
+    """Return the path and query of the API call for a request."""
     _, call = run_search("brave", request, answer_bytes("brave", "news" if request.kind == "news" else "empty"))
     parts = urlsplit(call.path)
     return parts.path, parse_qs(parts.query)
 
 
-def test_a_plain_question_asks_for_web_results_of_the_world_and_sends_the_key_as_a_header() -> None:
+def test_a_plain_query_requests_worldwide_web_results_with_the_key_as_a_header() -> None:
     _, call = run_search("brave", SearchRequest("größe & 数据 +1", 5), answer_bytes("brave", "web"))
     assert call.method == "GET"
     assert call.body == b""
@@ -36,7 +36,7 @@ def test_a_plain_question_asks_for_web_results_of_the_world_and_sends_the_key_as
     }
 
 
-def test_every_filter_reaches_brave() -> None:
+def test_every_filter_is_sent_to_brave() -> None:
     path, fields = asked(
         SearchRequest("q", 15, ("a.example", "b.example"), ("c.example",), "week", "de-AT", "at", "news")
     )
@@ -47,11 +47,11 @@ def test_every_filter_reaches_brave() -> None:
     assert "result_filter" not in fields
 
 
-def test_no_more_results_are_asked_for_than_brave_gives() -> None:
+def test_the_result_count_is_limited_to_what_brave_returns() -> None:
     assert asked(SearchRequest("q", 20))[1]["count"] == ["20"]
 
 
-def test_what_brave_would_refuse_is_not_sent() -> None:
+def test_values_that_brave_would_refuse_are_not_sent() -> None:
     _, fields = asked(SearchRequest("word " * 100, 5, language="sw", country="ke"))
     assert "search_lang" not in fields
     assert fields["country"] == ["ALL"]
@@ -64,11 +64,11 @@ def test_what_brave_would_refuse_is_not_sent() -> None:
     [("ja", "jp"), ("pt", "pt-br"), ("pt-PT", "pt-pt"), ("zh", "zh-hans"), ("zh-Hant-TW", "zh-hant"),
      ("zh-TW", "zh-hant"), ("en-US", "en"), ("en-GB", "en-gb"), ("nb-NO", "nb"), ("no", "nb"), ("tlh", ""), ("", "")],
 )  # fmt: skip
-def test_languages_are_spelt_as_brave_spells_them(tag: str, name: str) -> None:
+def test_languages_are_mapped_to_the_codes_of_brave(tag: str, name: str) -> None:
     assert map_language(tag) == name
 
 
-def test_web_results_become_hits_without_markup_and_with_their_dates() -> None:
+def test_web_results_become_hits_with_dates_and_without_markup() -> None:
     found, _ = run_search("brave", SearchRequest("q", 5), answer_bytes("brave", "web"))
     assert found == (
         Hit(
@@ -88,7 +88,7 @@ def test_web_results_become_hits_without_markup_and_with_their_dates() -> None:
     )
 
 
-def test_news_become_hits_with_their_days_and_no_relative_dates() -> None:
+def test_news_become_hits_with_dates_except_relative_ones() -> None:
     found, _ = run_search("brave", SearchRequest("q", 5, kind="news"), answer_bytes("brave", "news"))
     assert [(hit.title, hit.date) for hit in found] == [
         ("Subsidy for heat pumps extended", "2024-05-06"),

@@ -1,4 +1,4 @@
-"""Engines of the operator's file: the exact request that arrives at a real server, and what its answers mean."""
+"""Test engines of the engines file: the requests that a real server receives, and parsed hits."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def spec(text: str = BY_GET, port: int = 80) -> EngineSpec:
 
 
 def search(text: str, answer: bytes, request: SearchRequest) -> tuple[tuple[Hit, ...], Call]:
-    """The hits of a real request to a server that answers with `answer`, and what it was asked."""
+    """Return the hits of a real request to a server that sends `answer`, and the call that the server received."""
 
     async def run(site: Site) -> tuple[Hit, ...]:
         described = spec(text, site.port)
@@ -86,7 +86,7 @@ ITEMS = {
 }  # fmt: skip
 
 
-def test_a_get_is_made_of_its_template_and_its_answer_is_read_by_its_paths() -> None:
+def test_a_get_follows_the_template_and_its_answer_is_read_by_the_paths() -> None:
     request = SearchRequest("größe & {count} 100%", 8, freshness="week", language="de", country="at")
     found, asked = search(BY_GET, ok(ITEMS), request)
     assert asked.method == "GET"
@@ -100,12 +100,12 @@ def test_a_get_is_made_of_its_template_and_its_answer_is_read_by_its_paths() -> 
     assert second == Hit("https://b.example/x", "", "", "wiki")
 
 
-def test_filters_that_are_not_asked_for_leave_their_parameters_out() -> None:
+def test_parameters_of_unset_filters_are_left_out() -> None:
     _, asked = search(BY_GET, ok({"data": {"items": []}}), SearchRequest("q", 1))
     assert asked.path == "/find/q?q=q&n=10&fixed=1"
 
 
-def test_a_post_has_its_values_within_json() -> None:
+def test_a_post_contains_the_values_as_json() -> None:
     question = 'say "hi"\n{language} \\ größe'
     _, asked = search(BY_POST, ok({"hits": []}), SearchRequest(question, 20, freshness="day", language="en"))
     assert asked.method == "POST"
@@ -117,13 +117,13 @@ def test_a_post_has_its_values_within_json() -> None:
     }
 
 
-def test_members_of_filters_that_are_not_asked_for_are_left_out() -> None:
+def test_json_members_of_unset_filters_are_left_out() -> None:
     body = build_call(spec(BY_POST), SearchRequest("q", 5)).body
     assert json.loads(body or b"") == {"size": 10, "query": {"match": "all of q"}, "sort": ["score"]}
 
 
 @given(st.text(min_size=1, max_size=40), st.text(max_size=5), st.sampled_from([BY_GET, BY_POST]))
-def test_any_question_makes_one_request_of_the_described_form(query: str, language: str, text: str) -> None:
+def test_any_query_gives_a_request_of_the_described_form(query: str, language: str, text: str) -> None:
     asked = build_call(spec(text), SearchRequest(query, 5, language=language))
     target = parse_target(asked.url)
     assert target.endpoint == "127.0.0.1:80"
@@ -134,7 +134,7 @@ def test_any_question_makes_one_request_of_the_described_form(query: str, langua
         assert json.loads(asked.body)["query"]["match"] == f"all of {query}"
 
 
-def test_what_utf_8_cannot_write_is_replaced_and_asked_for_all_the_same() -> None:
+def test_characters_that_utf_8_cannot_encode_are_replaced() -> None:
     assert "q=%3F" in build_call(spec(), SearchRequest("\ud800", 5)).url
     assert json.loads(build_call(spec(BY_POST), SearchRequest("\ud800", 5)).body or b"")["query"]["match"] == "all of ?"
 
@@ -161,13 +161,13 @@ def test_an_engine_applies_the_filters_it_has_placeholders_for() -> None:
         (b"", Code.PROTOCOL_ERROR),
     ],
 )
-def test_an_answer_that_is_not_as_described_is_a_named_failure(answer: bytes, code: Code) -> None:
+def test_an_unexpected_answer_has_its_error_code(answer: bytes, code: Code) -> None:
     with pytest.raises(KeyholeError) as caught:
         search(BY_GET, answer, SearchRequest("q", 5))
     assert caught.value.code is code
 
 
-def test_an_engine_that_does_not_answer_is_a_timeout_after_its_own_time() -> None:
+def test_an_engine_that_does_not_answer_times_out_after_its_own_timeout() -> None:
     async def run(site: Site) -> None:
         described = spec(BY_GET.replace("timeout = 5", "timeout = 0.1"), site.port)
         async with HttpFetcher(Config(), "Keyhole-Test/1.0", apis=frozenset({described.endpoint})) as fetcher:
@@ -180,7 +180,9 @@ def test_an_engine_that_does_not_answer_is_a_timeout_after_its_own_time() -> Non
 
 @pytest.mark.parametrize("status", ["200 OK", "400 Bad Request", "401 Unauthorized", "429 Too Many Requests", "500 X"])
 @pytest.mark.parametrize("text", [BY_GET, BY_POST])
-def test_a_key_is_in_no_result_no_error_and_no_log(text: str, status: str, caplog: pytest.LogCaptureFixture) -> None:
+def test_results_errors_and_logs_do_not_contain_the_key(
+    text: str, status: str, caplog: pytest.LogCaptureFixture
+) -> None:
     caplog.set_level(logging.DEBUG)
 
     def echo(call: Call) -> None:
@@ -229,11 +231,11 @@ def test_any_json_gives_hits_or_an_unavailable_engine(value: Any) -> None:
         assert all(isinstance(field, str) for hit in found for field in (hit.url, hit.title, hit.snippet, hit.date))
 
 
-def test_only_so_many_rows_are_read() -> None:
+def test_the_number_of_rows_is_limited() -> None:
     rows = [{"links": {"web": f"https://a.example/{n}"}} for n in range(1_000)]
     assert len(parse_answer(spec(), {"data": {"items": rows}})) == MAX_ROWS
 
 
-def test_a_pasted_text_for_a_question_makes_a_url_that_servers_take() -> None:
+def test_a_long_query_gives_a_valid_url() -> None:
     asked = build_call(spec(), SearchRequest("数据库" * 600, 5))
     assert parse_target(asked.url).path

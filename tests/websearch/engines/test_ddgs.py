@@ -1,6 +1,6 @@
-"""The keyless engine's process: what it is told, what its answers mean, and that it never outlives a call.
+"""Test the keyless engine's process: its arguments, its answers, and that it never outlives a call.
 
-The child is a script, or the real child with a `ddgs` of our own; test_keyless_ddgs.py runs the real one.
+The child is a script, or the real child with a fake `ddgs`; test_ddgs_package.py uses the real package.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ SOURCE = str(Path(keyhole.__file__).parents[1])
 
 
 def child(script: str) -> KeylessEngine:
-    """The engine with a script in its child's place."""
+    """Return the engine with a script as its child."""
     return KeylessEngine((sys.executable, "-I", "-c", script))
 
 
-def saying(text: str) -> KeylessEngine:
+def child_that_prints(text: str) -> KeylessEngine:
     return child(f"import sys; sys.stdin.read(); sys.stdout.write({text!r})")
 
 
@@ -56,10 +56,10 @@ def failure(engine: KeylessEngine) -> KeyholeError:
     return caught.value
 
 
-# What the child is told.
+# Arguments of the child.
 
 
-def test_the_child_gets_the_question_with_its_filters() -> None:
+def test_the_child_receives_the_query_and_its_filters() -> None:
     request = SearchRequest("q", 8, ("a.example",), ("b.example",), freshness="month", language="de-AT")
     assert ddgs_arguments(request) == {
         "kind": "web",
@@ -70,7 +70,7 @@ def test_the_child_gets_the_question_with_its_filters() -> None:
     }
 
 
-def test_without_filters_the_child_asks_the_whole_world_for_a_few_results() -> None:
+def test_without_filters_the_child_searches_worldwide_for_ten_results() -> None:
     asked = ddgs_arguments(SearchRequest("q", 1))
     assert asked == {"kind": "web", "query": "q", "region": "wt-wt", "timelimit": None, "max_results": 10}
 
@@ -96,7 +96,7 @@ def test_a_language_and_a_country_become_one_region(language: str, country: str,
     assert ddgs_region(SearchRequest("q", 5, language=language, country=country)) == expected
 
 
-def test_the_question_reaches_the_child_on_its_stdin_in_any_script() -> None:
+def test_the_query_reaches_the_child_over_stdin_in_any_script() -> None:
     engine = child(
         "import json, sys; call = json.load(sys.stdin);"
         "json.dump({'results': [{'href': 'https://a.example/', 'title': call['query'], 'body': ''}]}, sys.stdout)"
@@ -105,20 +105,23 @@ def test_the_question_reaches_the_child_on_its_stdin_in_any_script() -> None:
     assert hit.title == REQUEST.query
 
 
-# What its answers mean.
+# Answers of the child.
 
 
 def test_results_become_hits_in_their_order() -> None:
     rows = [ROW, {"href": "https://b.example/"}]
-    assert search(saying(json.dumps({"results": rows}))) == (HIT, Hit("https://b.example/", "", "", "keyless"))
+    assert search(child_that_prints(json.dumps({"results": rows}))) == (
+        HIT,
+        Hit("https://b.example/", "", "", "keyless"),
+    )
 
 
-def test_no_results_are_no_hits() -> None:
-    assert search(saying('{"results": []}')) == ()
+def test_an_empty_answer_gives_no_hits() -> None:
+    assert search(child_that_prints('{"results": []}')) == ()
 
 
 @pytest.mark.parametrize("row", [{}, {"href": None}, {"href": ""}])
-def test_a_result_without_an_address_is_left_out(row: dict[str, Any]) -> None:
+def test_a_result_without_a_url_is_left_out(row: dict[str, Any]) -> None:
     assert parse(json.dumps({"results": [row, ROW]}).encode()) == (HIT,)
 
 
@@ -138,12 +141,12 @@ def test_a_result_without_a_title_has_an_empty_one() -> None:
         ("", Code.ENGINE_UNAVAILABLE),
     ],
 )
-def test_a_failure_of_the_child_keeps_its_kind(kind: str, code: Code) -> None:
-    assert failure(saying(json.dumps({"error": kind, "message": "m"}))).code is code
+def test_an_error_of_the_child_is_mapped_to_its_code(kind: str, code: Code) -> None:
+    assert failure(child_that_prints(json.dumps({"error": kind, "message": "m"}))).code is code
 
 
-def test_an_unknown_failure_says_what_happened_and_not_at_length() -> None:
-    error = failure(saying(json.dumps({"error": "OSError", "message": "no route to host " * 100})))
+def test_an_unknown_error_is_quoted_briefly() -> None:
+    error = failure(child_that_prints(json.dumps({"error": "OSError", "message": "no route to host " * 100})))
     assert "no route to host" in error.message
     assert len(error.message) < 250
 
@@ -153,14 +156,14 @@ def test_an_unknown_failure_says_what_happened_and_not_at_length() -> None:
     ["", "garbage", "null", "[]", "5", "{}", '{"results": null}', '{"results": "x"}', '{"results": [5]}',
       '{"results": [', '{"results": []} trailing', "\ufeff{}", "[" * 100_000],
 )  # fmt: skip
-def test_garbage_from_the_child_is_an_unavailable_engine(out: str) -> None:
+def test_invalid_output_of_the_child_is_an_unavailable_engine(out: str) -> None:
     with pytest.raises(KeyholeError) as caught:
         parse(out.encode())
     assert caught.value.code is Code.ENGINE_UNAVAILABLE
 
 
 @given(st.binary(max_size=40) | st.recursive(st.none() | st.text(max_size=5) | st.integers(), st.lists).map(json.dumps))
-def test_any_output_gives_hits_or_a_named_failure(out: bytes | str) -> None:
+def test_any_output_gives_hits_or_a_keyhole_error(out: bytes | str) -> None:
     try:
         parse(out.encode() if isinstance(out, str) else out)
     except KeyholeError as error:
@@ -177,16 +180,16 @@ def test_any_output_gives_hits_or_a_named_failure(out: bytes | str) -> None:
         "import sys; sys.stdout.buffer.write(bytes(3_000_000))",
     ],
 )
-def test_a_child_that_dies_or_babbles_is_an_unavailable_engine(script: str) -> None:
+def test_a_child_that_crashes_or_prints_garbage_is_an_unavailable_engine(script: str) -> None:
     assert failure(child(script)).code is Code.ENGINE_UNAVAILABLE
 
 
-def test_a_child_that_does_not_read_its_question_is_heard_all_the_same() -> None:
+def test_a_child_that_ignores_its_input_can_still_answer() -> None:
     engine = child("print('{\"results\": []}')")
     assert search(engine, SearchRequest("long question " * 20_000, 5)) == ()
 
 
-def test_what_the_child_says_on_stderr_does_not_matter() -> None:
+def test_stderr_of_the_child_is_ignored() -> None:
     engine = child("import sys; sys.stderr.write('warning\\n' * 100_000); print('{\"results\": []}')")
     assert search(engine) == ()
 
@@ -196,7 +199,7 @@ def test_a_child_that_cannot_be_started_is_an_unavailable_engine(command: str) -
     assert failure(KeylessEngine((command,))).code is Code.ENGINE_UNAVAILABLE
 
 
-# That it never outlives a call.
+# The child never outlives a call.
 
 WAITS = """
 import socket, sys
@@ -207,7 +210,7 @@ line.recv(1)
 
 
 async def while_the_child_waits(act: Any) -> float:
-    """Run `act` on a search whose child waits for ever; seconds from its return to the child's end."""
+    """Run `act` on a search whose child waits forever, and return the seconds from its return to the child's end."""
     connected: asyncio.Future[asyncio.StreamReader] = asyncio.get_running_loop().create_future()
 
     async def child_came(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -252,9 +255,14 @@ def test_a_child_that_takes_too_long_is_killed_and_the_search_is_a_timeout(monke
     asyncio.run(while_the_child_waits(wait))
 
 
-# The child itself, with a ddgs of our own.
+# The real child with a fake ddgs.
 
-CHILD = f"import sys; sys.path[:0] = [sys.argv[1], {SOURCE!r}]; from keyhole.websearch.engines.ddgs import run_child; run_child()"
+CHILD = f"""
+import sys
+sys.path[:0] = [sys.argv[1], {SOURCE!r}]
+from keyhole.websearch.engines.ddgs import run_child
+run_child()
+"""
 EXCEPTIONS = """
 class DDGSException(Exception): pass
 class RatelimitException(DDGSException): pass
@@ -273,7 +281,7 @@ class HttpClient:
 
 
 def real_child(folder: Path, text: str = "return []", *, news: str = "return []", before: str = "") -> KeylessEngine:
-    """The real child, whose `ddgs.DDGS().text(query, region, timelimit, max_results)` has the body `text`."""
+    """Return the engine with the real child and a fake `ddgs` package whose `DDGS().text` has the body `text`."""
     package = folder / "ddgs"
     package.mkdir()
     (package / "exceptions.py").write_text(EXCEPTIONS, encoding="utf-8")
@@ -289,7 +297,7 @@ def real_child(folder: Path, text: str = "return []", *, news: str = "return []"
     return KeylessEngine((sys.executable, "-c", CHILD, str(folder)))
 
 
-def test_the_child_asks_ddgs_and_passes_its_results_on(tmp_path: Path) -> None:
+def test_the_child_returns_the_results_of_ddgs(tmp_path: Path) -> None:
     row = "{'href': 'https://a.example/', 'title': query, 'body': f'{region} {timelimit} {max_results} {self.timeout}'}"
     (hit,) = search(real_child(tmp_path, f"return [{row}]"))
     assert hit == Hit("https://a.example/", "größe & 数据", "wt-wt None 10 5", "keyless")
@@ -304,7 +312,7 @@ def test_the_child_asks_ddgs_and_passes_its_results_on(tmp_path: Path) -> None:
         ("ValueError", Code.ENGINE_UNAVAILABLE),
     ],
 )
-def test_the_child_passes_failures_on_by_kind(tmp_path: Path, kind: str, code: Code) -> None:
+def test_the_child_reports_exceptions_of_ddgs_by_name(tmp_path: Path, kind: str, code: Code) -> None:
     assert failure(real_child(tmp_path, f"raise {kind}('captcha')")).code is code
 
 
@@ -323,9 +331,7 @@ def test_the_child_passes_failures_on_by_kind(tmp_path: Path, kind: str, code: C
         ("('google.com', 500, ''), ('bing.com', TimeoutException('timed out'), '')", Code.TIMEOUT),
     ],
 )
-def test_nothing_found_is_emptiness_only_if_an_engine_answered_and_else_what_they_heard(
-    tmp_path: Path, heard: str, code: Code | None
-) -> None:
+def test_no_results_are_reported_only_if_an_engine_answered(tmp_path: Path, heard: str, code: Code | None) -> None:
     ask = f"""
         from ddgs.http_client import HttpClient
         for host, status, text in ({heard},):
@@ -350,11 +356,11 @@ def test_nothing_found_is_emptiness_only_if_an_engine_answered_and_else_what_the
         (500, "<html>", ""),
     ],
 )
-def test_a_response_is_a_page_a_refusal_or_a_fault(status: int, text: str, expected: str) -> None:
+def test_a_response_is_classified_as_page_refusal_or_failure(status: int, text: str, expected: str) -> None:
     assert classify_response(status, text) == expected
 
 
-def test_news_are_asked_for_as_such_and_have_dates(tmp_path: Path) -> None:
+def test_news_are_requested_as_news_and_have_dates(tmp_path: Path) -> None:
     row = "{'date': '2026-11-20T08:30:00+00:00', 'title': query, 'body': 'b', 'url': 'https://a.example/', 'image': ''}"
     engine = real_child(tmp_path, "raise ValueError", news=f"return [{row}, {{**{row}, 'date': '3 days ago'}}]")
     dated, undated = search(engine, SearchRequest("q", 5, kind="news"))
@@ -367,29 +373,29 @@ def test_a_ddgs_that_cannot_be_imported_is_an_unavailable_engine(tmp_path: Path)
     assert error.code is Code.ENGINE_UNAVAILABLE
 
 
-def test_what_ddgs_prints_does_not_get_into_the_answer(tmp_path: Path) -> None:
+def test_output_of_ddgs_is_kept_out_of_the_answer(tmp_path: Path) -> None:
     text = f"print('a new version is out'); import os; os.write(1, b'and more'); return [{ROW}]"
     assert search(real_child(tmp_path, text, before="print('imported')")) == (HIT,)
 
 
-def test_results_of_odd_types_do_not_break_the_child(tmp_path: Path) -> None:
+def test_results_that_are_not_json_are_an_unavailable_engine(tmp_path: Path) -> None:
     error = failure(real_child(tmp_path, "return [{'href': object()}]"))
     assert error.code is Code.ENGINE_UNAVAILABLE
 
 
-def test_the_child_takes_no_proxy_from_the_environment_but_the_one_of_the_settings() -> None:
+def test_the_child_uses_the_configured_proxy_and_none_from_the_environment() -> None:
     environment = {"PATH": "/bin", "HTTP_PROXY": "a", "https_proxy": "b", "ALL_PROXY": "c", "DDGS_PROXY": "d"}
     assert child_environment(environment, "") == {"PATH": "/bin"}
     assert child_environment(environment, "http://proxy:3128") == {"PATH": "/bin", "DDGS_PROXY": "http://proxy:3128"}
 
 
-def test_a_failure_is_named_without_the_librarys_own_detail() -> None:
+def test_an_error_is_reported_without_the_details_of_libraries() -> None:
     out = json.dumps({"error": "DDGSException", "message": "DNSError: DNSError('error sending request for url (h…)')"})
     with pytest.raises(KeyholeError, match=r"the keyless engines failed: DNSError'"):
         parse(out.encode())
 
 
-def test_of_a_pasted_text_the_child_gets_the_beginning() -> None:
+def test_a_long_query_is_truncated_for_the_child() -> None:
     asked = ddgs_arguments(SearchRequest("数据库" * 600, 5, ("a.example",)))["query"]
     assert len(asked) <= MAX_QUERY
     assert asked.endswith(" site:a.example")

@@ -1,7 +1,6 @@
-"""The keyless engine with the real `ddgs`: its own client, engines and readers, against sites on loopback.
+"""Test the keyless engine with the real `ddgs` package against sites on loopback.
 
-In the child, ddgs's engines are pointed at loopback and those that need more than one site are left out; all else is
-as it is.
+In the child, the URLs of ddgs's engines point to loopback, and engines that need several sites are removed.
 """
 
 from __future__ import annotations
@@ -67,7 +66,7 @@ def test_results_of_real_engines_become_hits() -> None:
     assert "q=pumps" in asked["mojeek"].path
 
 
-def test_news_have_their_dates() -> None:
+def test_news_have_dates() -> None:
     (hit,), site = search({"bing": page(NEWS)}, "news")
     assert (hit.url, hit.title, hit.snippet) == ("https://n.example/1", "Pump recalled", "It leaks.")
     assert hit.date.startswith("2026-11-")
@@ -84,7 +83,7 @@ def test_news_have_their_dates() -> None:
         (response(b"", "500 Oops"), response(b"", "502 Oops"), Code.ENGINE_UNAVAILABLE),
     ],
 )
-def test_emptiness_challenge_quota_and_faults_are_told_apart(
+def test_no_results_challenges_quotas_and_failures_are_distinguished(
     duckduckgo: bytes, mojeek: bytes, code: Code | None
 ) -> None:
     answers = {"duckduckgo": duckduckgo, "mojeek": mojeek}
@@ -96,7 +95,7 @@ def test_emptiness_challenge_quota_and_faults_are_told_apart(
     assert caught.value.code is code
 
 
-def test_engines_that_cannot_be_reached_are_unavailable_with_the_reason() -> None:
+def test_unreachable_engines_are_unavailable_with_the_reason() -> None:
     with pytest.raises(KeyholeError) as caught:
         asyncio.run(engine(f"http://127.0.0.1:{unused_port()}/").search(SearchRequest("pumps", 5)))
     assert caught.value.code is Code.ENGINE_UNAVAILABLE

@@ -1,4 +1,4 @@
-"""Exa over real HTTP with recorded answers: what is asked, and what the answers mean."""
+"""Test Exa over HTTP with recorded answers: requests and parsed hits."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ CONTENTS = {"highlights": {"maxCharacters": 1_000}}
 
 
 def asked(request: SearchRequest) -> dict[str, Any]:
-    """The body of the request for this."""
+    """Return the body of the API call for a request."""
     _, call = run_search("exa", request, answer_bytes("exa", "empty"))
     body: dict[str, Any] = json.loads(call.body)
     return body
 
 
-def test_a_plain_question_is_posted_with_the_key_as_a_header_and_asks_for_highlights_only() -> None:
+def test_a_plain_query_is_posted_with_the_key_as_a_header_and_requests_highlights_only() -> None:
     _, call = run_search("exa", SearchRequest("größe & 数据", 5), answer_bytes("exa", "web"))
     assert (call.method, call.path) == ("POST", "/search")
     assert call.headers["x-api-key"] == KEY
     assert json.loads(call.body) == {"query": "größe & 数据", "type": "auto", "numResults": 10, "contents": CONTENTS}
 
 
-def test_every_filter_that_exa_has_reaches_it() -> None:
+def test_every_supported_filter_is_sent_to_exa() -> None:
     request = SearchRequest("q", 20, ("a.example",), ("b.example",), "week", "de", "at", "news")
     assert asked(request) == {
         "query": "q",
@@ -42,7 +42,7 @@ def test_every_filter_that_exa_has_reaches_it() -> None:
     }
 
 
-def test_without_a_clock_no_freshness_is_applied_or_claimed() -> None:
+def test_without_a_clock_freshness_is_not_supported() -> None:
     request = SearchRequest("q", 5, freshness="day")
     body = build_call("https://exa.example", KEY, request, None).body
     assert body is not None
@@ -66,7 +66,7 @@ def test_highlights_become_a_snippet() -> None:
     )
 
 
-def test_news_are_hits_too_and_an_answer_without_results_is_empty() -> None:
+def test_news_become_hits_and_an_empty_answer_gives_none() -> None:
     found, _ = run_search("exa", SearchRequest("q", 5, kind="news"), answer_bytes("exa", "news"))
     assert [(hit.url, hit.date) for hit in found] == [("https://news.example/flood", "2024-05-03T00:00:00+00:00")]
     assert run_search("exa", SearchRequest("q", 5), answer_bytes("exa", "empty"))[0] == ()

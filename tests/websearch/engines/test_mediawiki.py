@@ -1,4 +1,4 @@
-"""MediaWiki over real HTTP with recorded answers: what is asked, which wiki, and what the answers mean."""
+"""Test MediaWiki over HTTP with recorded answers: requests, the choice of the wiki, and parsed hits."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from tests.support.loopback import Call, serve
 
 
 def asked(request: SearchRequest) -> Call:
-    """The request for this, to a wiki of one's own."""
+    """Return the query of the API call for a request to another wiki."""
     return run_search("wikipedia", request, answer_bytes("wikipedia", "empty"))[1]
 
 
-def test_a_question_asks_for_articles_and_where_the_wiki_keeps_them() -> None:
+def test_a_query_requests_articles_and_the_site_info() -> None:
     call = asked(SearchRequest("größe & 数据", 5))
     assert call.method == "GET"
     assert urlsplit(call.path).path == "/w/api.php"
@@ -38,7 +38,7 @@ def test_a_question_asks_for_articles_and_where_the_wiki_keeps_them() -> None:
     }
 
 
-def test_a_question_longer_than_the_wiki_takes_is_cut_between_words() -> None:
+def test_a_long_query_is_truncated_between_words() -> None:
     (query,) = parse_qs(urlsplit(asked(SearchRequest("word " * 100, 20)).path).query)["srsearch"]
     assert len(query) <= 300
     assert query.endswith("word")
@@ -49,11 +49,11 @@ def test_a_question_longer_than_the_wiki_takes_is_cut_between_words() -> None:
     [("", "en"), ("de", "de"), ("pt-BR", "pt"), ("zh-Hant-TW", "zh"), ("nb-NO", "no"), ("yue", "zh-yue"),
      ("evil.example/", "en"), ("x", "en")],
 )  # fmt: skip
-def test_the_language_chooses_the_wikipedia(language: str, host: str) -> None:
+def test_the_language_selects_the_wikipedia(language: str, host: str) -> None:
     assert wikipedia_api_url(language) == f"https://{host}.wikipedia.org/w/api.php"
 
 
-def test_articles_become_hits_with_their_addresses_and_without_markup() -> None:
+def test_articles_become_hits_with_urls_and_without_markup() -> None:
     request = SearchRequest("q", 5)
     found, _ = run_search("wikipedia", request, answer_bytes("wikipedia", "web"))
     assert found == (
@@ -72,14 +72,14 @@ def test_articles_become_hits_with_their_addresses_and_without_markup() -> None:
     )
 
 
-def test_a_wiki_of_ones_own_has_its_own_addresses() -> None:
+def test_articles_of_another_wiki_have_its_urls() -> None:
     found, _ = run_search("wikipedia", SearchRequest("q", 5), answer_bytes("wikipedia", "own_wiki"))
     assert [(hit.url, hit.snippet) for hit in found] == [
         ("https://wiki.corp.example/index.php?title=Release_steps", "First the tag")
     ]
 
 
-def test_wikipedia_is_not_asked_where_the_sites_leave_it_out() -> None:
+def test_wikipedia_is_not_asked_if_the_site_filters_exclude_it() -> None:
     api = FakeFetcher()
     engine = MediaWikiEngine(api)
     assert asyncio.run(engine.search(SearchRequest("q", 5, sites=("docs.example",)))) == ()
@@ -87,7 +87,7 @@ def test_wikipedia_is_not_asked_where_the_sites_leave_it_out() -> None:
     assert api.calls == []
 
 
-def test_wikipedia_is_asked_in_the_language_over_https() -> None:
+def test_wikipedia_is_asked_over_https_in_the_language_of_the_request() -> None:
     request = SearchRequest("q", 5, language="de")
     url = build_call("https://de.wikipedia.org/w/api.php", request).url
     body = answer_bytes("wikipedia", "web").partition(b"\r\n\r\n")[2]
@@ -96,7 +96,7 @@ def test_wikipedia_is_asked_in_the_language_over_https() -> None:
     assert found[0].url == "https://en.wikipedia.org/wiki/Tidal_bore"
 
 
-def test_what_it_applies_depends_on_whose_wiki_it_is() -> None:
+def test_the_supported_filters_depend_on_the_wiki() -> None:
     assert MediaWikiEngine(FakeFetcher()).supported_filters == {"sites", "exclude_sites", "language"}
     assert MediaWikiEngine(FakeFetcher(), "https://wiki.example/api.php").supported_filters == {
         "sites",
@@ -108,7 +108,7 @@ def test_an_answer_without_articles_is_empty() -> None:
     assert run_search("wikipedia", SearchRequest("q", 5), answer_bytes("wikipedia", "empty"))[0] == ()
 
 
-def test_the_command_line_asks_the_wiki_of_the_settings_on_a_private_address(
+def test_the_command_line_asks_a_configured_wiki_on_a_private_address(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     with serve(lambda _: lambda call: call.send(answer_bytes("wikipedia", "own_wiki"))) as site:

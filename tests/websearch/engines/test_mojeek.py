@@ -1,4 +1,4 @@
-"""Mojeek over real HTTP with recorded answers: what is asked, and what the answers mean."""
+"""Test Mojeek over HTTP with recorded answers: requests and parsed hits."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from tests.support.fakes import Clock, FakeFetcher
 
 
 def asked(request: SearchRequest) -> dict[str, list[str]]:
-    """The query of the request for this."""
+    """Return the query of the API call for a request."""
     _, call = run_search("mojeek", request, answer_bytes("mojeek", "empty"))
     assert (call.method, urlsplit(call.path).path) == ("GET", "/search")
     return parse_qs(urlsplit(call.path).query)
 
 
-def test_a_plain_question_sends_the_key_in_the_query() -> None:
+def test_a_plain_query_sends_the_key_in_the_url() -> None:
     assert asked(SearchRequest("größe & 数据 +1", 5)) == {
         "q": ["größe & 数据 +1"],
         "fmt": ["json"],
@@ -26,14 +26,14 @@ def test_a_plain_question_sends_the_key_in_the_query() -> None:
     }
 
 
-def test_every_filter_that_mojeek_has_reaches_it() -> None:
+def test_every_supported_filter_is_sent_to_mojeek() -> None:
     fields = asked(SearchRequest("q", 20, ("a.example",), ("b.example",), "week", "de-AT", "at"))
     assert (fields["q"], fields["t"], fields["site"]) == (["q"], ["20"], ["a.example"])
     assert fields["since"] == ["20231107"]
     assert (fields["lb"], fields["lbb"], fields["rb"], fields["rbb"]) == (["DE"], ["50"], ["AT"], ["10"])
 
 
-def test_several_sites_are_left_to_be_filtered_afterwards() -> None:
+def test_several_sites_are_filtered_afterwards() -> None:
     assert "site" not in asked(SearchRequest("q", 5, ("a.example", "b.example")))
     assert not MojeekEngine(KEY, FakeFetcher(), clock=Clock()).supported_filters & {
         "sites",
@@ -42,7 +42,7 @@ def test_several_sites_are_left_to_be_filtered_afterwards() -> None:
     }
 
 
-def test_without_a_clock_no_freshness_is_applied_or_claimed() -> None:
+def test_without_a_clock_freshness_is_not_supported() -> None:
     assert "since" not in build_call("https://mojeek.example", KEY, SearchRequest("q", 5, freshness="day"), None).url
     assert "freshness" not in MojeekEngine(KEY, FakeFetcher()).supported_filters
 

@@ -1,5 +1,7 @@
-"""A real searx over the loopback web: its hits are read, and each way in which it fails is told. Skipped where Debian's
-package is not installed: `apt-get install --no-install-recommends searx`."""
+"""Test a real searx over the loopback web: its hits, and each of its failures.
+
+Skipped if Debian's package is not installed: `apt-get install --no-install-recommends searx`.
+"""
 
 from __future__ import annotations
 
@@ -10,26 +12,26 @@ from pathlib import Path
 import pytest
 
 from benchmarks.search.web import searx
-from benchmarks.search.web.running import RunningWeb, served_web
+from benchmarks.search.web.processes import RunningWeb, serve_web
 from benchmarks.search.web.sites import CLOSED
 from keyhole.cli.build import build
 from keyhole.config.config import parse_config
 from keyhole.records import Answer
 from keyhole.store.base import LOCAL
 
-pytestmark = pytest.mark.skipif(not searx.installed(), reason="searx is not installed")
+pytestmark = pytest.mark.skipif(not searx.is_installed(), reason="searx is not installed")
 
 QUESTION = "Does PostgreSQL 15 have virtual generated columns?"
 
 
 @pytest.fixture(scope="module")
 def web() -> Iterator[RunningWeb]:
-    with served_web() as running:
+    with serve_web() as running:
         yield running
 
 
 def search(web: RunningWeb, home: Path, instances: str, seconds: int = 20) -> Answer:
-    """One search of the whole product, as the settings make it."""
+    """Return the answer of one search of the whole product."""
     settings = {
         "KEYHOLE_CONFIG": "off",
         "KEYHOLE_HOME": str(home),
@@ -49,53 +51,53 @@ def search(web: RunningWeb, home: Path, instances: str, seconds: int = 20) -> An
     return asyncio.run(run())
 
 
-def test_hits_of_a_real_instance_are_read_and_answer(web: RunningWeb, tmp_path: Path) -> None:
-    with searx.running(web.api + "/search") as instance:
+def test_pages_found_by_a_real_instance_answer_the_question(web: RunningWeb, tmp_path: Path) -> None:
+    with searx.run_instance(web.api + "/search") as instance:
         answer = search(web, tmp_path, instance)
     assert not answer.is_error
     assert "implements only stored generated columns" in answer.text
 
 
 @pytest.mark.parametrize("fault", ["/fails", "/limits", "/page", "/hangs"])
-def test_an_instance_whose_engine_fails_is_a_failure_and_no_emptiness(
+def test_a_failed_engine_of_an_instance_is_an_error_rather_than_no_results(
     web: RunningWeb, tmp_path: Path, fault: str
 ) -> None:
-    with searx.running(web.api + fault) as instance:
+    with searx.run_instance(web.api + fault) as instance:
         answer = search(web, tmp_path, instance)
     assert answer.is_error
     assert not answer.text.startswith("no_results")
     assert "corpus" in answer.text
 
 
-def test_an_instance_that_is_well_and_finds_nothing_is_empty(web: RunningWeb, tmp_path: Path) -> None:
-    with searx.running(web.api + "/empty") as instance:
+def test_a_healthy_instance_without_results_reports_no_results(web: RunningWeb, tmp_path: Path) -> None:
+    with searx.run_instance(web.api + "/empty") as instance:
         answer = search(web, tmp_path, instance)
     assert answer.is_error
     assert answer.text.startswith("no_results")
 
 
 @pytest.mark.parametrize("front", ["/limits", "/page", "/fails", "/hangs"])
-def test_what_stands_before_an_instance_can_fail_too(web: RunningWeb, tmp_path: Path, front: str) -> None:
+def test_a_failing_proxy_in_front_of_an_instance_is_reported(web: RunningWeb, tmp_path: Path, front: str) -> None:
     answer = search(web, tmp_path, web.api + front, seconds=3)
     assert answer.is_error
     assert not answer.text.startswith("no_results")
 
 
-def test_an_instance_that_is_down_is_told(web: RunningWeb, tmp_path: Path) -> None:
+def test_an_instance_that_is_down_is_reported(web: RunningWeb, tmp_path: Path) -> None:
     answer = search(web, tmp_path, f"http://{CLOSED}:{web.port}")
     assert answer.is_error
     assert "connect" in answer.text
 
 
-def test_a_second_instance_stands_in_for_one_that_is_down(web: RunningWeb, tmp_path: Path) -> None:
-    with searx.running(web.api + "/search") as alive:
+def test_a_second_instance_replaces_one_that_is_down(web: RunningWeb, tmp_path: Path) -> None:
+    with searx.run_instance(web.api + "/search") as alive:
         answer = search(web, tmp_path, f"http://{CLOSED}:{web.port},{alive}")
     assert not answer.is_error
     assert "implements only stored generated columns" in answer.text
 
 
-def test_a_second_instance_stands_in_for_one_whose_engine_fails(web: RunningWeb, tmp_path: Path) -> None:
-    with searx.running(web.api + "/fails") as failing, searx.running(web.api + "/search") as alive:
+def test_a_second_instance_replaces_one_whose_engine_fails(web: RunningWeb, tmp_path: Path) -> None:
+    with searx.run_instance(web.api + "/fails") as failing, searx.run_instance(web.api + "/search") as alive:
         answer = search(web, tmp_path, f"{failing},{alive}")
     assert not answer.is_error
     assert "implements only stored generated columns" in answer.text

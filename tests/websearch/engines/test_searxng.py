@@ -1,4 +1,4 @@
-"""SearXNG through its JSON API: what is asked, what an answer means, and one real answer over loopback."""
+"""Test SearXNG: requests, parsed answers, and a real answer over loopback."""
 
 from __future__ import annotations
 
@@ -48,11 +48,11 @@ def fields(request: SearchRequest) -> dict[str, list[str]]:
         ("http://[::1]:8080", "http://[::1]:8080/search?"),
     ],
 )
-def test_the_search_stands_below_the_base_address(base: str, start: str) -> None:
+def test_the_search_url_is_below_the_base_url(base: str, start: str) -> None:
     assert build_url(base, SearchRequest("q", 5)).startswith(start)
 
 
-def test_a_plain_question_asks_for_json_and_nothing_special() -> None:
+def test_a_plain_query_requests_json_without_filters() -> None:
     assert fields(SearchRequest("größe & 数据 +1", 5)) == {
         "q": ["größe & 数据 +1"],
         "format": ["json"],
@@ -60,7 +60,7 @@ def test_a_plain_question_asks_for_json_and_nothing_special() -> None:
     }
 
 
-def test_filters_are_passed_on() -> None:
+def test_filters_are_sent_to_searxng() -> None:
     request = SearchRequest("q", 5, ("a.example",), ("b.example",), freshness="week", language="de-AT")
     asked = fields(request)
     assert asked["q"] == ["q site:a.example -site:b.example"]
@@ -79,16 +79,16 @@ def test_filters_are_passed_on() -> None:
         ("zh-Hant", "", "zh"),
     ],
 )
-def test_language_and_country_are_one_locale(language: str, country: str, expected: str) -> None:
+def test_language_and_country_form_one_locale(language: str, country: str, expected: str) -> None:
     assert fields(SearchRequest("q", 5, language=language, country=country))["language"] == [expected]
 
 
-def test_a_country_alone_is_not_asked_for() -> None:
+def test_a_country_without_a_language_is_not_sent() -> None:
     assert "language" not in fields(SearchRequest("q", 5, country="at"))
     assert "country" not in SearxngEngine.supported_filters
 
 
-def test_news_are_a_category() -> None:
+def test_news_are_requested_as_a_category() -> None:
     assert fields(SearchRequest("q", 5, kind="news"))["categories"] == ["news"]
 
 
@@ -103,7 +103,7 @@ def test_news_are_a_category() -> None:
         ),
     ],
 )
-def test_a_result_has_its_date_as_old_and_new_versions_give_it(dates: dict[str, Any], expected: str) -> None:
+def test_dates_of_old_and_new_versions_are_read(dates: dict[str, Any], expected: str) -> None:
     (hit,) = parse(answer({**ROW, **dates}))
     assert hit.date == expected
 
@@ -114,23 +114,23 @@ def test_results_become_hits_in_their_order() -> None:
 
 
 @pytest.mark.parametrize("row", [{"title": "no url"}, {"url": None, "title": "x"}, {"url": "", "title": "x"}])
-def test_a_result_without_an_address_is_left_out(row: dict[str, Any]) -> None:
+def test_a_result_without_a_url_is_left_out(row: dict[str, Any]) -> None:
     assert parse(answer(row, ROW)) == (HIT,)
 
 
-def test_an_empty_answer_of_a_well_instance_is_empty() -> None:
+def test_an_empty_answer_of_a_healthy_instance_gives_no_hits() -> None:
     assert parse(answer()) == ()
     assert parse(answer(unresponsive_engines=[])) == ()
     assert parse(answer(unresponsive_engines=None)) == ()
 
 
-def test_an_empty_answer_with_engines_that_failed_is_a_failure_that_names_them() -> None:
+def test_an_empty_answer_with_failed_engines_is_an_error_that_names_them() -> None:
     error = failure(answer(unresponsive_engines=[["google", "CAPTCHA"], ["brave", "timeout"]]))
     assert error.code is Code.ENGINE_UNAVAILABLE
     assert "brave, google" in error.message
 
 
-def test_results_count_although_some_engines_failed() -> None:
+def test_results_are_returned_with_a_note_on_failed_engines() -> None:
     found = parse(answer(ROW, unresponsive_engines=[["google", "CAPTCHA"], ["bing", "timeout"], ["google", "x"]]))
     assert found == (HIT,)
     assert isinstance(found, Hits)
@@ -138,7 +138,7 @@ def test_results_count_although_some_engines_failed() -> None:
 
 
 @pytest.mark.parametrize("odd", [5, True, "google", {"google": 1}, [[]], [None], [["google"]], [1.5]])
-def test_an_odd_list_of_failed_engines_is_still_a_named_failure(odd: Any) -> None:
+def test_a_malformed_list_of_failed_engines_is_still_an_error(odd: Any) -> None:
     assert failure(answer(unresponsive_engines=odd)).code is Code.ENGINE_UNAVAILABLE
     assert parse(answer(ROW, unresponsive_engines=odd)) == (HIT,)
 
@@ -161,7 +161,7 @@ def test_an_odd_list_of_failed_engines_is_still_a_named_failure(odd: Any) -> Non
         b'{"results": [{"url": ' + b"9" * 5_000 + b"}]}",
     ],
 )
-def test_what_is_not_its_json_format_is_an_unavailable_engine(body: bytes) -> None:
+def test_an_answer_in_another_format_is_an_unavailable_engine(body: bytes) -> None:
     assert failure(body).code is Code.ENGINE_UNAVAILABLE
 
 
@@ -185,7 +185,7 @@ def test_any_json_gives_hits_or_an_unavailable_engine(value: Any) -> None:
         assert all(isinstance(field, str) for hit in found for field in (hit.url, hit.title, hit.snippet))
 
 
-def test_the_engine_asks_its_instance_once() -> None:
+def test_the_engine_sends_one_request() -> None:
     request = SearchRequest("q", 5)
     url = build_url("http://searx.example", request)
     fetcher = FakeFetcher({url: page(url, answer(ROW), "application/json")})
@@ -195,7 +195,7 @@ def test_the_engine_asks_its_instance_once() -> None:
     assert engine.name == "searxng"
 
 
-def test_what_the_network_raises_is_passed_on() -> None:
+def test_network_errors_are_raised() -> None:
     engine = SearxngEngine("http://searx.example", FakeFetcher())
     with pytest.raises(KeyholeError) as caught:
         asyncio.run(engine.search(SearchRequest("q", 5)))
@@ -203,7 +203,7 @@ def test_what_the_network_raises_is_passed_on() -> None:
 
 
 def search_over_loopback(data: bytes) -> tuple[tuple[Hit, ...], list[str]]:
-    """The hits of a real request to an instance that answers with `data`, and the paths it was asked for."""
+    """Return the hits of a real request to an instance that answers with `data`, and the paths requested from it."""
 
     async def run(base: str) -> tuple[Hit, ...]:
         async with HttpFetcher(Config(), "Keyhole-Test/1.0", apis=frozenset({parse_target(base).endpoint})) as fetcher:
@@ -229,13 +229,13 @@ def test_an_instance_on_loopback_is_asked_over_http() -> None:
         (b"", Code.PROTOCOL_ERROR),
     ],
 )
-def test_an_instance_that_does_not_answer_as_it_should_is_named(data: bytes, code: Code) -> None:
+def test_a_wrong_answer_of_an_instance_has_its_error_code(data: bytes, code: Code) -> None:
     with pytest.raises(KeyholeError) as caught:
         search_over_loopback(data)
     assert caught.value.code is code
 
 
-def test_an_instance_that_is_down_is_stood_in_for_by_the_next_over_http() -> None:
+def test_the_next_instance_replaces_one_that_is_down() -> None:
     async def run(urls: list[str]) -> tuple[tuple[Hit, ...], str]:
         apis = frozenset(parse_target(url).endpoint for url in urls)
         async with HttpFetcher(Config(), "Keyhole-Test/1.0", apis=apis) as fetcher:
@@ -255,16 +255,16 @@ def test_an_instance_that_is_down_is_stood_in_for_by_the_next_over_http() -> Non
     )
 
 
-def test_one_instance_is_an_engine_of_its_own() -> None:
+def test_a_single_instance_needs_no_failover() -> None:
     assert isinstance(build_searxng(["http://searx.example"], FakeFetcher(), 10.0), SearxngEngine)
 
 
-def test_an_instance_that_forbids_json_says_what_to_do() -> None:
+def test_an_instance_that_forbids_json_gives_a_hint() -> None:
     with pytest.raises(KeyholeError, match="is its JSON format enabled"):
         search_over_loopback(response(b"<title>403 Forbidden</title>", "403 Forbidden", Content_Type="text/html"))
 
 
-def test_an_empty_answer_soon_after_a_failure_is_a_failure_too() -> None:
+def test_an_empty_answer_soon_after_a_failure_is_an_error() -> None:
     failed, well, empty = answer(unresponsive_engines=[["google", "blocked"]]), answer(ROW), answer()
     clock = Clock(1_000.0)
 
@@ -287,6 +287,6 @@ def test_an_empty_answer_soon_after_a_failure_is_a_failure_too() -> None:
 
 
 @pytest.mark.parametrize("query", ["数据库" * 600, "😀" * 2_000, "a\ud800b"])
-def test_whatever_is_asked_makes_a_url_that_servers_take(query: str) -> None:
+def test_any_query_gives_a_url_of_acceptable_length(query: str) -> None:
     request = SearchRequest(query, 5, tuple(f"a-rather-long-name-{number}.example" for number in range(20)))
     assert parse_target(build_url("http://searx.example", request)).path

@@ -1,4 +1,4 @@
-"""Tavily over real HTTP with recorded answers: what is asked, and what the answers mean."""
+"""Test Tavily over HTTP with recorded answers: requests and parsed hits."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ ALWAYS = {"search_depth": "basic", "include_answer": False, "include_raw_content
 
 
 def asked(request: SearchRequest) -> dict[str, Any]:
-    """The body of the request for this."""
+    """Return the body of the API call for a request."""
     _, call = run_search("tavily", request, answer_bytes("tavily", "empty"))
     body: dict[str, Any] = json.loads(call.body)
     return body
 
 
-def test_a_plain_question_is_posted_with_the_key_as_a_bearer() -> None:
+def test_a_plain_query_is_posted_with_the_key_as_a_bearer_token() -> None:
     _, call = run_search("tavily", SearchRequest("größe & 数据", 5), answer_bytes("tavily", "web"))
     assert (call.method, call.path) == ("POST", "/search")
     assert call.headers["authorization"] == f"Bearer {KEY}"
@@ -26,7 +26,7 @@ def test_a_plain_question_is_posted_with_the_key_as_a_bearer() -> None:
     assert json.loads(call.body) == {"query": "größe & 数据", "topic": "general", "max_results": 10, **ALWAYS}
 
 
-def test_every_filter_that_tavily_has_reaches_it() -> None:
+def test_every_supported_filter_is_sent_to_tavily() -> None:
     request = SearchRequest("q", 20, ("a.example",), ("b.example",), "month", "de", "gb")
     assert asked(request) == {
         "query": "q",
@@ -40,14 +40,14 @@ def test_every_filter_that_tavily_has_reaches_it() -> None:
     }
 
 
-def test_what_tavily_would_refuse_is_not_sent() -> None:
+def test_values_that_tavily_would_refuse_are_not_sent() -> None:
     news = asked(SearchRequest("x" * 500, 5, country="de", kind="news"))
     assert (len(news["query"]), news["topic"]) == (400, "news")
     assert "country" not in news
     assert "country" not in asked(SearchRequest("q", 5, country="aq"))
 
 
-def test_results_become_hits_on_one_line() -> None:
+def test_titles_and_snippets_are_one_line_each() -> None:
     found, _ = run_search("tavily", SearchRequest("q", 5), answer_bytes("tavily", "web"))
     assert found[0] == Hit(
         "https://tides.example/how",
@@ -58,7 +58,7 @@ def test_results_become_hits_on_one_line() -> None:
     assert [hit.url for hit in found] == ["https://tides.example/how", "https://harbour.example/tables"]
 
 
-def test_news_have_their_dates_in_iso_8601() -> None:
+def test_news_have_iso_8601_dates() -> None:
     found, _ = run_search("tavily", SearchRequest("q", 5, kind="news"), answer_bytes("tavily", "news"))
     assert [hit.date for hit in found] == ["2024-11-14T10:05:00+00:00"]
 
