@@ -22,8 +22,8 @@ from typing import Any
 import keyhole
 from keyhole.config.config import Config
 from keyhole.errors import KeyholeError
-from keyhole.extract.workers.digest import digest
-from keyhole.fetch.base import ANY, Terms
+from keyhole.extract.workers.child import extract_with_words
+from keyhole.fetch.base import DEFAULT_OPTIONS, FetchOptions
 from keyhole.records import Document, Page
 from keyhole.retrieval.retrieve import Retrieval
 from keyhole.store.memory import MemoryStore
@@ -40,7 +40,7 @@ class One:
     def __init__(self, body: bytes, content_type: str) -> None:
         self._page = Page(URL, URL, 200, content_type, body, 0.0)
 
-    async def fetch(self, url: str, terms: Terms = ANY) -> Page:  # noqa: ARG002 - the port has them
+    async def fetch(self, url: str, options: FetchOptions = DEFAULT_OPTIONS) -> Page:  # noqa: ARG002 - the port has them
         return self._page
 
     async def aclose(self) -> None:
@@ -53,8 +53,8 @@ class InProcess:
     def warm(self) -> None:
         """Nothing to start."""
 
-    async def extract(self, page: Page, until: float | None = None) -> tuple[Document, str]:  # noqa: ARG002 - the port's
-        return digest(page.body, page.url, page.content_type, page.requested_url)
+    async def extract(self, page: Page, deadline: float | None = None) -> tuple[Document, str]:  # noqa: ARG002 - the port's
+        return extract_with_words(page.body, page.url, page.content_type, page.requested_url)
 
     async def aclose(self) -> None:
         """Nothing is open."""

@@ -13,7 +13,7 @@ import pytest
 
 from keyhole.cli.main import main
 from keyhole.config.config import Config
-from keyhole.extract.workers.digest import words_of
+from keyhole.extract.workers.child import index_words
 from keyhole.records import Artifact
 from keyhole.store.base import LOCAL, Store, artifact_id
 from keyhole.store.open import open_stores
@@ -51,7 +51,7 @@ class Installation:
         """The real store of this installation and its secret."""
         stores = open_stores(Config(home=self.home))
         try:
-            yield stores.of(tenant)
+            yield stores.for_tenant(tenant)
         finally:
             stores.close()
 
@@ -59,5 +59,5 @@ class Installation:
         """An artifact of this text, kept as a fetched page is."""
         with self.store(tenant) as (store, secret):
             made = replace(artifact(artifact_id(secret, url, text), text, url=url), **fields)
-            store.put(made, words_of(made.title, made.text))
+            store.put(made, index_words(made.title, made.text))
         return made

@@ -13,7 +13,7 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 from benchmarks.server.load_test.client import Reply
-from keyhole.extract.workers.digest import digest
+from keyhole.extract.workers.child import extract_with_words
 
 SMALL: Final = 30_000
 """Bytes of a small page at most: half of the pages of the web have fewer."""
@@ -102,7 +102,10 @@ def key(url: str) -> str:
 
 def texts(bodies: Iterable[tuple[str, bytes]]) -> dict[str, str]:
     """What each page must be kept as, by its key; `World.text` gives it for a URL with a query of its own."""
-    return {key(url): digest(body, f"{url}?{_QUERY}", "text/html; charset=utf-8")[0].text for url, body in bodies}
+    return {
+        key(url): extract_with_words(body, f"{url}?{_QUERY}", "text/html; charset=utf-8")[0].text
+        for url, body in bodies
+    }
 
 
 def planned(random: Random, world: World, own: Sequence[Kept], others: Sequence[str]) -> Call:
