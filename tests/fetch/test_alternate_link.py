@@ -1,4 +1,4 @@
-"""Where a page says its Markdown is: on its own origin, in its head or header, and nowhere else."""
+"""A page's Markdown is found in its head or Link header, on its own origin only."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ FOUND = "https://docs.example/guide/start.md"
 LINK = '<link rel="alternate" type="text/markdown" href="start.md">'
 
 
-def found(head: str, *, link: str = "", content_type: str = "text/html") -> str:
+def find(head: str, *, link: str = "", content_type: str = "text/html") -> str:
     return find_markdown_url(replace(page(URL, head, content_type), link=link))
 
 
@@ -32,7 +32,7 @@ def found(head: str, *, link: str = "", content_type: str = "text/html") -> str:
     ],
 )
 def test_the_link_of_a_head_is_found(head: str) -> None:
-    assert found(head) == FOUND
+    assert find(head) == FOUND
 
 
 @pytest.mark.parametrize(
@@ -57,25 +57,25 @@ def test_the_link_of_a_head_is_found(head: str) -> None:
         f"<base href=https://docs.example/other/>{LINK}",
     ],
 )
-def test_no_other_link_is_followed(head: str) -> None:
-    assert found(head) == ""
+def test_other_links_are_ignored(head: str) -> None:
+    assert find(head) == ""
 
 
-def test_the_link_header_counts_first() -> None:
+def test_the_link_header_takes_precedence() -> None:
     header = '</style.css>; rel=preload, </guide/start.md>; rel="alternate"; type="text/markdown", </b>; rel=next'
-    assert found(LINK.replace("start.md", "other.md"), link=header) == FOUND
-    assert found("", link='<https://evil.example/x.md>; rel="alternate"; type="text/markdown"') == ""
+    assert find(LINK.replace("start.md", "other.md"), link=header) == FOUND
+    assert find("", link='<https://evil.example/x.md>; rel="alternate"; type="text/markdown"') == ""
 
 
 @pytest.mark.parametrize("content_type", ["text/plain", "application/json", "text/markdown", ""])
 def test_only_html_has_an_alternate(content_type: str) -> None:
-    assert found(LINK, content_type=content_type) == ""
+    assert find(LINK, content_type=content_type) == ""
 
 
 @pytest.mark.parametrize(
     "piece", ["<link ", "<!--", "<link a=", '<link a="', "<script", "<style><", "<link a='\">", "<base "]
 )
-def test_no_head_takes_long(piece: str) -> None:
+def test_a_hostile_head_is_searched_in_bounded_time(piece: str) -> None:
     begun = time.process_time()
-    found(piece * 100_000, link=piece * 1_000)
+    find(piece * 100_000, link=piece * 1_000)
     assert time.process_time() - begun < 5

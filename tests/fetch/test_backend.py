@@ -1,4 +1,4 @@
-"""A connection goes to an address that was checked, or nowhere. Nothing here opens a socket."""
+"""Connections go to checked addresses only. No test opens a socket."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from keyhole.fetch.backend import MAX_ADDRESSES, CheckedBackend, IsAllowed
 
 
 class RecordingTcp(httpcore.AsyncMockBackend):
-    """Opens nothing; notes which address it was asked to connect to. Addresses in `down` refuse."""
+    """Records the addresses that it is asked to connect to, without a connection. Addresses in `down` refuse."""
 
     def __init__(self, down: Iterable[str] = ()) -> None:
         super().__init__([])
@@ -29,14 +29,14 @@ class RecordingTcp(httpcore.AsyncMockBackend):
         return httpcore.AsyncMockStream([])
 
 
-def nothing_allowed(endpoint: str) -> bool:
+def allow_nothing(endpoint: str) -> bool:
     return False
 
 
 def connect(
-    answers: list[str], *, host: str = "site.example", allowed: IsAllowed = nothing_allowed, down: Iterable[str] = ()
+    answers: list[str], *, host: str = "site.example", allowed: IsAllowed = allow_nothing, down: Iterable[str] = ()
 ) -> tuple[list[tuple[str, int]], int, KeyholeError | None]:
-    """Addresses that were asked for, lookups that were made, and the failure, when `host` resolves to `answers`."""
+    """Connect to `host`, which resolves to `answers`; return the addresses tried, the lookups and the failure."""
     lookups = 0
     tcp = RecordingTcp(down)
 
@@ -60,11 +60,11 @@ def connect(
     return tcp.asked, lookups, failure
 
 
-def test_a_public_name_is_connected_to_at_the_address_that_was_checked_after_one_lookup() -> None:
+def test_a_public_name_is_connected_to_at_its_checked_address_after_one_lookup() -> None:
     assert connect(["9.9.9.9"]) == ([("9.9.9.9", 443)], 1, None)
 
 
-def test_a_name_that_leads_inside_is_refused_and_nothing_is_connected_to() -> None:
+def test_a_name_with_a_private_address_is_refused_without_a_connection() -> None:
     asked, _, failure = connect(["192.168.1.1"])
     assert asked == []
     assert failure is not None
@@ -74,7 +74,7 @@ def test_a_name_that_leads_inside_is_refused_and_nothing_is_connected_to() -> No
 
 @pytest.mark.parametrize("inside", ["10.0.0.1", "127.0.0.1", "169.254.169.254", "::1", "::ffff:10.0.0.1", "fe80::1%lo"])
 @pytest.mark.parametrize("inside_first", [True, False])
-def test_a_name_that_leads_both_outside_and_inside_is_refused_in_either_order(inside: str, inside_first: bool) -> None:
+def test_a_name_with_public_and_private_addresses_is_refused_in_either_order(inside: str, inside_first: bool) -> None:
     answers = [inside, "9.9.9.9"] if inside_first else ["9.9.9.9", "2620:fe::fe", inside]
     asked, _, failure = connect(answers)
     assert asked == []
@@ -83,14 +83,14 @@ def test_a_name_that_leads_both_outside_and_inside_is_refused_in_either_order(in
     assert inside in failure.message
 
 
-def test_an_answer_beyond_those_that_would_be_tried_is_checked_too() -> None:
+def test_addresses_beyond_those_that_would_be_tried_are_checked_too() -> None:
     asked, _, failure = connect([*(f"9.9.9.{n}" for n in range(MAX_ADDRESSES)), "127.0.0.1"])
     assert asked == []
     assert failure is not None
     assert failure.code is Code.BLOCKED_ADDRESS
 
 
-def test_a_literal_address_is_refused_without_saying_its_name_twice() -> None:
+def test_the_refusal_of_a_literal_address_names_it_once() -> None:
     _, _, failure = connect(["127.0.0.1"], host="127.0.0.1")
     assert failure is not None
     assert failure.message == "127.0.0.1 is refused (loopback, RFC 1122)"
@@ -102,7 +102,7 @@ def test_an_allowed_endpoint_may_be_private() -> None:
     assert failure is None
 
 
-def test_the_allow_list_names_a_port_and_opens_no_other() -> None:
+def test_the_allow_list_opens_the_named_port_only() -> None:
     _, _, failure = connect(["192.168.1.1"], allowed=lambda endpoint: endpoint == "site.example:80")
     assert failure is not None
     assert failure.code is Code.BLOCKED_ADDRESS
@@ -114,7 +114,7 @@ def test_the_next_address_is_tried_when_one_does_not_answer() -> None:
     assert failure is None
 
 
-def test_no_more_than_a_few_addresses_are_tried_each_once_and_in_the_resolvers_order() -> None:
+def test_a_few_addresses_are_tried_once_each_in_the_resolvers_order() -> None:
     many = [f"9.9.9.{n}" for n in range(20, 0, -1)]
     asked, _, failure = connect([*many, *many], down=many)
     assert asked == [(address, 443) for address in many[:MAX_ADDRESSES]]

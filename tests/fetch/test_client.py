@@ -1,4 +1,4 @@
-"""The client against a real server on loopback: limits, redirects, failures by name. No traffic leaves the machine."""
+"""The client against a real server on loopback: limits, redirects, named failures."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ from tests.support.loopback import PATIENCE, Call, Site, Talk, response, serve, 
 AGENT = "Keyhole-Test/1.0"
 NOW = 1_700_000_000.0
 ANY_PORT = frozenset(range(1, 65_536))
-"""Loopback servers get any free port; with it, what is refused here is refused for its address."""
+"""Loopback servers use any free port. With all ports open, a refusal is due to the address."""
 HTML = {"Content_Type": "text/html; charset=utf-8"}
 Answers = list[tuple[int, int, int, str, tuple[str, int]]]
 
 
 def fetch(*urls: str, allow: tuple[str, ...] = (), resolver: dict[str, list[str]] | None = None, **limits: Any) -> Page:
-    """The page at the last of some URLs, fetched one after another by one fetcher.
+    """Fetch URLs in order with one fetcher; return the last page.
 
-    `resolver`: what names lead to; a name that is not in it is not looked up anywhere.
+    `resolver`: the addresses of names; other names do not resolve.
     """
 
     async def run() -> Page:
@@ -52,7 +52,7 @@ def fetch(*urls: str, allow: tuple[str, ...] = (), resolver: dict[str, list[str]
 
 
 def _names(resolver: dict[str, list[str]]) -> AbstractContextManager[object]:
-    """Names are resolved from a table of private and reserved addresses only; addresses are themselves."""
+    """Resolve names from a table; literal addresses resolve to themselves."""
     system = socket.getaddrinfo
 
     def getaddrinfo(host: str, port: int, *others: Any, **named: Any) -> Any:
@@ -71,15 +71,15 @@ def failure(*urls: str, **options: Any) -> KeyholeError:
     return caught.value
 
 
-def says(data: bytes) -> Callable[[Site], Talk]:
-    """A server that answers every request with the same bytes and closes."""
+def answers_with(data: bytes) -> Callable[[Site], Talk]:
+    """Return a server that answers every request with the same bytes and closes."""
     return lambda _: lambda call: call.send(data)
 
 
 # What a page holds.
 
 
-def test_a_page_holds_what_the_server_sent() -> None:
+def test_a_page_has_the_response_of_the_server() -> None:
     body = "<p>größe".encode()
     headers = {"Content_Type": "text/html; charset=utf-8", "ETag": '"abc"', "Last_Modified": "Tue, 1 Jan 2030 00:00:00"}
     with serve({"/a?b": response(body, **headers)}) as site:
@@ -97,8 +97,8 @@ def test_a_page_holds_what_the_server_sent() -> None:
     )
 
 
-def test_a_page_without_headers_has_empty_facts() -> None:
-    with serve(says(b"HTTP/1.1 200 OK\r\n\r\nplain")) as site:
+def test_a_page_without_headers_has_empty_fields() -> None:
+    with serve(answers_with(b"HTTP/1.1 200 OK\r\n\r\nplain")) as site:
         page = fetch(site.url(), allow=(site.endpoint,))
     assert (page.body, page.content_type, page.etag, page.last_modified, page.cut) == (b"plain", "", "", "", False)
 
@@ -110,21 +110,21 @@ def test_an_empty_success_is_an_empty_page() -> None:
 
 
 def test_a_chunked_body_is_joined() -> None:
-    with serve(says(response(b"3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n", Transfer_Encoding="chunked"))) as site:
+    with serve(answers_with(response(b"3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n", Transfer_Encoding="chunked"))) as site:
         assert fetch(site.url(), allow=(site.endpoint,)).body == b"abcde"
 
 
 # Challenges that come with an error.
 
 
-def test_a_challenge_in_the_body_of_an_error_is_named() -> None:
+def test_a_challenge_in_the_body_of_an_error_is_reported() -> None:
     body = b"<title>Just a moment...</title><script>window._cf_chl_opt={}</script>"
     with serve({"/": response(gzip.compress(body), status="403 Forbidden", Content_Encoding="gzip")}) as site:
         error = failure(site.url(), allow=(site.endpoint,))
     assert (error.code, error.facts["status"]) == (Code.BOT_CHALLENGE, 403)
 
 
-def test_a_challenge_that_a_header_tells_of_needs_no_body() -> None:
+def test_a_challenge_marked_by_a_header_is_reported_without_its_body() -> None:
     with serve({"/": response(status="202 Accepted", x_amzn_waf_action="challenge")}) as site:
         assert failure(site.url(), allow=(site.endpoint,)).code is Code.BOT_CHALLENGE
 
@@ -134,7 +134,7 @@ def test_a_challenge_that_a_header_tells_of_needs_no_body() -> None:
     [("403 Forbidden", Code.HTTP_STATUS), ("404 Not Found", Code.HTTP_STATUS), ("429 Slow", Code.RATE_LIMITED)],
 )
 @pytest.mark.parametrize("coding", ["identity", "gzip", "unheard-of"])
-def test_an_error_whose_body_tells_nothing_keeps_its_name(status: str, code: Code, coding: str) -> None:
+def test_an_error_without_a_challenge_keeps_its_code(status: str, code: Code, coding: str) -> None:
     with serve({"/": response(b"<h1>No</h1>" * 20_000, status=status, Content_Encoding=coding)}) as site:
         assert failure(site.url(), allow=(site.endpoint,)).code is code
 
@@ -142,7 +142,7 @@ def test_an_error_whose_body_tells_nothing_keeps_its_name(status: str, code: Cod
 # What the server is told.
 
 
-def test_the_request_names_us_and_what_we_can_read() -> None:
+def test_the_request_has_the_user_agent_and_the_accepted_types() -> None:
     with serve({"/": response(b"x")}) as site:
         fetch(site.url(), allow=(site.endpoint,))
         (call,) = site.calls
@@ -157,7 +157,7 @@ def test_the_request_names_us_and_what_we_can_read() -> None:
 
 def test_the_path_that_was_checked_is_the_path_that_is_sent() -> None:
     path = "/a/../b/./%2e%2e/%C3%A4//c;d=e?q=a+b%20c&q=%zz&[x]=1"
-    with serve(says(response(b"x"))) as site:
+    with serve(answers_with(response(b"x"))) as site:
         fetch(site.url(path), allow=(site.endpoint,))
         assert [call.path for call in site.calls] == [path]
 
@@ -175,7 +175,7 @@ def test_cookies_are_neither_kept_nor_sent_back() -> None:
         assert not any("cookie" in call.headers for call in site.calls)
 
 
-def test_no_referrer_and_no_credentials_travel_along_a_redirect() -> None:
+def test_a_redirected_request_has_no_referrer_and_no_credentials() -> None:
     with serve({"/": response(status="302 Found", Location="/next"), "/next": response(b"x")}) as site:
         fetch(site.url(), allow=(site.endpoint,))
         assert set(site.calls[0].headers) == set(site.calls[1].headers)
@@ -225,7 +225,7 @@ def test_a_redirect_to_a_port_that_is_not_open_is_refused() -> None:
         assert "port 22 is refused" in error.message
 
 
-def test_the_allow_list_goes_by_the_name_in_the_url() -> None:
+def test_the_allow_list_is_matched_with_the_name_in_the_url() -> None:
     names = {"inside.example": ["127.0.0.1"], "other.example": ["127.0.0.1"]}
     with serve({"/": response(b"x")}) as site:
         allow = (f"inside.example:{site.port}",)
@@ -236,14 +236,14 @@ def test_the_allow_list_goes_by_the_name_in_the_url() -> None:
 
 
 @pytest.mark.parametrize("answers", [["127.0.0.1"], ["10.0.0.1", "127.0.0.1"], ["203.0.113.7", "127.0.0.1"]])
-def test_a_name_that_leads_to_loopback_is_refused_and_no_connection_is_made(answers: list[str]) -> None:
+def test_a_name_that_resolves_to_loopback_is_refused_without_a_connection(answers: list[str]) -> None:
     with serve({"/": response(b"secret")}) as site:
         error = failure(f"http://rebind.example:{site.port}/", resolver={"rebind.example": answers})
         assert error.code is Code.BLOCKED_ADDRESS
         assert site.connections == 0
 
 
-def test_a_name_that_nobody_knows_is_a_dns_failure() -> None:
+def test_an_unknown_name_is_a_dns_failure() -> None:
     error = failure("http://nowhere.example/", resolver={})
     assert error.code is Code.DNS_FAILURE
     assert "nowhere.example" in error.message
@@ -260,7 +260,7 @@ def test_a_port_on_which_nothing_listens_is_a_connect_failure() -> None:
 
 
 @pytest.mark.parametrize("status", ["301 Moved", "302 Found", "303 See Other", "307 Temporary", "308 Permanent"])
-def test_a_redirect_is_followed_and_the_page_names_where_it_ended(status: str) -> None:
+def test_a_redirect_is_followed_and_the_page_has_its_final_url(status: str) -> None:
     with serve({"/old/a": response(status=status, Location="../new?x#y"), "/new?x": response(b"here")}) as site:
         page = fetch(site.url("/old/a"), allow=(site.endpoint,))
     assert page.body == b"here"
@@ -277,7 +277,7 @@ def test_a_redirect_to_a_private_address_is_refused_and_no_connection_is_made() 
         assert inside.connections == 0
 
 
-def test_a_redirect_to_a_name_that_leads_inside_is_refused() -> None:
+def test_a_redirect_to_a_name_with_a_private_address_is_refused() -> None:
     with serve({"/": response(b"secret")}) as inside:
         location = f"http://evil.example:{inside.port}/"
         with serve({"/": response(status="302 Found", Location=location)}) as site:
@@ -300,7 +300,7 @@ def test_a_redirect_to_a_name_that_leads_inside_is_refused() -> None:
         ("http://\xe2\x84\x80.example/", Code.INVALID_URL),
     ],
 )
-def test_a_redirect_to_what_is_not_fetched_is_refused_by_name(location: str, code: Code) -> None:
+def test_a_redirect_to_a_forbidden_url_is_refused_with_its_code(location: str, code: Code) -> None:
     with serve({"/": response(status="302 Found", Location=location)}) as site:
         assert failure(site.url(), allow=(site.endpoint,)).code is code
 
@@ -320,13 +320,13 @@ def test_as_many_redirects_as_allowed_are_followed() -> None:
         assert failure(site.url("/0"), allow=(site.endpoint,), max_redirects=0).code is Code.TOO_MANY_REDIRECTS
 
 
-def test_a_redirect_that_leads_nowhere_is_its_status() -> None:
+def test_a_redirect_without_a_location_is_reported_as_its_status() -> None:
     with serve({"/": response(b"moved", status="302 Found")}) as site:
         error = failure(site.url(), allow=(site.endpoint,))
     assert (error.code, error.facts) == (Code.HTTP_STATUS, {"status": 302})
 
 
-def test_the_body_of_a_redirect_is_not_waited_for() -> None:
+def test_the_body_of_a_redirect_is_not_read() -> None:
     def talk(site: Site) -> Talk:
         def answer(call: Call) -> None:
             if call.path == "/next":
@@ -361,7 +361,7 @@ def test_the_body_of_a_redirect_is_not_waited_for() -> None:
         ("999 What", Code.HTTP_STATUS, {"status": 999}),
     ],
 )
-def test_a_status_that_is_no_success_is_named(status: str, code: Code, facts: dict[str, int]) -> None:
+def test_an_error_status_is_reported_with_its_code(status: str, code: Code, facts: dict[str, int]) -> None:
     with serve({"/": response(status=status)}) as site:
         error = failure(site.url(), allow=(site.endpoint,))
     assert (error.code, error.facts) == (code, facts)
@@ -369,7 +369,7 @@ def test_a_status_that_is_no_success_is_named(status: str, code: Code, facts: di
 
 
 @pytest.mark.parametrize("status", ["429 Slow", "503 Later"])
-def test_a_server_that_says_when_to_come_back_is_quoted(status: str) -> None:
+def test_the_retry_after_of_a_server_is_reported(status: str) -> None:
     with serve({"/": response(status=status, Retry_After="120")}) as site:
         error = failure(site.url(), allow=(site.endpoint,))
     assert error.code is Code.RATE_LIMITED
@@ -378,7 +378,7 @@ def test_a_server_that_says_when_to_come_back_is_quoted(status: str) -> None:
 
 
 @pytest.mark.parametrize("wait", ["Wed, 21 Oct 2099 07:28:00 GMT", "soon", "-1", "1.5", "", "\u00b2", "9" * 5_000])
-def test_a_retry_after_that_is_no_number_of_seconds_does_no_harm(wait: str) -> None:
+def test_an_invalid_retry_after_is_ignored(wait: str) -> None:
     with serve({"/": response(status="429 Slow", Retry_After=wait)}) as site:
         assert failure(site.url(), allow=(site.endpoint,)).code is Code.RATE_LIMITED
 
@@ -386,13 +386,13 @@ def test_a_retry_after_that_is_no_number_of_seconds_does_no_harm(wait: str) -> N
 # Limits.
 
 
-def test_a_body_of_exactly_the_cap_is_whole() -> None:
+def test_a_body_of_exactly_the_cap_is_complete() -> None:
     with serve({"/": response(b"x" * 1_000)}) as site:
         page = fetch(site.url(), allow=(site.endpoint,), max_bytes=1_000)
     assert (len(page.body), page.cut) == (1_000, False)
 
 
-def test_a_body_beyond_the_cap_is_cut_there_and_the_page_says_so() -> None:
+def test_a_body_beyond_the_cap_is_cut_and_the_page_is_marked() -> None:
     with serve({"/": response(b"x" * 1_001)}) as site:
         page = fetch(site.url(), allow=(site.endpoint,), max_bytes=1_000)
     assert (len(page.body), page.cut) == (1_000, True)
@@ -426,8 +426,8 @@ def test_a_body_that_never_ends_is_cut_at_the_cap_and_the_connection_closed() ->
     ],
     ids=["content length", "chunked", "gzip", "damaged"],
 )
-def test_a_body_whose_connection_broke_is_cut_and_the_page_says_so(data: bytes) -> None:
-    with serve(says(data)) as site:
+def test_a_body_whose_connection_is_lost_is_cut_and_the_page_is_marked(data: bytes) -> None:
+    with serve(answers_with(data)) as site:
         page = fetch(site.url(), allow=(site.endpoint,))
     assert page.cut
     assert page.body.startswith(b"half a page")
@@ -451,14 +451,14 @@ def test_a_coded_body_is_decoded(coding: str, body: bytes) -> None:
     assert (page.body, page.cut) == (b"hello", False)
 
 
-def test_a_coding_we_did_not_ask_for_is_named() -> None:
+def test_an_unsupported_coding_is_reported() -> None:
     with serve({"/": response(b"\x1f\x9dhello", Content_Encoding="compress")}) as site:
         error = failure(site.url(), allow=(site.endpoint,))
     assert error.code is Code.UNSUPPORTED_ENCODING
     assert "'compress'" in error.message
 
 
-def test_a_small_response_that_unpacks_to_too_much_is_a_bomb() -> None:
+def test_a_small_response_that_decompresses_to_too_much_is_a_bomb() -> None:
     with serve({"/": response(gzip.compress(bytes(5_000_000)), Content_Encoding="gzip")}) as site:
         error = failure(site.url(), allow=(site.endpoint,), max_decoded_bytes=1_000_000)
     assert error.code is Code.DECOMPRESSION_BOMB
@@ -494,8 +494,8 @@ def test_a_corrupt_coded_body_is_a_protocol_error() -> None:
         "no chunk",
     ],
 )
-def test_what_is_not_http_is_a_protocol_error(data: bytes) -> None:
-    with serve(says(data)) as site:
+def test_an_answer_other_than_http_is_a_protocol_error(data: bytes) -> None:
+    with serve(answers_with(data)) as site:
         assert failure(site.url(), allow=(site.endpoint,)).code is Code.PROTOCOL_ERROR
 
 
@@ -504,7 +504,7 @@ def test_what_is_not_http_is_a_protocol_error(data: bytes) -> None:
 
 @pytest.fixture(scope="module")
 def self_signed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ssl.SSLContext]:
-    """A server's side of TLS with a certificate that nobody vouches for, made anew for each run."""
+    """Create a server's TLS context with a self-signed certificate."""
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "localhost")])
     now = datetime.now(UTC)
@@ -525,7 +525,7 @@ def self_signed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ssl.SSLCon
     yield context
 
 
-def test_a_certificate_that_nobody_vouches_for_is_a_tls_failure_and_no_request_is_sent(
+def test_a_self_signed_certificate_is_a_tls_failure_and_no_request_is_sent(
     self_signed: ssl.SSLContext,
 ) -> None:
     with serve({"/": response(b"x")}, tls=self_signed) as site:
@@ -568,7 +568,7 @@ def endpoint(site: Site) -> frozenset[str]:
     return frozenset({site.endpoint})
 
 
-def test_an_engine_of_the_settings_may_stand_on_loopback_and_a_page_beside_it_may_not() -> None:
+def test_a_configured_api_may_be_on_loopback_but_a_page_of_its_host_may_not() -> None:
     with serve({"/search?q=x": response(b"{}"), "/": response(b"secret")}) as site:
 
         async def run() -> bytes:
@@ -591,8 +591,8 @@ def test_an_engine_of_the_settings_may_stand_on_loopback_and_a_page_beside_it_ma
         (response(status="429 Slow", Retry_After="7"), ApiReply(429, b"", retry_after=7)),
     ],
 )
-def test_an_api_is_asked_once_and_answers_whatever_its_status(data: bytes, reply: ApiReply) -> None:
-    with serve(says(data)) as site:
+def test_a_reply_of_an_api_is_returned_whatever_its_status(data: bytes, reply: ApiReply) -> None:
+    with serve(answers_with(data)) as site:
 
         async def run() -> ApiReply:
             async with HttpFetcher(Config(), AGENT, apis=endpoint(site)) as fetcher:
@@ -603,7 +603,7 @@ def test_an_api_is_asked_once_and_answers_whatever_its_status(data: bytes, reply
 
 
 def test_an_api_gets_a_posted_body_and_its_own_headers() -> None:
-    with serve(says(response(b"[]"))) as site:
+    with serve(answers_with(response(b"[]"))) as site:
 
         async def run() -> ApiReply:
             async with HttpFetcher(Config(), AGENT, apis=endpoint(site)) as fetcher:
@@ -617,7 +617,7 @@ def test_an_api_gets_a_posted_body_and_its_own_headers() -> None:
 
 
 def test_a_post_whose_connection_breaks_is_not_sent_again() -> None:
-    with serve(says(b"")) as site:
+    with serve(answers_with(b"")) as site:
 
         async def run() -> None:
             async with HttpFetcher(Config(), AGENT, apis=endpoint(site)) as fetcher:
@@ -629,7 +629,7 @@ def test_a_post_whose_connection_breaks_is_not_sent_again() -> None:
         assert len(site.calls) == 1
 
 
-def test_an_engine_that_the_settings_do_not_name_is_not_asked() -> None:
+def test_an_engine_on_loopback_that_is_not_configured_is_refused() -> None:
     with serve({"/": response(b"{}")}) as site:
 
         async def run() -> None:
@@ -678,7 +678,7 @@ def test_a_cancelled_fetch_closes_its_connection_within_100_milliseconds(talk: C
             assert await asyncio.to_thread(site.left.wait, PATIENCE)
             return site.left_at - started
 
-    # The best of three: another program may have had the processor.
+    # The best of three runs, since other programs may use the processor.
     delays = []
     for _ in range(3):
         with serve(talk) as site:
@@ -686,7 +686,7 @@ def test_a_cancelled_fetch_closes_its_connection_within_100_milliseconds(talk: C
     assert min(delays) < 0.1
 
 
-def test_a_fetch_that_runs_out_of_time_closes_its_connection() -> None:
+def test_a_fetch_that_times_out_closes_its_connection() -> None:
     async def run(site: Site) -> None:
         async with HttpFetcher(Config(allow_private=frozenset({site.endpoint})), AGENT) as fetcher:
             with pytest.raises(TimeoutError):

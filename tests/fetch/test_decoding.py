@@ -1,6 +1,6 @@
-"""Content codings undone within a bound, in whatever pieces the bytes arrive.
+"""Content codings are decoded within a limit, independently of how the bytes are split.
 
-The last part states it as laws. For 10,000 examples of each:
+The last part tests properties. For 10,000 examples of each:
 `pytest tests/fetch/test_decoding.py --hypothesis-profile=laws`.
 """
 
@@ -56,16 +56,16 @@ ENCODERS: dict[str, Callable[[bytes], bytes]] = {
 }
 PACKED = [name for name in ENCODERS if name != "identity"]
 MEMBERS = {"gzip", "zstd"}
-"""Codings whose streams may follow one another."""
+"""Codings with several members or frames."""
 CODINGS = pytest.mark.parametrize("name", list(ENCODERS))
 COMPRESSED = pytest.mark.parametrize("name", PACKED)
 CHECKED = pytest.mark.parametrize("name", ["gzip", "deflate", "zstd"])
-"""The codings with a checksum; the others may go on in nonsense."""
+"""Codings with a checksum. The others may decode damaged data to garbage."""
 PAIRS = pytest.mark.parametrize("names", [(first, second) for first in PACKED for second in PACKED])
 
 
 def header(*names: str) -> str:
-    """The Content-Encoding under which the encoders' output is sent."""
+    """Return the Content-Encoding header of these encoders."""
     return ", ".join(name.removeprefix("raw ") for name in names)
 
 
@@ -76,7 +76,7 @@ def encoded(names: Sequence[str], data: bytes) -> bytes:
 
 
 def decode(coding: str, *pieces: bytes, limit: int = LIMIT) -> tuple[bytes, bool]:
-    """What comes out of all pieces, and whether the end was seen."""
+    """Return the decoded pieces, and True if the decoder is finished."""
     decoder = Decoder(coding, limit)
     out = b"".join(decoder.feed(piece) for piece in pieces) + decoder.close()
     return out, decoder.is_finished
@@ -89,7 +89,7 @@ def failure(coding: str, *pieces: bytes, limit: int = LIMIT) -> Code:
 
 
 def outcome(coding: str, pieces: Sequence[bytes], limit: int = LIMIT) -> tuple[bytes, bool] | Code:
-    """What comes out, or the name of the failure. Any other exception is a fault."""
+    """Return the decoded pieces and whether the decoder is finished, or the error code."""
     try:
         return decode(coding, *pieces, limit=limit)
     except KeyholeError as error:
@@ -102,23 +102,23 @@ def noise(size: int) -> bytes:
 
 @CODINGS
 @pytest.mark.parametrize("text", [b"", b"x", TEXT, noise(50_000)], ids=["empty", "one byte", "text", "noise"])
-def test_what_was_encoded_comes_out_again(name: str, text: bytes) -> None:
+def test_an_encoded_text_is_decoded(name: str, text: bytes) -> None:
     assert decode(header(name), ENCODERS[name](text)) == (text, True)
 
 
 @PAIRS
-def test_two_codings_are_undone_backwards(names: tuple[str, str]) -> None:
+def test_two_codings_are_decoded_in_reverse_order(names: tuple[str, str]) -> None:
     assert decode(header(*names), encoded(names, TEXT)) == (TEXT, True)
 
 
 @pytest.mark.parametrize(
     "label", ["gzip", "GZIP", " gzip ", "x-gzip", "X-GZip", "identity, gzip", ",gzip,,", "utf-8,gzip"]
 )
-def test_a_codings_name_is_read_leniently(label: str) -> None:
+def test_the_name_of_a_coding_is_parsed_leniently(label: str) -> None:
     assert decode(label, gzipped(TEXT)) == (TEXT, True)
 
 
-def test_every_coding_we_accept_is_understood() -> None:
+def test_every_accepted_coding_is_supported() -> None:
     assert set(ACCEPT_ENCODING.split(", ")) == {header(name) for name in PACKED}
     for label in ACCEPT_ENCODING.split(", "):
         assert decode(label, ENCODERS[label](TEXT)) == (TEXT, True)
@@ -127,12 +127,12 @@ def test_every_coding_we_accept_is_understood() -> None:
 @pytest.mark.parametrize(
     "label", ["", "identity", " Identity ", "identity,identity,identity", "UTF-8", "none", "binary"]
 )
-def test_no_coding_and_what_names_none_pass_bytes_through(label: str) -> None:
+def test_a_body_without_a_coding_is_unchanged(label: str) -> None:
     assert decode(label, b"a", b"", b"b") == (b"ab", True)
 
 
 @pytest.mark.parametrize("label", ["compress", "gzip, dcb", "exi", "nonsense" * 1_000])
-def test_an_unknown_coding_is_refused_by_name_and_briefly(label: str) -> None:
+def test_an_unknown_coding_is_refused_with_its_shortened_name(label: str) -> None:
     with pytest.raises(KeyholeError) as caught:
         Decoder(label, LIMIT)
     assert caught.value.code is Code.UNSUPPORTED_ENCODING
@@ -148,7 +148,7 @@ def test_more_than_two_codings_are_refused(count: int) -> None:
 
 
 @pytest.mark.parametrize("name", sorted(MEMBERS))
-def test_several_members_or_frames_are_read_to_the_last(name: str) -> None:
+def test_all_members_or_frames_are_decoded(name: str) -> None:
     encode = ENCODERS[name]
     assert decode(name, encode(b"one ") + encode(b"") + encode(b"two")) == (b"one two", True)
 
@@ -160,12 +160,12 @@ def test_skippable_zstd_frames_are_skipped() -> None:
 @COMPRESSED
 @pytest.mark.parametrize("rest", [b"\0", b"\0\0\0padding", TEXT])
 @pytest.mark.parametrize("text", [b"few", TEXT, noise(5_000)])
-def test_what_follows_the_end_is_ignored(name: str, rest: bytes, text: bytes) -> None:
+def test_data_after_the_end_is_ignored(name: str, rest: bytes, text: bytes) -> None:
     assert decode(header(name), ENCODERS[name](text) + rest, b"more") == (text, True)
 
 
 @COMPRESSED
-def test_a_truncated_body_gives_what_is_there_and_is_not_finished(name: str) -> None:
+def test_a_truncated_body_is_decoded_to_its_end_and_not_finished(name: str) -> None:
     text = b" ".join(b"%d words" % number for number in range(50_000))
     whole = ENCODERS[name](text)
     out, finished = decode(header(name), whole[: len(whole) * 9 // 10], limit=10**6)
@@ -221,12 +221,12 @@ def test_a_second_member_that_is_truncated_is_not_finished() -> None:
         ("br", b"\xff" * 5_000),
     ],
 )
-def test_a_body_of_which_nothing_can_be_decoded_is_a_protocol_error(coding: str, body: bytes) -> None:
+def test_a_body_that_cannot_be_decoded_is_a_protocol_error(coding: str, body: bytes) -> None:
     assert failure(coding, body) is Code.PROTOCOL_ERROR
 
 
 @CHECKED
-def test_a_body_damaged_in_the_middle_gives_what_was_before_and_is_not_finished(name: str) -> None:
+def test_a_body_damaged_in_the_middle_is_decoded_to_the_damage_and_not_finished(name: str) -> None:
     text = noise(100_000)
     whole = bytearray(ENCODERS[name](text))
     middle = len(whole) // 2
@@ -237,7 +237,7 @@ def test_a_body_damaged_in_the_middle_gives_what_was_before_and_is_not_finished(
 
 
 @CHECKED
-def test_a_wrong_checksum_does_not_lose_the_page_and_does_not_pass_for_whole(name: str) -> None:
+def test_a_body_with_a_wrong_checksum_is_decoded_but_not_finished(name: str) -> None:
     text = noise(5_000)
     body = ENCODERS[name](text)
     out, finished = decode(name, body[:-4] + bytes(byte ^ 0xFF for byte in body[-4:]))
@@ -263,16 +263,16 @@ def test_a_damaged_second_member_leaves_the_first() -> None:
         b'[{"id": 17}, {"id": 18}, {"id": 19}]',
     ],
 )
-def test_markup_under_a_coding_that_was_never_applied_is_taken_as_it_is(name: str, body: bytes) -> None:
+def test_markup_with_a_coding_that_was_never_applied_is_unchanged(name: str, body: bytes) -> None:
     assert decode(header(name), body) == (body, True)
 
 
-def test_a_coding_named_twice_and_applied_once_is_undone_once() -> None:
+def test_a_coding_named_twice_and_applied_once_is_decoded_once() -> None:
     assert decode("gzip, gzip", gzipped(HTML)) == (HTML, True)
 
 
 @CODINGS
-def test_exactly_the_limit_passes_and_one_byte_more_does_not(name: str) -> None:
+def test_exactly_the_limit_is_accepted_and_one_byte_more_is_not(name: str) -> None:
     body = ENCODERS[name](bytes(10_000))
     assert decode(header(name), body, limit=10_000)[0] == bytes(10_000)
     with pytest.raises(KeyholeError):
@@ -280,7 +280,7 @@ def test_exactly_the_limit_passes_and_one_byte_more_does_not(name: str) -> None:
 
 
 @COMPRESSED
-def test_a_bomb_is_named_before_it_has_filled_the_memory(name: str) -> None:
+def test_a_bomb_is_reported_within_bounded_memory(name: str) -> None:
     bomb = ENCODERS[name](bytes(100_000_000))
     assert len(bomb) < 100_000
     started = time.process_time()
@@ -289,7 +289,7 @@ def test_a_bomb_is_named_before_it_has_filled_the_memory(name: str) -> None:
 
 
 @PAIRS
-def test_a_bomb_in_a_bomb_is_named_within_bounded_memory(names: tuple[str, str]) -> None:
+def test_a_nested_bomb_is_reported_within_bounded_memory(names: tuple[str, str]) -> None:
     bomb = encoded(names, bytes(30_000_000))
     tracemalloc.start()
     try:
@@ -300,7 +300,7 @@ def test_a_bomb_in_a_bomb_is_named_within_bounded_memory(names: tuple[str, str])
 
 
 @pytest.mark.parametrize("name", sorted(MEMBERS))
-def test_a_bomb_of_many_small_members_is_named_too(name: str) -> None:
+def test_a_bomb_of_many_small_members_is_reported(name: str) -> None:
     assert failure(name, ENCODERS[name](bytes(1_000)) * 200) is Code.DECOMPRESSION_BOMB
 
 
@@ -321,7 +321,7 @@ def test_a_zstd_window_over_what_http_allows_is_refused() -> None:
     assert failure("zstd", with_window(ZSTD_WINDOW.bit_length())) is Code.PROTOCOL_ERROR
 
 
-def test_a_large_body_without_a_coding_is_large_and_not_a_bomb() -> None:
+def test_a_large_body_without_a_coding_is_too_large_and_not_a_bomb() -> None:
     assert failure("", bytes(LIMIT + 1)) is Code.TOO_LARGE
 
 
@@ -339,7 +339,7 @@ TEXTS = st.binary(max_size=300) | st.binary(max_size=40).map(lambda few: few * 5
 
 @st.composite
 def bodies(draw: st.DrawFn) -> tuple[str, bytes]:
-    """A Content-Encoding and a body: encoded so, or encoded and then cut, damaged or continued, or anything."""
+    """Draw a Content-Encoding and a body: encoded, or then truncated, damaged or continued, or arbitrary."""
     names = draw(CHAINS)
     if draw(st.booleans()):
         body = encoded(names, draw(TEXTS))
@@ -353,7 +353,7 @@ def bodies(draw: st.DrawFn) -> tuple[str, bytes]:
 
 
 def split(body: bytes, cuts: list[int]) -> list[bytes]:
-    """The body in pieces; some are empty."""
+    """Split the body into pieces, some of them empty."""
     places = sorted(cut % (len(body) + 1) for cut in cuts)
     return [body[start:end] for start, end in zip([0, *places], [*places, len(body)], strict=True)]
 
@@ -362,20 +362,18 @@ CUTS = st.lists(st.integers(0, 10_000), max_size=8)
 
 
 @given(CHAINS, TEXTS, CUTS)
-def test_whatever_was_encoded_comes_out_in_whatever_pieces_it_arrives(
-    names: list[str], text: bytes, cuts: list[int]
-) -> None:
+def test_an_encoded_text_is_decoded_however_it_is_split(names: list[str], text: bytes, cuts: list[int]) -> None:
     assert decode(header(*names), *split(encoded(names, text), cuts)) == (text, True)
 
 
 @given(st.sampled_from(sorted(MEMBERS)), st.lists(TEXTS, min_size=1, max_size=4), CUTS)
-def test_members_come_out_in_whatever_pieces_they_arrive(name: str, texts: list[bytes], cuts: list[int]) -> None:
+def test_members_are_decoded_however_they_are_split(name: str, texts: list[bytes], cuts: list[int]) -> None:
     body = b"".join(ENCODERS[name](text) for text in texts)
     assert decode(name, *split(body, cuts)) == (b"".join(texts), True)
 
 
 @given(bodies(), CUTS, st.integers(0, 2_000) | st.just(LIMIT))
-def test_any_bytes_in_any_pieces_give_what_they_give_at_once_within_the_limit(
+def test_any_bytes_give_the_same_result_however_they_are_split_within_the_limit(
     sent: tuple[str, bytes], cuts: list[int], limit: int
 ) -> None:
     coding, body = sent
@@ -388,9 +386,7 @@ def test_any_bytes_in_any_pieces_give_what_they_give_at_once_within_the_limit(
 
 
 @given(CHAINS, TEXTS, st.integers(0, 10_000))
-def test_a_body_cut_anywhere_gives_a_beginning_and_never_passes_for_whole(
-    names: list[str], text: bytes, cut: int
-) -> None:
+def test_a_body_truncated_anywhere_gives_a_prefix_and_is_not_finished(names: list[str], text: bytes, cut: int) -> None:
     body = encoded(names, text)
     got = outcome(header(*names), [body[: cut % (len(body) + 1)]])
     if isinstance(got, Code):

@@ -1,4 +1,4 @@
-"""Names are looked up without the process ever waiting for the resolver."""
+"""Names are resolved without blocking the process on the resolver."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ import pytest
 from keyhole.fetch.dns import look_up
 
 
-def test_an_address_is_its_own_answer() -> None:
+def test_a_literal_address_resolves_to_itself() -> None:
     answers = asyncio.run(look_up("127.0.0.1", 80))
     assert [answer[4] for answer in answers] == [("127.0.0.1", 80)]
 
 
 @pytest.mark.parametrize("error", [socket.gaierror(socket.EAI_NONAME, "unknown"), UnicodeError("no label")])
-def test_the_resolvers_failures_are_passed_on(error: Exception) -> None:
+def test_errors_of_the_resolver_are_raised(error: Exception) -> None:
     with mock.patch("socket.getaddrinfo", side_effect=error), pytest.raises(type(error)):
         asyncio.run(look_up("site.example", 80))
 
@@ -50,7 +50,7 @@ def test_a_hanging_resolver_delays_neither_the_deadline_nor_the_end_of_the_proce
     assert time.perf_counter() - start < 10
 
 
-def test_an_answer_that_comes_after_the_loop_was_closed_is_dropped() -> None:
+def test_an_answer_after_the_loop_was_closed_is_dropped() -> None:
     import threading
 
     release, done = threading.Event(), threading.Event()

@@ -1,4 +1,4 @@
-"""Waits that sites ask for, connections at once, second tries, permission: real servers on loopback, no sleeps."""
+"""Requested waits, connection limits, retries and permissions, against real servers on loopback without sleeps."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SLOW = "429 Too Many Requests"
 
 
 class Times:
-    """A clock that a sleep moves on, and the sleeps."""
+    """A clock that advances with each sleep, and the recorded sleeps."""
 
     def __init__(self) -> None:
         self.clock = Clock(1_000.0)
@@ -40,7 +40,7 @@ class Times:
 def run(
     work: Callable[[HttpFetcher, Times], Awaitable[Any]], *sites: Site, robots: str = "off", **settings: Any
 ) -> Any:
-    """Do something with a fetcher that may reach these servers and treats them as strangers."""
+    """Run `work` with a fetcher that may reach these servers and applies the host limits to them."""
 
     async def main() -> Any:
         times = Times()
@@ -59,7 +59,7 @@ async def failure(awaitable: Awaitable[object]) -> KeyholeError:
 
 
 def in_turn(*answers: bytes) -> Callable[[Site], Talk]:
-    """A server that gives one answer after the other, the last one for ever; an empty one resets the connection."""
+    """Return a server that gives the answers in order and repeats the last; an empty one resets the connection."""
     left = list(answers)
 
     def talk(call: Call) -> None:
@@ -84,13 +84,13 @@ def in_turn(*answers: bytes) -> Callable[[Site], Talk]:
         ("Wed, 99 Oct 2099 07:28:00 GMT", None), ("Wed, 21 Oct 99999999 07:28:00 GMT", None), (",", None),
     ],
 )  # fmt: skip
-def test_a_wait_is_read_as_seconds_or_as_a_date(value: str, seconds: int | None) -> None:
+def test_retry_after_is_parsed_as_seconds_or_as_a_date(value: str, seconds: int | None) -> None:
     assert parse_retry_after(value, NOW) == seconds
 
 
 @pytest.mark.parametrize("status", ["429 Slow", "503 Later"])
 @pytest.mark.parametrize("wait", ["5", formatdate(NOW + 5, usegmt=True)])
-def test_a_wait_that_fits_the_deadline_is_waited_and_the_page_asked_for_once_more(status: str, wait: str) -> None:
+def test_after_a_wait_that_fits_the_deadline_the_page_is_requested_again(status: str, wait: str) -> None:
     with serve(in_turn(response(status=status, Retry_After=wait), response(b"page"))) as site:
 
         async def work(fetcher: HttpFetcher, times: Times) -> None:
@@ -102,7 +102,7 @@ def test_a_wait_that_fits_the_deadline_is_waited_and_the_page_asked_for_once_mor
         run(work, site)
 
 
-def test_a_site_that_asks_for_a_second_wait_is_not_waited_for_again() -> None:
+def test_a_second_wait_of_the_same_site_is_not_waited_for() -> None:
     with serve({"/": response(status=SLOW, Retry_After="5")}) as site:
 
         async def work(fetcher: HttpFetcher, times: Times) -> None:
@@ -113,7 +113,7 @@ def test_a_site_that_asks_for_a_second_wait_is_not_waited_for_again() -> None:
         run(work, site)
 
 
-def test_a_wait_beyond_the_deadline_is_told_at_once_and_kept_by_later_calls() -> None:
+def test_a_wait_beyond_the_deadline_is_reported_at_once_and_obeyed_by_later_calls() -> None:
     with serve({"/": response(status=SLOW, Retry_After="60"), "/other": response(b"page")}) as site:
 
         async def work(fetcher: HttpFetcher, times: Times) -> None:
@@ -130,7 +130,7 @@ def test_a_wait_beyond_the_deadline_is_told_at_once_and_kept_by_later_calls() ->
         run(work, site)
 
 
-def test_without_a_wait_a_refusal_is_not_remembered() -> None:
+def test_a_rate_limit_without_a_wait_is_not_remembered() -> None:
     with serve(in_turn(response(status=SLOW), response(b"page"))) as site:
 
         async def work(fetcher: HttpFetcher, times: Times) -> None:
@@ -140,7 +140,7 @@ def test_without_a_wait_a_refusal_is_not_remembered() -> None:
         run(work, site)
 
 
-def test_an_endpoint_that_the_operator_opened_is_asked_again_at_once() -> None:
+def test_the_waits_of_an_operators_endpoint_are_not_remembered() -> None:
     with serve(in_turn(response(status=SLOW, Retry_After="60"), response(b"page"))) as site:
 
         async def main() -> Page:
@@ -151,7 +151,7 @@ def test_an_endpoint_that_the_operator_opened_is_asked_again_at_once() -> None:
         assert asyncio.run(main()).body == b"page"
 
 
-def test_so_many_hosts_are_remembered() -> None:
+def test_the_waits_of_a_limited_number_of_hosts_are_remembered() -> None:
     async def main() -> None:
         host_limits = HostLimits(Clock())
         for n in range(MAX_HOSTS + 1):
@@ -165,7 +165,7 @@ def test_so_many_hosts_are_remembered() -> None:
 # Connections at once.
 
 
-def test_so_many_pages_of_one_host_are_fetched_at_once_and_the_others_after_them() -> None:
+def test_a_limited_number_of_pages_of_one_host_are_fetched_at_once() -> None:
     together, lock, here, most = Barrier(MAX_PER_HOST), Lock(), [0], [0]
 
     def talk(call: Call) -> None:
@@ -187,7 +187,7 @@ def test_so_many_pages_of_one_host_are_fetched_at_once_and_the_others_after_them
         run(work, site)
 
 
-def test_a_call_that_is_cancelled_while_it_waits_for_its_turn_takes_none_from_the_others() -> None:
+def test_a_call_cancelled_while_it_waits_for_a_slot_takes_no_slot() -> None:
     async def main() -> None:
         host_limits, leave = HostLimits(), asyncio.Event()
 
@@ -207,7 +207,7 @@ def test_a_call_that_is_cancelled_while_it_waits_for_its_turn_takes_none_from_th
     asyncio.run(main())
 
 
-def test_nothing_is_kept_of_a_host_that_nobody_asks_any_more() -> None:
+def test_the_slots_of_an_unused_host_are_removed() -> None:
     async def main() -> None:
         host_limits = HostLimits()
         async with host_limits.slot("a.example"), host_limits.slot("a.example"), host_limits.slot("b.example"):
@@ -217,10 +217,10 @@ def test_nothing_is_kept_of_a_host_that_nobody_asks_any_more() -> None:
     asyncio.run(main())
 
 
-# Second tries.
+# Retries.
 
 
-def test_a_connection_that_is_reset_before_an_answer_is_tried_once_more() -> None:
+def test_a_request_whose_connection_is_reset_is_retried_once() -> None:
     with serve(in_turn(b"", response(b"page"))) as site:
 
         async def work(fetcher: HttpFetcher, times: Times) -> None:
@@ -240,7 +240,7 @@ def test_a_connection_that_is_reset_twice_is_a_failure() -> None:
         run(work, site)
 
 
-def test_a_port_on_which_nothing_listens_is_tried_once_more() -> None:
+def test_a_failed_connection_is_retried_once() -> None:
     site = Site(port=unused_port())
 
     async def work(fetcher: HttpFetcher, times: Times) -> None:
@@ -253,7 +253,7 @@ def test_a_port_on_which_nothing_listens_is_tried_once_more() -> None:
 @pytest.mark.parametrize(
     "answer", [response(status="500 Oops"), b"no http\r\n\r\n", response(b"half", Content_Length="9")]
 )
-def test_an_answer_is_never_asked_for_twice(answer: bytes) -> None:
+def test_a_request_with_a_response_is_not_retried(answer: bytes) -> None:
     with serve(in_turn(answer)) as site:
 
         async def work(fetcher: HttpFetcher, times: Times) -> None:
@@ -263,7 +263,7 @@ def test_an_answer_is_never_asked_for_twice(answer: bytes) -> None:
         run(work, site)
 
 
-def test_a_refused_address_is_not_tried_again() -> None:
+def test_a_refused_address_is_not_retried() -> None:
     with serve({"/": response(b"secret")}) as site:
 
         async def work(fetcher: HttpFetcher, times: Times) -> None:
@@ -301,7 +301,7 @@ def test_a_redirect_to_a_site_whose_robots_txt_disallows_it_is_not_followed() ->
         run(work, site, closed, robots="on")
 
 
-def test_a_robots_txt_that_redirects_to_a_private_address_connects_to_nothing_there() -> None:
+def test_a_robots_txt_that_redirects_to_a_private_address_is_not_followed() -> None:
     with serve({"/": response(b"secret")}) as inside:
         location = inside.url("/robots.txt")
         answers = {"/robots.txt": response(status="302 Found", Location=location), "/": response(b"page")}
@@ -314,7 +314,7 @@ def test_a_robots_txt_that_redirects_to_a_private_address_connects_to_nothing_th
             run(work, site, robots="on")
 
 
-def test_a_robots_txt_without_end_is_read_as_far_as_it_counts() -> None:
+def test_an_endless_robots_txt_is_read_up_to_the_limit() -> None:
     with serve(
         {"/robots.txt": response(b"User-agent: *\nDisallow: /no\n" + b"#" * 2_000_000), "/no": response()}
     ) as site:
@@ -325,7 +325,7 @@ def test_a_robots_txt_without_end_is_read_as_far_as_it_counts() -> None:
         run(work, site, robots="on")
 
 
-def test_with_the_setting_off_or_for_an_own_endpoint_robots_txt_is_not_asked_for() -> None:
+def test_robots_txt_is_not_requested_if_turned_off_or_for_an_operators_endpoint() -> None:
     with serve({"/": response(b"page")}) as site:
 
         async def work(fetcher: HttpFetcher, times: Times) -> None:

@@ -1,4 +1,4 @@
-"""When two URLs are one, and which URLs a page's text makes known."""
+"""URLs are compared in their canonical form, and a page's text makes its links known."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from keyhole.fetch.known_urls import MAX_LINKS, canonicalize, hash_page_urls, ha
 PAGE = "https://site.example/guide/page"
 
 
-def holds(text: str, url: str) -> bool:
-    """Whether a page with this text makes a URL known."""
+def makes_known(text: str, url: str) -> bool:
+    """Return True if a page with this text makes a URL known."""
     return hash_url(canonicalize(url)) in hash_page_urls(PAGE, text)
 
 
@@ -27,7 +27,7 @@ def holds(text: str, url: str) -> bool:
         "https://example.com./%61%2Fb/~c?d=ä",
     ],
 )
-def test_spellings_of_one_url_are_one(same: str) -> None:
+def test_spellings_of_one_url_are_equal(same: str) -> None:
     assert canonicalize(same) == "https://example.com/a%2Fb/~c?d=%C3%A4"
 
 
@@ -39,12 +39,12 @@ def test_spellings_of_one_url_are_one(same: str) -> None:
         "https://example.com//a", "https://example.com/a%20", "https://example.com/%2561", "https://example.org/a",
     ],
 )  # fmt: skip
-def test_urls_that_differ_in_more_than_spelling_are_not_one(other: str) -> None:
+def test_urls_that_differ_in_more_than_spelling_are_not_equal(other: str) -> None:
     assert canonicalize(other) != canonicalize("https://example.com/a")
 
 
 @given(st.text("aZ09%()/?&=#;:@é \\'._~-", max_size=40))
-def test_the_one_spelling_is_its_own(path: str) -> None:
+def test_canonicalizing_is_idempotent(path: str) -> None:
     try:
         once = canonicalize(f"https://example.com/{path}")
     except KeyholeError:
@@ -55,7 +55,7 @@ def test_the_one_spelling_is_its_own(path: str) -> None:
 # What the operator names.
 
 
-def test_an_entry_is_one_url_or_with_a_star_all_that_begins_so() -> None:
+def test_an_entry_is_one_url_or_with_a_star_a_prefix() -> None:
     entries = ["https://docs.example/one", "HTTPS://Api.example/v1/*"]
     for url in ("https://docs.example/one", "https://api.example/v1/", "https://api.example/v1/x?y=z"):
         assert is_listed(url, entries)
@@ -67,12 +67,12 @@ def test_an_entry_is_one_url_or_with_a_star_all_that_begins_so() -> None:
         assert not is_listed(canonicalize(url), entries), url
 
 
-def test_a_star_after_the_host_is_the_whole_site_and_no_other_host() -> None:
+def test_a_star_after_the_host_matches_the_whole_site_and_no_other_host() -> None:
     assert is_listed("https://site.example/any?x", ["https://site.example/*"])
     assert not is_listed("https://site.example.evil.example/", ["https://site.example/*"])
 
 
-def test_an_entry_that_is_no_url_covers_nothing() -> None:
+def test_an_invalid_entry_matches_nothing() -> None:
     assert not is_listed("https://a.example/", ["http://127.1/*", ""])
 
 
@@ -91,28 +91,28 @@ def test_an_entry_that_is_no_url_covers_nothing() -> None:
         r"https://other.example/a\_b?c=d",
     ],
 )  # fmt: skip
-def test_an_address_in_a_text_is_known_however_it_stands_there(text: str) -> None:
-    assert holds(f"Before\n{text}\nafter.", "https://other.example/a_b?c=d")
+def test_a_url_in_a_text_is_known_in_any_context(text: str) -> None:
+    assert makes_known(f"Before\n{text}\nafter.", "https://other.example/a_b?c=d")
 
 
-def test_an_address_with_parentheses_is_known_bare_and_as_a_link() -> None:
+def test_a_url_with_parentheses_is_known_as_text_and_as_a_link() -> None:
     for text in ("https://other.example/Foo_(bar)", "[x](https://other.example/Foo_%28bar%29)"):
-        assert holds(text, "https://other.example/Foo_(bar)")
+        assert makes_known(text, "https://other.example/Foo_(bar)")
 
 
-def test_a_relative_link_is_known_as_the_address_it_leads_to() -> None:
+def test_a_relative_link_is_known_as_its_absolute_url() -> None:
     text = "[a](../up) [b](/root?x=1) [c](#part) [d](mailto:a@example.org) [e](//cdn.example/f)"
     for url in ("https://site.example/up", "https://site.example/root?x=1", "https://cdn.example/f"):
-        assert holds(text, url)
+        assert makes_known(text, url)
 
 
-def test_of_a_page_whose_address_is_none_the_whole_addresses_are_known() -> None:
+def test_absolute_links_of_a_page_with_an_invalid_url_are_known() -> None:
     text = "[whole](https://a.example/one) [relative](two)"
     assert hash_page_urls("no address", text) == hash_urls(["https://a.example/one"])
 
 
-def test_the_pages_own_address_is_known() -> None:
-    assert holds("", f"{PAGE}#anywhere")
+def test_the_pages_own_url_is_known() -> None:
+    assert makes_known("", f"{PAGE}#anywhere")
 
 
 @pytest.mark.parametrize(
@@ -122,15 +122,15 @@ def test_the_pages_own_address_is_known() -> None:
         "https://secret.other.example/log", "https://other.example/log/secret", "https://other.example:444/log",
     ],
 )  # fmt: skip
-def test_an_address_that_differs_from_a_known_one_is_not_known(url: str) -> None:
-    assert not holds("[log](https://other.example/log)", url)
+def test_a_url_that_differs_from_a_known_one_is_not_known(url: str) -> None:
+    assert not makes_known("[log](https://other.example/log)", url)
 
 
-def test_an_address_in_words_is_not_known() -> None:
-    assert not holds("Go to other.example/log or ask for other.example", "https://other.example/log")
+def test_a_host_without_a_scheme_is_not_known() -> None:
+    assert not makes_known("Go to other.example/log or ask for other.example", "https://other.example/log")
 
 
-def test_what_is_no_url_is_left_out() -> None:
+def test_invalid_urls_are_skipped() -> None:
     assert hash_urls(["https://ok.example/", "http://127.1/", "", "ftp://a.example/", "https://\ud800/"]) == (
         hash_urls(["https://ok.example/"])
     )
@@ -144,7 +144,7 @@ def test_what_is_no_url_is_left_out() -> None:
     ],
     ids=["schemes", "links", "addresses", "backslashes", "parentheses", "many"],
 )  # fmt: skip
-def test_a_hostile_text_is_read_in_bounded_time(text: str) -> None:
+def test_links_of_a_hostile_text_are_extracted_in_bounded_time(text: str) -> None:
     began = time.perf_counter()
     assert len(hash_page_urls(PAGE, text)) <= MAX_LINKS + 1
     assert time.perf_counter() - began < 3

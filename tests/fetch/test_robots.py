@@ -1,4 +1,4 @@
-"""What a robots.txt lets us ask for, and how often it is asked for itself."""
+"""robots.txt is parsed, obeyed and cached."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SITE = "https://site.example"
 Answer = bytes | str | KeyholeError
 
 
-def allows(text: str | bytes, path: str) -> bool:
+def is_allowed(text: str | bytes, path: str) -> bool:
     return parse_rules(text if isinstance(text, bytes) else text.encode()).allows(parse_target(SITE + path))
 
 
@@ -24,49 +24,49 @@ def allows(text: str | bytes, path: str) -> bool:
 
 
 @pytest.mark.parametrize("agent", ["*", "Keyhole", "keyhole", "KEYHOLE/0.1", "keyhole # us"])
-def test_a_group_for_us_or_for_everyone_binds(agent: str) -> None:
-    assert not allows(f"User-agent: {agent}\nDisallow: /private", "/private/page")
-    assert allows(f"User-agent: {agent}\nDisallow: /private", "/public")
+def test_a_group_for_keyhole_or_for_everyone_applies(agent: str) -> None:
+    assert not is_allowed(f"User-agent: {agent}\nDisallow: /private", "/private/page")
+    assert is_allowed(f"User-agent: {agent}\nDisallow: /private", "/public")
 
 
 @pytest.mark.parametrize("agent", ["Googlebot", "Key", "KeyholeBot", "My-Keyhole", "hole"])
-def test_a_group_for_others_does_not_bind(agent: str) -> None:
-    assert allows(f"User-agent: {agent}\nDisallow: /", "/page")
+def test_a_group_for_other_agents_does_not_apply(agent: str) -> None:
+    assert is_allowed(f"User-agent: {agent}\nDisallow: /", "/page")
 
 
-def test_our_own_group_is_obeyed_instead_of_the_one_for_everyone() -> None:
+def test_the_group_for_keyhole_replaces_the_one_for_everyone() -> None:
     text = "User-agent: *\nDisallow: /\n\nUser-agent: Other\nUser-agent: Keyhole\nDisallow: /only"
-    assert allows(text, "/page")
-    assert not allows(text, "/only/this")
-    assert not allows("User-agent: Keyhole\nDisallow: /\n\nUser-agent: *\nDisallow:", "/page")
+    assert is_allowed(text, "/page")
+    assert not is_allowed(text, "/only/this")
+    assert not is_allowed("User-agent: Keyhole\nDisallow: /\n\nUser-agent: *\nDisallow:", "/page")
 
 
-def test_groups_of_the_same_agent_are_one() -> None:
+def test_groups_of_the_same_agent_are_merged() -> None:
     text = "User-agent: *\nDisallow: /a\nUser-agent: Other\nDisallow: /b\nUser-agent: *\nDisallow: /c"
-    assert [allows(text, path) for path in ("/a", "/b", "/c")] == [False, True, False]
+    assert [is_allowed(text, path) for path in ("/a", "/b", "/c")] == [False, True, False]
 
 
 def test_the_longest_rule_wins_and_allow_wins_a_tie() -> None:
     text = "User-agent: *\nDisallow: /docs\nAllow: /docs/open\nDisallow: /same\nAllow: /same"
-    assert [allows(text, path) for path in ("/docs/x", "/docs/open/x", "/same")] == [False, True, True]
+    assert [is_allowed(text, path) for path in ("/docs/x", "/docs/open/x", "/same")] == [False, True, True]
 
 
-def test_stars_and_ends_are_understood() -> None:
+def test_stars_and_end_marks_are_supported() -> None:
     text = "User-agent: *\nDisallow: /*?session=\nDisallow: /*.pdf$"
-    assert [allows(text, p) for p in ("/a?session=1", "/a.pdf", "/a.pdf?x")] == [False, False, True]
+    assert [is_allowed(text, p) for p in ("/a?session=1", "/a.pdf", "/a.pdf?x")] == [False, False, True]
 
 
 @pytest.mark.parametrize("text", ["", "Disallow: /", "<html>not found</html>", "User-agent: *\nDisallow:", b"\xff\x00"])
 def test_a_file_without_rules_allows_everything(text: str | bytes) -> None:
-    assert allows(text, "/page")
+    assert is_allowed(text, "/page")
 
 
-def test_a_byte_order_mark_and_any_line_ends_are_read_over() -> None:
-    assert not allows(b"\xef\xbb\xbfUser-agent: *\r\rDisallow: /\r\n", "/page")
+def test_a_byte_order_mark_and_all_line_endings_are_accepted() -> None:
+    assert not is_allowed(b"\xef\xbb\xbfUser-agent: *\r\rDisallow: /\r\n", "/page")
 
 
-def test_what_follows_the_first_500_kib_is_not_read() -> None:
-    assert allows("#" * MAX_ROBOTS + "\nUser-agent: *\nDisallow: /", "/page")
+def test_rules_after_the_first_500_kib_are_ignored() -> None:
+    assert is_allowed("#" * MAX_ROBOTS + "\nUser-agent: *\nDisallow: /", "/page")
 
 
 @pytest.mark.parametrize(
@@ -79,9 +79,9 @@ def test_what_follows_the_first_500_kib_is_not_read() -> None:
     ],
     ids=["many agents", "many rules", "many stars", "one agent again and again"],
 )
-def test_a_hostile_file_is_read_in_bounded_time(text: str) -> None:
+def test_a_hostile_file_is_parsed_in_bounded_time(text: str) -> None:
     began = time.perf_counter()
-    allows(text, "/" + "a" * 8_000)
+    is_allowed(text, "/" + "a" * 8_000)
     assert time.perf_counter() - began < 5
 
 
@@ -93,12 +93,12 @@ class Site:
 
     def __init__(self, answers: dict[str, Answer]) -> None:
         self.answers = answers
-        self.asked: list[str] = []
+        self.requests: list[str] = []
         self.gate = asyncio.Event()
         self.gate.set()
 
-    async def ask(self, target: Target) -> bytes | Target:
-        self.asked.append(target.url)
+    async def fetch(self, target: Target) -> bytes | Target:
+        self.requests.append(target.url)
         await self.gate.wait()
         answer = self.answers.get(target.url, status(404))
         if isinstance(answer, KeyholeError):
@@ -122,9 +122,9 @@ async def verdict(cache: RobotsCache, url: str = f"{SITE}/page") -> Code | None:
     return None
 
 
-def test_a_page_that_the_site_does_not_want_fetched_is_refused_by_name() -> None:
+def test_a_disallowed_page_is_refused() -> None:
     async def run() -> None:
-        cache = RobotsCache(Site({ROBOTS: CLOSED}).ask, Clock())
+        cache = RobotsCache(Site({ROBOTS: CLOSED}).fetch, Clock())
         with pytest.raises(KeyholeError) as caught:
             await cache.check(parse_target(f"{SITE}/page"))
         assert caught.value.code is Code.ROBOTS_DISALLOWED
@@ -133,27 +133,27 @@ def test_a_page_that_the_site_does_not_want_fetched_is_refused_by_name() -> None
     asyncio.run(run())
 
 
-def test_an_origin_is_asked_once_a_day_and_each_origin_for_itself() -> None:
+def test_robots_txt_is_requested_once_a_day_for_each_origin() -> None:
     async def run() -> None:
         clock, site = Clock(), Site({ROBOTS: CLOSED})
-        cache = RobotsCache(site.ask, clock)
+        cache = RobotsCache(site.fetch, clock)
         for _ in range(3):
             assert await verdict(cache) is Code.ROBOTS_DISALLOWED
         assert await verdict(cache, "https://site.example:8443/page") is None
-        assert site.asked == [ROBOTS, "https://site.example:8443/robots.txt"]
+        assert site.requests == [ROBOTS, "https://site.example:8443/robots.txt"]
         clock.advance(FRESH_SECONDS)
         site.answers[ROBOTS] = b""
         assert await verdict(cache) is None
-        assert len(site.asked) == 3
+        assert len(site.requests) == 3
 
     asyncio.run(run())
 
 
-def test_calls_at_once_share_one_request_and_one_that_is_cancelled_does_not_harm_the_others() -> None:
+def test_concurrent_calls_share_one_request_that_survives_the_cancellation_of_one() -> None:
     async def run() -> None:
         site = Site({ROBOTS: CLOSED})
         site.gate.clear()
-        cache = RobotsCache(site.ask, Clock())
+        cache = RobotsCache(site.fetch, Clock())
         calls = [asyncio.create_task(verdict(cache)) for _ in range(5)]
         await asyncio.sleep(0)
         calls[0].cancel()
@@ -162,7 +162,7 @@ def test_calls_at_once_share_one_request_and_one_that_is_cancelled_does_not_harm
         found = await asyncio.gather(*calls, return_exceptions=True)
         assert isinstance(found[0], asyncio.CancelledError)
         assert found[1:] == [Code.ROBOTS_DISALLOWED] * 4
-        assert site.asked == [ROBOTS]
+        assert site.requests == [ROBOTS]
 
     asyncio.run(run())
 
@@ -170,14 +170,14 @@ def test_calls_at_once_share_one_request_and_one_that_is_cancelled_does_not_harm
 @pytest.mark.parametrize(
     "answer", [status(404), status(403), status(410), KeyholeError(Code.LOGIN_REQUIRED, "", status=401)]
 )
-def test_a_site_without_the_file_allows_everything_for_a_day(answer: KeyholeError) -> None:
+def test_a_site_without_robots_txt_allows_everything_for_a_day(answer: KeyholeError) -> None:
     async def run() -> None:
         clock, site = Clock(), Site({ROBOTS: answer})
-        cache = RobotsCache(site.ask, clock)
+        cache = RobotsCache(site.fetch, clock)
         assert await verdict(cache) is None
         clock.advance(FRESH_SECONDS - 1)
         assert await verdict(cache) is None
-        assert site.asked == [ROBOTS]
+        assert site.requests == [ROBOTS]
 
     asyncio.run(run())
 
@@ -185,13 +185,13 @@ def test_a_site_without_the_file_allows_everything_for_a_day(answer: KeyholeErro
 @pytest.mark.parametrize(
     "answer", [status(500), status(503), KeyholeError(Code.TIMEOUT, "late"), KeyholeError(Code.PROTOCOL_ERROR, "broke")]
 )
-def test_a_file_that_fails_blocks_nothing_and_is_asked_for_again_soon(answer: KeyholeError) -> None:
+def test_a_failing_robots_txt_blocks_nothing_and_is_soon_requested_again(answer: KeyholeError) -> None:
     async def run() -> None:
         clock, site = Clock(), Site({ROBOTS: answer})
-        cache = RobotsCache(site.ask, clock)
+        cache = RobotsCache(site.fetch, clock)
         assert await verdict(cache) is None
         assert await verdict(cache) is None
-        assert site.asked == [ROBOTS]
+        assert site.requests == [ROBOTS]
         site.answers[ROBOTS] = CLOSED
         clock.advance(RETRY_SECONDS)
         assert await verdict(cache) is Code.ROBOTS_DISALLOWED
@@ -199,10 +199,10 @@ def test_a_file_that_fails_blocks_nothing_and_is_asked_for_again_soon(answer: Ke
     asyncio.run(run())
 
 
-def test_what_a_site_said_holds_on_while_its_file_fails() -> None:
+def test_cached_rules_stay_in_force_while_robots_txt_fails() -> None:
     async def run() -> None:
         clock, site = Clock(), Site({ROBOTS: CLOSED})
-        cache = RobotsCache(site.ask, clock)
+        cache = RobotsCache(site.fetch, clock)
         await verdict(cache)
         site.answers[ROBOTS] = status(500)
         clock.advance(FRESH_SECONDS)
@@ -212,89 +212,89 @@ def test_what_a_site_said_holds_on_while_its_file_fails() -> None:
 
 
 @pytest.mark.parametrize("code", [Code.BLOCKED_ADDRESS, Code.DNS_FAILURE, Code.CONNECT_FAILURE, Code.TLS_FAILURE])
-def test_an_origin_that_cannot_be_reached_is_named_and_not_remembered(code: Code) -> None:
+def test_an_unreachable_origin_is_reported_and_not_cached(code: Code) -> None:
     async def run() -> None:
         site = Site({ROBOTS: KeyholeError(code, "no")})
-        cache = RobotsCache(site.ask, Clock())
+        cache = RobotsCache(site.fetch, Clock())
         assert [await verdict(cache) for _ in range(2)] == [code] * 2
-        assert len(site.asked) == 2
+        assert len(site.requests) == 2
 
     asyncio.run(run())
 
 
-def test_redirects_are_followed_five_times_and_a_target_that_cannot_be_reached_blocks_nothing() -> None:
+def test_five_redirects_are_followed_and_an_unreachable_target_blocks_nothing() -> None:
     async def run() -> None:
         hops: dict[str, Answer] = {ROBOTS: f"{SITE}/1", **{f"{SITE}/{n}": f"{SITE}/{n + 1}" for n in range(1, 5)}}
-        assert await verdict(RobotsCache(Site(hops | {f"{SITE}/5": CLOSED}).ask, Clock())) is Code.ROBOTS_DISALLOWED
+        assert await verdict(RobotsCache(Site(hops | {f"{SITE}/5": CLOSED}).fetch, Clock())) is Code.ROBOTS_DISALLOWED
         far = Site(hops | {f"{SITE}/5": f"{SITE}/6", f"{SITE}/6": CLOSED})
-        assert await verdict(RobotsCache(far.ask, Clock())) is None
-        assert len(far.asked) == 6
+        assert await verdict(RobotsCache(far.fetch, Clock())) is None
+        assert len(far.requests) == 6
         inside: dict[str, Answer] = {
             ROBOTS: "http://10.0.0.1/",
             "http://10.0.0.1/": KeyholeError(Code.BLOCKED_ADDRESS, "no"),
         }
-        assert await verdict(RobotsCache(Site(inside).ask, Clock())) is None
+        assert await verdict(RobotsCache(Site(inside).fetch, Clock())) is None
 
     asyncio.run(run())
 
 
-def test_a_file_that_http_redirects_to_https_counts_for_both() -> None:
+def test_rules_behind_a_redirect_from_http_to_https_apply_to_both() -> None:
     async def run() -> None:
         site = Site({"http://site.example/robots.txt": ROBOTS, ROBOTS: CLOSED})
-        cache = RobotsCache(site.ask, Clock())
+        cache = RobotsCache(site.fetch, Clock())
         assert await verdict(cache, "http://site.example/page") is Code.ROBOTS_DISALLOWED
         assert await verdict(cache) is Code.ROBOTS_DISALLOWED
-        assert len(site.asked) == 2
+        assert len(site.requests) == 2
 
     asyncio.run(run())
 
 
-def test_it_remembers_so_many_origins() -> None:
+def test_a_limited_number_of_origins_is_cached() -> None:
     async def run() -> None:
         site = Site({})
-        cache = RobotsCache(site.ask, Clock())
+        cache = RobotsCache(site.fetch, Clock())
         for n in range(MAX_ORIGINS + 1):
             await verdict(cache, f"https://site{n}.example/")
         await verdict(cache, "https://site1.example/")
-        assert len(site.asked) == MAX_ORIGINS + 1
+        assert len(site.requests) == MAX_ORIGINS + 1
         await verdict(cache, "https://site0.example/")
-        assert len(site.asked) == MAX_ORIGINS + 2
+        assert len(site.requests) == MAX_ORIGINS + 2
 
     asyncio.run(run())
 
 
-def test_it_remembers_so_many_characters_of_rules() -> None:
+def test_a_limited_number_of_characters_is_cached() -> None:
     rules = ("User-agent: *\n" + f"Disallow: /{'a' * 4_000}\n" * 120).encode()
 
     async def run() -> None:
         site = Site({f"https://site{n}.example/robots.txt": rules for n in range(12)})
-        cache = RobotsCache(site.ask, Clock())
+        cache = RobotsCache(site.fetch, Clock())
         for n in range(12):
             await verdict(cache, f"https://site{n}.example/")
         await verdict(cache, "https://site11.example/")
-        assert len(site.asked) == 12
+        assert len(site.requests) == 12
         await verdict(cache, "https://site0.example/")
-        assert len(site.asked) == 13
+        assert len(site.requests) == 13
 
     asyncio.run(run())
 
 
-def test_a_file_that_does_not_come_takes_no_more_than_a_share_of_the_deadline() -> None:
+def test_a_hanging_robots_txt_takes_at_most_a_share_of_the_deadline() -> None:
     async def run() -> float:
         site = Site({ROBOTS: CLOSED})
         site.gate.clear()
         start = asyncio.get_running_loop().time()
-        assert await verdict(RobotsCache(site.ask, Clock(), timeout=0.6)) is None
+        assert await verdict(RobotsCache(site.fetch, Clock(), timeout=0.6)) is None
         return asyncio.get_running_loop().time() - start
 
     assert asyncio.run(run()) < 0.5
 
 
-def test_closing_ends_a_request_that_hangs(recwarn: pytest.WarningsRecorder) -> None:
+def test_closing_cancels_a_hanging_request(recwarn: pytest.WarningsRecorder) -> None:
     async def run() -> None:
         site = Site({})
         site.gate.clear()
-        cache = RobotsCache(site.ask, Clock())
+        cache = RobotsCache(site.fetch, Clock())
         call = asyncio.create_task(verdict(cache))
         await asyncio.sleep(0)
         await asyncio.sleep(0)

@@ -1,4 +1,4 @@
-"""A connection to a checked address still proves the name in the URL: SNI, certificate and Host. With a real CA."""
+"""A connection to a checked address uses the URL's name for SNI, certificate and Host."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ OTHER = "other.example"
 
 @pytest.fixture
 def tls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ssl.SSLContext:
-    """A server's side of TLS for NAME, from a CA of its own that the client is told to trust."""
+    """Create a server's TLS context for NAME, signed by a CA that the client trusts."""
     authority, authority_key = _certificate("Test CA", None, None)
     certificate, key = _certificate(NAME, authority, authority_key)
     trusted, chain = tmp_path / "ca.pem", tmp_path / "site.pem"
@@ -58,9 +58,7 @@ def _certificate(
 
 
 @pytest.mark.parametrize("through_proxy", [False, True], ids=["direct", "through a proxy"])
-def test_the_name_of_the_url_is_in_sni_and_host_and_is_what_the_certificate_must_name(
-    tls: ssl.SSLContext, through_proxy: bool
-) -> None:
+def test_sni_host_header_and_certificate_have_the_name_of_the_url(tls: ssl.SSLContext, through_proxy: bool) -> None:
     named: list[str | None] = []
     tls.sni_callback = lambda _socket, name, _context: named.append(name)
     with serve({"/": response(b"proved")}, tls=tls) as site, serve(relay(site.port)) as proxy:
@@ -77,7 +75,7 @@ def test_the_name_of_the_url_is_in_sni_and_host_and_is_what_the_certificate_must
         assert proxy.connections == int(through_proxy)
 
 
-def test_a_certificate_of_another_name_is_refused_though_its_authority_is_trusted(tls: ssl.SSLContext) -> None:
+def test_a_certificate_of_another_name_is_refused_even_from_a_trusted_authority(tls: ssl.SSLContext) -> None:
     with serve({"/": response(b"x")}, tls=tls) as site:
         endpoint = f"{OTHER}:{site.port}"
         error = failure(f"https://{endpoint}/", allow=(endpoint,), resolver={OTHER: ["127.0.0.1"]})
@@ -86,7 +84,7 @@ def test_a_certificate_of_another_name_is_refused_though_its_authority_is_truste
         assert site.calls == []
 
 
-def test_a_step_down_from_https_is_taken_and_the_page_names_where_it_was_read(tls: ssl.SSLContext) -> None:
+def test_a_redirect_from_https_to_http_is_followed_and_the_page_has_its_final_url(tls: ssl.SSLContext) -> None:
     with serve({"/": response(b"plain")}) as plain:
         moved = {"/": response(status="302 Found", Location=plain.url(), Set_Cookie="a=b")}
         with serve(moved, tls=tls) as site:

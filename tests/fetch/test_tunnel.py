@@ -1,4 +1,4 @@
-"""A proxy is told checked addresses only, and what goes through it is what would go without it. All on loopback."""
+"""A proxy gets checked addresses only, and requests through it are the same as without it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ PUBLIC = "93.184.216.34"
 
 
 def relay(to_port: int) -> Callable[[Site], Talk]:
-    """A proxy that takes every CONNECT to one loopback port, whatever address it asked for."""
+    """Return a proxy that connects every CONNECT to one loopback port, whatever its address."""
 
     def talk(call: Call) -> None:
         with socket.create_connection(("127.0.0.1", to_port)) as far:
@@ -44,7 +44,7 @@ def _copy(source: socket.socket, sink: socket.socket) -> None:
         sink.shutdown(socket.SHUT_WR)
 
 
-def test_a_site_is_asked_through_the_proxy_at_its_checked_address_with_its_own_host_header() -> None:
+def test_a_request_goes_through_the_proxy_to_the_checked_address_with_its_host_header() -> None:
     with serve({"/a?b": response(b"far")}) as site, serve(relay(site.port)) as proxy:
         page = fetch(f"http://{HOST}/a?b", proxy=f"http://{proxy.endpoint}", resolver={HOST: [PUBLIC]})
         assert page.body == b"far"
@@ -54,21 +54,21 @@ def test_a_site_is_asked_through_the_proxy_at_its_checked_address_with_its_own_h
     assert got.headers["host"] == HOST
 
 
-def test_an_ipv6_address_stands_in_brackets() -> None:
+def test_an_ipv6_address_is_in_brackets() -> None:
     with serve({"/": response(b"far")}) as site, serve(relay(site.port)) as proxy:
         fetch(f"http://{HOST}:8080/", proxy=f"http://{proxy.endpoint}", resolver={HOST: ["2620:fe::fe"]})
         assert proxy.calls[0].path == "[2620:fe::fe]:8080"
 
 
 @pytest.mark.parametrize("answers", [["10.0.0.1"], [PUBLIC, "127.0.0.1"], ["::ffff:169.254.169.254"]])
-def test_a_proxy_is_never_told_an_address_that_is_refused(answers: list[str]) -> None:
+def test_a_refused_address_is_not_sent_to_the_proxy(answers: list[str]) -> None:
     with serve({}) as proxy:
         error = failure(f"http://{HOST}/", proxy=f"http://{proxy.endpoint}", resolver={HOST: answers})
         assert error.code is Code.BLOCKED_ADDRESS
         assert proxy.connections == 0
 
 
-def test_a_proxy_is_never_told_a_name_or_a_port_that_is_refused() -> None:
+def test_a_refused_name_or_port_is_not_sent_to_the_proxy() -> None:
     with serve({}) as proxy:
         for url in ("http://localhost/", "http://metadata/", f"http://{HOST}:22/"):
             error = failure(url, proxy=f"http://{proxy.endpoint}", resolver={HOST: [PUBLIC]}, ports=frozenset({80}))
@@ -76,7 +76,7 @@ def test_a_proxy_is_never_told_a_name_or_a_port_that_is_refused() -> None:
         assert proxy.connections == 0
 
 
-def test_a_redirect_behind_a_proxy_is_checked_like_any_other() -> None:
+def test_a_redirect_through_a_proxy_is_checked_like_any_other() -> None:
     moved = {"/": response(status="302 Found", Location="http://169.254.169.254/")}
     with serve(moved) as site, serve(relay(site.port)) as proxy:
         names = {HOST: [PUBLIC], "169.254.169.254": ["169.254.169.254"]}
@@ -92,7 +92,7 @@ def test_an_endpoint_on_the_allow_list_is_connected_to_without_the_proxy() -> No
 
 
 @pytest.mark.parametrize(
-    ("answer", "said"),
+    ("answer", "message"),
     [
         (b"HTTP/1.1 403 Forbidden\r\n\r\n", "HTTP 403"),
         (b"HTTP/1.1 407 Proxy Authentication Required\r\n\r\n", "HTTP 407"),
@@ -104,14 +104,14 @@ def test_an_endpoint_on_the_allow_list_is_connected_to_without_the_proxy() -> No
         (b"HTTP/1.1 200 OK\r\n\r\nHTTP/1.1 200 OK\r\n\r\nforged", "sent data before the site could"),
     ],
 )
-def test_a_proxy_that_opens_no_tunnel_is_a_connect_failure_that_names_it(answer: bytes, said: str) -> None:
+def test_a_proxy_without_a_tunnel_is_a_connect_failure_that_names_the_setting(answer: bytes, message: str) -> None:
     with serve(lambda _: lambda call: call.send(answer)) as proxy:
         error = failure(f"http://{HOST}/", proxy=f"http://{proxy.endpoint}", resolver={HOST: [PUBLIC]})
         assert error.code is Code.CONNECT_FAILURE
-        assert re.search(f"KEYHOLE_PROXY .*{said}", error.message)
+        assert re.search(f"KEYHOLE_PROXY .*{message}", error.message)
 
 
-def test_a_proxy_that_is_down_is_a_connect_failure_that_names_it() -> None:
+def test_an_unreachable_proxy_is_a_connect_failure_that_names_the_setting() -> None:
     proxy = f"http://127.0.0.1:{unused_port()}"
     error = failure(f"http://{HOST}/", proxy=proxy, resolver={HOST: [PUBLIC], "127.0.0.1": ["127.0.0.1"]})
     assert error.code is Code.CONNECT_FAILURE
@@ -119,7 +119,7 @@ def test_a_proxy_that_is_down_is_a_connect_failure_that_names_it() -> None:
 
 
 class Refusing(httpcore.AsyncMockStream):
-    """A stream whose answer opens no tunnel, and that notes whether it was closed."""
+    """A stream whose answer refuses the tunnel; it records whether it was closed."""
 
     closed = False
 
@@ -139,5 +139,5 @@ def test_a_connection_to_a_proxy_that_refuses_is_closed() -> None:
     assert stream.closed
 
 
-def test_no_proxy_is_used_unless_it_is_given() -> None:
+def test_no_proxy_is_used_by_default() -> None:
     assert CheckedBackend(lambda endpoint: False)._proxy == ""

@@ -1,4 +1,4 @@
-"""Which URLs may be asked for, each in its one form; what two parsers could read differently is refused."""
+"""URLs are checked and normalized; a URL that two parsers may read differently is refused."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ HTTP_URLS = st.builds(lambda scheme, rest: f"{scheme}://{rest}", st.sampled_from
 
 
 def code_of(raw: str) -> Code:
-    """The code with which a URL is refused."""
+    """Return the error code for a URL."""
     with pytest.raises(KeyholeError) as caught:
         parse_target(raw)
     return caught.value.code
@@ -62,7 +62,7 @@ def code_of(raw: str) -> Code:
         ("http://localhost/", "http://localhost/"),
     ],
 )
-def test_a_url_is_asked_for_in_its_one_form(raw: str, url: str) -> None:
+def test_a_url_is_normalized(raw: str, url: str) -> None:
     assert parse_target(raw).url == url
 
 
@@ -79,12 +79,12 @@ def test_a_url_is_asked_for_in_its_one_form(raw: str, url: str) -> None:
         ("http://１２７.0.0.1/", "127.0.0.1"),
     ],
 )
-def test_an_international_host_is_asked_for_in_its_ascii_form(raw: str, host: str) -> None:
+def test_an_international_host_is_converted_to_ascii(raw: str, host: str) -> None:
     assert parse_target(raw).host == host
 
 
 @pytest.mark.parametrize("raw", ["", "   ", "example.org", "/path", "//example.org/", "http", "http:", "http:/x", "?q"])
-def test_what_is_not_an_absolute_url_is_refused(raw: str) -> None:
+def test_text_that_is_not_an_absolute_url_is_refused(raw: str) -> None:
     assert code_of(raw) is Code.INVALID_URL
 
 
@@ -99,7 +99,7 @@ def test_what_is_not_an_absolute_url_is_refused(raw: str) -> None:
         "ws://a/",
     ],
 )
-def test_other_schemes_are_refused_by_name(raw: str) -> None:
+def test_other_schemes_are_refused(raw: str) -> None:
     assert code_of(raw) is Code.SCHEME_NOT_ALLOWED
 
 
@@ -132,7 +132,7 @@ def test_other_schemes_are_refused_by_name(raw: str) -> None:
         "http://℀.org/",
     ],
 )
-def test_a_host_that_is_none_is_refused(raw: str) -> None:
+def test_an_invalid_host_is_refused(raw: str) -> None:
     assert code_of(raw) is Code.INVALID_URL
 
 
@@ -205,22 +205,22 @@ def test_line_breaks_tabs_and_nul_are_refused_anywhere(raw: str) -> None:
 
 
 @pytest.mark.parametrize("port", ["0", "65536", "99999", "-1", "+80", "8a", "٨٠", "80:80", "1" * 5_000])
-def test_a_port_that_is_none_is_refused(port: str) -> None:
+def test_an_invalid_port_is_refused(port: str) -> None:
     assert code_of(f"http://example.org:{port}/") is Code.INVALID_URL
 
 
-def test_a_lone_surrogate_never_turns_into_a_question_mark() -> None:
+def test_a_lone_surrogate_is_refused_and_not_replaced() -> None:
     assert code_of("http://example.org/a\ud800b") is Code.INVALID_URL
 
 
-def test_a_url_may_be_long_but_not_too_long_as_it_goes_over_the_wire() -> None:
+def test_the_length_of_a_url_is_limited_after_escaping() -> None:
     base = "http://example.org/"
     assert len(parse_target(base + "a" * (MAX_URL - len(base))).url) == MAX_URL
     assert code_of(base + "a" * (MAX_URL + 1 - len(base))) is Code.INVALID_URL
     assert code_of(base + "中" * 1_000) is Code.INVALID_URL, "9,000 characters once escaped"
 
 
-def test_a_target_says_where_it_leads() -> None:
+def test_a_target_has_origin_netloc_and_endpoint() -> None:
     target = parse_target("https://[2001:db8::1]:8443/a?b#c")
     assert target == Target("https", "2001:db8::1", 8443, "/a?b")
     assert target.origin == ("https", "2001:db8::1", 8443)
@@ -244,7 +244,7 @@ def test_a_target_says_where_it_leads() -> None:
         ("https://münchen.de/", "https://xn--mnchen-3ya.de/"),
     ],
 )
-def test_a_redirect_leads_where_its_location_says(location: str, url: str) -> None:
+def test_a_location_is_resolved_against_the_current_url(location: str, url: str) -> None:
     assert resolve_redirect(parse_target("https://example.org/dir/page?q=1"), location).url == url
 
 
@@ -267,7 +267,7 @@ def test_a_redirect_leads_where_its_location_says(location: str, url: str) -> No
         ("/" + "a" * 9_000, Code.INVALID_URL),
     ],
 )
-def test_a_redirect_is_checked_like_a_url_given_by_a_caller(location: str, code: Code) -> None:
+def test_a_redirect_is_checked_like_any_url(location: str, code: Code) -> None:
     with pytest.raises(KeyholeError) as caught:
         resolve_redirect(parse_target("https://example.org/"), location)
     assert caught.value.code is code
@@ -276,7 +276,7 @@ def test_a_redirect_is_checked_like_a_url_given_by_a_caller(location: str, code:
 @given(URLS | HTTP_URLS)
 @example("http://example.org/" + "中" * 1_000)
 @example("http://example.org/a\ud800b")
-def test_any_text_is_refused_or_gives_a_url_that_reads_as_itself(raw: str) -> None:
+def test_any_text_is_refused_or_gives_a_url_that_parses_to_itself(raw: str) -> None:
     try:
         target = parse_target(raw)
     except KeyholeError as error:
@@ -292,7 +292,7 @@ def test_any_text_is_refused_or_gives_a_url_that_reads_as_itself(raw: str) -> No
 
 
 @given(HTTP_URLS)
-def test_the_client_library_reads_every_accepted_url_as_we_do(raw: str) -> None:
+def test_httpx_parses_every_accepted_url_in_the_same_way(raw: str) -> None:
     httpx = pytest.importorskip("httpx")
     try:
         target = parse_target(raw)
@@ -304,7 +304,7 @@ def test_the_client_library_reads_every_accepted_url_as_we_do(raw: str) -> None:
 
 
 @given(HTTP_URLS)
-def test_the_standard_library_and_a_browsers_parser_connect_where_we_do(raw: str) -> None:
+def test_the_standard_library_and_a_browsers_parser_connect_to_the_same_host(raw: str) -> None:
     can_ada = pytest.importorskip("can_ada")
     try:
         target = parse_target(raw)
@@ -316,7 +316,7 @@ def test_the_standard_library_and_a_browsers_parser_connect_where_we_do(raw: str
     try:
         read = can_ada.parse(target.url)
     except ValueError:
-        # Browsers refuse more: an xn-- label that is not Punycode. What they accept is the same host.
+        # Browsers also refuse an xn-- label that is not Punycode. If they accept a URL, the host is the same.
         assert "xn--" in target.host
         return
     host = read.hostname.removeprefix("[").removesuffix("]")
@@ -326,7 +326,7 @@ def test_the_standard_library_and_a_browsers_parser_connect_where_we_do(raw: str
         given_read = can_ada.parse(raw.strip(" \t\r\n\f"))
     except ValueError:
         return
-    # A dot at the end is the same name, spelt absolutely.
+    # A trailing dot marks the same name as absolute.
     assert given_read.hostname.removesuffix(".") == read.hostname
 
 
