@@ -40,7 +40,7 @@ IO_FILES = {
     "fetch": "backend byte_cap client dns exchange host_limits robots streams tunnel",
     "rerank": "embeddings rerank_passages reranker",
     "retrieval": "markdown_alternate pages read_pages retrieve sources tenants url_policy",
-    "serve": "handlers lazy_imports parse_errors resources run stdio_stream surrogates tools",
+    "serve": "handlers lazy_imports resources run stdio_stream tools",
     "serve/http": "app bodies connections drain listener probes uvicorn_server",
     "serve/http/auth": "authenticate jwks token_file",
     "serve/http/limits": "admission",

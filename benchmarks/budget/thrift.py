@@ -1,7 +1,7 @@
 """What a session spares: `python -m benchmarks.budget.thrift [DATA] [--budget 3000] [--documents 60]`.
 
 A real server over stdio, the recorded pages on loopback, and eighteen questions on three of them, asked in a row as an
-agent asks: once with `KEYHOLE_REPEATS=always`, once with the ledger. With DATA, a folder as answers.py describes, the
+agent asks: once with `KEYHOLE_REPEATS=always`, once with the session's memory. With DATA, a folder as answers.py describes, the
 same in this process for documents with at least five questions. Prints the characters that the model got, how many of
 them it had not seen, and for how many questions the answer stands in what it was shown: by that call, by one call
 up to it, or in pieces by several. Takes some 10 s, with DATA a minute.
@@ -23,12 +23,12 @@ from typing import Final
 from mcp import Client, StdioServerParameters
 
 from benchmarks.ranking.answers import load, squash
-from keyhole.callers import Caller
 from keyhole.cli.demo_site import recorded_pages, serve
 from keyhole.config.config import Config
 from keyhole.records import Artifact
+from keyhole.retrieval.call import Caller
 from keyhole.retrieval.retrieve import Retrieval
-from keyhole.retrieval.session import Ledger
+from keyhole.retrieval.session import Session
 from keyhole.store.memory import MemoryStore
 from keyhole.websearch.panel import Panel
 
@@ -135,7 +135,7 @@ async def over_documents(data: Path, budget: int, repeats: str, most: int) -> Su
     total = Sum()
     for id in chosen:
         product = stored(id, texts[id], repeats)
-        caller = Caller(ledger=Ledger())
+        caller = Caller(session=Session())
 
         async def ask(
             name: str, question: str, product: Retrieval = product, caller: Caller = caller

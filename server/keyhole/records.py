@@ -348,4 +348,4 @@ class Repeat:
     start: int
     end: int
     call: int
-    about: str = ""
+    label: str = ""

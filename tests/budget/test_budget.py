@@ -4,57 +4,57 @@ from __future__ import annotations
 
 import pytest
 
-from keyhole.budget.budget import KNOWN_SIZE, Budget, allowance, deadline
+from keyhole.budget.budget import KNOWN_CLIENT_BYTES, Budget, call_timeout, client_budget
+from keyhole.budget.clients import UNKNOWN_CLIENT, ClientLimits, limits_of
 from keyhole.budget.tokens import estimate
-from keyhole.callers import ANYBODY, Caller
-from keyhole.config.config import Config, load
+from keyhole.config.config import Config, parse_config
 from keyhole.config.schema import MAX_BUDGET
 from keyhole.text.measure import serialized_size
 
-CODEX = Caller("codex-mcp-client", "0.169.0")
-OLD_CODEX = Caller("codex-mcp-client", "0.57.0")
-CLAUDE = Caller("claude-code", "2.1.197")
-OLD_CLAUDE = Caller("claude-code", "2.0.0")
-VSCODE = Caller("Visual Studio Code", "1.120.0")
+CODEX = limits_of("codex-mcp-client", "0.169.0")
+OLD_CODEX = limits_of("codex-mcp-client", "0.57.0")
+CLAUDE = limits_of("claude-code", "2.1.197")
+OLD_CLAUDE = limits_of("claude-code", "2.0.0")
+VSCODE = limits_of("Visual Studio Code", "1.120.0")
 
 
 @pytest.mark.parametrize(
-    ("caller", "size"),
-    [(ANYBODY, 9_000), (Caller("somebody"), 9_000), (CODEX, 11_000), (CLAUDE, KNOWN_SIZE), (OLD_CODEX, 9_500),
+    ("limits", "size"),
+    [(UNKNOWN_CLIENT, 9_000), (limits_of("somebody"), 9_000), (CODEX, 11_000), (CLAUDE, KNOWN_CLIENT_BYTES), (OLD_CODEX, 9_500),
      (VSCODE, 7_783)],
 )  # fmt: skip
 def test_the_default_is_what_every_client_takes_and_more_for_a_known_one_up_to_its_cap(
-    caller: Caller, size: int
+    limits: ClientLimits, size: int
 ) -> None:
-    assert allowance(Config(), caller).size == size
+    assert client_budget(Config(), limits).size == size
 
 
 def test_the_operators_default_holds_for_known_clients_too_up_to_their_cap() -> None:
-    config = load({"KEYHOLE_MAX_CHARS": "30000"})
-    assert allowance(config, CODEX).size == 30_000
-    assert allowance(config, ANYBODY).size == 30_000
-    assert allowance(config, OLD_CODEX).size == 9_500
+    config = parse_config({"KEYHOLE_MAX_CHARS": "30000"})
+    assert client_budget(config, CODEX).size == 30_000
+    assert client_budget(config, UNKNOWN_CLIENT).size == 30_000
+    assert client_budget(config, OLD_CODEX).size == 9_500
 
 
 def test_a_cap_in_characters_is_held_only_where_the_bytes_allow_more() -> None:
-    assert allowance(Config(), OLD_CLAUDE, 40_000).chars is None
-    assert allowance(Config(), OLD_CLAUDE, 150_000).chars == 47_500
-    assert allowance(Config(), OLD_CLAUDE, 150_000).tokens == 7_600
+    assert client_budget(Config(), OLD_CLAUDE, 40_000).chars is None
+    assert client_budget(Config(), OLD_CLAUDE, 150_000).chars == 47_500
+    assert client_budget(Config(), OLD_CLAUDE, 150_000).tokens == 7_600
 
 
 def test_a_small_context_bounds_the_tokens_of_a_result_and_a_large_one_does_not() -> None:
-    assert allowance(Config(context_tokens=32_768), ANYBODY).tokens == 4_096
-    assert allowance(Config(context_tokens=32_768), ANYBODY, max_tokens=1_000).tokens == 1_000
-    greedy = allowance(Config(context_tokens=32_768), ANYBODY, max_tokens=20_000)
+    assert client_budget(Config(context_tokens=32_768), UNKNOWN_CLIENT).tokens == 4_096
+    assert client_budget(Config(context_tokens=32_768), UNKNOWN_CLIENT, max_tokens=1_000).tokens == 1_000
+    greedy = client_budget(Config(context_tokens=32_768), UNKNOWN_CLIENT, max_tokens=20_000)
     assert (greedy.tokens, greedy.note) == (
-        4_096, "Within 4,096 tokens, not what was asked for: the context takes no more.",
+        4_096, "Limited to 4,096 tokens by the context, less than requested.",
     )  # fmt: skip
-    large = allowance(Config(context_tokens=1_000_000), ANYBODY, MAX_BUDGET)
+    large = client_budget(Config(context_tokens=1_000_000), UNKNOWN_CLIENT, MAX_BUDGET)
     assert large.measure("the pump " * 20_000) == serialized_size("the pump " * 20_000)
 
 
 def test_without_tokens_or_characters_nothing_is_estimated() -> None:
-    assert allowance(Config(), CODEX).measure is serialized_size
+    assert client_budget(Config(), CODEX).measure is serialized_size
 
 
 def test_a_text_that_measures_the_whole_budget_has_the_budgets_tokens() -> None:
@@ -65,9 +65,9 @@ def test_a_text_that_measures_the_whole_budget_has_the_budgets_tokens() -> None:
 
 
 def test_a_call_ends_before_a_client_stops_waiting_and_else_as_set() -> None:
-    assert deadline(30.0, CLAUDE) == 30.0
-    assert deadline(120.0, CLAUDE) == 55.0
-    assert deadline(120.0, ANYBODY) == 120.0
+    assert call_timeout(30.0, CLAUDE) == 30.0
+    assert call_timeout(120.0, CLAUDE) == 55.0
+    assert call_timeout(120.0, UNKNOWN_CLIENT) == 120.0
 
 
 def test_a_text_is_held_as_far_as_all_bounds_allow() -> None:

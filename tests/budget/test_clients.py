@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from keyhole.budget.clients import HOSTS, UNKNOWN, host_of
+from keyhole.budget.clients import CLIENT_LIMITS, UNKNOWN_CLIENT, limits_of
 
 
 @pytest.mark.parametrize(
@@ -27,17 +27,17 @@ from keyhole.budget.clients import HOSTS, UNKNOWN, host_of
     ],
 )
 def test_a_client_is_known_by_name_and_version(client: str, version: str, cap: int) -> None:
-    host = host_of(client, version)
+    host = limits_of(client, version)
     assert cap in (host.max_bytes, host.max_chars)
 
 
 @pytest.mark.parametrize("client", ["", "mcp", "my-codex-mcp-client", "codex-mcp-client-2", "x" * 100_000, "claude"])
 def test_other_names_are_unknown(client: str) -> None:
-    assert host_of(client, "9.9.9") is UNKNOWN
+    assert limits_of(client, "9.9.9") is UNKNOWN_CLIENT
 
 
 def test_every_row_has_a_cap_a_source_with_its_date_and_a_name_that_finds_it() -> None:
-    for host in HOSTS:
+    for host in CLIENT_LIMITS:
         assert host.max_bytes or host.max_chars
         assert re.search(r"\b20\d\d-\d\d\b", host.source), host.name
-        assert host_of(host.name.upper(), ".".join(map(str, host.since))) == host
+        assert limits_of(host.name.upper(), ".".join(map(str, host.since))) == host

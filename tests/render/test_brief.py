@@ -14,8 +14,7 @@ from keyhole.budget.budget import BRIEF_BELOW
 from keyhole.config.config import Config
 from keyhole.config.schema import MIN_BUDGET
 from keyhole.records import Artifact, Part, Selection, Window
-from keyhole.render.answer import NOTICES, WEAK_BRIEFLY, reading
-from keyhole.render.answer import page as worded
+from keyhole.render.answer import NOTICES, WEAK_BRIEFLY, page_answer, window_answer
 from keyhole.retrieval.retrieve import Retrieval
 from tests.support.fakes import page
 from tests.support.product import retrieval
@@ -55,7 +54,7 @@ def test_notices_keep_what_stands_before_their_colon() -> None:
 
 def test_a_weak_match_is_told_within_the_smallest_budget() -> None:
     weak = Selection("passages", 100, ((0, 4),), (1.0,), "Pump", weak=True)
-    answer = worded(artifact(""), weak, mark="m", next_window=None, asked=True, warning="", brief=True)
+    answer = page_answer(artifact(""), weak, mark="m", next_window=None, has_query=True, warning="", brief=True)
     assert WEAK_BRIEFLY in answer.text
 
 
@@ -80,4 +79,4 @@ def artifact(notice: str) -> Artifact:
 
 
 def wording_of(notice: str) -> str:
-    return reading(Part(artifact(notice), 0, 4), Window(0, 4, 4), mark="m", next_window=None, brief=True).text
+    return window_answer(Part(artifact(notice), 0, 4), Window(0, 4, 4), mark="m", next_window=None, brief=True).text

@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from keyhole.render import answer as wording
+from keyhole.render.answer import boundary_mark
 from tests.support.fakes import page
 from tests.support.product import SECRET, retrieval
 
@@ -62,5 +62,5 @@ def test_what_was_left_out_is_told_again_from_the_store_in_the_same_bytes() -> N
 
 
 def test_a_mark_depends_on_the_text_and_on_the_installation() -> None:
-    assert wording.mark(SECRET, "a") != wording.mark(SECRET, "b")
-    assert wording.mark(SECRET, "a") != wording.mark(b"1" * 32, "a")
+    assert boundary_mark(SECRET, "a") != boundary_mark(SECRET, "b")
+    assert boundary_mark(SECRET, "a") != boundary_mark(b"1" * 32, "a")

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from keyhole.records import Source, Window
-from keyhole.render.sources import Cited, Listed, cited_text, facts, listed_line, snippet
+from keyhole.render.sources import CitedSource, ListedSource, render_cited, render_listed, search_facts, shorten_snippet
 from tests.support.fakes import artifact
 
 KEPT = artifact(text="x" * 1_234, url="https://example.org/page", title="A page")
@@ -16,7 +16,7 @@ ON = Window(500, 700, 1_234)
 
 
 def cited(source: Source = SOURCE, following: Window | None = ON, repeats: tuple[int, ...] = ()) -> str:
-    return cited_text(Cited(source, "body", "abcdefgh", following, repeats), 3, brief=False)
+    return render_cited(CitedSource(source, "body", "abcdefgh", following, repeats), 3, brief=False)
 
 
 def test_a_source_has_its_title_address_size_text_and_continuation() -> None:
@@ -56,15 +56,18 @@ def test_a_partial_page_copies_and_repetitions_are_told_in_the_same_line() -> No
     ],
 )
 def test_a_source_without_passages_has_one_line(source: Source, line: str) -> None:
-    assert listed_line(Listed(source), 7, brief=False) == line
+    assert render_listed(ListedSource(source), 7, brief=False) == line
 
 
 def test_a_snippet_is_one_line_that_forms_no_markdown() -> None:
-    assert snippet("one\n[2] two ![x](https://evil.example)", 200) == "one [2] two !&#91;x]&#40;https://evil.example)"
-    assert len(snippet("é" * 900, 100).encode()) <= 100
+    assert (
+        shorten_snippet("one\n[2] two ![x](https://evil.example)", 200)
+        == "one [2] two !&#91;x]&#40;https://evil.example)"
+    )
+    assert len(shorten_snippet("é" * 900, 100).encode()) <= 100
 
 
 def test_facts_count_all_sources_and_list_those_that_are_shown() -> None:
-    told = facts([], [Listed(SOURCE)], total=7, weak=False)
+    told = search_facts([], [ListedSource(SOURCE)], total=7, weak=False)
     assert told["total"] == 7
     assert [row["url"] for row in told["sources"]] == [SOURCE.url]  # type: ignore[attr-defined]

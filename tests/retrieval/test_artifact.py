@@ -7,7 +7,7 @@ from dataclasses import replace
 from keyhole import __version__
 from keyhole.fetch.validators import Validators
 from keyhole.records import Document, Metadata
-from keyhole.retrieval.artifact import artifact_of, follow, validators
+from keyhole.retrieval.artifact import link_to_previous, make_artifact, validators
 from tests.support.fakes import artifact, page
 
 OLD = artifact("old", "a\nb\n")
@@ -15,32 +15,32 @@ NEW = artifact("new", "a\nc\nb\n")
 
 
 def test_a_page_without_a_predecessor_replaces_nothing() -> None:
-    assert follow(NEW, None) == NEW
+    assert link_to_previous(NEW, None) == NEW
 
 
 def test_another_text_names_what_it_replaces_and_what_is_new() -> None:
-    noted = follow(replace(NEW, notes=(("other", "1"),)), OLD)
+    noted = link_to_previous(replace(NEW, notes=(("other", "1"),)), OLD)
     assert noted == replace(NEW, replaces="old", notes=(("other", "1"), ("changed", "1 2:3")))
 
 
 def test_the_same_text_again_keeps_what_it_knew() -> None:
-    assert follow(NEW, follow(NEW, OLD)) == follow(NEW, OLD)
-    assert follow(OLD, OLD) == OLD
+    assert link_to_previous(NEW, link_to_previous(NEW, OLD)) == link_to_previous(NEW, OLD)
+    assert link_to_previous(OLD, OLD) == OLD
 
 
 def test_a_text_that_comes_back_replaces_the_one_between() -> None:
-    between = follow(NEW, OLD)
-    assert follow(OLD, between).replaces == "new"
-    assert follow(OLD, between).note("changed") == "0"
+    between = link_to_previous(NEW, OLD)
+    assert link_to_previous(OLD, between).replaces == "new"
+    assert link_to_previous(OLD, between).note("changed") == "0"
 
 
 def test_nothing_is_said_after_a_text_that_was_cut() -> None:
-    assert follow(NEW, replace(OLD, cut=True)) == NEW
+    assert link_to_previous(NEW, replace(OLD, cut=True)) == NEW
 
 
 def test_nothing_is_said_of_texts_from_two_formats_or_two_versions_of_keyhole() -> None:
-    assert follow(NEW, replace(OLD, media_type="text/markdown")) == NEW
-    assert follow(NEW, replace(OLD, notes=(("reader", "0.0.9"),))) == NEW
+    assert link_to_previous(NEW, replace(OLD, media_type="text/markdown")) == NEW
+    assert link_to_previous(NEW, replace(OLD, notes=(("reader", "0.0.9"),))) == NEW
 
 
 def test_nothing_is_asked_about_what_was_cut_read_by_another_version_or_has_no_validator() -> None:
@@ -55,6 +55,6 @@ def test_nothing_is_asked_about_what_was_cut_read_by_another_version_or_has_no_v
 def test_the_artifact_of_a_page_keeps_what_the_page_says_of_itself_and_no_unsafe_validator() -> None:
     about = Metadata(author="A", published="2024", modified="2025", site="S")
     served = replace(page("https://a.example/x", ""), etag='"1"\r\nX: y', last_modified="Sun, 06 Nov 1994 08:49:37 GMT")
-    made = artifact_of(served, Document("T", "text\n", "text/html", metadata=about), "id")
+    made = make_artifact(served, Document("T", "text\n", "text/html", metadata=about), "id")
     assert (made.author, made.published, made.modified, made.site) == ("A", "2024", "2025", "S")
     assert (made.etag, made.last_modified) == ("", "Sun, 06 Nov 1994 08:49:37 GMT")

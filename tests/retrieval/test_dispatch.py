@@ -8,11 +8,11 @@ import anyio
 import pytest
 
 from keyhole.budget.fit import answer_size
-from keyhole.callers import Caller
 from keyhole.config.config import Config
 from keyhole.records import Answer, Hit
+from keyhole.retrieval.call import Caller
 from keyhole.retrieval.dispatch import dispatch
-from keyhole.retrieval.progress import silent
+from keyhole.retrieval.progress import no_progress
 from keyhole.retrieval.retrieve import Retrieval
 from tests.support.fakes import FakeEngine, page
 from tests.support.product import retrieval
@@ -27,7 +27,7 @@ def product(config: Config | None = None) -> Retrieval:
 
 def answer(found: Retrieval, tool: str, caller: Caller | None = None, **arguments: Any) -> Answer:
     async def call() -> Answer:
-        return await dispatch(found, tool, arguments, silent, caller or Caller())
+        return await dispatch(found, tool, arguments, no_progress, caller or Caller())
 
     return anyio.run(call)
 

@@ -11,7 +11,16 @@ from contextvars import ContextVar
 import pytest
 
 from keyhole.retrieval import instrumentation
-from keyhole.retrieval.instrumentation import Amount, Call, Stage, add, call, listening, refused, stage
+from keyhole.retrieval.instrumentation import (
+    Amount,
+    ObservedCall,
+    Stage,
+    add_amount,
+    count_refusal,
+    observe_call,
+    observed_by,
+    stage,
+)
 from tests.support.fakes import page
 from tests.support.product import retrieval
 
@@ -25,7 +34,7 @@ class Notes:
         self.told: list[tuple[str, str]] = []
 
     @contextmanager
-    def call(self, call: Call) -> Iterator[None]:
+    def call(self, call: ObservedCall) -> Iterator[None]:
         try:
             yield
         finally:
@@ -51,29 +60,29 @@ class Notes:
 
 def test_all_who_listen_are_told_until_they_no_longer_listen() -> None:
     one, two = Notes(), Notes()
-    with listening(one), listening(two), stage("fetch"):
-        add("bytes_in", 7)
-        refused("draining")
-        instrumentation.answered(503)
+    with observed_by(one), observed_by(two), stage("fetch"):
+        add_amount("bytes_in", 7)
+        count_refusal("draining")
+        instrumentation.count_response(503)
     with stage("fetch"):
-        add("bytes_in", 8)
+        add_amount("bytes_in", 8)
     expected = [("bytes_in", "7"), ("refused", "draining"), ("answered", "503")]
     assert one.told == two.told == [("nobody", "fetch…"), *expected, ("nobody", "fetch")]
 
 
 def test_a_call_without_an_answer_was_cancelled() -> None:
     notes = Notes()
-    with listening(notes):
-        with pytest.raises(asyncio.CancelledError), call("search", "t"):
+    with observed_by(notes):
+        with pytest.raises(asyncio.CancelledError), observe_call("search", "t"):
             raise asyncio.CancelledError
-        with call("search", "t") as told:
+        with observe_call("search", "t") as told:
             told.outcome = instrumentation.OK
     assert notes.told == [("search", "cancelled"), ("search", "ok")]
 
 
 def test_a_stage_that_fails_ends_and_fails_on() -> None:
     notes = Notes()
-    with listening(notes), pytest.raises(ValueError, match="as it was"), stage("rank"):
+    with observed_by(notes), pytest.raises(ValueError, match="as it was"), stage("rank"):
         raise ValueError("as it was")
     assert [what for _, what in notes.told] == ["rank…", "rank"]
 
@@ -95,7 +104,7 @@ def test_calls_at_once_tell_of_themselves_and_not_of_each_other() -> None:
     async def run() -> None:
         await asyncio.gather(*(one(f"call {number}") for number in range(20)))
 
-    with listening(notes):
+    with observed_by(notes):
         asyncio.run(run())
     for number in range(20):
         own = [what for name, what in notes.told if name == f"call {number}"]
@@ -106,10 +115,10 @@ def test_calls_at_once_tell_of_themselves_and_not_of_each_other() -> None:
 def test_a_fetch_tells_its_stages_and_what_it_spared_its_reader() -> None:
     url, notes = "https://a.example/", Notes()
     product = retrieval({url: page(url, "<p>" + "Pumps and valves stand here. " * 1_000)})
-    with listening(notes):
+    with observed_by(notes):
         asyncio.run(product.web_fetch(url, query="pumps", max_chars=2_000))
     told = [what for name, what in notes.told if name == "nobody" and not what.endswith("…")]
-    assert list(dict.fromkeys(told)) == ["store", "fetch", "extract", "rank", "wording"]
+    assert list(dict.fromkeys(told)) == ["store", "fetch", "extract", "rank", "render"]
     amounts = dict(told for told in notes.told if told[0] in ("bytes_in", "characters_saved"))
     assert int(amounts["bytes_in"]) > 29_000
     assert 26_000 < int(amounts["characters_saved"]) < 29_000

@@ -174,9 +174,9 @@ def test_recovery_is_offered_only_when_the_text_was_stored(text: str) -> None:
 SCRIPT = """
 import asyncio, sys
 sys.path[:0] = sys.argv[1:]
-from fakes import page
-from product import retrieval
-from keyhole.bound import result_json
+from tests.support.fakes import page
+from tests.support.product import retrieval
+from keyhole.budget.fit import result_json
 part = "## Part {n}\\n\\nThe pump number {n} runs at {n}7 rpm. Wörter, 数据库, हिन्दी.\\n\\n"
 text = "".join(part.format(n=n) for n in range(900))
 product = retrieval({"https://a.example/": page("https://a.example/", text, content_type="text/markdown")})

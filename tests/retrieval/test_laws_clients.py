@@ -9,26 +9,28 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from keyhole.budget.budget import allowance
-from keyhole.budget.clients import HOSTS, Host
+from keyhole.budget.budget import client_budget
+from keyhole.budget.clients import CLIENT_LIMITS, ClientLimits
 from keyhole.budget.tokens import estimate
-from keyhole.callers import ANYBODY, Caller
 from keyhole.config.config import Config
 from keyhole.config.schema import MAX_BUDGET, MIN_BUDGET, MIN_TOKENS
 from keyhole.records import Answer
+from keyhole.retrieval.call import UNKNOWN_CALLER, Caller
 from tests.retrieval.test_laws import BODY, CALL, READABLE, TEXTS, URL, wire_size
 from tests.support.fakes import page
 from tests.support.product import retrieval
 
 VERSIONS = ["", "0.1", "999.0.0"]
-CALLERS = st.sampled_from([Caller(host.name, version) for host in HOSTS for version in VERSIONS] + [ANYBODY])
+CALLERS = st.sampled_from(
+    [Caller(host.name, version) for host in CLIENT_LIMITS for version in VERSIONS] + [UNKNOWN_CALLER]
+)
 TOKENS = st.one_of(st.integers(MIN_TOKENS, 600), st.integers(MIN_TOKENS, 20_000))
 SIZES = st.one_of(st.none(), st.integers(MIN_BUDGET, MAX_BUDGET))
 LONG = st.builds(lambda text, times: "start " + text * times, READABLE, st.sampled_from([1, 30]))
 
 
 def within(answer: Answer, config: Config, caller: Caller, size: int | None, tokens: int | None) -> None:
-    budget = allowance(config, caller, size, tokens)
+    budget = client_budget(config, caller.limits, size, tokens)
     assert wire_size(answer) <= budget.size
     assert budget.chars is None or len(answer.text) <= budget.chars
     assert budget.tokens is None or estimate(answer.text) <= budget.tokens
@@ -57,9 +59,9 @@ def test_a_search_of_stored_pages_never_exceeds_them_either(
     within(answer, product.config, caller, size, tokens)
 
 
-@pytest.mark.parametrize("host", HOSTS, ids=lambda host: f"{host.name} {host.since}")
+@pytest.mark.parametrize("host", CLIENT_LIMITS, ids=lambda host: f"{host.name} {host.since}")
 @pytest.mark.parametrize("letter", ["pump runs. ", "数据库水泵。", "😀 ", '"\n', "Zk9d+/Qa", "1.5 | "])
-def test_a_result_never_exceeds_the_caps_of_any_row_however_much_is_asked_for(host: Host, letter: str) -> None:
+def test_a_result_never_exceeds_the_caps_of_any_row_however_much_is_asked_for(host: ClientLimits, letter: str) -> None:
     caller = Caller(host.name, ".".join(map(str, host.since)) or "0.0.1")
     product = retrieval({URL: page(URL, letter * 60_000, content_type="text/plain")})
     fetched = asyncio.run(product.web_fetch(URL, None, MAX_BUDGET, caller=caller))
@@ -90,15 +92,15 @@ def test_what_is_asked_beyond_the_clients_cap_is_answered_at_the_cap_and_says_so
     product = retrieval({URL: page(URL, "The pump runs. " * 20_000, content_type="text/plain")})
     codex = Caller("codex-mcp-client", "0.169.0")
     answer = asyncio.run(product.web_fetch(URL, None, 100_000, caller=codex))
-    assert answer.text.startswith("Within 45,600 bytes, not what was asked for: codex-mcp-client takes no more.\n")
+    assert answer.text.startswith("Limited to 45,600 bytes by codex-mcp-client, less than requested.\n")
     assert 45_000 < wire_size(answer) <= 45_600
-    assert "not what was asked for" not in asyncio.run(product.web_fetch(URL, None, 40_000, caller=codex)).text
+    assert "less than requested" not in asyncio.run(product.web_fetch(URL, None, 40_000, caller=codex)).text
 
 
 def test_a_page_that_is_shown_whole_says_nothing_of_a_cap() -> None:
     product = retrieval({URL: page(URL, "a short page", content_type="text/plain")})
     answer = asyncio.run(product.web_fetch(URL, max_chars=MAX_BUDGET, caller=Caller("codex-mcp-client", "0.169.0")))
-    assert "Whole text" in answer.text and "not what was asked for" not in answer.text
+    assert "Whole text" in answer.text and "less than requested" not in answer.text
 
 
 def test_tokens_that_were_asked_for_are_filled_with_text() -> None:

@@ -10,7 +10,7 @@ import pytest
 from keyhole.config.config import Config
 from keyhole.fetch.client import HttpFetcher
 from keyhole.records import Answer
-from keyhole.retrieval.markdown_alternate import stands_for
+from keyhole.retrieval.markdown_alternate import is_same_text
 from keyhole.retrieval.retrieve import Retrieval
 from keyhole.store.memory import MemoryStore
 from keyhole.websearch.panel import Panel
@@ -135,7 +135,7 @@ def test_the_markdowns_own_alternates_are_not_followed() -> None:
 
 
 def test_a_page_without_words_is_compared_with_nothing() -> None:
-    assert not stands_for("", "")
-    assert not stands_for("too short", "")
-    assert stands_for(AUTHORED, "Loading...")
-    assert stands_for("句子解释了阀门如何缓慢打开。" * 40, "句子解释了阀门如何缓慢打开。" * 40)
+    assert not is_same_text("", "")
+    assert not is_same_text("too short", "")
+    assert is_same_text(AUTHORED, "Loading...")
+    assert is_same_text("句子解释了阀门如何缓慢打开。" * 40, "句子解释了阀门如何缓慢打开。" * 40)

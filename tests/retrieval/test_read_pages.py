@@ -11,10 +11,19 @@ from hypothesis import strategies as st
 
 from keyhole.passages.near_duplicates import sketch
 from keyhole.records import Hit, Source
-from keyhole.retrieval.read_pages import Plan, Standing, finished, look_again, plan, read_best, to_begin, unread
+from keyhole.retrieval.read_pages import (
+    ReadPlan,
+    ReadState,
+    is_finished,
+    make_plan,
+    next_check,
+    pages_to_begin,
+    read_best,
+    unread_source,
+)
 from tests.support.fakes import artifact
 
-PLAN = Plan(wanted=3, at_once=4, begun=100.0, late_after=4.0, patience=110.0, until=130.0)
+PLAN = ReadPlan(wanted=3, at_once=4, begun=100.0, late_after=4.0, patience=110.0, until=130.0)
 NOW = 101.0
 SOON = 0.02
 """Seconds after which a page is late in these tests; those that hang never come."""
@@ -54,7 +63,7 @@ class Web:
         fate = self.fates.get(hit.title, "")
         await asyncio.sleep(0)  # so that those that were begun together are there together
         if fate == "fails":
-            return unread(hit, "not_found")
+            return unread_source(hit, "not_found")
         if fate == "hangs":
             await asyncio.Event().wait()
         if fate.startswith("after "):
@@ -75,7 +84,7 @@ def read(
 
     async def run() -> list[Source]:
         now = asyncio.get_running_loop().time()
-        schedule = Plan(wanted, at_once, now, SOON, now + patience, now + until)
+        schedule = ReadPlan(wanted, at_once, now, SOON, now + patience, now + until)
         async with asyncio.timeout(2 * WHOLE):
             return await read_best(hits(*names), schedule, web.read, on_read)
 
@@ -156,7 +165,7 @@ def test_a_call_that_is_cancelled_leaves_no_page_being_read() -> None:
             raise AssertionError
 
         now = asyncio.get_running_loop().time()
-        schedule = plan(2, 10, WHOLE, now, now + WHOLE)
+        schedule = make_plan(2, 10, WHOLE, now, now + WHOLE)
         task = asyncio.ensure_future(read_best(hits("a", "b"), schedule, web.read, on_read))
         while len(web.begun) < 2:
             await asyncio.wait([task], timeout=0.001)
@@ -171,34 +180,34 @@ def test_a_call_that_is_cancelled_leaves_no_page_being_read() -> None:
 @pytest.mark.parametrize(
     ("standing", "count"),
     [
-        (Standing(NOW, 0, 0, 9, (), 0), 4),  # five with the spares, of which four at once
-        (Standing(NOW, 0, 0, 2, (), 0), 2),
-        (Standing(NOW, 1, 4, 9, (100.0,) * 3, 3), 1),
-        (Standing(NOW, 1, 5, 9, (100.0,) * 2, 2), 0),
-        (Standing(NOW, 1, 5, 9, (100.0,), 1), 1),
-        (Standing(NOW, 1, 5, 9, (96.0, 100.0), 2), 1),
-        (Standing(NOW, 3, 5, 9, (), 0), 0),
-        (Standing(NOW, 0, 8, 9, (90.0,) * 8, 8), 0),
-        (Standing(NOW, 0, 6, 9, (90.0,) * 6, 6), 2),
+        (ReadState(NOW, 0, 0, 9, (), 0), 4),  # five with the spares, of which four at once
+        (ReadState(NOW, 0, 0, 2, (), 0), 2),
+        (ReadState(NOW, 1, 4, 9, (100.0,) * 3, 3), 1),
+        (ReadState(NOW, 1, 5, 9, (100.0,) * 2, 2), 0),
+        (ReadState(NOW, 1, 5, 9, (100.0,), 1), 1),
+        (ReadState(NOW, 1, 5, 9, (96.0, 100.0), 2), 1),
+        (ReadState(NOW, 3, 5, 9, (), 0), 0),
+        (ReadState(NOW, 0, 8, 9, (90.0,) * 8, 8), 0),
+        (ReadState(NOW, 0, 6, 9, (90.0,) * 6, 6), 2),
     ],
 )
-def test_one_is_begun_for_each_that_is_missing(standing: Standing, count: int) -> None:
-    assert to_begin(PLAN, standing) == count
+def test_one_is_begun_for_each_that_is_missing(standing: ReadState, count: int) -> None:
+    assert pages_to_begin(PLAN, standing) == count
 
 
 @st.composite
-def standings(draw: st.DrawFn) -> Standing:
+def standings(draw: st.DrawFn) -> ReadState:
     running = tuple(draw(st.lists(st.floats(90, 100), max_size=9)))
     read = draw(st.integers(0, 5))
     better = draw(st.integers(0, len(running)))
-    return Standing(draw(st.floats(100, 140)), read, len(running) + read, draw(st.integers(0, 9)), running, better)
+    return ReadState(draw(st.floats(100, 140)), read, len(running) + read, draw(st.integers(0, 9)), running, better)
 
 
 STANDINGS = standings()
 
 
 @given(STANDINGS)
-def test_whoever_is_not_finished_begins_something_or_waits_for_a_later_moment(standing: Standing) -> None:
-    if not finished(PLAN, standing):
-        assert standing.running or to_begin(PLAN, standing)
-        assert look_again(PLAN, standing) > standing.now
+def test_whoever_is_not_finished_begins_something_or_waits_for_a_later_moment(standing: ReadState) -> None:
+    if not is_finished(PLAN, standing):
+        assert standing.running or pages_to_begin(PLAN, standing)
+        assert next_check(PLAN, standing) > standing.now

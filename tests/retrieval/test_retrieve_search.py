@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 
+from keyhole.budget.budget import Budget
 from keyhole.config.config import Config
 from keyhole.errors import Code, KeyholeError
 from keyhole.records import Answer, Hit, Source
-from keyhole.render.answer import UNRANKED
+from keyhole.render.sources import UNRANKED
+from keyhole.retrieval.call import UNKNOWN_CALLER, Call
 from keyhole.retrieval.retrieve import Retrieval
-from keyhole.retrieval.sources import Gathered
+from keyhole.retrieval.sources import FoundSources
 from tests.retrieval.test_retrieve import CALL
 from tests.support.fakes import HANGS, FakeEngine, artifact, page
 from tests.support.product import retrieval
@@ -79,10 +81,14 @@ def test_a_slow_page_never_delays_the_answer_past_the_deadline() -> None:
 
 
 def test_a_ranking_that_has_no_time_left_is_given_up_and_told() -> None:
-    found = Gathered((Source("https://a.example/", "A", artifact=artifact(text="A valve. " * 10_000), stored=True),))
+    found = FoundSources(
+        (Source("https://a.example/", "A", artifact=artifact(text="A valve. " * 10_000), stored=True),)
+    )
 
     async def run() -> tuple[object, str]:
-        return await retrieval()._ranked(found, ["valve"], asyncio.get_running_loop().time())
+        now = asyncio.get_running_loop().time()
+        call = Call(UNKNOWN_CALLER, Budget(9_000), Budget(9_000), seconds=0.0, deadline=now)
+        return await retrieval()._rank(call, found, ["valve"])
 
     assert asyncio.run(run()) == (None, UNRANKED)
 

@@ -15,11 +15,12 @@ from keyhole.budget.budget import Budget
 from keyhole.budget.fit import answer_size
 from keyhole.config.schema import MIN_BUDGET
 from keyhole.passages.rank_sources import rank_sources
-from keyhole.passages.reading import window
-from keyhole.records import Answer, Artifact, EngineReport, Passage, Ranked, Source, Window
-from keyhole.render import answer as wording
-from keyhole.retrieval.search_answer import collapsed, different, evidence, ordered
-from keyhole.text.measure import serialized_size
+from keyhole.records import Answer, EngineReport, Passage, Ranked, Source
+from keyhole.render.sources import UNRANKED
+from keyhole.retrieval.call import UNKNOWN_CALLER, Call
+from keyhole.retrieval.order_sources import collapse_copies, first_different, order_sources
+from keyhole.retrieval.search_answer import search_answer
+from keyhole.retrieval.sources import FoundSources
 from tests.support.fakes import artifact
 
 BLOCK = re.compile(r"\n--- untrusted text (\w{8}) ---\n(.*?)\n--- end \1 ---", re.DOTALL)
@@ -47,8 +48,8 @@ SOURCES = st.lists(
 BUDGETS = st.integers(MIN_BUDGET, 2_500) | st.integers(MIN_BUDGET, 30_000)
 
 
-def following(kept: Artifact, start: int, end: int) -> Window:
-    return window(kept.text, start, end - start, 1_000, serialized_size)
+NEXT_BUDGET = Budget(2_500)
+"""Its window holds 1,000 bytes."""
 
 
 def shown(
@@ -59,9 +60,11 @@ def shown(
 
 
 def evidence_of(sources: Sequence[Source], ranked: Ranked | None, budget: int, **more: object) -> Answer:
-    options: dict[str, object] = {"keep": 20, "scope": "web", "reports": (EngineReport("searxng"),), **more}
-    sign = lambda id: wording.mark(b"0" * 32, id)  # noqa: E731
-    return evidence(sources, ranked, Budget(budget), mark=sign, following=following, **options)  # type: ignore[arg-type]
+    options: dict[str, object] = {"count": 20, "scope": "web", **more}
+    reports = options.pop("reports", (EngineReport("searxng"),))
+    call = Call(UNKNOWN_CALLER, Budget(budget), NEXT_BUDGET, seconds=1.0, deadline=0.0)
+    found = FoundSources(tuple(sources), reports)  # type: ignore[arg-type]
+    return search_answer(found, ranked, call, secret=b"0" * 32, **options)  # type: ignore[arg-type]
 
 
 def source(number: int, text: str | None, title: str = "", url: str = "", **more: object) -> Source:
@@ -88,14 +91,14 @@ def drawn(rows: list[tuple[int, str, str, str, str | None, str, list[str], str]]
 
 
 @settings(max_examples=150, deadline=None)
-@given(rows=SOURCES, query=TEXTS | st.just("zebra"), budget=BUDGETS, keep=st.integers(1, 20))
+@given(rows=SOURCES, query=TEXTS | st.just("zebra"), budget=BUDGETS, count=st.integers(1, 20))
 def test_a_result_is_within_its_budget_and_the_same_every_time(
-    rows: list[tuple[int, str, str, str, str | None, str, list[str], str]], query: str, budget: int, keep: int
+    rows: list[tuple[int, str, str, str, str | None, str, list[str], str]], query: str, budget: int, count: int
 ) -> None:
     sources = drawn(rows)
-    answer = shown(sources, [query], budget, keep=keep)
+    answer = shown(sources, [query], budget, count=count)
     assert answer_size(answer) <= budget
-    assert answer == shown(sources, [query], budget, keep=keep)
+    assert answer == shown(sources, [query], budget, count=count)
     json.dumps(answer.facts, ensure_ascii=False).encode()
 
 
@@ -236,8 +239,8 @@ def test_a_weak_match_says_so_and_so_does_none_at_all() -> None:
 def test_engines_order_and_evidence_are_fused_and_unread_sources_come_last() -> None:
     best, good = (Passage(0, 5, 2.0),), (Passage(0, 5, 1.0),)
     sources = [source(0, None), source(1, "words"), source(2, "words"), source(3, "words")]
-    assert ordered(sources, ((), (), good, best), "web") == [3, 2, 1, 0]
-    assert ordered(sources, ((), good, (), best), "stored") == [3, 1, 2, 0]
+    assert order_sources(sources, ((), (), good, best), "web") == [3, 2, 1, 0]
+    assert order_sources(sources, ((), good, (), best), "stored") == [3, 1, 2, 0]
 
 
 def test_without_a_single_read_page_every_source_has_its_snippet() -> None:
@@ -248,7 +251,7 @@ def test_without_a_single_read_page_every_source_has_its_snippet() -> None:
 
 
 def test_only_so_many_sources_are_kept() -> None:
-    assert shown(pages(6), keep=2).text.startswith("2 sources from the web.")
+    assert shown(pages(6), count=2).text.startswith("2 sources from the web.")
 
 
 def test_facts_say_of_each_source_what_is_known_of_it() -> None:
@@ -268,8 +271,8 @@ def test_scores_of_another_scorer_may_be_negative(score: float) -> None:
 
 
 def test_sources_that_nobody_could_rank_are_named_with_ids_and_snippets_and_not_called_weak() -> None:
-    answer = evidence_of(pages(3), None, 9_000, opinions=wording.UNRANKED)
-    assert answer.text.startswith(f"3 sources from the web. {wording.UNRANKED}\n")
+    answer = evidence_of(pages(3), None, 9_000, note=UNRANKED)
+    assert answer.text.startswith(f"3 sources from the web. {UNRANKED}\n")
     assert answer.text.count('id="') == 3
     assert "Snippet of 1." in answer.text
     assert "query" not in answer.text.partition("\n")[2]
@@ -278,15 +281,15 @@ def test_sources_that_nobody_could_rank_are_named_with_ids_and_snippets_and_not_
 def test_of_sources_without_a_sketch_no_more_are_looked_at_than_are_kept() -> None:
     texts = ["Zebras. " * 40, "Zebras. " * 40, "Quaggas run far. " * 40, "Gnus stand still. " * 40]
     unsketched = [(source(number, text), ()) for number, text in enumerate(texts)]
-    assert different(unsketched, 2) == collapsed(unsketched)[:2]
-    assert [one.copies for one, _ in different(unsketched, 2)] == [("https://site1.example/page",), ()]
-    assert different(unsketched, 9) == collapsed(unsketched)
-    assert different([], 5) == []
+    assert first_different(unsketched, 2) == collapse_copies(unsketched)[:2]
+    assert [one.copies for one, _ in first_different(unsketched, 2)] == [("https://site1.example/page",), ()]
+    assert first_different(unsketched, 9) == collapse_copies(unsketched)
+    assert first_different([], 5) == []
 
 
 def test_collapsing_leaves_unread_sources_and_unlike_pages_alone() -> None:
     kept = [(one, ()) for one in (source(1, None), source(2, None), source(3, "Zebras."), source(4, "Quaggas."))]
-    assert collapsed(kept) == kept
+    assert collapse_copies(kept) == kept
 
 
 @pytest.mark.parametrize("budget", [700, 1_000])

@@ -4,84 +4,84 @@ from __future__ import annotations
 
 import sys
 
-from keyhole.retrieval.session import HORIZON, MAX_CALLS, MAX_SESSIONS, Ledger, Ledgers, Shown
+from keyhole.retrieval.session import HORIZON, MAX_CALLS, MAX_SESSIONS, Session, Sessions, Shown
 
 
 def test_a_call_sees_what_earlier_ones_showed_the_latest_first() -> None:
-    ledger = Ledger()
-    ledger.enter(ledger.begin("a", "pumps", 100), [("id", 0, 10), ("other", 5, 6)], 7)
-    ledger.enter(ledger.begin("b", "seals", 100), [("id", 5, 20)], 8)
-    turn = ledger.begin("c", "", 100)
+    session = Session()
+    session.record(session.begin("a", "pumps", 100), [("id", 0, 10), ("other", 5, 6)], 7)
+    session.record(session.begin("b", "seals", 100), [("id", 5, 20)], 8)
+    turn = session.begin("c", "", 100)
     assert turn.shown("id") == (Shown(5, 20, 2, "seals"), Shown(0, 10, 1, "pumps"))
     assert (turn.call, turn.spent) == (3, 15)
 
 
 def test_a_call_that_was_not_entered_showed_nothing_and_keeps_its_number() -> None:
-    ledger = Ledger()
-    ledger.begin("a", "", 100)
-    turn = ledger.begin("a", "", 100)
+    session = Session()
+    session.begin("a", "", 100)
+    turn = session.begin("a", "", 100)
     assert (turn.call, turn.shown("id"), turn.spent) == (2, (), 0)
 
 
 def test_the_same_call_is_answered_from_the_history_it_had_unless_it_asks_for_more() -> None:
-    ledger = Ledger()
-    first = ledger.begin("a", "", 100)
-    ledger.enter(first, [("id", 0, 10)], 1)
-    assert ledger.begin("a", "", 100) == first
-    assert ledger.begin("a", "", 50) == first
-    assert ledger.begin("a", "", 101).shown("id")
+    session = Session()
+    first = session.begin("a", "", 100)
+    session.record(first, [("id", 0, 10)], 1)
+    assert session.begin("a", "", 100) == first
+    assert session.begin("a", "", 50) == first
+    assert session.begin("a", "", 101).shown("id")
 
 
 def test_a_call_that_is_larger_in_one_measure_asks_for_more() -> None:
-    ledger = Ledger()
-    first = ledger.begin("a", "", 9_000, 200)
-    ledger.enter(first, [("id", 0, 10)], 1)
-    assert ledger.begin("a", "", 9_000, 150) == first
-    assert ledger.begin("a", "", 9_000, 600).shown("id")
-    assert ledger.begin("a", "", 9_001, 200).shown("id")
+    session = Session()
+    first = session.begin("a", "", 9_000, 200)
+    session.record(first, [("id", 0, 10)], 1)
+    assert session.begin("a", "", 9_000, 150) == first
+    assert session.begin("a", "", 9_000, 600).shown("id")
+    assert session.begin("a", "", 9_001, 200).shown("id")
 
 
 def test_a_larger_call_between_does_not_change_what_the_smaller_ones_give() -> None:
-    ledger = Ledger()
-    small = ledger.begin("a", "", 100)
-    ledger.enter(small, [("id", 0, 10)], 1)
-    ledger.enter(ledger.begin("a", "", 900), [("id", 10, 90)], 1)
-    assert ledger.begin("a", "", 100) == small
-    assert ledger.begin("a", "", 101).call == 2
+    session = Session()
+    small = session.begin("a", "", 100)
+    session.record(small, [("id", 0, 10)], 1)
+    session.record(session.begin("a", "", 900), [("id", 10, 90)], 1)
+    assert session.begin("a", "", 100) == small
+    assert session.begin("a", "", 101).call == 2
 
 
 def test_calls_at_once_do_not_see_each_other() -> None:
-    ledger = Ledger()
-    one, two = ledger.begin("a", "", 100), ledger.begin("b", "", 100)
-    ledger.enter(one, [("id", 0, 10)], 1)
-    ledger.enter(two, [("id", 0, 10)], 1)
+    session = Session()
+    one, two = session.begin("a", "", 100), session.begin("b", "", 100)
+    session.record(one, [("id", 0, 10)], 1)
+    session.record(two, [("id", 0, 10)], 1)
     assert not two.shown("id")
 
 
 def test_what_is_older_than_the_horizon_is_forgotten() -> None:
-    ledger = Ledger(horizon=100)
-    ledger.enter(ledger.begin("a", "", 100), [("id", 0, 10)], 60)
-    ledger.enter(ledger.begin("b", "", 100), [("id", 10, 20)], 60)
-    assert len(ledger.begin("c", "", 100).shown("id")) == 2
-    ledger.enter(ledger.begin("d", "", 100), [], 60)
-    assert [each.start for each in ledger.begin("e", "", 100).shown("id")] == [10]
-    assert ledger.begin("a", "", 100).call == 6
+    session = Session(horizon=100)
+    session.record(session.begin("a", "", 100), [("id", 0, 10)], 60)
+    session.record(session.begin("b", "", 100), [("id", 10, 20)], 60)
+    assert len(session.begin("c", "", 100).shown("id")) == 2
+    session.record(session.begin("d", "", 100), [], 60)
+    assert [each.start for each in session.begin("e", "", 100).shown("id")] == [10]
+    assert session.begin("a", "", 100).call == 6
 
 
 def test_a_session_without_end_takes_bounded_memory() -> None:
-    ledger = Ledger(horizon=sys.maxsize)
+    session = Session(horizon=sys.maxsize)
     for number in range(3 * MAX_CALLS):
-        ledger.enter(ledger.begin(number, "x" * 9_000, 100), [("id", number, number + 1)], 1)
-    assert len(ledger.begin("new", "", 100).shown("id")) == MAX_CALLS
-    assert ledger.begin(0, "", 100).call > 3 * MAX_CALLS
+        session.record(session.begin(number, "x" * 9_000, 100), [("id", number, number + 1)], 1)
+    assert len(session.begin("new", "", 100).shown("id")) == MAX_CALLS
+    assert session.begin(0, "", 100).call > 3 * MAX_CALLS
 
 
 def test_each_session_has_its_own_ledger_and_the_one_unseen_for_longest_goes_first() -> None:
-    ledgers = Ledgers()
-    first, second = ledgers.of("first", None), ledgers.of("second", HORIZON)
+    ledgers = Sessions()
+    first, second = ledgers.get("first", None), ledgers.get("second", HORIZON)
     assert first is not second
     for number in range(MAX_SESSIONS - 1):
-        assert ledgers.of("first", None) is first
-        ledgers.of(number, None)
-    assert ledgers.of("first", None) is first
-    assert ledgers.of("second", None) is not second
+        assert ledgers.get("first", None) is first
+        ledgers.get(number, None)
+    assert ledgers.get("first", None) is first
+    assert ledgers.get("second", None) is not second

@@ -13,13 +13,13 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from keyhole.budget.fit import answer_size
-from keyhole.callers import ANYBODY, Caller
 from keyhole.cli.demo_site import recorded_pages
 from keyhole.config.config import Config
 from keyhole.records import Answer, Hit
 from keyhole.render.answer import END
+from keyhole.retrieval.call import UNKNOWN_CALLER, Caller
 from keyhole.retrieval.retrieve import Retrieval
-from keyhole.retrieval.session import Ledger
+from keyhole.retrieval.session import Session
 from tests.support.fakes import HANGS, FakeEngine, page
 from tests.support.product import retrieval
 
@@ -42,7 +42,7 @@ def session(**config: Any) -> tuple[Retrieval, Caller]:
         for url, name in ((VACUUM, "routine-vacuuming"), (RUST, "rust-ownership"))
     }
     engine = FakeEngine([Hit(VACUUM, "Vacuum", "", "fake"), Hit(RUST, "Rust", "", "fake")])
-    return retrieval(web, config=Config(**config), engines=[engine]), Caller(ledger=Ledger())
+    return retrieval(web, config=Config(**config), engines=[engine]), Caller(session=Session())
 
 
 def fetch(product: Retrieval, caller: Caller, query: str | None, budget: int = 3_000, **more: Any) -> Answer:
@@ -80,7 +80,7 @@ def test_a_session_joined_with_what_its_lines_name_covers_what_a_fresh_one_shows
     seen: set[tuple[str, int]] = set()
     first: dict[tuple[str, str | None, int, str], Answer] = {}
     for call in calls:
-        answer, fresh = ask(product, call, caller), ask(product, call, ANYBODY)
+        answer, fresh = ask(product, call, caller), ask(product, call, UNKNOWN_CALLER)
         budget = max(call[2], Config().max_chars) if call[3] == "read" else call[2]
         assert answer_size(answer) <= budget
         assert answer.text.endswith("\n" + END)
@@ -109,13 +109,13 @@ def test_repeat_shows_it_again_whole() -> None:
     product, caller = session()
     fetch(product, caller, "vacuum threshold for autovacuum")
     again = fetch(product, caller, "autovacuum threshold", repeat=True)
-    assert again == fetch(product, ANYBODY, "autovacuum threshold")
+    assert again == fetch(product, UNKNOWN_CALLER, "autovacuum threshold")
 
 
 def test_a_setting_turns_all_of_it_off() -> None:
     product, caller = session(repeats="always")
     fetch(product, caller, "vacuum threshold for autovacuum")
-    assert fetch(product, caller, "autovacuum threshold") == fetch(product, ANYBODY, "autovacuum threshold")
+    assert fetch(product, caller, "autovacuum threshold") == fetch(product, UNKNOWN_CALLER, "autovacuum threshold")
 
 
 @pytest.mark.parametrize("budget", [3_000, 2_000])
@@ -123,7 +123,7 @@ def test_the_same_call_with_the_same_budget_or_less_is_answered_whole(budget: in
     product, caller = session()
     fetch(product, caller, QUERIES[0])
     fetch(product, caller, QUERIES[1])
-    assert fetch(product, caller, QUERIES[0], budget) == fetch(product, ANYBODY, QUERIES[0], budget)
+    assert fetch(product, caller, QUERIES[0], budget) == fetch(product, UNKNOWN_CALLER, QUERIES[0], budget)
 
 
 def test_the_same_call_with_a_larger_budget_shows_what_comes_next() -> None:
@@ -144,7 +144,7 @@ def test_the_same_call_with_more_tokens_shows_what_comes_next_and_has_a_number_o
 def test_the_continuation_is_exact_while_the_session_budget_runs_out(letter: str) -> None:
     url, config = "https://long.example/", Config(session_tokens=4_000)
     product = retrieval({url: page(url, letter * (60_000 // len(letter)), "text/plain")}, config=config)
-    caller = Caller(ledger=Ledger())
+    caller = Caller(session=Session())
     text = asyncio.run(product.web_fetch(url, caller=caller)).text
     for _ in range(12):
         id, offset, limit = re.findall(r'read_artifact\(id="(\w+)", offset=(\d+), limit=(\d+)\)', text)[-1]
@@ -166,7 +166,7 @@ def test_a_range_and_a_quote_are_always_shown() -> None:
 
 def test_what_was_read_by_offset_is_shown_before_too() -> None:
     product, caller = session()
-    fresh = fetch(product, ANYBODY, QUERIES[0])
+    fresh = fetch(product, UNKNOWN_CALLER, QUERIES[0])
     id, start, end = fresh.shown[0]
     asyncio.run(product.read_artifact(id, offset=start, limit=end - start + 500, caller=caller))
     assert f"{start}:{end} in call 1 (read_artifact)." in fetch(product, caller, QUERIES[0]).text
@@ -175,7 +175,7 @@ def test_what_was_read_by_offset_is_shown_before_too() -> None:
 def test_a_small_page_shown_whole_is_a_line_the_second_time() -> None:
     url = "https://small.example/"
     product = retrieval({url: page(url, "<p>The pump runs at 40 rpm, and its seal holds.</p>" * 30)})
-    caller = Caller(ledger=Ledger())
+    caller = Caller(session=Session())
     whole = asyncio.run(product.web_fetch(url, "pump rpm", caller=caller))
     again = asyncio.run(product.web_fetch(url, "what does the seal do", caller=caller))
     assert len(again.text) < len(whole.text) / 3
@@ -196,7 +196,7 @@ def test_a_failed_and_a_cancelled_call_showed_nothing() -> None:
 
     asyncio.run(cancelled())
     working, _ = session()
-    assert fetch(working, caller, QUERIES[0]) == fetch(working, ANYBODY, QUERIES[0])
+    assert fetch(working, caller, QUERIES[0]) == fetch(working, UNKNOWN_CALLER, QUERIES[0])
 
 
 def test_a_search_leaves_out_what_a_fetch_showed_and_names_it_at_its_source() -> None:
@@ -231,7 +231,7 @@ def test_results_shrink_as_the_session_budget_runs_out_and_say_so() -> None:
 
 def test_an_old_passage_counts_as_forgotten() -> None:
     product, _ = session()
-    caller = Caller(ledger=Ledger(horizon=2_000))
+    caller = Caller(session=Session(horizon=2_000))
     fetch(product, caller, "vacuum threshold for autovacuum")
     for _ in range(3):
         fetch(product, caller, "free space map", repeat=True)

@@ -73,7 +73,7 @@ class NotedStores:
     def __init__(self) -> None:
         self.made: dict[str, Noted] = {}
 
-    def of(self, tenant: str) -> tuple[Store, bytes]:
+    def for_tenant(self, tenant: str) -> tuple[Store, bytes]:
         return self.made.setdefault(tenant, Noted()), tenant.encode()
 
     def warning(self) -> str:

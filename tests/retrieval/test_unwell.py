@@ -163,21 +163,21 @@ def test_a_server_goes_on_without_its_folder_and_a_single_command_says_that_noth
     (tmp_path / "file").write_text("no folder")
     config = Config(home=tmp_path / "file" / "home")
     for tenant in (LOCAL, "one"):
-        store, _ = open_stores(config, lasting=True).of(tenant)
+        store, _ = open_stores(config, long_running=True).for_tenant(tenant)
         assert product(store).store.recent(URL, 0) is None
         assert store.warning() == KEPT_IN_MEMORY
-        alone, _ = open_stores(config).of(tenant)
+        alone, _ = open_stores(config).for_tenant(tenant)
         with pytest.raises(KeyholeError) as caught:
             alone.recent(URL, 0)
         assert caught.value.code is Code.STORE_UNAVAILABLE
 
 
 def test_the_warning_of_all_stores_is_that_of_any(tmp_path: Path) -> None:
-    stores = LocalStores(Config(home=tmp_path), lasting=True)
+    stores = LocalStores(Config(home=tmp_path), long_running=True)
     assert stores.warning() == ""
-    stores.of("one")[0].recent(URL, 0)
+    stores.for_tenant("one")[0].recent(URL, 0)
     assert stores.warning() == ""
     (tmp_path / "artifacts.db").mkdir()
-    stores.of(LOCAL)[0].recent(URL, 0)
+    stores.for_tenant(LOCAL)[0].recent(URL, 0)
     assert stores.warning() == KEPT_IN_MEMORY
     stores.close()

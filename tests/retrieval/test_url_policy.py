@@ -129,8 +129,8 @@ def test_a_stored_page_that_lies_elsewhere_does_not_stand_in_for_a_page_of_the_s
     fetch(product, HIT)
     asyncio.run(product.search("pumps", sites=["hit.example"]))
     assert isinstance(product.fetcher, FakeFetcher)
-    first, second = product.fetcher.terms
+    first, second = product.fetcher.options
     assert first.permits(LINKED)
     assert second.permits(HIT)
     assert not second.permits(LINKED)
-    assert second.until > 0
+    assert second.deadline > 0

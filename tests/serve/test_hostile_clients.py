@@ -1,4 +1,4 @@
-"""What a client may send of itself: names, prefixes and cursors of any size and kind cost no more than others."""
+"""Hostile client names, prefixes and cursors cost no more than ordinary ones."""
 
 from __future__ import annotations
 
@@ -8,9 +8,8 @@ import time
 
 import pytest
 
-from keyhole.budget.budget import allowance
-from keyhole.budget.clients import HOSTS, UNKNOWN, host_of
-from keyhole.callers import Caller
+from keyhole.budget.budget import client_budget
+from keyhole.budget.clients import CLIENT_LIMITS, UNKNOWN_CLIENT, limits_of
 from keyhole.config.config import Config
 from keyhole.config.schema import MAX_BUDGET
 from keyhole.errors import KeyholeError
@@ -24,26 +23,28 @@ HOSTILE = [" (via " * 150_000, "\x1b]0;x\x07", "a\nb", "\x00", "\ud800", "(" * 9
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_a_name_however_long_or_strange_is_an_unknown_client_at_once(name: str) -> None:
+def test_long_or_hostile_names_are_unknown_clients_without_delay(name: str) -> None:
     begun = time.perf_counter()
-    assert host_of(name, name) is UNKNOWN
+    assert limits_of(name, name) is UNKNOWN_CLIENT
     assert time.perf_counter() - begun < 2
 
 
-@pytest.mark.parametrize("name", [*(host.name for host in HOSTS), *(host.name + "x" * 100 for host in HOSTS), *HOSTILE])
-def test_no_name_raises_a_budget_above_the_largest(name: str) -> None:
+@pytest.mark.parametrize(
+    "name", [*(host.name for host in CLIENT_LIMITS), *(host.name + "x" * 100 for host in CLIENT_LIMITS), *HOSTILE]
+)
+def test_no_client_name_raises_the_budget_above_the_maximum(name: str) -> None:
     for asked in (None, MAX_BUDGET, 10**18):
-        budget = allowance(Config(context_tokens=10**9), Caller(name, "9" * 100_000), asked, asked)
+        budget = client_budget(Config(context_tokens=10**9), limits_of(name, "9" * 100_000), asked, asked)
         assert budget.size <= MAX_BUDGET and (budget.chars or 0) <= MAX_BUDGET
 
 
-def test_a_value_of_a_million_characters_is_completed_as_soon_as_its_beginning() -> None:
+def test_a_value_of_a_million_characters_is_completed_as_fast_as_its_start() -> None:
     store = MemoryStore(Clock(), max_artifacts=3_000)
     for number in range(2_000):
         id = "a" * 12 + "".join("abcdefghij"[int(digit)] for digit in f"{number:04}")
         store.put(artifact(id, f"Text {number}", url=f"https://a.example/{number}", title="A title " * 30), "x")
     begun = time.perf_counter()
-    found = asyncio.run(resources.completed(retrieval(store=store), "id", "t " * 500_000))
+    found = asyncio.run(resources.complete(retrieval(store=store), "id", "t " * 500_000))
     assert (len(found.values), found.total) == (100, None)
     assert time.perf_counter() - begun < 5
 

@@ -1,4 +1,4 @@
-"""Stored pages as resources through the SDK's own client, in both protocol eras, over fakes."""
+"""Stored pages as resources through the SDK's client, in both protocol eras, over fakes."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from mcp import Client
 from mcp.shared.exceptions import MCPError
 from mcp.types import PromptReference, ResourceTemplateReference, TextResourceContents
 
-from keyhole.callers import ANYBODY, Caller
 from keyhole.config.config import Config
 from keyhole.errors import Code, KeyholeError
 from keyhole.records import ArtifactSummary, Place
+from keyhole.retrieval.call import UNKNOWN_CALLER, Caller
 from keyhole.retrieval.retrieve import Retrieval
-from keyhole.retrieval.session import Ledger
+from keyhole.retrieval.session import Session
 from keyhole.serve import resources
 from keyhole.serve.resources import (
-    LOOKED_AT,
+    MAX_SEARCHED,
     PAGE,
     RANGE,
     WHOLE,
     cursor_of,
-    page,
+    list_page,
     parse_cursor,
     parse_uri,
     read,
@@ -105,13 +105,13 @@ def test_stored_pages_are_listed_newest_first_page_by_page(era: str) -> None:
     assert [uri for each in pages for uri in each] == [f"artifact://{id_of(n)}" for n in reversed(range(70))]
 
 
-def test_what_is_fetched_while_a_client_lists_moves_nothing() -> None:
+def test_pages_fetched_during_a_listing_do_not_shift_it() -> None:
     product = retrieval(store=stored(60))
 
     async def run() -> list[str]:
-        first = await page(product, ANYBODY, None)
+        first = await list_page(product, UNKNOWN_CALLER, None)
         product.store.put(artifact(id_of(900), fetched_at=1_800_000_000.0), "x")
-        second = await page(product, ANYBODY, first.next_cursor)
+        second = await list_page(product, UNKNOWN_CALLER, first.next_cursor)
         return [each.uri[-16:] for each in (*first.resources, *second.resources)]
 
     found = asyncio.run(run())
@@ -119,16 +119,16 @@ def test_what_is_fetched_while_a_client_lists_moves_nothing() -> None:
 
 
 @pytest.mark.parametrize("size", [500, 2_000, 9_000, 200_000])
-def test_a_page_of_the_listing_fits_the_budget_and_always_moves_on(size: int) -> None:
+def test_a_page_of_the_listing_fits_the_budget_and_has_at_least_one_entry(size: int) -> None:
     product = retrieval(store=stored(150), config=Config(max_chars=size))
-    listed = asyncio.run(page(product, ANYBODY, None))
+    listed = asyncio.run(list_page(product, UNKNOWN_CALLER, None))
     wire = json.dumps(listed.model_dump(by_alias=True, mode="json", exclude_none=True), ensure_ascii=False)
     assert 1 <= len(listed.resources) <= PAGE
     assert len(wire.encode()) <= size or len(listed.resources) == 1
     assert listed.next_cursor
 
 
-def test_an_entry_says_what_a_person_chooses_by() -> None:
+def test_an_entry_has_title_address_size_and_date() -> None:
     row = ArtifactSummary(
         id_of(1), "https://docs.example/a/b", "On ](pumps)\n<b>", 39_367, 1_700_000_000.5, 0.0, 40_001
     )
@@ -143,11 +143,11 @@ def test_an_entry_says_what_a_person_chooses_by() -> None:
 
 
 @pytest.mark.parametrize("at", [-1e300, 0.0, 1e12, 1e300])
-def test_a_time_that_no_date_can_say_breaks_no_listing(at: float) -> None:
+def test_an_invalid_time_does_not_break_the_listing(at: float) -> None:
     assert resource(ArtifactSummary(id_of(1), "https://a.example/", "A", 1, at, 0.0)).annotations
 
 
-def test_an_entry_of_a_hostile_page_is_short_and_one_line() -> None:
+def test_an_entry_of_a_hostile_page_is_one_short_line() -> None:
     entry = resource(ArtifactSummary(id_of(1), "https://a.example/" + "x" * 9_000, "\ud800 a\n" * 9_000, 1, 1.0, 1.0))
     told = json.dumps(entry.model_dump(mode="json"))
     assert len(told) < 1_200
@@ -159,14 +159,14 @@ def test_an_entry_of_a_hostile_page_is_short_and_one_line() -> None:
 @pytest.mark.parametrize(
     "cursor", ["", "x", "é", "AAAA", "../..", "a" * 10_000, cursor_of((1.0, "a b")), cursor_of((float("inf"), "a"))]
 )
-def test_a_cursor_that_no_listing_gave_is_refused(era: str, cursor: str) -> None:
+def test_an_invalid_cursor_is_refused(era: str, cursor: str) -> None:
     error = refusal(retrieval(store=stored(2)), era, lambda client: client.list_resources(cursor=cursor))
     assert error.code == -32602
     assert error.data["code"] == "invalid_argument"
 
 
 @pytest.mark.parametrize("place", [(1_700_000_000.123456, id_of(1)), (0.0, id_of(0)), (1e300, id_of(2)), (-1e-9, "x")])
-def test_a_cursor_is_its_place_exactly(place: Place) -> None:
+def test_a_cursor_encodes_its_place_exactly(place: Place) -> None:
     assert parse_cursor(cursor_of(place)) == place
 
 
@@ -174,7 +174,7 @@ def test_a_cursor_is_its_place_exactly(place: Place) -> None:
 
 
 @pytest.mark.parametrize("era", ERAS)
-def test_a_page_is_read_as_the_tool_reads_it(era: str) -> None:
+def test_a_resource_is_read_as_read_artifact_reads_it(era: str) -> None:
     async def both(client: Client) -> tuple[Any, str]:
         part = await client.read_resource(f"artifact://{id_of(0)}?offset=100&limit=300")
         tool = await client.call_tool("read_artifact", {"id": id_of(0), "offset": 100, "limit": 300})
@@ -190,11 +190,11 @@ def test_a_page_is_read_as_the_tool_reads_it(era: str) -> None:
     assert content.meta["keyhole"]["next"]["offset"] == 400
 
 
-def test_windows_read_by_address_join_to_the_text() -> None:
+def test_consecutive_ranges_join_to_the_text() -> None:
     product, start, windows = long_text(), 0, []
 
     async def window(offset: int) -> str:
-        return (await read(product, ANYBODY, f"artifact://{id_of(0)}?offset={offset}&limit=")).text
+        return (await read(product, UNKNOWN_CALLER, f"artifact://{id_of(0)}?offset={offset}&limit=")).text
 
     while start < len(TEXT):
         body = re.search(r"--- untrusted text (\w+) ---\n(.*)\n--- end \1 ---", asyncio.run(window(start)), re.DOTALL)
@@ -205,9 +205,9 @@ def test_windows_read_by_address_join_to_the_text() -> None:
 
 
 @pytest.mark.parametrize("size", [500, 600, 700, 900, 1_200, 1_300, 2_000, 3_000, 9_000, 50_000])
-def test_what_is_read_fits_the_budget_with_all_around_it(size: int) -> None:
+def test_a_read_resource_fits_the_budget_with_its_envelope(size: int) -> None:
     product, uri = long_text(max_chars=size), f"artifact://{id_of(0)}?offset=7"
-    answer = asyncio.run(read(product, ANYBODY, uri))
+    answer = asyncio.run(read(product, UNKNOWN_CALLER, uri))
     wire = resources.contents(uri, answer).model_dump(by_alias=True, mode="json", exclude_none=True)
     wire["_meta"] = {"io.modelcontextprotocol/serverInfo": {"name": "keyhole", "version": "00.00.00"}}
     assert len(json.dumps(wire, ensure_ascii=False).encode()) <= size
@@ -238,7 +238,7 @@ def test_what_is_read_fits_the_budget_with_all_around_it(size: int) -> None:
         ("artifact://" + "a" * 16 + "?offset=9999999999999999999", "invalid_argument"),
     ],
 )
-def test_an_address_of_nothing_is_refused_by_name(era: str, uri: str, code: str) -> None:
+def test_an_unknown_uri_is_refused_with_its_code(era: str, uri: str, code: str) -> None:
     error = refusal(long_text(), era, lambda client: client.read_resource(uri))
     assert (error.code, error.data["code"]) == (-32602, code)
     assert error.message.startswith(f"{code}: ")
@@ -257,12 +257,12 @@ def test_an_address_of_nothing_is_refused_by_name(era: str, uri: str, code: str)
         (WHOLE + "?offset=05&limit=999999", {"offset": 5, "limit": 200_000}),
     ],
 )
-def test_an_address_may_be_filled_in_as_clients_do(uri: str, arguments: dict[str, int]) -> None:
+def test_a_uri_can_be_filled_in_as_clients_do(uri: str, arguments: dict[str, int]) -> None:
     assert parse_uri(uri.replace("{id}", id_of(3))) == {"id": id_of(3), **arguments}
 
 
 @pytest.mark.parametrize("era", ERAS)
-def test_what_was_dropped_is_told_with_its_address(era: str) -> None:
+def test_an_expired_artifact_is_reported_with_its_url(era: str) -> None:
     clock = Clock()
     store = MemoryStore(clock, ttl=10)
     store.put(artifact(id_of(0), url="https://a.example/gone"), "x")
@@ -275,8 +275,8 @@ def test_what_was_dropped_is_told_with_its_address(era: str) -> None:
     }  # fmt: skip
 
 
-def test_a_reader_of_resources_leaves_no_trace_in_the_ledger() -> None:
-    product, caller = long_text(), Caller("some", "1", Ledger())
+def test_a_reader_of_resources_leaves_no_trace_in_the_session() -> None:
+    product, caller = long_text(), Caller("some", "1", Session())
     first, second = (asyncio.run(read(product, caller, f"artifact://{id_of(0)}")).text for _ in range(2))
     assert first == second
 
@@ -285,7 +285,7 @@ def test_a_reader_of_resources_leaves_no_trace_in_the_ledger() -> None:
 
 
 @pytest.mark.parametrize("era", ERAS)
-def test_an_id_is_completed_from_its_beginning_or_from_words_of_its_page(era: str) -> None:
+def test_an_id_is_completed_from_its_start_or_words_of_its_page(era: str) -> None:
     async def complete(client: Client, value: str, argument: str = "id", uri: str = WHOLE) -> Any:
         ref = ResourceTemplateReference(uri=uri)
         return (await client.complete(ref, {"name": argument, "value": value})).completion
@@ -303,7 +303,7 @@ def test_an_id_is_completed_from_its_beginning_or_from_words_of_its_page(era: st
 
 
 @pytest.mark.parametrize("era", ERAS)
-def test_a_prompts_address_is_completed_from_stored_pages(era: str) -> None:
+def test_a_prompts_url_is_completed_from_stored_pages(era: str) -> None:
     async def complete(client: Client) -> Any:
         return await client.complete(PromptReference(name="read_page"), {"name": "url", "value": "page 11"})
 
@@ -322,23 +322,23 @@ def test_a_prompts_address_is_completed_from_stored_pages(era: str) -> None:
         (PromptReference(name="research"), "url"),
     ],
 )
-def test_a_completion_of_what_there_is_not_is_refused(era: str, ref: Any, argument: str) -> None:
+def test_a_completion_of_an_unknown_argument_is_refused(era: str, ref: Any, argument: str) -> None:
     error = refusal(
         retrieval(), era, lambda client: client.complete(ref, {"name": argument, "value": ""})
     )  # fmt: skip
     assert (error.code, error.data["code"]) == (-32602, "invalid_argument")
 
 
-def test_where_not_all_pages_were_looked_at_no_total_is_claimed() -> None:
+def test_a_partial_completion_has_no_total() -> None:
     class Endless(BrokenStore):
         def list(self, limit: int, after: Place | None = None) -> tuple[ArtifactSummary, ...]:
             return tuple(ArtifactSummary(id_of(n), f"https://a.example/{n}", "", 1, 1.0, 1.0) for n in range(limit))
 
-    found = asyncio.run(resources.completed(retrieval(store=Endless()), "id", f"/{LOOKED_AT - 1}"))
-    assert (found.values, found.total, found.has_more) == ([id_of(LOOKED_AT - 1)], None, True)
+    found = asyncio.run(resources.complete(retrieval(store=Endless()), "id", f"/{MAX_SEARCHED - 1}"))
+    assert (found.values, found.total, found.has_more) == ([id_of(MAX_SEARCHED - 1)], None, True)
 
 
-def test_the_capabilities_promise_no_more_than_is_done() -> None:
+def test_the_capabilities_are_those_that_are_implemented() -> None:
     async def told(client: Client) -> dict[str, Any]:
         return client.server_capabilities.model_dump(exclude_none=True)
 
@@ -351,7 +351,7 @@ def test_the_capabilities_promise_no_more_than_is_done() -> None:
         }
 
 
-def test_templates_are_of_the_first_level_and_clients_can_fill_them_in() -> None:
+def test_templates_are_of_rfc_6570s_first_level() -> None:
     async def listed(client: Client) -> list[str]:
         return [each.uri_template for each in (await client.list_resource_templates()).resource_templates]
 
@@ -361,7 +361,7 @@ def test_templates_are_of_the_first_level_and_clients_can_fill_them_in() -> None
         assert parse_uri(filled)["id"] == id_of(0)
 
 
-def test_an_unknown_address_raises_a_named_error() -> None:
+def test_an_unknown_uri_raises_an_error_with_its_code() -> None:
     with pytest.raises(KeyholeError) as caught:
         parse_uri("artifact://none")
     assert caught.value.code is Code.UNKNOWN_ARTIFACT

@@ -1,4 +1,4 @@
-"""Stored pages as resources where something goes wrong: the store, Keyhole itself, or the client's patience."""
+"""Resources with a failing store, an internal error, or a client that gives up."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from mcp.types import ResourceTemplateReference
 from keyhole.config.config import Config
 from keyhole.records import ArtifactSummary, Place
 from keyhole.retrieval import instrumentation
-from keyhole.retrieval.instrumentation import Amount, Call, Stage
+from keyhole.retrieval.instrumentation import Amount, ObservedCall, Stage
 from keyhole.serve.resources import WHOLE
 from tests.serve.test_resources import ERAS, id_of, refusal, with_client
 from tests.support.fakes import BrokenStore
@@ -24,7 +24,7 @@ from tests.support.product import retrieval
 
 
 @pytest.mark.parametrize("era", ERAS)
-def test_a_store_that_fails_is_named(era: str) -> None:
+def test_a_failing_store_is_reported_with_its_code(era: str) -> None:
     def uses() -> list[Callable[[Client], Awaitable[object]]]:
         return [
             lambda client: client.list_resources(),
@@ -40,7 +40,7 @@ def test_a_store_that_fails_is_named(era: str) -> None:
 
 
 @pytest.mark.parametrize("era", ERAS)
-def test_a_fault_of_ours_is_named_and_not_shown_for_resources(era: str) -> None:
+def test_an_internal_error_of_a_resource_has_a_code_and_no_details(era: str) -> None:
     class Faulty(BrokenStore):
         def list(self, limit: int, after: Place | None = None) -> tuple[ArtifactSummary, ...]:
             raise RuntimeError("secret detail")
@@ -51,7 +51,7 @@ def test_a_fault_of_ours_is_named_and_not_shown_for_resources(era: str) -> None:
 
 
 class Slow(BrokenStore):
-    """Answers when it is told to."""
+    """A store that answers when the test lets it."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -79,12 +79,12 @@ def test_a_listing_has_a_deadline(era: str) -> None:
 
 
 @pytest.mark.parametrize("era", ERAS)
-def test_a_listing_that_its_client_gave_up_is_over_and_the_next_works(era: str) -> None:
+def test_an_abandoned_listing_ends_and_the_next_works(era: str) -> None:
     store = Slow()
     outcomes: list[str] = []
 
     class Heard:
-        def call(self, call: Call) -> Any:
+        def call(self, call: ObservedCall) -> Any:
             class Around:
                 def __enter__(self) -> None: ...
                 def __exit__(self, *_: object) -> None:
@@ -93,7 +93,7 @@ def test_a_listing_that_its_client_gave_up_is_over_and_the_next_works(era: str) 
             return Around()
 
         def stage(self, name: Stage) -> Any:
-            return instrumentation._UNHEARD
+            return instrumentation._NO_CONTEXT
 
         def add(self, what: Amount, amount: int) -> None: ...
         def refused(self, reason: str) -> None: ...
@@ -107,6 +107,6 @@ def test_a_listing_that_its_client_gave_up_is_over_and_the_next_works(era: str) 
         store.told.set()
         assert (await client.list_resources()).resources == []
 
-    with instrumentation.listening(Heard()):
+    with instrumentation.observed_by(Heard()):
         with_client(retrieval(store=store), era, use)
     assert sorted(outcomes) == ["resources/list cancelled", "resources/list ok"]

@@ -1,4 +1,4 @@
-"""The MCP face through the SDK's own client, in both protocol eras."""
+"""The MCP tools through the SDK's client, in both protocol eras."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from mcp.types import CallToolResult
 
 from keyhole.errors import Code, KeyholeError
 from keyhole.records import Hit
+from keyhole.retrieval.dispatch import parse_arguments
 from keyhole.retrieval.retrieve import Retrieval
-from keyhole.retrieval.tool_arguments import parse_arguments
 from keyhole.serve.tools import INSTRUCTIONS, Product, build_server, tool_list
 from tests.support.fakes import FakeEngine, page
 from tests.support.product import retrieval
@@ -25,7 +25,7 @@ STANDARD = {
     "type", "description", "default", "enum", "items", "pattern",
     "minimum", "maximum", "minLength", "maxLength", "minItems", "maxItems",
 }  # fmt: skip
-"""JSON Schema's own keywords: clients understand no others."""
+"""Keywords of JSON Schema, the only ones that clients understand."""
 
 
 def ready(product: Retrieval) -> Product:
@@ -95,19 +95,19 @@ def test_an_unknown_argument_is_refused_by_name() -> None:
         ({"url": URL, "refresh": "maybe"}, "refresh"),
     ],
 )
-def test_a_wrong_argument_is_named_with_what_is_accepted(arguments: dict[str, Any], named: str) -> None:
+def test_an_invalid_argument_is_named_with_the_accepted_values(arguments: dict[str, Any], named: str) -> None:
     result = call(pumps(), "web_fetch", arguments)
     assert result.is_error
     assert text_of(result).startswith(f"invalid_argument: {named}: ")
 
 
-def test_numbers_as_text_and_a_single_string_for_a_list_are_understood() -> None:
+def test_numbers_as_text_and_a_string_for_a_list_are_accepted() -> None:
     assert parse_arguments("web_fetch", {"url": URL, "max_chars": "600"})["max_chars"] == 600
     assert parse_arguments("search", {"query": "q", "sites": "a.example"})["sites"] == ["a.example"]
     assert parse_arguments("read_artifact", {"id": "x", "offset": "2", "limit": None}) == {"id": "x", "offset": 2}
 
 
-def test_phrasings_alone_are_a_question() -> None:
+def test_a_search_with_queries_alone_is_valid() -> None:
     assert parse_arguments("search", {"queries": ["one", "two"]}) == {"query": "one", "queries": ["one", "two"]}
     assert parse_arguments("search", {"queries": "one"}) == {"query": "one", "queries": ["one"]}
 
@@ -115,7 +115,7 @@ def test_phrasings_alone_are_a_question() -> None:
 @pytest.mark.parametrize(
     "site", ["docs.example", "https://docs.example/", "*.Docs.example", "docs.example:8000", " site:docs.example"]
 )
-def test_a_site_is_its_host_however_it_is_written(site: str) -> None:
+def test_a_site_is_reduced_to_its_host(site: str) -> None:
     assert parse_arguments("search", {"query": "q", "sites": site})["sites"] == ["docs.example"]
 
 
@@ -123,12 +123,12 @@ def test_a_site_is_its_host_however_it_is_written(site: str) -> None:
     ("argument", "value", "told"),
     [
         ("sites", "https://docs.example/3/library", "sites are hosts; give docs.example"),
-        ("exclude_sites", ["two words"], "exclude_sites: 'two words' is no site; give hosts such as"),
-        ("language", "english", "language: not one: Language of the pages, such as en or pt-BR."),
-        ("country", "usa", "country: not one: Country whose results come first, such as us or de."),
+        ("exclude_sites", ["two words"], "exclude_sites: 'two words' is not a site; give hosts such as"),
+        ("language", "english", "language: has the wrong form: Language of the pages, such as en or pt-BR."),
+        ("country", "usa", "country: has the wrong form: Country whose results come first, such as us or de."),
     ],
 )
-def test_what_a_filter_takes_is_told_by_example(argument: str, value: object, told: str) -> None:
+def test_an_invalid_filter_is_explained_by_example(argument: str, value: object, told: str) -> None:
     with pytest.raises(KeyholeError) as caught:
         parse_arguments("search", {"query": "q", argument: value})
     assert told in caught.value.message
@@ -146,24 +146,24 @@ def test_what_a_filter_takes_is_told_by_example(argument: str, value: object, to
         {"queries": ["a"] * 6},
     ],
 )
-def test_a_search_without_a_question_or_with_too_many_is_refused(arguments: dict[str, Any]) -> None:
+def test_a_search_without_a_query_or_with_too_many_is_refused(arguments: dict[str, Any]) -> None:
     with pytest.raises(KeyholeError) as caught:
         parse_arguments("search", arguments)
     assert caught.value.code is Code.INVALID_ARGUMENT
 
 
-def test_a_limit_beyond_the_largest_budget_means_the_largest() -> None:
+def test_a_limit_above_the_maximum_budget_is_reduced_to_it() -> None:
     assert parse_arguments("read_artifact", {"id": "x", "limit": 10**18})["limit"] == 200_000
 
 
-def test_a_fault_of_ours_is_named_and_not_shown() -> None:
+def test_an_internal_error_has_a_code_and_no_details() -> None:
     result = call(retrieval({URL: RuntimeError("secret detail")}), "web_fetch", {"url": URL})
     assert result.is_error
     assert text_of(result).startswith("internal_error: ")
     assert "secret detail" not in text_of(result)
 
 
-def test_search_sends_rising_progress() -> None:
+def test_search_sends_increasing_progress() -> None:
     seen: list[float] = []
 
     async def run() -> None:

@@ -1,4 +1,4 @@
-"""A real server on loopback behind the admission layer and the SDK's authentication, and raw HTTP to speak to it."""
+"""A real server on loopback behind AdmissionMiddleware and the SDK's authentication, and a raw HTTP client."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from starlette.middleware.authentication import AuthenticationMiddleware
 
 from keyhole.config.config import Config
 from keyhole.retrieval import instrumentation
-from keyhole.retrieval.instrumentation import Amount, Call, Stage
+from keyhole.retrieval.instrumentation import Amount, ObservedCall, Stage
 from keyhole.retrieval.retrieve import Retrieval
-from keyhole.serve.http.limits.admission import Admission, Others
+from keyhole.serve.http.limits.admission import AdmissionMiddleware, SharedCallLimits
 from keyhole.serve.tools import build_server
 from tests.support.fakes import HANGS, FakeFetcher, page
 from tests.support.loopback import PATIENCE
@@ -30,7 +30,7 @@ from tests.support.waiting import until
 
 PAGE = "https://a.example/page"
 NEVER = "https://a.example/never"
-"""A page that never comes."""
+"""A page that is never answered."""
 MODERN = {
     "io.modelcontextprotocol/protocolVersion": "2026-07-28",
     "io.modelcontextprotocol/clientInfo": {"name": "test", "version": "1"},
@@ -39,7 +39,7 @@ MODERN = {
 
 
 class Tokens:
-    """A token is its tenant's name."""
+    """Verifier for which a token is its tenant's name."""
 
     async def verify_token(self, token: str) -> AccessToken | None:
         return AccessToken(token=token, client_id=token, scopes=[])
@@ -47,11 +47,11 @@ class Tokens:
 
 @dataclass(slots=True)
 class Refusals:
-    """An observer that keeps the reasons of refusals."""
+    """Observer that records the reasons of refusals."""
 
     reasons: list[str]
 
-    def call(self, call: Call) -> AbstractContextManager[None]:
+    def call(self, call: ObservedCall) -> AbstractContextManager[None]:
         return nullcontext()
 
     def stage(self, name: Stage) -> AbstractContextManager[None]:
@@ -69,7 +69,7 @@ class Refusals:
 
 @dataclass(slots=True)
 class Reply:
-    """A response to a raw request; `body` is what came of it."""
+    """A response to a raw request; `body` is what was received."""
 
     status: int
     headers: dict[str, str]
@@ -77,7 +77,7 @@ class Reply:
 
     @property
     def json(self) -> Any:
-        """The body's value, of JSON or of the last event of a stream."""
+        """The value of a JSON body, or of the last event of a stream."""
         if self.headers["content-type"].startswith("text/event-stream"):
             return json.loads(self.body.rpartition(b"data: ")[2])
         return json.loads(self.body)
@@ -85,10 +85,10 @@ class Reply:
 
 @dataclass(slots=True)
 class Served:
-    """A running server and what its layer did."""
+    """A running server and the refusals it sent."""
 
     port: int
-    admission: Admission
+    admission: AdmissionMiddleware
     product: Retrieval
     refused: list[str] = field(default_factory=list)
 
@@ -104,7 +104,7 @@ class Served:
     async def open(
         self, body: bytes, headers: Mapping[str, str] | None = None, method: str = "POST", length: int | None = None
     ) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-        """Send a request, and leave its connection open."""
+        """Send a request and leave its connection open."""
         reader, writer = await asyncio.open_connection("127.0.0.1", self.port)
         fields = {
             "Host": f"127.0.0.1:{self.port}",
@@ -118,7 +118,7 @@ class Served:
         return reader, writer
 
     async def ask(self, body: bytes, headers: Mapping[str, str] | None = None, method: str = "POST") -> Reply:
-        """Send a request, and read its response."""
+        """Send a request and return its response."""
         reader, writer = await self.open(body, {"Connection": "close", **(headers or {})}, method)
         try:
             async with asyncio.timeout(PATIENCE):
@@ -127,15 +127,15 @@ class Served:
             writer.close()
 
     async def settled(self, calls: int) -> None:
-        """Wait until so many calls are under way."""
+        """Wait until this number of calls is active."""
 
         async def so_many() -> bool:
-            return self.admission.calls_under_way() == calls
+            return self.admission.active_calls() == calls
 
         await until(so_many)
 
     async def asked(self, calls: int) -> None:
-        """Wait until so many calls have come to the network."""
+        """Wait until this number of calls has reached the fetcher."""
 
         async def so_many() -> bool:
             return len(self.fetcher.calls) >= calls
@@ -144,7 +144,7 @@ class Served:
 
 
 async def read(reader: asyncio.StreamReader) -> Reply:
-    """A response to its end, or of a stream of events to the first answer."""
+    """Read a response to the end of the connection."""
     head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
     headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in head[1:] if line)}
     return Reply(int(head[0].split()[1]), headers, _plain(await reader.read(), headers))
@@ -162,31 +162,31 @@ def _plain(body: bytes, headers: Mapping[str, str]) -> bytes:
 
 
 def modern(url: str = PAGE, id: object = 1, name: str = "web_fetch") -> tuple[bytes, dict[str, str]]:
-    """A call as protocol 2026-07-28 has it: body and headers."""
+    """Return body and headers of a call in protocol 2026-07-28."""
     params = {"name": name, "arguments": {"url": url}, "_meta": MODERN}
     headers = {"MCP-Protocol-Version": "2026-07-28", "Mcp-Method": "tools/call", "Mcp-Name": name}
     return rpc("tools/call", params, id), headers
 
 
 def rpc(method: str, params: Mapping[str, Any] | None = None, id: object = 1) -> bytes:
-    """A request's body; a notification's where the id is None."""
+    """Return the body of a request, or of a notification if the id is None."""
     message = {"jsonrpc": "2.0", "method": method, "params": dict(params or {})}
     return json.dumps(message if id is None else {**message, "id": id}).encode()
 
 
 def call(url: str = PAGE, id: object = 1) -> bytes:
-    """A call's body as earlier protocols have it."""
+    """Return the body of a call in earlier protocols."""
     return rpc("tools/call", {"name": "web_fetch", "arguments": {"url": url}}, id)
 
 
 def as_tenant(name: str, headers: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Headers of somebody with a token."""
+    """Return the headers of a tenant."""
     return {**(headers or {}), "Authorization": f"Bearer {name}"}
 
 
 @asynccontextmanager
 async def served(
-    others: Others | None = None,
+    others: SharedCallLimits | None = None,
     now: Callable[[], float] = time.monotonic,
     reading: float = PATIENCE,
     **settings: Any,
@@ -200,9 +200,9 @@ async def served(
 
     refused: list[str] = []
     app = build_server(of).streamable_http_app(stateless_http=config.stateless)
-    admission = Admission(app, config, others, now, reading)
+    admission = AdmissionMiddleware(app, config, others, now, reading)
     outer = AuthenticationMiddleware(admission, backend=BearerAuthBackend(Tokens()))
-    with instrumentation.listening(Refusals(refused)), socket.socket() as listener:
+    with instrumentation.observed_by(Refusals(refused)), socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         settled = uvicorn.Config(outer, log_level="critical", lifespan="on", timeout_graceful_shutdown=1)
         server = uvicorn.Server(settled)

@@ -18,7 +18,7 @@ from unittest.mock import patch
 from keyhole.cli.demo_site import recorded_pages
 from keyhole.cli.main import main
 from keyhole.errors import Code, KeyholeError
-from keyhole.fetch.base import ANY, Terms
+from keyhole.fetch.base import DEFAULT_OPTIONS, FetchOptions
 from keyhole.fetch.client import HttpFetcher
 from keyhole.records import Page
 from tests.support.fakes import page
@@ -31,19 +31,19 @@ ABOUT_OUTPUT = ("KEYHOLE_", "COLUMNS", "LINES", "NO_COLOR", "FORCE_COLOR", "TERM
 @contextmanager
 def recorded_network() -> Iterator[None]:
     """Every page that is fetched in the block is a recorded one."""
-    known = {each.url: each for each in recorded_pages().values()}
+    is_valid_command = {each.url: each for each in recorded_pages().values()}
 
-    async def fetch(_self: HttpFetcher, url: str, _terms: Terms = ANY) -> Page:
-        if url not in known:
+    async def fetch(_self: HttpFetcher, url: str, _options: FetchOptions = DEFAULT_OPTIONS) -> Page:
+        if url not in is_valid_command:
             raise KeyholeError(Code.DNS_FAILURE, f"no such host: {url}")
-        return page(url, known[url].body, content_type=known[url].content_type)
+        return page(url, is_valid_command[url].body, content_type=is_valid_command[url].content_type)
 
     with patch.object(HttpFetcher, "fetch", fetch):
         yield
 
 
 @contextmanager
-def installation(columns: int = 0, *, colours: bool = False) -> Iterator[Path]:
+def temporary_installation(columns: int = 0, *, colours: bool = False) -> Iterator[Path]:
     """A home folder with a fixed secret, so that ids are always the same; a working folder with the pages as files.
     `columns` and `colours`: of the terminal that stands there, if one does."""
     with tempfile.TemporaryDirectory() as folder, recorded_network():
@@ -74,7 +74,7 @@ class Screen(io.StringIO):
         return True
 
 
-def printed(command: str) -> str:
+def run_command(command: str) -> str:
     """What one `keyhole …` line prints, its errors too; a line break at its end."""
     words = shlex.split(command, comments=True)
     assert words[0] == "keyhole", command
@@ -87,7 +87,7 @@ def printed(command: str) -> str:
     return out.getvalue().rstrip("\n") + "\n"
 
 
-def command_line() -> argparse.ArgumentParser:
+def capture_parser() -> argparse.ArgumentParser:
     """The parser that `keyhole` reads its words with, as it makes it: taken when it begins to read them."""
     taken: list[argparse.ArgumentParser] = []
 
@@ -100,11 +100,11 @@ def command_line() -> argparse.ArgumentParser:
     return taken[0]
 
 
-def known(command: str) -> bool:
+def is_valid_command(command: str) -> bool:
     """Whether the command line takes these words."""
     with redirect_stderr(io.StringIO()):
         try:
-            command_line().parse_args(shlex.split(command, comments=True)[1:])
+            capture_parser().parse_args(shlex.split(command, comments=True)[1:])
         except SystemExit:
             return False
     return True

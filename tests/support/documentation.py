@@ -15,7 +15,7 @@ from keyhole.cli.demo_site import recorded_pages
 from keyhole.records import Answer
 from keyhole.retrieval.retrieve import Retrieval
 from tests.support import reference
-from tests.support.console import installation, printed
+from tests.support.console import temporary_installation
 from tests.support.fakes import page
 from tests.support.product import retrieval
 
@@ -155,7 +155,7 @@ def with_output(text: str) -> str:
     """A page with what its ```console blocks print made anew: its commands are run one after the other."""
     if not _CONSOLE.search(text):
         return text
-    with installation():
+    with temporary_installation():
         return _CONSOLE.sub(_ran, text)
 
 

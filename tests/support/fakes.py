@@ -8,7 +8,7 @@ from typing import Final, NoReturn
 
 from keyhole.errors import Code, KeyholeError
 from keyhole.extract.workers.base import Extractor
-from keyhole.fetch.base import ANY, Api, ApiCall, ApiReply, Fetcher, Terms
+from keyhole.fetch.base import DEFAULT_OPTIONS, Api, ApiCall, ApiReply, Fetcher, FetchOptions
 from keyhole.records import (
     Artifact,
     ArtifactSummary,
@@ -20,7 +20,7 @@ from keyhole.records import (
     SearchRequest,
 )
 from keyhole.store.base import Store, StoreStats, Verification, Word
-from keyhole.store.filters import NONE, Filters
+from keyhole.store.filters import NO_FILTERS, Filters
 from keyhole.websearch.base import Engine
 
 
@@ -97,13 +97,13 @@ class FakeFetcher:
     def __init__(self, answers: Mapping[str, Page | Exception | Hangs] | None = None) -> None:
         self.answers = dict(answers or {})
         self.calls: list[str] = []
-        self.terms: list[Terms] = []
+        self.options: list[FetchOptions] = []
         self.cancelled: list[str] = []
         self.closed = False
 
-    async def fetch(self, url: str, terms: Terms = ANY) -> Page:
+    async def fetch(self, url: str, options: FetchOptions = DEFAULT_OPTIONS) -> Page:
         self.calls.append(url)
-        self.terms.append(terms)
+        self.options.append(options)
         answer = self.answers.get(url, KeyholeError(Code.DNS_FAILURE, f"the fake network has no {url}"))
         if isinstance(answer, Hangs):
             try:
@@ -116,7 +116,7 @@ class FakeFetcher:
         assert isinstance(answer, Page)
         return answer
 
-    async def ask(self, call: ApiCall) -> ApiReply:
+    async def send(self, call: ApiCall) -> ApiReply:
         reply = await self.fetch(call.url)
         return ApiReply(reply.status, reply.body, reply.content_type)
 
@@ -134,10 +134,10 @@ class InProcess:
     def warm(self) -> None:
         self.warmed += 1
 
-    async def extract(self, page: Page, until: float | None = None) -> tuple[Document, str]:
-        from keyhole.extract.workers.digest import digest
+    async def extract(self, page: Page, deadline: float | None = None) -> tuple[Document, str]:
+        from keyhole.extract.workers.child import extract_with_words
 
-        return await asyncio.to_thread(digest, page.body, page.url, page.content_type, page.requested_url)
+        return await asyncio.to_thread(extract_with_words, page.body, page.url, page.content_type, page.requested_url)
 
     async def aclose(self) -> None:
         self.closed = True
@@ -150,20 +150,22 @@ class FakeEngine:
         self,
         answer: Sequence[Hit] | Exception | Hangs = (),
         name: str = "fake",
-        applies: frozenset[str] = frozenset({"sites", "exclude_sites", "freshness", "language", "country", "news"}),
+        supported_filters: frozenset[str] = frozenset(
+            {"sites", "exclude_sites", "freshness", "language", "country", "news"}
+        ),
     ) -> None:
         self.answer = answer
         self.requests: list[SearchRequest] = []
         self._name = name
-        self._applies = applies
+        self._supported_filters = supported_filters
 
     @property
     def name(self) -> str:
         return self._name
 
     @property
-    def applies(self) -> frozenset[str]:
-        return self._applies
+    def supported_filters(self) -> frozenset[str]:
+        return self._supported_filters
 
     async def search(self, request: SearchRequest) -> tuple[Hit, ...]:
         self.requests.append(request)
@@ -196,11 +198,11 @@ class BrokenStore:
     def renew(self, id: str, fetched_at: float) -> bool:
         self._fail("renew")
 
-    def search(self, words: Sequence[Word], limit: int, filters: Filters = NONE) -> tuple[Artifact, ...]:
+    def search(self, words: Sequence[Word], limit: int, filters: Filters = NO_FILTERS) -> tuple[Artifact, ...]:
         self._fail("search")
 
-    def held(self, words: Sequence[Word]) -> tuple[bool, ...]:
-        self._fail("held")
+    def contains_words(self, words: Sequence[Word]) -> tuple[bool, ...]:
+        self._fail("contains_words")
 
     def list(self, limit: int, after: Place | None = None) -> tuple[ArtifactSummary, ...]:
         self._fail("list")

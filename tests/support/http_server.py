@@ -1,7 +1,7 @@
-"""The real HTTP server in a process of its own, its log in a file, and raw requests to it.
+"""The real HTTP server in a process with its log in a file, and raw requests to it.
 
-Beside served.py's, whose servers become ready and are killed: here one may be broken, logs all it can, and ends by
-SIGTERM, so that its whole log can be read for what must not be in it.
+Unlike the servers of served.py, these may fail to start, log at DEBUG and end by SIGTERM, so that tests can search the
+whole log.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from pathlib import Path
 
 KEYHOLE = (sys.executable, "-m", "keyhole")
 PATIENCE = 20.0
-"""Seconds for a server to start or to end; on a quiet machine it takes one."""
+"""Seconds for a server to start or to end; on an idle machine it takes one."""
 
 
 @dataclass
 class Server:
-    """A running server, and tokens by what is said of them."""
+    """A running server, and its tokens by their description."""
 
     process: subprocess.Popen[bytes]
     log: Path
@@ -34,13 +34,13 @@ class Server:
 
     @property
     def url(self) -> str:
-        """Where its tools are."""
+        """The URL of the MCP endpoint."""
         return f"http://127.0.0.1:{self.port}/mcp"
 
 
 @dataclass(frozen=True)
 class Reply:
-    """A status, 0 where the connection just ended, and everything that came."""
+    """A status (0 if the connection ended without one), and all bytes received."""
 
     status: int
     text: str
@@ -48,7 +48,7 @@ class Reply:
 
 @contextmanager
 def started(environment: Mapping[str, str], command: tuple[str, ...] = (), port: int = 0) -> Iterator[Server]:
-    """A server on loopback that logs all it can, until the block ends."""
+    """Run a server on loopback that logs at DEBUG, until the block ends."""
     with tempfile.TemporaryDirectory() as folder:
         log = Path(folder, "log")
         given = {
@@ -73,14 +73,14 @@ def _port(process: subprocess.Popen[bytes], log: Path) -> int:
     while time.monotonic() < until and process.poll() is None:
         if found := re.search(rb"serving MCP at http://\S+:(\d+)/mcp", log.read_bytes()):
             return int(found[1])
-        time.sleep(0.02)  # nobody tells of a line in a file
+        time.sleep(0.02)  # polled: a file sends no notification of a new line
     raise RuntimeError(log.read_text())
 
 
 def send(port: int, request: bytes) -> Reply:
-    """One request and its answer, up to the end of the first event or of the connection."""
+    """Send a request; return its answer up to the end of the first event or of the connection."""
     with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
-        with suppress(OSError):  # the server may have answered and not want the rest
+        with suppress(OSError):  # the server may have answered and closed
             connection.sendall(request)
         answer = b""
         with suppress(OSError):

@@ -1,4 +1,4 @@
-"""A real authorization server on loopback, as far as a resource server sees one: metadata, keys, signed tokens."""
+"""A real authorization server on loopback: metadata, keys and signed tokens."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ TOKENS = "/token"
 
 @cache
 def private_key(algorithm: str, name: str = "") -> Any:
-    """A key to sign with; the same for the same name, since RSA keys take long to find."""
+    """Return a signing key, cached by name, since generating RSA keys is slow."""
     del name
     if algorithm.startswith(("RS", "PS")):
         return new_rsa_key(65_537, 2_048)
@@ -37,7 +37,7 @@ def private_key(algorithm: str, name: str = "") -> Any:
 
 
 def public_jwk(algorithm: str, name: str, **more: Any) -> dict[str, Any]:
-    """A key as a JWKS publishes it."""
+    """Return the public key as a JWKS has it."""
     maker: Any = get_default_algorithms()[algorithm]
     public = maker.to_jwk(private_key(algorithm, name).public_key(), as_dict=True)
     return {**public, "kid": name, "use": "sig", "alg": algorithm, **more}
@@ -45,7 +45,7 @@ def public_jwk(algorithm: str, name: str, **more: Any) -> dict[str, Any]:
 
 @dataclass
 class Issuer:
-    """One issuer; what it publishes may be changed while it runs."""
+    """An issuer whose published documents can be changed while it runs."""
 
     url: str = ""
     keys: list[dict[str, Any]] = field(default_factory=lambda: [public_jwk("RS256", "first")])
@@ -55,11 +55,11 @@ class Issuer:
 
     @property
     def fetches(self) -> int:
-        """How often the keys were asked for."""
+        """How often the keys were fetched."""
         return sum(call.path == KEYS for call in self.site.calls)
 
     def answer(self, call: Call) -> bytes:
-        """What it says at a path."""
+        """Return the response to a request."""
         metadata = {
             "issuer": self.url,
             "jwks_uri": self.url + KEYS,
@@ -77,32 +77,32 @@ class Issuer:
         return _json(documents[call.path])
 
     def _granted(self, call: Call) -> bytes:
-        """A token for whoever asks, made out to the resource that is named."""
+        """Return a token for the named resource, to any client."""
         form = dict(parse_qsl(call.body.decode()))
         token = self.token(sub="the client", aud=form.get("resource"))
         granted = {"access_token": token, "token_type": "Bearer", "expires_in": 300}
         return _json(granted)
 
     def claims(self, **changed: Any) -> dict[str, Any]:
-        """Those of a good token, changed; None leaves one out."""
+        """Return the claims of a valid token with changes; None removes a claim."""
         now = int(time.time())
         good = {"iss": self.url, "aud": AUDIENCE, "sub": "alice", "iat": now, "exp": now + 300, "scope": "keyhole"}
         return {name: value for name, value in {**good, **changed}.items() if value is not None}
 
     def token(self, algorithm: str = "RS256", kid: str = "first", key: Any = None, **changed: Any) -> str:
-        """A token with these claims, signed with the key of that name or the one that is given."""
+        """Return a token with these claims, signed with the key of this name, or with `key`."""
         signing = private_key(algorithm, kid) if key is None else key
         return jwt.encode(self.claims(**changed), signing, algorithm, {"kid": kid})
 
 
 def _json(document: Any) -> bytes:
-    """One answer a connection, and the client is told so."""
+    """Return a JSON response that closes the connection."""
     return response(json.dumps(document).encode(), Content_Type="application/json", Connection="close")
 
 
 @contextmanager
 def issuer() -> Iterator[Issuer]:
-    """An issuer that runs until the block ends."""
+    """Run an issuer until the block ends."""
     made = Issuer()
 
     def talking(site: Site) -> Talk:

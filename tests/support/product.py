@@ -7,7 +7,7 @@ from typing import Any
 
 from keyhole.config.config import Config
 from keyhole.extract.workers.base import Extractor
-from keyhole.rerank.rerank_passages import SecondOpinion
+from keyhole.rerank.rerank_passages import PassageReranker
 from keyhole.retrieval.retrieve import Retrieval
 from keyhole.store.base import Store
 from keyhole.store.memory import MemoryStore
@@ -27,11 +27,11 @@ def retrieval(
     engines: Sequence[Engine] = (),
     clock: Clock | None = None,
     extractor: Extractor | None = None,
-    second: SecondOpinion | None = None,
+    reranker: PassageReranker | None = None,
 ) -> Retrieval:
     """A product that finds `answers` on the network (see FakeFetcher) and keeps artifacts in memory."""
     clock = clock or Clock()
     fetcher, store = FakeFetcher(answers), store or MemoryStore(clock)
     return Retrieval(
-        config or Config(), fetcher, store, Panel(engines), SECRET, clock, extractor or InProcess(), second
+        config or Config(), fetcher, store, Panel(engines), SECRET, clock, extractor or InProcess(), reranker
     )

@@ -7,17 +7,15 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, Final
 
-from keyhole.budget.budget import allowance
-from keyhole.budget.clients import HOSTS, Host
-from keyhole.callers import Caller
-from keyhole.cli.install.clients import CLIENTS, Client
-from keyhole.cli.install.paths import Machine
+from keyhole.budget.budget import client_budget
+from keyhole.budget.clients import CLIENT_LIMITS, ClientLimits, limits_of
+from keyhole.cli.install.clients import CLIENTS, Client, Machine
 from keyhole.config.config import Config
 from keyhole.config.schema import SETTINGS, Setting
 from keyhole.errors import RULES
 from keyhole.render.answer import WARNINGS
 from keyhole.serve.tools import tool_list
-from tests.support.console import command_line
+from tests.support.console import capture_parser
 
 GROUPS: Final = {
     "max_chars": "Budget of a result",
@@ -100,7 +98,7 @@ def _setting_rows(rows: Iterable[Setting]) -> str:
     return "\n".join(
         head
         + [
-            f"| `{row.variable}` | {row.unit} | {_default(getattr(default, row.field))} | {row.reason} |"
+            f"| `{row.variable}` | {row.unit} | {_default(getattr(default, row.field))} | {row.description} |"
             for row in rows
         ]
     )
@@ -135,22 +133,22 @@ def warnings() -> str:
 def clients() -> str:
     """Every client that is known, with what it lets through, what it gets unasked, and where that is from."""
     head = ["| client | lets through | unasked it gets | waits for a call | from |", "| --- | --- | ---: | --- | --- |"]
-    return "\n".join(head + [_client(host) for host in HOSTS])
+    return "\n".join(head + [_client(host) for host in CLIENT_LIMITS])
 
 
-def _client(host: Host) -> str:
+def _client(host: ClientLimits) -> str:
     since = ".".join(map(str, host.since))
     caps = {"bytes": host.max_bytes, "characters": host.max_chars, "tokens": host.max_tokens}
     lets = ", ".join(f"{most:,} {unit}" for unit, most in caps.items() if most)
-    unasked = f"{allowance(Config(), Caller(host.name, since)).size:,} bytes"
+    unasked = f"{client_budget(Config(), limits_of(host.name, since)).size:,} bytes"
     waits = f"{host.timeout:g} s" if host.timeout else ""
-    name = f"`{host.name}`{'…' if host.prefix else ''}{f' from {since}' if since else ''}"
+    name = f"`{host.name}`{'…' if host.is_prefix else ''}{f' from {since}' if since else ''}"
     return f"| {name} | {lets} | {unasked} | {waits} | {host.source} |"
 
 
 def commands() -> str:
     """Every command of `keyhole` with its arguments."""
-    return "\n\n".join(_command(name, help, parser) for name, help, parser in verbs(command_line()))
+    return "\n\n".join(_command(name, help, parser) for name, help, parser in verbs(capture_parser()))
 
 
 def _described(command: str) -> dict[str, str]:
@@ -216,7 +214,7 @@ def _registration(client: Client) -> str:
     machine = Machine("linux", Path("~"), Path(), {})
     project = f"`{client.project}`" if client.project else ""
     cells = (
-        f"`{client.name}`", f"`{client.user(machine)[0].as_posix()}`", project, "yes" if client.shape.url else "no",
+        f"`{client.name}`", f"`{client.user_paths(machine)[0].as_posix()}`", project, "yes" if client.shape.url else "no",
         f"[{client.title}]({client.source})",
     )  # fmt: skip
     return f"| {' | '.join(cells)} |"

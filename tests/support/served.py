@@ -1,4 +1,4 @@
-"""The server over real HTTP: its process, or its application in a thread where a test must look inside."""
+"""The server over real HTTP: in a process, or in a thread for tests that inspect it."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ from keyhole.cli.build import build
 from keyhole.config.config import Config
 from keyhole.retrieval.retrieve import Retrieval
 from keyhole.retrieval.tenants import Tenants
-from keyhole.serve.http.app import Parts, application
+from keyhole.serve.http.app import AppDependencies, build_app
 from keyhole.serve.http.auth.authenticate import Verifier
-from keyhole.serve.http.drain import Draining
-from keyhole.serve.http.probes import look_at
+from keyhole.serve.http.drain import DrainState
+from keyhole.serve.http.probes import check_stores
 from keyhole.serve.tools import build_server
 from tests.support.loopback import PATIENCE
 from tests.support.waiting import wait_for
@@ -38,7 +38,7 @@ ACCEPT = {"Content-Type": "application/json", "Accept": "application/json, text/
 
 @dataclass(slots=True)
 class Served:
-    """A server's process and what it wrote to stderr."""
+    """A server's process and its lines on stderr."""
 
     process: subprocess.Popen[bytes]
     port: int = 0
@@ -46,21 +46,21 @@ class Served:
 
     @property
     def url(self) -> str:
-        """Where clients connect."""
+        """The URL of the MCP endpoint."""
         return f"http://127.0.0.1:{self.port}/mcp"
 
     def get(self, path: str, **headers: str) -> tuple[int, str]:
-        """Status and body of a GET on a connection of its own."""
+        """Return status and body of a GET on a new connection."""
         return get(self.port, path, **headers)
 
     def wait(self) -> int:
-        """The exit code."""
+        """Wait for the process to end; return its exit code."""
         return self.process.wait(timeout=PATIENCE)
 
 
 @contextmanager
 def server_process(home: Path, *program: str, **environment: str) -> Iterator[Served]:
-    """`keyhole serve --http`, or another program that prints the same first line, until the block ends."""
+    """Run `keyhole serve --http`, or another program that prints the same first line, until the block ends."""
     process = subprocess.Popen(
         [sys.executable, *(program or ("-m", "keyhole", "serve", "--http", "--port", "0"))],
         stderr=subprocess.PIPE,
@@ -98,7 +98,7 @@ def _read(pipe: Any, lines: list[str]) -> None:
 
 
 def get(port: int, path: str, **headers: str) -> tuple[int, str]:
-    """Status and body of a GET; a header's underscores are hyphens."""
+    """Return status and body of a GET. Underscores in header names become hyphens."""
     connection = HTTPConnection("127.0.0.1", port, timeout=PATIENCE)
     try:
         connection.request("GET", path, headers={name.replace("_", "-"): value for name, value in headers.items()})
@@ -109,7 +109,7 @@ def get(port: int, path: str, **headers: str) -> tuple[int, str]:
 
 
 class Post:
-    """A POST whose answer is read later."""
+    """A POST request whose answer is read later."""
 
     def __init__(self, port: int, message: dict[str, Any], **headers: str) -> None:
         self._connection = HTTPConnection("127.0.0.1", port, timeout=PATIENCE)
@@ -117,7 +117,7 @@ class Post:
         self._connection.request("POST", "/mcp", json.dumps({"jsonrpc": "2.0", **message}), {**ACCEPT, **named})
 
     def answer(self) -> tuple[int, dict[str, str], str]:
-        """Status, headers and body."""
+        """Return status, headers and body."""
         try:
             response = self._connection.getresponse()
             return response.status, {n.lower(): v for n, v in response.getheaders()}, response.read().decode()
@@ -130,7 +130,7 @@ class Post:
 
 
 def open_session(port: int, **headers: str) -> str:
-    """The id of a new session of the handshake era."""
+    """Open a session of the handshake era; return its id."""
     status, found, _ = Post(port, {"id": 0, "method": "initialize", "params": INITIALIZE}, **headers).answer()
     assert status == 200
     session = found["mcp-session-id"]
@@ -140,19 +140,19 @@ def open_session(port: int, **headers: str) -> str:
 
 
 def tool_call(tool: str, **arguments: Any) -> dict[str, Any]:
-    """The message that calls a tool."""
+    """Return the message of a tool call."""
     return {"id": 1, "method": "tools/call", "params": {"name": tool, "arguments": arguments}}
 
 
 class Names:
-    """Knows the tenant of every token: `token-NAME` is NAME's."""
+    """Verifier for which `token-NAME` belongs to the tenant NAME."""
 
     async def verify_token(self, token: str) -> AccessToken | None:
         name = token.removeprefix("token-")
         return None if name == token else AccessToken(token=token, client_id=name, scopes=[])
 
     async def aclose(self) -> None:
-        """Nothing is open."""
+        """Do nothing: there are no resources."""
 
 
 @dataclass(slots=True)
@@ -165,13 +165,13 @@ class InProcess:
 
     @property
     def url(self) -> str:
-        """Where clients connect."""
+        """The URL of the MCP endpoint."""
         return f"http://127.0.0.1:{self.port}/mcp"
 
 
 @contextmanager
 def application_server(config: Config, verifier: Verifier | None = None) -> Iterator[InProcess]:
-    """The application over the real product, listening on loopback, until the block ends."""
+    """Serve the application over the real product on loopback until the block ends."""
     with socket.socket(proto=socket.IPPROTO_TCP) as listener:
         listener.bind(("127.0.0.1", 0))
         listener.listen(256)
@@ -198,10 +198,10 @@ async def _serve(
         return tenants.of(tenant)
 
     async def look() -> str:
-        return await asyncio.to_thread(look_at, tenants.stores, False)
+        return await asyncio.to_thread(check_stores, tenants.stores, False)
 
-    parts = Parts(Draining(), look, tenants.sizes, None, verifier)
-    app = application(config, build_server(product), parts)
+    parts = AppDependencies(DrainState(), look, tenants.sizes, None, verifier)
+    app = build_app(config, build_server(product), parts)
     server = uvicorn.Server(uvicorn.Config(app, log_config=None, access_log=False, timeout_graceful_shutdown=1))
     ends.append(server)
     made.append(InProcess(listener.getsockname()[1], tenants, asyncio.get_running_loop()))

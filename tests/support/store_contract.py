@@ -389,10 +389,10 @@ class StoreContract(ABC):
     def test_a_store_says_which_words_it_holds(self, store: Store) -> None:
         store.put(artifact(), "fish water größe")
         assert (
-            store.held(("fish", "bird", ("birds", "water"), "größe", "", "a b"))
+            store.contains_words(("fish", "bird", ("birds", "water"), "größe", "", "a b"))
             == (True, False, True, True) + (False,) * 2
         )
-        assert store.held(()) == ()
+        assert store.contains_words(()) == ()
 
     # The latest of a URL.
 

@@ -1,54 +1,60 @@
-"""The budget of one call: what was asked for, what the client lets through, and what the settings say. Pure."""
+"""Compute the budget of one call from its arguments, the client's limits, the settings and the session."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
 
-from keyhole.budget.clients import Host, host_of
-from keyhole.callers import Caller
+from keyhole.budget.clients import ClientLimits
 from keyhole.config.config import Config
 from keyhole.config.schema import MAX_BUDGET, MIN_BUDGET, MIN_TOKENS
 from keyhole.text.measure import Measure, fits, serialized_size
 
-KNOWN_SIZE: Final = 16_000
-"""Bytes of a result for a client that is known to let more through than the 9,000 that every one does: some 4,000
-tokens of English, 2 % of a context of 200,000. Not the cap: that a client takes 48,000 is no wish to read them."""
-MARGIN: Final = 20
-"""One part in so many of a client's cap is left free, for what it counts and we do not see."""
+KNOWN_CLIENT_BYTES: Final = 16_000
+"""Default bytes of a result for a client known to accept more than 9,000: about 4,000 tokens of English, 2 % of a
+context of 200,000. Far below the limits of most clients: a high limit does not mean that the user wants long results."""
+HEADROOM_SHARE: Final = 20
+"""A twentieth (5 %) of a client's limit stays free for what the client counts and the server cannot see."""
 CONTEXT_SHARE: Final = 8
-"""One part in so many of a model's context is the most that one result takes: four results fill half of it, and the
-other half is for the conversation, the tools and the answer."""
-SIZE_PER_TOKEN: Final = 4
-"""Bytes of English in a token: by it the words around a text are chosen, which are English."""
+"""One result takes at most an eighth of a model's context. Four results then fill half of it; the other half is for the
+conversation, the tools and the answer."""
+BYTES_PER_TOKEN: Final = 4
+"""Bytes of English text in a token. The lines that Keyhole adds are English."""
 BRIEF_BELOW: Final = 1_200
-"""Bytes. Under such a budget title, address, facts and advice would take more than the text."""
-AHEAD: Final = 5.0
-"""Seconds before the client stops waiting at which a call ends by itself, so that it still says something."""
+"""Bytes. In a smaller budget the title, address, facts and advice would take more room than the text."""
+TIMEOUT_MARGIN: Final = 5.0
+"""Seconds before the client's timeout at which a call ends by itself, so that the client still gets an answer."""
 
-READ_OVERHEAD: Final = 1_500
+WINDOW_OVERHEAD: Final = 1_500
 """Bytes kept free in a reading window for the longest header, both continuation calls and the facts."""
-READ_TOKENS: Final = 400
-"""The same in tokens: addresses and ids are dense."""
+WINDOW_OVERHEAD_TOKENS: Final = 400
+"""The same overhead in tokens: addresses and ids take many tokens."""
+
+SESSION_SHARE: Final = 4
+"""A result takes at most a quarter of the tokens left in the session, so that results shrink step by step and no single
+call uses up the session."""
+MIN_SESSION_TOKENS: Final = 400
+"""Tokens of a result however few are left in the session: the header and a passage of about a hundred words."""
 
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """What a result may measure: all of these at once."""
+    """The limits that a result keeps, all of them at once."""
 
     size: int
     """Bytes of the whole result as JSON."""
     tokens: int | None = None
-    """Of its text, as `tokens.estimate` counts; None for no bound of its own."""
+    """Tokens of the text, as `tokens.estimate` counts them; None for no limit."""
     note: str = ""
-    """One line for the reader where this is less than what was asked for."""
+    """A line that tells the reader why the budget is smaller than requested, or ""."""
     chars: int | None = None
-    """Characters of its text; None for no bound of its own."""
+    """Characters of the text; None for no limit."""
 
     @property
     def measure(self) -> Measure:
-        """What a text takes of `size`: its bytes, or its share of the tokens or characters where that is more."""
+        """Return the function that measures text against `size`: its bytes, or its share of the tokens or characters
+        scaled to `size` where that is more."""
         if self.tokens is None and self.chars is None:
             return serialized_size
         weight = 0
@@ -56,68 +62,92 @@ class Budget:
             from keyhole.budget.tokens import capacity
 
             weight = capacity(self.tokens)
-        return partial(_share, self.size, weight, self.chars)
+        return partial(_scaled_size, self.size, weight, self.chars)
 
     def holds(self, text: str) -> bool:
-        """Whether it takes no more than `size`."""
+        """Return True if `text` fits."""
         return fits(text, self.size, self.measure)
 
-    @property
-    def english(self) -> int:
-        """Bytes of English that fit: by them the words around a text are chosen."""
-        return min(self.size, self.chars or self.size, (self.tokens or self.size) * SIZE_PER_TOKEN)
+    def smaller(self, size: int) -> Budget:
+        """Return the budget with `size` bytes less."""
+        return replace(self, size=self.size - size) if size else self
 
     @property
-    def brief(self) -> bool:
-        """Whether there is only room for the text and what reads on in it."""
-        return self.english < BRIEF_BELOW
+    def english_bytes(self) -> int:
+        """Return the bytes of English text that fit. The length of the header depends on it."""
+        return min(self.size, self.chars or self.size, (self.tokens or self.size) * BYTES_PER_TOKEN)
 
     @property
-    def reading(self) -> int:
-        """What of `size` the text in a reading window takes. Of a small budget a fifth: its words are brief."""
+    def is_brief(self) -> bool:
+        """Return True if there is only room for the text and the call that continues it."""
+        return self.english_bytes < BRIEF_BELOW
+
+    @property
+    def window_size(self) -> int:
+        """Return the part of `size` for the text of a reading window; at least a fifth of it."""
         size = self.size
         tokens, chars = self.tokens or size, self.chars or size
-        kept = (READ_OVERHEAD, READ_TOKENS * size // tokens, READ_OVERHEAD * size // chars)
-        return max(size - max(kept), size // 5)
+        overhead = max(WINDOW_OVERHEAD, WINDOW_OVERHEAD_TOKENS * size // tokens, WINDOW_OVERHEAD * size // chars)
+        return max(size - overhead, size // 5)
 
 
-def allowance(config: Config, caller: Caller, max_chars: int | None = None, max_tokens: int | None = None) -> Budget:
-    """The budget of a call that asked for so many bytes and tokens, None for what it did not ask for."""
-    host = host_of(caller.client, caller.version)
-    most = min(MAX_BUDGET, _spared(host.max_bytes) or MAX_BUDGET)
-    size = min(most, max(MIN_BUDGET, max_chars or _usual(config, host)))
-    chars = _spared(host.max_chars)
+def client_budget(
+    config: Config, limits: ClientLimits, max_chars: int | None = None, max_tokens: int | None = None
+) -> Budget:
+    """Return the budget of a call that asks for `max_chars` bytes and `max_tokens` tokens; None asks for the default."""
+    most = min(MAX_BUDGET, _with_headroom(limits.max_bytes) or MAX_BUDGET)
+    size = min(most, max(MIN_BUDGET, max_chars or _default_bytes(config, limits)))
+    chars = _with_headroom(limits.max_chars)
     shares = [max(MIN_TOKENS, config.context_tokens // CONTEXT_SHARE)] if config.context_tokens else []
-    caps = [*([cap] if (cap := _spared(host.max_tokens)) else []), *shares]
-    # No tokenizer makes more tokens than bytes: a cap that the size keeps already is not computed.
-    tokens = min([*([max_tokens] if max_tokens else []), *(cap for cap in caps if cap < size)], default=None)
+    token_limits = [*([limit] if (limit := _with_headroom(limits.max_tokens)) else []), *shares]
+    # No tokenizer makes more tokens than bytes, so a limit of at least `size` tokens is never computed.
+    effective = [limit for limit in token_limits if limit < size]
+    tokens = min([*([max_tokens] if max_tokens else []), *effective], default=None)
     lowered = [f"{most:,} bytes"] if (max_chars or 0) > most else []
     lowered += [f"{chars:,} characters"] if chars and (max_chars or 0) > chars else []
-    lowered += [f"{min(caps):,} tokens"] if caps and (max_tokens or 0) > min(caps) else []
-    who = "the context" if shares and lowered and not host.name else host.name or "Keyhole"
-    note = f"Within {' and '.join(lowered)}, not what was asked for: {who} takes no more." if lowered else ""
+    lowered += [f"{min(token_limits):,} tokens"] if token_limits and (max_tokens or 0) > min(token_limits) else []
+    limited_by = "the context" if shares and lowered and not limits.name else limits.name or "Keyhole"
+    note = f"Limited to {' and '.join(lowered)} by {limited_by}, less than requested." if lowered else ""
     return Budget(size, tokens, note, chars if chars and chars < size else None)
 
 
-def deadline(seconds: float, caller: Caller) -> float:
-    """The seconds that a call may take: those of the settings, or fewer where the client waits no longer."""
-    patience = host_of(caller.client, caller.version).timeout
-    return min(seconds, patience - AHEAD) if patience else seconds
+def session_budget(budget: Budget, session_tokens: int | None, spent: int) -> Budget:
+    """Return `budget` lowered for a session of `session_tokens`, of which `spent` are used; None for no session limit."""
+    if session_tokens is None:
+        return budget
+    left = max(0, session_tokens - spent)
+    most = max(MIN_SESSION_TOKENS, left // SESSION_SHARE)
+    # The bytes are limited too: the facts of a result are not counted in tokens.
+    size = max(MIN_BUDGET, most * BYTES_PER_TOKEN)
+    # Text that is not English may take as many tokens as bytes.
+    tokens = min(most, budget.tokens or most) if most < budget.size else budget.tokens
+    if size >= budget.size:
+        return replace(budget, tokens=tokens)
+    is_lower = most < (budget.tokens or budget.size)
+    reason = f"Session budget: {left:,} of {session_tokens:,} tokens left, so results are short." if is_lower else ""
+    return replace(budget, size=size, tokens=tokens, note=" ".join(filter(None, (budget.note, reason))))
 
 
-def _usual(config: Config, host: Host) -> int:
-    """Bytes of a result for which nothing was asked."""
-    known = host.max_bytes or host.max_chars
-    return config.max_chars if "max_chars" in config.origins or not known else host.usual or KNOWN_SIZE
+def call_timeout(seconds: float, limits: ClientLimits) -> float:
+    """Return the seconds that a call may take: `seconds`, or fewer if the client stops waiting before."""
+    return min(seconds, limits.timeout - TIMEOUT_MARGIN) if limits.timeout else seconds
 
 
-def _spared(cap: int | None) -> int | None:
-    """A client's cap less the margin."""
-    return cap - cap // MARGIN if cap else None
+def _default_bytes(config: Config, limits: ClientLimits) -> int:
+    """Return the bytes of a result for which no size was requested."""
+    is_known = limits.max_bytes or limits.max_chars
+    if "max_chars" in config.origins or not is_known:
+        return config.max_chars
+    return limits.default_bytes or KNOWN_CLIENT_BYTES
 
 
-def _share(size: int, weight: int, chars: int | None, text: str) -> int:
-    """What a text takes of `size`, of which `weight` and `chars` are the whole. Rounded up, so never too little."""
+def _with_headroom(limit: int | None) -> int | None:
+    """Return a client's limit minus 5 %."""
+    return limit - limit // HEADROOM_SHARE if limit else None
+
+
+def _scaled_size(size: int, weight: int, chars: int | None, text: str) -> int:
+    """Return what `text` takes of `size`, if `weight` and `chars` correspond to the whole of it. Rounds up."""
     taken = serialized_size(text)
     if chars:
         taken = max(taken, -(-len(text) * size // chars))

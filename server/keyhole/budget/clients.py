@@ -1,7 +1,7 @@
-"""What each known client lets through: a table, each row with its source and date. Pure.
+"""The limits that known clients put on a result: a table, each row with its source and date.
 
-A row stands on what a real client does or says in its code; a client without such evidence has none and is treated as
-unknown. Names are compared in lower case, and by their beginning where a client adds the name of the server.
+A row rests on what a real client does or on its code. A client without such evidence has no row and counts as unknown.
+Names are compared in lower case, and by their beginning where a client appends the name of the server.
 """
 
 from __future__ import annotations
@@ -13,57 +13,57 @@ from typing import Final
 from keyhole.config.schema import MAX_BUDGET
 
 DECLARED_CHARS: Final = MAX_BUDGET
-"""Characters that our tools declare as `anthropic/maxResultSizeChars`: the most that a call can ask for, so that what
-it asked for is never put into a file instead. Claude Code takes up to 500,000; unasked, a call gets far less."""
+"""Characters that the tools declare as `anthropic/maxResultSizeChars`: the most that a call can ask for, so that Claude
+Code never puts a requested result into a file. Claude Code accepts up to 500,000; results are far shorter by default."""
 
-_PROXIED: Final = re.compile(r" \(via [^)]*\)$")
-"""What mcp-remote adds to the name of the client that it speaks for."""
+_PROXY_SUFFIX: Final = re.compile(r" \(via [^)]*\)$")
+"""mcp-remote appends this to the name of the client that it relays."""
 MAX_NAME: Final = 200
-"""Characters of a name that are looked at: several times the longest known one. Each request may give another."""
+"""Characters of a name that are compared: several times the longest known name. Each request may send another name."""
 
 
 @dataclass(frozen=True, slots=True)
-class Host:
-    """One client and the caps it sets on a result; None where it sets none."""
+class ClientLimits:
+    """One client and the limits it puts on a result; None for no limit."""
 
     name: str
     max_bytes: int | None = None
-    """Of the serialized result."""
+    """Bytes of the serialized result."""
     max_chars: int | None = None
-    """Of its text."""
+    """Characters of the text."""
     max_tokens: int | None = None
-    """Of its text, as the client counts them."""
-    usual: int | None = None
-    """Bytes of a result for which nothing was asked, where what the client lets through depends on what it does not
-    tell, such as its model."""
+    """Tokens of the text, as the client counts them."""
+    default_bytes: int | None = None
+    """Bytes of a result for which no size was requested, where the limit depends on facts that the client does not
+    send, such as its model."""
     timeout: float | None = None
-    """Seconds that it waits for a call."""
+    """Seconds that the client waits for a call."""
     source: str = ""
     """Where the figures are from, with the date."""
-    prefix: bool = False
-    """Whether more may follow the name."""
+    is_prefix: bool = False
+    """True if more may follow the name."""
     since: tuple[int, ...] = ()
-    """The version from which on this holds."""
+    """The first version for which the row holds."""
 
 
-UNKNOWN: Final = Host("")
-HOSTS: Final = (
-    Host(
+UNKNOWN_CLIENT: Final = ClientLimits("")
+CLIENT_LIMITS: Final = (
+    ClientLimits(
         "codex-mcp-client",
         max_bytes=48_000,
-        usual=11_000,
+        default_bytes=11_000,
         timeout=300,
         source="measured with Codex 0.169, 2026-11: the middle of longer results is elided, beyond 48,000 bytes with a "
         "model that it knows and 12,000 with another; 300 s from its source",
         since=(0, 169),
     ),
-    Host(
+    ClientLimits(
         "codex-mcp-client",
         max_bytes=10_000,
         timeout=60,
         source="openai/codex#7906, 2025-12: a policy of 10,000 bytes; 60 s from its documentation, 2026-11",
     ),
-    Host(
+    ClientLimits(
         "claude-code",
         max_chars=DECLARED_CHARS,
         timeout=60,
@@ -71,7 +71,7 @@ HOSTS: Final = (
         "60 s to the first byte over HTTP; name from a run of 2.1.197",
         since=(2, 1, 91),
     ),
-    Host(
+    ClientLimits(
         "claude-code",
         max_chars=50_000,
         max_tokens=8_000,
@@ -79,40 +79,40 @@ HOSTS: Final = (
         source="its documentation, 2026-11: MAX_MCP_OUTPUT_TOKENS is 25,000, by a count of up to three times our "
         "estimate (see docs/how-it-works/budgets.md); longer text goes to a file",
     ),
-    Host(
+    ClientLimits(
         "claude-ai",
         max_chars=100_000,
         timeout=60,
         source="150,000 in its documentation, 100,000 in lirantal/awesome-mcp-best-practices#2, 2025-05; 60 s from "
         "anthropics/claude-code#36319, 2026-03; name from logs of Claude Desktop",
     ),
-    Host(
+    ClientLimits(
         "visual studio code",
         max_bytes=8_192,
         source="setting chat.agent.largeToolResultsToDisk.thresholdBytes, microsoft/vscode#329276, 2026-08: more goes "
         "to a file",
-        prefix=True,
+        is_prefix=True,
     ),
-    Host(
+    ClientLimits(
         "gemini-cli-mcp-client",
         max_chars=40_000,
         timeout=600,
         source="bundle of @google/gemini-cli 0.61, 2026-11: DEFAULT_TRUNCATE_TOOL_OUTPUT_THRESHOLD; name from a run",
-        prefix=True,
+        is_prefix=True,
     ),
-    Host(
+    ClientLimits(
         "qwen-cli-mcp-client",
         max_chars=25_000,
         timeout=600,
         source="bundle of @qwen-code/qwen-code, 2026-11: DEFAULT_TRUNCATE_TOOL_OUTPUT_THRESHOLD; name from a run",
-        prefix=True,
+        is_prefix=True,
     ),
-    Host(
+    ClientLimits(
         "copilot-cli",
         max_bytes=20_480,
         source="measured with Copilot CLI 1.0.102, 2026-11: more goes to a file",
     ),
-    Host(
+    ClientLimits(
         "opencode",
         max_bytes=51_200,
         timeout=60,
@@ -120,14 +120,14 @@ HOSTS: Final = (
         "default of the TypeScript SDK that it is built on",
     ),
 )
-"""The newer version of a client stands before the older."""
+"""A newer version of a client stands before an older one."""
 
 
-def host_of(client: str, version: str = "") -> Host:
-    """The row of a client that named itself so, `UNKNOWN` for one that is in no row."""
-    name = _PROXIED.sub("", client[:MAX_NAME].strip().lower())
+def limits_of(client: str, version: str = "") -> ClientLimits:
+    """Return the row of the client with this name and version, or `UNKNOWN_CLIENT`."""
+    name = _PROXY_SUFFIX.sub("", client[:MAX_NAME].strip().lower())
     numbers = tuple(int(number) for number in re.findall(r"\d{1,9}", version[:40])[:3])
-    for host in HOSTS:
-        if (name == host.name or (host.prefix and name.startswith(host.name))) and numbers >= host.since:
-            return host
-    return UNKNOWN
+    for row in CLIENT_LIMITS:
+        if (name == row.name or (row.is_prefix and name.startswith(row.name))) and numbers >= row.since:
+            return row
+    return UNKNOWN_CLIENT

@@ -10,10 +10,10 @@ import re
 from typing import Final
 
 from keyhole.records import CHANGED, MARKDOWN, Artifact
-from keyhole.text.diff import from_note
+from keyhole.text.diff import parse_ranges
 from keyhole.text.escape import plain_line
 
-ROOMY: Final = 2_000
+HEADER_FROM: Final = 2_000
 """Bytes. A smaller budget keeps its room for the text."""
 MAX_NAME: Final = 60
 """Bytes of an author or a site: longer ones are lists of names."""
@@ -41,12 +41,12 @@ def header_facts(artifact: Artifact) -> dict[str, object]:
     about = {name: value for name, value in named.items() if value}
     facts: dict[str, object] = {"about": about} if about else {}
     if artifact.replaces:
-        count, ranges = from_note(artifact.note(CHANGED) or "0")
+        count, ranges = parse_ranges(artifact.note(CHANGED) or "0")
         facts["changed"] = {"since": artifact.replaces, "new": count, "ranges": [list(span) for span in ranges]}
     return facts
 
 
-def site_and_day(artifact: Artifact, date: str) -> list[str]:
+def site_and_date(artifact: Artifact, date: str) -> list[str]:
     """A source's site, where its title and address do not say it, and the day of a date."""
     return [fact for fact in (_site(artifact), day_of(date)) if fact]
 
@@ -77,7 +77,7 @@ def _byline(artifact: Artifact) -> str:
 def _changes(artifact: Artifact) -> str:
     if not artifact.replaces:
         return ""
-    count, ranges = from_note(artifact.note(CHANGED) or "0")
+    count, ranges = parse_ranges(artifact.note(CHANGED) or "0")
     since = f'Changed since an earlier fetch (id="{artifact.replaces}")'
     if not count:
         return f"{since}: nothing is new, text was removed or moved."

@@ -1,22 +1,20 @@
-"""What a result says of its session: what was shown before, and what is left. Words only, on our side of a boundary."""
+"""Render the lines that say which earlier calls of the session showed the passages that are left out."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from keyhole.records import Repeat
 from keyhole.text.escape import plain_line
 
-if TYPE_CHECKING:
-    from keyhole.records import Repeat
-
-MAX_ABOUT: Final = 40
-"""Bytes of what an earlier call asked for: enough to know it again."""
+MAX_LABEL: Final = 40
+"""Bytes of an earlier call's query: enough to recognise it."""
 
 
-def shown_before(repeats: Sequence[Repeat], others: bool) -> str:
-    """The stretches left out of a page, each with the call that showed it, and how to have them again. `others`:
-    whether other passages are shown instead."""
+def repeats_line(repeats: Sequence[Repeat], others: bool) -> str:
+    """Return the line that names the stretches left out of a page, the calls that showed them, and how to see them
+    again. `others`: True if replacement passages are shown."""
     if not repeats:
         return ""
     by_call: dict[int, list[Repeat]] = {}
@@ -27,23 +25,18 @@ def shown_before(repeats: Sequence[Repeat], others: bool) -> str:
     return f"Left out, as shown before: {where}. repeat=true shows it again.{instead}"
 
 
-def shown_before_briefly(repeats: Sequence[Repeat]) -> str:
-    """The same for one source of a search."""
+def short_repeats(repeats: Sequence[Repeat]) -> str:
+    """Return the same for one source of a search, without the calls' queries."""
     calls = {repeat.call for repeat in repeats}
     which = f"call{'s' if len(calls) > 1 else ''} {', '.join(map(str, sorted(calls)))}"
     return f"shown before: {_stretches(repeats)} in {which}" if repeats else ""
 
 
-def which_calls(repeats: Iterable[Repeat]) -> str:
-    """The calls that a search's sources name by number, and how to have again what they showed."""
+def repeat_calls_line(repeats: Iterable[Repeat]) -> str:
+    """Return the line that names the calls to which the sources of a search refer by number."""
     calls = {repeat.call: _call(repeat) for repeat in repeats}
     named = ", ".join(calls[number] for number in sorted(calls))
     return f"Left out, as shown before in {named}; repeat=true shows it again." if calls else ""
-
-
-def running_out(left: int, whole: int) -> str:
-    """That the session's budget shortens this result."""
-    return f"Session budget: {left:,} of {whole:,} tokens left, so results are short."
 
 
 def _stretches(repeats: Sequence[Repeat]) -> str:
@@ -51,5 +44,5 @@ def _stretches(repeats: Sequence[Repeat]) -> str:
 
 
 def _call(repeat: Repeat) -> str:
-    about = plain_line(repeat.about, MAX_ABOUT)
-    return f"call {repeat.call} ({about})" if about else f"call {repeat.call}"
+    label = plain_line(repeat.label, MAX_LABEL)
+    return f"call {repeat.call} ({label})" if label else f"call {repeat.call}"

@@ -1,50 +1,54 @@
-"""The numbered sources of a search as text and facts. Chooses nothing: what is shown of each was decided before.
+"""Render the numbered sources of a search as text and facts.
 
-A source that shows passages has lines of its own and its text inside a boundary. The others stand in one list at the
-end, a line each, and what engines say of them in one block after it, a line each too, so that no text of a page or of
-an engine ever begins a line outside a boundary, or can pass for another source within one.
+A source that shows passages has lines of its own, and its text stands inside a boundary. The other sources stand in one
+list at the end, a line each. Their snippets stand in one block after it, a line each too. So no text of a page or of an
+engine begins a line outside a boundary, or can pass for another source inside one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
-from keyhole.records import Repeat, Source, Window
-from keyhole.render.answer import END, MAX_URL, boundary, notes, read_call, title_line
-from keyhole.render.header import day_of, site_and_day
-from keyhole.render.repeats import shown_before_briefly
+from keyhole.records import EngineReport, Repeat, Source, Window
+from keyhole.render.answer import END, MAX_URL, caveats, enclose, read_call, title_line
+from keyhole.render.header import day_of, site_and_date
+from keyhole.render.repeats import short_repeats
 from keyhole.text.escape import plain_line
 from keyhole.text.measure import clip
 
 MAX_COPIES: Final = 3
-"""Sites named that have the same text; the rest are counted, and `_meta` has their URLs."""
+"""Sites named that have the same text. The rest are counted, and `_meta` has their URLs."""
 MAX_HOST: Final = 60
-"""Bytes of such a site's name."""
+"""Bytes of the name of such a site."""
 MAX_SNIPPET: Final = 300
-"""Bytes of what an engine says of a page: engines give some 150 to 300 characters."""
-WEAK: Final = "Weak match: these pages may not contain the answer."
-NOTHING: Final = "Nothing matches: no page that was read holds a word of the query."
+"""Bytes of a search engine's snippet; engines give about 150 to 300 characters."""
+WEAK_MATCH: Final = "Weak match: these pages may not contain the answer."
+NO_MATCH: Final = "Nothing matches: no page that was read holds a word of the query."
+
+
+UNRANKED: Final = "The pages are too long to rank in time: read them by their ids, with a query."
 
 
 @dataclass(frozen=True, slots=True)
-class Cited:
-    """A source that shows passages: its text with gap lines, where reading goes on, whose text it repeats."""
+class CitedSource:
+    """A source that shows passages."""
 
     source: Source
     body: str
+    """The passages, with gap lines between them."""
     mark: str
-    following: Window | None
+    next_window: Window | None
     repeats: tuple[int, ...] = ()
-    """Numbers of sources that show what is left out of this one because it is the same."""
+    """Numbers of the sources that show the same text, which is left out here."""
     before: tuple[Repeat, ...] = ()
-    """What is left out because the session was shown it before."""
+    """Stretches left out because the session was shown them before."""
 
 
 @dataclass(frozen=True, slots=True)
-class Listed:
-    """A source that shows none; `snippet` is "" where there is no room for it."""
+class ListedSource:
+    """A source that shows no passages; `snippet` is "" if there is no room for it."""
 
     source: Source
     snippet: str = ""
@@ -52,71 +56,117 @@ class Listed:
     before: tuple[Repeat, ...] = ()
 
 
-def results(status: Sequence[str], cited: Sequence[Cited], listed: Sequence[Listed], mark: str, *, brief: bool) -> str:
-    """The whole result. `brief`: without titles and facts, for budgets that have no room for them."""
+def search_status(
+    shown: int,
+    total: int,
+    reports: Sequence[EngineReport],
+    late: int,
+    scope: str,
+    stored: int = 0,
+    notes: str = "",
+    brief: bool = False,
+    characters: int = 0,
+) -> str:
+    """Return the status line of a search: the number of sources, how many the store gave, and what went wrong.
+
+    `characters` of pages are shown; `late` pages were not read in time. `brief`: leave out the reasons and remarks of
+    engines, which could leave no room for the passages.
+    """
+    where = "stored artifacts" if scope == "stored" else "the web"
+    left_out = f", {total - shown} not shown: the budget is small" if shown < total else ""
+    sources = f"{total} source{'s' if total != 1 else ''}"
+    found = f"{stored} of {sources} from the store" if scope == "both" else f"{sources} from {where}"
+    if brief:
+        reports = [replace(report, fault=report.fault.partition(" (")[0], note="") for report in reports]
+    length = f"{characters:,} characters shown." if characters and not brief else ""
+    late_line = f"{late} not read in time." if late else ""
+    return _join(f"{found}{left_out}.", length, _engines(reports), late_line, notes)
+
+
+def _engines(reports: Sequence[EngineReport]) -> str:
+    """Return which engines failed, what others left out, and which filters no engine applied."""
+    failed = [f"{report.name}: {plain_line(report.fault, MAX_URL)}" for report in reports if report.fault]
+    failures = f"{len(reports) - len(failed)} of {len(reports)} engines; {'; '.join(failed)}." if failed else ""
+    notes = [f"{report.name}: {plain_line(report.note, MAX_URL)}." for report in reports if report.note]
+    unapplied: dict[str, list[str]] = {}
+    for report in reports:
+        for name in report.unapplied:
+            unapplied.setdefault(name, []).append(report.name)
+    without_news = ", ".join(unapplied.pop("news", []))
+    by_engines: dict[str, list[str]] = {}
+    for name, engines in unapplied.items():
+        by_engines.setdefault(", ".join(engines), []).append(name)
+    notes += [f"{', '.join(names)} not applied by {engines}." for engines, names in by_engines.items()]
+    notes += [f"No news by {without_news}: web pages instead."] if without_news else []
+    return _join(failures, *notes)
+
+
+def render_sources(
+    status: Sequence[str], cited: Sequence[CitedSource], listed: Sequence[ListedSource], mark: str, *, brief: bool
+) -> str:
+    """Return the text of the whole result. `brief`: leave out titles and facts, for small budgets."""
     parts = ["\n".join(status)]
-    parts += [cited_text(each, number, brief=brief) for number, each in enumerate(cited, start=1)]
+    parts += [render_cited(each, number, brief=brief) for number, each in enumerate(cited, start=1)]
     if listed:
         rows = list(enumerate(listed, start=len(cited) + 1))
         lines = ["Also found:"] if cited else []
-        lines += [listed_line(each, number, brief=brief) for number, each in rows]
+        lines += [render_listed(each, number, brief=brief) for number, each in rows]
         snippets = [f"[{number}] {each.snippet}" for number, each in rows if each.snippet]
-        parts.append("\n".join([*lines, *([boundary("\n".join(snippets), mark)] if snippets else [])]))
+        parts.append("\n".join([*lines, *([enclose("\n".join(snippets), mark)] if snippets else [])]))
     return "\n\n".join(parts) + f"\n{END}"
 
 
-def cited_text(cited: Cited, number: int, *, brief: bool) -> str:
-    """A source with its passages."""
+def render_cited(cited: CitedSource, number: int, *, brief: bool) -> str:
+    """Return the lines of a source with its passages."""
     source, url = cited.source, clip(cited.source.url, MAX_URL)
-    call = read_call(source.artifact.id, cited.following) if source.artifact and source.stored else ""
+    call = read_call(source.artifact.id, cited.next_window) if source.artifact and source.stored else ""
     facts = "" if brief else _facts_line(cited)
     head = [f"[{number}] {url}"] if brief else [f"[{number}] {title_line(source.title) or 'Untitled'}", url]
-    return "\n".join(
-        line for line in (*head, facts, boundary(cited.body, cited.mark), call and f"Next: {call}") if line
-    )
+    return "\n".join(line for line in (*head, facts, enclose(cited.body, cited.mark), call and f"Next: {call}") if line)
 
 
-def listed_line(listed: Listed, number: int, *, brief: bool) -> str:
-    """A source without passages."""
+def render_listed(listed: ListedSource, number: int, *, brief: bool) -> str:
+    """Return the line of a source without passages."""
     source, artifact = listed.source, listed.source.artifact
-    why = f"not read: {source.not_read}" if source.not_read else ""
-    earlier = shown_before_briefly(listed.before)
-    about = ", ".join(
-        fact for fact in (why, "" if brief else day_of(source.date), _shares_with(listed.repeats), earlier) if fact
-    )
+    reason = f"not read: {source.not_read}" if source.not_read else ""
+    day = "" if brief else day_of(source.date)
+    facts = (reason, day, _shared_passage(listed.repeats), short_repeats(listed.before))
+    about = ", ".join(fact for fact in facts if fact)
     id = f' id="{artifact.id}"' if artifact and source.stored else ""
     title = "" if brief else title_line(source.title)
     line = f"[{number}] {clip(source.url, MAX_URL)}" + (f" ({about})" if about else "") + id
     return f"{line} {title}" if title else line
 
 
-def snippet(text: str, room: int) -> str:
-    """An engine's own words for a page, on one line."""
+def shorten_snippet(text: str, room: int) -> str:
+    """Return a search engine's snippet as one line of at most `room` bytes."""
     return plain_line(text, room)
 
 
-def facts(cited: Sequence[Cited], listed: Sequence[Listed], *, total: int, weak: bool) -> dict[str, object]:
-    """The same for programs: what is not known of a source is left out. `total`: sources, also those not shown."""
+def search_facts(
+    cited: Sequence[CitedSource], listed: Sequence[ListedSource], *, total: int, weak: bool
+) -> dict[str, object]:
+    """Return the facts of the sources for programs. `total` counts all sources, also those not shown."""
     sources = [*(each.source for each in cited), *(each.source for each in listed)]
     return {"total": total, "weak": weak, "sources": [_source_facts(source) for source in sources]}
 
 
-def _facts_line(cited: Cited) -> str:
+def _facts_line(cited: CitedSource) -> str:
     source, artifact = cited.source, cited.source.artifact
     if artifact is None:
         return ""
-    told = [*site_and_day(artifact, source.date), f"{len(artifact.text):,} characters"]
-    if source.stored and not cited.following:
-        told.append(f'id="{artifact.id}"')
-    same, earlier = _shares_with(cited.repeats), shown_before_briefly(cited.before)
+    facts = [*site_and_date(artifact, source.date), f"{len(artifact.text):,} characters"]
+    if source.stored and not cited.next_window:
+        facts.append(f'id="{artifact.id}"')
+    same, earlier = _shared_passage(cited.repeats), short_repeats(cited.before)
     sentences = [
-        ", ".join(told) + ".",
-        *notes(artifact, ""),
+        ", ".join(facts) + ".",
+        *caveats(artifact, ""),
         _also_at(source.copies),
         f"{same[:1].upper()}{same[1:]}, left out here." if same else "",
         f"{earlier[:1].upper()}{earlier[1:]}." if earlier else "",
     ]
-    return " ".join(sentence for sentence in sentences if sentence)
+    return _join(*sentences)
 
 
 def _also_at(copies: Sequence[str]) -> str:
@@ -126,17 +176,17 @@ def _also_at(copies: Sequence[str]) -> str:
 
 
 def _host(url: str) -> str:
-    # By hand, as urllib refuses some hosts that a page's URL may have.
+    # Not urllib: it refuses some hosts that the URL of a page may have.
     return url.partition("://")[2].split("/")[0].rpartition("@")[2].removeprefix("www.") or url
 
 
-def _shares_with(numbers: Sequence[int]) -> str:
+def _shared_passage(numbers: Sequence[int]) -> str:
     return f"shares a passage with {', '.join(f'[{number}]' for number in sorted(numbers))}" if numbers else ""
 
 
 def _source_facts(source: Source) -> dict[str, object]:
     artifact = source.artifact
-    known = {
+    facts = {
         "url": source.url,
         "title": title_line(source.title),
         "artifact_id": artifact.id if artifact and source.stored else "",
@@ -145,4 +195,8 @@ def _source_facts(source: Source) -> dict[str, object]:
         "copies": list(source.copies),
         "not_read": source.not_read,
     }
-    return {name: value for name, value in known.items() if value}
+    return {name: value for name, value in facts.items() if value}
+
+
+def _join(*sentences: str) -> str:
+    return " ".join(sentence for sentence in sentences if sentence)

@@ -1,33 +1,227 @@
-"""One call of a tool by its name, with the arguments as they came. No retrieval here, and nothing of the protocol: the
-command line calls by it too, for which the protocol's types would take as long to load as all else."""
+"""Check the arguments of a tool call and make the call. The published schemas of the arguments are here too.
+
+No protocol type is imported: the command line calls the tools through this module too, and loading the protocol's types
+takes as long as everything else that a command loads.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
-from typing import Any
+from functools import cache
+from typing import Annotated, Any, Final, Literal
 
-from keyhole.budget.budget import allowance
-from keyhole.budget.fit import cut
-from keyhole.callers import ANYBODY, Caller
-from keyhole.errors import KeyholeError
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+
+from keyhole.budget.budget import client_budget
+from keyhole.budget.fit import truncate
+from keyhole.config.schema import MAX_BUDGET, MIN_BUDGET, MIN_TOKENS
+from keyhole.errors import Code, KeyholeError
 from keyhole.records import Answer
-from keyhole.render.answer import failure
+from keyhole.render.answer import error_answer
+from keyhole.retrieval.call import UNKNOWN_CALLER, Caller
 from keyhole.retrieval.progress import Progress
 from keyhole.retrieval.retrieve import Retrieval
-from keyhole.retrieval.tool_arguments import parse_arguments
+
+MAX_NUMBER: Final = 2**63 - 1
+"""The largest whole number of 64 bits. It is not in the schema, where it would cost every client tokens for nothing."""
+
+_SITE: Final = re.compile(r"(?:site:)?(?:https?://)?(?:\*\.)?([\w-]+(?:\.[\w-]+)*)\.?(?::\d+)?(/\S*)?", re.IGNORECASE)
+
+
+def _as_list(value: object) -> object:
+    return [value] if isinstance(value, str) else value
+
+
+def _host(site: str) -> str:
+    """Return the host of a site, in whatever form it is written. Raises ValueError for a path: it would allow the whole host."""
+    match = _SITE.fullmatch(site.strip())
+    if match is None:
+        raise ValueError(f"{site[:64]!r} is not a site; give hosts such as docs.python.org")
+    if (match[2] or "/") != "/":
+        raise ValueError(
+            f"{site[:64]!r} has a path and sites are hosts; give {match[1]}, and words of the path in the query"
+        )
+    return match[1].lower()
+
+
+def _no_bool(value: object) -> object:
+    if isinstance(value, bool):
+        raise ValueError("must be a whole number")
+    return value
+
+
+def _within_64_bits(value: int) -> int:
+    if value > MAX_NUMBER:
+        raise ValueError(f"must be at most {MAX_NUMBER}")
+    return value
+
+
+Phrasings = Annotated[list[Annotated[str, Field(min_length=1, max_length=2_000)]], BeforeValidator(_as_list)]
+Sites = Annotated[list[Annotated[str, AfterValidator(_host)]], BeforeValidator(_as_list)]
+# Bounds stand inside the union: only there does pydantic publish them as `minimum` and `maximum`.
+Offset = Annotated[int, Field(ge=0), BeforeValidator(_no_bool), AfterValidator(_within_64_bits)]
+Count = Annotated[int, Field(ge=1), BeforeValidator(_no_bool), AfterValidator(_within_64_bits)]
+Results = Annotated[int, Field(ge=1, le=20), BeforeValidator(_no_bool)]
+Budget = Annotated[
+    Annotated[int, Field(ge=MIN_BUDGET, le=MAX_BUDGET), BeforeValidator(_no_bool)] | None,
+    Field(description="Upper bound of the result in bytes of JSON. Default 9000; 16000 for a client known to take it."),
+]
+
+Tokens = Annotated[
+    Annotated[int, Field(ge=MIN_TOKENS, le=MAX_BUDGET), BeforeValidator(_no_bool)] | None,
+    Field(description="Upper bound of the result in tokens, by a careful estimate; max_chars holds besides."),
+]
+Repeat = Annotated[
+    bool, Field(description="Show again what an earlier call of this session showed already. Default false.")
+]
+
+
+class WebFetch(BaseModel):
+    """Arguments of web_fetch."""
+
+    model_config = ConfigDict(extra="forbid", str_strip_whitespace=True)
+    url: str = Field(description="Absolute http:// or https:// URL of the page.", min_length=1)
+    query: str | None = Field(
+        None,
+        max_length=2_000,
+        description="What you want to know, in words the page would use. Without it: the head and tail of the page.",
+    )
+    max_chars: Budget = None
+    max_tokens: Tokens = None
+    refresh: bool = Field(
+        False,
+        description="Fetch again even if the page was fetched within the last 15 minutes. Default false.",
+    )
+    repeat: Repeat = False
+
+
+class Search(BaseModel):
+    """Arguments of search."""
+
+    model_config = ConfigDict(extra="forbid", str_strip_whitespace=True)
+    query: str = Field(description="The question, in a few words.", min_length=1, max_length=2_000)
+    queries: Phrasings | None = Field(
+        None, max_length=5, description="Up to 5 other phrasings of the same question, searched for together with it."
+    )
+    scope: Literal["web", "stored", "both"] = Field(
+        "web",
+        description="'web' asks search engines; 'stored' looks through pages fetched before; or 'both'. Default web.",
+    )
+    max_results: Results = Field(5, description="Sources to read, 1 to 20. Default 5.")
+    max_chars: Budget = None
+    max_tokens: Tokens = None
+    sites: Sites | None = Field(None, max_length=20, description="Only these sites, such as docs.python.org.")
+    exclude_sites: Sites | None = Field(None, max_length=20, description="Never these sites.")
+    freshness: Literal["day", "week", "month", "year"] | None = Field(
+        None, description="Only pages from the last day, week, month or year."
+    )
+    language: str | None = Field(
+        None,
+        pattern=r"^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})?$",
+        description="Language of the pages, such as en or pt-BR.",
+    )
+    country: str | None = Field(
+        None, pattern=r"^[A-Za-z]{2}$", description="Country whose results come first, such as us or de."
+    )
+    kind: Literal["web", "news"] = Field("web", description="'web' or 'news'. Default web.")
+    fetch: bool = Field(
+        True, description="False: only titles, addresses and the engines' snippets, no page is read. Default true."
+    )
+    repeat: Repeat = False
+
+
+class ReadArtifact(BaseModel):
+    """Arguments of read_artifact."""
+
+    model_config = ConfigDict(extra="forbid")
+    id: str = Field(description="The id that web_fetch or search gave.", min_length=1, max_length=200)
+    offset: Offset = Field(0, description="First character to read, counted from 0. Default 0.")
+    limit: Count | None = Field(
+        None,
+        description="Characters to read; the result takes at most as many bytes as this, or the default. With query "
+        "or find: upper bound of the result in bytes. At most 200000.",
+    )
+    query: str | None = Field(None, max_length=2_000, description="Show the passages that answer this instead.")
+    find: str | None = Field(
+        None,
+        max_length=4_000,
+        description="Show where this quote stands in the text instead, with its offsets.",
+    )
+    max_tokens: Tokens = None
+    repeat: Repeat = False
+
+
+ARGUMENTS: dict[str, type[BaseModel]] = {
+    "web_fetch": WebFetch,
+    "search": Search,
+    "read_artifact": ReadArtifact,
+}
+
+
+@cache  # the SDK lists the tools anew before each call without a session, to check its headers
+def argument_schema(name: str) -> dict[str, Any]:
+    """Return the JSON Schema of a tool's arguments, without parts that confuse models: titles, null types, `anyOf` with one
+    type."""
+    schema = ARGUMENTS[name].model_json_schema()
+    properties = {each: _simplified(prop) for each, prop in schema["properties"].items()}
+    required = {"required": schema["required"]} if "required" in schema else {}
+    return {"type": "object", "properties": properties, **required, "additionalProperties": False}
+
+
+def parse_arguments(name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arguments as Python values, without absent and null ones.
+
+    Raises KeyholeError (invalid_argument), which names the argument, the fault, and what is accepted.
+    """
+    model = ARGUMENTS[name]
+    present = {key: value for key, value in arguments.items() if value is not None}
+    unknown = [key for key in present if key not in model.model_fields]
+    if unknown:
+        accepted = ", ".join(model.model_fields)
+        raise KeyholeError(Code.INVALID_ARGUMENT, f"{name} has no argument {unknown[0][:64]!r}; it takes {accepted}")
+    if name == "search" and "query" not in present and (phrasings := _as_list(present.get("queries"))):
+        present["query"] = phrasings[0] if isinstance(phrasings, list) else phrasings  # a list is a question too
+    try:
+        parsed = model.model_validate(present)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_context=False, include_input=False)[0]
+        where = str(first["loc"][0]) if first["loc"] else name
+        raise KeyholeError(Code.INVALID_ARGUMENT, f"{where}: {_fault(model, where, first)}", argument=where) from error
+    values = parsed.model_dump(exclude_unset=True)
+    if values.get("query") and values.get("find"):
+        raise KeyholeError(Code.INVALID_ARGUMENT, "find: give query or find, not both", argument="find")
+    if isinstance(values.get("limit"), int):
+        values["limit"] = min(values["limit"], MAX_BUDGET)
+    return values
+
+
+def _fault(model: type[BaseModel], where: str, error: Any) -> str:
+    """Return what is wrong with an argument, in words that a model understands."""
+    if error["type"] == "string_pattern_mismatch":
+        return f"has the wrong form: {model.model_fields[where].description}"
+    return str(error["msg"]).removeprefix("Value error, ")
+
+
+def _simplified(prop: dict[str, Any]) -> dict[str, Any]:
+    arms = [arm for arm in prop.pop("anyOf", []) if arm != {"type": "null"}]
+    merged = {**(arms[0] if len(arms) == 1 else {}), **prop}
+    merged.pop("title", None)
+    if merged.get("default") is None:
+        merged.pop("default", None)
+    return merged
 
 
 async def dispatch(
-    retrieval: Retrieval, tool: str, arguments: Mapping[str, Any], progress: Progress, caller: Caller = ANYBODY
+    retrieval: Retrieval, tool: str, arguments: Mapping[str, Any], progress: Progress, caller: Caller = UNKNOWN_CALLER
 ) -> Answer:
-    """Check the arguments and have the tool answer. A KeyholeError is an answer too, within the caller's budget."""
+    """Check the arguments, call the tool, and return its answer. A KeyholeError becomes an answer within the budget."""
     try:
-        given = parse_arguments(tool, arguments)
+        parsed = parse_arguments(tool, arguments)
         if tool == "web_fetch":
-            return await retrieval.web_fetch(**given, caller=caller)
+            return await retrieval.web_fetch(**parsed, caller=caller)
         if tool == "search":
-            return await retrieval.search(**given, caller=caller, progress=progress)
-        return await retrieval.read_artifact(**given, caller=caller)
+            return await retrieval.search(**parsed, caller=caller, progress=progress)
+        return await retrieval.read_artifact(**parsed, caller=caller)
     except KeyholeError as error:
-        budget = allowance(retrieval.config, caller)
-        return cut(failure(error), budget.size, budget.measure)
+        return truncate(error_answer(error), client_budget(retrieval.config, caller.limits))

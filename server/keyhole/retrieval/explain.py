@@ -1,4 +1,4 @@
-"""Who looks on while a call is answered, so that it can be explained afterwards. Changes nothing of the answer."""
+"""The port that records what a call found, so that `--explain` can show it. It changes nothing in the answer."""
 
 from __future__ import annotations
 
@@ -8,25 +8,24 @@ from typing import Protocol
 from keyhole.records import Artifact, EngineReport, Ranked, Source
 
 
-class Witness(Protocol):
-    """Told what a call found, before it is known how much of that fits."""
+class CallRecorder(Protocol):
+    """Receives what a call found, before it is known how much of it fits the budget."""
 
     def page(self, artifact: Artifact) -> None:
-        """The page that was asked for."""
+        """Record the requested page."""
         ...
 
     def sources(self, sources: Sequence[Source], reports: Sequence[EngineReport], ranked: Ranked | None) -> None:
-        """The sources of a search, how the engines are, and the passages of each source, best first."""
+        """Record the sources of a search, the engines' reports, and the passages of each source, best first."""
         ...
 
 
-class _Nobody:
+class _NoRecorder:
     def page(self, artifact: Artifact) -> None:
-        """Nobody looks."""
+        """Record nothing."""
 
     def sources(self, sources: Sequence[Source], reports: Sequence[EngineReport], ranked: Ranked | None) -> None:
-        """Nobody looks."""
+        """Record nothing."""
 
 
-NOBODY: Witness = _Nobody()
-"""What looks on while agents call."""
+NO_RECORDER: CallRecorder = _NoRecorder()

@@ -1,5 +1,7 @@
-"""Where calls tell what they are, how long their stages took and how much they moved. Who listens is set from outside;
-nobody is by default. No page content and no address passes through here, only names and numbers."""
+"""Report calls, the time of their stages and the amounts they move to observers, which metrics and logs register.
+
+There are no observers by default. Only names and numbers are reported, never page content or an address.
+"""
 
 from __future__ import annotations
 
@@ -8,55 +10,55 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager, nullco
 from dataclasses import dataclass
 from typing import Final, Literal, Protocol
 
-Stage = Literal["store", "fetch", "extract", "engines", "rank", "wording"]
+Stage = Literal["store", "fetch", "extract", "engines", "rank", "render"]
 Amount = Literal["bytes_in", "characters_saved"]
 OK: Final = "ok"
 CANCELLED: Final = "cancelled"
 
 
 @dataclass(slots=True)
-class Call:
-    """One call of a tool while it is under way, or a request for stored pages, whose method stands for the tool."""
+class ObservedCall:
+    """One call of a tool while it runs, or one request for stored pages, whose method stands for the tool."""
 
     tool: str
     tenant: str
     outcome: str = CANCELLED
-    """`ok` or the code of the error, once there is an answer; what ends without one was cancelled."""
+    """`ok` or the error code once there is an answer. A call that ends without an answer was cancelled."""
 
 
 class Observer(Protocol):
-    """Who is told, from the event loop and from threads. It must not raise, and must be quick: it stands in the path
-    of every call."""
+    """Receives reports from the event loop and from threads. It must not raise and must be quick: every call waits for
+    it."""
 
-    def call(self, call: Call) -> AbstractContextManager[object]:
-        """Around one call of a tool; its outcome is set when the context ends."""
+    def call(self, call: ObservedCall) -> AbstractContextManager[object]:
+        """Return a context for one call of a tool; the call's outcome is set when the context ends."""
         ...
 
     def stage(self, name: Stage) -> AbstractContextManager[object]:
-        """Around one stage of one call."""
+        """Return a context for one stage of one call."""
         ...
 
     def add(self, what: Amount, amount: int) -> None:
-        """So much more of something."""
+        """Add an amount to a count."""
         ...
 
     def refused(self, reason: str) -> None:
-        """A request was turned away before it became a call; `reason` is one of few."""
+        """Count a request that was turned away before it became a call; there are few different reasons."""
         ...
 
     def answered(self, status: int) -> None:
-        """An HTTP request was answered with this status."""
+        """Count an HTTP response with this status."""
         ...
 
 
 _observers: tuple[Observer, ...] = ()
-_UNHEARD: Final = nullcontext()
+_NO_CONTEXT: Final = nullcontext()
 
 
 @contextmanager
-def listening(*observers: Observer) -> Iterator[None]:
-    """Have these told of everything while the block runs."""
-    global _observers  # what is told passes through every layer, and few listen: one place for them
+def observed_by(*observers: Observer) -> Iterator[None]:
+    """Report everything that happens in the block to these observers."""
+    global _observers  # every layer reports and few listen, so the observers have one place
     before = _observers
     _observers = (*before, *observers)
     try:
@@ -65,39 +67,39 @@ def listening(*observers: Observer) -> Iterator[None]:
         _observers = before
 
 
-def stage(name: Stage) -> AbstractContextManager[object]:
-    """Around one stage of a call."""
-    return _around([observer.stage(name) for observer in _observers]) if _observers else _UNHEARD
-
-
 @contextmanager
-def call(tool: str, tenant: str) -> Iterator[Call]:
-    """Around one call of a tool; the block sets its outcome."""
-    told = Call(tool, tenant)
-    with _around([observer.call(told) for observer in _observers]):
-        yield told
+def observe_call(tool: str, tenant: str) -> Iterator[ObservedCall]:
+    """Report the block as one call of a tool; the block sets the call's outcome."""
+    observed = ObservedCall(tool, tenant)
+    with _combined([observer.call(observed) for observer in _observers]):
+        yield observed
 
 
-def add(what: Amount, amount: int) -> None:
-    """So much more of something, by the call that is under way."""
+def stage(name: Stage) -> AbstractContextManager[object]:
+    """Return a context that reports its block as one stage of a call."""
+    return _combined([observer.stage(name) for observer in _observers]) if _observers else _NO_CONTEXT
+
+
+def add_amount(what: Amount, amount: int) -> None:
+    """Add to a count of the running call."""
     for observer in _observers:
         observer.add(what, amount)
 
 
-def refused(reason: str) -> None:
-    """A request was turned away."""
+def count_refusal(reason: str) -> None:
+    """Count a request that was turned away."""
     for observer in _observers:
         observer.refused(reason)
 
 
-def answered(status: int) -> None:
-    """An HTTP request was answered."""
+def count_response(status: int) -> None:
+    """Count an HTTP response."""
     for observer in _observers:
         observer.answered(status)
 
 
 @contextmanager
-def _around(contexts: list[AbstractContextManager[object]]) -> Iterator[None]:
+def _combined(contexts: list[AbstractContextManager[object]]) -> Iterator[None]:
     with ExitStack() as stack:
         for context in contexts:
             stack.enter_context(context)

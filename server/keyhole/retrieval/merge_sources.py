@@ -1,4 +1,4 @@
-"""Sources of the store and of the web as one list, each page once; and why the store had none. Pure; ranks nothing."""
+"""Merge the sources of the store and of the web into one list that contains each page once."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from keyhole.store.base import Word
 from keyhole.websearch.canonical import page_key
 
 MAX_NAMED: Final = 12
-"""Words that an error names: of a long question the first say enough."""
+"""Words that an error names; the first words of a long question say enough."""
 
 
-def each_once(sources: Iterable[Source]) -> tuple[Source, ...]:
-    """One source for each page, where its first stood: the one with the fresher text, or with any text at all."""
+def deduplicate(sources: Iterable[Source]) -> tuple[Source, ...]:
+    """Return one source for each page, at the place of its first: the one with the fresher text, or with any text."""
     pages: dict[str, Source] = {}
     for source in sources:
         page = page_key(source.url) or source.url
@@ -25,25 +25,25 @@ def each_once(sources: Iterable[Source]) -> tuple[Source, ...]:
     return tuple(pages.values())
 
 
-def joined(web: Sequence[Source], stored: Sequence[Source]) -> tuple[Source, ...]:
-    """Both lists in turn, the web's first; a page of both is one source."""
-    turns = zip_longest(web, stored)
-    return each_once(source for turn in turns for source in turn if source is not None)
+def interleave(web: Sequence[Source], stored: Sequence[Source]) -> tuple[Source, ...]:
+    """Return the sources of both lists in turn, the web's first. A page that is in both is one source."""
+    pairs = zip_longest(web, stored)
+    return deduplicate(source for pair in pairs for source in pair if source is not None)
 
 
 def _fresher(first: Source, second: Source) -> Source:
-    """The first where both are as fresh; the engine's snippet stays, and so does its date."""
-    kept = second if _fetched_at(second) > _fetched_at(first) else first
-    return replace(kept, snippet=first.snippet or second.snippet, date=kept.date or first.date or second.date)
+    """Return the fresher source, the first of equally fresh ones, with the first one's snippet and any known date."""
+    fresher = second if _fetched_at(second) > _fetched_at(first) else first
+    return replace(fresher, snippet=first.snippet or second.snippet, date=fresher.date or first.date or second.date)
 
 
 def _fetched_at(source: Source) -> float:
     return source.artifact.fetched_at if source.artifact else float("-inf")
 
 
-def nothing_stored(words: Sequence[Word], held: Sequence[bool]) -> KeyholeError:
-    """Why no stored page was found, in the words of the question that none of them holds."""
-    absent = [_name(word) for word, known in zip(words, held, strict=True) if not known]
+def nothing_stored_error(words: Sequence[Word], is_stored: Sequence[bool]) -> KeyholeError:
+    """Return the error for a search of the store without results. It names the words that no stored page contains."""
+    absent = [_name(word) for word, stored in zip(words, is_stored, strict=True) if not stored]
     named = ", ".join(absent[:MAX_NAMED]) + (f" and {len(absent) - MAX_NAMED} more" if len(absent) > MAX_NAMED else "")
     if len(absent) == len(words):
         return KeyholeError(Code.NO_RESULTS, f"no stored page holds a word of the question: {named or 'it has none'}")
@@ -52,5 +52,5 @@ def nothing_stored(words: Sequence[Word], held: Sequence[bool]) -> KeyholeError:
 
 
 def _name(word: Word) -> str:
-    """The word as it was asked, which stands last among its forms."""
+    """Return the word as the question spells it, which is the last of its forms."""
     return word if isinstance(word, str) else word[-1]

@@ -1,6 +1,6 @@
-"""From a URL to an artifact: a stored one that is fresh, or the page fetched, read and kept. Words nothing.
+"""Get the artifact of a URL: a fresh one from the store, or the page fetched, extracted and stored.
 
-The network, the reader of pages and the store are ports.
+The network, the extractor and the store are ports.
 """
 
 from __future__ import annotations
@@ -8,33 +8,40 @@ from __future__ import annotations
 import asyncio
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Final
 
 from keyhole.config.config import Config
 from keyhole.errors import Code, KeyholeError
 from keyhole.extract.workers.base import Extractor
-from keyhole.fetch.base import Fetcher, Terms
-from keyhole.fetch.known_urls import keys_of
+from keyhole.fetch.alternate_link import find_markdown_url
+from keyhole.fetch.base import Fetcher, FetchOptions
+from keyhole.fetch.known_urls import hash_page_urls
 from keyhole.fetch.validators import NOT_MODIFIED
 from keyhole.records import Artifact, Page
-from keyhole.retrieval import markdown_alternate
-from keyhole.retrieval.artifact import artifact_of, follow, validators
-from keyhole.retrieval.instrumentation import add, stage
+from keyhole.retrieval.artifact import link_to_previous, make_artifact, validators
+from keyhole.retrieval.instrumentation import add_amount, stage
+from keyhole.retrieval.markdown_alternate import adopt_markdown, is_markdown_of, is_same_text
 from keyhole.store.base import Clock, Store, artifact_id
 
-AFTER_READING: Final = 3.0
-"""Seconds kept of a call's deadline for what follows the reading of a page: saving the undigested text of one that
-could not be read in time, keeping it and choosing passages. It takes less than one, ten times at once a few."""
+AFTER_EXTRACTION: Final = 3.0
+"""Seconds of a call's deadline kept for what follows the extraction: storing the page, choosing passages, and saving
+what can be saved of a page that was not extracted in time. It takes less than one second, ten at once a few."""
 AFTER_SHARE: Final = 1 / 5
-"""Of what was left of it when the page was begun, where that is less."""
-_PICTURE: Final = "image/"
-_DRAWING: Final = "image/svg+xml"
+"""The same as a share of the time left when the page was begun, if that is less."""
+MARKDOWN_SECONDS: Final = 5.0
+"""Seconds that the author's Markdown may take: it is a small file beside a page that has arrived already."""
+MARKDOWN_SHARE: Final = 1 / 4
+"""The same as a share of the call's timeout, if that is less."""
+_IMAGE: Final = "image/"
+_SVG: Final = "image/svg+xml"
+
+Extracted = tuple[Artifact, str]
+"""An artifact and its search terms, separated by spaces."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pages:
-    """The pages of the web as artifacts, over the ports that this needs."""
+    """The pages of the web as artifacts."""
 
     config: Config
     fetcher: Fetcher
@@ -43,49 +50,81 @@ class Pages:
     secret: bytes
     clock: Clock
 
-    async def get(self, url: str, refresh: bool, terms: Terms) -> tuple[Artifact, bool]:
-        """The artifact of a URL and whether it is kept. Raises KeyholeError as fetching and reading do."""
-        after = min(AFTER_READING, (terms.until - asyncio.get_running_loop().time()) * AFTER_SHARE)
+    async def get(self, url: str, refresh: bool, options: FetchOptions) -> tuple[Artifact, bool]:
+        """Return the artifact of a URL, and True if it is stored.
+
+        `refresh`: ask the site even if a fresh artifact is stored. Raises KeyholeError as fetching and extraction do.
+        """
+        after = min(AFTER_EXTRACTION, (options.deadline - asyncio.get_running_loop().time()) * AFTER_SHARE)
         known = await self._recent(url)
-        if known and not terms.permits(known.url):
+        if known and not options.permits(known.url):
             known = None
         if known and not refresh and known.fetched_at >= self.clock() - self.config.freshness:
             return known, True
         self.extractor.warm()
-        page = await self._fetched(url, replace(terms, known=validators(known)))
+        page = await self._fetch(url, replace(options, validators=validators(known)))
         if known and page.status == NOT_MODIFIED:
             if await self._renew(known, page.fetched_at):
                 return replace(known, fetched_at=page.fetched_at), True
-            page = await self._fetched(url, terms)  # what was asked about is gone: once more, for the text itself
-        identify = partial(artifact_id, self.secret)
-        made = partial(self._made, until=terms.until - after)
-        artifact, words = await markdown_alternate.read(page, self.fetcher, made, identify, self.config.timeout)
+            page = await self._fetch(url, options)  # the stored text is gone meanwhile: ask for the text itself
+        artifact, terms = await self._extract_best(page, options.deadline - after)
         if known:
-            artifact = await asyncio.to_thread(follow, artifact, known)
-        return artifact, await self._keep(artifact, words)
+            artifact = await asyncio.to_thread(link_to_previous, artifact, known)
+        return artifact, await self._keep(artifact, terms)
 
-    async def _fetched(self, url: str, terms: Terms) -> Page:
+    async def _fetch(self, url: str, options: FetchOptions) -> Page:
         with stage("fetch"):
-            page = await self.fetcher.fetch(url, terms)
-        add("bytes_in", len(page.body))
+            page = await self.fetcher.fetch(url, options)
+        add_amount("bytes_in", len(page.body))
         return page
 
-    async def _made(self, page: Page, until: float) -> tuple[Artifact, str]:
+    async def _extract_best(self, page: Page, until: float) -> Extracted:
+        """Return the page, with the text of its author's Markdown if that is offered and is the same text."""
+        address = find_markdown_url(page)
+        if not address:
+            return await self._extract(page, until)
+        async with asyncio.TaskGroup() as group:
+            asking = group.create_task(self._markdown(address, until))
+            extracted = await self._extract_or_error(page, until)
+        markdown, html = asking.result(), None if isinstance(extracted, KeyholeError) else extracted[0]
+        if markdown and is_same_text(markdown[0].text, html.text if html else ""):
+            id = artifact_id(self.secret, page.url, markdown[0].text)
+            return adopt_markdown(markdown[0], html, page, address, id), markdown[1]
+        if isinstance(extracted, KeyholeError):
+            raise extracted
+        return extracted
+
+    async def _markdown(self, address: str, until: float) -> Extracted | None:
+        """Return the Markdown at `address` if it comes in time, complete and from the same origin; None otherwise."""
+        try:
+            async with asyncio.timeout(min(MARKDOWN_SECONDS, self.config.timeout * MARKDOWN_SHARE)):
+                page = await self.fetcher.fetch(address)
+                return await self._extract(page, until) if is_markdown_of(page, address) else None
+        except (KeyholeError, TimeoutError):
+            return None
+
+    async def _extract_or_error(self, page: Page, until: float) -> Extracted | KeyholeError:
+        try:
+            return await self._extract(page, until)
+        except KeyholeError as error:
+            return error
+
+    async def _extract(self, page: Page, until: float) -> Extracted:
         with stage("extract"):
-            document, words = await self.extractor.extract(page, until)
+            document, terms = await self.extractor.extract(page, until)
         kind = document.media_type
-        if kind.startswith(_PICTURE) and kind != _DRAWING:
-            # A description of a picture is no text to read in or to keep: it is why there is none.
-            described = " ".join(document.text.split())
-            raise KeyholeError(Code.UNSUPPORTED_MEDIA, described.rstrip("."), bytes=len(page.body))
-        return artifact_of(page, document, artifact_id(self.secret, page.url, document.text)), words
+        if kind.startswith(_IMAGE) and kind != _SVG:
+            # The description of an image is not a text to read or to store. It goes into the error instead.
+            description = " ".join(document.text.split())
+            raise KeyholeError(Code.UNSUPPORTED_MEDIA, description.rstrip("."), bytes=len(page.body))
+        return make_artifact(page, document, artifact_id(self.secret, page.url, document.text)), terms
 
     async def _recent(self, url: str) -> Artifact | None:
         try:
             with stage("store"):
                 return await asyncio.to_thread(self.store.recent, url.strip(), 0.0)
         except KeyholeError:
-            return None  # a store that fails must not keep a page from being read
+            return None  # a failing store must not keep a page from being read
 
     async def _renew(self, artifact: Artifact, fetched_at: float) -> bool:
         try:
@@ -93,13 +132,16 @@ class Pages:
         except KeyholeError:
             return False
 
-    async def _keep(self, artifact: Artifact, words: str) -> bool:
-        """Whether it is kept. It and its links become known under every policy, so that `known` can be set later."""
-        keys = await asyncio.to_thread(keys_of, artifact.url, artifact.text)
+    async def _keep(self, artifact: Artifact, terms: str) -> bool:
+        """Store the artifact, and return True if that worked.
+
+        Its URL and links become known under every policy, so that `known` can be set later.
+        """
+        keys = await asyncio.to_thread(hash_page_urls, artifact.url, artifact.text)
         try:
             with stage("store"):
-                # In one write, as the disk is waited for at each.
-                await asyncio.to_thread(self.store.put, artifact, words, keys)
+                # One write for both, because each write waits for the disk.
+                await asyncio.to_thread(self.store.put, artifact, terms, keys)
         except KeyholeError:
             with suppress(KeyholeError):
                 await asyncio.to_thread(self.store.remember, keys)

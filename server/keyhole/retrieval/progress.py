@@ -1,4 +1,4 @@
-"""How a call tells what it is at. Only the telling; who listens, and how it looks, is elsewhere."""
+"""The port through which a call reports its progress."""
 
 from __future__ import annotations
 
@@ -6,21 +6,22 @@ from collections.abc import Callable, Coroutine
 from typing import Any
 
 Progress = Callable[[float, float, str], Coroutine[Any, Any, None]]
-"""`(done, total, what)`."""
+"""Receives `(done, total, message)`."""
 
 
-async def silent(done: float, total: float, what: str) -> None:
-    """Nobody listens to this call."""
+async def no_progress(done: float, total: float, message: str) -> None:
+    """Ignore a report."""
 
 
-def rising(progress: Progress) -> Progress:
-    """The same, with what does not rise left out: the protocol asks for it, and parts that work at once cannot know."""
+def only_rising(progress: Progress) -> Progress:
+    """Return `progress` without reports that do not rise. The protocol requires this, and concurrent parts of a call
+    cannot know each other's progress."""
     last = -1.0
 
-    async def report(done: float, total: float, what: str) -> None:
+    async def report(done: float, total: float, message: str) -> None:
         nonlocal last
         if done > last:
             last = done
-            await progress(done, total, what)
+            await progress(done, total, message)
 
     return report

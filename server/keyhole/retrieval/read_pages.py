@@ -1,6 +1,6 @@
-"""Reads the best pages of a list at once, with more for those that fail, repeat or are late. No engine, no ranking.
+"""Read the best pages of a list concurrently, with reserves for pages that fail, repeat another one or are late.
 
-What to begin and when to stop is decided by pure functions of a `Standing`; the loop only does it.
+Pure functions of a `ReadState` decide what to begin and when to stop; the loop in `read_best` only does it.
 """
 
 from __future__ import annotations
@@ -13,23 +13,23 @@ from typing import Any, Final
 from keyhole.records import Hit, Source
 
 SPARES: Final = 2
-"""Pages begun beyond as many as are wanted. Of five results one or two as a rule cannot be read or repeat another, and
-to find that out first and then read the next would double the wait."""
+"""Pages begun beyond the wanted number. Of five results usually one or two cannot be read or repeat another one, and
+waiting for that before the next page is read would double the time."""
 LATE_SHARE: Final = 1 / 20
-"""Of a search's deadline (2 s of 40): after it a page counts as late, and a reserve is begun beside it. Most pages
-come sooner. A hedged request, as in Dean and Barroso, "The Tail at Scale", CACM 2013, but of another page."""
+"""Share of a search's deadline (2 s of 40) after which a page counts as late and a reserve is begun beside it. Most
+pages come sooner. A hedged request as in Dean and Barroso, "The Tail at Scale", CACM 2013, but for another page."""
 PATIENCE_SHARE: Final = 1 / 8
-"""Of the deadline (5 s of 40): so long late pages are waited for although as many as were asked for are there.
-They were ranked higher, and may hold the answer; a page that takes longer seldom comes at all."""
+"""Share of the deadline (5 s of 40) for which late pages are awaited although the wanted number has been read. They were
+ranked higher and may contain the answer; a page that takes longer seldom comes at all."""
 Read = Callable[[Hit], Coroutine[Any, Any, Source]]
-"""Reads one page; what fails is a source with `not_read`, never an exception."""
+"""Reads one page. A failure is a source with `not_read`, never an exception."""
 OnRead = Callable[[int, Hit], Awaitable[None]]
-"""Told how many pages are read, each time that there is one more, and which."""
+"""Receives the number of pages read and the latest one, each time that there is one more."""
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
-    """What is wanted: pages, how many at once, and the moments that count, in seconds of the event loop's clock."""
+class ReadPlan:
+    """The number of wanted pages and of concurrent fetches, and moments in seconds of the event loop's clock."""
 
     wanted: int
     at_once: int
@@ -40,112 +40,115 @@ class Plan:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
-    """How far it is: different pages read, hits begun and not yet begun, and when each page that is being read was
-    begun. `better`: how many of these were ranked above the last of the wanted pages that are there."""
+class ReadState:
+    """The progress of the reading at one moment."""
 
     now: float
     read: int
+    """Different pages read."""
     begun: int
     left: int
+    """Hits not yet begun."""
     running: tuple[float, ...]
+    """When each page that is being read was begun."""
     better: int
+    """Running pages that are ranked above the last of the wanted pages that were read."""
 
 
-def plan(wanted: int, at_once: int, deadline: float, now: float, until: float) -> Plan:
-    """The plan for a search with this `deadline` in seconds, whose reading must end at `until`."""
-    return Plan(wanted, at_once, now, deadline * LATE_SHARE, now + deadline * PATIENCE_SHARE, until)
+def make_plan(wanted: int, at_once: int, deadline: float, now: float, until: float) -> ReadPlan:
+    """Return the plan for a search with this `deadline` in seconds, whose reading must end at `until`."""
+    return ReadPlan(wanted, at_once, now, deadline * LATE_SHARE, now + deadline * PATIENCE_SHARE, until)
 
 
-def finished(plan: Plan, standing: Standing) -> bool:
-    """Whether there is nothing to wait for any more."""
-    if standing.now >= plan.until or not (standing.running or standing.left):
+def is_finished(plan: ReadPlan, state: ReadState) -> bool:
+    """Return True if there is nothing left to wait for."""
+    if state.now >= plan.until or not (state.running or state.left):
         return True
-    return standing.read >= plan.wanted and (not standing.better or standing.now >= plan.patience)
+    return state.read >= plan.wanted and (not state.better or state.now >= plan.patience)
 
 
-def to_begin(plan: Plan, standing: Standing) -> int:
-    """How many further pages to begin now: the spares, and one for each that is missing, failed or late."""
-    if standing.read >= plan.wanted:
+def pages_to_begin(plan: ReadPlan, state: ReadState) -> int:
+    """Return how many pages to begin now: the spares, and one for each page that is missing, failed or late."""
+    if state.read >= plan.wanted:
         return 0
-    in_time = sum(standing.now - begun < plan.late_after for begun in standing.running)
-    missing = max(plan.wanted + SPARES - standing.begun, plan.wanted - standing.read - in_time)
-    # Late ones hardly use their connection, but there must be an end of them.
-    room = min(plan.at_once - in_time, 2 * plan.at_once - len(standing.running))
-    return max(0, min(missing, room, standing.left))
+    in_time = sum(state.now - begun < plan.late_after for begun in state.running)
+    missing = max(plan.wanted + SPARES - state.begun, plan.wanted - state.read - in_time)
+    # Late pages hardly use their connections, but their number must be bounded.
+    room = min(plan.at_once - in_time, 2 * plan.at_once - len(state.running))
+    return max(0, min(missing, room, state.left))
 
 
-def look_again(plan: Plan, standing: Standing) -> float:
-    """When to look again even if no page has come."""
-    late = [begun + plan.late_after for begun in standing.running if begun + plan.late_after > standing.now]
-    patience = [plan.patience] if standing.read >= plan.wanted else []
+def next_check(plan: ReadPlan, state: ReadState) -> float:
+    """Return when to decide again, even if no page has arrived by then."""
+    late = [begun + plan.late_after for begun in state.running if begun + plan.late_after > state.now]
+    patience = [plan.patience] if state.read >= plan.wanted else []
     return min([plan.until, *late, *patience])
 
 
-async def read_best(hits: Sequence[Hit], plan: Plan, read: Read, on_read: OnRead) -> list[Source]:
-    """The sources of the hits that were begun, in the order of the hits; what did not come in time says so. A page that
-    nobody waits for, since it ranks below as many as are wanted, was only a spare and is no source.
+async def read_best(hits: Sequence[Hit], plan: ReadPlan, read: Read, on_read: OnRead) -> list[Source]:
+    """Return the sources of the hits that were begun, in the order of the hits.
 
-    Pages with nearly the same text count as one; of those that are one text only the first is a source.
+    A page that was not read in time says so. A page ranked below the wanted number, for which nobody waits, was only a
+    spare and is left out. Pages with nearly the same text count as one; of pages with the same text the first is kept.
     """
     now = asyncio.get_running_loop().time
     sources: dict[int, Source] = {}
     running: dict[asyncio.Task[Source], tuple[int, float]] = {}
-    begun = told = 0
+    begun = reported = 0
 
-    def standing() -> Standing:
+    def current() -> ReadState:
         read = _different(sources)
-        last = _last(read, plan.wanted)
+        last = _last_wanted(read, plan.wanted)
         better = sum(number < last for number, _ in running.values())
         since = tuple(at for _, at in running.values())
-        return Standing(now(), len(read), begun, len(hits) - begun, since, better)
+        return ReadState(now(), len(read), begun, len(hits) - begun, since, better)
 
     async with asyncio.TaskGroup() as group:
-        while not finished(plan, stands := standing()):
-            for hit in hits[begun : begun + to_begin(plan, stands)]:
-                running[group.create_task(read(hit))] = begun, stands.now
+        while not is_finished(plan, state := current()):
+            for hit in hits[begun : begun + pages_to_begin(plan, state)]:
+                running[group.create_task(read(hit))] = begun, state.now
                 begun += 1
-            wait = max(0.0, look_again(plan, standing()) - now())
+            wait = max(0.0, next_check(plan, current()) - now())
             done, _ = await asyncio.wait(running, timeout=wait, return_when=asyncio.FIRST_COMPLETED)
             for task in sorted(done, key=lambda task: running[task]):
                 number, _ = running.pop(task)
                 sources[number] = task.result()
-                if (count := len(_different(sources))) > told:
-                    told = count
+                if (count := len(_different(sources))) > reported:
+                    reported = count
                     await on_read(count, hits[number])
-        last = _last(_different(sources), plan.wanted)
+        last = _last_wanted(_different(sources), plan.wanted)
         for task, (number, _) in running.items():
             task.cancel()
             if number < last:
-                sources[number] = unread(hits[number], "timed out")
-    return _once(source for _, source in sorted(sources.items()))
+                sources[number] = unread_source(hits[number], "timed out")
+    return _without_repeats(source for _, source in sorted(sources.items()))
 
 
-def unread(hit: Hit, why: str = "") -> Source:
-    """The source of a hit that was not read; `why` is "" where nobody tried."""
-    return Source(hit.url, hit.title, hit.snippet, not_read=why, date=hit.date)
+def unread_source(hit: Hit, reason: str = "") -> Source:
+    """Return the source of a hit that was not read; `reason` is "" if no attempt was made."""
+    return Source(hit.url, hit.title, hit.snippet, not_read=reason, date=hit.date)
 
 
 def _different(sources: Mapping[int, Source]) -> list[int]:
-    """The numbers of the pages that were read, of those with nearly the same text the first."""
-    from keyhole.passages.near_duplicates import groups
+    """Return the numbers of the pages that were read; of pages with nearly the same text the first."""
+    from keyhole.passages.near_duplicates import group_duplicates
 
     read = [(number, source.sketch) for number, source in sorted(sources.items()) if source.sketch]
-    return [read[group[0]][0] for group in groups([sketch for _, sketch in read])]
+    return [read[group[0]][0] for group in group_duplicates([sketch for _, sketch in read])]
 
 
-def _last(read: Sequence[int], wanted: int) -> float:
-    """The number of the last wanted page that was read; pages above it are of use, all are while one is missing."""
+def _last_wanted(read: Sequence[int], wanted: int) -> float:
+    """Return the number of the last wanted page that was read; infinity while a wanted page is missing."""
     return read[wanted - 1] if len(read) >= wanted else float("inf")
 
 
-def _once(sources: Iterable[Source]) -> list[Source]:
-    """Of the sources that are one text the first."""
+def _without_repeats(sources: Iterable[Source]) -> list[Source]:
+    """Return the first source of each text."""
     seen: set[str] = set()
-    kept = []
+    first = []
     for source in sources:
         id = source.artifact.id if source.artifact else ""
         if not id or id not in seen:
-            kept.append(source)
+            first.append(source)
         seen.add(id)
-    return kept
+    return first

@@ -1,7 +1,7 @@
-"""The sources of a search within a budget: copies collapsed, put in order, their passages packed. Pure.
+"""Make the answer of a search: choose and pack the passages of its sources within the budget.
 
-Words take room too: the lines around a source that shows passages are charged to it, so that at a small budget few
-sources show much instead of many showing nothing, and the others are named in one line each.
+The lines around a source that shows passages are charged to it. So a small budget shows much of few sources instead of
+nothing of many; the other sources are named in one line each.
 """
 
 from __future__ import annotations
@@ -11,260 +11,205 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
 
-from keyhole.budget.budget import Budget
-from keyhole.budget.fit import bounded
+from keyhole.budget.fit import fit
 from keyhole.passages import WEAK_BELOW
-from keyhole.passages.near_duplicates import groups, sketch
-from keyhole.passages.pack_many import Packed, Packing
-from keyhole.passages.pack_unseen import Sparing
+from keyhole.passages.pack_many import PackedPassages, Packer
+from keyhole.passages.pack_unseen import UnseenPacker
 from keyhole.passages.rank_sources import join_spans
-from keyhole.passages.repeats import Before, room_to_name
-from keyhole.records import Answer, Artifact, EngineReport, Passage, Ranked, Repeat, Source, Window, next_gap
-from keyhole.render import sources as citing
-from keyhole.render.answer import UNSTORED, search_status, warned, warning_fact
-from keyhole.render.repeats import which_calls
-from keyhole.render.sources import Cited, Listed
-from keyhole.retrieval.session import Shown
-from keyhole.thrift import told
-from keyhole.websearch.merge import RANK_CONSTANT
+from keyhole.passages.reading import next_window
+from keyhole.passages.repeats import ShownSpans, repeats_line_size
+from keyhole.records import Answer, Passage, Ranked, Repeat, Source, Window, next_gap
+from keyhole.render.answer import UNSTORED, boundary_mark, warning_fact, warning_line
+from keyhole.render.repeats import repeat_calls_line
+from keyhole.render.sources import (
+    MAX_SNIPPET,
+    NO_MATCH,
+    WEAK_MATCH,
+    CitedSource,
+    ListedSource,
+    render_cited,
+    render_listed,
+    render_sources,
+    search_facts,
+    search_status,
+    shorten_snippet,
+)
+from keyhole.retrieval.call import Call
+from keyhole.retrieval.order_sources import RankedSource, first_different, order_sources, text_of
+from keyhole.retrieval.session import repeats_of
+from keyhole.retrieval.sources import FoundSources
 
 LIST_SHARE: Final = 24
-"""One part in so many of a budget is for naming sources that show no passage: they are the less likely ones. With a
-sixth for them, one answer in fourteen was lost at 4,000 bytes (benchmarks/search/search.py, development half)."""
-LAST_NUMBER: Final = 99
-"""No source has a longer number: at most 20 are read."""
+"""One part in 24 of a budget is for naming sources without passages, which are the less likely ones. With a sixth, one
+answer in fourteen was lost at 4,000 bytes (benchmarks/search/search.py, development half)."""
+MAX_NUMBER: Final = 99
+"""The largest number of a source: at most 20 are read."""
 MIN_SNIPPET: Final = 60
-"""Bytes. A shorter one says nothing that a title does not."""
-LIST_WORDS: Final = 16
-BLOCK_WORDS: Final = 64
-SNIPPET_WORDS: Final = 8
-"""Bytes around the list of sources without passages, around the block of snippets, and before each of them."""
+"""Bytes. A shorter snippet says nothing that a title does not."""
+LIST_OVERHEAD: Final = 16
+"""Bytes around the list of sources without passages."""
+BLOCK_OVERHEAD: Final = 64
+"""Bytes around the block of snippets."""
+SNIPPET_OVERHEAD: Final = 8
+"""Bytes before each snippet."""
 
-Mark = Callable[[str], str]
-Following = Callable[[Artifact, int, int], Window]
-History = Callable[[str], Sequence[Shown]]
+Repeats = Sequence[tuple[Repeat, ...]]
+"""For each source the stretches left out because the session was shown them before."""
 
 
-def evidence(
-    sources: Sequence[Source],
+def search_answer(
+    found: FoundSources,
     ranked: Ranked | None,
-    budget: Budget,
+    call: Call,
     *,
-    keep: int,
+    count: int,
     scope: str,
-    reports: Sequence[EngineReport],
-    mark: Mark,
-    following: Following,
-    opinions: str = "",
+    secret: bytes,
+    note: str = "",
     warning: str = "",
-    shown: History = lambda _: (),
 ) -> Answer:
-    """At most `keep` sources with their best passages; what does not fit is left out whole, and said to be.
+    """Return at most `count` sources with their best passages. A passage that does not fit is left out whole.
 
-    `ranked` is None where the passages could not be ranked. `mark` signs a boundary, `following` gives the window that
-    reads on in an omitted stretch, `opinions` says what went wrong with the ranking, `warning` is the code of what is
-    wrong with the store, `shown` gives what the session was shown of a text before.
+    `ranked`: None if the passages could not be ranked. `secret` signs the boundaries. `note`: what went wrong with the
+    ranking. `warning`: the store's warning code.
     """
-    judged = ranked is not None
-    ranked = ranked or tuple(() for _ in sources)
-    order = ordered(sources, ranked, scope)
-    found = [(sources[number], ranked[number]) for number in order]
-    read = different([each for each in found if each[0].artifact], keep)
-    kept = [*read, *[each for each in found if not each[0].artifact][:keep]]
-    from_store = sum(source.from_store for source, _ in kept)
-    late = sum(source.not_read == "timed out" for source, _ in kept)
+    is_ranked = ranked is not None
+    ranked = ranked or tuple(() for _ in found.sources)
+    in_order = [(found.sources[number], ranked[number]) for number in order_sources(found.sources, ranked, scope)]
+    read = first_different([each for each in in_order if each[0].artifact], count)
+    chosen = [*read, *[each for each in in_order if not each[0].artifact][:count]]
     status = partial(
         search_status,
-        total=len(kept),
-        reports=reports,
-        late=late,
+        total=len(chosen),
+        reports=found.reports,
+        late=sum(source.not_read == "timed out" for source, _ in chosen),
         scope=scope,
-        stored=from_store,
-        opinions=" ".join(filter(None, (budget.note, opinions))),
-        brief=budget.brief,
+        stored=sum(source.from_store for source, _ in chosen),
+        notes=note,
+        brief=call.budget.is_brief,
     )
-    stored = [source.stored for source, _ in kept if source.artifact]
+    stored = [source.stored for source, _ in chosen if source.artifact]
     if not all(stored) and not (warning and any(stored)):
         warning = UNSTORED
-    shown_as = _Shown(kept, budget, mark, following, judged=judged, warning=warning, shown=shown)
-    return bounded(budget.size, partial(shown_as.render, status), budget.measure)
-
-
-def ordered(sources: Sequence[Source], ranked: Ranked, scope: str) -> list[int]:
-    """The sources' numbers, best first: the engines' order and that of the best passages, fused by reciprocal rank.
-
-    Stored sources come in no order of relevance. Sources that were not read come after those that were.
-    """
-    numbers = range(len(sources))
-    by_passage = sorted(numbers, key=lambda number: -max((p.score for p in ranked[number]), default=0.0))
-    place = {number: rank for rank, number in enumerate(by_passage)}
-
-    def worth(number: int) -> float:
-        engine = 0.0 if scope == "stored" else 1 / (RANK_CONSTANT + number)
-        return engine + 1 / (RANK_CONSTANT + place[number])
-
-    return sorted(numbers, key=lambda number: (sources[number].artifact is None, -worth(number), place[number]))
-
-
-def different(
-    read: Sequence[tuple[Source, tuple[Passage, ...]]], keep: int
-) -> list[tuple[Source, tuple[Passage, ...]]]:
-    """The first `keep` of the sources that were read, copies collapsed. To sketch a text takes as long as to rank it:
-    of stored ones, which have no sketch yet, no more are looked at than it takes."""
-    count = len(read) if all(source.sketch for source, _ in read) else keep
-    while len(found := collapsed(read[:count])) < keep and count < len(read):
-        count += keep - len(found)
-    return found[:keep]
-
-
-def collapsed(
-    kept: Sequence[tuple[Source, tuple[Passage, ...]]],
-) -> list[tuple[Source, tuple[Passage, ...]]]:
-    """Of pages with nearly the same text the first, which lists where the others are."""
-    read = [place for place, (source, _) in enumerate(kept) if source.artifact]
-    sketches = [kept[place][0].sketch or sketch(_text(kept[place][0])) for place in read]
-    copies = {read[group[0]]: group[1:] for group in groups(sketches)}
-    result = []
-    for place, (source, passages) in enumerate(kept):
-        if source.artifact is None:
-            result.append((source, passages))
-        elif place in copies:
-            others = [kept[read[other]][0] for other in copies[place]]
-            urls = [url for other in others for url in (other.url, *other.copies)]
-            result.append((replace(source, copies=(*source.copies, *urls)), passages))
-    return result
+    packing = _SearchPacking(chosen, call, secret, is_ranked=is_ranked, warning=warning)
+    return fit(call.budget, partial(packing.render, status))
 
 
 @dataclass(frozen=True, slots=True)
-class _Named:
-    """Sources that show no passage, by number, with what engines say of them; and what all of it costs."""
+class _SourceList:
+    """The snippets of the sources without passages, by the number of the source, and the size of the whole list."""
 
     snippets: dict[int, str]
-    cost: int
+    size: int
 
 
-class _Shown:
-    """The kept sources in order, rendered into one room after another."""
+class _SearchPacking:
+    """The chosen sources in order, packed and rendered for one room after another."""
 
     def __init__(
-        self,
-        kept: Sequence[tuple[Source, tuple[Passage, ...]]],
-        budget: Budget,
-        mark: Mark,
-        following: Following,
-        *,
-        judged: bool,
-        warning: str,
-        shown: History,
+        self, chosen: Sequence[RankedSource], call: Call, secret: bytes, *, is_ranked: bool, warning: str
     ) -> None:
-        self._sources = [source for source, _ in kept]
-        self._ranked = tuple(passages for _, passages in kept)
-        self._mark = mark
-        self._following = following
-        self._brief = budget.brief
-        self._measure = measure = budget.measure
+        self._sources = [source for source, _ in chosen]
+        self._ranked = tuple(passages for _, passages in chosen)
+        self._secret = secret
+        self._next_budget = call.next_budget
+        self._brief = call.budget.is_brief
+        self._measure = measure = call.budget.measure
         self._warning = warning
-        texts = [_text(source) for source in self._sources]
-        self._known = [
-            shown(source.artifact.id) if source.artifact and source.stored else () for source in self._sources
+        texts = [text_of(source) for source in self._sources]
+        self._shown = [
+            call.shown(source.artifact.id) if source.artifact and source.stored else () for source in self._sources
         ]
-        before = [Before([(each.start, each.end) for each in known]) for known in self._known]
-        self._packing = Sparing(texts, self._ranked, before, measure)
-        self._openings = [self._opening(source) for source in self._sources]
+        before = [ShownSpans([(each.start, each.end) for each in shown]) for shown in self._shown]
+        self._packer = UnseenPacker(texts, self._ranked, before, measure)
+        self._head_sizes = [self._head_size(source) for source in self._sources]
         strongest = max((passage.held for passages in self._ranked for passage in passages), default=0.0)
-        self._weak = judged and strongest < WEAK_BELOW and any(source.artifact for source in self._sources)
-        self._weak_line = ([citing.WEAK] if strongest else [citing.NOTHING]) if self._weak else []
+        self._weak = is_ranked and strongest < WEAK_BELOW and any(source.artifact for source in self._sources)
+        self._weak_line = ([WEAK_MATCH] if strongest else [NO_MATCH]) if self._weak else []
 
     def render(self, status: Callable[..., str], room: int) -> Answer:
-        """As much as the room holds; `status` words how many sources are shown."""
-        packed, before, named = self._plan(room)
-        opened = [number for number, passages in enumerate(packed.chosen) if passages]
-        shown_as = {number: place for place, number in enumerate(opened, start=1)}
-        repeats = [tuple(shown_as[other] for other in others if other in shown_as) for others in packed.repeats]
-        cited = [self._cited(number, packed.chosen[number], repeats[number], before[number]) for number in opened]
+        """Return as much as fits `room`; `status` renders the status line for the number of sources shown."""
+        packed, before, listing = self._plan(room)
+        opened = [number for number, passages in enumerate(packed.passages) if passages]
+        place_of = {number: place for place, number in enumerate(opened, start=1)}
+        repeats = [tuple(place_of[other] for other in others if other in place_of) for others in packed.repeats]
+        cited = [self._cited(number, packed.passages[number], repeats[number], before[number]) for number in opened]
         listed = [
-            Listed(self._sources[number], said, repeats[number], before[number])
-            for number, said in named.snippets.items()
+            ListedSource(self._sources[number], snippet, repeats[number], before[number])
+            for number, snippet in listing.snippets.items()
         ]
         spans = [(each.source, *span) for each in cited for span in each.source.spans]
         first = status(len(cited) + len(listed), characters=sum(end - start for _, start, end in spans))
-        warning = warned(self._warning, brief=self._brief)
-        again = which_calls(repeat for number in (*opened, *named.snippets) for repeat in before[number])
-        lines = [first, *self._weak_line, *filter(None, (warning, again))]
-        sign = self._mark("\n".join(each.source.url for each in listed))
-        facts = {} if self._brief else citing.facts(cited, listed, total=len(self._sources), weak=self._weak)
+        warning = warning_line(self._warning, brief=self._brief)
+        repeated = repeat_calls_line(repeat for number in (*opened, *listing.snippets) for repeat in before[number])
+        lines = [first, *self._weak_line, *filter(None, (warning, repeated))]
+        mark = boundary_mark(self._secret, "\n".join(each.source.url for each in listed))
+        facts = {} if self._brief else search_facts(cited, listed, total=len(self._sources), weak=self._weak)
         facts |= warning_fact(self._warning)
         shown = tuple((source.artifact.id, start, end) for source, start, end in spans if source.artifact)
-        return Answer(citing.results(lines, cited, listed, sign, brief=self._brief), facts, shown=shown)
+        return Answer(render_sources(lines, cited, listed, mark, brief=self._brief), facts, shown=shown)
 
-    def _plan(self, room: int) -> tuple[Packed, list[tuple[Repeat, ...]], _Named]:
-        """Passages first, with room kept for naming the sources that show none; what that does not need is theirs."""
+    def _plan(self, room: int) -> tuple[PackedPassages, Repeats, _SourceList]:
+        """Pack the passages first, with room reserved for naming the other sources; use what is left for snippets."""
         reserve = (0 if self._brief else room // LIST_SHARE) if any(self._ranked) else room
-        nothing: list[tuple[Repeat, ...]] = [()] * len(self._sources)
-        packed, without = self._packed(self._packing.whole, room, reserve, nothing)
-        left_out = self._packing.left_out(packed)
-        if not any(left_out):
-            return packed, nothing, self._named(without, room - packed.spent, nothing)
-        room -= room_to_name([span for spans in left_out for span in spans])
-        before = [told(*each) for each in zip(left_out, self._known, strict=True)]
-        packed, without = self._packed(self._packing.rest, room, reserve, before)
-        # What was shown before answers better than what is only found, so it is named first.
+        none: Repeats = [()] * len(self._sources)
+        packed, without = self._pack(self._packer.all_passages, room, reserve, none)
+        repeated = self._packer.find_repeated(packed)
+        if not any(repeated):
+            return packed, none, self._list(without, room - packed.size, none)
+        room -= repeats_line_size([span for spans in repeated for span in spans])
+        before = [repeats_of(*each) for each in zip(repeated, self._shown, strict=True)]
+        packed, without = self._pack(self._packer.unseen_passages, room, reserve, before)
+        # Sources that were shown before answer better than those only found, so they are named first.
         without.sort(key=lambda number: not before[number])
-        return packed, before, self._named(without, room - packed.spent, before)
+        return packed, before, self._list(without, room - packed.size, before)
 
-    def _packed(
-        self, packing: Packing, room: int, reserve: int, before: Sequence[tuple[Repeat, ...]]
-    ) -> tuple[Packed, list[int]]:
-        """The passages, and the numbers of the sources that show none."""
+    def _pack(self, packer: Packer, room: int, reserve: int, before: Repeats) -> tuple[PackedPassages, list[int]]:
+        """Return the packed passages, and the numbers of the sources that show none."""
         without = list(range(len(self._sources)))
         for _ in range(2):
-            packed = packing.pack(room - self._named(without, reserve, before).cost, self._openings)
-            without = [number for number, passages in enumerate(packed.chosen) if not passages]
+            packed = packer.pack(room - self._list(without, reserve, before).size, self._head_sizes)
+            without = [number for number, passages in enumerate(packed.passages) if not passages]
         return packed, without
 
-    def _named(self, numbers: Iterable[int], room: int, before: Sequence[tuple[Repeat, ...]]) -> _Named:
-        """As many sources as the room names, a line each; then their snippets, in equal shares of what is left."""
-        left = room - LIST_WORDS
-        named: dict[int, str] = {}
+    def _list(self, numbers: Iterable[int], room: int, before: Repeats) -> _SourceList:
+        """Return as many sources as fit `room`, a line each, with their snippets in equal shares of what is left."""
+        left = room - LIST_OVERHEAD
+        snippets: dict[int, str] = {}
         for number in numbers:
-            line = citing.listed_line(
-                Listed(self._sources[number], before=before[number]), LAST_NUMBER, brief=self._brief
-            )
-            if (cost := self._measure(f"\n{line}")) <= left:
-                named[number] = ""
-                left -= cost
-        silent = [number for number in named if not self._ranked[number] and self._sources[number].snippet]
-        share = min(citing.MAX_SNIPPET, (left - BLOCK_WORDS) // max(1, len(silent)) - SNIPPET_WORDS)
-        if silent and share >= MIN_SNIPPET:
-            left -= BLOCK_WORDS
-            for number in silent:
-                named[number] = citing.snippet(self._sources[number].snippet, share)
-                left -= self._measure(named[number]) + SNIPPET_WORDS
-        return _Named(named, room - left if named else 0)
+            source = ListedSource(self._sources[number], before=before[number])
+            size = self._measure(f"\n{render_listed(source, MAX_NUMBER, brief=self._brief)}")
+            if size <= left:
+                snippets[number] = ""
+                left -= size
+        unread = [number for number in snippets if not self._ranked[number] and self._sources[number].snippet]
+        share = min(MAX_SNIPPET, (left - BLOCK_OVERHEAD) // max(1, len(unread)) - SNIPPET_OVERHEAD)
+        if unread and share >= MIN_SNIPPET:
+            left -= BLOCK_OVERHEAD
+            for number in unread:
+                snippets[number] = shorten_snippet(self._sources[number].snippet, share)
+                left -= self._measure(snippets[number]) + SNIPPET_OVERHEAD
+        return _SourceList(snippets, room - left if snippets else 0)
 
     def _cited(
         self, number: int, passages: Sequence[Passage], repeats: tuple[int, ...], before: tuple[Repeat, ...]
-    ) -> Cited:
-        source, text = self._sources[number], _text(self._sources[number])
+    ) -> CitedSource:
+        source, text = self._sources[number], text_of(self._sources[number])
         spans = tuple((passage.start, passage.end) for passage in passages)
         scores = tuple(round(passage.score, 3) for passage in passages)
         body = join_spans(text, spans, [passage.label for passage in passages])
-        known = tuple((each.start, each.end) for each in before)
-        gap = next_gap(len(text), spans, scores.index(max(scores)), known)
-        following = self._following(source.artifact, *gap) if source.artifact and gap else None
+        shown_before = tuple((each.start, each.end) for each in before)
+        gap = next_gap(len(text), spans, scores.index(max(scores)), shown_before)
+        budget = self._next_budget
+        window = next_window(text, *gap, budget.window_size, budget.measure) if source.artifact and gap else None
         shown = replace(source, spans=spans, scores=scores)
-        return Cited(shown, body, self._mark(_mark_of(source)), following, repeats, before)
+        return CitedSource(shown, body, self._mark(source), window, repeats, before)
 
-    def _opening(self, source: Source) -> int:
-        """What the words around a source's passages cost at most."""
-        total = len(_text(source))
-        cited = Cited(source, "", self._mark(_mark_of(source)), Window(total, 2 * total, total))
-        return self._measure("\n\n" + citing.cited_text(cited, LAST_NUMBER, brief=self._brief))
+    def _head_size(self, source: Source) -> int:
+        """Return the size of the lines around a source's passages, at most."""
+        total = len(text_of(source))
+        cited = CitedSource(source, "", self._mark(source), Window(total, 2 * total, total))
+        return self._measure("\n\n" + render_cited(cited, MAX_NUMBER, brief=self._brief))
 
-
-def _text(source: Source) -> str:
-    return source.artifact.text if source.artifact else ""
-
-
-def _mark_of(source: Source) -> str:
-    return source.artifact.id if source.artifact else source.url
+    def _mark(self, source: Source) -> str:
+        return boundary_mark(self._secret, source.artifact.id if source.artifact else source.url)

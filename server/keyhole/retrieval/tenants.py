@@ -18,7 +18,7 @@ from keyhole.store.base import Clock, Store, Stores
 from keyhole.websearch.panel import Panel
 
 if TYPE_CHECKING:
-    from keyhole.rerank.rerank_passages import SecondOpinion
+    from keyhole.rerank.rerank_passages import PassageReranker
 
 MAX_OPEN: Final = 64
 """Tenants whose stores are kept open although no call uses them, the least recently used closed first. As many as the
@@ -79,9 +79,9 @@ class Tenants:
         return artifacts, size
 
     def _made(self, tenant: str) -> Retrieval:
-        store, secret = self.stores.of(tenant)
-        second = _second_opinion(self.config, self.network, store)
-        product = Retrieval(self.config, self.network, store, self.panel, secret, self.clock, self.extractor, second)
+        store, secret = self.stores.for_tenant(tenant)
+        reranker = _second_opinion(self.config, self.network, store)
+        product = Retrieval(self.config, self.network, store, self.panel, secret, self.clock, self.extractor, reranker)
         weakref.finalize(product, _let_go, store).atexit = False  # at the end aclose closes all
         return product
 
@@ -98,14 +98,14 @@ def _let_go(store: Store) -> None:
     Thread(target=store.close, daemon=True).start()
 
 
-def _second_opinion(config: Config, api: Api, store: Store) -> SecondOpinion | None:
+def _second_opinion(config: Config, api: Api, store: Store) -> PassageReranker | None:
     """The scorers that the settings name, embeddings before the reranker; without any, nothing is imported."""
     if not (config.rerank_url or config.embed_url):
         return None
     from keyhole.rerank.embeddings import Embedder
-    from keyhole.rerank.rerank_passages import SecondOpinion
+    from keyhole.rerank.rerank_passages import PassageReranker
     from keyhole.rerank.reranker import Reranker
 
     embedder = [Embedder(config, api, store)] if config.embed_url else []
     reranker = [Reranker(config, api)] if config.rerank_url else []
-    return SecondOpinion([*embedder, *reranker])
+    return PassageReranker([*embedder, *reranker])

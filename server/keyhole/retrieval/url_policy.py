@@ -1,4 +1,4 @@
-"""Whether a URL may be asked for under the operator's policies, with what the store remembers. No fetching here."""
+"""Check URLs against the operator's policies: known URLs, allowed and denied domains."""
 
 from __future__ import annotations
 
@@ -8,38 +8,38 @@ from contextlib import suppress
 
 from keyhole.config.config import Config
 from keyhole.errors import Code, KeyholeError
-from keyhole.fetch.domains import url_allowed
-from keyhole.fetch.known_urls import canonical, configured, key, keys
+from keyhole.fetch.domains import is_url_allowed
+from keyhole.fetch.known_urls import canonicalize, hash_url, hash_urls, is_listed
 from keyhole.records import Hit, SearchRequest
 from keyhole.store.base import Store
-from keyhole.text.sites import allowed_by_sites
+from keyhole.text.sites import is_allowed_by_sites
 
 
-async def permitted(url: str, config: Config, store: Store) -> str:
-    """The URL as it may be asked for: in its one spelling where the policy is `known`.
+async def check_url_policy(url: str, config: Config, store: Store) -> str:
+    """Return the URL to fetch. Under the policy `known` it is the canonical URL.
 
-    Raises KeyholeError: url_not_known, and what parsing a URL raises.
+    Raises KeyholeError: url_not_known, and the errors of parsing a URL.
     """
     if config.url_policy != "known":
         return url
-    url = canonical(url)
-    if configured(url, config.known_urls):
+    url = canonicalize(url)
+    if is_listed(url, config.known_urls):
         return url
     try:
-        known = await asyncio.to_thread(store.remembers, key(url))
+        is_known = await asyncio.to_thread(store.remembers, hash_url(url))
     except KeyholeError as error:
         raise KeyholeError(Code.URL_NOT_KNOWN, "the store of known URLs cannot be read") from error
-    if not known:
+    if not is_known:
         raise KeyholeError(Code.URL_NOT_KNOWN, "no search result and no fetched page contained this URL")
     return url
 
 
 async def remember_urls(urls: Iterable[str], store: Store) -> None:
-    """Make search results known."""
+    """Make the URLs of search results known."""
     with suppress(KeyholeError):
-        await asyncio.to_thread(store.remember, keys(urls))
+        await asyncio.to_thread(store.remember, hash_urls(urls))
 
 
-def wanted(hit: Hit, request: SearchRequest, config: Config) -> bool:
-    """Whether a search result lies on a site that the call and the operator let be fetched."""
-    return allowed_by_sites(hit.url, request) and url_allowed(hit.url, config.allow_domains, config.deny_domains)
+def is_wanted(hit: Hit, request: SearchRequest, config: Config) -> bool:
+    """Return True if a search result lies on a site that the call and the operator allow."""
+    return is_allowed_by_sites(hit.url, request) and is_url_allowed(hit.url, config.allow_domains, config.deny_domains)

@@ -1,5 +1,4 @@
-"""What the server offers beside its tools, as the low-level server takes it: a handler for each request, none of which
-does more than hand it on."""
+"""The handlers of resources, prompts and completion, as the SDK's low-level server takes them."""
 
 from __future__ import annotations
 
@@ -9,9 +8,9 @@ from typing import Any, Protocol, TypeVar
 import mcp_types as types
 from mcp.server.context import ServerRequestContext
 
-from keyhole.callers import Caller
 from keyhole.errors import Code, KeyholeError
-from keyhole.render.answer import failure
+from keyhole.render.answer import error_answer
+from keyhole.retrieval.call import Caller
 from keyhole.retrieval.retrieve import Retrieval
 from keyhole.serve import prompts, resources
 
@@ -19,28 +18,30 @@ T = TypeVar("T")
 Context = ServerRequestContext[Any]
 
 
-class Asked(Protocol):
-    """How a request of this name is answered from the product of whoever sent it."""
+class Ask(Protocol):
+    """Answers a request from the product of the tenant that sent it."""
 
-    async def __call__(self, ctx: Context, name: str, ask: Callable[[Retrieval, Caller], Awaitable[T]]) -> T:
-        """Raises MCPError for every failure."""
+    async def __call__(self, ctx: Context, name: str, handle: Callable[[Retrieval, Caller], Awaitable[T]]) -> T:
+        """Return the result of `handle`. Raises MCPError for every failure."""
         ...
 
 
-def offers(asked: Asked) -> dict[str, Any]:
-    """The handlers of resources, prompts and completion, by the names that `Server` gives them. Only what needs stored
-    pages asks for the product."""
+def resource_handlers(ask: Ask) -> dict[str, Any]:
+    """Return the handlers of resources, prompts and completion, by the parameter names of `Server`.
+
+    Only requests that need stored pages ask for the product.
+    """
 
     async def list_resources(ctx: Context, params: types.PaginatedRequestParams | None) -> types.ListResourcesResult:
         cursor = params.cursor if params else None
-        return await asked(ctx, "resources/list", lambda product, caller: resources.page(product, caller, cursor))
+        return await ask(ctx, "resources/list", lambda product, caller: resources.list_page(product, caller, cursor))
 
     async def list_templates(_ctx: Context, _params: object) -> types.ListResourceTemplatesResult:
         return types.ListResourceTemplatesResult(resource_templates=resources.templates())
 
     async def read_resource(ctx: Context, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
         uri = params.uri
-        answer = await asked(ctx, "resources/read", lambda product, caller: resources.read(product, caller, uri))
+        answer = await ask(ctx, "resources/read", lambda product, caller: resources.read(product, caller, uri))
         return resources.contents(uri, answer)
 
     async def list_prompts(_ctx: Context, _params: object) -> types.ListPromptsResult:
@@ -48,22 +49,22 @@ def offers(asked: Asked) -> dict[str, Any]:
 
     async def get_prompt(_ctx: Context, params: types.GetPromptRequestParams) -> types.GetPromptResult:
         try:
-            return prompts.prompt(params.name, params.arguments or {})
+            return prompts.fill_prompt(params.name, params.arguments or {})
         except KeyholeError as error:
-            raise resources.refused(failure(error)) from error
+            raise resources.protocol_error(error_answer(error)) from error
 
     async def complete(ctx: Context, params: types.CompleteRequestParams) -> types.CompleteResult:
         try:
-            what = completed_by(params.ref, params.argument.name)
+            argument = completable_argument(params.ref, params.argument.name)
         except KeyholeError as error:
-            raise resources.refused(failure(error)) from error
-        if what not in resources.COMPLETED:
+            raise resources.protocol_error(error_answer(error)) from error
+        if argument not in resources.COMPLETERS:
             return types.CompleteResult(completion=types.Completion(values=[], total=0, has_more=False))
         value = params.argument.value
-        found = await asked(
-            ctx, "completion/complete", lambda product, _caller: resources.completed(product, what, value)
+        completion = await ask(
+            ctx, "completion/complete", lambda product, _caller: resources.complete(product, argument, value)
         )
-        return types.CompleteResult(completion=found)
+        return types.CompleteResult(completion=completion)
 
     return {
         "on_list_resources": list_resources,
@@ -75,10 +76,10 @@ def offers(asked: Asked) -> dict[str, Any]:
     }
 
 
-def completed_by(ref: types.ResourceTemplateReference | types.PromptReference, argument: str) -> str:
-    """The argument to complete. Raises KeyholeError (invalid_argument) for one that a template or prompt has not."""
+def completable_argument(ref: types.ResourceTemplateReference | types.PromptReference, argument: str) -> str:
+    """Return the argument to complete. Raises KeyholeError (invalid_argument) if the template or prompt does not have it."""
     if isinstance(ref, types.PromptReference):
-        known = [each.name for each in prompts.named(ref.name).arguments or ()]
+        known = [each.name for each in prompts.find_prompt(ref.name).arguments or ()]
     elif ref.uri in (resources.WHOLE, resources.RANGE):
         known = [name for name in ("id", "offset", "limit") if f"{{{name}}}" in ref.uri]
     else:
