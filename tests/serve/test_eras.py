@@ -1,5 +1,6 @@
-"""What a client meets in both protocol eras on both transports: real server processes, the SDK's client and raw frames.
-Progress, cancellation and errors, of tools, resources and prompts."""
+"""Progress, cancellation and errors of tools, resources and prompts, in both protocol eras on both transports.
+
+With real server processes, the SDK's client and raw frames."""
 
 from __future__ import annotations
 
@@ -19,7 +20,7 @@ from mcp import Client, StdioServerParameters
 from mcp.types import ResourceTemplateReference
 
 from benchmarks.server.wire import ERAS as REVISIONS
-from benchmarks.server.wire import Wire, started
+from benchmarks.server.wire import Wire, run_server
 from tests.support.loopback import PATIENCE, Call, Site, Talk, response, serve
 from tests.support.served import ACCEPT, open_session, server_process
 
@@ -35,7 +36,7 @@ MODERN = {
 
 
 def pages(site: Site) -> Talk:
-    """An engine at /search that finds three pages, a page that never comes at /never, and a page everywhere else."""
+    """Serve an engine with three results at /search, no answer at /never, and a page at all other paths."""
 
     def talk(call: Call) -> None:
         if call.path.startswith("/never"):
@@ -77,14 +78,14 @@ def through_the_sdk(transport: str, era: str, home: Path, site: Site, use: Calla
 
 
 Ask = Callable[..., list[dict[str, Any]]]
-"""Sends a request; every message from then on up to its answer, which is the last."""
+"""Sends a request; returns every message up to and including its answer."""
 
 
 @contextmanager
 def raw(transport: str, era: str, home: Path, site: Site) -> Iterator[Ask]:
-    """A server that is spoken to in frames, which nobody checks."""
+    """Start a server that takes raw frames."""
     if transport == "stdio":
-        with started(str(home), ERAS[era], **settings(site)) as wire:
+        with run_server(str(home), ERAS[era], **settings(site)) as wire:
             yield partial(over_stdio, wire)
     else:
         with server_process(home, **settings(site)) as server:
@@ -129,7 +130,7 @@ def posted(port: int, body: bytes, headers: dict[str, str]) -> tuple[int, str]:
 
 
 def messages_of(body: str) -> list[dict[str, Any]]:
-    """The messages of a stream of events, or of a body that is one."""
+    """Return the messages of an event stream, or the one message of a JSON body."""
     if body.startswith("{"):
         return [json.loads(body)]
     lines = [line.removeprefix("data: ") for line in body.splitlines() if line.startswith("data: {")]
@@ -137,7 +138,7 @@ def messages_of(body: str) -> list[dict[str, Any]]:
 
 
 @EVERYWHERE
-def test_what_was_fetched_is_listed_found_and_read_again(transport: str, era: str, tmp_path: Path) -> None:
+def test_a_fetched_page_is_listed_found_and_read_again(transport: str, era: str, tmp_path: Path) -> None:
     async def use(client: Client) -> None:
         assert (await client.list_resources()).resources == []
         fetched = await client.call_tool("web_fetch", {"url": site.url("/pumps")})
@@ -170,13 +171,13 @@ def test_progress_rises_and_ends_with_its_call(transport: str, era: str, tmp_pat
         assert len(done) >= 3
         assert done == sorted(set(done))
         assert all(step["progress"] <= step["total"] and step["message"] for step in steps)
-        # None comes late, and none where none was asked for.
+        # No progress comes after the answer, or without a progress token.
         later = ask("tools/call", {"name": "search", "arguments": {"query": "pumps", "scope": "stored"}}, id=2)
         assert [message.get("id") for message in later] == [2]
 
 
 @EVERYWHERE
-def test_resources_and_prompts_answer_with_nothing_beside(transport: str, era: str, tmp_path: Path) -> None:
+def test_resources_and_prompts_send_no_other_messages(transport: str, era: str, tmp_path: Path) -> None:
     with serve(pages) as site, raw(transport, era, tmp_path, site) as ask:
         (fetched,) = ask("tools/call", {"name": "web_fetch", "arguments": {"url": site.url("/a")}})
         uri = f"artifact://{fetched['result']['_meta']['keyhole']['artifact_id']}"
@@ -193,9 +194,7 @@ def test_resources_and_prompts_answer_with_nothing_beside(transport: str, era: s
 
 
 @EVERYWHERE
-def test_a_call_that_is_given_up_stops_its_fetch_and_the_next_one_works(
-    transport: str, era: str, tmp_path: Path
-) -> None:
+def test_an_abandoned_call_stops_its_fetch_and_the_next_one_works(transport: str, era: str, tmp_path: Path) -> None:
     async def use(client: Client) -> None:
         async with anyio.create_task_group() as group:
             group.start_soon(client.call_tool, "web_fetch", {"url": site.url("/never")})
@@ -212,7 +211,7 @@ def test_a_call_that_is_given_up_stops_its_fetch_and_the_next_one_works(
 
 @pytest.mark.parametrize("era", ERAS)
 def test_a_cancelled_call_is_never_answered(era: str, tmp_path: Path) -> None:
-    with serve(pages) as site, started(str(tmp_path), ERAS[era], **settings(site)) as wire:
+    with serve(pages) as site, run_server(str(tmp_path), ERAS[era], **settings(site)) as wire:
         wire.raw(wire.frame(7, "tools/call", {"name": "web_fetch", "arguments": {"url": site.url("/never")}}))
         assert site.heard.wait(PATIENCE)
         gone = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 7}}
@@ -246,9 +245,7 @@ REFUSED: list[tuple[str, dict[str, Any], int]] = [
 
 
 @EVERYWHERE
-def test_what_is_wrong_with_a_request_is_told_by_the_number_that_says_so(
-    transport: str, era: str, tmp_path: Path
-) -> None:
+def test_faults_of_a_request_have_the_standard_error_codes(transport: str, era: str, tmp_path: Path) -> None:
     with serve(pages) as site, raw(transport, era, tmp_path, site) as ask:
         told = [ask(method, params, id=n)[-1]["error"]["code"] for n, (method, params, _) in enumerate(REFUSED, 1)]
         (alive,) = ask("tools/list", {}, id=99)
@@ -257,8 +254,8 @@ def test_what_is_wrong_with_a_request_is_told_by_the_number_that_says_so(
 
 
 @pytest.mark.parametrize("era", ERAS)
-def test_nothing_is_stored_or_opened_before_stored_pages_are_asked_for(era: str, tmp_path: Path) -> None:
-    with started(str(tmp_path), ERAS[era]) as wire:
+def test_no_store_is_opened_before_stored_pages_are_requested(era: str, tmp_path: Path) -> None:
+    with run_server(str(tmp_path), ERAS[era]) as wire:
         for method in ("prompts/list", "resources/templates/list"):
             assert "result" in wire.ask(method, {})
         wire.ask("prompts/get", {"name": "research", "arguments": {"question": "Who?"}})
@@ -278,8 +275,8 @@ MALFORMED = [
 
 
 @pytest.mark.parametrize("era", ERAS)
-def test_a_line_that_is_no_message_is_answered(era: str, tmp_path: Path) -> None:
-    with started(str(tmp_path), ERAS[era]) as wire:
+def test_an_invalid_line_is_answered(era: str, tmp_path: Path) -> None:
+    with run_server(str(tmp_path), ERAS[era]) as wire:
         for line, id, code in MALFORMED:
             wire.raw(line)
             answer = wire.next(PATIENCE)
@@ -290,7 +287,7 @@ def test_a_line_that_is_no_message_is_answered(era: str, tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("era", ERAS)
-def test_a_body_that_is_no_message_or_too_large_is_refused(era: str, tmp_path: Path) -> None:
+def test_an_invalid_or_large_body_is_refused(era: str, tmp_path: Path) -> None:
     with serve(pages) as site, server_process(tmp_path, **settings(site)) as server:
         headers = {**ACCEPT, "MCP-Protocol-Version": ERAS[era]}
         if era == "legacy":

@@ -1,4 +1,4 @@
-"""Arguments made to do harm, to all three tools in both protocol eras: paths, SQL, NUL and lone surrogates."""
+"""Hostile arguments to all three tools in both protocol eras: paths, SQL, NUL and lone surrogates."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from mcp.types import CallToolResult
 
 from keyhole.errors import Code
 from keyhole.records import Hit
+from keyhole.retrieval.dispatch import ARGUMENTS
 from keyhole.retrieval.retrieve import Retrieval
-from keyhole.retrieval.tool_arguments import ARGUMENTS
 from keyhole.serve.tools import build_server
 from keyhole.store.sqlite.store import SqliteStore
 from tests.serve.test_run import Process
@@ -46,7 +46,7 @@ STRINGS: dict[str, dict[str, Any]] = {
     },
     "read_artifact": {"id": "ID", "query": "pumps", "find": "40 rpm"},
 }  # fmt: skip
-"""Every argument of each tool that takes text, with a value that is good."""
+"""Every text argument of each tool, with a valid value."""
 INSIDE = re.compile(r"Traceback|sqlite|\.py\b|Error:")
 
 
@@ -61,7 +61,7 @@ def product(tmp_path: Path) -> Iterator[Retrieval]:
 
 
 def calls(product: Retrieval, era: str, tool: str, all_arguments: list[dict[str, Any]]) -> list[CallToolResult]:
-    """The answers to some calls of one tool, one after the other through one client; a page is fetched first."""
+    """Fetch a page, then return the answers to calls of one tool, made one after the other by one client."""
 
     async def run() -> list[CallToolResult]:
         answers = []
@@ -78,7 +78,7 @@ def calls(product: Retrieval, era: str, tool: str, all_arguments: list[dict[str,
 
 
 def each_with(tool: str, hostile: tuple[str, ...]) -> list[dict[str, Any]]:
-    """Calls in each of which one text argument is hostile."""
+    """Return calls that each have one hostile text argument."""
     texts = [each for text in hostile for each in (text, f"pumps {text}")]
     given = []
     for name, good in STRINGS[tool].items():
@@ -87,7 +87,7 @@ def each_with(tool: str, hostile: tuple[str, ...]) -> list[dict[str, Any]]:
     return given
 
 
-def test_every_argument_that_takes_text_is_tried() -> None:
+def test_every_text_argument_is_tried() -> None:
     for tool, model in ARGUMENTS.items():
         texts = {
             name
@@ -99,7 +99,7 @@ def test_every_argument_that_takes_text_is_tried() -> None:
 
 @pytest.mark.parametrize("era", ERAS)
 @pytest.mark.parametrize("tool", list(STRINGS))
-def test_no_text_makes_a_tool_fail_or_say_how_it_is_made(product: Retrieval, era: str, tool: str) -> None:
+def test_no_text_makes_a_tool_fail_or_reveal_internals(product: Retrieval, era: str, tool: str) -> None:
     given = each_with(tool, (*INJECTIONS, *SIGNS))
     for arguments, answer in zip(given, calls(product, era, tool, given), strict=True):
         text = text_of(answer)
@@ -108,11 +108,11 @@ def test_no_text_makes_a_tool_fail_or_say_how_it_is_made(product: Retrieval, era
             assert text.split(":")[0] in set(Code), (arguments, text)
             assert not INSIDE.search(text), (arguments, text)
             assert len(text) < 1_000
-        json.dumps(answer.model_dump(mode="json"), ensure_ascii=False).encode("utf-8")  # it can be sent
+        json.dumps(answer.model_dump(mode="json"), ensure_ascii=False).encode("utf-8")  # it can be encoded
 
 
 @pytest.mark.parametrize("era", ERAS)
-def test_no_id_but_its_own_gives_an_artifact(product: Retrieval, era: str) -> None:
+def test_only_its_own_id_returns_an_artifact(product: Retrieval, era: str) -> None:
     given = [{"id": text} for text in (*INJECTIONS, *SIGNS)] + [{"id": f"ID{text}"} for text in INJECTIONS]
     for arguments, answer in zip(given, calls(product, era, "read_artifact", given), strict=True):
         assert answer.is_error, arguments

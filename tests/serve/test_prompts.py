@@ -1,4 +1,4 @@
-"""The prompts: what they say, what they take, and what they refuse, in both protocol eras."""
+"""Prompts: texts, arguments and errors, in both protocol eras."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import pytest
 from mcp import Client
 from mcp.shared.exceptions import MCPError
 
-from keyhole.retrieval.tool_arguments import ARGUMENTS
-from keyhole.serve.prompts import prompt, prompt_list
+from keyhole.retrieval.dispatch import ARGUMENTS
+from keyhole.serve.prompts import fill_prompt, prompt_list
 from keyhole.serve.tools import build_server
 from tests.serve.test_tools import ready
 from tests.support.product import retrieval
@@ -24,7 +24,7 @@ GIVEN = {
 
 
 def text_of(name: str) -> str:
-    (message,) = prompt(name, GIVEN[name]).messages
+    (message,) = fill_prompt(name, GIVEN[name]).messages
     assert message.role == "user"
     return str(getattr(message.content, "text", ""))
 
@@ -41,21 +41,21 @@ def test_a_client_lists_the_prompts_and_gets_them(era: str) -> None:
 
 
 @pytest.mark.parametrize("name", GIVEN)
-def test_a_prompt_holds_what_was_given_and_is_short(name: str) -> None:
+def test_a_prompt_has_its_arguments_and_is_short(name: str) -> None:
     text = text_of(name)
     assert all(value in text for value in GIVEN[name].values())
     assert len(text) < 1_500
 
 
 @pytest.mark.parametrize("name", GIVEN)
-def test_a_prompt_names_only_calls_that_there_are(name: str) -> None:
+def test_a_prompt_names_only_existing_tools(name: str) -> None:
     calls = re.findall(r"(\w+)\(((?:\w+=[^,()]*,? ?)+)\)", text_of(name))
     assert {tool for tool, _ in calls} >= {"web_fetch", "read_artifact"}
     for tool, arguments in calls:
         assert set(re.findall(r"(\w+)=", arguments)) <= set(ARGUMENTS[tool].model_fields)
 
 
-def test_the_question_is_the_last_argument_or_the_only_one() -> None:
+def test_the_question_is_the_last_argument() -> None:
     for each in prompt_list():
         assert each.arguments
         assert each.arguments[-1].name == "question"
@@ -74,7 +74,7 @@ def test_the_question_is_the_last_argument_or_the_only_one() -> None:
         ("read_page", {"question": "a"}, "url: missing"),
     ],
 )
-def test_wrong_arguments_are_refused_by_name(era: str, name: str, arguments: Any, named: str) -> None:
+def test_invalid_arguments_are_named(era: str, name: str, arguments: Any, named: str) -> None:
     async def run() -> MCPError:
         async with Client(build_server(ready(retrieval())), mode=era) as client:
             with pytest.raises(MCPError) as caught:
@@ -86,7 +86,7 @@ def test_wrong_arguments_are_refused_by_name(era: str, name: str, arguments: Any
     assert named in error.message
 
 
-def test_listing_the_prompts_asks_for_no_product() -> None:
+def test_listing_the_prompts_does_not_load_the_retrieval() -> None:
     async def never(_tenant: str) -> Any:
         raise AssertionError("the store was asked for")
 

@@ -1,4 +1,4 @@
-"""The real server process on both transports, spoken to in raw JSON-RPC and through the SDK's client."""
+"""The real server process on both transports, with raw JSON-RPC and the SDK's client."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ import pytest
 from mcp import Client
 
 from keyhole.cli.demo_site import recorded_pages, serve
-from keyhole.serve.run import THREADS, _take_threads
+from keyhole.serve.run import CALL_THREADS, _set_thread_pool
 
 INITIALIZE = {
     "protocolVersion": "2025-06-18",
@@ -120,7 +120,7 @@ def test_a_cancelled_call_closes_its_connection_within_100_ms(tmp_path: Path) ->
     assert elapsed < 0.1
 
 
-def test_a_client_that_no_longer_reads_is_no_failure_of_the_server(tmp_path: Path) -> None:
+def test_a_client_that_stops_reading_does_not_crash_the_server(tmp_path: Path) -> None:
     server = Process(tmp_path)
     assert server._process.stdout
     server._process.stdout.close()
@@ -130,7 +130,7 @@ def test_a_client_that_no_longer_reads_is_no_failure_of_the_server(tmp_path: Pat
 
 @pytest.mark.skipif(sys.platform != "linux", reason="children are listed by Linux")
 @pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL, None])
-def test_however_the_server_ends_its_workers_end_with_it(tmp_path: Path, end: signal.Signals | None) -> None:
+def test_workers_end_with_their_server_however_it_ends(tmp_path: Path, end: signal.Signals | None) -> None:
     with serve(recorded_pages()) as port:
         server = Process(tmp_path, KEYHOLE_ALLOW_PRIVATE=f"127.0.0.1:{port}")
         url = f"http://127.0.0.1:{port}/sqlite-wal"
@@ -141,11 +141,11 @@ def test_however_the_server_ends_its_workers_end_with_it(tmp_path: Path, end: si
         assert len(workers) == 1
         if end is not None:
             server._process.send_signal(end)
-            server._process.wait(timeout=5)  # with stdin still open: who sends Ctrl-C does not close it
+            server._process.wait(timeout=5)  # with stdin still open: Ctrl-C does not close it
         server.close()
     until = time.monotonic() + 5
     while (left := [worker for worker in workers if _lives(worker)]) and time.monotonic() < until:
-        time.sleep(0.01)  # nobody tells this process about another's child
+        time.sleep(0.01)  # polled: a process is not notified of another's children
     assert left == []
 
 
@@ -196,12 +196,12 @@ def test_a_taken_port_is_a_clear_error(tmp_path: Path, capsys: pytest.CaptureFix
     assert "keyhole: port" in capsys.readouterr().err
 
 
-def test_calls_have_the_threads_that_are_stated_whatever_the_processors_are() -> None:
+def test_calls_have_a_fixed_number_of_threads() -> None:
     async def run() -> None:
-        _take_threads()
-        together = threading.Barrier(THREADS, timeout=10)
+        _set_thread_pool()
+        together = threading.Barrier(CALL_THREADS, timeout=10)
         async with asyncio.TaskGroup() as group:
-            for _ in range(THREADS):
+            for _ in range(CALL_THREADS):
                 group.create_task(asyncio.to_thread(together.wait))
 
     anyio.run(run)

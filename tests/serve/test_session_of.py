@@ -1,4 +1,4 @@
-"""Which calls share a session: over stdio those of a connection, over HTTP those of a handshake, and no others."""
+"""Sessions: over stdio the calls of a connection share one, over HTTP those of a handshake."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from keyhole.cli.demo_site import recorded_pages
 from keyhole.config.config import Config
 from keyhole.retrieval import instrumentation
 from keyhole.retrieval.retrieve import Retrieval
-from keyhole.serve.http.telemetry.access_log import CallLines
+from keyhole.serve.http.telemetry.access_log import CallLogger
 from keyhole.serve.tools import build_server
 from tests.support.fakes import page
 from tests.support.loopback import PATIENCE, Call, Site, response, serve
@@ -60,15 +60,15 @@ def vacuum(_site: object) -> Any:
     return talk
 
 
-class Ends(CallLines):
-    """Counts the requests and the calls that ended."""
+class Ends(CallLogger):
+    """Observer that counts the requests and calls that ended."""
 
     def __init__(self) -> None:
         self.requests = 0
         self.calls = 0
 
     @contextmanager
-    def call(self, call: instrumentation.Call) -> Iterator[None]:
+    def call(self, call: instrumentation.ObservedCall) -> Iterator[None]:
         yield
         self.calls += 1
 
@@ -76,7 +76,7 @@ class Ends(CallLines):
         self.requests += 1
 
 
-def test_an_answer_whose_connection_was_lost_showed_nothing(tmp_path: Path) -> None:
+def test_an_answer_on_a_lost_connection_is_not_recorded_in_the_session(tmp_path: Path) -> None:
     let_go, ends = Event(), Ends()
 
     def held(site: Site) -> Any:
@@ -88,7 +88,7 @@ def test_an_answer_whose_connection_was_lost_showed_nothing(tmp_path: Path) -> N
 
         return talk
 
-    with serve(held) as site, instrumentation.listening(ends):
+    with serve(held) as site, instrumentation.observed_by(ends):
         config = Config(home=tmp_path, allow_private=frozenset({site.endpoint}), engines=("searxng",), robots="off")
         with application_server(config) as server:
             session = open_session(server.port)
@@ -111,7 +111,7 @@ def over_http(port: int, url: str, query: str, session: str) -> str:
     return str(json.loads(data.removeprefix("data: "))["result"]["content"][0]["text"])
 
 
-def test_a_handshake_over_http_is_a_session_of_its_own(tmp_path: Path) -> None:
+def test_each_handshake_over_http_starts_a_session(tmp_path: Path) -> None:
     with serve(vacuum) as site:
         config = Config(home=tmp_path, allow_private=frozenset({site.endpoint}), engines=("searxng",))
         with application_server(config) as server:
@@ -123,7 +123,7 @@ def test_a_handshake_over_http_is_a_session_of_its_own(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("era", "stateless"), [("2026-07-28", False), ("legacy", True)])
-def test_without_a_session_over_http_everything_is_shown(tmp_path: Path, era: str, stateless: bool) -> None:
+def test_without_a_session_over_http_passages_are_repeated(tmp_path: Path, era: str, stateless: bool) -> None:
     with serve(vacuum) as site:
         config = Config(
             home=tmp_path, allow_private=frozenset({site.endpoint}), engines=("searxng",), stateless=stateless

@@ -1,4 +1,4 @@
-"""What a start loads, and what it does not: held by names of modules, which unlike times are the same everywhere."""
+"""The modules that a start loads: unlike times, they are the same on every machine."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ SPARED = (
     *("mcp.client", "mcp.server.mcpserver", "httpx2", "cryptography", "jsonschema", "uvicorn.config"),
     *("rich", "pygments", "numpy"),
 )
-"""Of libraries and what they bring: never loaded over stdio, not even by a call."""
+"""Modules that are never loaded over stdio, not even by a call."""
 
 
-def test_the_version_is_told_by_a_process_that_loads_nothing_else() -> None:
+def test_printing_the_version_loads_nothing_else() -> None:
     program = (
         "import sys; before = set(sys.modules); sys.argv = ['keyhole', '--version']; "
         "from keyhole.__main__ import main; code = main(); print(*set(sys.modules) - before); sys.exit(code)"
@@ -29,20 +29,20 @@ def test_the_version_is_told_by_a_process_that_loads_nothing_else() -> None:
     run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60)
     told, loaded = run.stdout.splitlines()
     assert told.startswith("keyhole ")
-    assert set(loaded.split()) == {"__future__", "keyhole", "keyhole.__main__"}
+    assert set(loaded.split()) == {"__future__", "keyhole", "keyhole.__main__", "keyhole._version"}
 
 
 @pytest.mark.parametrize("revision", ["2025-06-18", "2026-07-28"])
-def test_a_session_over_stdio_never_loads_what_of_the_sdk_it_does_not_use(tmp_path: Path, revision: str) -> None:
+def test_a_stdio_session_does_not_load_unused_parts_of_the_sdk(tmp_path: Path, revision: str) -> None:
     with serve(recorded_pages()) as port:
         page = f"http://127.0.0.1:{port}/sqlite-wal"
         loaded = _modules_of_a_session(tmp_path, revision, page)
-    assert {"mcp.server.lowlevel.server", "keyhole.fetch.client"} <= loaded  # it listed its tools and fetched
+    assert {"mcp.server.lowlevel.server", "keyhole.fetch.client"} <= loaded  # it has listed its tools and fetched
     assert not [module for module in loaded if module.startswith(SPARED)]
 
 
 def _modules_of_a_session(home: Path, revision: str, page: str) -> set[str]:
-    """Every module that a server loaded while a client listed its tools and had it fetch a page."""
+    """Return every module that a server loaded while a client listed its tools and fetched a page."""
     settings = {"KEYHOLE_HOME": str(home), "KEYHOLE_ALLOW_PRIVATE": page.split("/")[2]}
     command = [sys.executable, "-X", "importtime", "-m", "keyhole", "serve"]
     errors = home / "imports"
@@ -63,7 +63,7 @@ def _bare() -> dict[str, str]:
 
 
 def _opened(calls: list[tuple[str, dict[str, Any]]], revision: str) -> list[tuple[str, dict[str, Any]]]:
-    """The calls with the handshake before them, in the era that has one."""
+    """Return the calls, after the handshake in the era that has one."""
     client = {"protocolVersion": revision, "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
     return calls if revision >= "2026" else [("initialize", client), *calls]
 
@@ -88,9 +88,10 @@ def _ask(
     raise AssertionError(f"no answer to {method}")
 
 
-def test_a_package_that_was_put_off_is_whole_when_it_is_asked() -> None:
+def test_a_deferred_package_is_complete_when_it_is_used() -> None:
     program = (
-        "import sys\nfrom keyhole.serve.lazy_imports import sparingly\nwith sparingly(): import mcp.server.lowlevel.server\n"
+        "import sys\nfrom keyhole.serve.lazy_imports import deferred_imports\n"
+        "with deferred_imports(): import mcp.server.lowlevel.server\n"
         "assert 'mcp.client' not in sys.modules; from mcp import Client; from mcp.server import MCPServer, Server; "
         "import mcp; assert mcp.server.Server is Server is mcp.server.lowlevel.server.Server; "
         "assert not hasattr(mcp, 'nothing'); print(Client.__name__, MCPServer.__name__, sorted(mcp.__all__)[0])"
@@ -99,6 +100,6 @@ def test_a_package_that_was_put_off_is_whole_when_it_is_asked() -> None:
     assert run.stdout.split()[:2] == ["Client", "MCPServer"]
 
 
-def test_the_benchmark_tells_the_middle_and_the_slow_end_of_version(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_benchmark_prints_the_median_and_slow_percentile_of_version(capsys: pytest.CaptureFixture[str]) -> None:
     print(startup.version_line(startup.version_times(3)))
     assert "of 3 runs" in capsys.readouterr().out

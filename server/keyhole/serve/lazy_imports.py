@@ -1,8 +1,8 @@
-"""Loads libraries without those of their parts that are never called. No protocol and no tools here.
+"""Import libraries without the parts that are never called.
 
-Importing anything of `mcp` runs the `__init__` of the package, which imports the SDK's clients, its high-level server
-and with them HTTP clients and cryptography; and pydantic makes validators for some five hundred types of the protocol,
-of which a session uses twenty. Both take longer than all else in a start, so both are put off until they are wanted.
+Importing any module of `mcp` runs the package's `__init__`, which imports the SDK's clients, its high-level server,
+HTTP clients and cryptography; and pydantic builds validators for some five hundred protocol types, of which a session
+uses twenty. Both take longer than the rest of the start, so both are deferred until they are needed.
 """
 
 from __future__ import annotations
@@ -16,50 +16,50 @@ from types import ModuleType
 from typing import Final, cast
 
 PACKAGES: Final = ("mcp", "mcp.server")
-"""Whose `__init__` only passes names on from their submodules, which we import by their own names."""
+"""Packages whose `__init__` only re-exports names of submodules; Keyhole imports the submodules themselves."""
 
-_READING: Final = RLock()
+_LOAD_LOCK: Final = RLock()
 
 
-class _Unread(ModuleType):
-    """A package whose `__init__` runs when a name that it defines is first asked for; its submodules need it not."""
+class _LazyPackage(ModuleType):
+    """A package whose `__init__` runs when one of its own names is first read; importing submodules does not run it."""
 
     def __getattr__(self, name: str) -> object:
-        with _READING:  # a second thread waits here; the one that reads may meet names that are not there yet
+        with _LOAD_LOCK:  # a second thread waits; the loading thread may read names that are not defined yet
             spec = self.__spec__
-            if type(self) is _Unread and "_read" not in vars(self) and spec and spec.loader:
-                self._read = True
+            if type(self) is _LazyPackage and "_is_loading" not in vars(self) and spec and spec.loader:
+                self._is_loading = True
                 spec.loader.exec_module(self)
                 self.__class__ = ModuleType  # type: ignore[assignment] # an ordinary package from now on
         return ModuleType.__getattribute__(self, name)
 
 
 @contextmanager
-def sparingly() -> Iterator[None]:
-    """Have what of `mcp` is imported in the block load as little as it can; what is asked for later loads then."""
+def deferred_imports() -> Iterator[None]:
+    """Load as little of `mcp` as possible for imports in the block; the rest loads when it is first used."""
     from pydantic import BaseModel
 
     for name in PACKAGES:
         if name not in sys.modules and (spec := find_spec(name)):
             module = sys.modules[name] = module_from_spec(spec)
-            module.__class__ = _Unread
+            module.__class__ = _LazyPackage
             parent, _, child = name.rpartition(".")
             if parent:
                 setattr(sys.modules[parent], child, module)
     BaseModel.model_config["defer_build"] = True
     try:
-        with without("uvicorn"):  # whose server a library of server-sent events would listen to
+        with hidden_modules("uvicorn"):  # sse_starlette would import its server
             yield
     finally:
         del BaseModel.model_config["defer_build"]
 
 
 @contextmanager
-def without(*names: str) -> Iterator[None]:
-    """Have what is imported in the block find these optional modules missing, as where they are not installed."""
+def hidden_modules(*names: str) -> Iterator[None]:
+    """Make imports in the block fail for these optional modules, as if they were not installed."""
     hidden = [name for name in names if name not in sys.modules]
     for name in hidden:
-        sys.modules[name] = cast(ModuleType, None)  # how Python itself notes that there is no such module
+        sys.modules[name] = cast(ModuleType, None)  # an import of such an entry raises ImportError
     try:
         yield
     finally:

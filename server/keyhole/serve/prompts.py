@@ -1,4 +1,4 @@
-"""The prompts that a user picks from a menu: what they are called, what they take, and what they say. No retrieval."""
+"""MCP prompts: their names, arguments and texts."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Final
 import mcp_types as types
 
 from keyhole.errors import Code, KeyholeError
-from keyhole.retrieval.tool_arguments import parse_arguments
+from keyhole.retrieval.dispatch import parse_arguments
 
 _RESEARCH: Final = """\
 Research this question on the web and answer it with citations.
@@ -44,9 +44,11 @@ words"). If the page does not say, answer that, and name what you looked for."""
 
 
 def prompt_list() -> list[types.Prompt]:
-    """The prompts, always in the same order and the same bytes. The question is the last argument or the only one:
-    clients with a command line split it at spaces, and some give what is left over to the last (google-gemini/
-    gemini-cli#6284, anthropics/claude-code#14210)."""
+    """Return the prompts, always in the same order.
+
+    The question is the last argument: clients with a command line split it at spaces, and some pass the remaining
+    words to the last argument (google-gemini/gemini-cli#6284, anthropics/claude-code#14210).
+    """
     return [
         types.Prompt(
             name="research",
@@ -72,38 +74,40 @@ def prompt_list() -> list[types.Prompt]:
     ]
 
 
-def prompt(name: str, arguments: Mapping[str, str]) -> types.GetPromptResult:
-    """A prompt filled in. Raises KeyholeError (invalid_argument) that names what is missing or wrong."""
-    chosen = named(name)
-    taken = [argument.name for argument in chosen.arguments or ()]
-    if unknown := [key for key in arguments if key not in taken]:
+def fill_prompt(name: str, arguments: Mapping[str, str]) -> types.GetPromptResult:
+    """Return a prompt with its arguments filled in. Raises KeyholeError (invalid_argument)."""
+    prompt = find_prompt(name)
+    known = [argument.name for argument in prompt.arguments or ()]
+    if unknown := [key for key in arguments if key not in known]:
         raise KeyholeError(
-            Code.INVALID_ARGUMENT, f"{name} has no argument {unknown[0][:64]!r}; it takes {', '.join(taken)}"
+            Code.INVALID_ARGUMENT, f"{name} has no argument {unknown[0][:64]!r}; it takes {', '.join(known)}"
         )
-    given = {key: value.strip() for key, value in arguments.items() if value.strip()}
-    for argument in chosen.arguments or ():
-        if argument.required and argument.name not in given:
+    values = {key: value.strip() for key, value in arguments.items() if value.strip()}
+    for argument in prompt.arguments or ():
+        if argument.required and argument.name not in values:
             raise KeyholeError(Code.INVALID_ARGUMENT, f"{argument.name}: missing. {argument.description}")
-    text = _research(given) if name == "research" else _read_page(given)
+    text = _research_text(values) if name == "research" else _read_page_text(values)
     return types.GetPromptResult(
-        description=chosen.description,
+        description=prompt.description,
         messages=[types.PromptMessage(role="user", content=types.TextContent(text=text))],
     )
 
 
-def named(name: str) -> types.Prompt:
-    """The prompt of this name. Raises KeyholeError (invalid_argument) where there is none."""
-    known = {each.name: each for each in prompt_list()}
-    if name not in known:
-        raise KeyholeError(Code.INVALID_ARGUMENT, f"no prompt is called {name[:64]!r}; they are {', '.join(known)}")
-    return known[name]
+def find_prompt(name: str) -> types.Prompt:
+    """Return the prompt `name`. Raises KeyholeError (invalid_argument) for an unknown name."""
+    prompts = {prompt.name: prompt for prompt in prompt_list()}
+    if name not in prompts:
+        raise KeyholeError(Code.INVALID_ARGUMENT, f"no prompt is called {name[:64]!r}; they are {', '.join(prompts)}")
+    return prompts[name]
 
 
-def _research(given: Mapping[str, str]) -> str:
-    # As the tool checks it, here and below, so that the call that the prompt leads to is one that is taken.
-    return _RESEARCH.format(question=parse_arguments("search", {"query": given["question"]})["query"])
+# Arguments are checked as the tools check them, so that the tool call in the prompt's text is valid.
 
 
-def _read_page(given: Mapping[str, str]) -> str:
-    checked = parse_arguments("web_fetch", {"url": given["url"], "query": given["question"]})
+def _research_text(values: Mapping[str, str]) -> str:
+    return _RESEARCH.format(question=parse_arguments("search", {"query": values["question"]})["query"])
+
+
+def _read_page_text(values: Mapping[str, str]) -> str:
+    checked = parse_arguments("web_fetch", {"url": values["url"], "query": values["question"]})
     return _READ_PAGE.format(url=checked["url"], question=checked["query"])

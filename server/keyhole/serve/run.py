@@ -1,4 +1,4 @@
-"""The server on its transports: stdio, and streamable HTTP. No tools here."""
+"""Run the MCP server over stdio or streamable HTTP."""
 
 from __future__ import annotations
 
@@ -22,155 +22,157 @@ from keyhole.extract.workers.pool import WorkerPool
 from keyhole.retrieval import instrumentation
 from keyhole.retrieval.retrieve import Retrieval
 from keyhole.retrieval.tenants import Tenants
-from keyhole.serve.parse_errors import Answered
-from keyhole.serve.surrogates import Mended
+from keyhole.serve.stdio_stream import StdioMessages
 from keyhole.serve.tools import build_server
 
 log = logging.getLogger(__name__)
 
-Build = Callable[[Config, WorkerPool], Tenants]
-"""Builds the product around a worker pool."""
+BuildTenants = Callable[[Config, WorkerPool], Tenants]
+"""Builds the tenants around a worker pool."""
 
-THREADS: Final = 24
-"""Of a server over HTTP, for the work of its calls. The system's own number is the processors' and four: on a small
-machine a handful, and short reads of the store would wait behind rankings, and all of them behind a slow commit."""
+CALL_THREADS: Final = 24
+"""Threads of an HTTP server for the work of its calls. Python's default is the number of processors plus four: on a
+small machine, short reads of the store would wait behind rankings, and all of them behind a slow commit."""
 
 
-def serve_stdio(config: Config, build: Build) -> int:
-    """Serve one client until it closes our stdin. stdout carries the protocol and nothing else: the SDK moves
-    file descriptor 1 to stderr while it serves, so even a library that prints does no harm."""
+def serve_stdio(config: Config, build: BuildTenants) -> int:
+    """Serve one client until it closes our stdin.
+
+    stdout carries only the protocol: the SDK moves file descriptor 1 to stderr while it serves, so a library that
+    prints does no harm.
+    """
 
     async def run() -> None:
-        async with _product(config, build) as product:
-            server = build_server(product.get, product.start)
+        async with _open_tenants(config, build) as tenants:
+            server = build_server(tenants.get_retrieval, tenants.start)
             async with stdio_server() as (read, write):
-                await server.run(Answered(Mended(read), write), write, server.create_initialization_options())
+                await server.run(StdioMessages(read, write), write, server.create_initialization_options())
 
-    # As for SIGTERM, the system's own default: Python's would wait for the thread that reads stdin, which nothing
-    # but the client can wake. What is kept is kept in transactions, and workers end when their server is gone.
+    # SIGINT ends the process at once, as SIGTERM does: Python's handler would wait for the thread that reads stdin,
+    # which only the client can wake. Writes to the store are transactions, and workers end with their server.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     try:
         anyio.run(run)
     except* BrokenPipeError:
-        log.info("the client went away in the middle of an answer")
+        log.info("the client closed the connection before its answer was sent")
     return 0
 
 
-def serve_http(config: Config, build: Build, host: str, port: int) -> int:
-    """Serve many clients until stopped. Raises KeyholeError for settings that are not safe for this host."""
-    from keyhole.serve.http.listener import listening
+def serve_http(config: Config, build: BuildTenants, host: str, port: int) -> int:
+    """Serve HTTP clients until a signal. Raises KeyholeError for settings that are not safe for this host."""
+    from keyhole.serve.http.listener import open_listener
 
     async def run(listener: socket.socket) -> None:
-        _take_threads()
-        async with _product(config, build) as product:
-            await _serve_on(listener, config, product)
+        _set_thread_pool()
+        async with _open_tenants(config, build) as tenants:
+            await _serve_on(listener, config, tenants)
 
-    with listening(config, host, port) as listener:
+    with open_listener(config, host, port) as listener:
         anyio.run(run, listener)
     return 0
 
 
-def _take_threads() -> None:
-    """Give this loop the threads of `THREADS`; it ends them with itself."""
-    asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(THREADS, "call"))
+def _set_thread_pool() -> None:
+    """Give the event loop `CALL_THREADS` threads; the loop shuts them down when it closes."""
+    asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(CALL_THREADS, "call"))
 
 
-async def _serve_on(listener: socket.socket, config: Config, product: _Maker) -> None:
-    from keyhole.serve.http.app import PATH, Parts, application
-    from keyhole.serve.http.drain import Draining
-    from keyhole.serve.http.listener import url_of
-    from keyhole.serve.http.probes import look_at
-    from keyhole.serve.http.telemetry.access_log import CallLines
-    from keyhole.serve.http.telemetry.metrics import counting
-    from keyhole.serve.http.telemetry.tracing import Traced, start
+async def _serve_on(listener: socket.socket, config: Config, tenants: _TenantsLoader) -> None:
+    from keyhole.serve.http.app import PATH, AppDependencies, build_app
+    from keyhole.serve.http.drain import DrainState
+    from keyhole.serve.http.listener import listener_url
+    from keyhole.serve.http.probes import check_stores
+    from keyhole.serve.http.telemetry.access_log import CallLogger
+    from keyhole.serve.http.telemetry.metrics import create_metrics
+    from keyhole.serve.http.telemetry.tracing import TracingMiddleware, start_tracing
     from keyhole.serve.http.uvicorn_server import serve
 
-    # A thread of its own: where calls keep all others busy, the server is not unready for that.
-    looking = ThreadPoolExecutor(1, "look")
+    # A thread of its own, so that the server stays ready while calls occupy all other threads.
+    check_thread = ThreadPoolExecutor(1, "look")
 
-    async def look() -> str:
-        stores = (await product.tenants()).stores
+    async def check_store() -> str:
+        stores = (await tenants.get()).stores
         loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(looking, look_at, stores, config.store == "memory")
+        return await loop.run_in_executor(check_thread, check_stores, stores, config.store == "memory")
 
-    product.start()  # a server is ready when its first call need not wait for this
-    metrics, spans = counting(), start(os.environ)
-    listeners: list[instrumentation.Observer] = [CallLines()]
-    listeners += [metrics] if metrics else []
-    listeners += [spans.observer] if spans else []
-    parts = Parts(Draining(), look, product.sizes, metrics, outer=[Traced] if spans else [])
+    tenants.start()  # so that the first call does not wait for it
+    metrics, tracing = create_metrics(), start_tracing(os.environ)
+    observers: list[instrumentation.Observer] = [CallLogger()]
+    observers += [metrics] if metrics else []
+    observers += [tracing.observer] if tracing else []
+    outer = [TracingMiddleware] if tracing else []
+    dependencies = AppDependencies(DrainState(), check_store, tenants.store_sizes, metrics, outer=outer)
     try:
-        with instrumentation.listening(*listeners):
-            app = application(config, build_server(product.get), parts)
-            _announce(url_of(listener, PATH), config)  # not before: a file of tokens that is wrong ends the server
-            await serve(app, listener, parts.draining, config.drain_seconds)
+        with instrumentation.observed_by(*observers):
+            app = build_app(config, build_server(tenants.get_retrieval), dependencies)
+            _announce(listener_url(listener, PATH), config)  # only now: build_app raises for an invalid token file
+            await serve(app, listener, dependencies.drain_state, config.drain_seconds)
     finally:
-        looking.shutdown(wait=False, cancel_futures=True)
-        if spans:
-            await asyncio.to_thread(spans.end)
+        check_thread.shutdown(wait=False, cancel_futures=True)
+        if tracing:
+            await asyncio.to_thread(tracing.shutdown)
 
 
 def _announce(url: str, config: Config) -> None:
-    where = f"serving MCP at {url}"
+    message = f"serving MCP at {url}"
     if config.log_format == "json":
-        log.info(where)
+        log.info(message)
     else:
-        print(f"keyhole: {where}", file=sys.stderr, flush=True)
+        print(f"keyhole: {message}", file=sys.stderr, flush=True)
 
 
-class _Maker:
-    """Makes the one Retrieval of this process in a thread, once: ahead of the first call where a client listed
-    the tools and paused, as clients do, or else for that call."""
+class _TenantsLoader:
+    """Loader of the process's one `Tenants`, in a thread: at `start`, or when it is first needed."""
 
-    def __init__(self, config: Config, build: Build) -> None:
+    def __init__(self, config: Config, build: BuildTenants) -> None:
         self._config = config
         self._build = build
         self._pool = WorkerPool(config)
-        self._making: asyncio.Task[Tenants] | None = None
+        self._loading: asyncio.Task[Tenants] | None = None
 
     def start(self) -> None:
-        """Begin, unless that was done."""
-        if self._making is None:
-            self._pool.warm()  # its parsers load while the rest does
-            self._making = asyncio.get_running_loop().create_task(asyncio.to_thread(self._make))
+        """Begin to load, if that has not begun."""
+        if self._loading is None:
+            self._pool.warm()  # parsers load in the worker at the same time
+            self._loading = asyncio.get_running_loop().create_task(asyncio.to_thread(self._load))
 
-    async def get(self, tenant: str) -> Retrieval:
-        """A tenant's Retrieval, when it is made."""
-        tenants = await self.tenants()
-        if product := tenants.at_hand(tenant):
-            return product
+    async def get(self) -> Tenants:
+        """Return the tenants once they are loaded."""
+        self.start()
+        assert self._loading  # noqa: S101 - for the type checker; start() set it
+        # Shielded: cancelling one call must not cancel the loading for all others.
+        return await asyncio.shield(self._loading)
+
+    async def get_retrieval(self, tenant: str) -> Retrieval:
+        """Return a tenant's Retrieval once it is loaded."""
+        tenants = await self.get()
+        if retrieval := tenants.at_hand(tenant):
+            return retrieval
         return await asyncio.to_thread(tenants.of, tenant)
 
-    async def tenants(self) -> Tenants:
-        """What gives each tenant its own, when it is made."""
-        self.start()
-        assert self._making  # noqa: S101 - for the type checker; start() made it
-        # Shielded: one cancelled call must not take the product from all others.
-        return await asyncio.shield(self._making)
-
-    def sizes(self) -> tuple[int, int]:
-        """How many artifacts and bytes the stores hold that are open."""
-        made = self._making is not None and self._making.done() and not self._making.exception()
-        return self._making.result().sizes() if self._making and made else (0, 0)
+    def store_sizes(self) -> tuple[int, int]:
+        """Return the number of artifacts and of bytes in the open stores; zeros before they are loaded."""
+        is_loaded = self._loading is not None and self._loading.done() and not self._loading.exception()
+        return self._loading.result().sizes() if self._loading and is_loaded else (0, 0)
 
     async def close(self) -> None:
-        """Close what was made."""
-        if self._making is not None:
-            await self._pool.aclose()  # also where nothing could be made around it
-            await (await self._making).aclose()
+        """Close the worker pool and the tenants."""
+        if self._loading is not None:
+            await self._pool.aclose()  # first: awaiting the tenants raises if loading failed
+            await (await self._loading).aclose()
 
-    def _make(self) -> Tenants:
-        product = self._build(self._config, self._pool)
-        # What nearly every call needs, loaded while nobody waits: stemmers, weights of tokens, the database's driver.
+    def _load(self) -> Tenants:
+        tenants = self._build(self._config, self._pool)
+        # Nearly every call needs these (stemmers, token weights); load them before the first call waits for them.
         for module in ("keyhole.passages", "keyhole.budget.tokens"):
             import_module(module)
-        return product
+        return tenants
 
 
 @asynccontextmanager
-async def _product(config: Config, build: Build) -> AsyncIterator[_Maker]:
-    maker = _Maker(config, build)
+async def _open_tenants(config: Config, build: BuildTenants) -> AsyncIterator[_TenantsLoader]:
+    loader = _TenantsLoader(config, build)
     try:
-        yield maker
+        yield loader
     finally:
-        await maker.close()
+        await loader.close()

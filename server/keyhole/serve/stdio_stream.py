@@ -1,42 +1,49 @@
-"""A stream of messages in front of another, each item seen by us on its way. What for is decided elsewhere."""
+"""Stream of stdio messages: repair lone surrogates and reply to invalid lines.
+
+The SDK only logs a line that it cannot parse, and the client would wait for its answer until it gives up.
+"""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from contextlib import suppress
 from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Final, Self
 
+import mcp_types as types
+from anyio import BrokenResourceError, ClosedResourceError
 from mcp.shared.message import SessionMessage
+from pydantic import ValidationError
+
+from keyhole.serve.surrogates import replace_lone_surrogates
 
 if TYPE_CHECKING:
-    from mcp.shared._stream_protocols import ReadStream
+    from mcp.shared._stream_protocols import ReadStream, WriteStream
 
 Item = SessionMessage | Exception
 
+_MESSAGES: Final = {types.PARSE_ERROR: "Parse error", types.INVALID_REQUEST: "Invalid request"}
 
-class Passing(ABC):
-    """The stream behind it, with each item as `passed` gives it on."""
 
-    def __init__(self, read: ReadStream[Item]) -> None:
+class StdioMessages:
+    """The messages of `read`; a reply to each invalid line goes to `write`."""
+
+    def __init__(self, read: ReadStream[Item], write: WriteStream[SessionMessage]) -> None:
         self._read = read
-
-    @abstractmethod
-    async def passed(self, item: Item) -> Item:
-        """What the server is given for an item: a message, or why a line is none."""
+        self._write = write
 
     async def receive(self) -> Item:
-        """The next item."""
-        return await self.passed(await self._read.receive())
+        """Return the next message, or the error of an invalid line."""
+        return await self._process(await self._read.receive())
 
     async def aclose(self) -> None:
-        """Close the stream behind it."""
+        """Close the underlying stream."""
         await self._read.aclose()
 
     def __aiter__(self) -> Self:
         return self
 
     async def __anext__(self) -> Item:
-        return await self.passed(await self._read.__anext__())
+        return await self._process(await self._read.__anext__())
 
     async def __aenter__(self) -> Self:
         return self
@@ -45,3 +52,41 @@ class Passing(ABC):
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         await self.aclose()
+
+    async def _process(self, item: Item) -> Item:
+        item = repair_message(item)
+        if isinstance(item, ValidationError) and (reply := error_reply(item)):
+            with suppress(BrokenResourceError, ClosedResourceError):  # the client has gone; reading ends next
+                await self._write.send(SessionMessage(reply))
+        return item
+
+
+def repair_message(item: Item) -> Item:
+    """Parse a line again with its lone surrogates replaced by U+FFFD; return `item` if that does not make it valid."""
+    if not isinstance(item, ValidationError):
+        return item
+    line = item.errors(include_url=False, include_context=False)[0]["input"]
+    if not isinstance(line, str) or (repaired := replace_lone_surrogates(line)) == line:
+        return item
+    try:
+        return SessionMessage(types.jsonrpc_message_adapter.validate_json(repaired, by_name=False))
+    except ValidationError:
+        return item
+
+
+def error_reply(error: ValidationError) -> types.JSONRPCError | None:
+    """Return the JSON-RPC error for an invalid line; None for an empty line, a notification or a response."""
+    faults = error.errors(include_url=False, include_context=False)
+    if faults[0]["type"] == "json_invalid":
+        return _json_rpc_error(types.PARSE_ERROR, None) if str(faults[0]["input"]).strip() else None
+    # A fault of type `missing` holds the whole object. There is always one: a request lacks a response's fields.
+    message: Any = next((fault["input"] for fault in faults if fault["type"] == "missing"), None)
+    if not isinstance(message, dict):
+        return _json_rpc_error(types.INVALID_REQUEST, None)
+    id = message.get("id")
+    is_request = "method" in message and isinstance(id, str | int) and not isinstance(id, bool)
+    return _json_rpc_error(types.INVALID_REQUEST, id) if is_request else None
+
+
+def _json_rpc_error(code: int, id: str | int | None) -> types.JSONRPCError:
+    return types.JSONRPCError(jsonrpc="2.0", id=id, error=types.ErrorData(code=code, message=_MESSAGES[code]))

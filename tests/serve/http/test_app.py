@@ -1,4 +1,4 @@
-"""The HTTP application as a whole: both eras, with and without sessions, and what is bounded."""
+"""The whole HTTP application: both eras, with and without sessions, and its limits."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_both_eras_are_served_with_and_without_sessions(tmp_path: Path, stateles
     assert ("mcp-session-id" in found) == (stateless == "off")
 
 
-def test_a_path_that_is_nearly_right_is_unknown_and_leads_nowhere(tmp_path: Path) -> None:
+def test_a_nearly_correct_path_is_404_without_redirect(tmp_path: Path) -> None:
     with application_server(Config(home=tmp_path, engines=("searxng",))) as server:
         for path in ("/mcp/", "/mcp%2f", "//mcp", "/mcp;x", "/./mcp"):
             with closing(HTTPConnection("127.0.0.1", server.port, timeout=PATIENCE)) as connection:
@@ -53,7 +53,7 @@ def test_a_path_that_is_nearly_right_is_unknown_and_leads_nowhere(tmp_path: Path
                 assert (found.status, found.getheader("location")) == (404, None)
 
 
-def test_sessions_are_bounded_and_room_is_made_when_one_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sessions_are_limited_until_one_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(app, "MAX_SESSIONS", 2)
     with application_server(Config(home=tmp_path, engines=("searxng",))) as server:
         first, _ = open_session(server.port), open_session(server.port)
@@ -65,8 +65,8 @@ def test_sessions_are_bounded_and_room_is_made_when_one_ends(tmp_path: Path, mon
         assert open_session(server.port)
 
 
-def test_a_session_that_nobody_uses_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(app, "IDLE", 0.2)
+def test_an_idle_session_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(app, "SESSION_IDLE_SECONDS", 0.2)
     with application_server(Config(home=tmp_path, engines=("searxng",))) as server:
         sessions = [open_session(server.port) for _ in range(3)]
         asked = {"id": 1, "method": "tools/list"}
@@ -76,10 +76,10 @@ def test_a_session_that_nobody_uses_ends(tmp_path: Path, monkeypatch: pytest.Mon
             statuses[:] = [Post(server.port, asked, mcp_session_id=session).answer()[0] for session in sessions]
             return statuses == [404, 404, 404]
 
-        wait_for(ended, every=0.5)  # each look keeps a session alive for 0.2 s
+        wait_for(ended, every=0.5)  # each request keeps the session alive for 0.2 s
 
 
-def test_no_answer_waits_for_the_client_to_acknowledge_its_first_half(tmp_path: Path) -> None:
+def test_answers_are_not_delayed_by_nagles_algorithm(tmp_path: Path) -> None:
     with server_process(tmp_path) as served, closing(HTTPConnection("127.0.0.1", served.port)) as kept:
         headers = {**ACCEPT, "Mcp-Session-Id": open_session(served.port)}
         times = []
@@ -88,11 +88,11 @@ def test_no_answer_waits_for_the_client_to_acknowledge_its_first_half(tmp_path: 
             kept.request("POST", "/mcp", json.dumps({"jsonrpc": "2.0", "id": number, "method": "ping"}), headers)
             assert b"result" in kept.getresponse().read()
             times.append(time.perf_counter() - start)
-    # Past the first few, Linux waits for 40 ms before it acknowledges alone, each time.
+    # After the first few packets, Linux delays a lone acknowledgement by 40 ms, each time.
     assert min(times[-20:]) < 0.035
 
 
-def test_a_body_that_is_too_large_is_refused_before_it_is_read_whole(tmp_path: Path) -> None:
+def test_a_large_body_is_refused_before_it_is_read(tmp_path: Path) -> None:
     with application_server(Config(home=tmp_path, engines=("searxng",), max_request_bytes=10_000)) as server:
         filled = {**HELLO, "params": {**INITIALIZE, "filler": "x" * 10_000}}
         assert Post(server.port, filled).answer()[0] == 413

@@ -1,4 +1,4 @@
-"""Bodies are whole, bounded in size, time and nesting before anybody parses one."""
+"""Bodies are read whole, with limits on size, time and nesting, before they are parsed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,15 @@ from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
 from mcp.server.auth.provider import AccessToken
 
 from keyhole.serve.http.asgi import Message, Receive, Scope, Send
-from keyhole.serve.http.bodies import MAX_DEPTH, MAX_HELD_EACH, MAX_OPENERS, Bounded, body_refusal, depth, head_refusal
+from keyhole.serve.http.bodies import (
+    MAX_DEPTH,
+    MAX_HELD_PER_TENANT,
+    MAX_OPENERS,
+    BodyMiddleware,
+    check_body,
+    check_body_headers,
+    nesting_depth,
+)
 
 MESSAGE = b'{"jsonrpc":"2.0","id":1,"method":"tools/list"}'
 
@@ -29,7 +37,7 @@ def true_depth(value: Any) -> int:
 
 
 class Echo:
-    """An application that keeps what it received, and may be held."""
+    """An application that records what it received, and can be paused."""
 
     def __init__(self) -> None:
         self.bodies: list[bytes] = []
@@ -51,7 +59,7 @@ class Echo:
 
 
 async def ask(
-    app: Bounded,
+    app: BodyMiddleware,
     pieces: Iterable[bytes],
     *,
     then: str = "end",
@@ -59,7 +67,7 @@ async def ask(
     headers: Any = (),
     tenant: str = "one",
 ) -> list[Message]:
-    """What is sent to a client that sends these pieces and then ends, goes away or stays."""
+    """Return the messages sent to a client that sends these pieces and then ends, disconnects or stays."""
     coming = [{"type": "http.request", "body": piece, "more_body": True} for piece in pieces]
     if then == "end":
         coming.append({"type": "http.request", "body": b"", "more_body": False})
@@ -81,21 +89,21 @@ async def ask(
     return sent
 
 
-def status(app: Bounded, *pieces: bytes, **more: Any) -> int:
+def status(app: BodyMiddleware, *pieces: bytes, **more: Any) -> int:
     sent = asyncio.run(ask(app, pieces, **more))
     return int(sent[0]["status"]) if sent else 0
 
 
-def test_a_body_is_handed_on_in_one_piece() -> None:
+def test_a_body_is_passed_on_in_one_piece() -> None:
     echo = Echo()
-    assert status(Bounded(echo, 100), MESSAGE[:10], MESSAGE[10:]) == 200
+    assert status(BodyMiddleware(echo, 100), MESSAGE[:10], MESSAGE[10:]) == 200
     assert echo.bodies == [MESSAGE]
 
 
-def test_one_byte_more_than_allowed_is_refused_while_it_comes() -> None:
+def test_a_body_one_byte_too_large_is_refused_while_it_is_read() -> None:
     echo = Echo()
-    assert status(Bounded(echo, len(MESSAGE)), MESSAGE) == 200
-    assert status(Bounded(echo, len(MESSAGE) - 1), MESSAGE, b"never asked for") == 413
+    assert status(BodyMiddleware(echo, len(MESSAGE)), MESSAGE) == 200
+    assert status(BodyMiddleware(echo, len(MESSAGE) - 1), MESSAGE, b"never asked for") == 413
     assert len(echo.bodies) == 1
 
 
@@ -111,33 +119,33 @@ def test_one_byte_more_than_allowed_is_refused_while_it_comes() -> None:
         ({b"content-encoding": b"identity, br"}, 415),
     ],
 )
-def test_what_the_head_says_of_a_body_may_refuse_it(headers: dict[bytes, bytes], expected: int | None) -> None:
-    wrong = head_refusal(headers, 100)
+def test_a_body_is_refused_by_its_headers(headers: dict[bytes, bytes], expected: int | None) -> None:
+    wrong = check_body_headers(headers, 100)
     assert (wrong.status if wrong else None) == expected
 
 
-def test_a_body_that_drips_ends_at_the_deadline() -> None:
-    assert status(Bounded(Echo(), 100, seconds=0.01), MESSAGE[:5], then="stays", headers=[]) == 408
+def test_a_dripping_body_times_out() -> None:
+    assert status(BodyMiddleware(Echo(), 100, seconds=0.01), MESSAGE[:5], then="stays", headers=[]) == 408
 
 
-def test_a_refused_client_that_still_sends_sees_the_answer_before_the_connection_ends() -> None:
-    sent = asyncio.run(ask(Bounded(Echo(), 10), [b"{" + b" " * 20, b"more", b"and more"]))
+def test_a_client_still_sending_sees_the_refusal_before_the_connection_ends() -> None:
+    sent = asyncio.run(ask(BodyMiddleware(Echo(), 10), [b"{" + b" " * 20, b"more", b"and more"]))
     assert [message["type"] for message in sent] == ["http.response.start", *["http.response.body"] * 2]
     assert (b"connection", b"close") in sent[0]["headers"]
     assert [message.get("more_body", False) for message in sent[1:]] == [True, False]
 
 
-def test_who_goes_away_is_not_answered() -> None:
+def test_a_disconnected_client_is_not_answered() -> None:
     echo = Echo()
-    assert status(Bounded(echo, 100), MESSAGE[:5], then="goes") == 0
+    assert status(BodyMiddleware(echo, 100), MESSAGE[:5], then="goes") == 0
     assert not echo.bodies
 
 
-def test_all_requests_together_hold_no_more_than_allowed_and_give_it_back() -> None:
+def test_the_bytes_of_all_bodies_are_limited_and_released() -> None:
     async def run() -> list[int]:
         echo = Echo()
         echo.go_on.clear()
-        app = Bounded(echo, 100, max_held=100)
+        app = BodyMiddleware(echo, 100, max_held=100)
         first = asyncio.create_task(ask(app, [MESSAGE + b" " * 20]))
         await echo.reached.wait()
         full = await ask(app, [MESSAGE])
@@ -148,31 +156,31 @@ def test_all_requests_together_hold_no_more_than_allowed_and_give_it_back() -> N
 
 
 @pytest.mark.parametrize("body", [b"", b"[{}]", b"null", b"\xef\xbb\xbf{}", "{}".encode("utf-16"), b'"{}"'])
-def test_what_is_not_one_object_is_refused(body: bytes) -> None:
-    assert status(Bounded(Echo(), 100), body) == 400
+def test_a_body_that_is_not_one_object_is_refused(body: bytes) -> None:
+    assert status(BodyMiddleware(Echo(), 100), body) == 400
 
 
-def test_a_request_without_a_body_needs_none() -> None:
-    assert status(Bounded(Echo(), 100), method="GET") == 200
+def test_a_request_other_than_post_needs_no_body() -> None:
+    assert status(BodyMiddleware(Echo(), 100), method="GET") == 200
 
 
-def test_a_body_nests_as_deep_as_allowed_and_no_deeper() -> None:
-    assert body_refusal(nested(MAX_DEPTH)) is None
-    assert body_refusal(nested(MAX_DEPTH + 1)) is not None
-    assert body_refusal(b'{"a":' + b"[" * 50_000) is not None
+def test_nesting_is_allowed_up_to_the_limit() -> None:
+    assert check_body(nested(MAX_DEPTH)) is None
+    assert check_body(nested(MAX_DEPTH + 1)) is not None
+    assert check_body(b'{"a":' + b"[" * 50_000) is not None
 
 
-def test_a_body_of_nothing_but_arrays_is_refused() -> None:
-    assert body_refusal(b'{"a":[' + b"[]," * MAX_OPENERS + b"0]}") is not None
+def test_a_body_with_too_many_arrays_is_refused() -> None:
+    assert check_body(b'{"a":[' + b"[]," * MAX_OPENERS + b"0]}") is not None
 
 
-def test_brackets_in_strings_and_beside_each_other_do_not_nest() -> None:
-    assert body_refusal(json.dumps({"a": "[{" * 9_000, 'b\\"[': [[] for _ in range(1_000)]}).encode()) is None
+def test_brackets_in_strings_and_side_by_side_do_not_nest() -> None:
+    assert check_body(json.dumps({"a": "[{" * 9_000, 'b\\"[': [[] for _ in range(1_000)]}).encode()) is None
 
 
-def test_a_string_that_never_ends_hides_no_brackets_from_a_parser() -> None:
-    # What stands in it is not parsed either: the parser fails at the string.
-    assert body_refusal(b'{"a":"' + b"[" * 15_000) is None
+def test_an_unterminated_string_hides_no_brackets() -> None:
+    # The parser does not reach brackets inside it: it fails at the string.
+    assert check_body(b'{"a":"' + b"[" * 15_000) is None
 
 
 json_values = st.recursive(
@@ -183,31 +191,31 @@ json_values = st.recursive(
 
 
 @given(json_values, st.booleans())
-def test_the_depth_is_never_less_than_the_true_one_and_exact_where_it_matters(value: Any, indented: bool) -> None:
+def test_the_depth_is_never_underestimated_and_exact_above_the_limit(value: Any, indented: bool) -> None:
     text = json.dumps([value] * 70, indent=2 if indented else None).encode()
-    assert depth(text) == true_depth([value])
+    assert nesting_depth(text) == true_depth([value])
 
 
 @given(st.text(alphabet='[]{}"\\,: 1', max_size=40), st.booleans())
-def test_what_would_exhaust_a_recursive_parser_never_reaches_it(noise: str, valued: bool) -> None:
+def test_deep_nesting_never_reaches_a_recursive_parser(noise: str, valued: bool) -> None:
     body = b'{"a":' + noise.encode() + (b"1," if valued else b"") + b"[" * 5_000
-    if body_refusal(body) is None:
-        with pytest.raises(ValueError, match=r"."):  # a RecursionError is none
+    if check_body(body) is None:
+        with pytest.raises(ValueError, match=r"."):  # a RecursionError is not a ValueError
             json.loads(body)
 
 
 @pytest.mark.parametrize("encoding", ["utf-16-le", "utf-32-le"])
-def test_what_pythons_parser_would_read_as_another_encoding_is_refused(encoding: str) -> None:
-    hidden = '{"\u2200":' + "[" * 1_000 + "]" * 1_000 + "}"  # whose byte 0x22 is no quote there
-    wrong = body_refusal(hidden.encode(encoding))
+def test_other_unicode_encodings_are_refused(encoding: str) -> None:
+    hidden = '{"\u2200":' + "[" * 1_000 + "]" * 1_000 + "}"  # whose byte 0x22 is not a quote in that encoding
+    wrong = check_body(hidden.encode(encoding))
     assert wrong
     assert wrong.status == 400
 
 
-def test_halves_of_surrogate_pairs_are_mended_and_nothing_else_is_touched() -> None:
+def test_only_lone_surrogates_in_a_body_are_replaced() -> None:
     echo = Echo()
     for body in (rb'{"a":"\ud800"}', rb'{"a":"\\ud800\ud83d\ude00"}', '{"a":"é😀"}'.encode()):
-        assert status(Bounded(echo, 100), body) == 200
+        assert status(BodyMiddleware(echo, 100), body) == 200
     assert echo.bodies == [rb'{"a":"\ufffd"}', rb'{"a":"\\ud800\ud83d\ude00"}', '{"a":"é😀"}'.encode()]
 
 
@@ -215,9 +223,9 @@ def test_one_tenant_cannot_fill_the_server_with_its_bodies() -> None:
     async def main() -> None:
         echo = Echo()
         echo.go_on.clear()
-        size = MAX_HELD_EACH // 2
+        size = MAX_HELD_PER_TENANT // 2
         large = MESSAGE + b" " * (size - len(MESSAGE))
-        app = Bounded(echo, size)
+        app = BodyMiddleware(echo, size)
         held = [asyncio.create_task(ask(app, [large])) for _ in range(2)]
         await echo.both.wait()
         assert (await ask(app, [MESSAGE]))[0]["status"] == 503

@@ -1,4 +1,4 @@
-"""Connections that never become a request do not stay."""
+"""Connections that never send a request are closed."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ import pytest
 import uvicorn
 
 from keyhole.serve.http.asgi import Receive, Scope, Send
-from keyhole.serve.http.connections import MAX_OPEN, PatientProtocol, allow_many
+from keyhole.serve.http.connections import MAX_OPEN_FILES, TimeoutProtocol, raise_file_limit
 
 GET = b"GET / HTTP/1.1\r\nHost: a\r\n\r\n"
 
 
-class Hasty(PatientProtocol):
-    """As in earnest, but for the time."""
+class Hasty(TimeoutProtocol):
+    """The real protocol with a shorter timeout."""
 
     head_seconds = 0.05
 
 
 async def app(scope: Scope, receive: Receive, send: Send) -> None:
-    """Answers when the body is whole."""
+    """Answer when the body is complete."""
     if scope["type"] == "http":
         while scope["path"] != "/refused" and (await receive()).get("more_body"):
             pass
@@ -50,7 +50,7 @@ async def serving() -> AsyncIterator[tuple[str, int]]:
 
 
 def heard(*pieces: bytes, wait_between: bool = False) -> bytes:
-    """All that the server says until it closes the connection."""
+    """Return everything that the server sends until it closes the connection."""
 
     async def run() -> bytes:
         async with serving() as (host, port):
@@ -68,20 +68,20 @@ def heard(*pieces: bytes, wait_between: bool = False) -> bytes:
 
 
 @pytest.mark.parametrize("pieces", [(), (b"G",), (b"GET / HTTP/1.1\r\n", b"Host: a\r\n")])
-def test_a_head_that_does_not_come_ends_the_connection(pieces: tuple[bytes, ...]) -> None:
+def test_a_connection_without_a_request_is_closed(pieces: tuple[bytes, ...]) -> None:
     assert heard(*pieces) == b""
 
 
-def test_a_head_that_drips_ends_the_connection_after_an_answer_too() -> None:
+def test_a_dripping_head_closes_the_connection_even_after_an_answer() -> None:
     said = heard(GET, b"GET / HTT", wait_between=False)
     assert said.count(b"200 OK") == 1
 
 
-def test_every_request_of_a_kept_connection_is_answered() -> None:
+def test_every_request_of_a_persistent_connection_is_answered() -> None:
     assert heard(GET, GET, GET[:3] + b"\x00", wait_between=False).count(b"200 OK") == 2
 
 
-def test_the_body_of_a_request_that_is_answered_is_not_waited_for_without_end() -> None:
+def test_the_rest_of_an_answered_requests_body_times_out() -> None:
     async def run() -> bytes:
         async with serving() as (host, port):
             reader, writer = await asyncio.open_connection(host, port)
@@ -95,7 +95,7 @@ def test_the_body_of_a_request_that_is_answered_is_not_waited_for_without_end() 
     assert b"200 OK" in asyncio.run(run())
 
 
-def test_a_body_may_take_longer_than_a_head() -> None:
+def test_a_body_can_take_longer_than_a_head() -> None:
     async def run() -> bytes:
         async with serving() as (host, port):
             reader, writer = await asyncio.open_connection(host, port)
@@ -110,16 +110,16 @@ def test_a_body_may_take_longer_than_a_head() -> None:
     assert b"200 OK" in asyncio.run(run())
 
 
-def test_as_many_files_may_be_open_as_the_system_lets(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_file_limit_is_raised_as_far_as_the_system_allows(monkeypatch: pytest.MonkeyPatch) -> None:
     before = resource.getrlimit(resource.RLIMIT_NOFILE)
     asked: list[Any] = []
     monkeypatch.setattr(resource, "getrlimit", lambda _: (1_024, 4_096))
     monkeypatch.setattr(resource, "setrlimit", lambda _, limits: asked.append(limits))
-    allow_many()
+    raise_file_limit()
     monkeypatch.setattr(resource, "getrlimit", lambda _: (1_024, resource.RLIM_INFINITY))
-    allow_many()
+    raise_file_limit()
     monkeypatch.setattr(resource, "getrlimit", lambda _: (4_096, 4_096))
-    allow_many()
-    assert asked == [(4_096, 4_096), (MAX_OPEN, resource.RLIM_INFINITY)]
+    raise_file_limit()
+    assert asked == [(4_096, 4_096), (MAX_OPEN_FILES, resource.RLIM_INFINITY)]
     monkeypatch.undo()
     assert resource.getrlimit(resource.RLIMIT_NOFILE) == before

@@ -1,4 +1,4 @@
-"""A server that is told to stop: what is under way is finished, nothing new begins, and nothing is left behind."""
+"""A stopping server finishes active calls, refuses new ones, and leaves no process behind."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ from tests.support.waiting import wait_for
 
 IMPATIENT = """
 import socket, sys
-from keyhole.cli import main
-from keyhole.hosting import connections, running
+from keyhole.cli.main import main
+from keyhole.serve.http import connections, uvicorn_server
 
-def serve(app, listener, *more, serve=running.serve):
+def serve(app, listener, *more, serve=uvicorn_server.serve):
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4096)
     return serve(app, listener, *more)
 
-connections.PatientProtocol.head_seconds = connections.STALLED = 0.3
-running.serve = serve
+connections.TimeoutProtocol.head_seconds = connections.STALL_SECONDS = 0.3
+uvicorn_server.serve = serve
 sys.exit(main(["serve", "--http", "--port", "0"]))
 """
-"""The server, which waits for slow clients no longer than a test may, and whose system buffers little."""
+"""The server with short timeouts and small socket buffers."""
 PAGE = response(b"<p>Pumps and valves.", Content_Type="text/html")
 MODERN = {
     "io.modelcontextprotocol/protocolVersion": "2026-07-28",
@@ -42,7 +42,7 @@ MODERN = {
 
 @contextmanager
 def slow_site() -> Iterator[tuple[Site, Event]]:
-    """A site that answers once it is let, and at once before it was asked for /slow."""
+    """Yield a site and an event: /slow is answered once the event is set, all other paths at once."""
     let = Event()
 
     def talks(site: Site) -> Talk:
@@ -83,7 +83,7 @@ def lives(pid: int) -> bool:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="children are listed by Linux")
 @pytest.mark.parametrize("begin", [session_call, modern_call])
-def test_a_call_under_way_is_answered_while_new_ones_are_refused(
+def test_an_active_call_is_answered_while_new_ones_are_refused(
     tmp_path: Path, begin: Callable[[Served, Site], Post]
 ) -> None:
     with slow_site() as (site, let), server_process(tmp_path, KEYHOLE_ALLOW_PRIVATE=site.endpoint) as served:
@@ -95,7 +95,7 @@ def test_a_call_under_way_is_answered_while_new_ones_are_refused(
             idle.getresponse().read()
             served.process.send_signal(signal.SIGTERM)
             wait_for(lambda: served.get("/readyz") == (503, '{"status": "draining"}'))
-            idle.request("POST", "/mcp", b"{}")  # on a connection from before
+            idle.request("POST", "/mcp", b"{}")  # on a connection opened before
             assert idle.getresponse().status == 503
         status, headers, body = Post(served.port, tool_call("web_fetch", url=site.url("/other"))).answer()
         assert (status, headers["retry-after"], headers["connection"]) == (503, "1", "close")
@@ -108,7 +108,7 @@ def test_a_call_under_way_is_answered_while_new_ones_are_refused(
     wait_for(lambda: not [pid for pid in children if lives(pid)])
 
 
-def test_a_stream_that_only_waits_ends_in_order_and_holds_nobody_up(tmp_path: Path) -> None:
+def test_an_idle_stream_ends_in_order_and_does_not_delay_the_end(tmp_path: Path) -> None:
     with server_process(tmp_path) as served:
         session = open_session(served.port)
         with closing(HTTPConnection("127.0.0.1", served.port, timeout=PATIENCE)) as stream:
@@ -117,13 +117,13 @@ def test_a_stream_that_only_waits_ends_in_order_and_holds_nobody_up(tmp_path: Pa
             assert answer.status == 200
             served.process.send_signal(signal.SIGTERM)
             start = time.monotonic()
-            assert b"event: message" not in answer.read()  # it raises where the chunks do not end as they should
+            assert b"event: message" not in answer.read()  # it raises if the chunks do not end correctly
             assert served.wait() == 0
         assert time.monotonic() - start < 5
         assert not [line for line in served.lines if "ERROR" in line or "Exception" in line]
 
 
-def test_calls_that_take_too_long_are_cut_and_the_server_ends_well(tmp_path: Path) -> None:
+def test_calls_beyond_the_drain_time_are_aborted_and_the_server_exits_cleanly(tmp_path: Path) -> None:
     settings = {"KEYHOLE_DRAIN_SECONDS": "0.2"}
     with slow_site() as (site, _), server_process(tmp_path, KEYHOLE_ALLOW_PRIVATE=site.endpoint, **settings) as served:
         call = session_call(served, site)
@@ -164,14 +164,14 @@ def test_a_client_may_end_its_session_while_the_server_stops(tmp_path: Path) -> 
         assert served.wait() == 0
 
 
-def test_whoever_connects_and_says_too_little_is_let_go(tmp_path: Path) -> None:
+def test_clients_that_send_too_little_are_disconnected(tmp_path: Path) -> None:
     begun = (b"", b"GET /healthz HT", b"POST /mcp HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n{")
     with (
         server_process(tmp_path, "-c", IMPATIENT) as served,
         closing(HTTPConnection("127.0.0.1", served.port, timeout=PATIENCE)) as kept,
     ):
         for said in begun:
-            kept.request("GET", "/healthz")  # its pauses are longer than the others': it is idle, not late
+            kept.request("GET", "/healthz")  # it pauses longer than the others: it is idle, not late
             assert kept.getresponse().read() == b'{"status": "ok"}'
             with socket.create_connection(("127.0.0.1", served.port), timeout=PATIENCE) as slow:
                 slow.sendall(said)
@@ -179,7 +179,7 @@ def test_whoever_connects_and_says_too_little_is_let_go(tmp_path: Path) -> None:
                     pass
 
 
-def test_whoever_asks_for_much_and_does_not_read_is_let_go(tmp_path: Path) -> None:
+def test_clients_that_do_not_read_their_answer_are_disconnected(tmp_path: Path) -> None:
     def connections() -> int:
         return int(float(served.get("/metrics")[1].split("\nprocess_open_fds ")[1].split()[0]))
 

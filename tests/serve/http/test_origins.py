@@ -1,4 +1,4 @@
-"""Hosts and origins are read strictly and compared whole."""
+"""Hosts and origins are parsed strictly and compared whole."""
 
 from __future__ import annotations
 
@@ -6,7 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keyhole.serve.http.origins import Authority, Origin, authority, host_rule, origin, origin_rule
+from keyhole.serve.http.origins import (
+    Authority,
+    Origin,
+    parse_authority,
+    parse_host_rule,
+    parse_origin,
+    parse_origin_rule,
+)
 
 
 @pytest.mark.parametrize(
@@ -20,8 +27,8 @@ from keyhole.serve.http.origins import Authority, Origin, authority, host_rule, 
         ("xn--bcher-kva.example", "xn--bcher-kva.example", None),
     ],
 )
-def test_a_host_is_read_in_one_spelling(text: str, host: str, port: int | None) -> None:
-    assert authority(text) == Authority(host, port)
+def test_hosts_are_normalized(text: str, host: str, port: int | None) -> None:
+    assert parse_authority(text) == Authority(host, port)
 
 
 @pytest.mark.parametrize(
@@ -33,20 +40,24 @@ def test_a_host_is_read_in_one_spelling(text: str, host: str, port: int | None) 
         "[::1].evil.example", "localhost:*", "bücher.example", "local\x00host", "localhost:８０", "a" * 300,
     ],
 )  # fmt: skip
-def test_what_two_readers_could_read_in_two_ways_is_no_host(text: str) -> None:
-    assert authority(text) is None
+def test_ambiguous_hosts_are_rejected(text: str) -> None:
+    assert parse_authority(text) is None
 
 
 @pytest.mark.parametrize(
     "text",
     ["null", "file://", "", "http://", "localhost", "ftp://localhost", "http://localhost/", "http://a, http://b"],
 )
-def test_what_no_web_page_has_is_no_origin(text: str) -> None:
-    assert origin(text) is None
+def test_invalid_origins_are_rejected(text: str) -> None:
+    assert parse_origin(text) is None
 
 
-def test_an_origin_without_a_port_has_that_of_its_scheme() -> None:
-    assert origin("HTTPS://App.example") == Origin("https", "app.example", 443) == origin("https://app.example:443")
+def test_an_origin_without_a_port_has_the_default_port() -> None:
+    assert (
+        parse_origin("HTTPS://App.example")
+        == Origin("https", "app.example", 443)
+        == parse_origin("https://app.example:443")
+    )
 
 
 @pytest.mark.parametrize(
@@ -61,35 +72,35 @@ def test_an_origin_without_a_port_has_that_of_its_scheme() -> None:
         ("[::1]:*", ["[::1]:9", "[0:0::1]"], ["localhost"]),
     ],
 )
-def test_a_rule_allows_its_host_and_its_ports_alone(rule: str, allowed: list[str], refused: list[str]) -> None:
-    read = host_rule(rule)
-    assert all(read.allows(found, 8765) for text in allowed if (found := authority(text)))
-    assert not any(read.allows(found, 8765) for text in refused if (found := authority(text)))
+def test_a_rule_allows_only_its_host_and_ports(rule: str, allowed: list[str], refused: list[str]) -> None:
+    read = parse_host_rule(rule)
+    assert all(read.allows(found, 8765) for text in allowed if (found := parse_authority(text)))
+    assert not any(read.allows(found, 8765) for text in refused if (found := parse_authority(text)))
 
 
 def test_an_origin_rule_compares_scheme_host_and_port() -> None:
-    rule = origin_rule("https://app.example/")
+    rule = parse_origin_rule("https://app.example/")
     assert rule.allows(Origin("https", "app.example", 443))
     assert not rule.allows(Origin("http", "app.example", 443))
     assert not rule.allows(Origin("https", "app.example", 444))
-    assert origin_rule("http://localhost:*").allows(Origin("http", "localhost", 6274))
+    assert parse_origin_rule("http://localhost:*").allows(Origin("http", "localhost", 6274))
 
 
 @pytest.mark.parametrize("text", ["*", "*.example", "https://a.example", "a b", "", "a.example:*:*", "-"])
-def test_an_entry_that_is_no_host_is_named(text: str) -> None:
+def test_an_invalid_host_entry_is_named(text: str) -> None:
     with pytest.raises(ValueError, match="is not host"):
-        host_rule(text)
+        parse_host_rule(text)
 
 
 @pytest.mark.parametrize("text", ["*", "a.example", "null", "https://*.a.example", "https://a.example/path"])
-def test_an_entry_that_is_no_origin_is_named(text: str) -> None:
+def test_an_invalid_origin_entry_is_named(text: str) -> None:
     with pytest.raises(ValueError, match="is not an origin"):
-        origin_rule(text)
+        parse_origin_rule(text)
 
 
 @given(st.text(), st.sampled_from(["localhost", "127.0.0.1", "[::1]"]), st.text(), st.integers(0, 70_000))
-def test_whatever_is_put_around_an_allowed_host_is_not_that_host(before: str, host: str, after: str, port: int) -> None:
-    found = authority(before + host + after)
+def test_text_around_an_allowed_host_makes_another_host(before: str, host: str, after: str, port: int) -> None:
+    found = parse_authority(before + host + after)
     if found and found.host == host.strip("[]"):
         assert not before
         assert after == "" or (after[0] == ":" and found.port == int(after[1:]))

@@ -1,4 +1,4 @@
-"""Probes of orchestrators: whether the server lives and whether it can work."""
+"""Probes of orchestrators: /healthz and /readyz."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ import pytest
 from keyhole.errors import Code, KeyholeError
 from keyhole.serve.http import probes
 from keyhole.serve.http.asgi import Message, Receive, Scope, Send
-from keyhole.serve.http.drain import Draining
-from keyhole.serve.http.probes import Probes, look_at
+from keyhole.serve.http.drain import DrainState
+from keyhole.serve.http.probes import ProbesMiddleware, check_stores
 from keyhole.store.base import Store
 from keyhole.store.memory import MemoryStore
 from tests.support.fakes import Clock, artifact
@@ -21,13 +21,13 @@ from tests.support.served import Served, get, server_process
 
 
 class OneStore:
-    """Stores that are all one."""
+    """Stores whose tenants all share one store."""
 
     def __init__(self, store: Store, warning: str = "") -> None:
         self._store = store
         self._warning = warning
 
-    def of(self, tenant: str) -> tuple[Store, bytes]:
+    def for_tenant(self, tenant: str) -> tuple[Store, bytes]:
         return self._store, b""
 
     def warning(self) -> str:
@@ -47,7 +47,7 @@ async def under(scope: Scope, receive: Receive, send: Send) -> None:
     await send({"type": "http.response.body", "body": b"under"})
 
 
-async def asked(layer: Probes, path: str, method: str = "GET") -> tuple[int, bytes]:
+async def asked(layer: ProbesMiddleware, path: str, method: str = "GET") -> tuple[int, bytes]:
     sent: list[Message] = []
 
     async def send(message: Message) -> None:
@@ -60,7 +60,7 @@ async def asked(layer: Probes, path: str, method: str = "GET") -> tuple[int, byt
     return sent[0]["status"], sent[1]["body"]
 
 
-def test_a_server_that_works_says_so_whatever_name_it_is_called_by(tmp_path: Path) -> None:
+def test_probes_of_a_working_server_succeed_for_any_host(tmp_path: Path) -> None:
     def statuses(served: Served) -> list[tuple[int, str]]:
         return [get(served.port, path, Host=host) for path in ("/healthz", "/readyz") for host in ("10.0.0.7", "x.y")]
 
@@ -69,12 +69,12 @@ def test_a_server_that_works_says_so_whatever_name_it_is_called_by(tmp_path: Pat
         assert get(served.port, "/mcp", Host="x.y", Accept="text/event-stream")[0] != 200
 
 
-def test_a_draining_server_lives_and_is_not_ready() -> None:
+def test_a_draining_server_is_alive_and_not_ready() -> None:
     async def run() -> list[tuple[int, bytes]]:
-        draining = Draining()
-        layer = Probes(under, draining, ready)
+        draining = DrainState()
+        layer = ProbesMiddleware(under, draining, ready)
         before = await asked(layer, "/readyz")
-        draining.begin()
+        draining.start()
         return [before, await asked(layer, "/readyz"), await asked(layer, "/healthz", "HEAD")]
 
     assert asyncio.run(run()) == [
@@ -88,7 +88,7 @@ async def ready() -> str:
     return probes.READY
 
 
-def test_the_store_is_looked_at_once_a_second_however_many_ask() -> None:
+def test_the_store_is_checked_once_a_second_however_many_probes_come() -> None:
     looks: list[str] = []
     clock = Clock()
 
@@ -98,17 +98,17 @@ def test_the_store_is_looked_at_once_a_second_however_many_ask() -> None:
         return probes.READY if len(looks) == 1 else probes.UNAVAILABLE
 
     async def run() -> list[int]:
-        layer = Probes(under, Draining(), look, clock)
+        layer = ProbesMiddleware(under, DrainState(), look, clock)
         first = await asyncio.gather(*(asked(layer, "/readyz") for _ in range(50)))
-        clock.advance(probes.CACHED)
+        clock.advance(probes.CACHE_SECONDS)
         return [*(status for status, _ in first), (await asked(layer, "/readyz"))[0]]
 
     assert asyncio.run(run()) == [200] * 50 + [503]
     assert len(looks) == 2
 
 
-def test_a_store_that_hangs_is_asked_once_and_holds_no_more_than_one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(probes, "PATIENCE", 0.01)
+def test_a_hanging_store_is_checked_once_and_holds_one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(probes, "CHECK_TIMEOUT", 0.01)
     looks: list[str] = []
     clock = Clock()
 
@@ -120,12 +120,12 @@ def test_a_store_that_hangs_is_asked_once_and_holds_no_more_than_one_thread(monk
             await answer.wait()
             return probes.READY
 
-        layer = Probes(under, Draining(), look, clock)
+        layer = ProbesMiddleware(under, DrainState(), look, clock)
         found = [await asked(layer, "/readyz")]
-        clock.advance(probes.CACHED)
+        clock.advance(probes.CACHE_SECONDS)
         found.append(await asked(layer, "/readyz"))
         answer.set()
-        clock.advance(probes.CACHED)
+        clock.advance(probes.CACHE_SECONDS)
         return [*found, await asked(layer, "/readyz")]
 
     assert [status for status, _ in asyncio.run(run())] == [503, 503, 200]
@@ -141,15 +141,15 @@ def test_a_store_that_hangs_is_asked_once_and_holds_no_more_than_one_thread(monk
         (OneStore(MemoryStore(Clock()), "store_replaced"), False, probes.READY),
     ],
 )
-def test_a_store_is_ready_when_it_answers_and_keeps(stores: OneStore, in_memory: bool, status: str) -> None:
-    stores.of("")[0].put(artifact(), "word")
-    assert look_at(stores, in_memory) == status
+def test_a_store_is_ready_if_it_answers_and_persists(stores: OneStore, in_memory: bool, status: str) -> None:
+    stores.for_tenant("")[0].put(artifact(), "word")
+    assert check_stores(stores, in_memory) == status
 
 
-def test_a_look_that_fails_after_its_time_is_no_fault_of_the_server(
+def test_a_check_that_fails_after_its_timeout_is_not_logged(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(probes, "PATIENCE", 0)
+    monkeypatch.setattr(probes, "CHECK_TIMEOUT", 0)
 
     async def run() -> tuple[int, bytes]:
         go_on = asyncio.Event()
@@ -158,7 +158,7 @@ def test_a_look_that_fails_after_its_time_is_no_fault_of_the_server(
             await go_on.wait()
             raise KeyholeError(Code.STORE_UNAVAILABLE, "no connection after two seconds")
 
-        answer = await asked(Probes(under, Draining(), look), "/readyz")
+        answer = await asked(ProbesMiddleware(under, DrainState(), look), "/readyz")
         go_on.set()
         await asyncio.sleep(0)
         return answer
@@ -170,17 +170,17 @@ def test_a_look_that_fails_after_its_time_is_no_fault_of_the_server(
 
 def test_a_store_that_fails_is_not_ready() -> None:
     async def look() -> str:
-        return look_at(OneStore(Failing(Clock())), False)
+        return check_stores(OneStore(Failing(Clock())), False)
 
     async def run() -> tuple[int, bytes]:
-        return await asked(Probes(under, Draining(), look), "/readyz")
+        return await asked(ProbesMiddleware(under, DrainState(), look), "/readyz")
 
     assert asyncio.run(run()) == (503, b'{"status": "store_unavailable"}')
 
 
 @pytest.mark.parametrize(("path", "method"), [("/", "GET"), ("/healthz/", "GET"), ("/readyz", "POST")])
-def test_everything_else_goes_on(path: str, method: str) -> None:
+def test_other_requests_are_passed_on(path: str, method: str) -> None:
     async def run() -> tuple[int, bytes]:
-        return await asked(Probes(under, Draining(), ready), path, method)
+        return await asked(ProbesMiddleware(under, DrainState(), ready), path, method)
 
     assert asyncio.run(run()) == (418, b"under")

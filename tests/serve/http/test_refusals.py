@@ -1,4 +1,4 @@
-"""What a request's body is taken for."""
+"""The kind of a request, by its body."""
 
 from __future__ import annotations
 
@@ -6,31 +6,31 @@ import json
 
 import pytest
 
-from keyhole.serve.http.refusals import Asked, asked
+from keyhole.serve.http.refusals import RequestInfo, read_request
 from tests.support.admission import call, rpc
 
 
 @pytest.mark.parametrize(
     ("body", "expected"),
     [
-        (call(), Asked("call", id=1, rpc=True)),
-        (call(id="a"), Asked("call", id="a", rpc=True)),
-        (call(id=None), Asked("call")),
-        (call(id={}), Asked("call", rpc=True)),
-        (call(id=True), Asked("call", rpc=True)),
-        (call(id=10**30), Asked("call", rpc=True)),
-        (call(id="a" * 10_000), Asked("call", rpc=True)),
-        (rpc("initialize", id=3), Asked(opens_session=True, id=3, rpc=True)),
-        (rpc("tools/list"), Asked(id=1, rpc=True)),
-        (rpc("resources/read"), Asked("call", id=1, rpc=True)),
-        (rpc("resources/list"), Asked(id=1, rpc=True)),
-        (rpc("notifications/cancelled", id=None), Asked()),
-        (b'{"jsonrpc": "2.0", "id": 1, "result": {}}', Asked(id=1)),
-        (rpc("subscriptions/listen"), Asked("stream", id=1, rpc=True)),
+        (call(), RequestInfo("call", id=1, expects_rpc=True)),
+        (call(id="a"), RequestInfo("call", id="a", expects_rpc=True)),
+        (call(id=None), RequestInfo("call")),
+        (call(id={}), RequestInfo("call", expects_rpc=True)),
+        (call(id=True), RequestInfo("call", expects_rpc=True)),
+        (call(id=10**30), RequestInfo("call", expects_rpc=True)),
+        (call(id="a" * 10_000), RequestInfo("call", expects_rpc=True)),
+        (rpc("initialize", id=3), RequestInfo(opens_session=True, id=3, expects_rpc=True)),
+        (rpc("tools/list"), RequestInfo(id=1, expects_rpc=True)),
+        (rpc("resources/read"), RequestInfo("call", id=1, expects_rpc=True)),
+        (rpc("resources/list"), RequestInfo(id=1, expects_rpc=True)),
+        (rpc("notifications/cancelled", id=None), RequestInfo()),
+        (b'{"jsonrpc": "2.0", "id": 1, "result": {}}', RequestInfo(id=1)),
+        (rpc("subscriptions/listen"), RequestInfo("stream", id=1, expects_rpc=True)),
     ],
 )
-def test_a_request_is_known_by_its_method(body: bytes, expected: Asked) -> None:
-    assert asked(body) == expected
+def test_the_method_determines_the_kind_of_request(body: bytes, expected: RequestInfo) -> None:
+    assert read_request(body) == expected
 
 
 @pytest.mark.parametrize(
@@ -43,5 +43,5 @@ def test_a_request_is_known_by_its_method(body: bytes, expected: Asked) -> None:
         json.dumps({"jsonrpc": "2.0", "method": "tools/call", "params": float("nan"), "id": 1}).encode(),
     ],
 )  # fmt: skip
-def test_nothing_gets_around_the_limits_of_calls_by_its_spelling(body: bytes) -> None:
-    assert asked(body).kind == "call"
+def test_no_spelling_evades_the_limits_on_calls(body: bytes) -> None:
+    assert read_request(body).kind == "call"

@@ -1,4 +1,4 @@
-"""Stored pages of many tenants as resources over real HTTP: each lists, completes and reads its own, no other's."""
+"""Resources over real HTTP: each tenant lists, completes and reads only its own pages."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ PAGE = ResourceTemplateReference(uri="artifact://{id}")
 
 
 async def seen(client: Client, era: str) -> dict[str, str]:
-    """Titles by address of all that a client may list; in the later era kept by no cache."""
+    """Return the titles by URI of all resources that a client can list; later results must not be cacheable."""
     listed = await client.list_resources(cache_mode="bypass")
     assert listed.cache_scope == "private", era
     return {entry.uri: str(entry.name) for entry in listed.resources}

@@ -1,4 +1,4 @@
-"""Many tenants at once over real HTTP, in both eras, with and without sessions: each has its own pages, no other's."""
+"""Concurrent tenants over real HTTP, in both eras, with and without sessions: each has only its own pages."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ ERAS = ["legacy", "2026-07-28"]
 
 
 def pages(site: Site) -> Talk:
-    """Every address has a page of its own; /never has none."""
+    """Serve a different page at each path; /never is not answered."""
 
     def talk(call: Call) -> None:
         if call.path.startswith("/never"):
@@ -59,7 +59,7 @@ def settings(home: Path, site: Site, stateless: bool) -> Config:
 
 @pytest.mark.parametrize("stateless", [False, True])
 @pytest.mark.parametrize("era", ERAS)
-def test_tenants_that_call_at_once_see_their_own_pages_only(tmp_path: Path, era: str, stateless: bool) -> None:
+def test_concurrent_tenants_see_only_their_own_pages(tmp_path: Path, era: str, stateless: bool) -> None:
     with serve(pages) as site, application_server(settings(tmp_path, site, stateless), Names()) as server:
 
         async def run() -> dict[str, str]:
@@ -101,21 +101,21 @@ def test_tenants_that_call_at_once_see_their_own_pages_only(tmp_path: Path, era:
 
         ids = asyncio.run(run())
         for tenant, id in ids.items():
-            store, secret = server.tenants.stores.of(tenant)
+            store, secret = server.tenants.stores.for_tenant(tenant)
             kept = store.get(id)
             assert id == artifact_id(secret, kept.url, kept.text)
-        assert server.tenants.stores.of("")[0].list(1) == ()
+        assert server.tenants.stores.for_tenant("")[0].list(1) == ()
     assert len(set(ids.values())) == len(TENANTS)
 
 
 @pytest.mark.parametrize(("era", "stateless"), [("legacy", False), ("2026-07-28", False), ("2026-07-28", True)])
-def test_a_cancelled_call_ends_and_its_tenant_and_others_go_on(tmp_path: Path, era: str, stateless: bool) -> None:
+def test_a_cancelled_call_ends_and_all_tenants_can_continue(tmp_path: Path, era: str, stateless: bool) -> None:
     with serve(pages) as site, application_server(settings(tmp_path, site, stateless), Names()) as server:
 
         async def run() -> list[str]:
             async with client_of(server.url, "one", era) as one, client_of(server.url, "two", era) as two:
                 async with anyio.create_task_group() as group:
-                    group.start_soon(answer, one, "web_fetch")  # an error of its own beside it
+                    group.start_soon(answer, one, "web_fetch")  # the other call fails on its own
                     with anyio.CancelScope() as scope:
                         group.start_soon(cancel_when_heard, scope)
                         await answer(one, "web_fetch", url=site.url("/never"))
@@ -128,11 +128,11 @@ def test_a_cancelled_call_ends_and_its_tenant_and_others_go_on(tmp_path: Path, e
 
         ids = asyncio.run(run())
         for name, id in zip(("one", "two"), ids, strict=True):
-            assert server.tenants.stores.of(name)[0].get(id).url == site.url("/x")
+            assert server.tenants.stores.for_tenant(name)[0].get(id).url == site.url("/x")
     assert ids[0] != ids[1]
 
 
-def test_without_sessions_a_call_of_the_older_era_ends_when_its_client_goes(tmp_path: Path) -> None:
+def test_without_sessions_a_call_of_the_older_era_ends_with_its_connection(tmp_path: Path) -> None:
     with serve(pages) as site, application_server(settings(tmp_path, site, True), Names()) as server:
         message = tool_call("web_fetch", url=site.url("/never"))
         call = Post(server.port, message, Authorization="Bearer token-one")
@@ -141,7 +141,7 @@ def test_without_sessions_a_call_of_the_older_era_ends_when_its_client_goes(tmp_
         assert site.left.wait(PATIENCE)
 
 
-def test_a_session_is_its_tenants_and_unknown_to_all_others(tmp_path: Path) -> None:
+def test_a_session_is_unknown_to_other_tenants(tmp_path: Path) -> None:
     with serve(pages) as site, application_server(settings(tmp_path, site, False), Names()) as server:
         mine = {"Authorization": "Bearer token-one"}
         session = open_session(server.port, **mine)
@@ -164,7 +164,7 @@ def test_a_session_is_its_tenants_and_unknown_to_all_others(tmp_path: Path) -> N
         assert answered(session, **mine)[0] == 200
 
 
-def test_what_a_tenant_is_called_is_never_part_of_a_path(tmp_path: Path) -> None:
+def test_a_tenants_name_is_never_part_of_a_path(tmp_path: Path) -> None:
     with serve(pages) as site, application_server(settings(tmp_path, site, True), Names()) as server:
         for name in ("../../escape", "a/b", "con", "é" * 200, "a" * 3_000):
             headers = {"Authorization": f"Bearer token-{name}".encode().decode("latin-1")}

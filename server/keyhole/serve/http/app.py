@@ -1,10 +1,14 @@
-"""The HTTP application, from the outermost layer to the MCP server. The order of layers, and no layer itself.
+"""Build the HTTP application: the middleware in its order, around the MCP server.
 
-From the outside in: every request has its line in the log (access.py) and, where wanted, its trace (telemetry.py);
-probes and metrics answer at once (probes.py, metrics.py); the draining server refuses (drain.py); Host, Origin and
-methods are checked (gate.py); a tenant is known by its token, through the SDK's authentication (identity.py); the
-tenant's rate and its calls at once are limited (admission.py), and between the two its body is read, bounded
-(bodies.py): a stranger's is not read; then comes the SDK.
+From the outside in:
+
+1. access log (telemetry/access_log.py) and, if enabled, tracing (telemetry/tracing.py)
+2. probes (probes.py) and metrics (telemetry/metrics.py), which answer at once
+3. draining (drain.py)
+4. checks of Host, Origin and method (host_check.py)
+5. authentication (auth/authenticate.py)
+6. limits per tenant (limits/admission.py), which also reads the body (bodies.py); so only authenticated bodies are read
+7. the SDK
 """
 
 from __future__ import annotations
@@ -21,61 +25,60 @@ from starlette.routing import Route
 
 from keyhole.config.config import Config
 from keyhole.serve.http.asgi import App
-from keyhole.serve.http.auth.authenticate import Verifier, authenticated, verifier
-from keyhole.serve.http.drain import Drain, Draining
-from keyhole.serve.http.host_check import gated
-from keyhole.serve.http.limits.admission import Admission
-from keyhole.serve.http.limits.shared.open import shared_calls
-from keyhole.serve.http.probes import Look, Probes
-from keyhole.serve.http.sessions import IDLE
-from keyhole.serve.http.telemetry.access_log import Access
-from keyhole.serve.http.telemetry.metrics import Metrics, MetricsPage, Sizes
+from keyhole.serve.http.auth.authenticate import Verifier, add_authentication, create_verifier
+from keyhole.serve.http.drain import DrainMiddleware, DrainState
+from keyhole.serve.http.host_check import add_host_check
+from keyhole.serve.http.limits.admission import AdmissionMiddleware
+from keyhole.serve.http.limits.shared.calls import open_shared_calls
+from keyhole.serve.http.probes import ProbesMiddleware, StoreCheck
+from keyhole.serve.http.sessions import SESSION_IDLE_SECONDS
+from keyhole.serve.http.telemetry.access_log import AccessLogMiddleware
+from keyhole.serve.http.telemetry.metrics import Metrics, MetricsMiddleware, StoreSizes
 
 PATH: Final = "/mcp"
 MAX_SESSIONS: Final = 5_000
-"""Sessions at once, of clients of the handshake era: one takes 40 KB (benchmarks/server/http_server.py), all of them
-200 MB. More get 503 until one ends; a client of the newer protocol, and any of a stateless server, needs none."""
+"""Open sessions of all clients that use the initialize handshake: one takes 40 KB (benchmarks/server/http_server.py),
+so all of them 200 MB. Beyond, `initialize` gets 503. The newer protocol and stateless servers have no sessions."""
 
-Layer = Callable[[App], App]
+Middleware = Callable[[App], App]
 
 
 @dataclass(frozen=True, slots=True)
-class Parts:
-    """What the application is told by others and tells them."""
+class AppDependencies:
+    """Objects that the application shares with the process that runs it."""
 
-    draining: Draining
-    look: Look
-    """Whether the store works."""
-    sizes: Sizes
+    drain_state: DrainState
+    check_store: StoreCheck
+    store_sizes: StoreSizes
     metrics: Metrics | None = None
     verifier: Verifier | None = None
-    """Who knows the tenant of a token, in place of what the settings name."""
-    outer: Sequence[Layer] = ()
-    """Further layers around all but the log, such as that of traces."""
+    """Replaces the verifier that the settings select."""
+    outer: Sequence[Middleware] = ()
+    """Additional middleware around everything but the access log, such as tracing."""
 
 
-def application(config: Config, server: Server[Any], parts: Parts) -> App:
-    """The ASGI application of a server. Raises KeyholeError (invalid_argument) for settings that cannot be used."""
+def build_app(config: Config, server: Server[Any], dependencies: AppDependencies) -> App:
+    """Return the ASGI application of a server. Raises KeyholeError (invalid_argument) for invalid settings."""
     sessions = StreamableHTTPSessionManager(
         server,
         stateless=config.stateless,
-        # The gate's check is the stricter one, and the SDK's would refuse a Host without a port.
+        # host_check.py is stricter, and the SDK's check would refuse a Host without a port.
         security_settings=TransportSecuritySettings(enable_dns_rebinding_protection=False),
-        session_idle_timeout=None if config.stateless else IDLE,
+        session_idle_timeout=None if config.stateless else SESSION_IDLE_SECONDS,
         max_sessions=MAX_SESSIONS,
         max_request_body_size=config.max_request_bytes,
     )
     route = Route(PATH, endpoint=StreamableHTTPASGIApp(sessions))
-    routed = Starlette(routes=[route], lifespan=lambda _: sessions.run())
-    # To http, also behind a proxy that speaks https: the token would go in clear.
-    routed.router.redirect_slashes = False
-    app: App = routed
-    app = Admission(app, config, shared_calls(config))
-    app = authenticated(app, config, parts.verifier or verifier(config))
-    app = gated(app, config)
-    app = Drain(app, parts.draining)
-    app = MetricsPage(app, parts.metrics, config.metrics_token, parts.sizes)
-    app = Probes(app, parts.draining, parts.look)
-    for layer in parts.outer:
-        app = layer(app)
-    return Access(app)
+    starlette = Starlette(routes=[route], lifespan=lambda _: sessions.run())
+    # A redirect would go to http:// even behind a TLS proxy, and the client would send its token in the clear.
+    starlette.router.redirect_slashes = False
+    app: App = starlette
+    app = AdmissionMiddleware(app, config, open_shared_calls(config))
+    app = add_authentication(app, config, dependencies.verifier or create_verifier(config))
+    app = add_host_check(app, config)
+    app = DrainMiddleware(app, dependencies.drain_state)
+    app = MetricsMiddleware(app, dependencies.metrics, config.metrics_token, dependencies.store_sizes)
+    app = ProbesMiddleware(app, dependencies.drain_state, dependencies.check_store)
+    for middleware in dependencies.outer:
+        app = middleware(app)
+    return AccessLogMiddleware(app)

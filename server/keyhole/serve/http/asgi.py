@@ -1,4 +1,4 @@
-"""What the layers of the HTTP server have in common: the shape of one, and answers that end a request. No policy."""
+"""ASGI types and JSON responses that the middleware shares."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
-"""An ASGI application. A layer is one that was made with the application under it."""
+"""An ASGI application. Middleware is an application that wraps another."""
 
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """How a request ends that is not let in."""
+    """The response to a request that is not let in."""
 
     status: int
     code: str
@@ -27,19 +27,21 @@ class Refusal:
     headers: tuple[tuple[str, str], ...] = ()
 
 
-async def refuse(send: Send, status: int, code: str, message: str, headers: tuple[tuple[str, str], ...] = ()) -> None:
-    """End a request with a JSON body that names what is wrong: `{"error": code, "message": message}`."""
-    instrumentation.refused(code)
-    await say(send, status, {"error": code, "message": message}, headers)
+async def refuse(send: Send, refusal: Refusal) -> None:
+    """Send a refusal as the JSON body `{"error": code, "message": message}`."""
+    instrumentation.count_refusal(refusal.code)
+    await send_json(send, refusal.status, {"error": refusal.code, "message": refusal.message}, refusal.headers)
 
 
-async def say(send: Send, status: int, said: Mapping[str, Any], headers: tuple[tuple[str, str], ...] = ()) -> None:
-    """End a request with a JSON body."""
-    await say_bytes(send, status, json.dumps(said).encode(), (("content-type", "application/json"), *headers))
+async def send_json(
+    send: Send, status: int, value: Mapping[str, Any], headers: tuple[tuple[str, str], ...] = ()
+) -> None:
+    """Send a response with a JSON body."""
+    await send_body(send, status, json.dumps(value).encode(), (("content-type", "application/json"), *headers))
 
 
-async def say_bytes(send: Send, status: int, body: bytes, headers: tuple[tuple[str, str], ...]) -> None:
-    """End a request with a body of the type that the headers name."""
+async def send_body(send: Send, status: int, body: bytes, headers: tuple[tuple[str, str], ...]) -> None:
+    """Send a response; `headers` must include its content type."""
     fields = [(name.encode(), value.encode()) for name, value in (*headers, ("content-length", str(len(body))))]
     await send({"type": "http.response.start", "status": status, "headers": fields})
     await send({"type": "http.response.body", "body": body})

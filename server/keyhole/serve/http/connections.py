@@ -1,7 +1,7 @@
-"""Connections that never become a request: how long one may stay, and how many there can be. Speaks no MCP.
+"""Limit connections: how long a client may stall, and how many files the process may open.
 
-uvicorn bounds the time between requests and nothing before the first, nor while a head drips in byte by byte; then
-a few thousand idle connections of a stranger use up what the process may open.
+uvicorn only limits the time between requests: neither the wait for the first request nor that for the rest of a
+request's head. Without these limits, a few thousand idle connections use up the process's open files.
 """
 
 from __future__ import annotations
@@ -14,92 +14,95 @@ import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 HEAD_SECONDS: Final = 20.0
-"""For the whole head of a request, and for the rest of a body that nobody reads: as long as for one (bodies.py)."""
+"""For the whole head of a request, and for the rest of a body after its answer: as long as for a body (bodies.py)."""
 
-STALLED: Final = 30.0
-"""Seconds without a byte taken of an answer that is larger than what the system buffers."""
+STALL_SECONDS: Final = 30.0
+"""Seconds in which the client reads nothing of an answer that is larger than the system's buffers."""
 
-MAX_OPEN: Final = 65_536
-"""Files and connections: far more than are served at once, so that idle ones keep nobody out."""
+MAX_OPEN_FILES: Final = 65_536
+"""Files and connections: far more than are served at once, so that idle connections do not keep others out."""
 
 
-class PatientProtocol(H11Protocol):
-    """HTTP/1.1 by h11, which refuses what faster parsers let through, and with an end to waiting for a client."""
+class TimeoutProtocol(H11Protocol):
+    """HTTP/1.1 protocol that closes connections whose client stalls.
+
+    It uses h11, which rejects malformed requests that faster parsers accept.
+    """
 
     head_seconds = HEAD_SECONDS
     _waits_for = ""
-    _served = False
-    _timer: asyncio.TimerHandle | None = None
-    _stalled: asyncio.TimerHandle | None = None
+    _has_served = False
+    _head_timer: asyncio.TimerHandle | None = None
+    _stall_timer: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
-        self._watch()
+        self._update_head_timer()
 
     def data_received(self, data: bytes) -> None:
         super().data_received(data)
-        self._watch()
+        self._update_head_timer()
 
     def on_response_complete(self) -> None:
         super().on_response_complete()
-        self._served = True
-        self._watch()
+        self._has_served = True
+        self._update_head_timer()
 
     def pause_writing(self) -> None:
-        """The client does not read what it asked for."""
+        """Start the stall timer: the client does not read its answer."""
         super().pause_writing()
-        self._stalled = self.loop.call_later(STALLED, self.transport.abort)
+        self._stall_timer = self.loop.call_later(STALL_SECONDS, self.transport.abort)
 
     def resume_writing(self) -> None:
-        """It reads again."""
+        """Cancel the stall timer."""
         super().resume_writing()
-        self._read()
+        self._cancel_stall_timer()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self._stop()
-        self._read()
+        self._cancel_head_timer()
+        self._cancel_stall_timer()
         super().connection_lost(exc)
 
-    def _watch(self) -> None:
-        """Keep one clock running for each thing that is waited for: more bytes of it do not start it again."""
-        waits_for = self._missing()
+    def _update_head_timer(self) -> None:
+        """Start the timer when the client begins to owe something; more bytes do not restart it."""
+        waits_for = self._missing_part()
         if waits_for != self._waits_for:
-            self._stop()
+            self._cancel_head_timer()
             self._waits_for = waits_for
             if waits_for:
-                self._timer = self.loop.call_later(self.head_seconds, self._give_up)
+                self._head_timer = self.loop.call_later(self.head_seconds, self._close)
 
-    def _missing(self) -> str:
-        """What only the client can bring: a head, or the rest of a body although its request is answered."""
+    def _missing_part(self) -> str:
+        """Return the part that the client must send next: "head", "rest" of an answered request's body, or ""."""
         if self.conn.their_state is h11.IDLE:
-            # Between requests a connection may be idle for as long as it is kept (running.py); a begun head may not.
-            return "" if self._served and not self.conn.trailing_data[0] else "head"
-        answered = self.conn.our_state in {h11.DONE, h11.MUST_CLOSE}
-        return "rest" if answered and self.conn.their_state is h11.SEND_BODY else ""
+            # uvicorn_server.py limits idle time between requests; here counts the first head, or one that has begun.
+            return "" if self._has_served and not self.conn.trailing_data[0] else "head"
+        is_answered = self.conn.our_state in {h11.DONE, h11.MUST_CLOSE}
+        return "rest" if is_answered and self.conn.their_state is h11.SEND_BODY else ""
 
-    def _stop(self) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
+    def _cancel_head_timer(self) -> None:
+        if self._head_timer is not None:
+            self._head_timer.cancel()
+            self._head_timer = None
 
-    def _read(self) -> None:
-        if self._stalled is not None:
-            self._stalled.cancel()
-            self._stalled = None
+    def _cancel_stall_timer(self) -> None:
+        if self._stall_timer is not None:
+            self._stall_timer.cancel()
+            self._stall_timer = None
 
-    def _give_up(self) -> None:
+    def _close(self) -> None:
         if not self.transport.is_closing():
             self.transport.close()
 
 
-def allow_many() -> None:
-    """Let this process open as many files and connections as it needs: many systems begin with 1,024."""
+def raise_file_limit() -> None:
+    """Raise the process's limit of open files to `MAX_OPEN_FILES`; many systems start with 1,024."""
     try:
         import resource
     except ImportError:  # not on Windows
         return
-    now, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = MAX_OPEN if most == resource.RLIM_INFINITY else min(most, MAX_OPEN)
-    if now != resource.RLIM_INFINITY and now < wanted:
-        with suppress(OSError, ValueError):  # macOS has a smaller bound of its own
-            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, most))
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = MAX_OPEN_FILES if hard == resource.RLIM_INFINITY else min(hard, MAX_OPEN_FILES)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        with suppress(OSError, ValueError):  # macOS has a lower limit of its own
+            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))

@@ -1,6 +1,7 @@
-"""The end of a server without the loss of a call: new ones are refused, those under way finish, idle streams close.
+"""Drain a stopping server: refuse new requests, let active ones finish, close idle streams.
 
-Who begins it, and what happens when it is over, is in running.py."""
+uvicorn_server.py starts draining and ends the process afterwards.
+"""
 
 from __future__ import annotations
 
@@ -8,86 +9,87 @@ import asyncio
 from dataclasses import dataclass, field
 from typing import Final
 
-from keyhole.serve.http.asgi import App, Message, Receive, Scope, Send, refuse
+from keyhole.serve.http.asgi import App, Message, Receive, Refusal, Scope, Send, refuse
 
 RETRY_AFTER: Final = 1
-"""Seconds: by then a load balancer that looks at /readyz sends elsewhere, and one server has been started anew."""
+"""Seconds: by then a load balancer that polls /readyz uses another server, or this server has restarted."""
+
+_DRAINING: Final = Refusal(
+    503,
+    "draining",
+    "this server is stopping; ask again",
+    (("retry-after", str(RETRY_AFTER)), ("connection", "close")),
+)
 
 
 @dataclass(slots=True)
-class Draining:
-    """Whether the server ends, and how many requests it still answers."""
+class DrainState:
+    """Whether the server is draining, and how many requests are active."""
 
-    under_way: int = 0
-    begun: asyncio.Event = field(default_factory=asyncio.Event)
+    active_requests: int = 0
+    started: asyncio.Event = field(default_factory=asyncio.Event)
     idle: asyncio.Event = field(default_factory=asyncio.Event)
-    """Set while no request is under way."""
+    """Set while no request is active."""
 
     def __post_init__(self) -> None:
         self.idle.set()
 
-    def begin(self) -> None:
-        """From now on nothing new is taken."""
-        self.begun.set()
+    def start(self) -> None:
+        """Start draining."""
+        self.started.set()
 
-    def entered(self, count: int) -> None:
-        """So many requests more, or fewer, are under way."""
-        self.under_way += count
-        if self.under_way:
+    def add_active(self, count: int) -> None:
+        """Add `count`, which may be negative, to the active requests."""
+        self.active_requests += count
+        if self.active_requests:
             self.idle.clear()
         else:
             self.idle.set()
 
 
-class Drain:
-    """The layer: counts requests, refuses new ones while the server ends, and ends the streams that only wait."""
+class DrainMiddleware:
+    """Middleware that counts active requests and, while draining, refuses new ones and closes idle streams."""
 
-    def __init__(self, app: App, draining: Draining) -> None:
+    def __init__(self, app: App, state: DrainState) -> None:
         self._app = app
-        self._draining = draining
+        self._state = state
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
         elif scope["method"] == "GET":
-            await self._waiting(scope, receive, send)
-        elif self._draining.begun.is_set() and scope["method"] != "DELETE":  # a client may end its session
-            await _refused(send)
+            await self._get(scope, receive, send)
+        elif self._state.started.is_set() and scope["method"] != "DELETE":  # a client may end its session
+            await refuse(send, _DRAINING)
         else:
-            self._draining.entered(1)
+            self._state.add_active(1)
             try:
                 await self._app(scope, receive, send)
             finally:
-                self._draining.entered(-1)
+                self._state.add_active(-1)
 
-    async def _waiting(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """A GET, whose answer may be a stream that carries nothing until the session ends: it ends with the server,
-        and in order."""
-        if self._draining.begun.is_set():
-            await _refused(send)
+    async def _get(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a GET, which may be a stream that is open until its session ends; close it when draining starts."""
+        if self._state.started.is_set():
+            await refuse(send, _DRAINING)
             return
-        open_response = False
+        response_open = False
 
-        async def noting(message: Message) -> None:
-            nonlocal open_response
-            open_response = message["type"] == "http.response.start" or bool(message.get("more_body"))
+        async def track(message: Message) -> None:
+            nonlocal response_open
+            response_open = message["type"] == "http.response.start" or bool(message.get("more_body"))
             await send(message)
 
-        await self._app(scope, _until(receive, self._draining.begun), noting)
-        if open_response:
+        await self._app(scope, _disconnect_on(self._state.started, receive), track)
+        if response_open:
             await send({"type": "http.response.body", "body": b""})
 
 
-async def _refused(send: Send) -> None:
-    headers = (("retry-after", str(RETRY_AFTER)), ("connection", "close"))
-    await refuse(send, 503, "draining", "this server is stopping; ask again", headers)
+def _disconnect_on(event: asyncio.Event, receive: Receive) -> Receive:
+    """Return `receive`, except that it reports a disconnect once `event` is set."""
 
-
-def _until(receive: Receive, end: asyncio.Event) -> Receive:
-    """The same, but when the server ends, the client seems to be gone."""
-
-    async def received() -> Message:
-        message, ended = asyncio.ensure_future(receive()), asyncio.ensure_future(end.wait())
+    async def receive_or_disconnect() -> Message:
+        message, ended = asyncio.ensure_future(receive()), asyncio.ensure_future(event.wait())
         try:
             await asyncio.wait((message, ended), return_when=asyncio.FIRST_COMPLETED)
             return message.result() if message.done() else {"type": "http.disconnect"}
@@ -95,4 +97,4 @@ def _until(receive: Receive, end: asyncio.Event) -> Receive:
             message.cancel()
             ended.cancel()
 
-    return received
+    return receive_or_disconnect

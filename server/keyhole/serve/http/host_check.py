@@ -1,9 +1,9 @@
-"""Which HTTP requests are looked at, by their heads alone: Host, Origin, method, Content-Type. No bodies, no tokens.
+"""Check the head of an HTTP request: Host, Origin, method and Content-Type.
 
-A web page that a browser shows can make it send requests here, also under a name of its own that it lets point to
-this machine (DNS rebinding). What stops it: the Host must be one of ours, an Origin must be allowed, and a POST must
-be JSON, which a page cannot send elsewhere without asking first. Our check stands before the SDK's own, which
-compares the beginnings of hosts.
+A web page in a browser can send requests here, also under a host name of its own that resolves to this machine (DNS
+rebinding). Three checks stop it: the Host must be one of ours, an Origin must be allowed, and a POST must be JSON,
+which a page cannot send to another origin without a preflight request. They run before the SDK's own check, which only
+compares the beginnings of host names.
 """
 
 from __future__ import annotations
@@ -18,141 +18,141 @@ from keyhole.config.config import Config
 from keyhole.errors import Code, KeyholeError
 from keyhole.serve.http.asgi import App, Receive, Refusal, Scope, Send, refuse
 from keyhole.serve.http.origins import (
-    LOOPBACK,
+    LOOPBACK_HOSTS,
     Authority,
     HostRule,
     Origin,
     OriginRule,
-    authority,
-    host_rule,
-    origin,
-    origin_rule,
+    parse_authority,
+    parse_host_rule,
+    parse_origin,
+    parse_origin_rule,
 )
 
-METADATA: Final = "/.well-known/"
-"""Public documents stand here, which pages of any origin may read: RFC 9728 wants browsers to find them."""
+METADATA_PREFIX: Final = "/.well-known/"
+"""Path of public documents, which pages of any origin may read (RFC 9728)."""
 
-_ONCE: Final = frozenset(
+_SINGLE_HEADERS: Final = frozenset(
     {
         "host", "origin", "authorization", "content-type", "content-length", "content-encoding", "transfer-encoding",
         "mcp-session-id", "mcp-protocol-version", "mcp-method", "mcp-name",
     }
 )  # fmt: skip
-"""Headers of which two would leave it to each reader which one counts."""
+"""Headers that must not be repeated: readers would differ in which value they use."""
 
-_SESSION: Final = re.compile(r"[\x21-\x7e]{1,128}")
-"""A session's id as the specification has it, visible ASCII; ours have 32 characters."""
+_SESSION_ID: Final = re.compile(r"[\x21-\x7e]{1,128}")
+"""A session id, by the specification visible ASCII; ours have 32 characters."""
 
 _JSON: Final = re.compile(r"application/json\s*(?:;.*)?", re.IGNORECASE)
 _CHARSET: Final = re.compile(r";\s*charset\s*=\s*\"?([^\s\";]*)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
-class Rules:
-    """What the settings allow."""
+class HeadRules:
+    """The hosts, origins and methods that the settings allow."""
 
     hosts: tuple[HostRule, ...]
-    """Empty: loopback's names and the address that is served on."""
+    """Empty: the names of loopback and the address of the listener."""
     origins: tuple[OriginRule, ...]
     """Empty: loopback, with the server's own port."""
     sessions: bool = True
 
     @property
     def methods(self) -> tuple[str, ...]:
-        """Without sessions there is nothing to listen to with GET and nothing to end with DELETE."""
+        """The methods of /mcp: GET and DELETE need sessions."""
         return ("POST", "GET", "DELETE") if self.sessions else ("POST",)
 
 
 @dataclass(frozen=True, slots=True)
-class Head:
-    """A request before its body."""
+class RequestHead:
+    """A request without its body."""
 
     method: str
     path: str
     headers: Sequence[tuple[bytes, bytes]]
     """Names in lower case, as ASGI has them."""
     port: int
-    """The server's own, on which the request came."""
+    """The server's port on which the request came."""
     address: str = ""
-    """And its address, in numbers."""
+    """The server's numeric address."""
 
 
-def rules(config: Config) -> Rules:
-    """The settings, read. Raises KeyholeError (invalid_argument) that names the setting and the entry."""
+def read_rules(config: Config) -> HeadRules:
+    """Return the rules of the settings. Raises KeyholeError (invalid_argument) that names the setting and the entry."""
     try:
-        hosts = tuple(host_rule(entry) for entry in config.allowed_hosts)
+        hosts = tuple(parse_host_rule(entry) for entry in config.allowed_hosts)
     except ValueError as error:
         raise KeyholeError(Code.INVALID_ARGUMENT, f"KEYHOLE_ALLOWED_HOSTS: {error}") from error
     try:
-        origins = tuple(origin_rule(entry) for entry in config.allowed_origins)
+        origins = tuple(parse_origin_rule(entry) for entry in config.allowed_origins)
     except ValueError as error:
         raise KeyholeError(Code.INVALID_ARGUMENT, f"KEYHOLE_ALLOWED_ORIGINS: {error}") from error
-    return Rules(hosts, origins, sessions=not config.stateless)
+    return HeadRules(hosts, origins, sessions=not config.stateless)
 
 
-def refusal(head: Head, allowed: Rules) -> Refusal | None:
-    """Why a request is not let in, or None."""
+def check_head(head: RequestHead, rules: HeadRules) -> Refusal | None:
+    """Return why a request is refused, or None."""
     counts = Counter(name for name, _ in head.headers)
-    for name in sorted(_ONCE):
+    for name in sorted(_SINGLE_HEADERS):
         if counts[name.encode("ascii")] > 1:
-            return Refusal(400, "repeated_header", f"the header {name} is there more than once")
-    given = {name.decode("latin-1"): value.decode("latin-1").strip() for name, value in head.headers}
-    if "content-length" in given and "transfer-encoding" in given:
-        return Refusal(400, "ambiguous_length", "Content-Length and Transfer-Encoding exclude each other")
-    return _host_refusal(given.get("host", ""), head, allowed) or (
-        _public_refusal(head) if head.path.startswith(METADATA) else _call_refusal(head, given, allowed)
+            return Refusal(400, "repeated_header", f"the header {name} is repeated")
+    headers = {name.decode("latin-1"): value.decode("latin-1").strip() for name, value in head.headers}
+    if "content-length" in headers and "transfer-encoding" in headers:
+        return Refusal(400, "ambiguous_length", "Content-Length and Transfer-Encoding must not both be set")
+    return _check_host(headers.get("host", ""), head, rules) or (
+        _check_public_request(head) if head.path.startswith(METADATA_PREFIX) else _check_call(head, headers, rules)
     )
 
 
-def _host_refusal(value: str, head: Head, allowed: Rules) -> Refusal | None:
-    where = authority(value)
-    if where is None:
+def _check_host(value: str, head: RequestHead, rules: HeadRules) -> Refusal | None:
+    host = parse_authority(value)
+    if host is None:
         return Refusal(400, "invalid_host", "the Host header is missing or is not a host and port")
-    if not _is_own(where, head, allowed):
-        return Refusal(421, "host_not_allowed", "the Host header names no host that KEYHOLE_ALLOWED_HOSTS allows")
+    if not _is_own(host, head, rules):
+        return Refusal(421, "host_not_allowed", "KEYHOLE_ALLOWED_HOSTS does not allow this Host")
     return None
 
 
-def _public_refusal(head: Head) -> Refusal | None:
+def _check_public_request(head: RequestHead) -> Refusal | None:
     return None if head.method in {"GET", "HEAD", "OPTIONS"} else _wrong_method(("GET", "HEAD", "OPTIONS"))
 
 
-def _call_refusal(head: Head, given: dict[str, str], allowed: Rules) -> Refusal | None:
-    if "origin" in given and not _is_allowed(origin(given["origin"]), head.port, allowed):
+def _check_call(head: RequestHead, headers: dict[str, str], rules: HeadRules) -> Refusal | None:
+    if "origin" in headers and not _is_allowed(parse_origin(headers["origin"]), head.port, rules):
         return Refusal(403, "origin_not_allowed", "KEYHOLE_ALLOWED_ORIGINS does not allow this Origin")
-    if head.method not in allowed.methods:
-        return _wrong_method(allowed.methods)
-    if head.method == "POST" and not _is_json(given.get("content-type", "")):
+    if head.method not in rules.methods:
+        return _wrong_method(rules.methods)
+    if head.method == "POST" and not _is_json(headers.get("content-type", "")):
         return Refusal(415, "unsupported_media_type", "the Content-Type must be application/json, in UTF-8")
-    return _session_refusal(given["mcp-session-id"], allowed) if "mcp-session-id" in given else None
+    return _check_session(headers["mcp-session-id"], rules) if "mcp-session-id" in headers else None
 
 
-def _session_refusal(session: str, allowed: Rules) -> Refusal | None:
-    if not _SESSION.fullmatch(session):
-        return Refusal(400, "invalid_session", "Mcp-Session-Id is not an id that this server gave")
-    if not allowed.sessions:  # 404 makes a client begin anew, and then without one
-        return Refusal(404, "session_not_found", "no sessions are kept here: initialize again")
+def _check_session(session: str, rules: HeadRules) -> Refusal | None:
+    if not _SESSION_ID.fullmatch(session):
+        return Refusal(400, "invalid_session", "Mcp-Session-Id is not a session id of this server")
+    if not rules.sessions:  # 404 makes a client initialize again, without a session
+        return Refusal(404, "session_not_found", "this server keeps no sessions: initialize again")
     return None
 
 
 def _wrong_method(methods: tuple[str, ...]) -> Refusal:
     names = ", ".join(methods)
-    return Refusal(405, "method_not_allowed", f"the methods here are {names}", (("allow", names),))
+    return Refusal(405, "method_not_allowed", f"the allowed methods are {names}", (("allow", names),))
 
 
-def _is_own(where: Authority, head: Head, allowed: Rules) -> bool:
-    if not allowed.hosts:
-        # Served on 127.0.0.2, it is that too: without allowed hosts it listens on loopback alone (exposure.py).
-        return where.host in {*LOOPBACK, head.address} and where.port in {None, head.port}
-    return any(rule.allows(where, head.port) for rule in allowed.hosts)
+def _is_own(host: Authority, head: RequestHead, rules: HeadRules) -> bool:
+    if not rules.hosts:
+        # The listener's own address, such as 127.0.0.2: without allowed hosts it is loopback (listener.py).
+        return host.host in {*LOOPBACK_HOSTS, head.address} and host.port in {None, head.port}
+    return any(rule.allows(host, head.port) for rule in rules.hosts)
 
 
-def _is_allowed(page: Origin | None, port: int, allowed: Rules) -> bool:
-    if page is None:
+def _is_allowed(origin: Origin | None, port: int, rules: HeadRules) -> bool:
+    if origin is None:
         return False
-    if not allowed.origins:
-        return page.host in LOOPBACK and page.port == port
-    return any(rule.allows(page) for rule in allowed.origins)
+    if not rules.origins:
+        return origin.host in LOOPBACK_HOSTS and origin.port == port
+    return any(rule.allows(origin) for rule in rules.origins)
 
 
 def _is_json(content_type: str) -> bool:
@@ -160,20 +160,20 @@ def _is_json(content_type: str) -> bool:
     return bool(_JSON.fullmatch(content_type)) and charsets <= {"utf-8", "utf8"}
 
 
-def gated(app: App, config: Config) -> App:
-    """The layer: asks `refusal` of every request. Raises KeyholeError for settings that cannot be read."""
-    allowed = rules(config)
+def add_host_check(app: App, config: Config) -> App:
+    """Return `app` with `check_head` before every request. Raises KeyholeError for invalid settings."""
+    rules = read_rules(config)
 
-    async def layer(scope: Scope, receive: Receive, send: Send) -> None:
+    async def middleware(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "websocket":
-            await send({"type": "websocket.close", "code": 1008})  # nobody here speaks it, RFC 6455's policy violation
+            await send({"type": "websocket.close", "code": 1008})  # not supported; RFC 6455's policy violation
             return
         if scope["type"] == "http":
             address, port = scope.get("server") or ("", 0)
-            wrong = refusal(Head(scope["method"], scope["path"], scope["headers"], port or 0, address), allowed)
-            if wrong is not None:
-                await refuse(send, wrong.status, wrong.code, wrong.message, wrong.headers)
+            head = RequestHead(scope["method"], scope["path"], scope["headers"], port or 0, address)
+            if (refusal := check_head(head, rules)) is not None:
+                await refuse(send, refusal)
                 return
         await app(scope, receive, send)
 
-    return layer
+    return middleware

@@ -1,57 +1,119 @@
-"""The socket that HTTP is served on: a host looked up, judged by exposure.py, and bound. Serves nothing."""
+"""Check that the settings are safe for an address, and open a listening socket on it."""
 
 from __future__ import annotations
 
+import ipaddress
 import logging
 import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Final
 
 from keyhole.config.config import Config
 from keyhole.errors import Code, KeyholeError
-from keyhole.serve.http.exposure import check, concern
+from keyhole.serve.http.auth.jwks import is_secure_url
+from keyhole.serve.http.host_check import read_rules
+from keyhole.serve.http.origins import LOOPBACK_HOSTS
 
 log = logging.getLogger(__name__)
 
+_OAUTH_OPTIONS: Final = ("oauth_audience", "oauth_jwks_url", "oauth_scopes")
+"""Settings that have no effect without `oauth_issuer`."""
+
 
 @contextmanager
-def listening(config: Config, host: str, port: int) -> Iterator[socket.socket]:
-    """A bound socket for a host's name or its address, IPv4 or IPv6. What counts is where the name leads, once.
+def open_listener(config: Config, host: str, port: int) -> Iterator[socket.socket]:
+    """Yield a socket that listens on a host name or address, IPv4 or IPv6. A name is resolved once.
 
-    Raises KeyholeError (invalid_argument) where the settings are not safe for it, or it cannot be bound.
+    Raises KeyholeError (invalid_argument) if the settings are not safe for the address, or it cannot be bound.
     """
-    family, address = _resolved(host, port)
-    check(config, str(address[0]))
-    if said := concern(config):
-        log.warning(said)
-    # Named as TCP: only then does asyncio switch off Nagle's algorithm, which holds back the second half of an answer
-    # until the client has acknowledged the first, 40 ms later.
+    family, address = _resolve(host, port)
+    check_exposure(config, str(address[0]))
+    if warning := exposure_warning(config):
+        log.warning(warning)
+    # The protocol is named because asyncio disables Nagle's algorithm only for IPPROTO_TCP: with it, the second half
+    # of an answer waits up to 40 ms for the client's acknowledgement of the first.
     with socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP) as listener:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             listener.bind(address)
-            listener.listen()  # so that a client that comes while the rest is loaded waits and is not refused
+            listener.listen()  # so that a client that connects while the server loads waits and is not refused
         except OSError as error:
             raise KeyholeError(Code.INVALID_ARGUMENT, f"port {port} cannot be used: {error.strerror}") from error
         yield listener
 
 
-def url_of(listener: socket.socket, path: str) -> str:
-    """Where clients on this machine reach a bound socket."""
+def listener_url(listener: socket.socket, path: str) -> str:
+    """Return the URL of a bound socket for clients on this machine."""
     host, port = listener.getsockname()[:2]
     return f"http://[{host}]:{port}{path}" if ":" in host else f"http://{host}:{port}{path}"
 
 
-def _resolved(host: str, port: int) -> tuple[socket.AddressFamily, Any]:
+def check_exposure(config: Config, address: str) -> None:
+    """Check that the settings keep strangers out of a server on `address`, a numeric address.
+
+    Raises KeyholeError (invalid_argument) that names the settings to change.
+    """
+    read_rules(config)
+    if error := _auth_error(config) or _exposure_error(config, address):
+        raise KeyholeError(Code.INVALID_ARGUMENT, error)
+
+
+def exposure_warning(config: Config) -> str:
+    """Return a warning if a proxy may let unauthenticated callers in, or ""."""
+    has_authentication = config.tokens_file is not None or config.oauth_issuer
+    if has_authentication or all(rule.host in LOOPBACK_HOSTS for rule in read_rules(config).hosts):
+        return ""
+    return (
+        "callers are not authenticated, and KEYHOLE_ALLOWED_HOSTS lets a proxy forward requests of other machines: "
+        "the proxy must authenticate them"
+    )
+
+
+def is_loopback(address: str) -> bool:
+    """Return whether a numeric address is reachable from this machine only."""
+    try:
+        return ipaddress.ip_address(address.partition("%")[0]).is_loopback
+    except ValueError:
+        return False
+
+
+def _exposure_error(config: Config, address: str) -> str:
+    if is_loopback(address):
+        return ""
+    missing = [] if config.allowed_hosts else ["KEYHOLE_ALLOWED_HOSTS (the names that clients use)"]
+    if config.tokens_file is None and not config.oauth_issuer:
+        missing.append("KEYHOLE_TOKENS_FILE or KEYHOLE_OAUTH_ISSUER (who may call)")
+    if not missing:
+        return ""
+    return f"{address} is not loopback, so others can connect: set {' and '.join(missing)}, or serve on 127.0.0.1"
+
+
+def _auth_error(config: Config) -> str:
+    if config.tokens_file is not None and config.oauth_issuer:
+        return "KEYHOLE_TOKENS_FILE and KEYHOLE_OAUTH_ISSUER are both set; unset one"
+    if not config.oauth_issuer:
+        unused = [f"KEYHOLE_{name.upper()}" for name in _OAUTH_OPTIONS if getattr(config, name)]
+        return f"{unused[0]} is set without KEYHOLE_OAUTH_ISSUER, so no token would be required" if unused else ""
+    if not config.public_url:
+        return "KEYHOLE_OAUTH_ISSUER needs KEYHOLE_PUBLIC_URL, the URL of /mcp that tokens are issued for"
+    for name in ("oauth_issuer", "oauth_jwks_url"):
+        if (url := getattr(config, name)) and not is_secure_url(url):
+            return f"KEYHOLE_{name.upper()} must be https, or on loopback: whoever can change the keys can forge tokens"
+    return ""
+
+
+def _resolve(host: str, port: int) -> tuple[socket.AddressFamily, Any]:
     if not host.strip():
         raise KeyholeError(Code.INVALID_ARGUMENT, "--host must be a name or an address; 0.0.0.0 is all of IPv4")
     if not 0 <= port < 65_536:
         raise KeyholeError(Code.INVALID_ARGUMENT, f"port {port} cannot be used: a port is from 1 to 65,535")
     try:
-        found = socket.getaddrinfo(host.strip("[]"), port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+        entries = socket.getaddrinfo(host.strip("[]"), port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     except (OSError, UnicodeError) as error:
-        raise KeyholeError(Code.INVALID_ARGUMENT, f"--host {host[:100]!r} is not known on this machine") from error
-    # IPv4 first, as before names were taken: `localhost` may be both, and clients try 127.0.0.1.
-    family, _, _, _, address = min(found, key=lambda entry: entry[0] is not socket.AddressFamily.AF_INET)
+        raise KeyholeError(
+            Code.INVALID_ARGUMENT, f"--host {host[:100]!r} cannot be resolved on this machine"
+        ) from error
+    # IPv4 first: `localhost` may be both, and clients try 127.0.0.1.
+    family, _, _, _, address = min(entries, key=lambda entry: entry[0] is not socket.AddressFamily.AF_INET)
     return family, address

@@ -1,7 +1,7 @@
-"""Hosts and origins as headers and settings name them: read strictly, compared whole. No headers and no I/O.
+"""Parse hosts and origins of headers and settings, strictly, and compare them whole.
 
-What two readers could take apart in two ways is not repaired but refused: user names, spaces, trailing dots,
-zone ids, ports that are no numbers. So `127.0.0.1:80.evil.example` is no host at all.
+Everything that two parsers could read differently is rejected: user names, spaces, trailing dots, zone ids, ports that
+are not numbers. So `127.0.0.1:80.evil.example` is not a host.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import Final
 
 WEB_PORTS: Final = {"http": 80, "https": 443}
-"""What a URL without a port means, RFC 9110 section 4.2."""
+"""Default ports of URLs, RFC 9110 section 4.2."""
 
-LOOPBACK: Final = frozenset({"127.0.0.1", "localhost", "::1"})
+LOOPBACK_HOSTS: Final = frozenset({"127.0.0.1", "localhost", "::1"})
 
 _AUTHORITY: Final = re.compile(
     r"(?:\[(?P<six>[0-9a-f:.]{2,45})\]|(?P<name>[a-z0-9](?:[a-z0-9_.-]{0,251}[a-z0-9])?))(?::(?P<port>[0-9]{1,5}|\*))?",
@@ -24,7 +24,7 @@ _AUTHORITY: Final = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Authority:
-    """A host in lower case, IPv6 in its shortest form, and the port if one was named."""
+    """A host in lower case, IPv6 in its shortest form, and its port if there is one."""
 
     host: str
     port: int | None = None
@@ -32,7 +32,7 @@ class Authority:
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """What a browser says of the page that asks."""
+    """The origin of a web page."""
 
     scheme: str
     host: str
@@ -47,12 +47,13 @@ class HostRule:
     port: int | None = None
     any_port: bool = False
 
-    def allows(self, given: Authority, own_port: int) -> bool:
-        """A bare host stands for the server's own port and the web's, which a proxy before it may listen on."""
-        if given.host != self.host:
+    def allows(self, authority: Authority, own_port: int) -> bool:
+        """Return whether the rule allows a host. A rule without a port allows the server's own and 80 and 443, which a
+        proxy may listen on."""
+        if authority.host != self.host:
             return False
         ports = {self.port} if self.port else {None, own_port, *WEB_PORTS.values()}
-        return self.any_port or given.port in ports
+        return self.any_port or authority.port in ports
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,64 +65,65 @@ class OriginRule:
     port: int
     any_port: bool = False
 
-    def allows(self, given: Origin) -> bool:
-        """Whether all three are the same."""
-        return (given.scheme, given.host) == (self.scheme, self.host) and (self.any_port or given.port == self.port)
+    def allows(self, origin: Origin) -> bool:
+        """Return whether scheme, host and port are those of the rule."""
+        is_host = (origin.scheme, origin.host) == (self.scheme, self.host)
+        return is_host and (self.any_port or origin.port == self.port)
 
 
-def authority(text: str) -> Authority | None:
-    """A Host header's value, or None for what is no host and port."""
-    found = _AUTHORITY.fullmatch(text)
-    if found is None or found["port"] == "*":
+def parse_authority(text: str) -> Authority | None:
+    """Parse the value of a Host header; None if it is not a host and port."""
+    match = _AUTHORITY.fullmatch(text)
+    if match is None or match["port"] == "*":
         return None
-    host = _host(found)
-    port = int(found["port"]) if found["port"] else None
+    host = _normalize_host(match)
+    port = int(match["port"]) if match["port"] else None
     return None if host is None or (port is not None and not 0 < port < 65_536) else Authority(host, port)
 
 
-def origin(text: str) -> Origin | None:
-    """An Origin header's value, or None for `null` and whatever else no web page has."""
+def parse_origin(text: str) -> Origin | None:
+    """Parse the value of an Origin header; None for `null` and everything else that is not http or https."""
     scheme, separator, rest = text.partition("://")
-    scheme, where = scheme.lower(), authority(rest)
-    if not separator or scheme not in WEB_PORTS or where is None:
+    scheme, authority = scheme.lower(), parse_authority(rest)
+    if not separator or scheme not in WEB_PORTS or authority is None:
         return None
-    return Origin(scheme, where.host, where.port or WEB_PORTS[scheme])
+    return Origin(scheme, authority.host, authority.port or WEB_PORTS[scheme])
 
 
-def host_rule(text: str) -> HostRule:
-    """An entry of KEYHOLE_ALLOWED_HOSTS. Raises ValueError with what would be right."""
-    bare, any_port = _without_star(text)
-    where = authority(_ascii(bare))
-    if where is None:
+def parse_host_rule(text: str) -> HostRule:
+    """Parse an entry of KEYHOLE_ALLOWED_HOSTS. Raises ValueError that states the valid forms."""
+    bare, any_port = _split_star(text)
+    authority = parse_authority(_encode_host(bare))
+    if authority is None:
         raise ValueError(f"{text!r} is not host, host:port or host:*")
-    return HostRule(where.host, where.port, any_port)
+    return HostRule(authority.host, authority.port, any_port)
 
 
-def origin_rule(text: str) -> OriginRule:
-    """An entry of KEYHOLE_ALLOWED_ORIGINS. Raises ValueError with what would be right."""
-    bare, any_port = _without_star(text.removesuffix("/"))
+def parse_origin_rule(text: str) -> OriginRule:
+    """Parse an entry of KEYHOLE_ALLOWED_ORIGINS. Raises ValueError that states the valid forms."""
+    bare, any_port = _split_star(text.removesuffix("/"))
     scheme, separator, rest = bare.partition("://")
-    where = origin(scheme + separator + _ascii(rest))
-    if where is None:
+    origin = parse_origin(scheme + separator + _encode_host(rest))
+    if origin is None:
         raise ValueError(f"{text!r} is not an origin, such as https://app.example or http://localhost:*")
-    return OriginRule(where.scheme, where.host, where.port, any_port)
+    return OriginRule(origin.scheme, origin.host, origin.port, any_port)
 
 
-def _host(found: re.Match[str]) -> str | None:
-    if not found["six"]:
-        return found["name"].lower()
+def _normalize_host(match: re.Match[str]) -> str | None:
+    if not match["six"]:
+        return match["name"].lower()
     try:
-        return str(ipaddress.IPv6Address(found["six"]))
+        return str(ipaddress.IPv6Address(match["six"]))
     except ValueError:
         return None
 
 
-def _without_star(text: str) -> tuple[str, bool]:
+def _split_star(text: str) -> tuple[str, bool]:
     return text.removesuffix(":*"), text.endswith(":*")
 
 
-def _ascii(text: str) -> str:
-    """A name as it stands in a header: operators may write it in their own script, or with the DNS root's dot."""
+def _encode_host(text: str) -> str:
+    """Return a host as headers have it: operators may use their own script, or the dot of the DNS root."""
     host, separator, port = text.partition(":") if not text.startswith("[") else (text, "", "")
     host = host.removesuffix(".")
     if not host.isascii():

@@ -1,6 +1,7 @@
-"""Whether this server lives and whether it can work, for orchestrators: `/healthz` and `/readyz`. Nothing else is told.
+"""Answer the probes of orchestrators: `/healthz` (the process runs) and `/readyz` (it can serve calls).
 
-They stand before every check, since orchestrators ask by address and without a token."""
+They come before all checks, since orchestrators connect by address and without a token.
+"""
 
 from __future__ import annotations
 
@@ -11,85 +12,93 @@ from collections.abc import Awaitable, Callable
 from typing import Final
 
 from keyhole.errors import KeyholeError
-from keyhole.serve.http.asgi import App, Receive, Scope, Send, say
-from keyhole.serve.http.drain import Draining
+from keyhole.serve.http.asgi import App, Receive, Scope, Send, send_json
+from keyhole.serve.http.drain import DrainState
 from keyhole.store.base import LOCAL, Stores
 
 log = logging.getLogger(__name__)
 
-CACHED: Final = 1.0
-"""Seconds that one look at the store is good for: however many ask, it costs one small read a second."""
-PATIENCE: Final = 2.0
-"""Seconds for that read. Probes give up after one to five, and a store that takes longer serves nobody."""
-UNCACHED: Final = (("cache-control", "no-store"),)
+CACHE_SECONDS: Final = 1.0
+"""How long the result of a store check is used: at most one small read a second, however many probes come."""
+CHECK_TIMEOUT: Final = 2.0
+"""Seconds for a store check. Probes give up after one to five, and a slower store is of no use to calls."""
+NO_STORE: Final = (("cache-control", "no-store"),)
 READY: Final = "ready"
 STARTING: Final = "starting"
 DRAINING: Final = "draining"
 UNAVAILABLE: Final = "store_unavailable"
 IN_MEMORY: Final = "kept_in_memory"
-"""What a store warns of that keeps nothing beyond this process."""
+"""The warning of stores that fell back to memory."""
 
-Look = Callable[[], Awaitable[str]]
-"""Looks whether the store works: `ready`, or why not in one word, or KeyholeError or OSError."""
+StoreCheck = Callable[[], Awaitable[str]]
+"""Checks the store: returns `ready` or a status word, or raises KeyholeError or OSError."""
 
 
-class Probes:
-    """The layer that answers both."""
+class ProbesMiddleware:
+    """Middleware that answers `/healthz` and `/readyz`."""
 
-    def __init__(self, app: App, draining: Draining, look: Look, ticks: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        app: App,
+        drain_state: DrainState,
+        check_store: StoreCheck,
+        now: Callable[[], float] = time.monotonic,
+    ) -> None:
         self._app = app
-        self._draining = draining
-        self._look = look
-        self._ticks = ticks
-        self._seen, self._until = STARTING, 0.0
-        self._looking: asyncio.Future[str] | None = None
+        self._drain_state = drain_state
+        self._check_store = check_store
+        self._now = now
+        self._store_status, self._valid_until = STARTING, 0.0
+        self._check: asyncio.Future[str] | None = None
         self._lock = asyncio.Lock()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         path = scope["path"] if scope["type"] == "http" and scope["method"] in ("GET", "HEAD") else ""
         if path == "/healthz":
-            await say(send, 200, {"status": "ok"}, UNCACHED)
+            await send_json(send, 200, {"status": "ok"}, NO_STORE)
         elif path == "/readyz":
             status = await self._status()
-            await say(send, 200 if status == READY else 503, {"status": status}, UNCACHED)
+            await send_json(send, 200 if status == READY else 503, {"status": status}, NO_STORE)
         else:
             await self._app(scope, receive, send)
 
     async def _status(self) -> str:
-        if self._draining.begun.is_set():
+        if self._drain_state.started.is_set():
             return DRAINING
-        async with self._lock:  # those who ask meanwhile get the same answer
-            if self._ticks() >= self._until:
-                before, self._seen = self._seen, await self._looked()
-                self._until = self._ticks() + CACHED
-                if before != self._seen:
-                    level = logging.INFO if self._seen == READY else logging.WARNING
-                    log.log(level, "the server is %s, and was %s", self._seen, before)
-        return self._seen
+        async with self._lock:  # probes that wait here use the same result
+            if self._now() >= self._valid_until:
+                before, self._store_status = self._store_status, await self._run_check()
+                self._valid_until = self._now() + CACHE_SECONDS
+                if before != self._store_status:
+                    level = logging.INFO if self._store_status == READY else logging.WARNING
+                    log.log(level, "the server is %s, and was %s", self._store_status, before)
+        return self._store_status
 
-    async def _looked(self) -> str:
-        """A look that takes too long goes on, and no second one is begun beside it: each holds a thread."""
-        if self._looking is None:
-            self._looking = asyncio.ensure_future(self._look())
-            self._looking.add_done_callback(_heard)
-        done, _ = await asyncio.wait([self._looking], timeout=PATIENCE)
+    async def _run_check(self) -> str:
+        """Check the store. A check that exceeds the timeout goes on and is reused, since each check holds a thread."""
+        if self._check is None:
+            self._check = asyncio.ensure_future(self._check_store())
+            self._check.add_done_callback(_retrieve_exception)
+        done, _ = await asyncio.wait([self._check], timeout=CHECK_TIMEOUT)
         if not done:
             return UNAVAILABLE
-        looking, self._looking = self._looking, None
+        check, self._check = self._check, None
         try:
-            return looking.result()
+            return check.result()
         except (KeyholeError, OSError):
             return UNAVAILABLE
 
 
-def _heard(looking: asyncio.Future[str]) -> None:
-    """A failure that comes after the time, when nobody waits for it any more, is no fault to be logged."""
-    if not looking.cancelled():
-        looking.exception()
+def _retrieve_exception(check: asyncio.Future[str]) -> None:
+    """Keep asyncio from logging the failure of a check whose result nobody awaits any more."""
+    if not check.cancelled():
+        check.exception()
 
 
-def look_at(stores: Stores, in_memory: bool) -> str:
-    """Whether the stores work, by one small read; and, unless memory was chosen, whether what is put is kept. Raises
-    KeyholeError or OSError where they do not."""
-    stores.of(LOCAL)[0].remembers(b"")
+def check_stores(stores: Stores, in_memory: bool) -> str:
+    """Check by one small read that the stores work, and that they persist unless `in_memory` is set.
+
+    Raises KeyholeError or OSError if the read fails.
+    """
+    stores.for_tenant(LOCAL)[0].remembers(b"")
     return UNAVAILABLE if stores.warning() == IN_MEMORY and not in_memory else READY

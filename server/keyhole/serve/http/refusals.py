@@ -1,7 +1,7 @@
-"""What a request asks for, and how one is told that it may not: as a sentence that reaches the model. Sets no limit.
+"""Refuse requests that exceed a limit, with a JSON-RPC error whose message reaches the model.
 
-Clients show the message of a JSON-RPC error, also where it comes with a status such as 429: the SDKs for Python and
-Rust read it from the body, that for TypeScript shows the body whole. Without one there is only "an error response".
+Clients show the message of a JSON-RPC error even with a status such as 429: the Python and Rust SDKs read it from the
+body, the TypeScript SDK shows the whole body. Without one they only show "an error response".
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import Final, Literal
 
 from keyhole.retrieval import instrumentation
-from keyhole.serve.http.asgi import Send, refuse, say
+from keyhole.serve.http.asgi import Refusal, Send, refuse, send_json
 
 Reason = Literal[
     "calls_at_once",
@@ -26,94 +26,96 @@ Reason = Literal[
 ]
 
 ERROR: Final = -32003
-"""The JSON-RPC error of every refusal, of the range that is left to servers (-32000 to -32019)."""
+"""The JSON-RPC error code of every refusal, from the range reserved for servers (-32000 to -32019)."""
 MAX_ID: Final = 200
-"""Characters of a request's id that are said back; no client's is longer, and another's error goes without."""
+"""Characters of a request's id that are returned. No client's id is longer; the error then has no id."""
 
 _SENTENCES: Final = MappingProxyType(
     {
-        "calls_at_once": "as many calls as one user may have are under way",
-        "calls_per_minute": "as many calls as one user may begin in a minute were begun",
-        "server_full": "the server has as many calls under way as it can take",
+        "calls_at_once": "the user has as many calls running as allowed",
+        "calls_per_minute": "the user has started as many calls this minute as allowed",
+        "server_full": "the server has as many calls running as it allows",
         "open_requests": "too many requests are open at once",
         "requests_per_minute": "too many requests came in a minute",
-        "open_streams": "too many streams are held open",
-        "open_sessions": "too many sessions are open; end one, or use one again",
+        "open_streams": "too many streams are open",
+        "open_sessions": "too many sessions are open; end one, or reuse one",
     }
 )
 _STATUS: Final = MappingProxyType({"server_full": 503, "open_requests": 503})
-"""Of what is no fault of the tenant's, or not surely; all others are 429."""
-_LATER: Final = MappingProxyType({"open_streams": 60.0, "open_sessions": 60.0})
-"""Seconds, where nothing says when there will be room: of what is held for long. Everything else lasts seconds."""
+"""Status of reasons that other tenants may have caused; all others are 429."""
+_DEFAULT_WAITS: Final = MappingProxyType({"open_streams": 60.0, "open_sessions": 60.0})
+"""Seconds to wait where the time of the next free slot is unknown. All other reasons pass within a second."""
 
 
 @dataclass(frozen=True, slots=True)
-class Refusal:
-    """Why a request is refused, and when to ask again."""
+class LimitRefusal:
+    """Why a request exceeds a limit, and the whole seconds to wait before the next attempt."""
 
     reason: str
     wait: int
 
     @property
     def status(self) -> int:
-        """429 for what the tenant did, 503 for what all did together."""
+        """The HTTP status: 429 if the tenant caused the refusal, 503 if others may have."""
         return _STATUS.get(self.reason, 429)
 
     @property
     def message(self) -> str:
-        """One sentence, the reason's stable name in front as in every error of a tool."""
+        """The reason's name and a sentence, as in the errors of tools."""
         return f"{self.reason}: {_SENTENCES[self.reason]}. Call again in {self.wait} s."
 
 
-def whole_seconds(wait: float) -> int:
+def retry_after_seconds(wait: float) -> int:
     """Return a wait as `Retry-After` states it: whole seconds, rounded up, at least one."""
     return max(1, math.ceil(wait))
 
 
-def refusal(reason: Reason, wait: float = 0.0) -> Refusal:
-    """A refusal; `wait`: seconds after which the same would be let in, where that is known."""
-    return Refusal(reason, whole_seconds(wait or _LATER.get(reason, 1.0)))
+def limit_refusal(reason: Reason, wait: float = 0.0) -> LimitRefusal:
+    """Return a refusal; `wait`: seconds until the request would be allowed, if known."""
+    return LimitRefusal(reason, retry_after_seconds(wait or _DEFAULT_WAITS.get(reason, 1.0)))
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """What of a request's body matters here."""
+class RequestInfo:
+    """The kind of a request, and how to answer it."""
 
     kind: Literal["call", "stream", "light"] = "light"
     opens_session: bool = False
     id: str | int | None = None
-    rpc: bool = False
-    """Whether an answer in JSON-RPC is awaited."""
+    expects_rpc: bool = False
+    """Whether the client waits for a JSON-RPC response."""
 
 
-UNREAD: Final = Asked(rpc=True)
-"""A POST whose body was not read; a client that waits knows which request it sent."""
+UNREAD_REQUEST: Final = RequestInfo(expects_rpc=True)
+"""A POST whose body was not read, and so its id is unknown; the client knows which request it sent."""
 
 
-def asked(body: bytes) -> Asked:
-    """What a POST asks for. What cannot be read is taken for a call: nothing gets around the limits by its spelling."""
+def read_request(body: bytes) -> RequestInfo:
+    """Return the kind of a POST's message. An unreadable body counts as a call, so that it does not evade limits."""
     try:
         message = json.loads(body)
     except (ValueError, RecursionError):
-        return Asked("call", rpc=True)
+        return RequestInfo("call", expects_rpc=True)
     if not isinstance(message, dict):
-        return Asked("call", rpc=True)
+        return RequestInfo("call", expects_rpc=True)
     method, id = message.get("method"), message.get("id")
-    known = len(id) <= MAX_ID if isinstance(id, str) else type(id) is int and abs(id) < 2**63
-    awaited = "id" in message and method is not None
+    is_valid_id = len(id) <= MAX_ID if isinstance(id, str) else type(id) is int and abs(id) < 2**63
+    id = id if is_valid_id else None
+    expects_rpc = "id" in message and method is not None
     if method in ("tools/call", "resources/read"):
-        return Asked("call", id=id if known else None, rpc=awaited)
+        return RequestInfo("call", id=id, expects_rpc=expects_rpc)
     if method == "subscriptions/listen":
-        return Asked("stream", id=id if known else None, rpc=awaited)
-    return Asked("light", method == "initialize", id if known else None, awaited)
+        return RequestInfo("stream", id=id, expects_rpc=expects_rpc)
+    return RequestInfo("light", method == "initialize", id, expects_rpc)
 
 
-async def answer(send: Send, no: Refusal, request: Asked) -> None:
-    """End a request with a refusal."""
-    again = ("retry-after", str(no.wait))
-    if not request.rpc:
-        await refuse(send, no.status, no.reason, no.message, (again,))
+async def send_limit_refusal(send: Send, refusal: LimitRefusal, request: RequestInfo) -> None:
+    """Send a refusal: as a JSON-RPC error if the client expects one, else as plain JSON."""
+    headers = (("retry-after", str(refusal.wait)),)
+    if not request.expects_rpc:
+        await refuse(send, Refusal(refusal.status, refusal.reason, refusal.message, headers))
         return
-    instrumentation.refused(no.reason)
-    error = {"code": ERROR, "message": no.message, "data": {"error": no.reason, "retry_after": no.wait}}
-    await say(send, no.status, {"jsonrpc": "2.0", "id": request.id, "error": error}, (again,))
+    instrumentation.count_refusal(refusal.reason)
+    data = {"error": refusal.reason, "retry_after": refusal.wait}
+    error = {"code": ERROR, "message": refusal.message, "data": data}
+    await send_json(send, refusal.status, {"jsonrpc": "2.0", "id": request.id, "error": error}, headers)

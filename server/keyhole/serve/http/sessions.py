@@ -1,4 +1,4 @@
-"""Which sessions each tenant has open, told from the headers that pass by. The sessions themselves are the SDK's."""
+"""Count the open sessions of each tenant by the headers of its requests. The SDK keeps the sessions."""
 
 from __future__ import annotations
 
@@ -11,87 +11,91 @@ from typing import Final
 from keyhole.serve.http.asgi import Message, Scope, Send
 
 HEADER: Final = b"mcp-session-id"
-EACH: Final = 100
-"""Sessions that one tenant may have open, each some 30 KB: clients open one for every window and seldom close them."""
-IDLE: Final = 1_800.0
-"""Seconds without a request or an open stream, after which a session ends and counts no more: an agent that pauses
-longer has mostly gone without saying so, and one that has not is told to begin anew by a 404, as the protocol wants."""
+MAX_SESSIONS_PER_TENANT: Final = 100
+"""Open sessions of one tenant, each some 30 KB: clients open one for every window and seldom close them."""
+SESSION_IDLE_SECONDS: Final = 1_800.0
+"""Seconds without a request or an open stream until a session ends. A client that pauses longer gets a 404 and starts a
+new session, as the protocol requires."""
 
 
 @dataclass(slots=True)
 class _Session:
     tenant: str
-    last: float
-    used: int = 0
-    """By how many requests now."""
+    last_used: float
+    active_requests: int = 0
 
 
-class Sessions:
-    """Counts sessions, the longest unused first."""
+class SessionCounts:
+    """The number of open sessions of each tenant."""
 
     def __init__(self, now: Callable[[], float]) -> None:
         self._now = now
         self._open: OrderedDict[str, _Session] = OrderedDict()
+        """Least recently used first."""
         self._counts: Counter[str] = Counter()
 
-    def full(self, tenant: str) -> bool:
-        """Whether a tenant has as many as it may."""
+    def is_full(self, tenant: str) -> bool:
+        """Return whether a tenant has as many open sessions as allowed."""
         self._expire()
-        return tenant in self._counts and self._counts[tenant] >= EACH
+        return tenant in self._counts and self._counts[tenant] >= MAX_SESSIONS_PER_TENANT
 
     @contextmanager
-    def around(self, tenant: str, scope: Scope, send: Send) -> Iterator[Send]:
-        """Around a request: `send` as the application under it should have it."""
-        id = session_id(scope["headers"])
+    def track(self, tenant: str, scope: Scope, send: Send) -> Iterator[Send]:
+        """Yield a `send` that observes the response to a request, and count the request as active in its session."""
+        id = find_session_id(scope["headers"])
         session = self._open.get(id)
         session = session if session and session.tenant == tenant else None
 
-        async def watched(message: Message) -> None:
+        async def observe(message: Message) -> None:
             if message["type"] == "http.response.start":
-                self._hear(tenant, id if session else "", scope["method"], message)
+                self._observe_response(tenant, id if session else "", scope["method"], message)
             await send(message)
 
         if session:
-            session.used += 1
+            session.active_requests += 1
         try:
-            yield watched
+            yield observe
         finally:
             if session:
-                session.used -= 1
+                session.active_requests -= 1
                 self._touch(id)
 
     def __len__(self) -> int:
         return len(self._open)
 
-    def _hear(self, tenant: str, known: str, method: str, message: Message) -> None:
-        status, given = message["status"], session_id(message["headers"])
-        if known and (status == 404 or (method == "DELETE" and status == 200)):
-            self._forget(known)
-        elif not known and given and given not in self._open and status < 400:
+    def _observe_response(self, tenant: str, id: str, method: str, message: Message) -> None:
+        """Remove a session that a response ends, or add one that it opens. `id`: the request's own session, or ""."""
+        status, new_id = message["status"], find_session_id(message["headers"])
+        if id and (status == 404 or (method == "DELETE" and status == 200)):
+            self._remove(id)
+        elif not id and new_id and new_id not in self._open and status < 400:
             self._expire()
-            self._open[given] = _Session(tenant, self._now())
+            self._open[new_id] = _Session(tenant, self._now())
             self._counts[tenant] += 1
 
     def _touch(self, id: str) -> None:
         if id in self._open:
-            self._open[id].last = self._now()
+            self._open[id].last_used = self._now()
             self._open.move_to_end(id)
 
-    def _forget(self, id: str) -> None:
+    def _remove(self, id: str) -> None:
         session = self._open.pop(id)
         self._counts[session.tenant] -= 1
         if not self._counts[session.tenant]:
             del self._counts[session.tenant]
 
     def _expire(self) -> None:
-        while self._open and (oldest := next(iter(self._open.items())))[1].last + IDLE <= self._now():
-            id, session = oldest
-            if session.used:
+        """Remove sessions that have been idle too long."""
+        while self._open:
+            id, session = next(iter(self._open.items()))
+            if session.last_used + SESSION_IDLE_SECONDS > self._now():
+                break
+            if session.active_requests:
                 self._touch(id)
             else:
-                self._forget(id)
+                self._remove(id)
 
 
-def session_id(headers: list[tuple[bytes, bytes]]) -> str:
-    """The session that headers name, or ""."""
+def find_session_id(headers: list[tuple[bytes, bytes]]) -> str:
+    """Return the session id in the headers, or ""."""
     return next((value.decode("latin-1") for name, value in headers if name.lower() == HEADER), "")

@@ -1,7 +1,7 @@
-"""The process of the HTTP server: its sockets, its limits in time and number, and how it ends. No request is read here.
+"""Run uvicorn with Keyhole's limits, and stop it in order.
 
-The first SIGTERM or SIGINT begins to drain, the second ends the process at once: what is kept is kept in transactions,
-and workers end when their server is gone.
+The first SIGTERM or SIGINT starts draining; the second ends the process at once. That loses nothing: writes to the
+store are transactions, and workers end with their server.
 """
 
 from __future__ import annotations
@@ -19,79 +19,80 @@ from typing import Any, Final
 import uvicorn
 
 from keyhole.serve.http.asgi import App
-from keyhole.serve.http.connections import PatientProtocol, allow_many
-from keyhole.serve.http.drain import Draining
+from keyhole.serve.http.connections import TimeoutProtocol, raise_file_limit
+from keyhole.serve.http.drain import DrainState
 
 log = logging.getLogger(__name__)
 
-KEEP_ALIVE: Final = 75
-"""Seconds that an idle connection is kept. Longer than reverse proxies keep theirs (nginx and AWS: 60), or one would
-send a request into a connection that is being closed."""
+KEEP_ALIVE_SECONDS: Final = 75
+"""How long an idle connection is kept. Longer than reverse proxies keep theirs (nginx and AWS: 60), or a proxy would
+send a request on a connection that is being closed."""
 MAX_CONNECTIONS: Final = 4_000
-"""At once; beyond, requests get 503. An idle one takes 6 KB, one with a stream 65 (benchmarks/server/http_server.py), so
-all of them 260 MB at most."""
+"""At once; beyond, requests get 503. An idle connection takes 6 KB, one with a stream 65
+(benchmarks/server/http_server.py), so all of them 260 MB at most."""
 BACKLOG: Final = 1_024
-"""Connections that wait to be accepted: the clients of a whole replica that ended may come within a second."""
-CLOSING: Final = 2
-"""Seconds for connections to close once calls are over or out of time."""
-LAST: Final = 10.0
-"""Seconds after the time for draining, when the process ends whatever still runs: a thread cannot be stopped."""
-SIGNALS: Final = (signal.SIGTERM, signal.SIGINT)
+"""Connections waiting to be accepted: the clients of a replica that ended may all reconnect within a second."""
+CLOSE_SECONDS: Final = 2
+"""For connections to close after draining."""
+FORCE_EXIT_SECONDS: Final = 10.0
+"""After draining and closing; then the process exits whatever still runs, since a thread cannot be stopped."""
+STOP_SIGNALS: Final = (signal.SIGTERM, signal.SIGINT)
 
 
 class _Server(uvicorn.Server):
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """Signals are ours: uvicorn's would end streams at once, and the process by the signal."""
+        """Leave signals to this module: uvicorn would close streams at once and end the process by the signal."""
         yield
 
 
-async def serve(app: App, listener: socket.socket, draining: Draining, seconds: float) -> None:
-    """Serve until a signal; then drain for at most `seconds`, and return."""
+async def serve(app: App, listener: socket.socket, drain_state: DrainState, drain_seconds: float) -> None:
+    """Serve until a signal; then drain for at most `drain_seconds`, and return."""
     settings: dict[str, Any] = {
         "lifespan": "on",
-        "http": PatientProtocol,
+        "http": TimeoutProtocol,
         "ws": "none",
         "log_config": None,
-        "access_log": False,  # see access.py
+        "access_log": False,  # telemetry/access_log.py writes it
         "server_header": False,
-        "proxy_headers": False,  # nothing depends on who is on the other side but metrics.py, which looks itself
-        "timeout_keep_alive": KEEP_ALIVE,
-        "timeout_graceful_shutdown": CLOSING,
+        "proxy_headers": False,  # only telemetry/metrics.py uses the client's address, and checks the headers itself
+        "timeout_keep_alive": KEEP_ALIVE_SECONDS,
+        "timeout_graceful_shutdown": CLOSE_SECONDS,
         "limit_concurrency": MAX_CONNECTIONS,
         "backlog": BACKLOG,
     }
-    allow_many()
+    raise_file_limit()
     server = _Server(uvicorn.Config(app, **settings))
-    _on_signals(draining, seconds)
-    ending = asyncio.create_task(_end(server, draining, seconds))
+    _drain_on_signal(drain_state, drain_seconds)
+    stop = asyncio.create_task(_stop_when_drained(server, drain_state, drain_seconds))
     try:
         await server.serve(sockets=[listener])
     finally:
-        ending.cancel()
+        stop.cancel()
 
 
-async def _end(server: uvicorn.Server, draining: Draining, seconds: float) -> None:
-    await draining.begun.wait()
-    log.info("stopping: %d requests are under way", draining.under_way)
+async def _stop_when_drained(server: uvicorn.Server, drain_state: DrainState, seconds: float) -> None:
+    await drain_state.started.wait()
+    log.info("stopping: %d requests are active", drain_state.active_requests)
     with suppress(TimeoutError):
         async with asyncio.timeout(seconds):
-            await draining.idle.wait()
-    if draining.under_way:
-        log.warning("stopped with %d requests unanswered after %g s", draining.under_way, seconds)
+            await drain_state.idle.wait()
+    if drain_state.active_requests:
+        log.warning("stopped with %d requests unanswered after %g s", drain_state.active_requests, seconds)
     server.should_exit = True
 
 
-def _on_signals(draining: Draining, seconds: float) -> None:
+def _drain_on_signal(drain_state: DrainState, seconds: float) -> None:
+    """Install handlers for `STOP_SIGNALS`; the first signal restores the default handlers."""
     loop = asyncio.get_running_loop()
 
     def stop(*_: object) -> None:
-        for number in SIGNALS:
+        for number in STOP_SIGNALS:
             signal.signal(number, signal.SIG_DFL)
-        timer = Timer(seconds + CLOSING + LAST, os._exit, (0,))
+        timer = Timer(seconds + CLOSE_SECONDS + FORCE_EXIT_SECONDS, os._exit, (0,))
         timer.daemon = True
         timer.start()
-        loop.call_soon_threadsafe(draining.begin)
+        loop.call_soon_threadsafe(drain_state.start)
 
-    for number in SIGNALS:
+    for number in STOP_SIGNALS:
         signal.signal(number, stop)

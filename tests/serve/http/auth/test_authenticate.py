@@ -1,4 +1,4 @@
-"""Who calls over HTTP, with the real server in a process of its own and the SDK's own client."""
+"""Authentication over HTTP, with the real server in a process of its own and the SDK's client."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from mcp.shared.auth import OAuthClientInformationFull, OAuthToken
 
 from keyhole.cli.demo_site import recorded_pages, serve
 from keyhole.cli.main import main
-from keyhole.serve.http.auth.token_file import parse
+from keyhole.serve.http.auth.token_file import parse_grants
 from tests.support.http_server import KEYHOLE, Reply, Server, send, started
 from tests.support.issuer import AUDIENCE, Issuer, issuer
 from tests.support.loopback import unused_port
@@ -78,10 +78,10 @@ def test_a_tenant_sees_its_own_pages_and_no_others(
             log = server.log.read_text(errors="replace")
     assert alice not in log
     assert bob not in log
-    assert "dry-run" not in log  # nor what pages say
+    assert "dry-run" not in log  # nor page content
 
 
-def test_a_session_is_its_tenants_alone(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_session_belongs_to_its_tenant_only(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     alice, bob = issued(file, "alice", capsys), issued(file, "bob", capsys)
     with started({"KEYHOLE_TOKENS_FILE": str(file)}) as server:
         session = post(server, alice).text.partition("mcp-session-id: ")[2].split("\r\n")[0]
@@ -91,7 +91,7 @@ def test_a_session_is_its_tenants_alone(file: Path, capsys: pytest.CaptureFixtur
         assert post(server, bob, "tools/list", more=more).status == 404
 
 
-def test_a_token_counts_from_when_it_is_issued_until_it_is_revoked(
+def test_a_token_is_valid_from_its_creation_until_its_revocation(
     file: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     first = issued(file, "alice", capsys)
@@ -99,7 +99,7 @@ def test_a_token_counts_from_when_it_is_issued_until_it_is_revoked(
         assert post(server, first).status == 200
         second = issued(file, "alice", capsys)
         assert post(server, second).status == 200
-        grants, _ = parse(file.read_text())
+        grants, _ = parse_grants(file.read_text())
         assert main(["tokens", "revoke", next(iter(grants.values())).id, "--file", str(file)]) == 0
         assert post(server, first).status == 401
         assert post(server, second).status == 200
@@ -110,9 +110,7 @@ def test_a_token_counts_from_when_it_is_issued_until_it_is_revoked(
     assert "authentication_unavailable" in gone.text
 
 
-def test_without_a_good_token_in_its_place_nobody_is_let_in_and_none_is_logged(
-    file: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_missing_or_invalid_token_is_refused_and_never_logged(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     token = issued(file, "alice", capsys)
     with started({"KEYHOLE_TOKENS_FILE": str(file)}) as server:
         refused = post(server)
@@ -128,7 +126,7 @@ def test_without_a_good_token_in_its_place_nobody_is_let_in_and_none_is_logged(
         assert send(server.port, f"GET /other HTTP/1.1\r\n{HEAD}\r\n".encode()).status == 401
         log = server.log.read_text(errors="replace")
     assert token not in log
-    assert "POST /mcp 401" in log  # it is not empty, so what it leaves out means something
+    assert "POST /mcp 401" in log  # it is not empty, so what is missing from it counts
 
 
 @pytest.fixture(scope="module")
@@ -144,7 +142,7 @@ def oauth() -> Iterator[tuple[Issuer, Server]]:
             yield real, server
 
 
-def test_a_client_that_knows_nothing_finds_the_issuer_and_comes_back_with_a_token(
+def test_a_client_discovers_the_issuer_and_returns_with_a_token(
     oauth: tuple[Issuer, Server],
 ) -> None:
     real, server = oauth
@@ -154,7 +152,7 @@ def test_a_client_that_knows_nothing_finds_the_issuer_and_comes_back_with_a_toke
 
 
 class Memory:
-    """Where the SDK's client keeps its tokens."""
+    """Token storage for the SDK's client."""
 
     def __init__(self) -> None:
         self._tokens: OAuthToken | None = None
@@ -169,10 +167,10 @@ class Memory:
         return None
 
     async def set_client_info(self, client_info: OAuthClientInformationFull) -> None:
-        """Given with the provider."""
+        """Do nothing: the provider has the client's registration."""
 
 
-def test_who_is_refused_is_told_where_the_metadata_is(oauth: tuple[Issuer, Server]) -> None:
+def test_a_refusal_names_the_url_of_the_metadata(oauth: tuple[Issuer, Server]) -> None:
     real, server = oauth
     place = f"http://127.0.0.1:{server.port}/.well-known/oauth-protected-resource/mcp"
     assert f'resource_metadata="{place}"' in post(server).text
@@ -187,7 +185,7 @@ def test_who_is_refused_is_told_where_the_metadata_is(oauth: tuple[Issuer, Serve
     assert document["bearer_methods_supported"] == ["header"]
 
 
-def test_a_token_must_be_good_and_have_the_scopes(oauth: tuple[Issuer, Server]) -> None:
+def test_a_token_must_be_valid_and_have_the_required_scopes(oauth: tuple[Issuer, Server]) -> None:
     real, server = oauth
     good = real.token(aud=server.url)
     assert post(server, good).status == 200
@@ -202,13 +200,13 @@ def test_a_token_must_be_good_and_have_the_scopes(oauth: tuple[Issuer, Server]) 
     assert "a token was refused: InvalidAudienceError" in log
 
 
-def test_while_the_issuer_is_down_nobody_is_told_that_a_token_is_bad() -> None:
+def test_tokens_are_not_called_invalid_while_the_issuer_is_down() -> None:
     with issuer() as real:
         real.status = 500
         settings = {"KEYHOLE_OAUTH_ISSUER": real.url, "KEYHOLE_PUBLIC_URL": AUDIENCE}
         with started(settings) as server:
             refused = post(server, real.token())
-            assert post(server).status == 401  # that no token came needs no issuer
+            assert post(server).status == 401  # a missing token is refused without the issuer
     assert refused.status == 503
     assert "authentication_unavailable" in refused.text
     assert "www-authenticate" not in refused.text
@@ -217,12 +215,17 @@ def test_while_the_issuer_is_down_nobody_is_told_that_a_token_is_bad() -> None:
 @pytest.mark.parametrize(
     ("settings", "said"),
     [
-        ({"KEYHOLE_TOKENS_FILE": "/nowhere/tokens"}, "No such file or directory; `keyhole tokens new TENANT` makes it"),
+        (
+            {"KEYHOLE_TOKENS_FILE": "/nowhere/tokens"},
+            "No such file or directory; `keyhole tokens new TENANT` creates it",
+        ),
         ({"KEYHOLE_TOKENS_FILE": "{file}"}, "KEYHOLE_TOKENS_FILE: line 1"),
         ({"KEYHOLE_TOKENS_FILE": "{file}", "KEYHOLE_OAUTH_ISSUER": "https://auth.example"}, "both set"),
     ],
 )
-def test_a_server_whose_callers_cannot_be_known_does_not_start(file: Path, settings: dict[str, str], said: str) -> None:
+def test_a_server_with_invalid_authentication_settings_does_not_start(
+    file: Path, settings: dict[str, str], said: str
+) -> None:
     file.write_text("not a token\n")
     file.chmod(0o600)
     environment = {name: value.format(file=file) for name, value in settings.items()}

@@ -16,8 +16,8 @@ from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
 from keyhole.config.config import Config
 from keyhole.fetch.client import HttpFetcher
-from keyhole.serve.http.auth.jwks import Keys
-from keyhole.serve.http.auth.oauth import Caller, caller, expected, named_key, scopes_of
+from keyhole.serve.http.auth.jwks import IssuerKeys
+from keyhole.serve.http.auth.oauth import TokenOwner, check_token, read_key_id, read_scopes, read_token_rules
 from tests.support.issuer import AUDIENCE, Issuer, issuer, private_key, public_jwk
 
 NOW = int(time.time())
@@ -30,37 +30,37 @@ def server() -> Iterator[Issuer]:
 
 
 @asynccontextmanager
-async def keys(server: Issuer) -> AsyncIterator[Keys]:
+async def keys(server: Issuer) -> AsyncIterator[IssuerKeys]:
     own = frozenset({server.url.removeprefix("http://")})
     async with HttpFetcher(Config(), "test", apis=own) as api:
-        yield Keys(server.url, "", api)
+        yield IssuerKeys(server.url, "", api)
 
 
 def settings(server: Issuer, **more: Any) -> Config:
     return Config(oauth_issuer=server.url, public_url=AUDIENCE, **more)
 
 
-def judged(server: Issuer, *tokens: str, **more: Any) -> list[Caller | None]:
-    """Who each token belongs to."""
-    want = expected(settings(server, **more))
+def judged(server: Issuer, *tokens: str, **more: Any) -> list[TokenOwner | None]:
+    """Return the owner of each token, or None."""
+    want = read_token_rules(settings(server, **more))
 
-    async def run() -> list[Caller | None]:
+    async def run() -> list[TokenOwner | None]:
         async with keys(server) as known:
             return [await one(token, known) for token in tokens]
 
-    async def one(token: str, known: Keys) -> Caller | None:
-        named = named_key(token)
+    async def one(token: str, known: IssuerKeys) -> TokenOwner | None:
+        named = read_key_id(token)
         key = await known.find(*named) if named else None
-        return caller(token, key, named[1], want) if named and key else None
+        return check_token(token, key, named[1], want) if named and key else None
 
     return asyncio.run(run())
 
 
 @pytest.mark.parametrize("algorithm", ["RS256", "PS384", "ES256", "ES384", "EdDSA"])
-def test_a_good_token_names_its_tenant(server: Issuer, algorithm: str) -> None:
+def test_a_valid_token_names_its_tenant(server: Issuer, algorithm: str) -> None:
     server.keys = [public_jwk("RS256", "other"), public_jwk(algorithm, "mine")]
     found = judged(server, server.token(algorithm, "mine"))
-    assert found == [Caller(f"{server.url} alice", server.url, "alice", ("keyhole",))]
+    assert found == [TokenOwner(f"{server.url} alice", server.url, "alice", ("keyhole",))]
 
 
 @pytest.mark.parametrize(
@@ -86,12 +86,12 @@ def test_a_good_token_names_its_tenant(server: Issuer, algorithm: str) -> None:
     ],
     ids=str,
 )
-def test_a_token_with_a_wrong_claim_is_nobodys(server: Issuer, changed: dict[str, Any]) -> None:
+def test_a_token_with_a_wrong_claim_is_rejected(server: Issuer, changed: dict[str, Any]) -> None:
     assert judged(server, _raw(server, server.claims(**changed))) == [None]
 
 
 def _raw(server: Issuer, claims: dict[str, Any]) -> str:
-    """Signed, though the library would not make such a token."""
+    """Sign claims that the library would not sign."""
     signed = jwt.api_jws.encode(json.dumps(claims).encode(), private_key("RS256", "first"), "RS256", {"kid": "first"})
     return str(signed)
 
@@ -103,21 +103,21 @@ def test_clocks_may_differ_by_some_seconds(server: Issuer) -> None:
 
 
 @pytest.mark.parametrize("audience", [AUDIENCE, f"{AUDIENCE}/", ["https://other.example", AUDIENCE]])
-def test_the_audience_may_be_one_of_many_and_end_in_a_slash(server: Issuer, audience: Any) -> None:
+def test_the_audience_can_be_one_of_several_and_end_with_a_slash(server: Issuer, audience: Any) -> None:
     assert judged(server, server.token(aud=audience))[0] is not None
 
 
-def test_an_audience_of_the_settings_takes_the_place_of_the_public_url(server: Issuer) -> None:
+def test_the_audience_setting_replaces_the_public_url(server: Issuer) -> None:
     found = judged(server, server.token(aud="api://keyhole"), server.token(), oauth_audience="api://keyhole")
     assert [one is not None for one in found] == [True, False]
 
 
-def test_the_settings_may_name_the_claim_of_the_tenant(server: Issuer) -> None:
+def test_a_setting_selects_the_claim_of_the_tenant(server: Issuer) -> None:
     found = judged(server, server.token(org="acme"), server.token(), server.token(org=["acme"]), oauth_tenant="org")
     assert [one and one.tenant for one in found] == [f"{server.url} acme", None, None]
 
 
-def test_forged_tokens_are_nobodys(server: Issuer) -> None:
+def test_forged_tokens_are_rejected(server: Issuer) -> None:
     public = private_key("RS256", "first").public_key()
     pem = public.public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
     good = server.token()
@@ -153,7 +153,7 @@ def _head(header: dict[str, Any]) -> str:
 
 
 def _hs256(server: Issuer, pem: bytes) -> str:
-    """By hand: the library refuses to sign with a public key."""
+    """Sign with a public key as the secret, by hand, since the library refuses."""
     import hashlib
     import hmac
 
@@ -165,7 +165,7 @@ def _own_key(server: Issuer, header: dict[str, Any], kid: str = "evil") -> str:
     return jwt.encode(server.claims(), private_key("RS256", kid), "RS256", {"kid": kid, **header})
 
 
-def test_a_key_too_short_to_trust_signs_nothing(server: Issuer) -> None:
+def test_a_token_signed_with_a_short_key_is_rejected(server: Issuer) -> None:
     weak: Any = generate_private_key(65_537, 1_024)  # noqa: S505 - it must be refused
     maker: Any = jwt.get_algorithm_by_name("RS256")
     server.keys = [{**maker.to_jwk(weak.public_key(), as_dict=True), "kid": "weak"}]
@@ -178,5 +178,5 @@ def test_a_key_too_short_to_trust_signs_nothing(server: Issuer) -> None:
     ("claims", "scopes"),
     [({"scope": "a b"}, ("a", "b")), ({"scp": ["a", 5]}, ("a",)), ({"scp": "a"}, ("a",)), ({}, ()), ({"scope": 5}, ())],
 )
-def test_scopes_are_read_as_issuers_write_them(claims: dict[str, Any], scopes: tuple[str, ...]) -> None:
-    assert scopes_of(claims) == scopes
+def test_scopes_are_read_in_all_usual_forms(claims: dict[str, Any], scopes: tuple[str, ...]) -> None:
+    assert read_scopes(claims) == scopes

@@ -1,4 +1,4 @@
-"""Who is let in and who is refused, by a real server over real connections."""
+"""Admission and refusal of requests by a real server over real connections."""
 
 from __future__ import annotations
 
@@ -11,8 +11,13 @@ import pytest
 from mcp import Client, MCPError
 
 from keyhole.config.config import Config
-from keyhole.serve.http.limits.admission import FEWEST_REQUESTS, REQUESTS_AT_ONCE, STREAMS_AT_ONCE, Admission
-from keyhole.serve.http.sessions import EACH, IDLE
+from keyhole.serve.http.limits.admission import (
+    MIN_REQUESTS_PER_MINUTE,
+    REQUESTS_PER_TENANT,
+    STREAMS_PER_TENANT,
+    AdmissionMiddleware,
+)
+from keyhole.serve.http.sessions import MAX_SESSIONS_PER_TENANT, SESSION_IDLE_SECONDS
 from tests.support.admission import NEVER, PAGE, Reply, Served, as_tenant, call, modern, read, rpc, served
 from tests.support.fakes import Clock
 from tests.support.served import INITIALIZE
@@ -24,7 +29,7 @@ def run(work: Coroutine[Any, Any, None]) -> None:
 
 
 async def session(server: Served, tenant: str = "a") -> dict[str, str]:
-    """The headers of a session that was opened."""
+    """Open a session and return its headers."""
     reply = await server.ask(rpc("initialize", INITIALIZE), as_tenant(tenant))
     assert reply.status == 200
     headers = as_tenant(tenant, {"Mcp-Session-Id": reply.headers["mcp-session-id"]})
@@ -33,7 +38,7 @@ async def session(server: Served, tenant: str = "a") -> dict[str, str]:
 
 
 def refused(reply: Reply, status: int, reason: str, id: object = 1) -> int:
-    """Check a refusal in every place where it stands; the seconds to wait."""
+    """Check a refusal in its status, header and body; return the seconds to wait."""
     error = reply.json["error"]
     assert (reply.status, reply.json["id"], error["data"]["error"]) == (status, id, reason)
     assert error["message"].startswith(f"{reason}: ")
@@ -44,10 +49,10 @@ def refused(reply: Reply, status: int, reason: str, id: object = 1) -> int:
     return seconds
 
 
-# How often.
+# Rates.
 
 
-def test_more_calls_in_a_minute_than_permitted_are_refused_until_one_is_free_again() -> None:
+def test_calls_beyond_the_rate_are_refused_until_a_token_is_refilled() -> None:
     async def main() -> None:
         clock = Clock(1_000.0)
         async with served(now=clock, calls_per_minute=3) as server:
@@ -65,41 +70,41 @@ def test_more_calls_in_a_minute_than_permitted_are_refused_until_one_is_free_aga
     run(main())
 
 
-def test_one_tenants_calls_are_not_anothers() -> None:
+def test_the_calls_of_tenants_are_counted_separately() -> None:
     async def main() -> None:
         async with served(calls_per_minute=1) as server:
             body, headers = modern()
             for name in ("a", "b", "A"):
                 assert (await server.ask(body, as_tenant(name, headers))).status == 200
                 assert (await server.ask(body, as_tenant(name, headers))).status == 429
-            assert (await server.ask(body, headers)).status == 200  # nobody's: without a token all are one
+            assert (await server.ask(body, headers)).status == 200  # without a token, all callers are one tenant
 
     run(main())
 
 
 @pytest.mark.parametrize("era", ["legacy", "auto"])
-def test_a_clients_user_reads_why_and_when_to_call_again(era: Any) -> None:
+def test_a_refusal_reaches_the_user_with_its_reason_and_wait(era: Any) -> None:
     async def main() -> None:
         async with served(calls_per_minute=1) as server, Client(server.url, mode=era) as client:
             assert not (await client.call_tool("web_fetch", {"url": PAGE})).is_error
             with pytest.raises(MCPError) as caught:
                 await client.call_tool("web_fetch", {"url": PAGE})
             assert caught.value.error.message == (
-                "calls_per_minute: as many calls as one user may begin in a minute were begun. Call again in 60 s."
+                "calls_per_minute: the user has started as many calls this minute as allowed. Call again in 60 s."
             )
             assert len((await client.list_tools()).tools) == 3
 
     run(main())
 
 
-def test_what_is_no_call_has_a_bound_of_its_own() -> None:
+def test_requests_that_are_no_calls_have_a_limit_of_their_own() -> None:
     async def main() -> None:
         clock = Clock()
         async with served(now=clock, calls_per_minute=1) as server:
             headers = await session(server)
             for _ in range(8):
                 assert (await server.ask(rpc("tools/list"), headers)).status == 200
-            for _ in range(FEWEST_REQUESTS - 10):
+            for _ in range(MIN_REQUESTS_PER_MINUTE - 10):
                 assert not server.admission._request_rate.take("a", clock())
             reply = await server.ask(rpc("tools/list"), headers)
             assert refused(reply, 429, "requests_per_minute", None) == 1
@@ -108,10 +113,10 @@ def test_what_is_no_call_has_a_bound_of_its_own() -> None:
     run(main())
 
 
-# How many at once.
+# Calls at once.
 
 
-def test_more_calls_at_once_than_a_tenant_may_have_are_refused_and_others_are_served() -> None:
+def test_a_tenant_at_its_limit_of_concurrent_calls_is_refused_and_others_are_served() -> None:
     async def main() -> None:
         async with served(calls_at_once=2, max_calls=4) as server:
             body, headers = modern(NEVER)
@@ -128,13 +133,13 @@ def test_more_calls_at_once_than_a_tenant_may_have_are_refused_and_others_are_se
     run(main())
 
 
-def test_a_server_that_has_all_it_can_take_refuses_whoever_comes_with_503() -> None:
+def test_a_full_server_refuses_every_tenant_with_503() -> None:
     async def main() -> None:
         async with served(calls_at_once=2, max_calls=3, calls_per_minute=2) as server:
             body, headers = modern(NEVER)
             held = [await server.open(body, as_tenant(name, headers)) for name in "aab"]
             await server.settled(3)
-            for _ in range(5):  # and it costs them nothing of their rate
+            for _ in range(5):  # and a refusal takes no token of their rate
                 refused(await server.ask(*modern()), 503, "server_full")
             held[0][1].close()
             await server.settled(2)
@@ -142,15 +147,15 @@ def test_a_server_that_has_all_it_can_take_refuses_whoever_comes_with_503() -> N
             for _, writer in held[1:]:
                 writer.close()
             await server.settled(0)
-            assert server.admission._calls.tenants() == 0
+            assert server.admission._calls.tenant_count() == 0
 
     run(main())
 
 
-# A place is free again however its call ends.
+# A slot is released however its call ends.
 
 
-def test_in_a_session_a_lost_connection_holds_its_place_until_the_work_ends() -> None:
+def test_in_a_session_a_lost_connection_keeps_its_slot_until_the_work_ends() -> None:
     async def main() -> None:
         async with served(calls_at_once=1, timeout=0.7) as server:
             headers = await session(server)
@@ -159,13 +164,13 @@ def test_in_a_session_a_lost_connection_holds_its_place_until_the_work_ends() ->
             writer.close()
             refused(await server.ask(call(), headers), 429, "calls_at_once")
             await server.settled(0)
-            assert server.fetcher.cancelled == [NEVER]  # by the call's own deadline
+            assert server.fetcher.cancelled == [NEVER]  # by the call's deadline
             assert (await server.ask(call(), headers)).status == 200
 
     run(main())
 
 
-def test_a_call_that_its_client_cancels_frees_its_place() -> None:
+def test_a_cancelled_call_releases_its_slot() -> None:
     async def main() -> None:
         async with served(calls_at_once=1) as server:
             headers = await session(server)
@@ -179,7 +184,7 @@ def test_a_call_that_its_client_cancels_frees_its_place() -> None:
     run(main())
 
 
-def test_a_session_that_is_ended_frees_the_places_of_its_calls() -> None:
+def test_ending_a_session_releases_the_slots_of_its_calls() -> None:
     async def main() -> None:
         async with served(calls_at_once=1) as server:
             headers = await session(server)
@@ -193,7 +198,7 @@ def test_a_session_that_is_ended_frees_the_places_of_its_calls() -> None:
 
 
 @pytest.mark.parametrize("stateless", [True, False])
-def test_a_lost_connection_outside_a_session_ends_the_call_and_frees_its_place(stateless: bool) -> None:
+def test_a_lost_connection_outside_a_session_ends_the_call_and_releases_its_slot(stateless: bool) -> None:
     async def main() -> None:
         async with served(calls_at_once=1, stateless=stateless) as server:
             requests = [modern(NEVER)] + ([(call(NEVER), {})] if stateless else [])
@@ -207,7 +212,7 @@ def test_a_lost_connection_outside_a_session_ends_the_call_and_frees_its_place(s
     run(main())
 
 
-def test_many_connections_that_are_lost_at_once_leave_no_place_taken() -> None:
+def test_many_connections_lost_at_once_leave_no_slot_in_use() -> None:
     async def main() -> None:
         async with served(calls_at_once=8, timeout=0.7) as server:
             headers = await session(server)
@@ -227,15 +232,15 @@ def test_many_connections_that_are_lost_at_once_leave_no_place_taken() -> None:
             for _, writer in held:
                 writer.close()
             await server.settled(0)
-            assert server.admission._requests.taken == server.admission._streams.taken == 0
+            assert server.admission._requests.in_use == server.admission._streams.in_use == 0
 
     run(main())
 
 
-def test_a_call_that_fails_below_frees_its_place() -> None:
+def test_a_failing_call_releases_its_slot() -> None:
     async def main() -> None:
         async with served(calls_at_once=1) as server:
-            # An id that the SDK refuses, a tool that there is not, arguments that are none.
+            # An id that the SDK refuses, an unknown tool, invalid arguments.
             bodies = [rpc("tools/call", {}, None), rpc("tools/call", id={}), call(id=None), b"{", b"[]", b"\xff"]
             for body in (*bodies, modern(name="none")[0]):
                 assert (await server.ask(body, await session(server))).status in (200, 202, 400)
@@ -244,7 +249,7 @@ def test_a_call_that_fails_below_frees_its_place() -> None:
     run(main())
 
 
-def test_a_server_that_crashes_below_frees_the_place() -> None:
+def test_an_exception_in_the_application_releases_the_slot() -> None:
     async def crash(scope: Any, receive: Any, send: Any) -> None:
         raise RuntimeError("a fault below")
 
@@ -255,30 +260,30 @@ def test_a_server_that_crashes_below_frees_the_place() -> None:
         raise AssertionError("nothing is said for what is below")
 
     async def main() -> None:
-        admission = Admission(crash, Config(calls_at_once=1))
+        admission = AdmissionMiddleware(crash, Config(calls_at_once=1))
         for _ in range(3):
             with pytest.raises(RuntimeError):
                 await admission({"type": "http", "method": "POST", "headers": []}, receive, send)
-            assert admission.calls_under_way() == 0
+            assert admission.active_calls() == 0
 
     run(main())
 
 
-# Streams, sessions and requests that are not read yet.
+# Streams, sessions and unread requests.
 
 
-def test_streams_that_are_held_open_are_bounded_and_take_no_calls_place() -> None:
+def test_open_streams_are_limited_and_use_no_call_slot() -> None:
     async def main() -> None:
         async with served(calls_at_once=1, calls_per_minute=1_000) as server:
             held = []
-            for n in range(STREAMS_AT_ONCE):
+            for n in range(STREAMS_PER_TENANT):
                 headers = await session(server)
                 held.append(await server.open(b"", headers, "GET"))
                 if not n % 25:
                     assert (await server.ask(call(), headers)).status == 200
 
             async def all_open() -> bool:
-                return server.admission._streams.taken == STREAMS_AT_ONCE
+                return server.admission._streams.in_use == STREAMS_PER_TENANT
 
             await until(all_open)
             reply = await server.ask(b"", headers, "GET")
@@ -294,24 +299,24 @@ def test_streams_that_are_held_open_are_bounded_and_take_no_calls_place() -> Non
                 writer.close()
 
             async def none_open() -> bool:
-                return server.admission._streams.taken == 0
+                return server.admission._streams.in_use == 0
 
             await until(none_open)
 
     run(main())
 
 
-def test_sessions_are_bounded_for_each_tenant_until_one_is_ended_or_long_unused() -> None:
+def test_sessions_of_a_tenant_are_limited_until_one_ends_or_expires() -> None:
     async def main() -> None:
         clock = Clock(1_000.0)
         async with served(now=clock, calls_per_minute=10_000) as server:
-            opened = [await session(server) for _ in range(EACH)]
+            opened = [await session(server) for _ in range(MAX_SESSIONS_PER_TENANT)]
             assert refused(await server.ask(rpc("initialize", INITIALIZE), as_tenant("a")), 429, "open_sessions") == 60
             await session(server, "b")
             assert (await server.ask(b"", opened[0], "DELETE")).status == 200
             await session(server)
             assert (await server.ask(rpc("initialize", INITIALIZE), as_tenant("a"))).status == 429
-            clock.advance(IDLE - 1)
+            clock.advance(SESSION_IDLE_SECONDS - 1)
             assert (await server.ask(rpc("tools/list"), opened[5])).status == 200
             clock.advance(1)
             await session(server)
@@ -320,14 +325,16 @@ def test_sessions_are_bounded_for_each_tenant_until_one_is_ended_or_long_unused(
     run(main())
 
 
-def test_a_body_that_does_not_come_takes_no_calls_place_and_a_bounded_number_of_others() -> None:
+def test_slow_bodies_use_no_call_slot_and_a_limited_number_of_request_slots() -> None:
     async def main() -> None:
         async with served(calls_at_once=1) as server:
             body, headers = modern()
-            held = [await server.open(b"{", as_tenant("slow", headers), length=1_000) for _ in range(REQUESTS_AT_ONCE)]
+            held = [
+                await server.open(b"{", as_tenant("slow", headers), length=1_000) for _ in range(REQUESTS_PER_TENANT)
+            ]
 
             async def all_open() -> bool:
-                return server.admission._requests.taken == REQUESTS_AT_ONCE
+                return server.admission._requests.in_use == REQUESTS_PER_TENANT
 
             await until(all_open)
             refused(await server.ask(body, as_tenant("slow", headers)), 503, "open_requests", None)
@@ -336,7 +343,7 @@ def test_a_body_that_does_not_come_takes_no_calls_place_and_a_bounded_number_of_
                 writer.close()
 
             async def none_open() -> bool:
-                return server.admission._requests.taken == 0
+                return server.admission._requests.in_use == 0
 
             await until(none_open)
             assert server.refused == ["open_requests"]
@@ -344,7 +351,7 @@ def test_a_body_that_does_not_come_takes_no_calls_place_and_a_bounded_number_of_
     run(main())
 
 
-def test_a_body_that_comes_too_slowly_is_not_waited_for() -> None:
+def test_a_slow_body_times_out() -> None:
     async def main() -> None:
         async with served(reading=0.05) as server:
             reader, writer = await server.open(b"{", {"Connection": "close"}, length=1_000)
@@ -356,19 +363,19 @@ def test_a_body_that_comes_too_slowly_is_not_waited_for() -> None:
     run(main())
 
 
-def test_a_body_that_is_refused_takes_no_place_while_its_client_goes_on_sending() -> None:
+def test_a_refused_body_uses_no_slot_while_its_client_goes_on_sending() -> None:
     async def main() -> None:
         async with served() as server:
             reader, writer = await server.open(b"{", length=Config().max_request_bytes + 1)
-            head = await reader.readuntil(b"\r\n\r\n")  # the connection stays, for the rest of the body
+            head = await reader.readuntil(b"\r\n\r\n")  # the connection stays open for the rest of the body
             assert head.startswith(b"HTTP/1.1 413")
-            assert server.admission._requests.taken == 0
+            assert server.admission._requests.in_use == 0
             writer.close()
 
     run(main())
 
 
-def test_a_body_that_comes_in_pieces_arrives_whole() -> None:
+def test_a_body_sent_in_pieces_arrives_whole() -> None:
     async def main() -> None:
         async with served() as server:
             body, headers = modern()
@@ -383,7 +390,7 @@ def test_a_body_that_comes_in_pieces_arrives_whole() -> None:
     run(main())
 
 
-def test_a_refusal_is_counted_once_whether_or_not_an_answer_in_json_rpc_is_awaited() -> None:
+def test_a_refusal_is_counted_once_with_and_without_json_rpc() -> None:
     async def main() -> None:
         async with served(calls_per_minute=1) as server:
             body, headers = modern()
@@ -398,7 +405,7 @@ def test_a_refusal_is_counted_once_whether_or_not_an_answer_in_json_rpc_is_await
 
 @pytest.mark.parametrize("stateless", [False, True])
 @pytest.mark.parametrize("half", [rb"\ud800", rb"a\udfffb"])
-def test_a_call_with_half_of_a_surrogate_pair_is_answered_in_both_eras(half: bytes, stateless: bool) -> None:
+def test_a_call_with_a_lone_surrogate_is_answered_in_both_eras(half: bytes, stateless: bool) -> None:
     async def main() -> None:
         async with served(stateless=stateless) as server:
             body, headers = modern()

@@ -1,19 +1,19 @@
-"""Admission where other servers have a say: a programmed one, and two real servers with one real PostgreSQL."""
+"""Admission with shared limits: scripted ones, and two real servers with one real PostgreSQL."""
 
 from __future__ import annotations
 
 import asyncio
 
 from keyhole.config.config import Config
-from keyhole.serve.http.limits.shared.calls import Verdict
-from keyhole.serve.http.limits.shared.open import shared_calls, shared_hosts
+from keyhole.serve.http.limits.shared.calls import Verdict, open_shared_calls
+from keyhole.serve.http.limits.shared.hosts import open_shared_hosts
 from tests.support.admission import NEVER, as_tenant, modern, served
 from tests.support.fakes import Clock
 from tests.support.postgresql import Cluster
 
 
 class Programmed:
-    """Other servers that say one thing after the other; who began and what was given back is kept."""
+    """Shared limits with scripted verdicts, which record the calls that began and ended."""
 
     def __init__(self, *verdicts: Verdict) -> None:
         self.verdicts = list(verdicts)
@@ -32,7 +32,7 @@ class Programmed:
         self.closed = True
 
 
-def test_a_lease_is_given_back_once_however_the_call_ends() -> None:
+def test_a_lease_is_released_once_however_the_call_ends() -> None:
     others = Programmed(*(Verdict(lease=f"lease{n}") for n in range(2)), Verdict())
 
     async def main() -> None:
@@ -52,7 +52,7 @@ def test_a_lease_is_given_back_once_however_the_call_ends() -> None:
     assert (others.begun, others.ended[2:], others.closed) == (["a", "b", ""], [], True)
 
 
-def test_what_others_refuse_is_refused_and_they_are_not_asked_again_in_vain() -> None:
+def test_a_shared_refusal_is_applied_and_not_asked_for_again_in_vain() -> None:
     others = Programmed(Verdict("calls_per_minute", 2.5), Verdict(lease="x"), Verdict("calls_at_once"), Verdict())
 
     async def main() -> None:
@@ -67,18 +67,18 @@ def test_what_others_refuse_is_refused_and_they_are_not_asked_again_in_vain() ->
             assert (await server.ask(*modern())).status == 200
             clock.advance(1)
             assert (await server.ask(*modern())).json["error"]["data"]["error"] == "calls_at_once"
-            assert (await server.ask(*modern())).status == 200  # for the refused one cost nothing
+            assert (await server.ask(*modern())).status == 200  # since the refused call's token was refunded
             assert server.refused == ["calls_per_minute"] * 3 + ["calls_at_once"]
 
     asyncio.run(main())
 
 
-def test_two_servers_with_one_database_count_together_and_go_on_alone_without_it(postgresql: Cluster) -> None:
+def test_two_servers_share_limits_through_a_database_and_use_their_own_without_it(postgresql: Cluster) -> None:
     async def main() -> None:
         config = Config(store=postgresql.database(), calls_at_once=2)
         async with (
-            served(shared_calls(config), calls_at_once=2) as one,
-            served(shared_calls(config), calls_at_once=2) as two,
+            served(open_shared_calls(config), calls_at_once=2) as one,
+            served(open_shared_calls(config), calls_at_once=2) as two,
         ):
             body, headers = modern(NEVER)
             held = [await server.open(body, as_tenant("a", headers)) for server in (one, two)]
@@ -92,14 +92,14 @@ def test_two_servers_with_one_database_count_together_and_go_on_alone_without_it
             try:
                 assert (await one.ask(body, as_tenant("a", headers))).status == 200
             finally:
-                postgresql.start()  # from this thread: with another one the server would end
+                postgresql.start()  # from this thread: PostgreSQL ends with the thread that started it
             for _, writer in held:
                 writer.close()
 
     asyncio.run(main())
 
 
-def test_only_a_postgresql_store_is_shared() -> None:
+def test_limits_are_shared_only_with_a_postgresql_store() -> None:
     for store in ("", "memory"):
-        assert shared_calls(Config(store=store)) is None
-        assert shared_hosts(Config(store=store)) is None
+        assert open_shared_calls(Config(store=store)) is None
+        assert open_shared_hosts(Config(store=store)) is None

@@ -1,4 +1,4 @@
-"""Lines of requests and calls in the log."""
+"""Log lines of requests and calls."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ import logging
 
 import pytest
 
-from keyhole.retrieval.instrumentation import Call
+from keyhole.retrieval.instrumentation import ObservedCall
 from keyhole.serve.http.asgi import Message, Receive, Scope, Send
-from keyhole.serve.http.telemetry.access_log import Access, CallLines, shown, tenant_hash
-from keyhole.store.open import folder_name
+from keyhole.serve.http.telemetry.access_log import AccessLogMiddleware, CallLogger, loggable_path, tenant_hash
+from keyhole.store.open import tenant_folder_name
 
 
 @pytest.mark.parametrize(
@@ -23,20 +23,20 @@ from keyhole.store.open import folder_name
         ("/hunter2\nforged", "(other)"),
     ],
 )
-def test_only_paths_that_are_known_are_written(path: str, written: str) -> None:
-    assert shown(path) == written
+def test_only_known_paths_are_logged(path: str, written: str) -> None:
+    assert loggable_path(path) == written
 
 
-def test_a_tenant_is_written_as_the_beginning_of_its_folders_name() -> None:
-    assert folder_name("one").startswith(tenant_hash("one") or "-")
+def test_a_tenant_is_logged_as_the_start_of_its_folders_name() -> None:
+    assert tenant_folder_name("one").startswith(tenant_hash("one") or "-")
     assert tenant_hash("") is None
 
 
-def test_a_call_has_a_line_with_its_outcome(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_call_is_logged_with_its_outcome(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO, "keyhole")
-    with pytest.raises(ValueError, match="x"), CallLines().call(Call("search", "one")):
+    with pytest.raises(ValueError, match="x"), CallLogger().call(ObservedCall("search", "one")):
         raise ValueError("x")
-    with CallLines().call(Call("search", "", "no_results")):
+    with CallLogger().call(ObservedCall("search", "", "no_results")):
         pass
     first, second = caplog.records
     assert (first.getMessage(), second.getMessage()) == ("search cancelled", "search no_results")
@@ -44,7 +44,7 @@ def test_a_call_has_a_line_with_its_outcome(caplog: pytest.LogCaptureFixture) ->
     assert first.__dict__["milliseconds"] >= 0
 
 
-def test_a_request_whose_client_went_away_has_a_line_too(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_request_whose_client_disconnected_is_logged(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO, "keyhole")
 
     async def gone(scope: Scope, receive: Receive, send: Send) -> None:
@@ -56,5 +56,5 @@ def test_a_request_whose_client_went_away_has_a_line_too(caplog: pytest.LogCaptu
     async def send(message: Message) -> None:
         raise AssertionError(message)
 
-    asyncio.run(Access(gone)({"type": "http", "method": "POST", "path": "/mcp"}, receive, send))
+    asyncio.run(AccessLogMiddleware(gone)({"type": "http", "method": "POST", "path": "/mcp"}, receive, send))
     assert [record.getMessage() for record in caplog.records] == ["POST /mcp 499"]

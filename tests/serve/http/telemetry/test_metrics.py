@@ -1,4 +1,4 @@
-"""Metrics of a running server: what is counted, by which bounded names, and who may see it."""
+"""Metrics of a running server: their values, their limited labels, and access to them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from keyhole.cli.demo_site import recorded_pages, serve
 from keyhole.errors import Code
-from keyhole.serve.http.telemetry.metrics import Metrics, permitted
+from keyhole.serve.http.telemetry.metrics import Metrics, is_permitted
 from tests.support.served import Post, Served, open_session, server_process, tool_call
 
 TOKEN = "a-token-of-metrics"
@@ -17,7 +17,7 @@ Samples = dict[tuple[str, tuple[str, ...]], float]
 
 
 def samples(text: str) -> Samples:
-    """Values by the name and the values of labels."""
+    """Return the metrics' values by name and label values."""
     return {
         (
             sample.name,
@@ -61,7 +61,7 @@ def test_a_server_counts_its_calls_by_tool_and_outcome_and_its_stages(tmp_path: 
         ("read_artifact", "unknown_artifact"): 1,
     }
     stages = {labels[0] for name, labels in found if name == "keyhole_stage_seconds_count"}
-    assert stages == {"store", "fetch", "extract", "engines", "rank", "wording"}
+    assert stages == {"store", "fetch", "extract", "engines", "rank", "render"}
     assert found["keyhole_call_seconds_count", ("search",)] == 2
     assert found["keyhole_bytes_in_total", ()] > 10_000
     assert found["keyhole_characters_saved_total", ()] > 10_000
@@ -72,10 +72,10 @@ def test_a_server_counts_its_calls_by_tool_and_outcome_and_its_stages(tmp_path: 
     assert found["process_resident_memory_bytes", ()] > 1_000_000
     assert not [
         name for name, _ in found if name.endswith("_created")
-    ]  # nothing that docs/hosting/watching.md does not list
+    ]  # every metric is listed in docs/hosting/watching.md
 
 
-def test_no_name_that_comes_from_outside_becomes_a_label(tmp_path: Path) -> None:
+def test_no_name_from_a_request_becomes_a_label(tmp_path: Path) -> None:
     with server_process(tmp_path) as served:
         session = open_session(served.port)
         for secret in ("one", "two", "three"):
@@ -87,7 +87,7 @@ def test_no_name_that_comes_from_outside_becomes_a_label(tmp_path: Path) -> None
     assert len(labels) < 60
 
 
-def test_the_token_is_asked_for_where_one_is_set(tmp_path: Path) -> None:
+def test_metrics_need_the_token_if_one_is_set(tmp_path: Path) -> None:
     with server_process(tmp_path, KEYHOLE_METRICS_TOKEN=TOKEN) as served:
         assert served.get("/metrics")[0] == 403
         assert served.get("/metrics", authorization=f"Bearer {TOKEN}x")[0] == 403
@@ -97,10 +97,10 @@ def test_the_token_is_asked_for_where_one_is_set(tmp_path: Path) -> None:
     assert samples(text)["keyhole_refusals_total", ("metrics_forbidden",)] == 3
 
 
-def test_without_a_token_only_this_machine_sees_them_and_no_proxy_on_it() -> None:
+def test_without_a_token_only_this_machine_reads_metrics_and_not_through_a_proxy() -> None:
     def seen(client: tuple[str, int] | None, *names: bytes) -> bool:
         given = [(b"host", b"localhost:8000"), *((name, b"x") for name in names)]
-        return permitted({"client": client, "headers": given}, "")
+        return is_permitted({"client": client, "headers": given}, "")
 
     assert seen(("127.0.0.1", 1))
     assert seen(("::1", 1))
@@ -111,11 +111,11 @@ def test_without_a_token_only_this_machine_sees_them_and_no_proxy_on_it() -> Non
 
 
 @pytest.mark.parametrize("host", [b"evil.example", b"127.0.0.1.evil.example", b"", b"localhost@evil.example"])
-def test_without_a_token_no_page_sees_them_under_a_name_of_its_own(host: bytes) -> None:
-    assert not permitted({"client": ("127.0.0.1", 1), "headers": [(b"host", host)]}, "")
+def test_without_a_token_dns_rebinding_does_not_expose_metrics(host: bytes) -> None:
+    assert not is_permitted({"client": ("127.0.0.1", 1), "headers": [(b"host", host)]}, "")
 
 
-def test_without_the_library_the_server_works_and_says_what_is_missing(tmp_path: Path) -> None:
+def test_without_the_library_the_server_works_and_names_the_missing_extra(tmp_path: Path) -> None:
     program = "import sys; sys.modules['prometheus_client'] = None; from keyhole.cli.main import main; "
     program += "sys.exit(main(['serve', '--http', '--port', '0']))"
     with server_process(tmp_path, "-c", program) as served:
@@ -126,15 +126,15 @@ def test_without_the_library_the_server_works_and_says_what_is_missing(tmp_path:
     assert "unknown_artifact" in answer[2]
 
 
-def test_the_series_stay_few_whatever_happens() -> None:
-    from keyhole.retrieval.instrumentation import Call
+def test_the_number_of_series_is_limited() -> None:
+    from keyhole.retrieval.instrumentation import ObservedCall
 
     metrics = Metrics()
     for tool in ("web_fetch", "search", "read_artifact"):
         for outcome in ("ok", "cancelled", *(str(code) for code in Code)):
-            with metrics.call(Call(tool, "t", outcome)):
+            with metrics.call(ObservedCall(tool, "t", outcome)):
                 pass
-    for stage in ("store", "fetch", "extract", "engines", "rank", "wording"):
+    for stage in ("store", "fetch", "extract", "engines", "rank", "render"):
         with metrics.stage(stage):
             pass
-    assert len(metrics.text().splitlines()) < 500
+    assert len(metrics.to_text().splitlines()) < 500

@@ -1,4 +1,4 @@
-"""Spans of calls: under the SDK's, by stage, and without what was read."""
+"""Spans of calls: below the SDK's span, one for each stage, without page content."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
-from keyhole.retrieval.instrumentation import listening
+from keyhole.retrieval.instrumentation import observed_by
 from keyhole.retrieval.retrieve import Retrieval
-from keyhole.serve.http.telemetry.tracing import Spans, asked_for
+from keyhole.serve.http.telemetry.tracing import SpanObserver, is_tracing_enabled
 from keyhole.serve.tools import build_server
 from tests.support.fakes import page
 from tests.support.loopback import PATIENCE, Call, Site, Talk, response, serve
@@ -30,7 +30,7 @@ URL = f"https://a.example/p?token={SECRET}"
 
 @pytest.fixture(scope="module")
 def provider() -> TracerProvider:
-    """The one provider of this process: OpenTelemetry takes no second one."""
+    """Return the one provider of this process: OpenTelemetry accepts no second one."""
     made = TracerProvider()
     trace.set_tracer_provider(made)
     return made
@@ -53,7 +53,7 @@ def called(provider: TracerProvider, product: Retrieval, *urls: str, era: str = 
         async with Client(build_server(of), mode=era) as client:
             await asyncio.gather(*(client.call_tool("web_fetch", {"url": url, "query": SECRET}) for url in urls))
 
-    with listening(Spans(provider)):
+    with observed_by(SpanObserver(provider)):
         asyncio.run(run())
 
 
@@ -62,7 +62,7 @@ def named(exported: InMemorySpanExporter, name: str) -> list[ReadableSpan]:
 
 
 @pytest.mark.parametrize("era", ["legacy", "2026-07-28"])
-def test_stages_are_spans_under_the_one_that_the_sdk_makes_for_the_call(
+def test_stages_are_child_spans_of_the_sdks_span_of_the_call(
     provider: TracerProvider, exported: InMemorySpanExporter, era: str
 ) -> None:
     product = retrieval({URL: page(URL, f"<p>{SECRET} and valves.")})
@@ -70,13 +70,13 @@ def test_stages_are_spans_under_the_one_that_the_sdk_makes_for_the_call(
     (call,) = named(exported, "tools/call web_fetch")
     assert call.context is not None
     stages = [span for span in exported.get_finished_spans() if span.name.startswith("keyhole.")]
-    assert {span.name for span in stages} == {f"keyhole.{n}" for n in ("store", "fetch", "extract", "rank", "wording")}
+    assert {span.name for span in stages} == {f"keyhole.{n}" for n in ("store", "fetch", "extract", "rank", "render")}
     assert {span.parent.span_id for span in stages if span.parent} == {call.context.span_id}
     assert {span.context.trace_id for span in stages if span.context} == {call.context.trace_id}
     assert (call.attributes or {})["keyhole.outcome"] == "ok"
 
 
-def test_calls_at_once_have_each_their_own_stages(provider: TracerProvider, exported: InMemorySpanExporter) -> None:
+def test_concurrent_calls_have_their_own_stages(provider: TracerProvider, exported: InMemorySpanExporter) -> None:
     urls = [f"https://a.example/{number}" for number in range(10)]
     called(provider, retrieval({url: page(url, "<p>Pumps.") for url in urls}), *urls)
     calls = {span.context.span_id for span in named(exported, "tools/call web_fetch") if span.context}
@@ -85,7 +85,7 @@ def test_calls_at_once_have_each_their_own_stages(provider: TracerProvider, expo
     assert {span.parent.span_id for span in fetches if span.parent} == calls
 
 
-def test_what_failed_is_named_and_nothing_that_was_asked_or_read_is_in_a_span(
+def test_spans_name_failures_and_hold_no_query_or_content(
     provider: TracerProvider, exported: InMemorySpanExporter
 ) -> None:
     called(provider, retrieval({URL: page(URL, f"<p>{SECRET}.")}), URL, f"https://b.example/?{SECRET}")
@@ -109,19 +109,20 @@ def test_what_failed_is_named_and_nothing_that_was_asked_or_read_is_in_a_span(
         ({"OTEL_SERVICE_NAME": "x"}, False),
     ],
 )
-def test_spans_are_sent_where_the_standard_variables_ask_for_it(environment: dict[str, str], asked: bool) -> None:
-    assert asked_for(environment) is asked
+def test_the_standard_variables_enable_spans(environment: dict[str, str], asked: bool) -> None:
+    assert is_tracing_enabled(environment) is asked
 
 
-def test_a_server_that_nobody_asks_for_spans_loads_nothing_for_it() -> None:
+def test_disabled_tracing_does_not_load_the_library() -> None:
     code = (
-        "import sys, keyhole.serve.http.telemetry.tracing as t; t.start({}); print('opentelemetry.sdk' in sys.modules)"
+        "import sys, keyhole.serve.http.telemetry.tracing as tracing\n"
+        "tracing.start_tracing({}); print('opentelemetry.sdk' in sys.modules)"
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
     assert run.stdout.strip() == "False"
 
 
-def test_a_server_sends_its_spans_to_a_collector_and_the_last_ones_when_it_ends(tmp_path: Path) -> None:
+def test_spans_are_sent_to_a_collector_including_the_last_at_shutdown(tmp_path: Path) -> None:
     parent, trace_id = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", "0af7651916cd43dd8448eb211c80319c"
 
     def collector(site: Site) -> Talk:
@@ -148,7 +149,7 @@ def test_a_server_sends_its_spans_to_a_collector_and_the_last_ones_when_it_ends(
             served.process.terminate()
             assert served.process.wait(timeout=PATIENCE) == 0
     sent = b"".join(bodies)
-    assert all(f"keyhole.{name}".encode() in sent for name in ("fetch", "extract", "wording"))
+    assert all(f"keyhole.{name}".encode() in sent for name in ("fetch", "extract", "render"))
     assert b"keyhole-mcp" in sent
     assert bytes.fromhex(trace_id) in sent
     assert SECRET.encode() not in sent

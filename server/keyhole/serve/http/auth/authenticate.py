@@ -1,7 +1,7 @@
-"""Who calls over HTTP: tokens made into the SDK's authenticated users, whose `client_id` is the tenant's name.
+"""Authenticate HTTP requests: tokens become the SDK's users, whose `client_id` is the tenant's name.
 
-The SDK reads the header, refuses with WWW-Authenticate, keeps a session to who began it and serves the metadata that
-clients find the authorization server by. Whether a token is good is tokens.py's and oauth.py's to say.
+The SDK reads the header, refuses with WWW-Authenticate, binds a session to the user that opened it and serves the
+metadata by which clients find the authorization server. token_file.py and oauth.py decide whether a token is valid.
 """
 
 from __future__ import annotations
@@ -21,64 +21,64 @@ from starlette.requests import HTTPConnection
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Router
 
-from keyhole.config.config import Config, agent
+from keyhole.config.config import Config, user_agent_of
 from keyhole.errors import KeyholeError
 from keyhole.fetch.base import Api
 from keyhole.serve.http.asgi import App, Receive, Scope, Send
-from keyhole.serve.http.auth.jwks import Keys
-from keyhole.serve.http.auth.oauth import caller, expected, named_key
+from keyhole.serve.http.auth.jwks import IssuerKeys
+from keyhole.serve.http.auth.oauth import check_token, read_key_id, read_token_rules
 from keyhole.serve.http.auth.token_file import TokenFile
 
 log = logging.getLogger(__name__)
 
-MAX_JWKS: Final = 1_000_000
-"""Bytes of an issuer's metadata or keys; real ones have ten thousand."""
+MAX_JWKS_BYTES: Final = 1_000_000
+"""Size of an issuer's metadata or keys; real ones have ten thousand bytes."""
 RETRY_AFTER: Final = "5"
-"""Seconds after which a client may ask again where nobody can be known; keys are not asked for sooner."""
+"""Seconds until a client may retry while tokens cannot be verified; keys are not requested sooner (jwks.py)."""
 
 _URL: Final = TypeAdapter(AnyHttpUrl, config=ConfigDict(url_preserve_empty_path=True))
-"""A URL as the operator wrote it: clients compare the issuer's letter for letter, and pydantic would add a slash."""
+"""A URL exactly as the operator wrote it: clients compare the issuer as a string, and pydantic would add a slash."""
 
 
 class Verifier(Protocol):
     """The SDK's TokenVerifier."""
 
     async def verify_token(self, token: str) -> AccessToken | None:
-        """Who calls with a token, or None. Raises KeyholeError where that cannot be said now."""
+        """Return the user of a token, or None. Raises KeyholeError if it cannot be verified now."""
         ...
 
     async def aclose(self) -> None:
-        """Close what is open."""
+        """Release resources."""
         ...
 
 
 class FileVerifier:
-    """By the file of hashed tokens."""
+    """Verifier of the tokens in KEYHOLE_TOKENS_FILE."""
 
     def __init__(self, tokens: TokenFile) -> None:
         self._tokens = tokens
 
     async def verify_token(self, token: str) -> AccessToken | None:
-        grant = self._tokens.holder(token)
-        return None if grant is None else _user(grant.tenant)
+        grant = self._tokens.find(token)
+        return None if grant is None else _access_token(grant.tenant)
 
     async def aclose(self) -> None:
-        """Nothing is open."""
+        """Do nothing: there are no resources."""
 
 
 class OAuthVerifier:
-    """By the keys of the issuer that the settings name."""
+    """Verifier of the access tokens of KEYHOLE_OAUTH_ISSUER."""
 
     def __init__(self, config: Config, api: Api | None = None) -> None:
         self._api = api or _issuer_api(config)
-        self._keys = Keys(config.oauth_issuer, config.oauth_jwks_url, self._api)
-        self._expected = expected(config)
+        self._keys = IssuerKeys(config.oauth_issuer, config.oauth_jwks_url, self._api)
+        self._rules = read_token_rules(config)
 
     async def verify_token(self, token: str) -> AccessToken | None:
-        named = named_key(token)
-        key = await self._keys.find(*named) if named else None
-        found = caller(token, key, named[1], self._expected) if named and key else None
-        return None if found is None else _user(found.tenant, found.scopes, found.issuer, found.subject)
+        key_id = read_key_id(token)
+        key = await self._keys.find(*key_id) if key_id else None
+        owner = check_token(token, key, key_id[1], self._rules) if key_id and key else None
+        return None if owner is None else _access_token(owner.tenant, owner.scopes, owner.issuer, owner.subject)
 
     async def aclose(self) -> None:
         """Close the connections to the issuer."""
@@ -86,10 +86,10 @@ class OAuthVerifier:
             await close()
 
 
-def verifier(config: Config) -> Verifier | None:
-    """How the settings have callers known; None where everybody is the one local user.
+def create_verifier(config: Config) -> Verifier | None:
+    """Return the verifier that the settings select; None without authentication.
 
-    Raises KeyholeError (invalid_argument) for a file of tokens that cannot be used.
+    Raises KeyholeError (invalid_argument) for an invalid token file.
     """
     if config.tokens_file is not None:
         tokens = TokenFile(config.tokens_file)
@@ -98,64 +98,64 @@ def verifier(config: Config) -> Verifier | None:
     return OAuthVerifier(config) if config.oauth_issuer else None
 
 
-def authenticated(app: App, config: Config, known: Verifier | None) -> App:
-    """The layer: lets through only who is known, and serves what anybody may know. Without a verifier, `app` itself."""
-    if known is None:
+def add_authentication(app: App, config: Config, verifier: Verifier | None) -> App:
+    """Return `app` behind authentication, except for the public OAuth metadata. Without a verifier, return `app`."""
+    if verifier is None:
         return app
     scopes = list(config.oauth_scopes)
-    place, public = None, Router()
+    metadata_url, metadata_app = None, Router()
     if config.oauth_issuer:
         resource, issuer = _URL.validate_python(config.public_url), _URL.validate_python(config.oauth_issuer)
-        place = build_resource_metadata_url(resource)
-        public = Router(create_protected_resource_routes(resource, [issuer], scopes or None, "Keyhole"))
-    required = RequireAuthMiddleware(AuthContextMiddleware(app), scopes, place)
-    private = AuthenticationMiddleware(required, _Backend(known), on_error=_unavailable)
+        metadata_url = build_resource_metadata_url(resource)
+        metadata_app = Router(create_protected_resource_routes(resource, [issuer], scopes or None, "Keyhole"))
+    required = RequireAuthMiddleware(AuthContextMiddleware(app), scopes, metadata_url)
+    protected = AuthenticationMiddleware(required, _Backend(verifier), on_error=_unavailable_response)
 
-    async def layer(scope: Scope, receive: Receive, send: Send) -> None:
+    async def middleware(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
             try:
                 await app(scope, receive, send)
             finally:
-                await known.aclose()
-        elif place is not None and scope["path"] == place.path:
-            await public(scope, receive, send)
+                await verifier.aclose()
+        elif metadata_url is not None and scope["path"] == metadata_url.path:
+            await metadata_app(scope, receive, send)
         else:
-            await private(scope, receive, send)
+            await protected(scope, receive, send)
 
-    return layer
+    return middleware
 
 
 class _Backend(BearerAuthBackend):
-    """The SDK's, which does not know of verifiers that cannot say."""
+    """The SDK's backend, for verifiers that may raise KeyholeError."""
 
     async def authenticate(self, conn: HTTPConnection) -> tuple[AuthCredentials, AuthenticatedUser] | None:
         try:
-            found: tuple[AuthCredentials, AuthenticatedUser] | None = await super().authenticate(conn)
+            user: tuple[AuthCredentials, AuthenticatedUser] | None = await super().authenticate(conn)
         except KeyholeError as error:
-            log.info("nobody can be let in: %s", error.message)  # why was logged once, where it was found out
+            log.info("tokens cannot be verified: %s", error.message)  # its cause was logged where it arose
             raise AuthenticationError(error.message) from error
-        return found
+        return user
 
 
-def _unavailable(_: HTTPConnection, error: Exception) -> Response:
-    """A caller whom nobody can judge now is not told that the token is bad: a client would throw it away."""
+def _unavailable_response(_: HTTPConnection, error: Exception) -> Response:
+    """Return 503 while tokens cannot be verified. A 401 would make clients discard a token that may be valid."""
     body = {"error": "authentication_unavailable", "message": str(error)}
     return JSONResponse(body, 503, {"retry-after": RETRY_AFTER})
 
 
-def _user(tenant: str, scopes: tuple[str, ...] = (), issuer: str = "", subject: str = "") -> AccessToken:
-    """A user as the SDK knows one. The token itself is not kept: nothing below needs it, so nothing can log it. Its
-    expiry was judged, with the leeway that the SDK has not."""
+def _access_token(tenant: str, scopes: tuple[str, ...] = (), issuer: str = "", subject: str = "") -> AccessToken:
+    """Return a user for the SDK, without the token, so that it cannot be logged, and without its expiry, which was
+    checked with a leeway that the SDK lacks."""
     claims = {"iss": issuer} if issuer else None
     return AccessToken(token="", client_id=tenant, scopes=list(scopes), subject=subject or None, claims=claims)
 
 
 def _issuer_api(config: Config) -> Api:
-    """A client for the issuer alone, which may stand on a private address that no tool can reach through it."""
+    """Return a client for the issuer alone. The issuer may have a private address; tools cannot use this client."""
     from keyhole.fetch.client import HttpFetcher
     from keyhole.fetch.urls import parse_target
 
     urls = [url for url in (config.oauth_issuer, config.oauth_jwks_url) if url]
-    own = frozenset(parse_target(url).endpoint for url in urls)
-    bounded = replace(config, max_bytes=MAX_JWKS, max_decoded_bytes=MAX_JWKS)
-    return HttpFetcher(bounded, agent(config), apis=own)
+    endpoints = frozenset(parse_target(url).endpoint for url in urls)
+    limited = replace(config, max_bytes=MAX_JWKS_BYTES, max_decoded_bytes=MAX_JWKS_BYTES)
+    return HttpFetcher(limited, user_agent_of(config), apis=endpoints)

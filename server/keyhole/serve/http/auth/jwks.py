@@ -1,4 +1,4 @@
-"""The public keys of an OAuth issuer: asked for, kept, asked for again. No tokens are judged here."""
+"""Fetch and cache the public keys of an OAuth issuer."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 from keyhole.errors import Code, KeyholeError
 from keyhole.fetch.base import Api, ApiCall
-from keyhole.serve.http.origins import LOOPBACK
+from keyhole.serve.http.origins import LOOPBACK_HOSTS
 
 if TYPE_CHECKING:
     from jwt import PyJWK
@@ -27,97 +27,103 @@ ALGORITHMS: Final[Mapping[str, str]] = MappingProxyType(
         "EdDSA": "OKP",
     }
 )
-"""How tokens may be signed, and the type of key for it (RFC 7518, RFC 8037). `none` proves nothing, and with HMAC the
-public key could pass for the secret."""
+"""The accepted signature algorithms and their key types (RFC 7518, RFC 8037). Not `none`, which proves nothing, nor
+HMAC, with which the public key could pass for the secret."""
 
-FRESH: Final = 600.0
-"""Seconds after which keys are asked for again, so that one that was withdrawn does not count for long."""
-KEPT: Final = 3_600.0
-"""Seconds that keys count while their issuer cannot be reached."""
-AGAIN: Final = 60.0
-"""Seconds between two requests for keys, however many unknown ones tokens name: anybody can make tokens up."""
-AGAIN_AFTER_FAILURE: Final = 5.0
-"""Seconds after a failure: an issuer that starts with us should not keep everybody out for a minute."""
-WAIT: Final = 5.0
-"""Seconds for all requests that lead to the keys; callers wait meanwhile."""
+FRESH_SECONDS: Final = 600.0
+"""Age at which keys are fetched again, so that a withdrawn key soon stops working."""
+STALE_SECONDS: Final = 3_600.0
+"""Age up to which keys are used while their issuer cannot be reached."""
+REFRESH_INTERVAL: Final = 60.0
+"""Least seconds between two requests for keys, however many tokens name unknown keys: anybody can forge such tokens."""
+RETRY_INTERVAL: Final = 5.0
+"""Least seconds after a failure: an issuer that starts together with us should not keep users out for a minute."""
+REFRESH_TIMEOUT: Final = 5.0
+"""Seconds for all requests of one refresh; callers wait meanwhile."""
 MAX_KEYS: Final = 100
-"""Of one issuer; real ones have two to ten."""
+"""Keys of one issuer; real ones have two to ten."""
 
-_PRIVATE: Final = frozenset({"d", "p", "q", "dp", "dq", "qi", "oth", "k"})
+_PRIVATE_FIELDS: Final = frozenset({"d", "p", "q", "dp", "dq", "qi", "oth", "k"})
 
 
-class Keys:
-    """The keys of one issuer."""
+class IssuerKeys:
+    """The cached keys of one issuer."""
 
     def __init__(
-        self, issuer: str, jwks_url: str, api: Api, now: Callable[[], float] = time.monotonic, wait: float = WAIT
+        self,
+        issuer: str,
+        jwks_url: str,
+        api: Api,
+        now: Callable[[], float] = time.monotonic,
+        timeout: float = REFRESH_TIMEOUT,
     ) -> None:
         self._issuer = issuer
         self._jwks_url = jwks_url
         self._api = api
         self._now = now
-        self._wait = wait
+        self._timeout = timeout
         self._keys: tuple[dict[str, Any], ...] = ()
-        self._made: dict[tuple[str | None, str], PyJWK] = {}
-        """What `choose` made of them, which takes longer than checking a signature."""
-        self._got = self._tried = float("-inf")
+        self._parsed: dict[tuple[str | None, str], PyJWK] = {}
+        """Results of `select_key`; parsing a key takes longer than checking a signature."""
+        self._fetched_at = self._tried_at = float("-inf")
         self._lock = asyncio.Lock()
 
     async def find(self, kid: str | None, algorithm: str) -> PyJWK | None:
-        """The key that a token names, or None where the issuer has no such key.
+        """Return the key that a token names, or None if the issuer has no such key.
 
-        Raises KeyholeError (connect_failure) where the issuer does not say what keys it has.
+        Raises KeyholeError (connect_failure) if the key is not cached and the issuer's keys cannot be fetched.
         """
-        found = self._chosen(kid, algorithm)
-        if found is not None and (self._lock.locked() or self._now() - self._got < FRESH):
-            return found  # while one caller asks, the others take what is known
+        key = self._cached(kid, algorithm)
+        if key is not None and (self._lock.locked() or self._now() - self._fetched_at < FRESH_SECONDS):
+            return key  # while one caller refreshes, the others use the cached key
         async with self._lock:
-            if self._may_ask(kid, algorithm):
-                await self._ask()
-        found = self._chosen(kid, algorithm)
-        if found is None and self._got < self._tried:
-            raise KeyholeError(Code.CONNECT_FAILURE, "the authorization server does not say what its keys are")
-        return found
+            if self._needs_refresh(kid, algorithm):
+                await self._refresh()
+        key = self._cached(kid, algorithm)
+        if key is None and self._fetched_at < self._tried_at:
+            raise KeyholeError(Code.CONNECT_FAILURE, "the keys of the authorization server cannot be fetched")
+        return key
 
-    def _chosen(self, kid: str | None, algorithm: str) -> PyJWK | None:
-        if self._now() - self._got >= KEPT:
+    def _cached(self, kid: str | None, algorithm: str) -> PyJWK | None:
+        if self._now() - self._fetched_at >= STALE_SECONDS:
             return None
-        if (kid, algorithm) not in self._made and (key := choose(self._keys, kid, algorithm)) is not None:
-            self._made[kid, algorithm] = key
-        return self._made.get((kid, algorithm))
+        if (kid, algorithm) not in self._parsed and (key := select_key(self._keys, kid, algorithm)) is not None:
+            self._parsed[kid, algorithm] = key
+        return self._parsed.get((kid, algorithm))
 
-    def _may_ask(self, kid: str | None, algorithm: str) -> bool:
-        """Whether it is time; another caller may just have asked."""
-        if self._chosen(kid, algorithm) is not None and self._now() - self._got < FRESH:
+    def _needs_refresh(self, kid: str | None, algorithm: str) -> bool:
+        """Return whether to fetch the keys now; another caller may just have done it."""
+        if self._cached(kid, algorithm) is not None and self._now() - self._fetched_at < FRESH_SECONDS:
             return False
-        return self._now() - self._tried >= (AGAIN if self._got >= self._tried else AGAIN_AFTER_FAILURE)
+        has_failed = self._fetched_at < self._tried_at
+        return self._now() - self._tried_at >= (RETRY_INTERVAL if has_failed else REFRESH_INTERVAL)
 
-    async def _ask(self) -> None:
-        self._tried = self._now()
+    async def _refresh(self) -> None:
+        self._tried_at = self._now()
         try:
-            async with asyncio.timeout(self._wait):
-                self._keys = usable(await self._json(self._jwks_url or await self._place()))
-            self._made.clear()
-            self._got = self._tried
+            async with asyncio.timeout(self._timeout):
+                self._keys = read_signing_keys(await self._fetch_json(self._jwks_url or await self._find_jwks_url()))
+            self._parsed.clear()
+            self._fetched_at = self._tried_at
         except TimeoutError:
-            log.warning("the keys of %s did not come within %g seconds", self._issuer, self._wait)
+            log.warning("the keys of %s did not arrive within %g seconds", self._issuer, self._timeout)
         except (KeyholeError, ValueError) as error:
-            log.warning("the keys of %s cannot be had: %s", self._issuer, getattr(error, "message", error))
-        if self._got < self._tried:
-            self._tried = self._now()  # counted from its end: else all who waited would ask, one by one
+            log.warning("the keys of %s cannot be fetched: %s", self._issuer, getattr(error, "message", error))
+        if self._fetched_at < self._tried_at:
+            self._tried_at = self._now()  # the end of the attempt: else all who waited would retry one by one
 
-    async def _place(self) -> str:
-        """Where the issuer's metadata says that its keys are. Raises KeyholeError and ValueError."""
+    async def _find_jwks_url(self) -> str:
+        """Return the URL of the keys from the issuer's metadata. Raises KeyholeError or ValueError."""
         for url in metadata_urls(self._issuer):
             try:
-                return keys_place(await self._json(url), self._issuer)
+                return read_jwks_url(await self._fetch_json(url), self._issuer)
             except KeyholeError as error:
                 if error.code is not Code.NOT_FOUND:
                     raise
         raise ValueError("it has no metadata; KEYHOLE_OAUTH_JWKS_URL can name the address of its keys")
 
-    async def _json(self, url: str) -> Any:
-        reply = await self._api.ask(ApiCall(url))
+    async def _fetch_json(self, url: str) -> Any:
+        reply = await self._api.send(ApiCall(url))
         if reply.status != 200:
             code = Code.NOT_FOUND if 400 <= reply.status < 500 else Code.HTTP_STATUS
             raise KeyholeError(code, f"HTTP {reply.status} at {url}")
@@ -128,7 +134,7 @@ class Keys:
 
 
 def metadata_urls(issuer: str) -> tuple[str, ...]:
-    """Where an issuer's metadata may be: RFC 8414 section 3.1, and OpenID Connect Discovery section 4."""
+    """Return the possible URLs of an issuer's metadata: RFC 8414 section 3.1, OpenID Connect Discovery section 4."""
     parts = urlsplit(issuer)
     root, path = f"{parts.scheme}://{parts.netloc}", parts.path.rstrip("/")
     return tuple(
@@ -142,30 +148,30 @@ def metadata_urls(issuer: str) -> tuple[str, ...]:
     )
 
 
-def keys_place(metadata: Any, issuer: str) -> str:
-    """The address of the keys. Raises ValueError: another issuer's metadata must not lead to its keys."""
-    named = metadata.get("issuer") if isinstance(metadata, dict) else None
-    if named != issuer:
-        raise ValueError(f"the metadata is that of {str(named)[:200]!r}")
-    place = metadata.get("jwks_uri")
-    if not isinstance(place, str) or not is_private(place):
+def read_jwks_url(metadata: Any, issuer: str) -> str:
+    """Return the URL of the keys. Raises ValueError if it is not https, or the metadata is of another issuer."""
+    named_issuer = metadata.get("issuer") if isinstance(metadata, dict) else None
+    if named_issuer != issuer:
+        raise ValueError(f"the metadata is that of {str(named_issuer)[:200]!r}")
+    url = metadata.get("jwks_uri")
+    if not isinstance(url, str) or not is_secure_url(url):
         raise ValueError("the metadata names no https address of keys")
-    return place
+    return url
 
 
-def is_private(url: str) -> bool:
-    """Whether nobody on the way can change what comes from there: https, or loopback."""
+def is_secure_url(url: str) -> bool:
+    """Return whether nobody can change the content in transit: https, or http on loopback."""
     parts = urlsplit(url)
-    return parts.scheme == "https" or (parts.scheme == "http" and parts.hostname in LOOPBACK)
+    return parts.scheme == "https" or (parts.scheme == "http" and parts.hostname in LOOPBACK_HOSTS)
 
 
-def usable(document: Any) -> tuple[dict[str, Any], ...]:
-    """The keys of a JWKS that sign tokens, their public parts. Raises ValueError where there is none."""
+def read_signing_keys(document: Any) -> tuple[dict[str, Any], ...]:
+    """Return the public parts of the keys in a JWKS that sign tokens. Raises ValueError if there is none."""
     rows = document.get("keys") if isinstance(document, dict) else None
     keys = [row for row in rows[:MAX_KEYS] if _signs(row)] if isinstance(rows, list) else []
     if not keys:
         raise ValueError("it names no key that signs tokens")
-    return tuple({name: value for name, value in key.items() if name not in _PRIVATE} for key in keys)
+    return tuple({name: value for name, value in key.items() if name not in _PRIVATE_FIELDS} for key in keys)
 
 
 def _signs(row: Any) -> bool:
@@ -176,20 +182,20 @@ def _signs(row: Any) -> bool:
     return verifies and row.get("use", "sig") == "sig" and row.get("alg", "RS256") in ALGORITHMS
 
 
-def choose(keys: Sequence[Mapping[str, Any]], kid: str | None, algorithm: str) -> PyJWK | None:
-    """The key that a token's header means; without a name, the only one that fits."""
-    fitting = [
+def select_key(keys: Sequence[Mapping[str, Any]], kid: str | None, algorithm: str) -> PyJWK | None:
+    """Return the key that a token's header names; without a `kid`, the only key for the algorithm."""
+    matching = [
         key
         for key in keys
         if key["kty"] == ALGORITHMS[algorithm]
         and key.get("alg", algorithm) == algorithm
         and kid in {None, key.get("kid")}
     ]
-    if not fitting or (kid is None and len(fitting) > 1):
+    if not matching or (kid is None and len(matching) > 1):
         return None
     from jwt import PyJWK, PyJWTError
 
     try:
-        return PyJWK(dict(fitting[0]), algorithm)
+        return PyJWK(dict(matching[0]), algorithm)
     except (PyJWTError, ValueError):
-        return None  # malformed, or on a curve that the algorithm does not mean
+        return None  # malformed, or on a curve that does not belong to the algorithm

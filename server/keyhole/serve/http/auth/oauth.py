@@ -1,7 +1,7 @@
-"""Access tokens of an OAuth 2.1 authorization server: whether one is good for this server, and whose it is.
+"""Check access tokens of an OAuth 2.1 authorization server.
 
-The rules are those of RFC 9068 and RFC 8725: a signature by one of the issuer's own keys with an algorithm that we
-chose, and then issuer, audience and times. Cryptography is PyJWT's. Nothing of a token is logged but why it failed.
+The rules are those of RFC 9068 and RFC 8725: a signature by one of the issuer's own keys with an accepted algorithm,
+then issuer, audience and times. PyJWT does the cryptography. The log has the reason of a failure, never the token.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from keyhole.config.config import Config
 from keyhole.serve.http.auth.jwks import ALGORITHMS
-from keyhole.serve.http.auth.token_file import MAX_TOKEN
+from keyhole.serve.http.auth.token_file import MAX_TOKEN_CHARS
 
 if TYPE_CHECKING:
     from jwt import PyJWK
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 LEEWAY: Final = 30.0
-"""Seconds by which two machines' clocks may differ."""
+"""Seconds by which the clocks of two machines may differ."""
 MAX_SUBJECT: Final = 255
-"""Characters of what names a tenant: OpenID Connect's own bound of `sub`."""
+"""Characters of the claim that names a tenant: OpenID Connect's limit for `sub`."""
 
 
 @dataclass(frozen=True, slots=True)
-class Expected:
-    """What a token must say."""
+class TokenRules:
+    """The issuer and audience that a token must have, and the claim that names its tenant."""
 
     issuer: str
     audiences: tuple[str, ...]
@@ -36,8 +36,8 @@ class Expected:
 
 
 @dataclass(frozen=True, slots=True)
-class Caller:
-    """What a good token says."""
+class TokenOwner:
+    """The claims of a valid token."""
 
     tenant: str
     issuer: str
@@ -45,20 +45,19 @@ class Caller:
     scopes: tuple[str, ...]
 
 
-def expected(config: Config) -> Expected:
-    """What the settings ask of a token. A URL as audience is taken with and without the slash at its end, which
-    libraries add to a bare host."""
+def read_token_rules(config: Config) -> TokenRules:
+    """Return the token rules of the settings. An audience is accepted with and without a slash at its end, since
+    libraries add one to a URL without a path."""
     audience = config.oauth_audience or config.public_url
     bare = audience.rstrip("/")
-    return Expected(config.oauth_issuer, (audience, bare, f"{bare}/"), config.oauth_tenant)
+    return TokenRules(config.oauth_issuer, (audience, bare, f"{bare}/"), config.oauth_tenant)
 
 
-def named_key(token: str) -> tuple[str | None, str] | None:
-    """The key and the algorithm that a token says it was signed with; None for what is no token of ours. Nothing is
-    proved by it yet."""
+def read_key_id(token: str) -> tuple[str | None, str] | None:
+    """Return the key id and algorithm in a token's header, unverified; None for an invalid header."""
     import jwt
 
-    if len(token) > MAX_TOKEN:
+    if len(token) > MAX_TOKEN_CHARS:
         return None
     try:
         header = jwt.get_unverified_header(token)
@@ -70,33 +69,35 @@ def named_key(token: str) -> tuple[str | None, str] | None:
     return kid, algorithm
 
 
-def caller(token: str, key: PyJWK, algorithm: str, want: Expected) -> Caller | None:
-    """Who calls with a token, or None where it is not a good one."""
+def check_token(token: str, key: PyJWK, algorithm: str, rules: TokenRules) -> TokenOwner | None:
+    """Verify a token with its key and return its owner; None for an invalid token."""
     import jwt
 
     try:
         claims = jwt.decode(
             token,
             key=key.key,
-            algorithms=[algorithm],  # one of ours, and the only one that the key is for
-            audience=want.audiences,
-            issuer=want.issuer,
+            algorithms=[algorithm],  # accepted by read_key_id, and the key's own
+            audience=rules.audiences,
+            issuer=rules.issuer,
             leeway=LEEWAY,
             options={"require": ["exp", "iss", "aud"], "enforce_minimum_key_length": True},
         )
     except (jwt.PyJWTError, ValueError, OverflowError, RecursionError) as error:
-        log.info("a token was refused: %s", type(error).__name__)  # its message may repeat what the token says
+        log.info("a token was refused: %s", type(error).__name__)  # the message may quote the token
         return None
-    name = claims.get(want.tenant_claim)
+    name = claims.get(rules.tenant_claim)
     if not isinstance(name, str) or not 0 < len(name) <= MAX_SUBJECT or not name.isprintable():
-        log.info("a token was refused: its claim %s names no tenant", want.tenant_claim)
+        log.info("a token was refused: its claim %s is not a valid tenant", rules.tenant_claim)
         return None
-    # Subjects are unique only within their issuer. A URL has no space, so no two pairs make the same name.
-    return Caller(f"{want.issuer} {name}", want.issuer, str(claims.get("sub", name))[:MAX_SUBJECT], scopes_of(claims))
+    # Subjects are unique only within their issuer. A URL has no space, so the names of two pairs differ.
+    return TokenOwner(
+        f"{rules.issuer} {name}", rules.issuer, str(claims.get("sub", name))[:MAX_SUBJECT], read_scopes(claims)
+    )
 
 
-def scopes_of(claims: Mapping[str, Any]) -> tuple[str, ...]:
-    """A token's scopes: `scope` as RFC 8693 has it, or `scp` as large issuers do, between spaces or as a list."""
-    given = claims.get("scope", claims.get("scp", ""))
-    names = given.split() if isinstance(given, str) else given if isinstance(given, list) else []
+def read_scopes(claims: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return a token's scopes: of `scope` (RFC 8693) or `scp` (large issuers), separated by spaces or as a list."""
+    scopes = claims.get("scope", claims.get("scp", ""))
+    names = scopes.split() if isinstance(scopes, str) else scopes if isinstance(scopes, list) else []
     return tuple(name for name in names if isinstance(name, str))

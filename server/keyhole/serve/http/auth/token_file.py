@@ -1,7 +1,7 @@
-"""Bearer tokens that the operator gave out: the file of their hashes, and who holds one. Tokens are kept nowhere.
+"""The token file: hashes of the bearer tokens that the operator issued, and their tenants.
 
-A token has 256 random bits, so one SHA-256 is the right hash: slow hashes are for passwords, whose few bits can be
-guessed. Nor does looking a digest up tell anything by its time: whoever asks cannot choose the digest's beginning.
+A token has 256 random bits, so one SHA-256 is enough: slow hashes protect passwords, which can be guessed. The time of
+a digest's lookup reveals nothing either, since the caller cannot choose the beginning of a digest.
 """
 
 from __future__ import annotations
@@ -24,16 +24,15 @@ from keyhole.errors import Code, KeyholeError
 log = logging.getLogger(__name__)
 
 PREFIX: Final = "kh_"
-"""Begins every token, so that programs that look for leaked secrets know one."""
+"""Start of every token, so that scanners for leaked secrets recognize it."""
 RANDOM_BYTES: Final = 32
-MAX_FILE: Final = 10_000_000
-"""Bytes: 60,000 tokens."""
-MAX_TOKEN: Final = 8_000
-"""Characters of a token that are looked at; ours have 46, signed ones of large issuers 3,000."""
+MAX_FILE_BYTES: Final = 10_000_000
+"""Room for 60,000 tokens."""
+MAX_TOKEN_CHARS: Final = 8_000
+"""Longer tokens are refused unread; ours have 46 characters, signed ones of large issuers 3,000."""
 ID_DIGITS: Final = 12
-"""Of a hash, to name a token by: 48 bits, unique among 60,000 but once in 100,000 files."""
-MAX_LABEL: Final = 100
-"""Characters."""
+"""Digits of a hash that identify a token: 48 bits, unique among 60,000 tokens except in one of 100,000 files."""
+MAX_LABEL_CHARS: Final = 100
 NEVER: Final = "never"
 
 _TENANT: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@-]{0,63}")
@@ -52,35 +51,35 @@ class Grant:
 
     @property
     def id(self) -> str:
-        """What the token is called where it must not be shown."""
+        """The first digits of the hash, which identify the token in output."""
         return self.digest.hex()[:ID_DIGITS]
 
 
 def new_token() -> str:
-    """A token that nobody can guess."""
+    """Return a new random token."""
     return PREFIX + secrets.token_urlsafe(RANDOM_BYTES)
 
 
-def digest_of(token: str) -> bytes:
-    """The hash by which a token is known."""
+def hash_token(token: str) -> bytes:
+    """Return the SHA-256 of a token."""
     return hashlib.sha256(token.encode("utf-8", "surrogatepass")).digest()
 
 
-def checked_tenant(name: str) -> str:
-    """The name of a tenant. Raises ValueError with what would be right."""
+def check_tenant(name: str) -> str:
+    """Return a tenant's name if it is valid. Raises ValueError that states the rule."""
     if not _TENANT.fullmatch(name):
         raise ValueError("a tenant is up to 64 letters, digits, dots, hyphens, underscores and @")
     return name
 
 
-def line_of(grant: Grant) -> str:
-    """A grant as it stands in the file."""
-    expires = _written(grant.expires) if grant.expires else NEVER
-    return f"sha256:{grant.digest.hex()} {grant.tenant} {_written(grant.created)} {expires} {grant.label}".rstrip()
+def format_grant(grant: Grant) -> str:
+    """Return a grant as a line of the file."""
+    expires = _format_time(grant.expires) if grant.expires else NEVER
+    return f"sha256:{grant.digest.hex()} {grant.tenant} {_format_time(grant.created)} {expires} {grant.label}".rstrip()
 
 
-def grant_of(line: str) -> Grant | None:
-    """A line of the file; None for an empty one and a comment. Raises ValueError with what is wrong."""
+def parse_grant(line: str) -> Grant | None:
+    """Parse a line of the file; None for an empty line or a comment. Raises ValueError that states the fault."""
     if not line.strip() or line.lstrip().startswith("#"):
         return None
     words = line.split(maxsplit=4)
@@ -89,110 +88,110 @@ def grant_of(line: str) -> Grant | None:
     digest = _HASH.fullmatch(words[0])
     if digest is None:
         raise ValueError("the first word is not sha256: and 64 hexadecimal digits")
-    expires = None if words[3] == NEVER else _read_time(words[3])
-    label = plain(words[4]) if len(words) > 4 else ""
-    return Grant(bytes.fromhex(digest[1]), checked_tenant(words[1]), _read_time(words[2]), expires, label)
+    expires = None if words[3] == NEVER else _parse_time(words[3])
+    label = clean_label(words[4]) if len(words) > 4 else ""
+    return Grant(bytes.fromhex(digest[1]), check_tenant(words[1]), _parse_time(words[2]), expires, label)
 
 
-def plain(label: str) -> str:
-    """A note as a terminal may show it, on one line."""
-    return " ".join("".join(c if c.isprintable() else " " for c in label).split())[:MAX_LABEL]
+def clean_label(label: str) -> str:
+    """Return a label on one line, without control characters, shortened to MAX_LABEL_CHARS."""
+    return " ".join("".join(c if c.isprintable() else " " for c in label).split())[:MAX_LABEL_CHARS]
 
 
-def parse(text: str) -> tuple[dict[bytes, Grant], list[str]]:
-    """All grants by their digests, and what is wrong, line by line. A wrong line is nobody's token."""
+def parse_grants(text: str) -> tuple[dict[bytes, Grant], list[str]]:
+    """Return all grants by their digests, and the faults of invalid lines, which grant nothing."""
     grants: dict[bytes, Grant] = {}
-    wrong: list[str] = []
+    faults: list[str] = []
     for number, line in enumerate(text.splitlines(), 1):
         try:
-            if (grant := grant_of(line)) is None:
+            if (grant := parse_grant(line)) is None:
                 continue
             if grant.digest in grants:
-                raise ValueError("the token stands in the file twice")
+                raise ValueError("the token is in the file twice")
             grants[grant.digest] = grant
         except ValueError as error:
-            wrong.append(f"line {number}: {error}")
-    return grants, wrong
+            faults.append(f"line {number}: {error}")
+    return grants, faults
 
 
-def holder(grants: Mapping[bytes, Grant], token: str, now: datetime) -> Grant | None:
-    """Whose token it is, if it is one and has not expired."""
-    grant = grants.get(digest_of(token)) if len(token) <= MAX_TOKEN else None
+def find_grant(grants: Mapping[bytes, Grant], token: str, now: datetime) -> Grant | None:
+    """Return the grant of a token; None if it is unknown or has expired."""
+    grant = grants.get(hash_token(token)) if len(token) <= MAX_TOKEN_CHARS else None
     return grant if grant and (grant.expires is None or now < grant.expires) else None
 
 
-def mode_fault(mode: int) -> str:
-    """Why nobody must be let in by a file with these permissions, or nothing."""
-    shared = os.name == "posix" and mode & (stat.S_IWGRP | stat.S_IWOTH)  # Windows has no such bits, and shows them set
-    return "others may write it, and so let themselves in" if shared else ""
+def check_permissions(mode: int) -> str:
+    """Return why a file with this mode must not be trusted, or ""."""
+    shared = os.name == "posix" and mode & (stat.S_IWGRP | stat.S_IWOTH)  # Windows reports these bits as set
+    return "others may write it, and so add tokens of their own" if shared else ""
 
 
 class TokenFile:
-    """The file's grants, read again when it changes."""
+    """The grants of a token file, which is read again when it changes."""
 
     def __init__(self, path: Path, now: Callable[[], float] = time.time) -> None:
         self._path = path.expanduser()
         self._now = now
-        self._seen: tuple[int, ...] = ()
+        self._read_state: tuple[int, ...] = ()
         self._grants: dict[bytes, Grant] = {}
 
     def check(self) -> None:
-        """Read the file before anybody calls. Raises KeyholeError (invalid_argument) for whatever is wrong with it."""
+        """Read the file at the start of the server. Raises KeyholeError (invalid_argument) for any fault."""
         try:
-            wrong = self._read()
-            others = self._path.stat().st_mode & stat.S_IROTH  # not a group: that is how Kubernetes mounts a Secret
+            faults = self._read()
+            others = self._path.stat().st_mode & stat.S_IROTH  # group read is allowed: Kubernetes mounts a Secret so
         except OSError as error:
-            step = "; `keyhole tokens new TENANT` makes it" if isinstance(error, FileNotFoundError) else ""
+            step = "; `keyhole tokens new TENANT` creates it" if isinstance(error, FileNotFoundError) else ""
             raise KeyholeError(Code.INVALID_ARGUMENT, f"KEYHOLE_TOKENS_FILE: {error.strerror}{step}") from error
-        if wrong:
-            raise KeyholeError(Code.INVALID_ARGUMENT, f"KEYHOLE_TOKENS_FILE: {wrong[0]}")
+        if faults:
+            raise KeyholeError(Code.INVALID_ARGUMENT, f"KEYHOLE_TOKENS_FILE: {faults[0]}")
         if others and os.name == "posix":
-            log.warning("other users may read the file of tokens; only its owner need: chmod 600")
+            log.warning("other users may read the token file; chmod 600 prevents that")
         if not self._grants:
-            log.warning("the file of tokens has none yet: nobody is let in before `keyhole tokens new TENANT`")
+            log.warning("the token file has no tokens yet: `keyhole tokens new TENANT` creates one")
 
-    def holder(self, token: str) -> Grant | None:
-        """Whose token it is, or None. Raises KeyholeError (store_unavailable) where the file cannot be read."""
+    def find(self, token: str) -> Grant | None:
+        """Return the grant of a token, or None. Raises KeyholeError (store_unavailable) if the file cannot be read."""
         try:
-            for line in self._read() if self._state() != self._seen else ():
-                log.error("the file of tokens: %s", line)
+            for line in self._read() if self._state() != self._read_state else ():
+                log.error("the token file: %s", line)
         except OSError as error:
-            # An operator who takes the file away means to let nobody in, so what was read before counts no more.
-            message = f"the file of tokens cannot be read: {error.strerror}"
-            if self._seen:
-                log.error(message)  # once, however many call
-            self._seen, self._grants = (), {}
+            # An operator may have removed the file to lock everybody out, so the grants read before are dropped.
+            message = f"the token file cannot be read: {error.strerror}"
+            if self._read_state:
+                log.error(message)  # once, not at every call
+            self._read_state, self._grants = (), {}
             raise KeyholeError(Code.STORE_UNAVAILABLE, message) from error
-        return holder(self._grants, token, datetime.fromtimestamp(self._now(), UTC))
+        return find_grant(self._grants, token, datetime.fromtimestamp(self._now(), UTC))
 
     def _state(self) -> tuple[int, ...]:
-        """What is another after each change: one look at the file's entry, some microseconds."""
-        found = self._path.stat()
-        return found.st_ino, found.st_size, found.st_mtime_ns, found.st_mode
+        """Return facts that differ after each change of the file; one stat call, some microseconds."""
+        status = self._path.stat()
+        return status.st_ino, status.st_size, status.st_mtime_ns, status.st_mode
 
     def _read(self) -> list[str]:
-        """Take the file's grants; what is wrong with it."""
+        """Read the grants of the file; return its faults."""
         state = self._state()
         with self._path.open("rb") as file:
-            content = file.read(MAX_FILE + 1)
-        self._seen, self._grants = state, {}
-        if fault := mode_fault(state[3]):
+            content = file.read(MAX_FILE_BYTES + 1)
+        self._read_state, self._grants = state, {}
+        if fault := check_permissions(state[3]):
             return [fault]
-        if len(content) > MAX_FILE:
-            return [f"it has more than {MAX_FILE:,} bytes"]
+        if len(content) > MAX_FILE_BYTES:
+            return [f"it has more than {MAX_FILE_BYTES:,} bytes"]
         try:
-            self._grants, wrong = parse(content.decode("utf-8"))
+            self._grants, faults = parse_grants(content.decode("utf-8"))
         except UnicodeDecodeError:
             return ["it is not UTF-8"]
-        return wrong
+        return faults
 
 
-def _written(when: datetime) -> str:
+def _format_time(when: datetime) -> str:
     return when.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def _read_time(text: str) -> datetime:
+def _parse_time(text: str) -> datetime:
     try:
         return datetime.strptime(text, "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=UTC)
     except ValueError:
-        raise ValueError(f"{text[:32]!r} is no time such as 2027-01-31T00:00:00Z") from None
+        raise ValueError(f"{text[:32]!r} is not a time such as 2027-01-31T00:00:00Z") from None

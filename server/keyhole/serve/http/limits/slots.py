@@ -1,4 +1,4 @@
-"""How much may be under way at once: places of a kind, so many for each tenant and so many in all. Counting only."""
+"""Count what runs at once: slots of one kind, limited per tenant and in total."""
 
 from __future__ import annotations
 
@@ -9,76 +9,79 @@ from types import TracebackType
 
 
 @dataclass(slots=True)
-class Places:
-    """Places of one kind; a tenant that holds none is not remembered."""
+class Slots:
+    """Slots of one kind. Tenants that hold none take no memory."""
 
-    each: int
+    per_tenant: int
     """How many one tenant may hold."""
-    all: int
-    """How many there are."""
-    taken: int = 0
+    total: int
+    """How many all tenants together may hold."""
+    in_use: int = 0
     _held: Counter[str] = field(default_factory=Counter)
 
-    def full(self) -> bool:
-        """Whether none is left for anybody."""
-        return self.taken >= self.all
+    def is_full(self) -> bool:
+        """Return whether all slots are in use."""
+        return self.in_use >= self.total
 
-    def full_for(self, tenant: str) -> bool:
-        """Whether a tenant holds as many as it may."""
-        return self._held[tenant] >= self.each if tenant in self._held else False
+    def is_full_for(self, tenant: str) -> bool:
+        """Return whether a tenant holds as many slots as allowed."""
+        return self._held[tenant] >= self.per_tenant if tenant in self._held else False
 
-    def hold(self, tenant: str) -> Hold:
-        """A place, to be taken by entering it. Whether there is room must have been asked."""
-        return Hold(self, tenant)
+    def slot(self, tenant: str) -> Slot:
+        """Return a slot, which is acquired by entering it. The caller checks the limits first."""
+        return Slot(self, tenant)
 
-    def take(self, tenant: str) -> None:
-        """One more."""
+    def acquire(self, tenant: str) -> None:
+        """Count one more slot in use."""
         self._held[tenant] += 1
-        self.taken += 1
+        self.in_use += 1
 
-    def free(self, tenant: str) -> None:
-        """One less."""
+    def release(self, tenant: str) -> None:
+        """Count one slot less."""
         self._held[tenant] -= 1
-        self.taken -= 1
+        self.in_use -= 1
         if not self._held[tenant]:
             del self._held[tenant]
 
-    def tenants(self) -> int:
-        """How many tenants hold any."""
+    def tenant_count(self) -> int:
+        """Return the number of tenants that hold slots."""
         return len(self._held)
 
 
-class Hold:
-    """One place, held while anybody is inside: the HTTP request, and the work that it began. Within a session the work
-    goes on when the request's connection is lost, as the protocol wants; then it holds the place to its own end."""
+class Slot:
+    """One slot, held while a request or the work that it started is inside.
 
-    def __init__(self, places: Places, tenant: str) -> None:
-        self._places = places
+    Within a session the work goes on when the request's connection is lost, as the protocol requires; then the slot is
+    held until the work ends.
+    """
+
+    def __init__(self, slots: Slots, tenant: str) -> None:
+        self._slots = slots
         self._tenant = tenant
-        self._inside = 0
-        self._then: Callable[[], None] | None = None
+        self._holders = 0
+        self._on_release: Callable[[], None] | None = None
 
-    def on_free(self, then: Callable[[], None]) -> None:
-        """Do something when the place is free again, once."""
-        self._then = then
+    def on_release(self, callback: Callable[[], None]) -> None:
+        """Call `callback` once, when the slot is released."""
+        self._on_release = callback
 
     @property
-    def left(self) -> bool:
-        """Whether the work goes on alone: the request has ended before it."""
-        return self._inside == 1
+    def is_detached(self) -> bool:
+        """Whether only the work still holds the slot, its request having ended."""
+        return self._holders == 1
 
     def __enter__(self) -> None:
-        if not self._inside:
-            # Also for work that begins only after its request has gone: it counts, even beyond the bound.
-            self._places.take(self._tenant)
-        self._inside += 1
+        if not self._holders:
+            # Also for work that starts after its request has ended: it counts, even beyond the limit.
+            self._slots.acquire(self._tenant)
+        self._holders += 1
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._inside -= 1
-        if not self._inside:
-            self._places.free(self._tenant)
-            then, self._then = self._then, None
-            if then is not None:
-                then()
+        self._holders -= 1
+        if not self._holders:
+            self._slots.release(self._tenant)
+            callback, self._on_release = self._on_release, None
+            if callback is not None:
+                callback()

@@ -1,4 +1,4 @@
-"""What is logged of requests and of calls: one line each, at INFO. Never a query, a header, an address or an answer."""
+"""Log one line at INFO for each request and each call, without queries, headers, addresses or answers."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Final
 
 from keyhole.retrieval import instrumentation
-from keyhole.retrieval.instrumentation import Amount, Call, Stage
+from keyhole.retrieval.instrumentation import Amount, ObservedCall, Stage
 from keyhole.serve.http.asgi import App, Message, Receive, Scope, Send
 
 log = logging.getLogger(__name__)
 
-PATHS: Final = ("/mcp", "/healthz", "/readyz", "/metrics", "/.well-known/")
-"""Paths that are written as they came. Of others nothing is: people paste secrets into addresses."""
+LOGGED_PATHS: Final = ("/mcp", "/healthz", "/readyz", "/metrics", "/.well-known/")
+"""Paths that are logged. Others are not, since people paste secrets into URLs."""
 HASH_CHARS: Final = 12
-"""Of a tenant's hash, as in the name of its folder: enough to tell tenants apart, and to find one by its name."""
-UNANSWERED: Final = 499
-"""The status of a request whose client went away before an answer, as nginx writes it."""
+"""Digits of a tenant's hash, as in the name of its folder: enough to tell tenants apart and to find one by its name."""
+CLIENT_CLOSED: Final = 499
+"""The status of a request whose client disconnected before the answer, as nginx logs it."""
 
 
-class Access:
-    """The outermost layer: a line for each request, and its status told."""
+class AccessLogMiddleware:
+    """Outermost middleware: logs a line for each request and counts its status."""
 
     def __init__(self, app: App) -> None:
         self._app = app
@@ -33,59 +33,63 @@ class Access:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        status, start = UNANSWERED, time.perf_counter()
+        status, start = CLIENT_CLOSED, time.perf_counter()
 
-        async def noting(message: Message) -> None:
+        async def record_status(message: Message) -> None:
             nonlocal status
             status = message.get("status", status)
             await send(message)
 
         try:
-            await self._app(scope, receive, noting)
+            await self._app(scope, receive, record_status)
         finally:
-            instrumentation.answered(status)
-            path = shown(scope["path"])
-            facts = {"method": scope["method"][:16], "path": path, "status": status, "milliseconds": since(start)}
-            log.info("%s %s %s", facts["method"], path, status, extra=facts)
+            instrumentation.count_response(status)
+            path = loggable_path(scope["path"])
+            fields = {"method": scope["method"][:16], "path": path, "status": status, "milliseconds": elapsed_ms(start)}
+            log.info("%s %s %s", fields["method"], path, status, extra=fields)
 
 
-class CallLines:
-    """The observer that writes a line for each call."""
+class CallLogger:
+    """Observer that logs a line for each call."""
 
     @contextmanager
-    def call(self, call: Call) -> Iterator[None]:
-        """A line when it has ended."""
+    def call(self, call: ObservedCall) -> Iterator[None]:
+        """Log the call when it ends."""
         start = time.perf_counter()
         try:
             yield
         finally:
-            facts = {"tool": call.tool, "outcome": call.outcome, "milliseconds": since(start)}
-            log.info("%s %s", call.tool, call.outcome, extra={**facts, "tenant": tenant_hash(call.tenant)})
+            fields = {"tool": call.tool, "outcome": call.outcome, "milliseconds": elapsed_ms(start)}
+            log.info("%s %s", call.tool, call.outcome, extra={**fields, "tenant": tenant_hash(call.tenant)})
 
     def stage(self, name: Stage) -> AbstractContextManager[object]:  # noqa: ARG002 - the port's
-        """Stages have no lines."""
+        """Log nothing."""
         return nullcontext()
 
     def add(self, what: Amount, amount: int) -> None:
-        """Nor have amounts."""
+        """Log nothing."""
 
     def refused(self, reason: str) -> None:
-        """Nor have refusals: the request's own line has the status."""
+        """Log nothing: the line of the request has the status."""
 
     def answered(self, status: int) -> None:
-        """This has its line already."""
+        """Log nothing: AccessLogMiddleware does."""
 
 
-def shown(path: str) -> str:
-    """A path as it may be logged."""
-    return path if path in PATHS else next((known + "…" for known in PATHS if path.startswith(known)), "(other)")
+def loggable_path(path: str) -> str:
+    """Return a path if it may be logged, its known prefix and "…", or "(other)"."""
+    return (
+        path
+        if path in LOGGED_PATHS
+        else next((known + "…" for known in LOGGED_PATHS if path.startswith(known)), "(other)")
+    )
 
 
 def tenant_hash(tenant: str) -> str | None:
-    """What a tenant is called in the log; the one user of a server without authentication has no name."""
+    """Return a tenant's name for the log; None for the one user of a server without authentication."""
     return hashlib.sha256(tenant.encode("utf-8", "surrogatepass")).hexdigest()[:HASH_CHARS] if tenant else None
 
 
-def since(start: float) -> float:
-    """Milliseconds since then."""
+def elapsed_ms(start: float) -> float:
+    """Return the milliseconds since `start`, a time of `time.perf_counter`."""
     return round((time.perf_counter() - start) * 1_000, 1)

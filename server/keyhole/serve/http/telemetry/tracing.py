@@ -1,7 +1,8 @@
-"""OpenTelemetry: a span for each stage, under the span that the SDK makes for the call. Set up by the standard OTEL_*
-variables, and not loaded where none asks for it. No address, no query and no page content is in a span.
+"""Send OpenTelemetry spans: one for each stage, under the SDK's span of the call.
 
-opentelemetry-sdk comes with the extra `hosted`."""
+The standard OTEL_* variables configure tracing; without them, the library is not loaded. Spans have no addresses,
+queries or page content. opentelemetry-sdk comes with the extra `hosted`.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 from keyhole._version import __version__
 from keyhole.errors import KeyholeError
-from keyhole.retrieval.instrumentation import CANCELLED, OK, Amount, Call, Stage
+from keyhole.retrieval.instrumentation import CANCELLED, OK, Amount, ObservedCall, Stage
 from keyhole.serve.http.asgi import App, Receive, Scope, Send
 
 if TYPE_CHECKING:
@@ -23,12 +24,12 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 ENDPOINTS: Final = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
-SERVICE: Final = "keyhole-mcp"
-"""The name of the service where OTEL_SERVICE_NAME gives no other."""
+DEFAULT_SERVICE: Final = "keyhole-mcp"
+"""The service name if OTEL_SERVICE_NAME is not set."""
 
 
-def asked_for(environment: Mapping[str, str]) -> bool:
-    """Whether the standard variables ask for spans to be sent."""
+def is_tracing_enabled(environment: Mapping[str, str]) -> bool:
+    """Return whether the standard variables enable tracing."""
     exporter = environment.get("OTEL_TRACES_EXPORTER", "").strip().lower()
     if environment.get("OTEL_SDK_DISABLED", "").strip().lower() == "true" or exporter not in ("", "otlp"):
         return False
@@ -36,16 +37,16 @@ def asked_for(environment: Mapping[str, str]) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Sending:
-    """Spans are being sent: who makes them, and what sends the last ones."""
+class Tracing:
+    """Running tracing: its observer, and the function that sends the remaining spans and stops."""
 
-    observer: Spans
-    end: Callable[[], None]
+    observer: SpanObserver
+    shutdown: Callable[[], None]
 
 
-def start(environment: Mapping[str, str]) -> Sending | None:
-    """Begin to send spans, where that is asked for."""
-    if not asked_for(environment):
+def start_tracing(environment: Mapping[str, str]) -> Tracing | None:
+    """Start to send spans; None if tracing is disabled or not installed."""
+    if not is_tracing_enabled(environment):
         return None
     try:
         from opentelemetry import trace
@@ -54,24 +55,24 @@ def start(environment: Mapping[str, str]) -> Sending | None:
         from opentelemetry.sdk.trace import TracerProvider as Provider
         from opentelemetry.sdk.trace.export import BatchSpanProcessor
     except ImportError:
-        log.warning("no spans are sent: Keyhole's extra [hosted] is not installed")
+        log.warning("tracing is off: Keyhole's extra [hosted] is not installed")
         return None
-    named = {} if environment.get("OTEL_SERVICE_NAME") else {SERVICE_NAME: SERVICE}
-    provider = Provider(resource=Resource.create({**named, SERVICE_VERSION: __version__}))
+    service = {} if environment.get("OTEL_SERVICE_NAME") else {SERVICE_NAME: DEFAULT_SERVICE}
+    provider = Provider(resource=Resource.create({**service, SERVICE_VERSION: __version__}))
     provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
     trace.set_tracer_provider(provider)
-    return Sending(Spans(provider), provider.shutdown)
+    return Tracing(SpanObserver(provider), provider.shutdown)
 
 
-class Spans:
-    """The observer that makes spans."""
+class SpanObserver:
+    """Observer that creates spans."""
 
     def __init__(self, provider: TracerProvider) -> None:
         self._tracer: Tracer = provider.get_tracer("keyhole", __version__)
 
     @contextmanager
-    def call(self, call: Call) -> Iterator[None]:
-        """The span is the SDK's; it is told the outcome."""
+    def call(self, call: ObservedCall) -> Iterator[None]:
+        """Set the outcome of the SDK's span of the call."""
         from opentelemetry.trace import get_current_span
 
         span = get_current_span()
@@ -84,31 +85,31 @@ class Spans:
 
     @contextmanager
     def stage(self, name: Stage) -> Iterator[None]:
-        """A span of its own. What it failed of is told by name; messages repeat addresses."""
+        """Create a span for a stage. A failure is recorded by its name only, since messages quote addresses."""
         with (
             self._tracer.start_as_current_span(
                 f"keyhole.{name}", record_exception=False, set_status_on_exception=False
             ) as span,
-            ExitStack() as ended,
+            ExitStack() as stack,
         ):
-            ended.push(partial(_named, span))
+            stack.push(partial(_record_failure, span))
             yield
 
     def add(self, what: Amount, amount: int) -> None:
-        """An attribute of the span that is under way."""
+        """Set an attribute of the current span."""
         from opentelemetry.trace import get_current_span
 
         get_current_span().set_attribute(f"keyhole.{what}", amount)
 
     def refused(self, reason: str) -> None:
-        """No span was begun."""
+        """Do nothing: the request has no span."""
 
     def answered(self, status: int) -> None:
-        """The span was the call's, which has ended."""
+        """Do nothing: the call's span has ended."""
 
 
-def _named(span: Span, kind: type[BaseException] | None, error: BaseException | None, _: object) -> None:
-    """The end of a stage: if it failed, by what name."""
+def _record_failure(span: Span, kind: type[BaseException] | None, error: BaseException | None, _: object) -> None:
+    """Record the error code or class of a failed stage in its span."""
     from opentelemetry.trace import Status, StatusCode
 
     if kind is not None:
@@ -116,8 +117,8 @@ def _named(span: Span, kind: type[BaseException] | None, error: BaseException | 
         span.set_status(Status(StatusCode.ERROR))
 
 
-class Traced:
-    """The layer that lets a request's `traceparent` header be the parent of its spans."""
+class TracingMiddleware:
+    """Middleware that makes a request's `traceparent` header the parent of its spans."""
 
     def __init__(self, app: App) -> None:
         self._app = app

@@ -1,4 +1,4 @@
-"""Each test of this folder has a database of its own."""
+"""A database for each test of this folder."""
 
 from __future__ import annotations
 
@@ -9,5 +9,5 @@ from tests.support.postgresql import Cluster, Database
 
 @pytest.fixture
 def database(postgresql: Cluster) -> Database:
-    """An empty database."""
+    """Return an empty database."""
     return Database(postgresql, postgresql.database())

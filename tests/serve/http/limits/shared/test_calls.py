@@ -1,4 +1,4 @@
-"""Calls counted through a real PostgreSQL: two servers are two links, and a third connection looks at the tables."""
+"""Limits on calls through a real PostgreSQL: two links act as servers, a third connection reads the tables."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ import pytest
 from keyhole.serve.http.limits.shared import tables
 from keyhole.serve.http.limits.shared.calls import SharedCalls, Verdict
 from keyhole.serve.http.limits.shared.leases import Leases
-from keyhole.serve.http.limits.shared.link import SWEEP_EVERY, Link
+from keyhole.serve.http.limits.shared.link import SWEEP_INTERVAL, Link
 from tests.support.loopback import unused_port
 from tests.support.postgresql import Database
 from tests.support.waiting import until
 
 SOON = 0.25
-"""Seconds. Shorter than the product waits, so that tests of a database that is away are quick."""
+"""Seconds: shorter than the default timeout, so that tests without a database are quick."""
 
 
 def servers(
@@ -32,7 +32,7 @@ def servers(
     at_once: int = 3,
     seconds: float = 30.0,
 ) -> Any:
-    """Do something with two servers."""
+    """Run work with two servers."""
 
     async def main() -> Any:
         links = [Link(database.url, 5.0, 0.05) for _ in range(2)]
@@ -64,7 +64,7 @@ def test_calls_at_once_are_counted_over_all_servers(database: Database) -> None:
     servers(database, work)
 
 
-def test_a_place_that_is_about_to_be_given_back_is_waited_for_a_moment(database: Database) -> None:
+def test_a_call_waits_a_moment_for_a_lease_that_is_being_released(database: Database) -> None:
     async def work(one: SharedCalls, two: SharedCalls) -> None:
         begun = [await one.begin("a") for _ in range(3)]
 
@@ -76,13 +76,13 @@ def test_a_place_that_is_about_to_be_given_back_is_waited_for_a_moment(database:
             one.end("a", begun[0].lease)
             await until(free)
 
-        two.pause = given_back
+        two.sleep = given_back
         assert (await two.begin("a")).lease
 
     servers(database, work)
 
 
-def test_of_many_that_ask_at_once_exactly_as_many_are_let_in_as_there_is_room_for(
+def test_of_many_concurrent_calls_exactly_the_allowed_number_is_admitted(
     database: Database,
 ) -> None:
     async def work(one: SharedCalls, two: SharedCalls) -> list[Verdict]:
@@ -92,7 +92,7 @@ def test_of_many_that_ask_at_once_exactly_as_many_are_let_in_as_there_is_room_fo
     assert sorted(verdict.refused for verdict in verdicts) == [""] * 7 + ["calls_at_once"] * 33
 
 
-def test_the_rate_is_counted_over_all_servers_and_says_how_long_to_wait(database: Database) -> None:
+def test_the_rate_is_counted_over_all_servers_and_refusals_have_the_wait(database: Database) -> None:
     async def work(one: SharedCalls, two: SharedCalls) -> None:
         for n in range(4):
             verdict = await (one, two)[n % 2].begin("a")
@@ -105,7 +105,7 @@ def test_the_rate_is_counted_over_all_servers_and_says_how_long_to_wait(database
     servers(database, work, per_minute=4, at_once=10)
 
 
-def test_a_call_that_the_rate_refuses_holds_no_place(database: Database) -> None:
+def test_a_call_refused_by_the_rate_holds_no_lease(database: Database) -> None:
     async def work(one: SharedCalls, two: SharedCalls) -> None:
         first = await one.begin("a")
         assert (await one.begin("a")).refused == "calls_per_minute"
@@ -120,7 +120,7 @@ def test_a_call_that_the_rate_refuses_holds_no_place(database: Database) -> None
     servers(database, work, per_minute=1, at_once=10)
 
 
-def test_places_of_a_server_that_lives_are_kept_and_of_one_that_died_come_back(database: Database) -> None:
+def test_leases_of_a_live_server_are_renewed_and_those_of_a_dead_one_expire(database: Database) -> None:
     async def work(one: SharedCalls, two: SharedCalls) -> None:
         kept = [await one.begin("a"), await one.begin("b"), await two.begin("a")]
         assert {verdict.refused for verdict in kept} == {""}
@@ -128,20 +128,20 @@ def test_places_of_a_server_that_lives_are_kept_and_of_one_that_died_come_back(d
         while time.monotonic() < began + 1.5 * 0.8:
             assert (await two.begin("a")).refused == "calls_at_once"
             await asyncio.sleep(0.05)
-        one._leases._held.clear()  # as dead as a server is that renews nothing
+        one._leases._held.clear()  # like a dead server, it renews nothing
 
         async def free() -> bool:
             return not (await two.begin("a")).refused
 
         await until(free)
-        assert (await two.begin("a")).refused == "calls_at_once"  # for two itself lives
+        assert (await two.begin("a")).refused == "calls_at_once"  # since `two` still renews its own lease
 
     servers(database, work, at_once=2, seconds=0.8)
 
 
 def test_a_cancelled_call_leaves_no_lease(database: Database) -> None:
     async def work(one: SharedCalls, two: SharedCalls) -> None:
-        await two.begin("b")  # the tables are there
+        await two.begin("b")  # creates the tables
         async with await psycopg.AsyncConnection.connect(database.url) as other:
             await other.execute("LOCK TABLE keyhole_leases IN EXCLUSIVE MODE")
             task = asyncio.create_task(one.begin("a"))
@@ -164,7 +164,7 @@ def test_a_cancelled_call_leaves_no_lease(database: Database) -> None:
     servers(database, work)
 
 
-def test_of_many_calls_that_are_cancelled_at_any_moment_no_lease_is_left(database: Database) -> None:
+def test_calls_cancelled_at_any_moment_leave_no_lease(database: Database) -> None:
     random = Random(7)
 
     async def one_call(server: SharedCalls, tenant: str) -> None:
@@ -193,7 +193,7 @@ def test_of_many_calls_that_are_cancelled_at_any_moment_no_lease_is_left(databas
     servers(database, work, at_once=5)
 
 
-def test_names_of_any_kind_are_tenants(database: Database) -> None:
+def test_any_text_can_be_a_tenant_name(database: Database) -> None:
     async def work(one: SharedCalls, two: SharedCalls) -> None:
         for name in ("", "'; DROP TABLE keyhole_leases; --", "a\x00b", "\ud800", "%s", "x" * 100_000):
             assert (await one.begin(name)).lease
@@ -202,7 +202,7 @@ def test_names_of_any_kind_are_tenants(database: Database) -> None:
     assert database.ask("SELECT count(*) FROM keyhole_leases") == [(6,)]
 
 
-def test_what_says_nothing_any_more_is_swept_and_the_rest_stays(database: Database) -> None:
+def test_a_sweep_deletes_only_expired_rows(database: Database) -> None:
     async def work(one: SharedCalls, two: SharedCalls) -> None:
         await one.begin("a")
         await asyncio.to_thread(
@@ -223,7 +223,7 @@ def test_what_says_nothing_any_more_is_swept_and_the_rest_stays(database: Databa
     assert database.ask("SELECT count(*) FROM keyhole_waits") == [(0,)]
 
 
-def test_a_server_sweeps_by_itself_now_and_then(database: Database) -> None:
+def test_a_server_sweeps_at_intervals(database: Database) -> None:
     async def work(one: SharedCalls, two: SharedCalls) -> None:
         await one.begin("a")
         await asyncio.to_thread(database.ask, "INSERT INTO keyhole_waits VALUES ('old.example', now()) RETURNING 1")
@@ -233,26 +233,26 @@ def test_a_server_sweeps_by_itself_now_and_then(database: Database) -> None:
             return not await asyncio.to_thread(database.ask, "SELECT 1 FROM keyhole_waits")
 
         assert not await gone()
-        one._leases.link._swept_at -= SWEEP_EVERY
+        one._leases.link._swept_at -= SWEEP_INTERVAL
         await one.begin("a")
         await until(gone)
 
     servers(database, work)
 
 
-# The database is away.
+# The database is unavailable.
 
 
 @asynccontextmanager
 async def a_link(url: str) -> Any:
-    link = Link(url, answer=SOON, again=0.05)
+    link = Link(url, timeout=SOON, reconnect_interval=0.05)
     try:
         yield link
     finally:
         await link.aclose()
 
 
-def test_without_a_database_calls_are_let_through_and_only_the_first_waits(caplog: pytest.LogCaptureFixture) -> None:
+def test_without_a_database_calls_are_admitted_and_only_the_first_waits(caplog: pytest.LogCaptureFixture) -> None:
     async def main() -> None:
         async with a_link(f"postgresql://keyhole@127.0.0.1:{unused_port()}/postgres") as link:
             calls = SharedCalls(Leases(link), 60, 1)
@@ -266,29 +266,29 @@ def test_without_a_database_calls_are_let_through_and_only_the_first_waits(caplo
             assert time.monotonic() - begin < SOON
 
     asyncio.run(main())
-    assert "limits are this server's own for now" in caplog.text
+    assert "limits are not shared for now" in caplog.text
 
 
 @pytest.mark.parametrize(
     "address", ["u:secret@[::1/x", "u:secret@h:secret/x", "u:secret@h/x?secret=secret", "%s:secret"]
 )
-def test_an_address_that_is_none_is_told_without_its_password(address: str, caplog: pytest.LogCaptureFixture) -> None:
+def test_an_invalid_address_is_logged_without_its_password(address: str, caplog: pytest.LogCaptureFixture) -> None:
     async def main() -> None:
         async with a_link(f"postgresql://{address}") as link:
             assert await SharedCalls(Leases(link), 60, 1).begin("a") == Verdict()
 
     with caplog.at_level("DEBUG"):
         asyncio.run(main())
-    assert "limits are this server's own for now" in caplog.text
+    assert "limits are not shared for now" in caplog.text
     assert "secret" not in caplog.text
 
 
-def test_no_statement_is_prepared_so_that_a_pooler_may_stand_between(database: Database) -> None:
+def test_no_statement_is_prepared_so_that_poolers_work(database: Database) -> None:
     async def main() -> None:
         async with a_link(database.url) as link:
-            for _ in range(20):  # the driver prepares by itself what it has run five times
-                await link.ask("SELECT 1", {})
-            assert await link.ask("SELECT count(*) FROM pg_prepared_statements", {}) == [(0,)]
+            for _ in range(20):  # the driver prepares a statement after five executions by default
+                await link.query("SELECT 1", {})
+            assert await link.query("SELECT count(*) FROM pg_prepared_statements", {}) == [(0,)]
 
     asyncio.run(main())
 
@@ -308,7 +308,7 @@ def test_a_database_that_hangs_is_not_waited_for(database: Database) -> None:
     asyncio.run(main())
 
 
-def test_a_database_that_crashes_and_comes_back_is_used_again(database: Database) -> None:
+def test_a_database_is_used_again_after_a_crash(database: Database) -> None:
     async def main() -> None:
         async with a_link(database.url) as link:
             calls = SharedCalls(Leases(link), 60, 5)
@@ -317,7 +317,7 @@ def test_a_database_that_crashes_and_comes_back_is_used_again(database: Database
             try:
                 assert await calls.begin("a") == Verdict()
             finally:
-                database.cluster.start()  # from this thread: with another one the server would end
+                database.cluster.start()  # from this thread: PostgreSQL ends with the thread that started it
             await until(lambda: _shared(calls))
 
     asyncio.run(main())
@@ -327,8 +327,8 @@ async def _shared(calls: SharedCalls) -> bool:
     return bool((await calls.begin("b")).lease)
 
 
-def test_a_server_that_is_suspended_while_it_makes_the_tables_does_not_hold_the_others_up(database: Database) -> None:
+def test_a_server_suspended_while_it_creates_the_tables_does_not_block_others(database: Database) -> None:
     with psycopg.connect(database.url, autocommit=True) as connection, connection.transaction():
         for statement in tables.CREATE:
-            connection.execute(statement.encode(), {"lock": tables.LOCK})
+            connection.execute(statement.encode(), {"lock": tables.LOCK_ID})
         assert connection.execute("SHOW idle_in_transaction_session_timeout").fetchone() == ("10s",)

@@ -1,4 +1,4 @@
-"""Connections and waits of hosts over two servers: real fetchers, a real site and a real PostgreSQL."""
+"""Connections and pauses of hosts over two servers: real fetchers, a real site and a real PostgreSQL."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 from keyhole.config.config import Config
 from keyhole.errors import Code, KeyholeError
 from keyhole.fetch.client import HttpFetcher
-from keyhole.fetch.host_limits import PER_HOST, Manners
+from keyhole.fetch.host_limits import MAX_PER_HOST, HostLimits
 from keyhole.serve.http.limits.shared.hosts import SharedHosts
 from keyhole.serve.http.limits.shared.leases import Leases
 from keyhole.serve.http.limits.shared.link import Link
@@ -26,24 +26,27 @@ SLOW = "429 Too Many Requests"
 def servers(
     url: str, work: Callable[[HttpFetcher, HttpFetcher], Awaitable[Any]], site: Site, answer: float = 5.0
 ) -> Any:
-    """Do something with the fetchers of two servers, to which the site is a stranger."""
+    """Run work with the fetchers of two servers, for which the site is an ordinary host."""
 
     async def main() -> Any:
         config = Config(allow_private=frozenset({site.endpoint}), robots="off")
-        one, two = (HttpFetcher(config, "Keyhole/1", manners=manners(url, answer), own=frozenset()) for _ in range(2))
+        one, two = (
+            HttpFetcher(config, "Keyhole/1", host_limits=host_limits(url, answer), unlimited=frozenset())
+            for _ in range(2)
+        )
         async with one, two:
             return await work(one, two)
 
     return asyncio.run(main())
 
 
-def manners(url: str, answer: float = 5.0) -> Manners:
-    """Of one server, with connections of its own to the database."""
-    return Manners(others=SharedHosts(Leases(Link(url, answer))))
+def host_limits(url: str, answer: float = 5.0) -> HostLimits:
+    """Return the host limits of one server, with its own connections to the database."""
+    return HostLimits(shared=SharedHosts(Leases(Link(url, answer))))
 
 
 class Crowd:
-    """A site at which every request waits for so many others, or for the end; how many there were at once, at most."""
+    """A site whose requests wait for `count` others, or for the end; it records the most requests at once."""
 
     def __init__(self, wanted: int) -> None:
         self.most = self._here = 0
@@ -63,30 +66,30 @@ class Crowd:
         return talk
 
 
-def test_all_servers_together_have_as_many_connections_to_a_host_as_one(database: Database) -> None:
-    crowd = Crowd(PER_HOST)
+def test_all_servers_together_open_as_many_connections_to_a_host_as_one(database: Database) -> None:
+    crowd = Crowd(MAX_PER_HOST)
     with serve(crowd) as site:
 
         async def work(one: HttpFetcher, two: HttpFetcher) -> None:
-            pages = await asyncio.gather(*((one, two)[n % 2].fetch(site.url(f"/{n}")) for n in range(4 * PER_HOST)))
+            pages = await asyncio.gather(*((one, two)[n % 2].fetch(site.url(f"/{n}")) for n in range(4 * MAX_PER_HOST)))
             assert {page.body for page in pages} == {b"page"}
 
         servers(database.url, work, site)
-    assert crowd.most == PER_HOST
+    assert crowd.most == MAX_PER_HOST
 
 
-def test_two_servers_without_a_database_each_go_by_their_own_count() -> None:
-    crowd = Crowd(2 * PER_HOST)
+def test_without_a_database_each_server_counts_its_own_connections() -> None:
+    crowd = Crowd(2 * MAX_PER_HOST)
     with serve(crowd) as site:
 
         async def work(one: HttpFetcher, two: HttpFetcher) -> None:
-            await asyncio.gather(*((one, two)[n % 2].fetch(site.url(f"/{n}")) for n in range(4 * PER_HOST)))
+            await asyncio.gather(*((one, two)[n % 2].fetch(site.url(f"/{n}")) for n in range(4 * MAX_PER_HOST)))
 
         servers(f"postgresql://keyhole@127.0.0.1:{unused_port()}/postgres", work, site, 0.25)
-    assert crowd.most == 2 * PER_HOST
+    assert crowd.most == 2 * MAX_PER_HOST
 
 
-def test_a_wait_that_a_host_asked_one_server_for_holds_for_all(database: Database) -> None:
+def test_a_pause_that_a_host_requests_from_one_server_applies_to_all(database: Database) -> None:
     with serve({"/": response(status=SLOW, Retry_After="60"), "/other": response(b"page")}) as site:
 
         async def work(one: HttpFetcher, two: HttpFetcher) -> None:
@@ -100,33 +103,33 @@ def test_a_wait_that_a_host_asked_one_server_for_holds_for_all(database: Databas
     assert len(site.calls) == 1
 
 
-def test_a_longer_wait_is_not_shortened_by_a_later_answer(database: Database) -> None:
+def test_a_longer_pause_is_not_shortened_by_a_later_answer(database: Database) -> None:
     async def main() -> None:
         hosts = SharedHosts(Leases(Link(database.url, 5.0)))
-        await hosts.leave_alone("a.example", 60)
-        await hosts.leave_alone("a.example", 5)
-        assert 50 < await hosts.left("a.example") <= 60
-        assert await hosts.left("b.example") <= 0
+        await hosts.pause("a.example", 60)
+        await hosts.pause("a.example", 5)
+        assert 50 < await hosts.pause_left("a.example") <= 60
+        assert await hosts.pause_left("b.example") <= 0
         await hosts.aclose()
 
     asyncio.run(main())
 
 
-def test_who_gets_no_connection_before_the_deadline_is_told_so(database: Database) -> None:
+def test_a_call_without_a_connection_before_its_deadline_fails_with_that_reason(database: Database) -> None:
     async def main() -> None:
-        one, two = manners(database.url), manners(database.url)
+        one, two = host_limits(database.url), host_limits(database.url)
         leave = asyncio.Event()
-        await one.check("a.example")  # the tables are there
+        await one.check("a.example")  # creates the tables
 
         async def hold() -> None:
             async with one.slot("a.example", asyncio.get_running_loop().time() + 60):
                 await leave.wait()
 
-        held = [asyncio.create_task(hold()) for _ in range(PER_HOST)]
+        held = [asyncio.create_task(hold()) for _ in range(MAX_PER_HOST)]
 
         async def taken() -> bool:
             held = await asyncio.to_thread(database.ask, "SELECT cardinality(holders) FROM keyhole_leases")
-            return held == [(PER_HOST,)]
+            return held == [(MAX_PER_HOST,)]
 
         await until(taken)
         for server in (one, two):
@@ -134,7 +137,7 @@ def test_who_gets_no_connection_before_the_deadline_is_told_so(database: Databas
                 async with server.slot("a.example", asyncio.get_running_loop().time() + 0.1):
                     raise AssertionError("all connections are taken")
             assert caught.value.code is Code.TIMEOUT
-            assert "came free" in caught.value.message
+            assert "were in use by other requests" in caught.value.message
         async with two.slot("b.example", asyncio.get_running_loop().time() + 60):
             leave.set()
         await asyncio.gather(*held)

@@ -1,1 +1,1 @@
-"""What servers that share one PostgreSQL tell each other of their load. No artifact and no page passes through."""
+"""Limits that servers with one PostgreSQL store share: calls of tenants, connections to hosts."""

@@ -1,4 +1,4 @@
-"""What a tenant asks of all servers together: its rate, its calls at once; through PostgreSQL. Refuses nothing."""
+"""Share the limits on each tenant's calls among servers, through PostgreSQL."""
 
 from __future__ import annotations
 
@@ -8,71 +8,80 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Final, Literal
 
+from keyhole.config.config import Config
 from keyhole.serve.http.limits.shared import tables
 from keyhole.serve.http.limits.shared.leases import Leases
+from keyhole.serve.http.limits.shared.link import Link
 
-GRACE: Final = 0.05
-"""Seconds after which a place is asked for once more: places are given back behind answers, and a client with as many
-calls under way as it may have begins the next one at once, perhaps with another server."""
+RETRY_DELAY: Final = 0.05
+"""Seconds after which a lease is asked for again: leases are released after the answer is sent, and a client at its
+limit starts its next call at once, perhaps on another server."""
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Whether a call may begin, for all that the other servers know."""
+    """Whether the shared limits allow a call."""
 
     refused: Literal["", "calls_at_once", "calls_per_minute"] = ""
     wait: float = 0.0
-    """Seconds until it may, where the rate is used up."""
+    """Seconds until a call is allowed, after `calls_per_minute`."""
     lease: str = ""
-    """What to give back when the call has ended; "" where the database is away."""
+    """The lease to release when the call ends; "" if the database is unavailable."""
+
+
+def open_shared_calls(config: Config) -> SharedCalls | None:
+    """Return the shared limits on calls if the store is PostgreSQL, else None."""
+    if not config.store.startswith("postgres"):
+        return None
+    return SharedCalls(Leases(Link(config.store)), config.calls_per_minute, config.calls_at_once)
 
 
 class SharedCalls:
-    """Counts the calls of every tenant in the database."""
+    """Counts of all tenants' calls in the database."""
 
     def __init__(
         self,
         leases: Leases,
         per_minute: int,
         at_once: int,
-        pause: Callable[[float], Awaitable[None]] = asyncio.sleep,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
         self._leases = leases
-        self.pause = pause
-        self._most = at_once
-        self._each = 60.0 / per_minute
+        self.sleep = sleep
+        self._at_once = at_once
+        self._interval = 60.0 / per_minute
 
     async def begin(self, tenant: str) -> Verdict:
-        """Ask for one call. Where the database is away, it is let through: a server's own limits still hold."""
-        verdict = await self._asked(tenant)
+        """Ask to start one call. If the database is unavailable it is allowed: the server's own limits hold."""
+        verdict = await self._try_begin(tenant)
         if verdict.refused == "calls_at_once":
-            await self.pause(GRACE)
-            verdict = await self._asked(tenant)
+            await self.sleep(RETRY_DELAY)
+            verdict = await self._try_begin(tenant)
         return verdict
 
-    async def _asked(self, tenant: str) -> Verdict:
-        values = {"most": self._most, "each": self._each, "burst": 60.0}
-        holder, rows = await self._leases.take(tables.ADMIT, _name(tenant), values)
+    async def _try_begin(self, tenant: str) -> Verdict:
+        values = {"most": self._at_once, "each": self._interval, "burst": 60.0}
+        holder, rows = await self._leases.acquire(tables.ADMIT, _row_name(tenant), values)
         if rows is None:
             return Verdict()
-        leased, rated, full_in = rows[0]
-        if not leased:
+        has_lease, has_token, full_in = rows[0]
+        if not has_lease:
             return Verdict("calls_at_once")
-        if not rated:
+        if not has_token:
             self.end(tenant, holder)
-            return Verdict("calls_per_minute", max(full_in + self._each - 60.0, 0.0))
-        self._leases.keep(_name(tenant), holder)
+            return Verdict("calls_per_minute", max(full_in + self._interval - 60.0, 0.0))
+        self._leases.keep(_row_name(tenant), holder)
         return Verdict(lease=holder)
 
     def end(self, tenant: str, lease: str) -> None:
-        """Give a lease back, in the background."""
-        self._leases.free(_name(tenant), lease)
+        """Release a lease, in the background."""
+        self._leases.release(_row_name(tenant), lease)
 
     async def aclose(self) -> None:
         """Close the link."""
         await self._leases.aclose()
 
 
-def _name(tenant: str) -> str:
-    """A tenant's row: no name, whatever is in it, upsets the database, and none is a host's."""
+def _row_name(tenant: str) -> str:
+    """Return a tenant's row name: a hash, so that any name is valid text, and a prefix that no host has."""
     return "tenant:" + sha256(tenant.encode("utf-8", "surrogatepass")).hexdigest()

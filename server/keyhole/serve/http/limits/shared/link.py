@@ -1,8 +1,8 @@
-"""A link to PostgreSQL that nobody ever waits for long: what it cannot say soon it does not say. No limits here.
+"""Connect to PostgreSQL with short timeouts, for limits.
 
-The store has connections of its own (store/postgres_database.py), by the same settings, for another purpose: there a
-failure is told and threads wait seconds in transactions; here the event loop waits for single statements, and a
-failure only means that limits are this server's own for a while. What the one waits for must not hold up the other.
+store/postgres/database.py has connections of its own to the same database: there threads wait seconds in transactions,
+and failures are reported. Here the event loop waits for single statements, and after a failure each server applies its
+own limits for a while. Neither may hold up the other.
 """
 
 from __future__ import annotations
@@ -25,152 +25,155 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 CONNECTIONS: Final = 2
-"""Of one link: a statement takes well under a millisecond, so that two serve over a thousand calls a second."""
-ANSWER: Final = 1.0
-"""Seconds that a statement is waited for: a thousand times what it takes, for a busy machine, and little beside what a
-call may take. Only those who wait at the moment when the database falls silent wait so long."""
-PARTS: Final = 4
-"""Of that wait."""
-FIRST: Final = 2.0
-"""Seconds that the first connection is waited for, once: a server that began without it would not share its limits."""
-LOOK: Final = 10.0
-"""Seconds of one try to connect and to make the tables, while nobody waits."""
-AGAIN: Final = 2.0
-"""Seconds between tries to reach a database that is away; nobody waits for them."""
-SWEEP_EVERY: Final = 300.0
+"""Connections of one link: a statement takes well under a millisecond, so two serve over a thousand calls a second."""
+QUERY_TIMEOUT: Final = 1.0
+"""Seconds for a statement: a thousand times what it takes, for a busy machine, and little compared to a call. Only the
+calls at the moment when the database stops answering wait this long."""
+WAIT_PARTS: Final = 4
+"""Into how many waits the timeout is split."""
+FIRST_CONNECT_TIMEOUT: Final = 2.0
+"""Seconds that the first call waits for the first connection: without it, a new server would not share its limits."""
+CONNECT_TIMEOUT: Final = 10.0
+"""Seconds for one attempt to connect and to create the tables, in the background."""
+RECONNECT_INTERVAL: Final = 2.0
+"""Seconds between attempts to reach an unavailable database, in the background."""
+SWEEP_INTERVAL: Final = 300.0
 """Seconds between two sweeps by one server."""
 SWEEP_BATCH: Final = 1_000
-"""Rows of a table that one sweep removes at most: some milliseconds."""
-MAX_TOLD: Final = 1_000
-"""Statements under way in the background; more are dropped, and leases run out by themselves."""
-GOODBYE: Final = 1.0
-"""Seconds that closing leaves for what is still to be told."""
+"""Rows of each table that one sweep removes at most: some milliseconds."""
+MAX_BACKGROUND: Final = 1_000
+"""Statements running in the background; further ones are dropped, and leases expire by themselves."""
+CLOSE_TIMEOUT: Final = 1.0
+"""Seconds for the remaining statements at closing."""
 
 Values = Mapping[str, object]
 Rows = Sequence[tuple[Any, ...]]
 
 
 class Link:
-    """A few connections of its own. Belongs to the event loop of its first use."""
+    """A small pool of connections. It belongs to the event loop that first uses it."""
 
-    def __init__(self, address: str, answer: float = ANSWER, again: float = AGAIN) -> None:
+    def __init__(
+        self, address: str, timeout: float = QUERY_TIMEOUT, reconnect_interval: float = RECONNECT_INTERVAL
+    ) -> None:
         self._address = address
-        self._answer = answer
-        self._again = again
+        self._timeout = timeout
+        self._reconnect_interval = reconnect_interval
         self._pool: AsyncConnectionPool[AsyncConnection[TupleRow]] | None = None
-        """None while the database is away."""
-        self._looking: asyncio.Task[Any] | None = None
-        self._tried = asyncio.Event()
+        """None while the database is unavailable."""
+        self._connecting: asyncio.Task[Any] | None = None
+        self._has_tried = asyncio.Event()
         self._swept_at = time.monotonic()
         self._tasks: set[asyncio.Task[Any]] = set()
-        self._closed = False
+        self._is_closed = False
 
     async def open(self) -> None:
-        """Connect, if that was not tried yet. A database that does not answer is looked for while nobody waits."""
-        if self._looking is None:
-            self._looking = self._start(self._look(0.0))
-        if not self._tried.is_set():
+        """Wait for the first attempt to connect, for a while; further attempts are made in the background."""
+        if self._connecting is None:
+            self._connecting = self._start(self._connect(0.0))
+        if not self._has_tried.is_set():
             with suppress(TimeoutError):
-                await asyncio.wait_for(self._tried.wait(), FIRST)
-            self._tried.set()
+                await asyncio.wait_for(self._has_tried.wait(), FIRST_CONNECT_TIMEOUT)
+            self._has_tried.set()
 
-    async def ask(self, statement: str, values: Values, undo: tuple[str, Values] | None = None) -> Rows | None:
-        """The rows of a statement, or None where the database is away. `undo` is told where nobody waits any more for
-        what the statement did: the call was cancelled, or it took too long."""
-        if not self._closed:
+    async def query(self, statement: str, values: Values, undo: tuple[str, Values] | None = None) -> Rows | None:
+        """Return the rows of a statement, or None if the database is unavailable.
+
+        The statement `undo` is run if the caller no longer waits for the rows: it was cancelled, or timed out.
+        """
+        if not self._is_closed:
             await self.open()
         pool = self._pool
-        if pool is None or self._closed:
+        if pool is None or self._is_closed:
             return None
-        self._sweep_in_time()
+        self._sweep_if_due()
         task = self._start(self._run(pool, statement, values))
-        left = True
+        is_abandoned = True
         try:
-            # In parts: a moment in which this server itself was too busy to listen takes one of them, not all.
-            for _ in range(PARTS):
-                done, _rest = await asyncio.wait({task}, timeout=self._answer / PARTS)
+            # In parts: while this server is too busy to see the answer, only one part of the timeout passes.
+            for _ in range(WAIT_PARTS):
+                done, _rest = await asyncio.wait({task}, timeout=self._timeout / WAIT_PARTS)
                 if done:
                     break
-            left = not done
+            is_abandoned = not done
         finally:
-            if left and undo is not None:
-                task.add_done_callback(lambda _: self.tell(*undo))
+            if is_abandoned and undo is not None:
+                task.add_done_callback(lambda _: self.execute_later(*undo))
         if not done:
             task.cancel()
-            self._lose(pool, TimeoutError("it did not answer in time"))
+            self._disconnect(pool, TimeoutError("it did not answer in time"))
             return None
-        if task.cancelled():  # by closing
+        if task.cancelled():  # by aclose
             return None
         if error := task.exception():
-            self._lose(pool, error)
+            self._disconnect(pool, error)
             return None
         rows: Rows = task.result()
         return rows
 
-    def tell(self, statement: str, values: Values) -> None:
-        """Run a statement in the background; where it fails, nothing is told of it."""
-        if self._pool is not None and not self._closed and len(self._tasks) < MAX_TOLD:
+    def execute_later(self, statement: str, values: Values) -> None:
+        """Run a statement in the background; a failure is only logged."""
+        if self._pool is not None and not self._is_closed and len(self._tasks) < MAX_BACKGROUND:
             self._start(self._run(self._pool, statement, values))
 
     async def aclose(self) -> None:
-        """Let what is under way end, soon, and close the connections."""
-        self._closed = True
-        if self._looking is not None:
-            self._looking.cancel()
+        """Wait briefly for running statements, and close the connections."""
+        self._is_closed = True
+        if self._connecting is not None:
+            self._connecting.cancel()
         if self._tasks:
-            _, late = await asyncio.wait(self._tasks, timeout=GOODBYE)
+            _, late = await asyncio.wait(self._tasks, timeout=CLOSE_TIMEOUT)
             for task in late:
                 task.cancel()
         if self._pool is not None:
-            await self._pool.close(GOODBYE)
+            await self._pool.close(CLOSE_TIMEOUT)
 
     async def _run(self, pool: AsyncConnectionPool[AsyncConnection[TupleRow]], statement: str, values: Values) -> Rows:
-        async with pool.connection(timeout=self._answer) as connection:
+        async with pool.connection(timeout=self._timeout) as connection:
             cursor = await connection.execute(statement.encode(), values)
             return await cursor.fetchall() if cursor.description else ()
 
-    def _lose(self, pool: AsyncConnectionPool[AsyncConnection[TupleRow]], why: BaseException) -> None:
-        """Leave the database alone, and look for it in the background; once for all who asked through one pool."""
-        if self._pool is not pool or self._closed:
+    def _disconnect(self, pool: AsyncConnectionPool[AsyncConnection[TupleRow]], reason: BaseException) -> None:
+        """Close a pool after a failure and reconnect in the background; once for all statements that failed in it."""
+        if self._pool is not pool or self._is_closed:
             return
-        log.warning("limits are this server's own for now: PostgreSQL: %s", _line(why))
-        # A pool looks for a lost database by itself, but at ever longer intervals.
-        self._start(pool.close(GOODBYE))
+        log.warning("limits are not shared for now: PostgreSQL: %s", _error_line(reason))
+        # A pool reconnects by itself, but at ever longer intervals.
+        self._start(pool.close(CLOSE_TIMEOUT))
         self._pool = None
-        self._looking = self._start(self._look(self._again))
+        self._connecting = self._start(self._connect(self._reconnect_interval))
 
-    async def _look(self, pause: float) -> None:
-        """Try until the database answers."""
+    async def _connect(self, pause: float) -> None:
+        """Try to connect until the database answers."""
         from psycopg import Error
 
         while self._pool is None:
             await asyncio.sleep(pause)
             try:
-                self._pool = await self._connected()
+                self._pool = await self._create_pool()
             except (Error, TimeoutError, KeyholeError) as error:
-                # Told the first time of all; later it is only what was told when it was lost.
-                told = logging.DEBUG if self._tried.is_set() else logging.WARNING
-                log.log(told, "limits are this server's own for now: PostgreSQL: %s", _line(error))
+                # A warning at the first attempt only; when a connection is lost later, _disconnect has warned.
+                level = logging.DEBUG if self._has_tried.is_set() else logging.WARNING
+                log.log(level, "limits are not shared for now: PostgreSQL: %s", _error_line(error))
             else:
-                log.log(logging.WARNING if self._tried.is_set() else logging.INFO, "limits are shared")
-            self._tried.set()
-            pause = self._again
+                log.log(logging.WARNING if self._has_tried.is_set() else logging.INFO, "limits are shared")
+            self._has_tried.set()
+            pause = self._reconnect_interval
 
-    async def _connected(self) -> AsyncConnectionPool[AsyncConnection[TupleRow]]:
-        """A pool with a connection in it, the tables being there."""
+    async def _create_pool(self) -> AsyncConnectionPool[AsyncConnection[TupleRow]]:
+        """Create the tables if needed, and return a pool with an open connection."""
         from psycopg import AsyncConnection
         from psycopg.rows import tuple_row
         from psycopg_pool import AsyncConnectionPool
 
-        from keyhole.store.postgres.database import parameters
+        from keyhole.store.postgres.database import parse_url
 
-        ours = {"row_factory": tuple_row, "application_name": "keyhole limits"}
-        options = {**parameters(self._address), **ours}
-        async with asyncio.timeout(LOOK):
-            # By itself first: a pool does not say why it has no connection.
+        options = {**parse_url(self._address), "row_factory": tuple_row, "application_name": "keyhole limits"}
+        async with asyncio.timeout(CONNECT_TIMEOUT):
+            # A single connection first: a pool does not report why it cannot connect.
             async with await AsyncConnection.connect(**options) as connection, connection.transaction():
                 for statement in tables.CREATE:
-                    await connection.execute(statement.encode(), {"lock": tables.LOCK})
+                    await connection.execute(statement.encode(), {"lock": tables.LOCK_ID})
             pool = AsyncConnectionPool(
                 connection_class=AsyncConnection,
                 kwargs=options,
@@ -180,30 +183,30 @@ class Link:
             )
             async with AsyncExitStack() as stack:
                 stack.push_async_callback(pool.close, 0)
-                await pool.open(wait=True, timeout=LOOK)
+                await pool.open(wait=True, timeout=CONNECT_TIMEOUT)
                 stack.pop_all()
             return pool
 
-    def _sweep_in_time(self) -> None:
+    def _sweep_if_due(self) -> None:
         now = time.monotonic()
-        if now - self._swept_at > SWEEP_EVERY:
+        if now - self._swept_at > SWEEP_INTERVAL:
             self._swept_at = now
-            self.tell(tables.SWEEP, {"batch": SWEEP_BATCH})
+            self.execute_later(tables.SWEEP, {"batch": SWEEP_BATCH})
 
     def _start(self, work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
         task = asyncio.get_running_loop().create_task(work)
         self._tasks.add(task)
-        task.add_done_callback(self._ended)
+        task.add_done_callback(self._on_done)
         return task
 
-    def _ended(self, task: asyncio.Task[Any]) -> None:
+    def _on_done(self, task: asyncio.Task[Any]) -> None:
         self._tasks.discard(task)
-        if not task.cancelled() and (error := task.exception()):  # looked at: nobody else may have waited for it
-            log.debug("PostgreSQL: %s", _line(error))
+        if not task.cancelled() and (error := task.exception()):  # read here, as nobody else may await the task
+            log.debug("PostgreSQL: %s", _error_line(error))
 
 
-def _line(error: BaseException) -> str:
-    """What the driver says, in one line, without the password: it says back an address that it cannot take apart."""
+def _error_line(error: BaseException) -> str:
+    """Return the driver's message on one line, without an address that it quotes, which may hold the password."""
     from psycopg import ProgrammingError
 
     if isinstance(error, ProgrammingError) and error.sqlstate is None:

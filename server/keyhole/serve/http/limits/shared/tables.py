@@ -1,21 +1,21 @@
-"""The tables of shared limits and the statements over them, as text. No connection here.
+"""SQL of the shared limits: the tables and their statements.
 
-Time is the database's: clocks of servers differ. Tables are UNLOGGED: what they hold is worth a minute, a crash of the
-database may empty them, and without the log a statement waits for no disk.
+Statements use the database's clock, since the clocks of servers differ. The tables are UNLOGGED: their rows matter for
+a minute, a crash of the database may empty them, and without the log no statement waits for a disk.
 """
 
 from __future__ import annotations
 
 from typing import Final
 
-LOCK: Final = 0x6B65_7968_6F6C_6531
-"""Of the advisory lock under which tables are made, so that servers that start together do not collide: `keyhole1`."""
+LOCK_ID: Final = 0x6B65_7968_6F6C_6531
+"""Id of the advisory lock (`keyhole1`) for creating tables, so that servers that start together do not collide."""
 
 CREATE: Final = (
-    # A server that is suspended in between must not keep the lock from all others.
+    # A server that is suspended meanwhile must not hold the lock for ever.
     "SET LOCAL idle_in_transaction_session_timeout = 10000",
     "SELECT pg_advisory_xact_lock(%(lock)s)",
-    # Room in every page, so that a row's next version stays in it and no index is touched.
+    # Free space in every page, so that a row's next version stays in it and no index is updated.
     """CREATE UNLOGGED TABLE IF NOT EXISTS keyhole_leases (
         name text PRIMARY KEY, holders text[] NOT NULL, untils timestamptz[] NOT NULL) WITH (fillfactor = 50)""",
     """CREATE UNLOGGED TABLE IF NOT EXISTS keyhole_rates (
@@ -33,8 +33,8 @@ TAKE_LEASE: Final = """
             UNION ALL SELECT excluded.holders[1], excluded.untils[1]) AS live (holder, until))
     WHERE (SELECT count(*) FROM unnest(l.untils) AS until WHERE until > now()) < %(most)s
     RETURNING true"""
-"""One row for a name, so that the row's lock puts its takers in order; a row comes back where there was room. Leases
-that ran out, of servers that died, fall away with the next that is taken."""
+"""Take a lease if fewer than `most` are held; returns a row if it was taken. A name has one row, whose lock orders
+concurrent statements. Expired leases, of servers that died, are removed at the same time."""
 
 FREE_LEASE: Final = """
     UPDATE keyhole_leases SET (holders, untils) = (
@@ -51,7 +51,7 @@ RENEW_LEASES: Final = """
     WHERE name IN (
         SELECT name FROM keyhole_leases
         WHERE name = ANY(%(names)s) AND holders && %(holders)s ORDER BY name FOR UPDATE)"""
-"""Locked in the order of their names, lest two servers that renew wait for each other."""
+"""Renew all leases of a server. Rows are locked in the order of their names, so that two servers do not deadlock."""
 
 ADMIT: Final = f"""
     WITH lease AS ({TAKE_LEASE}),
@@ -65,12 +65,12 @@ ADMIT: Final = f"""
         RETURNING true)
     SELECT EXISTS (SELECT FROM lease), EXISTS (SELECT FROM rate), coalesce(
         (SELECT extract(epoch FROM full_at - now()) FROM keyhole_rates WHERE name = %(name)s), 0)::float8"""  # noqa: S608
-"""One call of a tenant: a lease, and with it one of the rate's bucket (hosting/rates.py has the same sum); whether each
-was had, and in how many seconds the bucket was to be full before."""
+"""Take a lease and, with it, a token of the rate's bucket (limits/token_bucket.py computes the same). Returns whether
+each was taken, and the seconds after which the bucket was to be full before."""
 
-LEFT: Final = "SELECT extract(epoch FROM until - now())::float8 FROM keyhole_waits WHERE host = %(host)s"
+READ_WAIT: Final = "SELECT extract(epoch FROM until - now())::float8 FROM keyhole_waits WHERE host = %(host)s"
 
-LEAVE_ALONE: Final = """
+SET_WAIT: Final = """
     INSERT INTO keyhole_waits AS w (host, until) VALUES (%(host)s, now() + make_interval(secs => %(seconds)s))
     ON CONFLICT (host) DO UPDATE SET until = greatest(w.until, excluded.until)"""
 
@@ -85,4 +85,4 @@ SWEEP: Final = """
             SELECT name FROM keyhole_rates WHERE full_at < now() LIMIT %(batch)s FOR UPDATE SKIP LOCKED)))
     DELETE FROM keyhole_waits WHERE host = ANY(ARRAY(
         SELECT host FROM keyhole_waits WHERE until < now() LIMIT %(batch)s FOR UPDATE SKIP LOCKED))"""
-"""Forget what says nothing any more, so much at once at most: a missing row means the same as each of these."""
+"""Delete up to `batch` expired rows of each table; a missing row means the same."""
