@@ -85,7 +85,7 @@ class Index:
         return self._searchable[folded]
 
     def windows_with(self, word: str, folded: bool) -> list[int]:
-        """Return the windows with a word that begins with `word`; the last `CACHED_WORDS` results are cached."""
+        """Return the windows with a word that begins with `word`; up to `CACHED_WORDS` results are cached."""
         windows = self._windows_of.get((folded, word))
         if windows is None:
             if len(self._windows_of) >= CACHED_WORDS:

@@ -14,7 +14,7 @@ from keyhole.passages import index_text, score_text, select
 from keyhole.text.measure import serialized_size
 
 ROOT = Path(__file__).parents[2]
-LAW = settings(max_examples=5_000, deadline=None)
+EXAMPLES = settings(max_examples=5_000, deadline=None)
 
 PIECES = (
     *("\n", "\n\n", " ", ". ", "? ", "\r\n", "\x00", "\u0301", "\u200d", "\udc80", "\ud800\udfff", "İ", "ß", "😀"),
@@ -93,7 +93,7 @@ def lies_within(spans: tuple[tuple[int, int], ...], wider: tuple[tuple[int, int]
     return all(any(begin <= start and end <= stop for begin, stop in wider) for start, end in spans)
 
 
-@LAW
+@EXAMPLES
 @given(TEXTS | ANY_TEXT)
 def test_the_windows_joined_are_the_text(text: str) -> None:
     index = index_text(text)
@@ -103,7 +103,7 @@ def test_the_windows_joined_are_the_text(text: str) -> None:
     assert "".join(text[index.starts[window] : index.end(window)] for window in range(index.size)) == text
 
 
-@LAW
+@EXAMPLES
 @given(TEXTS, st.none() | QUERIES, BUDGETS, st.booleans())
 def test_a_selection_fits_the_budget_and_is_verbatim_in_order_and_without_overlap(
     text: str, query: str | None, budget: int, serialized: bool
@@ -120,7 +120,7 @@ def test_a_selection_fits_the_budget_and_is_verbatim_in_order_and_without_overla
     assert len(selection.scores) == len(selection.spans)
 
 
-@LAW
+@EXAMPLES
 @given(TEXTS, st.none() | QUERIES, BUDGETS, st.integers(1, 500), st.booleans())
 def test_a_larger_budget_shows_all_that_a_smaller_one_shows(
     text: str, query: str | None, budget: int, more: int, serialized: bool
@@ -131,7 +131,7 @@ def test_a_larger_budget_shows_all_that_a_smaller_one_shows(
     assert lies_within(smaller.spans, larger.spans)
 
 
-@LAW
+@EXAMPLES
 @given(TEXTS, st.none() | QUERIES, BUDGETS)
 def test_equal_arguments_give_equal_results(text: str, query: str | None, budget: int) -> None:
     first = select(text, query, budget)
@@ -140,7 +140,7 @@ def test_equal_arguments_give_equal_results(text: str, query: str | None, budget
     assert select("".join(list(text)), query, budget) == first
 
 
-@LAW
+@EXAMPLES
 @given(TEXTS | ANY_TEXT, st.none() | QUERIES | ANY_TEXT, ANY_BUDGET)
 def test_select_never_raises(text: str, query: str | None, budget: int) -> None:
     selection = select(text, query, budget)
