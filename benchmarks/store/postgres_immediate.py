@@ -1,9 +1,9 @@
-"""PostgreSQL stopped under writes: `python -m benchmarks.store.postgres_immediate [--rounds 50] [--writers 3]`.
+"""Crash PostgreSQL under writes: `python -m benchmarks.store.postgres_immediate [--rounds 50] [--writers 3]`.
 
-Several processes put artifacts without a pause. Again and again the server is ended with `pg_ctl stop -m immediate`, as
-a crash would, and started again. In the end every artifact that was acknowledged is read back and compared. Prints how
-many were acknowledged and lost, how many calls failed by name and how many otherwise, and how soon writes went on.
-Bound: five minutes for 50 rounds.
+Several processes put artifacts without a pause while the server is repeatedly stopped with `pg_ctl stop -m immediate`,
+as in a crash, and started again. At the end every acknowledged artifact is read and compared. Prints the numbers of
+acknowledged and lost artifacts, of KeyholeErrors and other exceptions, and the seconds until writes resumed. 50 rounds
+take five minutes.
 """
 
 from __future__ import annotations
@@ -32,140 +32,141 @@ from tests.support.postgresql import Cluster, binaries, cluster
 
 NOW: Final = 1_780_000_000.0
 TENANT: Final = UUID(int=1)
-BETWEEN: Final = 20
-"""Artifacts acknowledged between two ends of the server, at least."""
+PUTS_PER_ROUND: Final = 20
+"""Minimum of artifacts acknowledged between two crashes."""
 PATIENCE: Final = 60.0
 PAUSE: Final = 0.02
-"""Seconds that a writer waits after a failure, as no client calls again at once."""
+"""Seconds that a writer waits after a failure, as clients do."""
 
 
 @dataclass(slots=True)
-class Found:
-    """What the writers said and what was there in the end."""
+class CrashResult:
+    """The output of the writers, and the state of the store at the end."""
 
     acknowledged: list[str] = field(default_factory=list)
     named: Counter[str] = field(default_factory=Counter)
     raw: list[str] = field(default_factory=list)
-    again: list[float] = field(default_factory=list)
-    """Seconds from a start of the server to the next acknowledgement."""
+    resumed_after: list[float] = field(default_factory=list)
+    """Seconds from each start of the server to the next acknowledgement."""
     lost: list[str] = field(default_factory=list)
     damaged: int = 0
     miscounted: int = 0
-    """Artifacts by the running total less those there are."""
+    """The running total of artifacts minus their number."""
 
 
 def main() -> int:
-    """Run, print; 1 when anything was lost."""
+    """Run the benchmark; return 1 if anything was lost."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--rounds", type=int, default=50)
     parser.add_argument("--writers", type=int, default=3)
     parser.add_argument("--writer", nargs=2, metavar=("URL", "NAME"), help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.writer:
-        return write(*options.writer)
+        return run_writer(*options.writer)
     programs = binaries()
     if programs is None:
         print("no PostgreSQL on this machine", file=sys.stderr)
         return 2
     with cluster(programs, ()) as server:
-        found = run(server, options.rounds, options.writers)
-    again = sorted(found.again)
+        result = run_crashes(server, options.rounds, options.writers)
+    resumed_after = sorted(result.resumed_after)
     print(
-        f"{options.rounds} ends of the server under {options.writers} writers: {len(found.acknowledged)} acknowledged, "
-        f"{len(found.lost)} lost, {found.damaged} damaged, totals off by {found.miscounted}; "
-        f"failures by name {dict(found.named)}, others {len(found.raw)}; "
-        f"writes went on after {again[len(again) // 2]:.1f} s, at most {again[-1]:.1f} s"
+        f"{options.rounds} crashes of the server under {options.writers} writers: "
+        f"{len(result.acknowledged)} acknowledged, {len(result.lost)} lost, {result.damaged} damaged, "
+        f"totals off by {result.miscounted}; "
+        f"KeyholeErrors {dict(result.named)}, other exceptions {len(result.raw)}; "
+        f"writes resumed after {resumed_after[len(resumed_after) // 2]:.1f} s, at most {resumed_after[-1]:.1f} s"
     )
-    for line in found.raw[:5]:
+    for line in result.raw[:5]:
         print(line)
-    return 1 if found.lost or found.raw or found.damaged or found.miscounted else 0
+    return 1 if result.lost or result.raw or result.damaged or result.miscounted else 0
 
 
-def run(server: Cluster, rounds: int, writers: int) -> Found:
-    """End the server so many times under writes, and compare in the end."""
-    url, found, told, random = server.database(), Found(), Condition(), Random(3)
-    with opened(url) as store:
+def run_crashes(server: Cluster, rounds: int, writers: int) -> CrashResult:
+    """Crash the server `rounds` times under writes, then compare all acknowledged artifacts."""
+    url, result, changed, random = server.database(), CrashResult(), Condition(), Random(3)
+    with open_store(url) as store:
         store.stats()
     processes = [
         subprocess.Popen(
-            [sys.executable, __file__, "--writer", url, f"writer{number}"],
+            [sys.executable, "-m", "benchmarks.store.postgres_immediate", "--writer", url, f"writer{number}"],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
         )
         for number in range(writers)
     ]  # fmt: skip
-    listeners = [Thread(target=listen, args=(process, found, told), daemon=True) for process in processes]
+    listeners = [Thread(target=collect_lines, args=(process, result, changed), daemon=True) for process in processes]
     for listener in listeners:
         listener.start()
     try:
         for _ in range(rounds):
-            wait_for(found, told, BETWEEN)
+            wait_acknowledged(result, changed, PUTS_PER_ROUND)
             time.sleep(random.random() * 0.1)
             server.stop("immediate")
             server.start()
             start = time.monotonic()
-            wait_for(found, told, 1)
-            found.again.append(time.monotonic() - start)
+            wait_acknowledged(result, changed, 1)
+            result.resumed_after.append(time.monotonic() - start)
     finally:
         for process in processes:
             assert process.stdin is not None
-            process.stdin.close()  # which tells it to end
+            process.stdin.close()  # ends the writer
         for process, listener in zip(processes, listeners, strict=True):
             process.wait(PATIENCE)
             listener.join(PATIENCE)
-    compare(url, found)
-    return found
+    verify_acknowledged(url, result)
+    return result
 
 
-def listen(process: subprocess.Popen[str], found: Found, told: Condition) -> None:
-    """What a writer says, line by line."""
+def collect_lines(process: subprocess.Popen[str], result: CrashResult, changed: Condition) -> None:
+    """Collect the lines that a writer prints."""
     assert process.stdout is not None
     with process.stdout as lines:
         for line in lines:
             kind, _, rest = line.strip().partition(" ")
-            with told:
+            with changed:
                 if kind == "kept":
-                    found.acknowledged.append(rest)
+                    result.acknowledged.append(rest)
                 elif kind == "named":
-                    found.named[rest] += 1
+                    result.named[rest] += 1
                 else:
-                    found.raw.append(line.strip())
-                told.notify_all()
+                    result.raw.append(line.strip())
+                changed.notify_all()
 
 
-def wait_for(found: Found, told: Condition, more: int) -> None:
-    """Until so many more were acknowledged."""
-    with told:
-        enough = len(found.acknowledged) + more
-        if not told.wait_for(lambda: len(found.acknowledged) >= enough, PATIENCE):
-            raise TimeoutError(f"writes do not go on: {found.named}, {found.raw[:3]}")
+def wait_acknowledged(result: CrashResult, changed: Condition, more: int) -> None:
+    """Wait until `more` further artifacts are acknowledged."""
+    with changed:
+        enough = len(result.acknowledged) + more
+        if not changed.wait_for(lambda: len(result.acknowledged) >= enough, PATIENCE):
+            raise TimeoutError(f"writes do not resume: {result.named}, {result.raw[:3]}")
 
 
-def compare(url: str, found: Found) -> None:
-    """Read back what was acknowledged."""
-    with opened(url) as store:
-        for id in found.acknowledged:
+def verify_acknowledged(url: str, result: CrashResult) -> None:
+    """Read every acknowledged artifact and compare it."""
+    with open_store(url) as store:
+        for id in result.acknowledged:
             try:
-                same = store.get(id) == artifact(id)
+                same = store.get(id) == make_artifact(id)
             except KeyholeError:
                 same = False
             if not same:
-                found.lost.append(id)
+                result.lost.append(id)
         verified = store.verify()
-        found.damaged = len(verified.damaged)
-        found.miscounted = store.stats().artifacts - verified.checked
+        result.damaged = len(verified.damaged)
+        result.miscounted = store.stats().artifacts - verified.checked
 
 
-def write(url: str, name: str) -> int:
-    """One of the writers, until its input ends: says what was kept and what failed."""
-    logging.disable()  # each tells of the failure once, as a server would
+def run_writer(url: str, name: str) -> int:
+    """Put artifacts until stdin ends, and print each result. Runs in a subprocess."""
+    logging.disable()  # every writer would log each outage once
     ended = Thread(target=sys.stdin.read, daemon=True)
     ended.start()
     number = 0
-    with opened(url) as store:
+    with open_store(url) as store:
         while ended.is_alive():
             id = f"{name}n{number}"
             try:
-                store.put(artifact(id), f"{id} fish water")
+                store.put(make_artifact(id), f"{id} fish water")
             except KeyholeError as error:
                 print(f"named {error.code}", flush=True)
                 time.sleep(PAUSE)
@@ -175,8 +176,8 @@ def write(url: str, name: str) -> int:
     return 0
 
 
-def artifact(id: str) -> Artifact:
-    """The artifact of an id: its text is known by it alone."""
+def make_artifact(id: str) -> Artifact:
+    """Return the artifact of an id. Its text depends on the id alone."""
     url = f"https://example.org/{id}"
     words = Random(id)
     text = " ".join(f"{id}:{words.randrange(10**6)}" for _ in range(400))
@@ -184,8 +185,8 @@ def artifact(id: str) -> Artifact:
 
 
 @contextmanager
-def opened(url: str) -> Iterator[PostgresStore]:
-    """The store that all writers share."""
+def open_store(url: str) -> Iterator[PostgresStore]:
+    """Open the store that all writers share."""
     database = Database(url, 2, prepare)
     try:
         yield PostgresStore(database, TENANT, lambda: NOW, Limits(30 * 86_400.0, 10**12))

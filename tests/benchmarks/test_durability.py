@@ -1,4 +1,4 @@
-"""Small runs of the commands that kill, fill, damage and trace the store; and what those commands take for a fault."""
+"""Small runs of the durability benchmark, and its detection of faults."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ import pytest
 
 pytest.importorskip("resource", reason="limits of a process are POSIX")
 
-from benchmarks.store.faults import damaged, full, killed, served, traced
-from benchmarks.store.faults.kept import Tally, check, digest, made, opened, terms
-from benchmarks.store.faults.traced import Event, faults
+from benchmarks.store.faults import damage, kills, outages, stdio_server, syncs
+from benchmarks.store.faults.checks import Tally, check, hash_text, make_artifact, open_store, search_terms
+from benchmarks.store.faults.syncs import Event, find_faults
 from tests.support.fakes import Clock
 
 JOURNAL, FILE = "artifacts.db-journal", "artifacts.db"
@@ -31,7 +31,7 @@ LOG = [Event("pwrite64", f"{FILE}-wal"), Event("fdatasync", f"{FILE}-wal"), Even
 
 
 def test_writers_that_are_killed_lose_nothing_that_they_acknowledged() -> None:
-    done = killed.kill(4, seed=11)
+    done = kills.run_kills(4, seed=11)
     assert done.acknowledged
     assert not done.tally.missed, done
 
@@ -39,17 +39,17 @@ def test_writers_that_are_killed_lose_nothing_that_they_acknowledged() -> None:
 @pytest.mark.skipif(not shutil.which("strace"), reason="strace shows the order")
 def test_what_is_acknowledged_was_synced_before(tmp_path: Path) -> None:
     home = tmp_path.resolve() / "home"
-    lines = traced.trace(home, 2)
+    lines = syncs.trace(home, 2)
     if not lines:
         pytest.skip("this system lets nobody be traced")
-    puts = traced.puts(lines, str(home))
+    puts = syncs.split_puts(lines, str(home))
     assert len(puts) == 2
-    assert [fault for events in puts for fault in faults(events)] == []
+    assert [fault for events in puts for fault in find_faults(events)] == []
 
 
 @pytest.mark.parametrize("events", [SOUND, LOG, SOUND + SOUND])
 def test_a_sound_order_of_syncs_has_no_fault(events: list[Event]) -> None:
-    assert faults(events) == []
+    assert find_faults(events) == []
 
 
 @pytest.mark.parametrize(
@@ -61,12 +61,12 @@ def test_a_sound_order_of_syncs_has_no_fault(events: list[Event]) -> None:
     ],
 )
 def test_a_sync_that_is_missing_is_a_fault(left_out: int, fault: str) -> None:
-    assert fault in faults(SOUND[:left_out] + SOUND[left_out + 1 :])
+    assert fault in find_faults(SOUND[:left_out] + SOUND[left_out + 1 :])
 
 
 def test_a_put_that_writes_nothing_or_syncs_no_log_is_a_fault() -> None:
-    assert faults([]) == ["the database was never written"]
-    assert faults(LOG[:1]) == [f"{FILE}-wal was written after its last sync"]
+    assert find_faults([]) == ["the database was never written"]
+    assert find_faults(LOG[:1]) == [f"{FILE}-wal was written after its last sync"]
 
 
 def test_the_lines_of_a_trace_are_read() -> None:
@@ -79,56 +79,58 @@ def test_the_lines_of_a_trace_are_read() -> None:
         'write(2</dev/null>, "x", 1) = 1',
         'write(1<pipe:[7]>, "kept a b\\n", 9) = 9',
     ]
-    assert traced.puts(lines, "/h") == [[Event("pwrite64", FILE), Event("fdatasync", FILE), Event("unlink", JOURNAL)]]
+    assert syncs.split_puts(lines, "/h") == [
+        [Event("pwrite64", FILE), Event("fdatasync", FILE), Event("unlink", JOURNAL)]
+    ]
 
 
-def by_mode(home: Path) -> full.Failing:
+def by_mode(home: Path) -> outages.Outage:
     if os.getuid() == 0:
         pytest.skip("modes do not bind root")
-    return full.by_mode(home)
+    return outages.make_read_only(home)
 
 
-@pytest.mark.parametrize("way", [full.by_limit, full.by_absence, by_mode])
-def test_a_store_outlives_a_disk_that_fails_for_a_while(tmp_path: Path, way: Callable[[Path], full.Failing]) -> None:
+@pytest.mark.parametrize("way", [outages.limit_file_size, outages.unplug_folder, by_mode])
+def test_a_store_outlives_a_disk_that_fails_for_a_while(tmp_path: Path, way: Callable[[Path], outages.Outage]) -> None:
     clock = Clock(time.time())
-    done = full.outlive(way(tmp_path / "home"), 5, clock, clock.advance)
+    done = outages.run_outage(way(tmp_path / "home"), 5, clock, clock.advance)
     assert done.held
     assert not done.tally.missed, done
 
 
 def test_a_server_goes_on_while_its_disk_fails(tmp_path: Path) -> None:
-    done = asyncio.run(served.live_through(tmp_path / "home", served.limited, 3))
+    done = asyncio.run(stdio_server.run_server(tmp_path / "home", stdio_server.limit_file_size, 3))
     assert done.warned
     assert not done.tally.missed, done
 
 
 def test_stores_get_over_damaged_files_by_themselves(tmp_path: Path) -> None:
-    done = damaged.damage(10, 1, tmp_path)
+    done = damage.run_damage(10, 1, tmp_path)
     assert done.files == 10
     assert done.warned
     assert not done.tally.missed, done
 
 
-@pytest.mark.parametrize("kind", damaged.KINDS)
+@pytest.mark.parametrize("kind", damage.KINDS)
 def test_the_same_seed_does_the_same_damage(tmp_path: Path, kind: str) -> None:
     import random
 
     found = []
     for name in ("one", "two"):
         (tmp_path / name).mkdir()
-        file = tmp_path / name / damaged.FILE
+        file = tmp_path / name / damage.FILE
         file.write_bytes(b"SQLite format 3\x00" * 2_000)
-        damaged.KINDS[kind](file, random.Random(3))
+        damage.KINDS[kind](file, random.Random(3))
         found.append({path.name: path.read_bytes() for path in file.parent.iterdir()})
-    assert found[0] == found[1] != {damaged.FILE: b"SQLite format 3\x00" * 2_000}
+    assert found[0] == found[1] != {damage.FILE: b"SQLite format 3\x00" * 2_000}
 
 
 def test_a_loss_is_counted(tmp_path: Path) -> None:
-    stores, store = opened(tmp_path, lasting=False)
-    store.put(kept := made(1, 1), terms(kept))
+    stores, store = open_store(tmp_path, long_running=False)
+    store.put(kept := make_artifact(1, 1), search_terms(kept))
     stores.close()
-    good, lost = (kept.id, digest(kept)), made(1, 2)
+    good, lost = (kept.id, hash_text(kept)), make_artifact(1, 2)
     assert check(tmp_path, [good]) == Tally()
-    assert check(tmp_path, [good, (kept.id, "another"), (lost.id, digest(lost))]) == Tally(lost=2)
+    assert check(tmp_path, [good, (kept.id, "another"), (lost.id, hash_text(lost))]) == Tally(lost=2)
     (tmp_path / FILE).write_bytes(b"no database at all" * 99)
     assert check(tmp_path, [good]).missed

@@ -10,7 +10,7 @@ from tests.support.postgresql import cluster
 
 def test_nothing_that_was_acknowledged_is_lost_when_the_server_ends_at_once(postgresql_programs: Path) -> None:
     with cluster(postgresql_programs) as server:
-        found = postgres_immediate.run(server, rounds=2, writers=2)
-    assert len(found.acknowledged) >= 2 * postgres_immediate.BETWEEN
+        found = postgres_immediate.run_crashes(server, rounds=2, writers=2)
+    assert len(found.acknowledged) >= 2 * postgres_immediate.PUTS_PER_ROUND
     assert (found.lost, found.raw, found.damaged, found.miscounted) == ([], [], 0, 0)
     assert set(found.named) <= {"store_unavailable"}

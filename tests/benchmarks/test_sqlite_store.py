@@ -1,4 +1,4 @@
-"""The measures of the embedded store find nothing lost and nothing wrong, in small."""
+"""Small runs of the benchmark of the SQLite store find nothing lost or wrong."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-COMMAND = Path(__file__).resolve().parents[2] / "benchmarks" / "sqlite_store.py"
+COMMAND = [sys.executable, "-m", "benchmarks.store.sqlite_store"]
 
 
 @pytest.mark.parametrize(
@@ -19,9 +19,9 @@ COMMAND = Path(__file__).resolve().parents[2] / "benchmarks" / "sqlite_store.py"
         ("migrate", 1, "1 MB of text: opened in"),
     ],
 )
-def test_the_store_keeps_its_word_under_measure(tmp_path: Path, action: str, count: int, said: str) -> None:
+def test_the_benchmark_finds_nothing_lost_or_wrong(tmp_path: Path, action: str, count: int, said: str) -> None:
     run = subprocess.run(
-        [sys.executable, str(COMMAND), action, str(tmp_path), "--count", str(count)],
+        [*COMMAND, action, str(tmp_path), "--count", str(count)],
         capture_output=True,
         text=True,
         timeout=120,

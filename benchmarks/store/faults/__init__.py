@@ -1,1 +1,1 @@
-"""The parts of benchmarks/store/durability.py: ways in which a disk fails, and what is left afterwards."""
+"""Parts of benchmarks/store/durability.py: disk failures, and checks of the data that survives them."""

@@ -1,4 +1,4 @@
-"""A process that keeps artifacts and says so, a line each, until it is killed: `python -m faults.writer HOME SEED`."""
+"""Store artifacts and print a line for each, until killed: `python -m benchmarks.store.faults.writer HOME SEED`."""
 
 from __future__ import annotations
 
@@ -9,26 +9,26 @@ import time
 from pathlib import Path
 from typing import Final
 
-from benchmarks.store.faults.kept import digest, made, opened, terms
+from benchmarks.store.faults.checks import hash_text, make_artifact, open_store, search_terms
 
 PAUSE: Final = 0.005
-"""Seconds between two artifacts. SQLite has no queue for its lock: who writes without a pause lets nobody else in."""
+"""Seconds between two artifacts. SQLite's lock is not fair: a writer without pauses starves the others."""
 
 
 def main(home: Path, seed: int, count: int | None = None) -> None:
-    """Acknowledge each artifact on stdout once the store took it; one that only memory took is called `held`."""
-    stores, store = opened(home, lasting=True)
-    say("opened")
+    """Print `kept` for each artifact stored on disk, and `held` for each stored in memory only."""
+    stores, store = open_store(home, long_running=True)
+    print_line("opened")
     for number in itertools.count() if count is None else range(count):
-        artifact = made(seed, number)
-        store.put(artifact, terms(artifact))
-        say(f"{'held' if store.warning() else 'kept'} {artifact.id} {digest(artifact)}")
+        artifact = make_artifact(seed, number)
+        store.put(artifact, search_terms(artifact))
+        print_line(f"{'held' if store.warning() else 'kept'} {artifact.id} {hash_text(artifact)}")
         time.sleep(PAUSE)
     stores.close()
 
 
-def say(line: str) -> None:
-    """One write, so that a line is there whole or not at all."""
+def print_line(line: str) -> None:
+    """Print a line in a single write, so that it appears whole or not at all."""
     os.write(1, f"{line}\n".encode())
 
 

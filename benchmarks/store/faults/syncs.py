@@ -1,5 +1,4 @@
-"""The order of system calls in which an artifact is kept: what is written is synced before it is acknowledged. Starts
-strace; reading its lines is pure."""
+"""Trace the system calls that store an artifact, and check that all data is synced before the acknowledgement."""
 
 from __future__ import annotations
 
@@ -12,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from benchmarks.store.faults.killed import environment
+from benchmarks.store.faults.kills import environment
 
 CALLS: Final = "write,pwrite64,writev,pwritev,fsync,fdatasync,ftruncate,unlink,unlinkat,openat"
 SYNCS: Final = frozenset({"fsync", "fdatasync"})
@@ -31,32 +30,32 @@ class Event:
     file: str
 
 
-def trace(home: Path, puts: int) -> list[str]:
-    """The lines of strace about a process that keeps so many artifacts."""
+def trace(home: Path, split_puts: int) -> list[str]:
+    """Return the output of strace for a process that stores `puts` artifacts."""
     with tempfile.NamedTemporaryFile(mode="r", suffix=".strace") as out:
         command = ["strace", "-y", "-qq", "-s", "300", "-e", f"trace={CALLS}", "-o", out.name]
-        writer = [sys.executable, "-m", "benchmarks.store.faults.writer", str(home), "1", str(puts)]
+        writer = [sys.executable, "-m", "benchmarks.store.faults.writer", str(home), "1", str(split_puts)]
         subprocess.run([*command, *writer], env=environment(), stdout=subprocess.DEVNULL, check=True, timeout=120)
         return out.read().splitlines()
 
 
-def puts(lines: Iterable[str], home: str) -> list[list[Event]]:
-    """For each acknowledgement the calls on the store's files since the one before."""
-    found: list[list[Event]] = []
+def split_puts(lines: Iterable[str], home: str) -> list[list[Event]]:
+    """Return for each acknowledgement the calls on files in `home` since the previous one."""
+    puts: list[list[Event]] = []
     events: list[Event] = []
     for line in lines:
         if ACKNOWLEDGED.match(line):
-            found.append(events)
+            puts.append(events)
             events = []
         elif (call := _CALL.match(line)) and call[2].startswith(home) and not call[3].startswith("-"):
             events.append(Event(call[1], call[2].removeprefix(home).lstrip("/") or "."))
         elif (removal := _REMOVAL.match(line)) and removal[1].startswith(home):
             events.append(Event("unlink", removal[1].removeprefix(home).lstrip("/")))
-    return found
+    return puts
 
 
-def faults(events: Sequence[Event]) -> list[str]:
-    """What of one put was not on the disk when it was acknowledged, or came in a dangerous order."""
+def find_faults(events: Sequence[Event]) -> list[str]:
+    """Return the faults of one put: data not synced before the acknowledgement, or written in a dangerous order."""
     database = [event for event in events if "/" not in event.file and event.file.endswith((".db", ".db-wal"))]
     wrong = []
     if not any(event.call in WRITES for event in database):
@@ -67,15 +66,18 @@ def faults(events: Sequence[Event]) -> list[str]:
         (synced if event.call in SYNCS else last if event.call in WRITES else {})[event.file] = number
     for file in sorted(last):
         if file.endswith("-shm"):
-            continue  # an index of the log, made anew from it
+            continue  # an index of the log, which SQLite rebuilds
         if synced.get(file, -1) < last[file]:
             wrong.append(f"{file} was written after its last sync")
     return wrong + _journal_faults(events)
 
 
 def _journal_faults(events: Sequence[Event]) -> list[str]:
-    """A rollback journal must be on the disk before the pages that it can bring back are overwritten; and its end,
-    which is the commit, before the acknowledgement: else a power cut brings the journal back, and it the old pages."""
+    """Return the faults in the order of journal and database writes.
+
+    A rollback journal must be synced before the pages it can restore are overwritten. Its removal, which is the commit,
+    must be synced before the acknowledgement. Otherwise a power cut could restore the old pages.
+    """
     wrong, unsynced, ended = [], False, ""
     for event in events:
         if event.file.endswith("-journal"):
@@ -89,11 +91,11 @@ def _journal_faults(events: Sequence[Event]) -> list[str]:
     return wrong + (["the end of the journal was not on the disk"] if ended else [])
 
 
-def order(events: Sequence[Event]) -> str:
-    """The calls of one put in a line, repeats together."""
-    told: list[str] = []
+def format_order(events: Sequence[Event]) -> str:
+    """Return the calls of one put as a line, with repeated calls merged."""
+    steps: list[str] = []
     for event in events:
         step = f"{event.call} {event.file}"
-        if not told or told[-1] != step:
-            told.append(step)
-    return " → ".join([*told, "acknowledged"])
+        if not steps or steps[-1] != step:
+            steps.append(step)
+    return " → ".join([*steps, "acknowledged"])

@@ -1,4 +1,4 @@
-"""The whole server over stdio, with a real client, while its disk fills up and is freed: the tools go on throughout."""
+"""Run the whole server over stdio with a real client while its disk fails and recovers. Every call must succeed."""
 
 from __future__ import annotations
 
@@ -15,26 +15,26 @@ from typing import Any, Final
 from mcp import Client
 from mcp.client.stdio import StdioServerParameters
 
-from benchmarks.store.faults.full import NEARLY, PATIENCE, TICK, Failing, by_filler
-from benchmarks.store.faults.kept import Tally, made, opened
-from benchmarks.store.faults.killed import environment
-from keyhole.cli.demo_site import Recorded, serve
+from benchmarks.store.faults.checks import Tally, make_artifact, open_store
+from benchmarks.store.faults.kills import environment
+from benchmarks.store.faults.outages import FREE_BYTES, PATIENCE, TICK, Outage, fill_small_disk
+from keyhole.cli.demo_site import RecordedPage, serve
 from keyhole.errors import KeyholeError
 
 WARNING: Final = "Warning kept_in_memory: "
 CALL_SECONDS: Final = 60.0
-WHOLE: Final = 200_000
-"""Asked as the bound of a result: more than any text here."""
+MAX_RESULT: Final = 200_000
+"""The limit of a result: more than any text here."""
 
 
 @dataclass(slots=True)
-class Served:
-    """How the server came through."""
+class ServerResult:
+    """Counts of a run of the server."""
 
     fetched: int = 0
     read: int = 0
     warned: int = 0
-    """Results that said that texts are kept in memory."""
+    """Results with the warning that texts are kept in memory."""
     back_after: float = 0.0
     tally: Tally = field(default_factory=Tally)
 
@@ -43,11 +43,11 @@ class Served:
 class _Agent:
     client: Client
     site: str
-    done: Served
+    done: ServerResult
     ids: dict[int, str] = field(default_factory=dict)
 
     async def call(self, tool: str, arguments: dict[str, Any]) -> tuple[str, dict[str, Any]]:
-        """The text and the facts of one call."""
+        """Call a tool; return the text and the facts of its result."""
         async with asyncio.timeout(CALL_SECONDS):
             result = await self.client.call_tool(tool, arguments)
         text = "".join(getattr(block, "text", "") for block in result.content)
@@ -59,7 +59,7 @@ class _Agent:
         return text, facts
 
     async def fetch(self, number: int) -> None:
-        """A page, whose recovery must be offered."""
+        """Fetch a page; its result must contain an artifact id."""
         text, facts = await self.call("web_fetch", {"url": f"{self.site}/{number}", "max_chars": 4_000})
         self.done.fetched += 1
         self.done.tally.lost += not facts.get("artifact_id")
@@ -67,42 +67,47 @@ class _Agent:
         self.ids[number] = str(facts.get("artifact_id"))
 
     async def read(self, number: int) -> None:
-        """The whole of a page that was fetched before."""
-        text, _ = await self.call("read_artifact", {"id": self.ids[number], "limit": WHOLE})
+        """Read the whole text of a page that was fetched before."""
+        text, _ = await self.call("read_artifact", {"id": self.ids[number], "limit": MAX_RESULT})
         self.done.read += 1
         self.done.tally.lost += _text(number) not in text
 
 
 def _text(number: int) -> str:
-    return made(7, number).text.strip()
+    return make_artifact(7, number).text.strip()
 
 
-async def live_through(home: Path, way: Callable[[Path, int], Failing], pages: int) -> Served:
-    """Fetch and read so many pages before, while and after the disk fails in a way."""
-    done = Served()
-    recorded = {str(n): Recorded(str(n), "", "text/plain; charset=utf-8", _text(n).encode()) for n in range(3 * pages)}
+async def run_server(home: Path, make_outage: Callable[[Path, int], Outage], pages: int) -> ServerResult:
+    """Fetch and read `pages` pages each before, during and after a failure of the disk.
+
+    `make_outage`: returns the outage for a home folder and a process id.
+    """
+    done = ServerResult()
+    recorded = {
+        str(n): RecordedPage(str(n), "", "text/plain; charset=utf-8", _text(n).encode()) for n in range(3 * pages)
+    }
     with serve(recorded) as port:
         async with Client(_server(home, port)) as client:
             agent = _Agent(client, f"http://127.0.0.1:{port}", done)
-            await _some(agent, range(pages))
+            await _call_all(agent, range(pages))
             done.tally.stuck += done.warned
-            failing = way(home, int(_process_file(home).read_text()))
-            failing.begin()
+            outage = make_outage(home, int(_process_file(home).read_text()))
+            outage.begin()
             try:
-                await _some(agent, range(pages, 2 * pages))
+                await _call_all(agent, range(pages, 2 * pages))
             finally:
-                failing.end()
+                outage.end()
             done.tally.unwarned += not done.warned
-            done.back_after = await _wait(agent)
+            done.back_after = await _wait_until_well(agent)
             warned = done.warned
-            await _some(agent, range(2 * pages, 3 * pages))
+            await _call_all(agent, range(2 * pages, 3 * pages))
             done.tally.stuck += done.warned > warned
-    _on_disk(home, agent.ids, done.tally)
+    _check_disk(home, agent.ids, done.tally)
     return done
 
 
 def _server(home: Path, port: int) -> StdioServerParameters:
-    """The server, behind a shell that first writes down which process it is."""
+    """Return the server's command: a shell that writes its process id to a file, then becomes the server."""
     settings = {
         "KEYHOLE_CONFIG": "off",
         "KEYHOLE_HOME": str(home),
@@ -121,14 +126,14 @@ def _process_file(home: Path) -> Path:
     return home.with_name("process")
 
 
-async def _some(agent: _Agent, numbers: range) -> None:
+async def _call_all(agent: _Agent, numbers: range) -> None:
     for number in numbers:
         await agent.fetch(number)
         await agent.read(number)
         await agent.read(0)
 
 
-async def _wait(agent: _Agent) -> float:
+async def _wait_until_well(agent: _Agent) -> float:
     begun = time.monotonic()
     while time.monotonic() < begun + PATIENCE:
         before = agent.done.warned
@@ -139,9 +144,9 @@ async def _wait(agent: _Agent) -> float:
     return time.monotonic() - begun
 
 
-def _on_disk(home: Path, ids: dict[int, str], tally: Tally) -> None:
-    """After the server's end every page must stand on the disk."""
-    stores, store = opened(home, lasting=False)
+def _check_disk(home: Path, ids: dict[int, str], tally: Tally) -> None:
+    """Check that every page is on the disk after the server has ended."""
+    stores, store = open_store(home, long_running=False)
     for number, id in ids.items():
         try:
             tally.lost += _digest(store.get(id).text.strip()) != _digest(_text(number))
@@ -154,20 +159,20 @@ def _digest(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-# The ways in which the disk fails, for a process that is already there.
+# Outages for a running process.
 
 
-def limited(home: Path, process: int) -> Failing:
-    """The process may write no file beyond the size that the largest of the folder has."""
+def limit_file_size(home: Path, process: int) -> Outage:
+    """Limit the size of files that a process may write to that of the largest file in the folder."""
     soft, hard = resource.prlimit(process, resource.RLIMIT_FSIZE)
 
     def begin() -> None:
         largest = max(path.stat().st_size for path in home.rglob("*") if path.is_file())
-        resource.prlimit(process, resource.RLIMIT_FSIZE, (largest + NEARLY, hard))
+        resource.prlimit(process, resource.RLIMIT_FSIZE, (largest + FREE_BYTES, hard))
 
-    return Failing(home, begin, lambda: resource.prlimit(process, resource.RLIMIT_FSIZE, (soft, hard)) and None)
+    return Outage(home, begin, lambda: resource.prlimit(process, resource.RLIMIT_FSIZE, (soft, hard)) and None)
 
 
-def filled(home: Path, _process: int) -> Failing:
-    """The rest of the folder's small disk is taken by a file."""
-    return by_filler(home)
+def fill_disk(home: Path, _process: int) -> Outage:
+    """Fill the rest of the folder's small disk with a file."""
+    return fill_small_disk(home)
