@@ -176,9 +176,9 @@ def rank_by_bm25(texts: Sequence[str], queries: Sequence[str]) -> Ranked:
 
     wanted = list(dict.fromkeys(term for query in queries for term in stem_text(query)))
     spans = [(n, i.starts[w], i.end(w)) for n, t in enumerate(texts) for i in [index_text(t)] for w in range(i.size)]
-    held = [_stems(texts[number][start:end]) for number, start, end in spans]
+    coverage = [_stems(texts[number][start:end]) for number, start, end in spans]
     ranked: list[list[Passage]] = [[] for _ in texts]
-    for (number, start, end), own, score in zip(spans, held, BM25Plus(held).get_scores(wanted), strict=True):
+    for (number, start, end), own, score in zip(spans, coverage, BM25Plus(coverage).get_scores(wanted), strict=True):
         if any(term in own for term in wanted):
             ranked[number].append(Passage(start, end, float(score)))
     return tuple(tuple(sorted(passages, key=lambda passage: -passage.score)) for passages in ranked)

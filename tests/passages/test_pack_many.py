@@ -102,8 +102,8 @@ def test_a_passage_that_does_not_fit_is_cut_after_a_sentence() -> None:
 
 
 def test_adjacent_passages_are_joined_and_keep_the_higher_values() -> None:
-    adjacent = (Passage(0, WIDTH, 1.0, held=0.5), Passage(WIDTH, 2 * WIDTH, 0.9, held=0.7))
-    assert Packer([text(0)], (adjacent,)).pack(5_000).passages == ((Passage(0, 2 * WIDTH, 1.0, held=0.7),),)
+    adjacent = (Passage(0, WIDTH, 1.0, coverage=0.5), Passage(WIDTH, 2 * WIDTH, 0.9, coverage=0.7))
+    assert Packer([text(0)], (adjacent,)).pack(5_000).passages == ((Passage(0, 2 * WIDTH, 1.0, coverage=0.7),),)
 
 
 def test_negative_scores_make_no_text_poor() -> None:

@@ -61,14 +61,14 @@ def test_a_passage_that_two_phrasings_match_ranks_above_the_favourite_of_one() -
     both, one = "The zebra has stripes. " + PLAIN, "The quagga quagga quagga. " + PLAIN
     first, second = rank_sources([both, one], ["zebra stripes", "striped zebra", "quagga"])
     assert first[0].score > second[0].score
-    assert second[0].held > 0.9
+    assert second[0].coverage > 0.9
 
 
 def test_a_passage_has_the_heading_above_it_and_its_share_of_the_query() -> None:
     text = "# Animals\n\n## Stripes\n\n" + PLAIN + "\n\nThe zebra came. " + PLAIN
     best = rank_sources([text], ["zebra unicorn"])[0][0]
     assert best.label == " Stripes"
-    assert 0.2 < best.held < 0.8
+    assert 0.2 < best.coverage < 0.8
 
 
 def test_packed_passages_are_in_reading_order_and_adjacent_ones_are_joined() -> None:

@@ -232,7 +232,10 @@ def _join_adjacent(passages: Sequence[Passage]) -> tuple[Passage, ...]:
         if joined and joined[-1].end == passage.start:
             last = joined[-1]
             joined[-1] = replace(
-                last, end=passage.end, score=max(last.score, passage.score), held=max(last.held, passage.held)
+                last,
+                end=passage.end,
+                score=max(last.score, passage.score),
+                coverage=max(last.coverage, passage.coverage),
             )
         else:
             joined.append(passage)

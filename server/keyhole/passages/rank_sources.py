@@ -25,8 +25,8 @@ def rank_sources(texts: Sequence[str], queries: Sequence[str]) -> Ranked:
 
     A score is the share of the query's weight that a passage and its context hold; a term's weight is its rarity in all
     texts. `queries` are phrasings of one question: a passage's score is the mean over them, because agreement says more
-    than the favourite of one phrasing (Fox and Shaw, "Combination of multiple searches", TREC 1994), and its `held` is
-    the largest of them.
+    than the favourite of one phrasing (Fox and Shaw, "Combination of multiple searches", TREC 1994). Its `coverage` is
+    the largest over them.
     """
     numbers = [number for number, text in enumerate(texts) if text]
     indexes = [Index(texts[number]) for number in numbers]
@@ -81,16 +81,16 @@ def join_spans(text: str, spans: Sequence[tuple[int, int]], labels: Sequence[str
 
 def _rank_passages(index: Index, by_query: Sequence[WindowScores]) -> tuple[Passage, ...]:
     """Return the passages of one text that hold a term of any query, best first."""
-    scores, held = [0.0] * index.size, [0.0] * index.size
+    scores, coverage = [0.0] * index.size, [0.0] * index.size
     for scored in by_query:
         for window, value in enumerate(scored.scores):
             scores[window] += value / scored.query_weight / len(by_query)
         for window, value in enumerate(dict(scored.stages).get("context", ())):
-            held[window] = max(held[window], value / scored.query_weight)
+            coverage[window] = max(coverage[window], value / scored.query_weight)
     passages = [
         (max(scores[first:last]), first, last, share)
         for first, last in _join_short_windows(index)
-        if (share := max(held[first:last])) > 0
+        if (share := max(coverage[first:last])) > 0
     ]
     passages.sort(key=lambda passage: (-passage[0], passage[1]))
     return tuple(
