@@ -1,13 +1,13 @@
-"""Hostile arguments of read_artifact, each to a real server over stdio, in both protocol eras.
+"""Send hostile read_artifact arguments to a real server over stdio, in both protocol eras.
 
     python -m benchmarks.server.artifact_args FILE
 
-FILE has one JSON object a line: `id`, the arguments as `case`, and what they must give as `expect`. Ids in angle
-brackets stand for artifacts that are made here: `<valid>` for a page on loopback, `<valid-unicode>` for one of
-characters beyond the basic plane, which is also read in random steps that must give it again to the character,
-`<evicted-during-read>` for one that left between two calls, `<other-session-same-user>` for one that another server
-process on the same folder fetched. Whatever comes back must be short, must say nothing of Keyhole's inside, and must
-not repeat more of an id than 64 characters, or a control in it. Exit code 1 where a row fails.
+Each line of FILE is a JSON object: `id`, the arguments as `case`, and the required outcome as `expect`. Ids in angle
+brackets stand for artifacts that the benchmark creates: `<valid>` is a page on loopback; `<valid-unicode>` has
+characters beyond the basic plane and is also read in random steps, which must return it unchanged;
+`<evicted-during-read>` was removed between two calls; `<other-session-same-user>` was fetched by another server process
+on the same folder. Errors must be short, must not expose Keyhole's internals, and must not repeat more than 64
+characters of an id or any control character. Exits with 1 if a row fails.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from tempfile import TemporaryDirectory
 from threading import Thread
 from typing import Any, Final
 
-from benchmarks.server.wire import ERAS, SERVER, Wire, started, text_of
+from benchmarks.server.wire import ERAS, SERVER, Wire, run_server, text_of
 
 TEXT: Final = "".join(f"Line {n} of a page that is kept.\n" for n in range(3_000))
 ASTRAL: Final = "".join(f"😀𝒳 {n} ünïcödé 中文 👩‍👩‍👧\n" for n in range(2_000))
@@ -38,20 +38,20 @@ PAGES: Final = {
     "/other": "Another session's page.\n",
 }
 WALKS: Final = 20
-"""Times that the text beyond the basic plane is read in random steps, which together must give it again."""
+"""How often the text beyond the basic plane is read in random steps."""
 CODES: Final = {"artifact_not_found": "unknown_artifact", "artifact_expired": "expired_artifact"}
-"""Ours for the codes that the rows name."""
-MAX_TOLD: Final = 1_000
-"""Characters of an error: it names what is wrong and the next step."""
+"""Keyhole's codes for those that the rows name."""
+MAX_ERROR_CHARS: Final = 1_000
+"""Most characters of an error message."""
 
 _BODY: Final = re.compile(r"--- untrusted text (\w{8}) ---\n(.*)\n--- end \1 ---", re.DOTALL)
-_INSIDE: Final = re.compile(r"Traceback|File \"|sqlite|psycopg|\.py\b|/tmp|OperationalError|OverflowError")
+_INTERNALS: Final = re.compile(r"Traceback|File \"|sqlite|psycopg|\.py\b|/tmp|OperationalError|OverflowError")
 _CONTROLS: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202e]")
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
-    """Ids and texts that the rows' placeholders stand for."""
+class Placeholders:
+    """Ids and texts for the rows' placeholders."""
 
     ids: dict[str, str]
     astral: str
@@ -59,7 +59,7 @@ class Made:
 
 @contextmanager
 def site() -> Iterator[int]:
-    """The pages, as plain text, on loopback; the port."""
+    """Serve the pages as plain text on loopback; yield the port."""
 
     class Site(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
@@ -79,16 +79,16 @@ def site() -> Iterator[int]:
         server.shutdown()
 
 
-def fetched(wire: Wire, base: str, path: str) -> str:
-    """The id of a page that is fetched now."""
+def fetch_page(wire: Wire, base: str, path: str) -> str:
+    """Fetch a page; return its artifact's id."""
     answer = wire.call("web_fetch", {"url": base + path})
     return str(answer["result"]["_meta"]["keyhole"]["artifact_id"])
 
 
-def made(wire: Wire, base: str, home: str, settings: dict[str, str]) -> Made:
-    """Fetch what the placeholders stand for."""
-    ids = {"<valid>": fetched(wire, base, "/valid"), "<valid-unicode>": fetched(wire, base, "/unicode")}
-    ids["<evicted-during-read>"] = gone = fetched(wire, base, "/gone")
+def fetch_placeholders(wire: Wire, base: str, home: str, settings: dict[str, str]) -> Placeholders:
+    """Fetch the pages of the placeholders."""
+    ids = {"<valid>": fetch_page(wire, base, "/valid"), "<valid-unicode>": fetch_page(wire, base, "/unicode")}
+    ids["<evicted-during-read>"] = gone = fetch_page(wire, base, "/gone")
     wire.call("read_artifact", {"id": gone})
     command = [sys.executable, "-m", "keyhole", "artifacts", "rm", gone]
     subprocess.run(
@@ -97,13 +97,13 @@ def made(wire: Wire, base: str, home: str, settings: dict[str, str]) -> Made:
         check=True,
         capture_output=True,
     )
-    with started(home, wire.era, **settings) as other:
-        ids["<other-session-same-user>"] = fetched(other, base, "/other")
-    return Made(ids, walked(wire, ids["<valid-unicode>"], lambda: 3_000))
+    with run_server(home, wire.era, **settings) as other:
+        ids["<other-session-same-user>"] = fetch_page(other, base, "/other")
+    return Placeholders(ids, read_in_steps(wire, ids["<valid-unicode>"], lambda: 3_000))
 
 
-def walked(wire: Wire, id: str, step: Callable[[], int]) -> str:
-    """A text as reading on gives it, `step()` characters at a time."""
+def read_in_steps(wire: Wire, id: str, step: Callable[[], int]) -> str:
+    """Return a text as consecutive reads of `step()` characters return it."""
     text, offset = "", 0
     while True:
         answer = wire.call("read_artifact", {"id": id, "offset": offset, "limit": step()})
@@ -116,23 +116,23 @@ def walked(wire: Wire, id: str, step: Callable[[], int]) -> str:
         offset = facts["next"]["offset"]
 
 
-def walks(wire: Wire, made: Made, seed: int) -> bool:
-    """Whether reading in random steps gives the text again."""
+def is_read_back(wire: Wire, fetch_placeholders: Placeholders, seed: int) -> bool:
+    """Return whether reads in random steps return the whole text."""
     step = partial(random.Random(seed).randint, 500, 4_000)
-    return walked(wire, made.ids["<valid-unicode>"], step) == made.astral
+    return read_in_steps(wire, fetch_placeholders.ids["<valid-unicode>"], step) == fetch_placeholders.astral
 
 
-def fault(row: dict[str, Any], wire: Wire, made: Made) -> str:
-    """What is wrong with the answer to a row, "" where nothing is."""
+def find_fault(row: dict[str, Any], wire: Wire, fetch_placeholders: Placeholders) -> str:
+    """Return the fault of the answer to a row, or ""."""
     case = dict(row["case"])
     expect = str(row["expect"])
     id = case.get("id")
-    case["id"] = made.ids.get(id, id) if isinstance(id, str) else id
-    exact = _offset(case, made.astral)
+    case["id"] = fetch_placeholders.ids.get(id, id) if isinstance(id, str) else id
+    exact = _offset(case, fetch_placeholders.astral)
     answer = wire.call("read_artifact", case)
     text = text_of(answer)
     is_error = "error" in answer or answer["result"].get("isError", False)
-    if is_error and (wrong := _badly_told(text, id)):
+    if is_error and (wrong := _error_fault(text, id)):
         return wrong
     if expect.startswith("error:"):
         codes = [CODES.get(code, code) for code in expect.removeprefix("error:").split("|")]
@@ -142,12 +142,12 @@ def fault(row: dict[str, Any], wire: Wire, made: Made) -> str:
     if is_error:
         return f"expected success, got {text[:200]!r}"
     found = _BODY.search(text)
-    right = exact is None or (found is not None and made.astral.startswith(found[2], exact))
+    right = exact is None or (found is not None and fetch_placeholders.astral.startswith(found[2], exact))
     return "" if right else f"not the text from {exact}"
 
 
 def _offset(case: dict[str, Any], text: str) -> int | None:
-    """Put the number into a case whose offset is a word, and say which it is."""
+    """Replace a word as a case's offset by its number, and return it."""
     named = {"mid-surrogate-pair": 1, "end-1": len(text) - 1, "end": len(text)}
     if case.get("offset") not in named:
         return None
@@ -155,27 +155,29 @@ def _offset(case: dict[str, Any], text: str) -> int | None:
     return int(case["offset"])
 
 
-def _badly_told(text: str, id: object) -> str:
-    if len(text) > MAX_TOLD:
+def _error_fault(text: str, id: object) -> str:
+    if len(text) > MAX_ERROR_CHARS:
         return f"an error of {len(text):,} characters"
-    if found := _INSIDE.search(text) or _CONTROLS.search(text):
+    if found := _INTERNALS.search(text) or _CONTROLS.search(text):
         return f"an error says {found[0]!r}"
     return "an error repeats the id" if isinstance(id, str) and len(id) > 64 and id[:65] in text else ""
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Print one line an era and one for each fault."""
+    """Print one line for each era and one for each fault."""
     rows = [json.loads(line) for line in Path(arguments[0]).read_text(encoding="utf-8").splitlines()]
     failed = 0
     for era in ERAS:
         with site() as port, TemporaryDirectory() as home:
             settings = {"KEYHOLE_ALLOW_PRIVATE": f"127.0.0.1:{port}", "KEYHOLE_ROBOTS": "off"}
-            with started(home, era, **settings) as wire:
-                things = made(wire, f"http://127.0.0.1:{port}", home, settings)
-                wrong = [f"{row['id']}: {told}" for row in rows if (told := fault(row, wire, things))]
+            with run_server(home, era, **settings) as wire:
+                things = fetch_placeholders(wire, f"http://127.0.0.1:{port}", home, settings)
+                wrong = [f"{row['id']}: {told}" for row in rows if (told := find_fault(row, wire, things))]
                 if things.astral.strip() != ASTRAL.strip():
-                    wrong.append("the text beyond the basic plane is another one")
-                wrong += [f"walk {walk} gave another text" for walk in range(WALKS) if not walks(wire, things, walk)]
+                    wrong.append("the text beyond the basic plane was changed")
+                wrong += [
+                    f"walk {walk} gave another text" for walk in range(WALKS) if not is_read_back(wire, things, walk)
+                ]
         failed += len(wrong)
         print(f"{era}: {len(rows)} rows, {len(wrong)} faults")
         print("".join(f"  {line}\n" for line in wrong), end="")

@@ -1,7 +1,9 @@
-"""What a person waits for at a prompt: each command from its start to its exit. `python -m benchmarks.server.command_line`.
+"""Time each command from its start to its exit.
 
-Processes of this Python, one after the other, in turns, beside one that does nothing, so that what the machine does
-meanwhile meets all. Nothing but loopback is touched; the home folder is a new one.
+    python -m benchmarks.server.command_line [--rounds 9]
+
+The commands run one after the other in turns, next to a process that does nothing, so that changes in the machine's
+load affect all of them. The network is loopback; the home folder is a new one.
 """
 
 from __future__ import annotations
@@ -18,19 +20,19 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-ROOT: Final = Path(__file__).resolve().parents[2]
 from keyhole.cli.demo_site import fixtures_folder, recorded_pages, serve
-from keyhole.config.toml_file import template
+from keyhole.config.toml_file import settings_template
 
+ROOT: Final = Path(__file__).resolve().parents[2]
 PATIENCE: Final = 60.0
-"""Seconds for one command: a hundred times what it takes."""
+"""Seconds for one command: a hundred times what it needs."""
 PAGE: Final = fixtures_folder() / "sqlite-wal" / "body"
 QUESTION: Final = "checkpoint starvation"
 NOTHING: Final = "python -c pass"
 
 
 def commands(url: str) -> dict[str, tuple[str, ...]]:
-    """What is measured; the page has been fetched before."""
+    """Return the measured commands; the page has been fetched before."""
     keyhole = ("-m", "keyhole")
     return {
         NOTHING: ("-c", "pass"),
@@ -48,11 +50,11 @@ def commands(url: str) -> dict[str, tuple[str, ...]]:
     }
 
 
-def measured(rounds: int) -> dict[str, list[float]]:
-    """Milliseconds of each command in each round."""
+def measure(rounds: int) -> dict[str, list[float]]:
+    """Return the milliseconds of each command in each round."""
     with serve(recorded_pages()) as port, tempfile.TemporaryDirectory() as folder:
         file = Path(folder, "config.toml")
-        file.write_text(re.sub(r"(?m)^# (?=[a-z_]+ = )", "", template()), encoding="utf-8")
+        file.write_text(re.sub(r"(?m)^# (?=[a-z_]+ = )", "", settings_template()), encoding="utf-8")
         file.chmod(0o600)
         environment = {
             **os.environ,
@@ -62,26 +64,26 @@ def measured(rounds: int) -> dict[str, list[float]]:
             "KEYHOLE_ALLOW_PRIVATE": f"127.0.0.1:{port}",
         }
         asked = commands(f"http://127.0.0.1:{port}/sqlite-wal")
-        _timed(asked["fetch URL, stored"], environment)
+        _time_command(asked["fetch URL, stored"], environment)
         times: dict[str, list[float]] = {name: [] for name in asked}
         for _ in range(rounds):
             for name, words in asked.items():
                 filed = {"KEYHOLE_CONFIG": str(file)} if "with a file" in name else {}
-                times[name].append(_timed(words, {**environment, **filed}))
+                times[name].append(_time_command(words, {**environment, **filed}))
     return times
 
 
-def _timed(words: tuple[str, ...], environment: Mapping[str, str]) -> float:
+def _time_command(words: tuple[str, ...], environment: Mapping[str, str]) -> float:
     begun = time.perf_counter()
     subprocess.run([sys.executable, *words], env=environment, check=True, stdout=subprocess.DEVNULL, timeout=PATIENCE)
     return 1_000 * (time.perf_counter() - begun)
 
 
 def main() -> int:
-    """Measure, and print a table."""
+    """Measure and print a table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=9)
-    times = measured(parser.parse_args().rounds)
+    times = measure(parser.parse_args().rounds)
     print("| command | min / median / max, ms |\n|---|---:|")
     for name, each in times.items():
         print(f"| {name} | {min(each):.0f} / {statistics.median(each):.0f} / {max(each):.0f} |")

@@ -1,11 +1,11 @@
-"""Hostile and odd HTTP requests against the real server, over raw sockets: which status does each one get.
+"""Send hostile and odd HTTP requests to the real server over raw sockets, and check the statuses.
 
     python -m benchmarks.server.http_cases FILE [--idle 1000] [--rows 5]
 
-FILE has one JSON object a line: `case` (headers, method, path, body, rpc) and the statuses that `expect` allows, or a
-`check` in words. Each row is sent to `keyhole serve --http` in three profiles: without authentication, with a file of
-tokens, and stateless with a real OAuth issuer on loopback. What must hold beside the status is checked too: no token
-in the log at DEBUG, memory within 60 MB, `tools/list` within a second meanwhile. About a minute.
+Each line of FILE is a JSON object: `case` (headers, method, path, body, rpc) and the allowed statuses as `expect`, or a
+`check` in words. Each row is sent to `keyhole serve --http` in three profiles: without authentication, with a token
+file, and stateless with a real OAuth issuer on loopback. Also checked: no token in the log at DEBUG, memory within
+60 MB, `tools/list` within a second meanwhile. About a minute.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ from typing import Any, Final
 
 import jwt
 
-from keyhole.config.config import Config, load
+from keyhole.config.config import Config, parse_config
 from keyhole.serve.http.asgi import App, Message, Receive, Scope, Send
-from keyhole.serve.http.auth.authenticate import authenticated, verifier
-from keyhole.serve.http.auth.token_file import Grant, digest_of, line_of, new_token
-from keyhole.serve.http.bodies import MAX_OPENERS, Bounded, body_refusal
-from keyhole.serve.http.host_check import gated
+from keyhole.serve.http.auth.authenticate import add_authentication, create_verifier
+from keyhole.serve.http.auth.token_file import Grant, format_grant, hash_token, new_token
+from keyhole.serve.http.bodies import MAX_OPENERS, BodyMiddleware, check_body
+from keyhole.serve.http.host_check import add_host_check
 from tests.support.http_server import KEYHOLE, Server, send, started
 from tests.support.issuer import AUDIENCE, Issuer, issuer, private_key
 
@@ -49,23 +49,24 @@ META: Final = {
     "io.modelcontextprotocol/clientCapabilities": {},
 }
 MAX_GROWTH: Final = 60_000
-"""Kilobytes of memory that all rows together may cost the server."""
+"""Kilobytes by which all rows together may grow the server."""
 MAX_CROWD: Final = 150_000
-"""Kilobytes that 200 large bodies at once may cost: uvicorn's and asyncio's buffers hold some 300 for each connection
-before our layer is asked, and what was freed is not given back at once."""
-INSIDE: Final = "/srv/private/path of the server"
-FORCED: Final = f"""
+"""Kilobytes that 200 concurrent large bodies may cost: uvicorn's and asyncio's buffers hold some 300 per connection
+before our middleware runs, and freed memory is not returned at once."""
+INTERNAL_PATH: Final = "/srv/private/path of the server"
+FAILING_SERVER: Final = f"""
 import sys
-from keyhole import cli, serving
+from keyhole.cli.main import main
+from keyhole.serve import run
 def broken(self):
-    raise RuntimeError({INSIDE!r})
-serving._Maker._make = broken
-sys.exit(cli.main(["serve", "--http", "--port", "0"]))
+    raise RuntimeError({INTERNAL_PATH!r})
+run._TenantsLoader._load = broken
+sys.exit(main(["serve", "--http", "--port", "0"]))
 """
 
 
-def encoded(server: Server, row: dict[str, Any], session: str = "") -> bytes:
-    """The bytes of a row's request."""
+def encode_request(server: Server, row: dict[str, Any], session: str = "") -> bytes:
+    """Return the bytes of a row's request."""
     body, more = _body(row)
     token = server.tokens.get("valid")
     fields: dict[str, str | None] = {
@@ -77,19 +78,19 @@ def encoded(server: Server, row: dict[str, Any], session: str = "") -> bytes:
         **more,
     }
     for name, value in row.get("headers", {}).items():
-        fields[name] = None if value is None else _filled(value, server)
+        fields[name] = None if value is None else _fill_placeholders(value, server)
     pairs = [(name, value) for name, value in fields.items() if value is not None]
     if two := row.get("raw_two_auth"):
         pairs = [pair for pair in pairs if pair[0] != "Authorization"]
-        pairs += [("Authorization", _filled(value, server)) for value in two]
-    method, path = row.get("method", "POST"), _filled(row.get("path", "/mcp"), server)
+        pairs += [("Authorization", _fill_placeholders(value, server)) for value in two]
+    method, path = row.get("method", "POST"), _fill_placeholders(row.get("path", "/mcp"), server)
     if "Transfer-Encoding" not in fields and method == "POST":
         pairs.append(("Content-Length", str(len(body))))
     head = "".join(f"{name}: {value}\r\n" for name, value in pairs)
     return f"{method} {path} HTTP/1.1\r\n{head}\r\n".encode("latin-1") + (body if method == "POST" else b"")
 
 
-def _filled(text: str, server: Server) -> str:
+def _fill_placeholders(text: str, server: Server) -> str:
     text = text.replace("{port}", str(server.port))
     for name, token in server.tokens.items():
         text = text.replace(f"<{name}>", token)
@@ -110,7 +111,7 @@ def _body(row: dict[str, Any]) -> tuple[bytes, dict[str, str | None]]:
 
 
 def message(method: str, params: dict[str, Any]) -> bytes:
-    """A JSON-RPC request."""
+    """Return a JSON-RPC request."""
     return json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).encode()
 
 
@@ -145,20 +146,20 @@ OWN_ROWS: tuple[dict[str, Any], ...] = (
     {"case": {"name": "Host in absolute form", "path": "http://evil.example/mcp"}, "expect": [404]},
     {"case": {"name": "UTF-16", "headers": {"Content-Type": "application/json; charset=utf-16"}}, "expect": [415]},
 )
-"""What the file leaves out."""
+"""Rows in addition to the file's."""
 
 
 def session_of(server: Server) -> str:
-    """A session of the legacy era; none where the server keeps none."""
-    found = re.search(r"(?i)mcp-session-id: (\S+)", send(server.port, encoded(server, {})).text)
+    """Open a session of the legacy era; return "" if the server keeps no sessions."""
+    found = re.search(r"(?i)mcp-session-id: (\S+)", send(server.port, encode_request(server, {})).text)
     return found[1] if found else ""
 
 
-def wrong(server: Server, profile: str, row: dict[str, Any]) -> str:
-    """What is wrong with the answer to a row, or nothing."""
+def find_fault(server: Server, profile: str, row: dict[str, Any]) -> str:
+    """Return the fault of the answer to a row, or ""."""
     case, expect = row["case"], row["expect"]
     session = session_of(server) if "rpc" in case else ""
-    reply = send(server.port, encoded(server, case, session))
+    reply = send(server.port, encode_request(server, case, session))
     if reply.status not in expect:
         return f"{reply.status}, not {expect}: {reply.text[-300:]}"
     if "rpc" in case and ("root:" in reply.text or '"error"' not in reply.text):
@@ -173,22 +174,22 @@ def wrong(server: Server, profile: str, row: dict[str, Any]) -> str:
 
 
 def memory(server: Server) -> int:
-    """Kilobytes of a server."""
+    """Return the resident memory of a server, in kilobytes."""
     status = Path(f"/proc/{server.process.pid}/status").read_text()
     return int(re.findall(r"VmRSS:\s+(\d+)", status)[0])
 
 
 def run_rows(server: Server, profile: str, rows: Sequence[dict[str, Any]]) -> int:
-    """Send every row; how many were answered wrongly."""
+    """Send every row; return the number of failures."""
     failed, before = 0, memory(server)
     for row in rows:
         if "check" in row["case"] or (profile == "plain" and "profile" in row["case"]):
             continue
         start = time.perf_counter()
         beside: list[float] = []
-        other = Thread(target=lambda taken=beside: taken.append(listed(server)))
+        other = Thread(target=lambda taken=beside: taken.append(time_list(server)))
         other.start()
-        fault = wrong(server, profile, row)
+        fault = find_fault(server, profile, row)
         other.join()
         slow = "" if beside and beside[0] < 1 else f"tools/list took {beside} s meanwhile"
         if fault or slow:
@@ -202,25 +203,25 @@ def run_rows(server: Server, profile: str, rows: Sequence[dict[str, Any]]) -> in
     return failed + (growth > MAX_GROWTH) + len(leaked)
 
 
-def listed(server: Server) -> float:
-    """Seconds that a list of the tools takes, of the modern era, which needs no session."""
+def time_list(server: Server) -> float:
+    """Return the seconds of a tools/list in the modern era, which needs no session."""
     start = time.perf_counter()
     body = {"Mcp-Protocol-Version": MODERN, "Mcp-Method": "tools/list"}
-    request = encoded(server, {"headers": body, "body": message("tools/list", {"_meta": META}).decode()})
+    request = encode_request(server, {"headers": body, "body": message("tools/list", {"_meta": META}).decode()})
     reply = send(server.port, request)
     assert reply.status == 200, reply
     return time.perf_counter() - start
 
 
 def check_default_address(server: Server) -> str:
-    """Every address that the port is listened on."""
+    """Check that the server listens on 127.0.0.1 only."""
     rows = [line.split() for name in ("tcp", "tcp6") for line in Path("/proc/net", name).read_text().splitlines()[1:]]
     local = {row[1] for row in rows if row[3] == "0A" and row[1].endswith(f":{server.port:04X}")}
     return "" if local == {f"0100007F:{server.port:04X}"} else f"listens on {local}"
 
 
 def check_refusal() -> str:
-    """Addresses that others reach, without settings."""
+    """Check that public addresses are refused without settings."""
     for host in ("0.0.0.0", "::"):  # noqa: S104 - they must be refused
         with tempfile.TemporaryDirectory() as home:
             environment = {"PATH": os.environ["PATH"], "KEYHOLE_CONFIG": "off", "KEYHOLE_HOME": home}
@@ -232,71 +233,71 @@ def check_refusal() -> str:
 
 
 def check_forced() -> str:
-    """An exception inside, in both eras."""
+    """Check that an internal exception is not exposed, in both eras."""
     call = {"name": "read_artifact", "arguments": {"id": "none"}}
-    with started({}, (sys.executable, "-c", FORCED)) as server:
+    with started({}, (sys.executable, "-c", FAILING_SERVER)) as server:
         headers = {"Mcp-Protocol-Version": MODERN, "Mcp-Method": "tools/call", "Mcp-Name": "read_artifact"}
         modern = {"headers": headers, "body": message("tools/call", {**call, "_meta": META}).decode()}
         legacy = {"body": message("tools/call", call).decode()}
         for row, session in ((modern, ""), (legacy, session_of(server))):
-            reply = send(server.port, encoded(server, row, session))
-            if reply.status not in {200, 500} or re.search(f'Traceback|File "|KEYHOLE_|{INSIDE}', reply.text):
+            reply = send(server.port, encode_request(server, row, session))
+            if reply.status not in {200, 500} or re.search(f'Traceback|File "|KEYHOLE_|{INTERNAL_PATH}', reply.text):
                 return f"{reply.status} {reply.text[-500:]}"
     return ""
 
 
 def check_idle(server: Server, count: int) -> str:
-    """Lists of the tools while many connections do nothing."""
+    """Check tools/list with many idle connections."""
     with ExitStack() as stack:
         for _ in range(count):
             stack.enter_context(socket.create_connection(("127.0.0.1", server.port), timeout=10))
-        times = sorted(listed(server) for _ in range(100))
+        times = sorted(time_list(server) for _ in range(100))
     p95 = times[94]
     print(f"{count} idle connections: tools/list p50 {times[49] * 1e3:.0f} ms, p95 {p95 * 1e3:.0f} ms")
     return "" if p95 < 1 else f"p95 {p95:.2f} s"
 
 
 def check_many_bodies(server: Server, count: int) -> str:
-    """Memory and other calls while many large bodies come and stop short of their ends."""
+    """Check memory and other calls while many large bodies remain incomplete."""
     before = memory(server)
-    head = encoded(server, {"body": ""}).replace(b"Content-Length: 0", b"Content-Length: 900000")
+    head = encode_request(server, {"body": ""}).replace(b"Content-Length: 0", b"Content-Length: 900000")
     with ExitStack() as stack:
         for _ in range(count):
             connection = stack.enter_context(socket.create_connection(("127.0.0.1", server.port), timeout=10))
-            with suppress(OSError):  # a full server has answered
+            with suppress(OSError):  # the full server has answered and closed
                 connection.sendall(head + b"{" + b" " * 890_000)
-        times = sorted(listed(server) for _ in range(20))
+        times = sorted(time_list(server) for _ in range(20))
         growth = memory(server) - before
     print(f"{count} bodies of 0.9 MB that never end: {growth / 1_000:.0f} MB more, tools/list {times[-1] * 1e3:.0f} ms")
     return "" if growth < MAX_CROWD and times[-1] < 1 else f"{growth} KB more, tools/list {times[-1]:.2f} s"
 
 
 async def overhead(server: Issuer, folder: Path, calls: int = 2_000) -> None:
-    """What our layers add to a request, in this process and over nothing: microseconds, and a hostile body's worst."""
+    """Print the microseconds that the middleware adds to a request, and the time of the worst body."""
     body = message("tools/call", {"name": "read_artifact", "arguments": {"id": "a" * 16}})
     for name, (settings, tokens) in {"tokens": file_tokens(folder), "oauth": oauth_tokens(server)}.items():
-        app = layered(load({**settings, "KEYHOLE_ALLOWED_HOSTS": "127.0.0.1"}))
+        app = build_middleware(parse_config({**settings, "KEYHOLE_ALLOWED_HOSTS": "127.0.0.1"}))
         authorization = f"Bearer {tokens['valid']}".encode()
         headers = [(b"host", b"127.0.0.1"), (b"content-type", b"application/json"), (b"authorization", authorization)]
-        times = sorted([await answered(app, body, headers) for _ in range(calls)])
+        times = sorted([await time_request(app, body, headers) for _ in range(calls)])
         print(f"layers with {name}: p50 {times[calls // 2] * 1e6:.0f} us, p95 {times[calls * 95 // 100] * 1e6:.0f} us")
     start = time.perf_counter()
-    assert body_refusal(b'{"a":[' + b"[]," * (MAX_OPENERS - 2) + b'"' + b"a" * 900_000 + b'"]}') is None
+    assert check_body(b'{"a":[' + b"[]," * (MAX_OPENERS - 2) + b'"' + b"a" * 900_000 + b'"]}') is None
     print(f"a megabyte with as many brackets as may be: {(time.perf_counter() - start) * 1e3:.0f} ms")
 
 
-def layered(config: Config) -> App:
-    """Our layers over an application that answers at once."""
+def build_middleware(config: Config) -> App:
+    """Return the middleware around an application that answers at once."""
 
     async def app(_scope: Scope, receive: Receive, send: Send) -> None:
         await receive()
         await send({"type": "http.response.start", "status": 200, "headers": []})
 
-    return gated(authenticated(Bounded(app, 1_000_000), config, verifier(config)), config)
+    return add_host_check(add_authentication(BodyMiddleware(app, 1_000_000), config, create_verifier(config)), config)
 
 
-async def answered(app: App, body: bytes, headers: list[tuple[bytes, bytes]]) -> float:
-    """Seconds until an application has answered a request."""
+async def time_request(app: App, body: bytes, headers: list[tuple[bytes, bytes]]) -> float:
+    """Return the seconds until an application has answered a request."""
     sent: list[Message] = []
 
     async def receive() -> Message:
@@ -314,18 +315,18 @@ async def answered(app: App, body: bytes, headers: list[tuple[bytes, bytes]]) ->
 
 
 def file_tokens(folder: Path) -> tuple[dict[str, str], dict[str, str]]:
-    """The settings of a server with a file of tokens, and tokens to call it with."""
+    """Return the settings of a server with a token file, and tokens for it."""
     valid, expired, now = new_token(), new_token(), datetime.now(UTC)
-    grants = (Grant(digest_of(valid), "alice", now), Grant(digest_of(expired), "bob", now, now - timedelta(days=1)))
+    grants = (Grant(hash_token(valid), "alice", now), Grant(hash_token(expired), "bob", now, now - timedelta(days=1)))
     path = folder / "tokens"
-    path.write_text("\n".join(map(line_of, grants)))
+    path.write_text("\n".join(map(format_grant, grants)))
     path.chmod(0o600)
     forged = {name: new_token() for name in ("wrong-audience", "alg-none", "other-issuer")}
     return {"KEYHOLE_TOKENS_FILE": str(path)}, {"valid": valid, "expired": expired, **forged}
 
 
 def oauth_tokens(server: Issuer) -> tuple[dict[str, str], dict[str, str]]:
-    """The settings of a stateless server that asks a real issuer, and tokens to call it with."""
+    """Return the settings of a stateless server with a real issuer, and tokens for it."""
     tokens = {
         "valid": server.token(),
         "expired": server.token(exp=int(time.time()) - 3_600),
@@ -338,7 +339,7 @@ def oauth_tokens(server: Issuer) -> tuple[dict[str, str], dict[str, str]]:
 
 
 def main() -> int:
-    """All rows in all profiles; 0 when every one was answered as it must be."""
+    """Run all rows in all profiles; return 0 if all pass."""
     parser = argparse.ArgumentParser(description="Hostile HTTP requests against the real server.")
     parser.add_argument("file", type=Path)
     parser.add_argument("--idle", type=int, default=1_000, help="idle connections, default 1000")

@@ -1,4 +1,4 @@
-"""What the HTTP server costs while nothing much happens: idle connections, sessions, and being told of stages.
+"""Measure the HTTP server's cost of idle connections, sessions and instrumentation.
 
     python -m benchmarks.server.http_server [--idle 1000] [--sessions 500]
 
@@ -41,7 +41,7 @@ LIST: Final = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """What was measured: milliseconds, bytes, seconds."""
+    """Results: milliseconds, bytes, seconds."""
 
     alone: tuple[float, float]
     """Median and 95th percentile of tools/list."""
@@ -54,8 +54,8 @@ class Figures:
 
 
 @contextmanager
-def server(home: str) -> Iterator[tuple[subprocess.Popen[bytes], int]]:
-    """The server's process and port."""
+def run_server(home: str) -> Iterator[tuple[subprocess.Popen[bytes], int]]:
+    """Run the server; yield its process and port."""
     process = subprocess.Popen(
         [sys.executable, "-m", "keyhole", "serve", "--http", "--port", "0"],
         stderr=subprocess.PIPE,
@@ -73,7 +73,7 @@ def server(home: str) -> Iterator[tuple[subprocess.Popen[bytes], int]]:
 
 
 def ask(port: int, method: str, path: str, body: Any = None, **more: str) -> tuple[int, str | None]:
-    """Status and session of one request on a connection of its own."""
+    """Send a request on a new connection; return its status and session."""
     connection = HTTPConnection("127.0.0.1", port, timeout=PATIENCE)
     try:
         connection.request(method, path, json.dumps(body) if body else None, HEADERS | more)
@@ -84,16 +84,16 @@ def ask(port: int, method: str, path: str, body: Any = None, **more: str) -> tup
         connection.close()
 
 
-def session(port: int) -> str:
-    """A new session's id."""
+def open_session(port: int) -> str:
+    """Open a session; return its id."""
     status, id = ask(port, "POST", "/mcp", INITIALIZE)
     assert status == 200
     assert id
     return id
 
 
-def stream(port: int, id: str) -> socket.socket:
-    """A session's stream, open and without a message."""
+def open_stream(port: int, id: str) -> socket.socket:
+    """Return an open stream of a session, without messages."""
     head = f"GET /mcp HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nAccept: text/event-stream\r\nMcp-Session-Id: {id}\r\n\r\n"
     connection = socket.create_connection(("127.0.0.1", port), timeout=PATIENCE)
     connection.sendall(head.encode())
@@ -101,9 +101,9 @@ def stream(port: int, id: str) -> socket.socket:
     return connection
 
 
-def listed(port: int, count: int) -> tuple[float, float]:
-    """Median and 95th percentile of so many tools/list of one session, in milliseconds."""
-    own, times = session(port), []
+def time_list(port: int, count: int) -> tuple[float, float]:
+    """Return median and 95th percentile of `count` tools/list requests in one session, in milliseconds."""
+    own, times = open_session(port), []
     for _ in range(count):
         start = time.perf_counter()
         status, _ = ask(port, "POST", "/mcp", LIST, **{"Mcp-Session-Id": own, "Mcp-Protocol-Version": VERSION})
@@ -113,27 +113,27 @@ def listed(port: int, count: int) -> tuple[float, float]:
 
 
 def resident(process: subprocess.Popen[bytes]) -> int:
-    """Bytes."""
+    """Return the resident memory in bytes."""
     return int(Path(f"/proc/{process.pid}/statm").read_text().split()[1]) * resource.getpagesize()
 
 
 def measure(idle: int, sessions: int, calls: int = CALLS) -> Figures:
-    """Start a server, measure it, stop it."""
-    with tempfile.TemporaryDirectory() as home, server(home) as (process, port), ExitStack() as open_connections:
-        listed(port, calls)  # what a first call loads
-        alone = listed(port, calls)
+    """Start a server, measure it and stop it."""
+    with tempfile.TemporaryDirectory() as home, run_server(home) as (process, port), ExitStack() as open_connections:
+        time_list(port, calls)  # loads what a first call needs
+        alone = time_list(port, calls)
         before = resident(process)
         for _ in range(idle):
             open_connections.enter_context(socket.create_connection(("127.0.0.1", port), timeout=PATIENCE))
-        among_idle = listed(port, calls)
+        among_idle = time_list(port, calls)
         per_connection = (resident(process) - before) / idle
         before = resident(process)
-        ids = [session(port) for _ in range(sessions)]
+        ids = [open_session(port) for _ in range(sessions)]
         per_session = (resident(process) - before) / sessions
         before = resident(process)
         for id in ids:
-            open_connections.enter_context(stream(port, id))
-        among_streams = listed(port, calls)
+            open_connections.enter_context(open_stream(port, id))
+        among_streams = time_list(port, calls)
         per_stream = (resident(process) - before) / sessions
         start = time.perf_counter()
         process.send_signal(signal.SIGTERM)
@@ -142,24 +142,24 @@ def measure(idle: int, sessions: int, calls: int = CALLS) -> Figures:
         return Figures(alone, among_idle, among_streams, per_connection, per_session, per_stream, drained)
 
 
-def unheard() -> float:
-    """Nanoseconds that a stage costs where nobody listens."""
+def unobserved_stage() -> float:
+    """Return the nanoseconds of a stage without observers."""
     from keyhole.retrieval.instrumentation import stage
 
-    def told() -> None:
+    def run() -> None:
         with stage("fetch"):
             pass
 
-    return min(timeit.repeat(told, number=100_000, repeat=5)) / 100_000 * 1e9
+    return min(timeit.repeat(run, number=100_000, repeat=5)) / 100_000 * 1e9
 
 
-def heard() -> float:
-    """The same where metrics are counted."""
-    from keyhole.retrieval.instrumentation import listening
+def stage_with_metrics() -> float:
+    """Return the nanoseconds of a stage with metrics."""
+    from keyhole.retrieval.instrumentation import observed_by
     from keyhole.serve.http.telemetry.metrics import Metrics
 
-    with listening(Metrics()):
-        return unheard()
+    with observed_by(Metrics()):
+        return unobserved_stage()
 
 
 def main() -> None:
@@ -179,9 +179,9 @@ def main() -> None:
     print(f"memory of an idle connection           {figures.per_connection / 1_000:.1f} KB")
     print(f"memory of a session                    {figures.per_session / 1_000:.1f} KB")
     print(f"memory of its open stream              {figures.per_stream / 1_000:.1f} KB")
-    print(f"from SIGTERM to the end, nothing to do {figures.drained:.2f} s")
-    print(f"a stage that nobody listens to         {unheard():.0f} ns")
-    print(f"a stage that metrics count             {heard():.0f} ns")
+    print(f"from SIGTERM to the exit when idle      {figures.drained:.2f} s")
+    print(f"a stage without observers              {unobserved_stage():.0f} ns")
+    print(f"a stage with metrics                   {stage_with_metrics():.0f} ns")
 
 
 if __name__ == "__main__":

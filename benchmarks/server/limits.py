@@ -1,10 +1,12 @@
-"""Do limits hold under a flood, and over several servers: `python -m benchmarks.server.limits [flood|shared|killed|cost]`.
+"""Check that limits hold under a flood and across several servers.
 
-flood: one real server; polite tenants call once a second while a greedy one asks as fast as it can. Printed: whether
-the polite ones are served, how soon the greedy one is refused, the server's memory. shared: three servers with one
-PostgreSQL (a throw-away cluster); printed: the most connections that a site saw at once, and how many calls of greedy
-tenants began. killed: how long the places of a server that was killed stay taken. cost: what sharing adds to a call
-and to a fetch. All on loopback, about two minutes.
+    python -m benchmarks.server.limits [flood|shared|killed|cost]
+
+flood: polite tenants call one server once a second while a greedy one calls as fast as it can; prints whether the
+polite ones are served, how soon the greedy one is refused, and the server's memory. shared: three servers use one
+temporary PostgreSQL; prints the most connections to a site at once, and the calls that greedy tenants started. killed:
+prints how long the leases of a killed server stay in use. cost: prints the time that sharing adds to a call and to a
+fetch. All on loopback, about two minutes.
 """
 
 from __future__ import annotations
@@ -26,30 +28,30 @@ from contextlib import ExitStack, asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from keyhole.fetch.host_limits import PER_HOST
+from keyhole.fetch.host_limits import MAX_PER_HOST
 from keyhole.serve.http.limits.shared.calls import SharedCalls
 from keyhole.serve.http.limits.shared.hosts import SharedHosts
-from keyhole.serve.http.limits.shared.leases import RENEWED, SECONDS, Leases
+from keyhole.serve.http.limits.shared.leases import LEASE_SECONDS, RENEW_INTERVAL, Leases
 from keyhole.serve.http.limits.shared.link import Link
 from tests.support.postgresql import Database, binaries, cluster
 
 SERVER = Path(__file__).with_name("limits_server.py")
 POLITE_HOST, GREEDY_HOST = "127.0.0.1", "127.0.0.2"
 ANSWER_AFTER = 0.05
-"""Seconds that the site takes for a page."""
+"""Seconds that the site needs for a page."""
 NEVER = 60.0
-"""Seconds that a slow page takes, unless its client has gone."""
+"""Seconds that a slow page takes, unless its client disconnects."""
 META = {
     "io.modelcontextprotocol/protocolVersion": "2026-07-28",
     "io.modelcontextprotocol/clientInfo": {"name": "benchmark", "version": "1"},
     "io.modelcontextprotocol/clientCapabilities": {},
 }
-NUMBERS = itertools.count()
+PAGE_NUMBERS = itertools.count()
 
 
 @dataclass(slots=True)
 class Site:
-    """A site on loopback: each address a host of its own, with the most connections that were open at once."""
+    """A site on loopback with two hosts, which records the most open connections of each."""
 
     port: int = 0
     open: Counter[str] = field(default_factory=Counter)
@@ -90,8 +92,8 @@ async def site() -> AsyncIterator[Site]:
 
 
 @contextmanager
-def served(port: int, count: int, **settings: object) -> Iterator[tuple[list[int], int]]:
-    """Server processes for a site at this port: their ports, and the process id of the first."""
+def run_servers(port: int, count: int, **settings: object) -> Iterator[tuple[list[int], int]]:
+    """Run server processes for the site at this port; yield their ports and the process id of the first."""
     allowed = f"{POLITE_HOST}:{port},{GREEDY_HOST}:{port}"
     named = {f"KEYHOLE_{name.upper()}": str(value) for name, value in settings.items()}
     with tempfile.TemporaryDirectory() as home, ExitStack() as stack:
@@ -109,7 +111,7 @@ def served(port: int, count: int, **settings: object) -> Iterator[tuple[list[int
         for _ in range(count):
             process = subprocess.Popen([sys.executable, str(SERVER)], stdout=subprocess.PIPE, env=environment)
             processes.append(stack.enter_context(process))
-            stack.callback(process.kill)  # where it has not ended by itself, below
+            stack.callback(process.kill)  # if SIGTERM below did not end it
         ports = [int(process.stdout.readline()) for process in processes if process.stdout]
         try:
             yield ports, processes[0].pid
@@ -123,14 +125,14 @@ def served(port: int, count: int, **settings: object) -> Iterator[tuple[list[int
 
 @dataclass(slots=True)
 class Outcomes:
-    """How one tenant's calls ended, and after how many milliseconds."""
+    """The outcomes of one tenant's calls, with their milliseconds."""
 
     answered: list[float] = field(default_factory=list)
     refused: dict[str, list[float]] = field(default_factory=dict)
     failed: Counter[str] = field(default_factory=Counter)
 
     def note(self, began: float, status: int, body: bytes) -> None:
-        """One more."""
+        """Record one call."""
         took = 1_000 * (time.perf_counter() - began)
         if status == 200 and b'"isError":false' in body:
             self.answered.append(took)
@@ -141,8 +143,8 @@ class Outcomes:
 
 
 async def ask(server: int, tenant: str, host: str, port: int, outcomes: Outcomes, kind: str = "") -> None:
-    """One call of web_fetch for a page that nobody has asked for."""
-    arguments = {"url": f"http://{host}:{port}/{kind}{next(NUMBERS)}"}
+    """Call web_fetch for a new page."""
+    arguments = {"url": f"http://{host}:{port}/{kind}{next(PAGE_NUMBERS)}"}
     params = {"name": "web_fetch", "arguments": arguments, "_meta": META}
     body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}).encode()
     head = (
@@ -162,20 +164,20 @@ async def ask(server: int, tenant: str, host: str, port: int, outcomes: Outcomes
     outcomes.note(began, int(top.split()[1]) if top else 0, rest)
 
 
-async def calls(servers: list[int], tenant: str, host: str, port: int, outcomes: Outcomes, pause: float) -> None:
-    """One call after the other, until cancelled; the first of each tenant on another server."""
+async def make_calls(servers: list[int], tenant: str, host: str, port: int, outcomes: Outcomes, pause: float) -> None:
+    """Make one call after the other until cancelled; each tenant starts at another server."""
     for number in itertools.count(sum(tenant.encode())):
         await ask(servers[number % len(servers)], tenant, host, port, outcomes)
         await asyncio.sleep(pause)
 
 
-async def warm(servers: list[int], port: int) -> None:
-    """Let every server load what its first call loads."""
+async def warm_up(servers: list[int], port: int) -> None:
+    """Make a first call to every server, so that it loads its modules."""
     await asyncio.gather(*(ask(server, "warm", POLITE_HOST, port, Outcomes()) for server in servers))
 
 
-async def during(seconds: float, *work: asyncio.Task[None]) -> None:
-    """Let tasks run for so long."""
+async def run_for(seconds: float, *work: asyncio.Task[None]) -> None:
+    """Run tasks for this number of seconds, then cancel them."""
     await asyncio.wait(work, timeout=seconds, return_when=asyncio.FIRST_EXCEPTION)
     for task in work:
         task.cancel()
@@ -185,17 +187,17 @@ async def during(seconds: float, *work: asyncio.Task[None]) -> None:
 
 
 async def flood(seconds: float, connections: int, pause: float) -> None:
-    """One greedy tenant beside four polite ones."""
+    """Measure one greedy tenant next to four polite ones."""
     async with site() as web:
-        with served(web.port, 1) as ((server,), pid):
-            await warm([server], web.port)
+        with run_servers(web.port, 1) as ((server,), pid):
+            await warm_up([server], web.port)
             rows, memory = [], [resident(pid)]
             for name, greedy in (("alone", 0), ("beside the flood", connections), ("after it", 0)):
                 polite, rude = Outcomes(), Outcomes()
-                await during(
+                await run_for(
                     seconds if greedy else seconds / 2,
-                    *(start(calls([server], f"polite{n}", POLITE_HOST, web.port, polite, 1.0)) for n in range(4)),
-                    *(start(calls([server], "greedy", GREEDY_HOST, web.port, rude, pause)) for _ in range(greedy)),
+                    *(start(make_calls([server], f"polite{n}", POLITE_HOST, web.port, polite, 1.0)) for n in range(4)),
+                    *(start(make_calls([server], "greedy", GREEDY_HOST, web.port, rude, pause)) for _ in range(greedy)),
                 )
                 memory.append(resident(pid))
                 rows.append((name, polite, rude))
@@ -216,20 +218,21 @@ async def flood(seconds: float, connections: int, pause: float) -> None:
 
 
 async def shared(seconds: float, replicas: int) -> tuple[int, list[float]]:
-    """Several servers, one database, tenants that ask all servers for one host's pages: the most connections to it at
-    once, and the share of the permitted calls that each tenant began."""
+    """Measure several servers with one database, whose tenants all fetch from one host.
+
+    Returns the most connections to the host at once, and the share of the allowed calls that each tenant made."""
     per_minute = 60
-    with a_database() as database:
+    with temporary_database() as database:
         async with site() as web:
             settings = {"store": database.url, "calls_per_minute": per_minute, "calls_at_once": 8}
-            with served(web.port, replicas, **settings) as (servers, _):
-                await warm(servers, web.port)
+            with run_servers(web.port, replicas, **settings) as (servers, _):
+                await warm_up(servers, web.port)
                 tenants = [Outcomes() for _ in range(3)]
                 began = time.monotonic()
-                await during(
+                await run_for(
                     seconds,
                     *(
-                        start(calls(servers, f"tenant{n}", POLITE_HOST, web.port, outcomes, 0.05))
+                        start(make_calls(servers, f"tenant{n}", POLITE_HOST, web.port, outcomes, 0.05))
                         for n, outcomes in enumerate(tenants)
                         for _ in range(10)
                     ),
@@ -238,9 +241,9 @@ async def shared(seconds: float, replicas: int) -> tuple[int, list[float]]:
     limit = per_minute * (1 + took / 60)
     print(f"\n{replicas} servers, one PostgreSQL, three tenants with ten connections each, {took:.0f} s, one host.\n")
     print(
-        f"Most connections to the host at once: {web.most[POLITE_HOST]} (permitted: {PER_HOST}); {web.pages} pages.\n"
+        f"Most connections to the host at once: {web.most[POLITE_HOST]} (allowed: {MAX_PER_HOST}); {web.pages} pages.\n"
     )
-    print("| tenant | begun | permitted | share | refused | after, ms, p95 | failed |\n|---|--:|--:|--:|--:|--:|--:|")
+    print("| tenant | started | allowed | share | refused | after, ms, p95 | failed |\n|---|--:|--:|--:|--:|--:|--:|")
     for n, outcomes in enumerate(tenants):
         times = sorted(itertools.chain(*outcomes.refused.values()))
         late = f"{times[int(0.95 * len(times))]:.1f}" if times else ""
@@ -253,17 +256,17 @@ async def shared(seconds: float, replicas: int) -> tuple[int, list[float]]:
 
 
 async def killed() -> None:
-    """A server dies with all places of a host and of a tenant; another one waits for them."""
-    with a_database() as database:
+    """Measure how long another server waits for the leases of a killed one."""
+    with temporary_database() as database:
         async with site() as web:
-            settings = {"store": database.url, "calls_at_once": PER_HOST, "timeout": 55}
-            with served(web.port, 2, **settings) as (servers, pid):
-                await warm(servers, web.port)
+            settings = {"store": database.url, "calls_at_once": MAX_PER_HOST, "timeout": 55}
+            with run_servers(web.port, 2, **settings) as (servers, pid):
+                await warm_up(servers, web.port)
                 lost, found = Outcomes(), Outcomes()
-                slow = [start(ask(servers[0], "a", POLITE_HOST, web.port, lost, "slow")) for _ in range(PER_HOST)]
-                while web.open[POLITE_HOST] < PER_HOST:  # noqa: ASYNC110 - the servers tell nobody
+                slow = [start(ask(servers[0], "a", POLITE_HOST, web.port, lost, "slow")) for _ in range(MAX_PER_HOST)]
+                while web.open[POLITE_HOST] < MAX_PER_HOST:  # noqa: ASYNC110 - the servers tell nobody
                     await asyncio.sleep(0.01)
-                await asyncio.sleep(2 * RENEWED)
+                await asyncio.sleep(2 * RENEW_INTERVAL)
                 os.kill(pid, signal.SIGKILL)
                 began = time.monotonic()
                 await asyncio.gather(*slow, return_exceptions=True)
@@ -273,15 +276,13 @@ async def killed() -> None:
                     await ask(servers[1], "a", POLITE_HOST, web.port, found)
                     await asyncio.sleep(0.1)
                 tenant_after = time.monotonic() - began
-    print(
-        f"\nA server was killed that held all {PER_HOST} places of a host and of a tenant; a lease is {SECONDS:g} s.\n"
-    )
-    print(f"The host was asked by another after {host_after:.1f} s, the tenant served after {tenant_after:.1f} s.")
+    print(f"\nThe killed server held all {MAX_PER_HOST} leases of a host and of a tenant, for {LEASE_SECONDS:g} s.\n")
+    print(f"Another server reached the host after {host_after:.1f} s and served the tenant after {tenant_after:.1f} s.")
 
 
 async def cost(count: int) -> None:
-    """What one call and one fetch wait for the database, one after the other."""
-    with a_database() as database:
+    """Measure the time of the database's part in one call and one fetch."""
+    with temporary_database() as database:
         shared_calls = SharedCalls(Leases(Link(database.url)), 1_000_000, 64)
         hosts = SharedHosts(Leases(Link(database.url)))
         times: dict[str, list[float]] = {"a call": [], "a fetch": []}
@@ -291,12 +292,12 @@ async def cost(count: int) -> None:
             times["a call"].append(1_000 * (time.perf_counter() - began))
             shared_calls.end(f"tenant{number % 10}", verdict.lease)
             began = time.perf_counter()
-            await hosts.left(f"host{number % 10}.example")
-            lease = await hosts.take(f"host{number % 10}.example", PER_HOST)
+            await hosts.pause_left(f"host{number % 10}.example")
+            lease = await hosts.acquire(f"host{number % 10}.example", MAX_PER_HOST)
             times["a fetch"].append(1_000 * (time.perf_counter() - began))
             assert verdict.lease
             assert lease
-            hosts.give_back(f"host{number % 10}.example", lease)
+            hosts.release(f"host{number % 10}.example", lease)
         await shared_calls.aclose()
         await hosts.aclose()
     print(f"\nWhat sharing adds, of {count} each.\n\n| added to | p50, ms | p95, ms | most, ms |\n|---|---:|---:|---:|")
@@ -305,12 +306,12 @@ async def cost(count: int) -> None:
 
 
 def start(work: object) -> asyncio.Task[None]:
-    """A task."""
+    """Return a task."""
     return asyncio.ensure_future(work)  # type: ignore[call-overload, no-any-return]
 
 
 def cells(times: list[float]) -> str:
-    """Median, 95th percentile and longest."""
+    """Return median, 95th percentile and maximum as table cells."""
     if not times:
         return " | | "
     times = sorted(times)
@@ -318,13 +319,13 @@ def cells(times: list[float]) -> str:
 
 
 def resident(pid: int) -> float:
-    """Megabytes of a process."""
+    """Return the resident memory of a process, in megabytes."""
     status = Path(f"/proc/{pid}/status").read_text(encoding="ascii")
     return int(status.partition("VmRSS:")[2].split()[0]) / 1_000
 
 
 def main() -> int:
-    """Run what was asked for."""
+    """Run the parts named on the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("part", nargs="?", choices=("flood", "shared", "killed", "cost"), help="default: all")
     parser.add_argument("--seconds", type=float, default=30.0, help="of a flood; default 30")
@@ -343,8 +344,8 @@ def main() -> int:
 
 
 @contextmanager
-def a_database() -> Iterator[Database]:
-    """An empty database of a server that lives as long as the block."""
+def temporary_database() -> Iterator[Database]:
+    """Run a PostgreSQL server until the block ends; yield an empty database."""
     programs = binaries()
     if programs is None:
         sys.exit("PostgreSQL's programs are not installed")

@@ -1,6 +1,6 @@
-"""One server for limits.py: admission over the real product, loopback sites treated as strangers, a token is a tenant.
+"""Run one server for limits.py: admission over the real product, with host limits for loopback.
 
-Settings come from the environment; the port is the only line on stdout.
+Settings come from the environment; a token is its tenant's name; stdout has one line, the port.
 """
 
 from __future__ import annotations
@@ -15,43 +15,44 @@ from mcp.server.auth.middleware.bearer_auth import BearerAuthBackend
 from mcp.server.auth.provider import AccessToken
 from starlette.middleware.authentication import AuthenticationMiddleware
 
-from keyhole.config.config import Config, load
+from keyhole.config.config import Config, parse_config
 from keyhole.extract.workers.pool import WorkerPool
 from keyhole.fetch.client import HttpFetcher
-from keyhole.fetch.host_limits import Manners
+from keyhole.fetch.host_limits import HostLimits
 from keyhole.retrieval.retrieve import Retrieval
 from keyhole.retrieval.tenants import Tenants
-from keyhole.serve.http.limits.admission import Admission
-from keyhole.serve.http.limits.shared.open import shared_calls, shared_hosts
+from keyhole.serve.http.limits.admission import AdmissionMiddleware
+from keyhole.serve.http.limits.shared.calls import open_shared_calls
+from keyhole.serve.http.limits.shared.hosts import open_shared_hosts
 from keyhole.serve.tools import build_server
 from keyhole.store.open import LocalStores
 from keyhole.websearch.panel import Panel
 
 
 class Tokens:
-    """A token is its tenant's name."""
+    """Verifier for which a token is its tenant's name."""
 
     async def verify_token(self, token: str) -> AccessToken | None:
-        """Always valid."""
+        """Accept every token."""
         return AccessToken(token=token, client_id=token, scopes=[])
 
 
-def product(config: Config) -> Tenants:
-    """As the command line builds it, but for what is the operator's own: nothing is, so that manners hold."""
-    manners = Manners(others=shared_hosts(config))
-    network = HttpFetcher(config, "Keyhole/benchmark", manners=manners, own=frozenset())
+def build_product(config: Config) -> Tenants:
+    """Build the product as the command line does, except that host limits apply to loopback too."""
+    host_limits = HostLimits(shared=open_shared_hosts(config))
+    network = HttpFetcher(config, "Keyhole/benchmark", host_limits=host_limits, unlimited=frozenset())
     return Tenants(config, network, LocalStores(config), Panel(()), time.time, WorkerPool(config))
 
 
 async def serve(config: Config, listener: socket.socket) -> None:
-    """Serve until told to stop."""
-    tenants = product(config)
+    """Serve until a signal."""
+    tenants = build_product(config)
 
     async def of(tenant: str) -> Retrieval:
         return tenants.of(tenant)
 
     app = build_server(of).streamable_http_app(stateless_http=True)
-    layer = Admission(app, config, shared_calls(config))
+    layer = AdmissionMiddleware(app, config, open_shared_calls(config))
     outer = AuthenticationMiddleware(layer, backend=BearerAuthBackend(Tokens()))
     server = uvicorn.Server(
         uvicorn.Config(outer, log_level="warning", access_log=False, lifespan="on", timeout_graceful_shutdown=2)
@@ -63,12 +64,12 @@ async def serve(config: Config, listener: socket.socket) -> None:
 
 
 def main() -> None:
-    """Listen, say where, serve."""
+    """Listen, print the port, and serve."""
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         listener.listen(1_024)
         print(listener.getsockname()[1], flush=True)
-        asyncio.run(serve(load(os.environ), listener))
+        asyncio.run(serve(parse_config(os.environ), listener))
 
 
 if __name__ == "__main__":

@@ -1,16 +1,16 @@
-"""Does a hosted Keyhole hold under load: several replicas, one database, many clients of several tenants.
+"""Check that a hosted Keyhole holds under load: several replicas, one database, many clients of several tenants.
 
     python -m benchmarks.server.load [--replicas 1 3] [--rates 20 0] [--seconds 120] [--kill] [--evil DIR] [--json FILE]
 
-Everything is real and on loopback: PostgreSQL, `keyhole serve --http` as often as asked, nginx with deploy/nginx.conf
-before them, web sites with small, large, slow and hostile pages. The clients speak raw MCP of both eras, make a mix of
-calls and check every answer against the pages themselves. Afterwards every artifact that was acknowledged is read back
-whole and compared, and other tenants ask for it. `--kill` ends a replica with -9 every ten seconds and starts it again.
+All parts are real and on loopback: PostgreSQL, replicas of `keyhole serve --http`, nginx with deploy/nginx.conf, and
+web sites with small, large, slow and hostile pages. The clients speak raw MCP of both eras, make a mix of calls and
+check every answer against the pages. Afterwards every acknowledged artifact is read back and compared, and other
+tenants request it. `--kill` kills a replica every ten seconds and restarts it.
 
-A rate of 0 means that each client calls again as soon as it is answered. Ends with 1 on a miss: an artifact lost or
-changed, a tenant that read another's, an error that is not a named one, small fetches slower than a second at an
-offered rate, more replicas that bring too little while processors stand idle. Linux only; takes the run's seconds and
-about a quarter more for each pair of replicas and rate.
+A rate of 0 lets each client call again as soon as it is answered. Exits with 1 on a miss: an artifact lost or changed,
+a tenant that read another's artifact, an unnamed error, small fetches slower than a second at an offered rate, or more
+replicas that gain too little while processors are idle. Linux only; takes the seconds of the run and about a quarter
+more for each pair of replicas and rate.
 """
 
 from __future__ import annotations
@@ -32,7 +32,15 @@ from typing import Final
 from benchmarks.search.web.corpus import load_questions
 from benchmarks.search.web.server import Web
 from benchmarks.search.web.sites import TROUBLE
-from benchmarks.server.load_test.results import Run, Tally, as_json, compared, misses, table, unscaled
+from benchmarks.server.load_test.results import (
+    Run,
+    Tally,
+    comparison_lines,
+    find_misses,
+    format_run,
+    is_gain_too_small,
+    to_json,
+)
 from benchmarks.server.load_test.servers import (
     Replica,
     Sites,
@@ -44,64 +52,64 @@ from benchmarks.server.load_test.servers import (
     sites,
 )
 from benchmarks.server.load_test.site import LARGE_HOSTS, SLOW_HOSTS, large_pages, slow_pages
-from benchmarks.server.load_test.traffic import Plan, Tenant, asked, read_back
+from benchmarks.server.load_test.traffic import Plan, Tenant, read_back, run_clients
 from benchmarks.server.load_test.usage import cpu_seconds, machine_seconds
-from benchmarks.server.load_test.workload import SMALL, World, texts
+from benchmarks.server.load_test.workload import SMALL, World, extract_texts
 
 KILL_EVERY: Final = 10.0
-"""Seconds between two replicas that are killed."""
+"""Seconds between two kills."""
 DOWN: Final = 1.0
-"""Seconds for which a killed replica stays away."""
+"""Seconds for which a killed replica stays down."""
 TROUBLES: Final = ("missing", "broken", "forbidden", "loop", "bomb", "endless", "hidden?about=pumps", "x?about=pumps")
 SEED: Final = 7
 MACHINE: Final = "machine"
-"""Stands for everything among what takes processor time."""
+"""Role for everything on the machine in processor times."""
 
 
 @dataclass(frozen=True, slots=True)
-class Running:
-    """What a run of the load test meets."""
+class RunningServers:
+    """The running servers of a load test."""
 
     url: str
     replicas: list[Replica]
     used: Mapping[str, Callable[[], float]]
-    """Seconds of processor time until now, by what takes it."""
+    """Functions that return processor seconds until now, by role."""
 
 
 def main() -> int:
-    """Run every pair of replicas and rate; 1 on a miss."""
+    """Run every pair of replicas and rate; return 1 on a miss."""
     end_on_sigterm()
     arguments = _arguments()
     evil = arguments.evil and arguments.evil / "evil_server.py"
     runs: list[Run] = []
     with sites(evil) as served:
-        world = world_of(served, evil, arguments.pages)
+        world = build_world(served, evil, arguments.pages)
         print(f"{len(world.texts)} pages, {len(world.small)} of them small, {len(world.hostile)} hostile", flush=True)
         for rate in arguments.rates:
             for number in arguments.replicas:
-                runs.append(measured(arguments, served, world, number, rate))
-                print("", table(runs[-1]), sep="\n", flush=True)
-    found = [f"{run.replicas} at {run.offered:g}/s: {miss}" for run in runs for miss in misses(run)]
-    found += told_of_scaling(runs)
+                runs.append(measure(arguments, served, world, number, rate))
+                print("", format_run(runs[-1]), sep="\n", flush=True)
+    found = [f"{run.replicas} at {run.offered:g}/s: {miss}" for run in runs for miss in find_misses(run)]
+    found += print_scaling(runs)
     if arguments.json:
-        arguments.json.write_text(json.dumps([as_json(run) for run in runs], indent=1))
+        arguments.json.write_text(json.dumps([to_json(run) for run in runs], indent=1))
     print("", *([f"MISS {miss}" for miss in found] or ["No misses."]), sep="\n")
     return 1 if found else 0
 
 
-def told_of_scaling(runs: list[Run]) -> list[str]:
-    """Print what more replicas brought where both were asked for all they can; the misses in it."""
+def print_scaling(runs: list[Run]) -> list[str]:
+    """Print the gain of more replicas at unlimited rate; return its misses."""
     found = []
     for many in runs:
         one = next((run for run in runs if run.replicas == 1 and run.offered == many.offered == 0), None)
         if one and many.replicas > 1:
-            print("", *compared(one, many), sep="\n")
-            found += ["processors stood idle while replicas brought too little"] if unscaled(one, many) else []
+            print("", *comparison_lines(one, many), sep="\n")
+            found += ["processors stood idle while replicas brought too little"] if is_gain_too_small(one, many) else []
     return found
 
 
-def world_of(served: Sites, evil: Path | None, pages: int | None) -> World:
-    """Every page there is, or so many of each kind, and what each must be kept as."""
+def build_world(served: Sites, evil: Path | None, pages: int | None) -> World:
+    """Return all pages, or `pages` of each kind, with their expected texts."""
     web = Web(served.web.port)
     places = [*web.table.values()][:pages]
     bodies = {f"http://{place.host}:{served.web.port}{place.path}": web.body(place) for place in places}
@@ -123,35 +131,37 @@ def world_of(served: Sites, evil: Path | None, pages: int | None) -> World:
         slow=tuple(url for url in own if "/slow/" in url),
         hostile=tuple(hostile),
         questions=tuple(question.text for question in load_questions()),
-        texts=texts([*bodies.items(), *own.items()]),
+        texts=extract_texts([*bodies.items(), *own.items()]),
     )
 
 
-def measured(arguments: argparse.Namespace, served: Sites, world: World, number: int, rate: float) -> Run:
-    """One run on servers of its own."""
+def measure(arguments: argparse.Namespace, served: Sites, world: World, number: int, rate: float) -> Run:
+    """Make one run on new servers."""
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="keyhole-load-")))
-        tenants = made_tenants(arguments.tenants, folder / "tokens")
-        running = started(stack, arguments, served, number, folder)
+        tenants = create_tenants(arguments.tenants, folder / "tokens")
+        running = start_servers(stack, arguments, served, number, folder)
         plan = Plan(arguments.clients, arguments.seconds, rate, arguments.kill, SEED)
-        tally, kills, cpu = asyncio.run(traffic(running, world, tenants, plan))
+        tally, kills, cpu = asyncio.run(run_traffic(running, world, tenants, plan))
         machine = cpu.pop(MACHINE)
         found = asyncio.run(read_back(running.url, world, tenants))
-    acknowledged = sum(len(tenant.kept) for tenant in tenants)
+    acknowledged = sum(len(tenant.artifacts) for tenant in tenants)
     return Run(
         number, arguments.clients, arguments.seconds, rate, tally, acknowledged, found.whole, tuple(found.lost),
         tuple(found.wrong), tuple(found.foreign), kills, cpu, machine, os.cpu_count() or 1,
     )  # fmt: skip
 
 
-def made_tenants(number: int, file: Path) -> list[Tenant]:
-    """So many tenants, each with a token; one without, where nobody is asked who he is."""
+def create_tenants(number: int, file: Path) -> list[Tenant]:
+    """Return `number` tenants with tokens, or one without a token if `number` is 0."""
     names = [f"tenant-{one}" for one in range(number)]
     return [Tenant(name, new_token(name, file)) for name in names] or [Tenant("", "")]
 
 
-def started(stack: ExitStack, arguments: argparse.Namespace, served: Sites, number: int, folder: Path) -> Running:
-    """The database, the replicas and the proxy."""
+def start_servers(
+    stack: ExitStack, arguments: argparse.Namespace, served: Sites, number: int, folder: Path
+) -> RunningServers:
+    """Start the database, the replicas and the proxy."""
     settings = {
         "KEYHOLE_CONFIG": "off",
         "KEYHOLE_HOME": str(folder / "home"),
@@ -160,7 +170,7 @@ def started(stack: ExitStack, arguments: argparse.Namespace, served: Sites, numb
         "KEYHOLE_STATELESS": "on",
         "KEYHOLE_ENGINES": "searxng",
         "KEYHOLE_SEARXNG_URL": served.web.api,
-        # What one tenant may is not what is measured; what one server can take is.
+        # The server's capacity is measured, not the limits per tenant.
         "KEYHOLE_CALLS_PER_MINUTE": "1000000",
         "KEYHOLE_CALLS_AT_ONCE": str(max(64, arguments.clients)),
     }
@@ -180,25 +190,25 @@ def started(stack: ExitStack, arguments: argparse.Namespace, served: Sites, numb
         "clients": lambda: sum(os.times()[:2]),
         MACHINE: machine_seconds,
     }
-    return Running(f"http://127.0.0.1:{port}/mcp", found, used)
+    return RunningServers(f"http://127.0.0.1:{port}/mcp", found, used)
 
 
-def usage(running: Running) -> dict[str, float]:
-    """Processor seconds until now."""
+def read_usage(running: RunningServers) -> dict[str, float]:
+    """Return processor seconds until now, by role."""
     return {what: seconds() for what, seconds in running.used.items()}
 
 
-async def traffic(
-    running: Running, world: World, tenants: list[Tenant], plan: Plan
+async def run_traffic(
+    running: RunningServers, world: World, tenants: list[Tenant], plan: Plan
 ) -> tuple[Tally, int, dict[str, float]]:
-    """What the clients saw, how many replicas were killed beside them, and the processor seconds of their time."""
+    """Run the clients; return their counts, the number of kills and the processor seconds."""
     kills = count()
-    before = usage(running)
-    killing = asyncio.create_task(killer(running.replicas, kills)) if plan.patient else None
+    before = read_usage(running)
+    killing = asyncio.create_task(kill_replicas(running.replicas, kills)) if plan.patient else None
     watching = asyncio.create_task(asyncio.sleep(plan.seconds, None))
     after: dict[str, float] = {}
-    watching.add_done_callback(lambda _: after.update(usage(running)))
-    tally = await asked(running.url, world, tenants, plan)
+    watching.add_done_callback(lambda _: after.update(read_usage(running)))
+    tally = await run_clients(running.url, world, tenants, plan)
     await watching
     if killing:
         killing.cancel()
@@ -206,8 +216,8 @@ async def traffic(
     return tally, next(kills), {role: after[role] - before[role] for role in after}
 
 
-async def killer(replicas: list[Replica], kills: Iterator[int]) -> None:
-    """Until cancelled: end the next replica with -9, and start it again. Ends with all replicas up."""
+async def kill_replicas(replicas: list[Replica], kills: Iterator[int]) -> None:
+    """Kill and restart one replica after another until cancelled; all replicas are up afterwards."""
     while True:
         await asyncio.sleep(KILL_EVERY)
         replica = replicas[next(kills) % len(replicas)]

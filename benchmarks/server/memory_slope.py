@@ -1,10 +1,12 @@
-"""Does a replica's memory stay flat: `python -m benchmarks.server.memory_slope [--calls 50000] [--json FILE]`.
+"""Check that a replica's memory stays flat.
 
-One `keyhole serve --http` on loopback, a site, and clients that make a warm mix of calls: pages fetched again from the
-store, ranges and passages of stored texts, searches of the store, and every twentieth call a page that is new, which a
-worker reads. The memory of the server and of all that it started is sampled; the slope is that of least squares over
-the second half, in MB per 10,000 calls. Wanted: under 1. Ends with 1 otherwise, or when a call fails. Linux only.
-About four minutes for 10,000 calls.
+    python -m benchmarks.server.memory_slope [--calls 50000] [--json FILE]
+
+Runs one `keyhole serve --http` and a site on loopback. Clients make a warm mix of calls: repeated fetches of stored
+pages, ranges and passages of stored texts, searches of the store; every twentieth call fetches a new page, which a
+worker extracts. The memory of the server and its workers is sampled; the slope is the least-squares one over the second
+half, in MB per 10,000 calls, and must be under 1. Exits with 1 otherwise, or if a call fails. Linux only; about four
+minutes for 10,000 calls.
 """
 
 from __future__ import annotations
@@ -26,34 +28,34 @@ from typing import Any, Final
 from benchmarks.search.web.server import Web
 from benchmarks.server.load_test.client import Caller, Reply
 from benchmarks.server.load_test.servers import Replica, Sites, end_on_sigterm, postgresql, replicas, sites
-from benchmarks.server.load_test.usage import family, resident
+from benchmarks.server.load_test.usage import process_tree, resident_megabytes
 from benchmarks.server.load_test.workload import QUERIES
 
 MAX_SLOPE: Final = 1.0
 """MB per 10,000 calls."""
 CLIENTS: Final = 8
 SAMPLES: Final = 200
-"""Of the memory, over the whole run."""
+"""Memory samples over the whole run."""
 PAGES: Final = 100
-"""Different pages that are asked for again and again."""
+"""Different pages that are fetched repeatedly."""
 NEW: Final = 1 / 20
-"""Share of calls for a page that was never asked for."""
+"""Share of calls that fetch a new page."""
 
 
 @dataclass(slots=True)
 class Progress:
-    """How far the clients are, and what was seen on the way."""
+    """The clients' progress and results."""
 
     left: int
     done: int = 0
     ids: list[str] = field(default_factory=list)
-    said: Counter[str] = field(default_factory=Counter)
+    outcomes: Counter[str] = field(default_factory=Counter)
     samples: list[tuple[int, float, float]] = field(default_factory=list)
-    """Calls done, and megabytes of the server and of its workers then."""
+    """Number of calls, megabytes of the server, megabytes of its workers."""
 
 
 def main() -> int:
-    """Run, print the slopes; 1 when one is too steep."""
+    """Run and print the slopes; return 1 if one is too steep."""
     end_on_sigterm()
     arguments = _arguments()
     with ExitStack() as stack:
@@ -65,7 +67,7 @@ def main() -> int:
             "KEYHOLE_ALLOW_PRIVATE": served.endpoints,
             "KEYHOLE_STATELESS": "on",
             "KEYHOLE_CALLS_PER_MINUTE": "1000000",
-            "KEYHOLE_CALLS_AT_ONCE": "64",  # not what is measured: a lease is given back a moment after its answer
+            "KEYHOLE_CALLS_AT_ONCE": "64",  # high, since leases are released shortly after the answer
             "KEYHOLE_FRESHNESS": "86400",
         }
         if arguments.store == "postgresql":
@@ -73,13 +75,13 @@ def main() -> int:
         settings |= dict(pair.split("=", 1) for pair in arguments.set)
         (replica,) = stack.enter_context(replicas(1, settings, folder))
         started = time.monotonic()
-        progress = asyncio.run(called(replica, served, arguments.calls))
+        progress = asyncio.run(make_calls(replica, served, arguments.calls))
         seconds = time.monotonic() - started
-    return told(progress, seconds, arguments.json)
+    return report(progress, seconds, arguments.json)
 
 
-async def called(replica: Replica, served: Sites, calls: int) -> Progress:
-    """All calls, and the samples beside them."""
+async def make_calls(replica: Replica, served: Sites, calls: int) -> Progress:
+    """Make all calls and sample the memory."""
     web = Web(served.web.port)
     every = [f"http://{place.host}:{served.web.port}{place.path}" for place in web.table.values()]
     urls = [url for url, place in zip(every, web.table.values(), strict=True) if len(web.body(place)) < 40_000][:PAGES]
@@ -98,8 +100,10 @@ async def _client(number: int, replica: Replica, urls: Sequence[str], progress: 
             reply = await caller.call(*_call(random, urls, progress.ids))
             _note(progress, reply)
             if progress.done % every == 0:
-                others = family(replica.pid)[1:]
-                progress.samples.append((progress.done, resident(replica.pid), sum(map(resident, others))))
+                others = process_tree(replica.pid)[1:]
+                progress.samples.append(
+                    (progress.done, resident_megabytes(replica.pid), sum(map(resident_megabytes, others)))
+                )
     finally:
         await caller.aclose()
 
@@ -119,31 +123,31 @@ def _call(random: Random, urls: Sequence[str], ids: Sequence[str]) -> tuple[str,
 
 def _note(progress: Progress, reply: Reply) -> None:
     progress.done += 1
-    progress.said[reply.said] += 1
+    progress.outcomes[reply.outcome] += 1
     if (id := reply.facts.get("artifact_id")) and len(progress.ids) < PAGES:
         progress.ids.append(id)
 
 
 def slope(samples: Sequence[tuple[float, float]]) -> float:
-    """The y that least squares give for each 10,000 of x."""
+    """Return the least-squares slope of y per 10,000 of x."""
     size = len(samples)
     mean_x, mean_y = (sum(sample[axis] for sample in samples) / size for axis in (0, 1))
     spread = sum((x - mean_x) ** 2 for x, _ in samples)
     return 10_000 * sum((x - mean_x) * (y - mean_y) for x, y in samples) / spread if spread else 0.0
 
 
-def told(progress: Progress, seconds: float, file: Path | None) -> int:
-    """Print what was found; the exit code."""
+def report(progress: Progress, seconds: float, file: Path | None) -> int:
+    """Print the results; return the exit code."""
     half = [sample for sample in progress.samples if sample[0] > progress.done / 2]
     server, workers = (slope([(sample[0], sample[part]) for sample in half]) for part in (1, 2))
     quarters = [progress.samples[len(progress.samples) * part // 4] for part in (1, 2, 3)] + progress.samples[-1:]
-    print(f"{progress.done:,} calls in {seconds:,.0f} s: {dict(progress.said)}\n")
+    print(f"{progress.done:,} calls in {seconds:,.0f} s: {dict(progress.outcomes)}\n")
     print("| calls | server MB | workers MB |\n|---:|---:|---:|")
     print("\n".join(f"| {done:,} | {own:.1f} | {others:.1f} |" for done, own, others in quarters))
     print(f"\nSlope over the second half, MB per 10,000 calls: server {server:.2f}, workers {workers:.2f}.")
     if file:
         file.write_text(json.dumps({"server": server, "workers": workers, "samples": progress.samples}))
-    failed = progress.done - progress.said["ok"] - progress.said["no_results"]
+    failed = progress.done - progress.outcomes["ok"] - progress.outcomes["no_results"]
     if failed:
         print(f"MISS {failed} calls failed")
     if max(server, workers) >= MAX_SLOPE:

@@ -1,14 +1,13 @@
-"""What a call costs besides the network and the reading of a page, in one process over a real SQLite store.
+"""Time a call without the network and without the extraction of a page, in one process over a real SQLite store.
 
     python -m benchmarks.server.overhead [--calls 200] [--home FOLDER] [--profile CASE]
 
-The network gives its page and the reader its document at once, so that what is left is Keyhole's own: arguments, the
-store, choosing what is shown, wording, the bound, and the result as the protocol writes it, through the same function
-that the server calls. Each call of a fresh page has a URL and a text of its own. Times are of whole calls; a stage's
-is the sum of what its functions took in all threads, also of those that ran at the same time. What no stage has is the
-event loop, threads and the garbage collector. `of a core` is for how long the whole call, without the ranking, kept a
-core at work: on a busy machine or a slow disk that is what to compare. To choose the passages of a page for a query is
-work and not overhead: it stands in a column of its own, and the overhead is the call without it.
+The network returns its page and the extractor its document at once. Keyhole's own work remains: arguments, the store,
+selection of passages, rendering, the budget, and the protocol's JSON, written by the server's own function. Each call
+of a fresh page has a URL and a text of its own. Times are of whole calls; a stage's time is the sum over its functions
+in all threads, also of those that ran at the same time. The rest is the event loop, threads and the garbage collector.
+`of a core` is the processor time of the whole call without ranking: compare it on a busy machine or a slow disk.
+Selecting passages for a query is useful work, so it has a column of its own, and the overhead excludes it.
 """
 
 from __future__ import annotations
@@ -37,11 +36,11 @@ from mcp import Client
 
 from keyhole.budget.fit import result_json
 from keyhole.config.config import Config
-from keyhole.extract.workers.digest import words_of
-from keyhole.fetch.base import ANY, ApiCall, ApiReply, Terms
+from keyhole.extract.workers.child import index_words
+from keyhole.fetch.base import DEFAULT_OPTIONS, ApiCall, ApiReply, FetchOptions
 from keyhole.records import Document, Page
 from keyhole.retrieval.dispatch import dispatch
-from keyhole.retrieval.progress import silent
+from keyhole.retrieval.progress import no_progress
 from keyhole.retrieval.retrieve import Retrieval
 from keyhole.serve.tools import build_server
 from keyhole.store.base import LOCAL
@@ -49,7 +48,7 @@ from keyhole.store.open import open_stores
 from keyhole.websearch.panel import Panel
 
 WANTED: Final = 3.0
-"""Milliseconds of overhead that half of the calls of every case may take."""
+"""Most milliseconds of median overhead in every case."""
 SMALL: Final = 4_000
 PAGE: Final = 100_000
 LONG: Final = 10_000_000
@@ -58,7 +57,11 @@ RANKING: Final = "ranking"
 STAGES: Final = {
     "arguments": ("keyhole.retrieval.dispatch.parse_arguments",),
     RANKING: ("keyhole.passages.select",),
-    "words": ("keyhole.render.answer.page", "keyhole.render.answer.reading", "keyhole.retrieval.retrieve.header_lines"),
+    "words": (
+        "keyhole.render.answer.page_answer",
+        "keyhole.render.answer.window_answer",
+        "keyhole.retrieval.retrieve.header_lines",
+    ),
     "bound": ("keyhole.budget.fit.answer_size", "keyhole.budget.fit._lean"),
     "links": ("keyhole.retrieval.pages.keys_of",),
     "identity": (
@@ -66,40 +69,40 @@ STAGES: Final = {
         "keyhole.retrieval.pages.follow",
         "keyhole.retrieval.pages.artifact_of",
     ),
-    "result": ("benchmarks.server.overhead.written",),
+    "result": (f"{__name__}.to_json",),
 }
-"""Functions by stage, by where they are looked up. The store's methods are the stage `store`."""
+"""Functions of each stage, by the module where they are looked up. The store's methods are the stage `store`."""
 
 
 @dataclass(slots=True)
-class Clockwork:
-    """How long each stage has taken in all, and for how much of it a core was at work."""
+class StageTimer:
+    """The total time of each stage, and its processor time."""
 
-    spent: dict[str, float] = field(default_factory=lambda: defaultdict(float))
-    worked: dict[str, float] = field(default_factory=lambda: defaultdict(float))
+    seconds: dict[str, float] = field(default_factory=lambda: defaultdict(float))
+    cpu_seconds: dict[str, float] = field(default_factory=lambda: defaultdict(float))
 
     def timed(self, stage: str, function: Callable[..., Any]) -> Callable[..., Any]:
-        """The function, with its time added to a stage."""
+        """Return the function, with its time added to a stage."""
 
         @functools.wraps(function)
-        def run(*arguments: Any, **named: Any) -> Any:
+        def run(*arguments: Any, **format_size: Any) -> Any:
             start, work = time.perf_counter(), time.thread_time()
             try:
-                return function(*arguments, **named)
+                return function(*arguments, **format_size)
             finally:
-                self.spent[stage] += time.perf_counter() - start
-                self.worked[stage] += time.thread_time() - work
+                self.seconds[stage] += time.perf_counter() - start
+                self.cpu_seconds[stage] += time.thread_time() - work
 
         return run
 
     @contextmanager
-    def wound(self) -> Iterator[None]:
-        """The timed functions in the places of the others."""
+    def patch_stages(self) -> Iterator[None]:
+        """Replace the functions by timed ones until the block ends."""
         with ExitStack() as undo:
             for stage, names in STAGES.items():
                 for name in names:
                     module, _, attribute = name.rpartition(".")
-                    place = sys.modules[__name__] if module == "overhead" else import_module(module)
+                    place = import_module(module)
                     function = getattr(place, attribute)
                     undo.callback(setattr, place, attribute, function)
                     setattr(place, attribute, self.timed(stage, function))
@@ -107,33 +110,33 @@ class Clockwork:
 
 
 class TimedStore:
-    """A store whose every method is timed."""
+    """A store whose methods are all timed."""
 
-    def __init__(self, store: Any, clockwork: Clockwork) -> None:
+    def __init__(self, store: Any, timer: StageTimer) -> None:
         self._store = store
-        self._clockwork = clockwork
+        self._timer = timer
 
     def __getattr__(self, name: str) -> Any:
         found = getattr(self._store, name)
-        return self._clockwork.timed("store", found) if callable(found) else found
+        return self._timer.timed("store", found) if callable(found) else found
 
 
-class Instant:
-    """A network and a reader of pages that answer at once; texts are made before a call is timed."""
+class InstantNetwork:
+    """A network and an extractor that answer at once; texts are generated before a call is timed."""
 
     def __init__(self) -> None:
         self.documents: dict[str, tuple[Document, str]] = {}
 
-    async def fetch(self, url: str, terms: Terms = ANY) -> Page:  # noqa: ARG002 - the port's signature
+    async def fetch(self, url: str, options: FetchOptions = DEFAULT_OPTIONS) -> Page:  # noqa: ARG002 - the port's signature
         return Page(url, url, 200, "text/html", b"", time.time())
 
-    async def ask(self, call: ApiCall) -> ApiReply:
+    async def send(self, call: ApiCall) -> ApiReply:
         raise NotImplementedError
 
     def warm(self) -> None:
         pass
 
-    async def extract(self, page: Page, until: float | None = None) -> tuple[Document, str]:  # noqa: ARG002 - the same
+    async def extract(self, page: Page, deadline: float | None = None) -> tuple[Document, str]:  # noqa: ARG002 - the same
         return self.documents.pop(page.url)
 
     async def aclose(self) -> None:
@@ -141,7 +144,7 @@ class Instant:
 
 
 def text_of(seed: int, size: int) -> str:
-    """Prose of some thousand different words under headings, with links, which is the same for the same seed."""
+    """Return prose with headings and links, of some thousand different words, always the same for a seed."""
     chance = random.Random(seed)
     words = [f"{chance.choice('bcdfglmnprst')}{chance.choice('aeiou')}{n}" for n in range(3_000)]
     words += QUERY.split() * 3
@@ -156,28 +159,28 @@ def text_of(seed: int, size: int) -> str:
     return "".join(parts)[:size]
 
 
-def named(size: int) -> str:
-    """So many characters, for a table."""
+def format_size(size: int) -> str:
+    """Return a number of characters for a table."""
     return f"{size // 1_000_000} MB" if size >= 1_000_000 else f"{size // 1_000} KB"
 
 
-def written(answer: Any) -> bytes:
-    """A result as the protocol writes it."""
+def to_json(answer: Any) -> bytes:
+    """Return a result as the protocol's JSON."""
     return json.dumps(result_json(answer), ensure_ascii=False).encode()
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One kind of call: `given` makes the arguments of call number n, and what it needs, before it is timed."""
+    """One kind of call: `prepare` prepares call number n, before it is timed, and returns its arguments."""
 
     name: str
     tool: str
-    given: Callable[[int], dict[str, Any]]
+    prepare: Callable[[int], dict[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """Milliseconds of one call: as the clock has it, of a core's work without ranking, and by stage."""
+    """Milliseconds of one call: elapsed, processor time without ranking, and by stage."""
 
     total: float
     work: float
@@ -185,12 +188,12 @@ class Measured:
 
 
 class Bench:
-    """The product over a store in a folder, and the cases."""
+    """The product over a store in a folder, and its cases."""
 
-    def __init__(self, home: Path, clockwork: Clockwork) -> None:
+    def __init__(self, home: Path, timer: StageTimer) -> None:
         self.stores = open_stores(Config(home=home))
-        store, secret = self.stores.of(LOCAL)
-        self.instant, timed = Instant(), TimedStore(store, clockwork)
+        store, secret = self.stores.for_tenant(LOCAL)
+        self.instant, timed = InstantNetwork(), TimedStore(store, timer)
         self.product = Retrieval(
             Config(home=home),
             self.instant,
@@ -203,47 +206,52 @@ class Bench:
         self._pages = itertools.count(100)
 
     def cases(self) -> list[Case]:
-        """All of them; pages that are fetched again are fetched here once."""
+        """Return all cases; pages for repeated fetches are fetched here first."""
         again = self._page("https://again.example/", 1, PAGE)
         long = self._fetched(self._page("https://long.example/", 2, LONG))
         self._fetched(again)
         chance = random.Random(3)
         return [
-            Case(f"fetch, {named(SMALL)}", "web_fetch", lambda _: {"url": self._fresh(SMALL)}),
-            Case(f"fetch, {named(PAGE)}", "web_fetch", lambda _: {"url": self._fresh(PAGE)}),
-            Case(f"fetch, {named(PAGE)}, query", "web_fetch", lambda _: {"url": self._fresh(PAGE), "query": QUERY}),
-            Case(f"again, {named(PAGE)}", "web_fetch", lambda _: {"url": again}),
-            Case(f"again, {named(PAGE)}, new query", "web_fetch", lambda n: {"url": again, "query": f"{QUERY} w{n}"}),
+            Case(f"fetch, {format_size(SMALL)}", "web_fetch", lambda _: {"url": self._fresh(SMALL)}),
+            Case(f"fetch, {format_size(PAGE)}", "web_fetch", lambda _: {"url": self._fresh(PAGE)}),
             Case(
-                f"range of {named(LONG)}", "read_artifact",
+                f"fetch, {format_size(PAGE)}, query", "web_fetch",
+                lambda _: {"url": self._fresh(PAGE), "query": QUERY},
+            ),
+            Case(f"again, {format_size(PAGE)}", "web_fetch", lambda _: {"url": again}),
+            Case(
+                f"again, {format_size(PAGE)}, new query", "web_fetch",
+                lambda n: {"url": again, "query": f"{QUERY} w{n}"},
+            ),
+            Case(
+                f"range of {format_size(LONG)}", "read_artifact",
                 lambda _: {"id": long, "offset": chance.randrange(LONG - 8_000), "limit": 8_000},
             ),
         ]  # fmt: skip
 
-    def run(self, case: Case, calls: int, clockwork: Clockwork) -> list[Measured]:
-        """What each of some calls took."""
-        return asyncio.run(self._calls(case, calls, clockwork))
+    def run(self, case: Case, calls: int, timer: StageTimer) -> list[Measured]:
+        """Return the times of `calls` calls."""
+        return asyncio.run(self._calls(case, calls, timer))
 
-    async def _calls(self, case: Case, calls: int, clockwork: Clockwork) -> list[Measured]:
+    async def _calls(self, case: Case, calls: int, timer: StageTimer) -> list[Measured]:
         measured = []
-        for number in range(-3, calls):  # the first few load modules and fill caches
-            given = case.given(number)
-            clockwork.spent.clear()
-            clockwork.worked.clear()
+        for number in range(-3, calls):  # the first calls load modules and fill caches
+            given = case.prepare(number)
+            timer.seconds.clear()
+            timer.cpu_seconds.clear()
             start, work = time.perf_counter(), time.process_time()
-            answer = await dispatch(self.product, case.tool, given, silent)
-            written(answer)
+            answer = await dispatch(self.product, case.tool, given, no_progress)
+            to_json(answer)
             total, work = 1_000 * (time.perf_counter() - start), 1_000 * (time.process_time() - work)
             assert not answer.is_error, answer.text
             if number >= 0:
-                ranking = 1_000 * clockwork.worked[RANKING]
-                stages = {stage: 1_000 * spent for stage, spent in clockwork.spent.items()}
+                ranking = 1_000 * timer.cpu_seconds[RANKING]
+                stages = {stage: 1_000 * spent for stage, spent in timer.seconds.items()}
                 measured.append(Measured(total, work - ranking, stages))
         return measured
 
     async def through_the_sdk(self, calls: int) -> float:
-        """Milliseconds that half of the calls of a page that is stored take with the SDK's server and client around
-        them, both in this process."""
+        """Return the median milliseconds of fetching a stored page through the SDK's server and client."""
         url = self._page("https://sdk.example/", 4, PAGE)
 
         async def product(_tenant: str) -> Retrieval:
@@ -264,7 +272,7 @@ class Bench:
 
     def _page(self, url: str, seed: int, size: int) -> str:
         text = text_of(seed, size)
-        self.instant.documents[url] = Document(f"Page {seed}", text, "text/html", "en"), words_of("", text)
+        self.instant.documents[url] = Document(f"Page {seed}", text, "text/html", "en"), index_words("", text)
         return url
 
     def _fetched(self, url: str) -> str:
@@ -272,8 +280,8 @@ class Bench:
         return str(answer.facts["artifact_id"])
 
 
-def row(case: Case, measured: Sequence[Measured]) -> tuple[str, float]:
-    """A line of the table, and the median of the overhead."""
+def format_row(case: Case, measured: Sequence[Measured]) -> tuple[str, float]:
+    """Return a row of the table, and the median overhead."""
     overheads = sorted(each.total - each.stages.get(RANKING, 0.0) for each in measured)
     names = ["store", *STAGES]
     medians = {name: statistics.median(each.stages.get(name, 0.0) for each in measured) for name in names}
@@ -285,7 +293,7 @@ def row(case: Case, measured: Sequence[Measured]) -> tuple[str, float]:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Print the table; 1 where a case takes more than is wanted."""
+    """Print the table; return 1 if a case is too slow."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--calls", type=int, default=200, help="of each case, default 200")
     parser.add_argument(
@@ -293,19 +301,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--profile", metavar="CASE", help="profile the cases whose name begins so instead")
     given = parser.parse_args(arguments)
-    clockwork = Clockwork()
+    timer = StageTimer()
     slow = 0
     with TemporaryDirectory(dir=given.home) as home:
-        bench = Bench(Path(home), clockwork)
+        bench = Bench(Path(home), timer)
         if given.profile:
-            return profiled(bench, given.profile, given.calls, clockwork)
+            return print_profile(bench, given.profile, given.calls, timer)
         columns = ["overhead p50", "p95", "of a core", "store", *(name for name in STAGES if name != RANKING)]
         columns += ["rest", RANKING]
         print(f"Milliseconds of {given.calls} calls of each case; stages by their medians.\n")
         print(f"| | {' | '.join(columns)} |\n|---|{'---:|' * len(columns)}")
-        with clockwork.wound():
+        with timer.patch_stages():
             for case in bench.cases():
-                line, p50 = row(case, bench.run(case, given.calls, clockwork))
+                line, p50 = format_row(case, bench.run(case, given.calls, timer))
                 slow += p50 > WANTED
                 print(line, flush=True)
         sdk = asyncio.run(bench.through_the_sdk(given.calls))
@@ -314,13 +322,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 1 if slow else 0
 
 
-def profiled(bench: Bench, name: str, calls: int, clockwork: Clockwork) -> int:
-    """Print where the time of a case's calls goes on the event loop's thread, and in the others by their callers."""
+def print_profile(bench: Bench, name: str, calls: int, timer: StageTimer) -> int:
+    """Print the profile of a case's calls on the event loop's thread."""
     for case in bench.cases():
         if case.name.startswith(name):
             profile = cProfile.Profile()
             profile.enable()
-            bench.run(case, calls, clockwork)
+            bench.run(case, calls, timer)
             profile.disable()
             pstats.Stats(profile).sort_stats("tottime").print_stats(25)
     return 0

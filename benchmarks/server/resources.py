@@ -1,11 +1,11 @@
-"""What a client waits for when it lists, completes and reads stored pages: the real server over stdio, in both eras.
+"""Time listing, completing and reading stored pages: the real server over stdio, in both eras.
 
     python -m benchmarks.server.resources [--count 10000]
 
-Fills a store in a folder of its own with so many short pages, then asks a server: the first page of the listing, all
-pages one after the other (as clients do that know no end), completions by words and by an id's beginning, and reads.
-Prints a row a request with how often it was asked, its median and its slowest; a minute. Exit code 1 where the walk did
-not give every page once, newest first, or a page of it measured more than the budget.
+Fills a store in a temporary folder with short pages, then requests the first page of the listing, all pages one after
+the other, completions by words and by the start of an id, and reads. Prints a row for each request with its count,
+median and maximum; takes a minute. Exits with 1 if the listing did not return every page once, newest first, or a page
+of it exceeded the budget.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
 
-from benchmarks.server.wire import ERAS, Wire, started
+from benchmarks.server.wire import ERAS, Wire, run_server
 from keyhole.records import Artifact
 from keyhole.store.base import artifact_id
 from keyhole.store.home import open_home
 from keyhole.store.sqlite.store import SqliteStore
 
 BUDGET: Final = 9_000
-"""KEYHOLE_MAX_CHARS' default, which a client of which nothing is known gets."""
+"""The default of KEYHOLE_MAX_CHARS, which unknown clients get."""
 WORDS: Final = ("page 77", "site3.example", "no such words")
 
 
 def fill(home: Path, count: int) -> list[str]:
-    """Keep so many pages; their ids, the newest first."""
+    """Store `count` pages; return their ids, newest first."""
     secret, now = open_home(home), time.time()
     store = SqliteStore(home, time.time, 30 * 86_400, 2**31)
     ids = []
@@ -48,7 +48,7 @@ def fill(home: Path, count: int) -> list[str]:
 
 
 def ask(wire: Wire, times: dict[str, list[float]], name: str, method: str, params: dict[str, Any]) -> dict[str, Any]:
-    """The result of a request, its time noted."""
+    """Send a request, record its time, and return its result."""
     start = time.perf_counter()
     answer = wire.ask(method, params)
     times.setdefault(name, []).append(time.perf_counter() - start)
@@ -57,7 +57,7 @@ def ask(wire: Wire, times: dict[str, list[float]], name: str, method: str, param
 
 
 def walk(wire: Wire, times: dict[str, list[float]]) -> Iterator[dict[str, Any]]:
-    """Every page of the listing."""
+    """Yield every page of the listing."""
     cursor: dict[str, str] = {}
     while True:
         page = ask(wire, times, "resources/list", "resources/list", dict(cursor))
@@ -67,8 +67,8 @@ def walk(wire: Wire, times: dict[str, list[float]]) -> Iterator[dict[str, Any]]:
         cursor = {"cursor": page["nextCursor"]}
 
 
-def measured(wire: Wire, ids: Sequence[str]) -> tuple[dict[str, list[float]], list[str]]:
-    """Times by request, and what was wrong."""
+def measure(wire: Wire, ids: Sequence[str]) -> tuple[dict[str, list[float]], list[str]]:
+    """Return the times by request, and the faults."""
     times: dict[str, list[float]] = {}
     ask(wire, times, "the first listing, which opens the store", "resources/list", {})
     start = time.perf_counter()
@@ -97,9 +97,9 @@ def main(arguments: Sequence[str]) -> int:
         ids = fill(Path(home), count)
         print("| era | request | times | p50, ms | slowest, ms |\n|---|---|---:|---:|---:|")
         for era in ERAS:
-            with started(home, era) as wire:
+            with run_server(home, era) as wire:
                 wire.ask("tools/list", {})
-                times, wrong = measured(wire, ids)
+                times, wrong = measure(wire, ids)
             for name, taken in times.items():
                 row = f"{len(taken)} | {statistics.median(taken) * 1e3:.1f} | {max(taken) * 1e3:.1f}"
                 print(f"| {era} | {name} | {row} |")

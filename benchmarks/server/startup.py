@@ -1,12 +1,14 @@
-"""Cold start and one fetch, side by side with PyPI's mcp-server-fetch, in one run: `python -m benchmarks.server.startup`.
+"""Compare cold start and one fetch with PyPI's mcp-server-fetch.
 
-Both servers run under the same Python, answer the same raw JSON-RPC over pipes (no client library, so no client's
-time is in the numbers), fetch the same 100 KB page from a site on loopback and return its whole text. Runs
-alternate, so that whatever else the machine does meets both. Keyhole comes from this tree and runs under the
-Python that runs this script; the peer is installed from PyPI, once, into a virtual environment of its own.
+    python -m benchmarks.server.startup
+
+Both servers run under the same Python, answer the same raw JSON-RPC over pipes (without a client library, so that no
+client's time is measured), fetch the same 100 KB page from a site on loopback and return its whole text. Runs
+alternate, so that changes in the machine's load affect both. Keyhole comes from this tree and runs under the Python of
+this script; the peer is installed from PyPI, once, into a virtual environment.
 
 Cold start: from starting the process to the answer of `tools/list`. First fetch: the `tools/call` right after it.
-Second fetch: one more, of another address, in the same process. Besides: what `keyhole --version` takes.
+Second fetch: one more, of another URL, in the same process. Also printed: the time of `keyhole --version`.
 """
 
 from __future__ import annotations
@@ -34,16 +36,16 @@ PHASES = ("cold start", "first fetch", "second fetch")
 PAGE_BYTES = 100_000
 LAST_WORDS = "With this the account of the coast road ends."
 WHOLE = 200_000
-"""Asked of both servers as the bound of a result: twice the page, so that nothing is left out."""
+"""The requested size of a result: twice the page, so that nothing is left out."""
 PATIENCE = 60.0
-"""Seconds for one process: thirty times what it takes."""
+"""Seconds for one process: thirty times what it needs."""
 REVISION = "2025-11-25"
-"""The handshake era, which most clients speak today."""
+"""The handshake era, which most clients use today."""
 
 
 @dataclass(frozen=True, slots=True)
 class Contender:
-    """A server to measure: how it is started, and how it is told to fetch a whole page."""
+    """A server to measure: its command, and its tool for fetching a whole page."""
 
     name: str
     command: tuple[str, ...]
@@ -53,12 +55,12 @@ class Contender:
 
 
 def main() -> int:
-    """Measure, and print the table."""
+    """Measure and print the table."""
     arguments = _arguments()
     peer_python = install_peer(arguments.cache)
     with serve_page() as site, tempfile.TemporaryDirectory() as scratch:
         contenders = (keyhole(site, scratch), peer(peer_python, scratch))
-        # No address is fetched twice, so that nobody answers from a cache.
+        # No URL is fetched twice, so that no cache answers.
         addresses = (f"{site}/page/{number}" for number in itertools.count())
         times: dict[str, list[tuple[float, ...]]] = {contender.name: [] for contender in contenders}
         for run in range(-1, arguments.runs):
@@ -81,23 +83,23 @@ def _arguments() -> argparse.Namespace:
 
 
 def keyhole(site: str, home: str) -> Contender:
-    """This tree's server."""
+    """Return this tree's server."""
     settings = {"KEYHOLE_CONFIG": "off", "KEYHOLE_HOME": home, "KEYHOLE_ALLOW_PRIVATE": site.removeprefix("http://")}
     command = (sys.executable, "-m", "keyhole", "serve")
     return Contender("keyhole", command, {**settings, "PYTHONPATH": str(SERVER)}, "web_fetch", "max_chars")
 
 
 def peer(python: Path, home: str) -> Contender:
-    """mcp-server-fetch with its network guard opened for loopback.
+    """Return mcp-server-fetch with its network guard open for loopback.
 
-    It gets no PATH: where it finds Node it hands the page to Readability.js in a subprocess, three times slower.
+    It gets no PATH: if it finds Node, it runs Readability.js in a subprocess, which is three times slower.
     """
     command = (str(python), "-m", "mcp_server_fetch", "--allow-private-ips", "--ignore-robots-txt")
     return Contender("mcp-server-fetch", command, {"HOME": home, "PATH": ""}, "fetch", "max_length")
 
 
 def version_times(runs: int) -> list[float]:
-    """Milliseconds of each of some runs of `keyhole --version`, after one that is not counted."""
+    """Return the milliseconds of `runs` runs of `keyhole --version`, after a warm-up run."""
     command = (sys.executable, "-m", "keyhole", "--version")
     marks: list[float] = []
     for _ in range(runs + 1):
@@ -108,13 +110,13 @@ def version_times(runs: int) -> list[float]:
 
 
 def version_line(times: list[float]) -> str:
-    """The middle of these times and their slow end, as a sentence."""
+    """Return a sentence with the median and 95th percentile of the times."""
     *_, p95 = statistics.quantiles(times, n=20, method="inclusive")
     return f"`--version`: {statistics.median(times):.0f} ms, p95 {p95:.0f} ms of {len(times)} runs."
 
 
 def install_peer(cache: Path) -> Path:
-    """The Python of the peer's virtual environment, made now if it is not there yet."""
+    """Return the Python of the peer's virtual environment, which is created if it is missing."""
     folder = cache / f"mcp-server-fetch-{PEER_VERSION}-python{sys.version_info.major}.{sys.version_info.minor}"
     python = folder / "bin" / "python"
     complete = folder / "complete"
@@ -129,7 +131,7 @@ def install_peer(cache: Path) -> Path:
 
 
 def measure(contender: Contender, *addresses: str) -> tuple[float, ...]:
-    """Milliseconds of each phase in one process."""
+    """Return the milliseconds of each phase in one process."""
     marks = [time.perf_counter()]
     with _started(contender) as server:
         client = {"protocolVersion": REVISION, "capabilities": {}, "clientInfo": {"name": "startup", "version": "1"}}
@@ -147,7 +149,7 @@ def measure(contender: Contender, *addresses: str) -> tuple[float, ...]:
 
 
 class _Conversation:
-    """JSON-RPC with one process, a line a message."""
+    """A JSON-RPC connection to one process, one line for each message."""
 
     def __init__(self, name: str, process: subprocess.Popen[bytes]) -> None:
         assert process.stdin is not None and process.stdout is not None
@@ -156,12 +158,12 @@ class _Conversation:
         self._asked = 0
 
     def tell(self, message: dict[str, Any]) -> None:
-        """Send a message that has no answer."""
+        """Send a message without waiting for an answer."""
         self._in.write(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n")
         self._in.flush()
 
     def ask(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
-        """Send a request and wait for its result."""
+        """Send a request and return its result."""
         self._asked += 1
         self.tell({"id": self._asked, "method": method, "params": params})
         for line in self._out:
@@ -191,7 +193,7 @@ def _started(contender: Contender) -> Iterator[_Conversation]:
 
 
 def table(times: dict[str, list[tuple[float, ...]]]) -> str:
-    """Minimum, median and maximum of each phase and server, and the ratio of the medians, as Markdown."""
+    """Return minimum, median and maximum of each phase and server, and the ratio of the medians, as Markdown."""
     ours, theirs = times
     lines = [
         f"Milliseconds, min / median / max of {len(times[ours])} runs; Python {sys.version.split()[0]}.",
@@ -208,7 +210,7 @@ def table(times: dict[str, list[tuple[float, ...]]]) -> str:
 
 @contextmanager
 def serve_page() -> Iterator[str]:
-    """A site on loopback that answers every address with the page; its base address."""
+    """Serve the page at every path on loopback; yield the site's URL."""
     with ThreadingHTTPServer(("127.0.0.1", 0), _Site) as site:
         threading.Thread(target=site.serve_forever, daemon=True).start()
         yield f"http://127.0.0.1:{site.server_port}"
@@ -224,11 +226,11 @@ class _Site(BaseHTTPRequestHandler):
         self.wfile.write(PAGE)
 
     def log_message(self, format: str, *args: object) -> None:
-        """Say nothing: the output is the table."""
+        """Log nothing: the output is the table."""
 
 
 def page() -> bytes:
-    """100 KB of what articles are made of: prose, headings, links, lists, tables and code, with a menu around."""
+    """Return a 100 KB article: prose, headings, links, lists, tables and code, with a menu."""
     menu = "".join(f'<li><a href="/menu/{n}">Entry {n}</a></li>' for n in range(40))
     opening = (
         f'<!doctype html><html lang="en"><head><title>The coast road</title></head><body><nav><ul>{menu}</ul></nav>'

@@ -1,12 +1,11 @@
-"""Frames that no client should send, each to a real server over stdio, in both protocol eras.
+"""Send invalid frames to a real server over stdio, in both protocol eras.
 
     python -m benchmarks.server.stdio_frames FILE
 
-FILE has one JSON object a line with `id` and `case`: `name`, and the frame's bytes as `latin1`, or `gen` for one that
-is made here. A server survives a frame when it answers a `tools/list` sent after it within 3 seconds with its three
-tools and has written nothing but JSON-RPC lines. Each frame goes to a server of its own, whose era a request has
-settled, and then to one that has seen all frames before it: 52 servers, a minute. Exit code 1 where
-one is not survived.
+Each line of FILE is a JSON object with `id` and `case`: `name`, and the frame's bytes as `latin1`, or `gen` for a
+generated frame. A server survives a frame if it answers a `tools/list` sent after it within 3 seconds with its three
+tools and has written only JSON-RPC lines. Each frame goes to a server of its own, whose era a request has settled, and
+then to one that has received all frames before it: 52 servers, a minute. Exits with 1 if a frame is not survived.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from benchmarks.server.wire import ERAS, SilentError, Wire, started
+from benchmarks.server.wire import ERAS, SilentError, Wire, run_server
 
 SECONDS = 3.0
 TOOLS = ["web_fetch", "search", "read_artifact"]
@@ -26,12 +25,12 @@ MADE = {"10MB line": b'{"jsonrpc":"2.0","id":5,"method":"tools/list","params":{"
 
 
 def frame(case: dict[str, Any]) -> bytes:
-    """The bytes of a case, without the line feed at its end."""
+    """Return the bytes of a case, without the final line feed."""
     return MADE[case["gen"]] if "gen" in case else str(case["latin1"]).encode("latin-1")
 
 
 def survives(wire: Wire, sent: bytes) -> str:
-    """What is wrong after a frame, "" where nothing is."""
+    """Return the fault after a frame, or ""."""
     try:
         wire.raw(sent)
         answer = wire.ask("tools/list", {}, SECONDS)
@@ -42,7 +41,7 @@ def survives(wire: Wire, sent: bytes) -> str:
 
 
 def run(rows: Sequence[dict[str, Any]], era: str) -> list[str]:
-    """What went wrong in one era: a line for each frame that is not survived."""
+    """Return a line for each frame that breaks a server in one era."""
     wrong = []
     with TemporaryDirectory() as home:
         for together in ([row] for row in rows):
@@ -52,14 +51,14 @@ def run(rows: Sequence[dict[str, Any]], era: str) -> list[str]:
 
 
 def _faults(rows: Sequence[dict[str, Any]], home: str, era: str) -> list[str]:
-    with started(home, era) as wire:
+    with run_server(home, era) as wire:
         wire.ask("tools/list", {})
         told = [(row, survives(wire, frame(row["case"]))) for row in rows]
     return [f"{row['id']} {row['case']['name']}: {fault}" for row, fault in told if fault]
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Print one line an era and one for each fault."""
+    """Print one line for each era and one for each fault."""
     rows = [json.loads(line) for line in Path(arguments[0]).read_text(encoding="utf-8").splitlines()]
     failed = 0
     for era in ERAS:

@@ -1,5 +1,4 @@
-"""This tree's server over stdio, spoken to in raw JSON-RPC lines of either protocol era: no client checks what goes out
-or what comes back. For cases that a well-behaved client would never send. Measures nothing."""
+"""A raw JSON-RPC connection to this tree's server over stdio, in either protocol era, without any checks."""
 
 from __future__ import annotations
 
@@ -15,19 +14,19 @@ from typing import Any, Final
 
 SERVER: Final = Path(__file__).resolve().parents[2] / "server"
 ERAS: Final = ("2025-11-25", "2026-07-28")
-"""The last revision with a handshake, and the first without one."""
+"""The last revision with a handshake, and the first without."""
 PATIENCE: Final = 60.0
-"""Seconds for one answer and for the whole process to end: many times what either takes."""
+"""Seconds for one answer and for the process to end: many times what either takes."""
 _META: Final = "io.modelcontextprotocol"
 _CLIENT: Final = {"name": "wire", "version": "1"}
 
 
 class SilentError(Exception):
-    """No answer came in time, or the server ended."""
+    """The server did not answer in time, or ended."""
 
 
 class Wire:
-    """One server process. Every line that it wrote is in `lines`."""
+    """A server process; `lines` has every line that it wrote."""
 
     def __init__(self, process: subprocess.Popen[bytes], era: str) -> None:
         assert process.stdin is not None and process.stdout is not None
@@ -36,17 +35,17 @@ class Wire:
         self.lines: list[bytes] = []
         self._in, self._out = process.stdin, process.stdout
         self._read: queue.Queue[bytes] = queue.Queue()
-        self._asked = 1_000  # beyond the ids that cases use
+        self._asked = 1_000  # above the ids that cases use
         self._thread = threading.Thread(target=self._reader, daemon=True)
         self._thread.start()
 
     def raw(self, line: bytes) -> None:
-        """Send bytes as they are, and a line feed."""
+        """Send bytes unchanged, and a line feed."""
         self._in.write(line + b"\n")
         self._in.flush()
 
     def ask(self, method: str, params: Mapping[str, Any], seconds: float = PATIENCE) -> dict[str, Any]:
-        """Send a request; the whole answer, with `result` or `error`. Raises SilentError."""
+        """Send a request; return the whole answer, with `result` or `error`. Raises SilentError."""
         self._asked += 1
         self.raw(self.frame(self._asked, method, params))
         while True:
@@ -55,11 +54,11 @@ class Wire:
                 return answer
 
     def call(self, tool: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """Call a tool; as `ask`."""
+        """Call a tool; return the answer as `ask` does."""
         return self.ask("tools/call", {"name": tool, "arguments": dict(arguments)})
 
     def frame(self, id: int, method: str, params: Mapping[str, Any]) -> bytes:
-        """A request of this era as a line, in ASCII."""
+        """Return a request of this era as an ASCII line."""
         if self.era != ERAS[0]:
             meta = {
                 f"{_META}/protocolVersion": self.era,
@@ -70,7 +69,7 @@ class Wire:
         return json.dumps({"jsonrpc": "2.0", "id": id, "method": method, "params": params}).encode()
 
     def next(self, seconds: float) -> dict[str, Any]:
-        """The next message. Raises SilentError; ValueError for a line that is none."""
+        """Return the next message. Raises SilentError, or ValueError for an invalid line."""
         try:
             line = self._read.get(timeout=seconds)
         except queue.Empty:
@@ -83,13 +82,13 @@ class Wire:
         return message
 
     def handshake(self) -> None:
-        """Open the conversation; the later era needs nothing."""
+        """Initialize the session; the later era needs no handshake."""
         if self.era == ERAS[0]:
             self.ask("initialize", {"protocolVersion": self.era, "capabilities": {}, "clientInfo": _CLIENT})
             self.raw(b'{"jsonrpc": "2.0", "method": "notifications/initialized"}')
 
     def close(self) -> None:
-        """Let go of the pipes of a process that has ended."""
+        """Close the pipes of a process that has ended."""
         with suppress(BrokenPipeError):
             self._in.close()
         self._thread.join(PATIENCE)
@@ -103,8 +102,8 @@ class Wire:
 
 
 @contextmanager
-def started(home: str, era: str, **settings: str) -> Iterator[Wire]:
-    """A server process that ends with the block, ready for requests."""
+def run_server(home: str, era: str, **settings: str) -> Iterator[Wire]:
+    """Run a server until the block ends; yield it ready for requests."""
     environment = {
         "KEYHOLE_CONFIG": "off",
         "KEYHOLE_HOME": home,
@@ -127,7 +126,7 @@ def started(home: str, era: str, **settings: str) -> Iterator[Wire]:
 
 
 def text_of(answer: Mapping[str, Any]) -> str:
-    """The text of a tool's result, or the code and message of a protocol error."""
+    """Return the text of a tool's result, or the code and message of a protocol error."""
     if "error" in answer:
         return f"{answer['error']['code']}: {answer['error']['message']}"
     return str(answer["result"]["content"][0]["text"])

@@ -1,1 +1,1 @@
-"""What benchmarks of the hosted server share: the servers they start, a raw client, what is asked and checked."""
+"""Parts of the load test: its servers, a raw client, the calls and their checks."""

@@ -1,4 +1,4 @@
-"""One MCP client over streamable HTTP, written by hand: both eras, one token, its own connection. Judges no answer."""
+"""A minimal MCP client over streamable HTTP, for both eras."""
 
 from __future__ import annotations
 
@@ -14,41 +14,41 @@ import httpx  # noqa: TID251 - a client of our own server, on loopback
 
 Era = Literal["2026-07-28", "2025-11-25"]
 ERAS: Final[tuple[Era, Era]] = ("2026-07-28", "2025-11-25")
-"""The one without sessions, and the last one with a handshake."""
+"""The era without sessions, and the last one with a handshake."""
 PATIENCE: Final = 90.0
-"""Seconds for one answer: twice the longest deadline of a call, so that one which passes it hangs."""
+"""Seconds for one answer: twice the longest deadline of a call, so a call that exceeds this hangs."""
 CLIENT: Final = {"name": "load", "version": "1"}
 _INSECURE: Final = ssl.create_default_context()
-"""One for all clients: making one for each takes longer than all they do at the start."""
+"""Shared by all clients, since creating a context is slow."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What came back of one call."""
+    """The answer to one call."""
 
     status: int
-    """Of HTTP; 0 where the connection broke."""
+    """The HTTP status; 0 if the connection broke."""
     seconds: float
     text: str = ""
     facts: Mapping[str, Any] = field(default_factory=dict)
     is_error: bool = False
     code: str = ""
-    """Why there is no result: the name of a refusal, of a JSON-RPC error or of a broken connection."""
+    """Why there is no result: the code of a refusal, a JSON-RPC error or a broken connection."""
     retry_after: float = 0.0
 
     @property
-    def said(self) -> str:
-        """`ok`, the code of the tool's error, or why there is none."""
+    def outcome(self) -> str:
+        """`ok`, the code of the tool's error, or why there is no result."""
         return self.code or (self.text.partition(":")[0] if self.is_error else "ok")
 
     @property
-    def refused(self) -> bool:
-        """Whether the server said that it has too much to do."""
+    def is_refused(self) -> bool:
+        """Whether the server refused the call for load."""
         return self.status in (429, 503)
 
 
 class Caller:
-    """Calls tools as one client does, one after another."""
+    """A client that calls tools one after another."""
 
     def __init__(self, url: str, token: str = "", era: Era = "2026-07-28") -> None:
         self._url = url
@@ -61,7 +61,7 @@ class Caller:
         self._http = httpx.AsyncClient(headers=headers, timeout=PATIENCE, verify=_INSECURE, trust_env=False)
 
     async def call(self, tool: str, arguments: Mapping[str, Any]) -> Reply:
-        """One call of a tool. Never raises for what the server or the network does."""
+        """Call a tool. Failures of the server or the network are returned, not raised."""
         if self._era == "2025-11-25" and not self._greeted:
             greeting = await self._greet()
             if greeting.status != 200:
@@ -99,7 +99,7 @@ class Caller:
         if session := response.headers.get("mcp-session-id"):
             self._http.headers["mcp-session-id"] = session
         elif response.status_code == 404 and self._http.headers.pop("mcp-session-id", ""):
-            self._greeted = False  # the replica that knew the session is gone
+            self._greeted = False  # the replica that had the session has died
         return understood(response.status_code, response.headers, response.text, seconds)
 
 
@@ -109,7 +109,7 @@ def _envelope(era: Era) -> dict[str, Any]:
 
 
 def understood(status: int, headers: Mapping[str, str], text: str, seconds: float) -> Reply:
-    """An HTTP answer as a reply: JSON, or the last message of an event stream."""
+    """Return the reply of an HTTP response: JSON, or the last message of an event stream."""
     wait = float(headers.get("retry-after") or 0)
     if "text/event-stream" in headers.get("content-type", ""):
         events = [line[5:].strip() for line in text.splitlines() if line.startswith("data:")]

@@ -1,4 +1,4 @@
-"""What a run of the load test gave, counted and told. Pure."""
+"""Counts and tables of a run of the load test."""
 
 from __future__ import annotations
 
@@ -9,67 +9,67 @@ from typing import Any, Final
 
 SMALL: Final = "fetch small"
 MAX_SMALL_P95: Final = 1.0
-"""Seconds: the bound for small pages at an offered rate, where no replica is killed."""
+"""Seconds: the limit for small pages at an offered rate without killed replicas."""
 WANTED_RATIO: Final = 1.6
-"""Throughput of three replicas over that of one."""
+"""Required ratio of the throughput of three replicas to that of one."""
 BUSY: Final = 0.85
-"""Share of the machine's processors in use above which more replicas have nothing to run on."""
+"""Share of the machine's processors in use above which more replicas cannot help."""
 EXAMPLES: Final = 12
-"""Faults that are told in full."""
+"""Faults that are printed in full."""
 
 
 @dataclass(slots=True)
 class Tally:
-    """What the clients saw, while they see it."""
+    """Counts of the clients' answers, updated during the run."""
 
     seconds: dict[str, list[float]] = field(default_factory=dict)
-    """Of every answer, by kind of call."""
-    said: Counter[tuple[str, str]] = field(default_factory=Counter)
-    """By kind of call and what was said: `ok`, an error's code, or why there was no result."""
-    refused: Counter[str] = field(default_factory=Counter)
+    """Seconds of every answer, by kind of call."""
+    outcomes: Counter[tuple[str, str]] = field(default_factory=Counter)
+    """Number of answers by kind of call and outcome: `ok`, an error code, or why there was no result."""
+    refusals: Counter[str] = field(default_factory=Counter)
     faults: list[str] = field(default_factory=list)
     retried: int = 0
-    """Calls made again because the connection broke under them."""
+    """Calls repeated because their connection broke."""
     out_of_time: int = 0
-    """Calls whose own deadline passed: overload that has its name, and a miss where the offered rate is one to bear."""
+    """Calls whose deadline passed: expected under overload, a miss at an offered rate."""
     in_time: int = 0
-    """Calls that were answered before the run's time was up; the others were under way then."""
+    """Calls answered before the end of the run's time; the others were still active then."""
     late: int = 0
-    """Calls that began more than a second after they were due."""
+    """Calls that started more than a second after they were due."""
 
-    def add(self, kind: str, said: str, seconds: float) -> None:
-        """One answer."""
+    def add(self, kind: str, outcome: str, seconds: float) -> None:
+        """Count one answer."""
         self.seconds.setdefault(kind, []).append(seconds)
-        self.said[kind, said] += 1
+        self.outcomes[kind, outcome] += 1
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One run, with what was found after it."""
+    """One run with its results."""
 
     replicas: int
     clients: int
     seconds: float
     offered: float
-    """Calls per second that the clients were to make together; 0: each one at once after the other."""
+    """Calls per second of all clients together; 0: each client calls again at once."""
     tally: Tally
     acknowledged: int
     read_back: int
-    """Acknowledged artifacts that were read whole afterwards, character for character."""
+    """Acknowledged artifacts that were read back unchanged."""
     lost: tuple[str, ...]
     wrong: tuple[str, ...]
     foreign: tuple[str, ...]
-    """What a tenant could read of another's."""
+    """Artifacts that another tenant could read."""
     kills: int
     cpu: Mapping[str, float]
-    """Seconds of processor time by role, of the run's time."""
+    """Processor seconds by role during the run."""
     machine: float
-    """The same of everything on this machine, whoever started it."""
+    """Processor seconds of everything on this machine."""
     processors: int
 
     @property
     def answered(self) -> int:
-        """Calls that were answered, refusals left out."""
+        """Calls that were answered and not refused."""
         return sum(len(times) for times in self.tally.seconds.values())
 
     @property
@@ -79,23 +79,23 @@ class Run:
 
     @property
     def busy(self) -> float:
-        """Share of the machine's processors that was in use, by this run or others."""
+        """Share of the machine's processors in use, by this run or others."""
         return self.machine / self.seconds / self.processors
 
     @property
     def own(self) -> float:
-        """Share of the machine's processors that this run took."""
+        """Share of the machine's processors used by this run."""
         return sum(self.cpu.values()) / self.seconds / self.processors
 
 
 def percentile(times: Sequence[float], share: float) -> float:
-    """The time that this share of all does not exceed."""
+    """Return the quantile of times."""
     ordered = sorted(times)
     return ordered[min(len(ordered) - 1, int(share * len(ordered)))] if ordered else 0.0
 
 
-def misses(run: Run) -> list[str]:
-    """Where a run misses what is wanted."""
+def find_misses(run: Run) -> list[str]:
+    """Return the requirements that a run misses."""
     found = [f"{len(run.lost)} acknowledged artifacts lost: {run.lost[:3]}"] if run.lost else []
     found += [f"{len(run.wrong)} read back with other bytes: {run.wrong[:3]}"] if run.wrong else []
     found += [f"{len(run.foreign)} of another tenant were read: {run.foreign[:3]}"] if run.foreign else []
@@ -109,8 +109,8 @@ def misses(run: Run) -> list[str]:
     return found
 
 
-def table(run: Run) -> str:
-    """A run as Markdown."""
+def format_run(run: Run) -> str:
+    """Return a run as Markdown."""
     offered = f"{run.offered:g} calls/s offered" if run.offered else "as fast as they are answered"
     lines = [
         f"### {run.replicas} replica{'s' * (run.replicas > 1)}, {run.clients} clients, {run.seconds:.0f} s, {offered}",
@@ -120,8 +120,8 @@ def table(run: Run) -> str:
     ]
     for kind, times in sorted(run.tally.seconds.items()):
         marks = (f"{1_000 * percentile(times, share):,.0f}" for share in (0.5, 0.95, 0.99))
-        said = Counter({what: number for (one, what), number in run.tally.said.items() if one == kind})
-        words = ", ".join(f"{what} {number}" for what, number in said.most_common())
+        outcome = Counter({what: number for (one, what), number in run.tally.outcomes.items() if one == kind})
+        words = ", ".join(f"{what} {number}" for what, number in outcome.most_common())
         lines.append(f"| {kind} | {len(times):,} | {' | '.join(marks)} | {words} |")
     lines += ["", *_summary(run)]
     return "\n".join(lines)
@@ -129,12 +129,12 @@ def table(run: Run) -> str:
 
 def _summary(run: Run) -> list[str]:
     tally = run.tally
-    refused = ", ".join(f"{code} {number:,}" for code, number in tally.refused.most_common()) or "none"
+    refusals = ", ".join(f"{code} {number:,}" for code, number in tally.refusals.most_common()) or "none"
     processors = ", ".join(f"{role} {seconds:.1f}" for role, seconds in run.cpu.items())
     each = 1_000 * sum(run.cpu.values()) / max(1, run.tally.in_time)
     lines = [
-        f"{run.rate:.1f} calls/s answered; refused: {refused}; "
-        f"out of time {tally.out_of_time:,}; begun late {tally.late:,}; made again {tally.retried:,}.",
+        f"{run.rate:.1f} calls/s answered; refused: {refusals}; "
+        f"out of time {tally.out_of_time:,}; started late {tally.late:,}; repeated {tally.retried:,}.",
         f"{run.acknowledged:,} artifacts acknowledged, {run.read_back:,} read back whole and equal, "
         f"{len(run.lost)} lost, {len(run.wrong)} wrong, {len(run.foreign)} read by another tenant; "
         f"{run.kills} replicas killed.",
@@ -144,8 +144,8 @@ def _summary(run: Run) -> list[str]:
     return lines + [f"- {fault}" for fault in tally.faults[:EXAMPLES]]
 
 
-def compared(one: Run, many: Run) -> list[str]:
-    """What more replicas brought, and what bounds it where it is less than wanted."""
+def comparison_lines(one: Run, many: Run) -> list[str]:
+    """Return lines on the gain of more replicas, and on its limit if the gain is too small."""
     ratio = many.rate / one.rate if one.rate else 0.0
     lines = [f"{many.replicas} replicas answered {ratio:.2f} × as many calls as {one.replicas}."]
     if ratio < WANTED_RATIO and one.busy >= BUSY:
@@ -156,29 +156,29 @@ def compared(one: Run, many: Run) -> list[str]:
     return lines
 
 
-def unscaled(one: Run, many: Run) -> bool:
-    """Whether more replicas should have brought more: there were processors left to run them on."""
+def is_gain_too_small(one: Run, many: Run) -> bool:
+    """Return whether more replicas gained too little although processors were idle."""
     return one.offered == 0 and many.rate < WANTED_RATIO * one.rate and one.busy < BUSY
 
 
-def as_json(run: Run) -> dict[str, Any]:
-    """A run for programs."""
+def to_json(run: Run) -> dict[str, Any]:
+    """Return a run as a JSON value."""
     facts = asdict(run)
     times = facts.pop("tally")["seconds"]
     marks = {kind: {f"p{share}": percentile(one, share / 100) for share in (50, 95, 99)} for kind, one in times.items()}
-    said: dict[str, dict[str, int]] = {}
-    for (kind, what), number in run.tally.said.items():
-        said.setdefault(kind, {})[what] = number
+    outcome: dict[str, dict[str, int]] = {}
+    for (kind, what), number in run.tally.outcomes.items():
+        outcome.setdefault(kind, {})[what] = number
     return facts | {
         "rate": run.rate,
         "busy": run.busy,
         "own": run.own,
         "out_of_time": run.tally.out_of_time,
         "times": marks,
-        "said": said,
-        "refused": dict(run.tally.refused),
+        "said": outcome,
+        "refused": dict(run.tally.refusals),
         "faults": run.tally.faults,
         "late": run.tally.late,
         "retried": run.tally.retried,
-        "misses": misses(run),
+        "misses": find_misses(run),
     }

@@ -1,5 +1,6 @@
-"""Starts what a hosted Keyhole consists of, on loopback and as this tree has it: PostgreSQL, replicas, the proxy of
-deploy/nginx.conf, the sites. Each ends with its block. Decides nothing about them."""
+"""Start the servers of a hosted Keyhole on loopback: PostgreSQL, replicas, nginx with deploy/nginx.conf, web sites.
+
+Each context manager stops its servers when its block ends."""
 
 from __future__ import annotations
 
@@ -21,27 +22,27 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from benchmarks.search.web.running import RunningWeb, served_web
+from benchmarks.search.web.processes import RunningWeb, serve_web
 from benchmarks.server.load_test.site import LARGE_HOSTS, SLOW_HOSTS
 from benchmarks.server.load_test.usage import cpu_seconds
 
 ROOT: Final = Path(__file__).resolve().parents[3]
 START: Final = 60.0
-"""Seconds for a server to answer: a busy machine included."""
+"""Seconds for a server to answer, on a busy machine too."""
 DEBIAN: Final = Path("/usr/lib/postgresql")
 CONNECTIONS: Final = 100
 """PostgreSQL's own default."""
 
 
 def free_port() -> int:
-    """A port that nobody listens on now."""
+    """Return a port that is free now."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
 
 
 def end_on_sigterm() -> None:
-    """Have a benchmark that is told to stop end what it started, as one that is interrupted does."""
+    """Make SIGTERM raise SystemExit, so that a stopped benchmark stops its servers too."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
 
 
@@ -50,7 +51,7 @@ def end_on_sigterm() -> None:
 
 @dataclass(frozen=True, slots=True)
 class Sites:
-    """The benchmarks' web, slow and large pages, and hostile ones where a program of them was given."""
+    """The running sites: the benchmarks' web, slow and large pages, and hostile pages if a program serves them."""
 
     web: RunningWeb
     port: int
@@ -60,17 +61,17 @@ class Sites:
 
     @property
     def endpoints(self) -> str:
-        """What KEYHOLE_ALLOW_PRIVATE must say."""
+        """The value of KEYHOLE_ALLOW_PRIVATE for these sites."""
         own = [f"{host}:{self.port}" for host in (*SLOW_HOSTS, *LARGE_HOSTS)]
         return ",".join([self.web.endpoints, *own, *([self.hostile] if self.hostile else [])])
 
 
 @contextmanager
 def sites(evil: Path | None) -> Iterator[Sites]:
-    """All sites while they are served; `evil` is a program as benchmarks/fetch/hostile.py takes it."""
+    """Serve all sites; `evil` is a program of hostile pages, as for benchmarks/fetch/hostile.py."""
     before = _children()
     command = [sys.executable, "-m", "benchmarks.server.load_test.site"]
-    with served_web() as web, _piped(command, PYTHONPATH=str(ROOT)) as own:
+    with serve_web() as web, _piped(command, PYTHONPATH=str(ROOT)) as own:
         assert own.stdout is not None
         port = json.loads(own.stdout.readline())["port"]
         with _hostile(evil) as endpoint:
@@ -91,7 +92,7 @@ def _hostile(program: Path | None) -> Iterator[str]:
 
 
 def postgresql_folder() -> Path | None:
-    """Where PostgreSQL's programs are, or None: in PATH, or the newest of Debian's."""
+    """Return the folder of PostgreSQL's programs, or None: from PATH, or Debian's newest."""
     if found := shutil.which("pg_ctl"):
         return Path(found).parent
     versions = sorted(DEBIAN.glob("*/bin/pg_ctl"), key=lambda path: float(path.parts[-3]))
@@ -100,13 +101,13 @@ def postgresql_folder() -> Path | None:
 
 @contextmanager
 def postgresql() -> Iterator[tuple[str, int]]:
-    """The address of an empty database in a throw-away cluster, and its server's process. Nothing of it is relaxed."""
+    """Yield the URL of an empty database in a temporary cluster with default durability, and its process id."""
     programs = postgresql_folder()
     if programs is None:
         raise SystemExit("PostgreSQL's programs are not here: apt-get install postgresql, or --store sqlite")
     with tempfile.TemporaryDirectory(prefix="keyhole-load-", ignore_cleanup_errors=True) as scratch:
         folder, user = Path(scratch) / "data", {}
-        if os.geteuid() == 0:  # PostgreSQL does not run as root
+        if os.geteuid() == 0:  # PostgreSQL refuses to run as root
             shutil.chown(scratch, "postgres", "postgres")
             user = {"user": "postgres", "group": "postgres", "extra_groups": []}
         run: dict[str, Any] = {"check": True, "stdout": subprocess.DEVNULL, "cwd": scratch, **user}
@@ -129,30 +130,30 @@ def postgresql() -> Iterator[tuple[str, int]]:
 
 @dataclass(slots=True)
 class Replica:
-    """One `keyhole serve --http`, which can be killed and started again at the same port."""
+    """A `keyhole serve --http` that can be killed and restarted on the same port."""
 
     settings: Mapping[str, str]
     log: Path
     port: int = field(default_factory=free_port)
     process: subprocess.Popen[bytes] | None = None
     _before: float = 0.0
-    """Processor seconds of those that were ended."""
+    """Processor seconds of ended processes."""
 
     @property
     def pid(self) -> int:
-        """Of the process that runs now."""
+        """Id of the running process."""
         assert self.process is not None
         return self.process.pid
 
     def start(self) -> None:
-        """Start it; `ready` waits."""
+        """Start the process; `ready` waits for it."""
         command = [sys.executable, "-m", "keyhole", "serve", "--http", "--port", str(self.port)]
         with self.log.open("ab") as log:
             environment = {**_inherited(), "PYTHONPATH": str(ROOT / "server"), **self.settings}
             self.process = subprocess.Popen(command, env=environment, stdout=log, stderr=log)
 
     def ready(self) -> None:
-        """Wait until it answers HTTP."""
+        """Wait until the replica answers HTTP."""
         until = time.monotonic() + START
         while not answers(f"http://127.0.0.1:{self.port}/readyz"):
             if self.process is None or self.process.poll() is not None or time.monotonic() > until:
@@ -160,21 +161,21 @@ class Replica:
             time.sleep(0.05)
 
     def end(self, how: signal.Signals = signal.SIGKILL) -> None:
-        """Send it a signal, and wait until it is gone."""
+        """Send a signal and wait until the process has ended."""
         if self.process is not None:
             self._before += cpu_seconds(self.pid)
             self.process.send_signal(how)
             self.process.wait(timeout=START)
 
     def cpu_seconds(self) -> float:
-        """Processor time until now, of all that ran as this one."""
+        """Return the processor seconds of all processes of this replica until now."""
         running = self.process is not None and self.process.poll() is None
         return self._before + (cpu_seconds(self.pid) if running else 0.0)
 
 
 @contextmanager
 def replicas(count: int, settings: Mapping[str, str], folder: Path) -> Iterator[list[Replica]]:
-    """So many, all with the same settings; the first is up before the others start, as a rollout does it."""
+    """Run `number` replicas with the same settings; the first is ready before the others start, as in a rollout."""
     found = [Replica(settings, folder / f"replica-{number}.log") for number in range(count)]
     try:
         for replica in found:
@@ -188,7 +189,7 @@ def replicas(count: int, settings: Mapping[str, str], folder: Path) -> Iterator[
 
 
 def answers(url: str) -> bool:
-    """Whether there is an HTTP server that takes requests; a path it does not know is an answer too."""
+    """Return whether an HTTP server answers; 404 counts as an answer."""
     try:
         with urllib.request.urlopen(url, timeout=5):  # noqa: S310 - loopback, our own
             return True
@@ -199,7 +200,7 @@ def answers(url: str) -> bool:
 
 
 def new_token(tenant: str, file: Path) -> str:
-    """A token of a tenant, made as an operator makes it; its hash is added to the file."""
+    """Create a tenant's token with the command line, which adds its hash to the file."""
     environment = {**_inherited(), "PYTHONPATH": str(ROOT / "server"), "KEYHOLE_TOKENS_FILE": str(file)}
     command = [sys.executable, "-m", "keyhole", "tokens", "new", tenant]
     made = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
@@ -213,12 +214,12 @@ def new_token(tenant: str, file: Path) -> str:
 
 @contextmanager
 def proxy(ports: Sequence[int], folder: Path) -> Iterator[tuple[int, int]]:
-    """nginx with deploy/nginx.conf before the replicas: its port and its process."""
+    """Run nginx with deploy/nginx.conf in front of the replicas; yield its port and process id."""
     program = shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin")
     if program is None:
         raise SystemExit("nginx is not here: apt-get install nginx")
     port = free_port()
-    folder.chmod(0o711)  # nginx's workers are not root
+    folder.chmod(0o711)  # nginx's workers do not run as root
     config = folder / "nginx.conf"
     config.write_text(on_loopback((ROOT / "deploy" / "nginx.conf").read_text(), port, ports, folder))
     command = [program, "-e", str(folder / "nginx.log"), "-c", str(config), "-g", "daemon off;"]
@@ -235,8 +236,8 @@ def proxy(ports: Sequence[int], folder: Path) -> Iterator[tuple[int, int]]:
 
 
 def on_loopback(text: str, port: int, replicas: Sequence[int], folder: Path) -> str:
-    """The deployed configuration with other addresses: no TLS, no names, files in a folder of its own. Every rule of
-    how requests are passed on stays as it is deployed."""
+    """Return deploy/nginx.conf with other addresses: without TLS and names, with files in a temporary folder. All proxy
+    rules stay."""
     servers = "\n".join(f"    server 127.0.0.1:{one} max_fails=3 fail_timeout=5s;" for one in replicas)
     text = re.sub(r"(?m)(^    server keyhole-\d.*\n)+", f"{servers}\n", text)
     text = re.sub(r"(?m)^\s*(ssl_\w+|resolver|listen \[::\]).*\n", "", text)
@@ -245,7 +246,7 @@ def on_loopback(text: str, port: int, replicas: Sequence[int], folder: Path) -> 
 
 
 def _inherited() -> dict[str, str]:
-    """The environment without settings: a benchmark has its own."""
+    """Return the environment without KEYHOLE_ settings."""
     return {name: value for name, value in os.environ.items() if not name.startswith("KEYHOLE_")}
 
 

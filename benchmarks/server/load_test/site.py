@@ -1,7 +1,7 @@
-"""Slow and large pages on loopback, beside the benchmarks' web: `python -m hosted.site` serves until its input ends.
+"""Serve slow and large pages on loopback, in addition to the benchmarks' web, until standard input ends.
 
-A slow page drips for three seconds; a large one is a manual's pages in one. Each kind has several addresses, as on the
-web: one host alone would be asked four times at once at most.
+A slow page drips for three seconds; a large page joins the pages of a manual. Each kind has several hosts, since
+Keyhole opens at most four connections to one host.
 """
 
 from __future__ import annotations
@@ -18,24 +18,24 @@ from benchmarks.search.web.corpus import load_pages
 SLOW_HOSTS: Final = tuple(f"127.0.0.{number}" for number in range(71, 79))
 LARGE_HOSTS: Final = tuple(f"127.0.0.{number}" for number in range(81, 85))
 SECONDS: Final = 3.0
-"""That a slow page takes: within every deadline, and far beyond the time of a small one."""
+"""Seconds of a slow page: within every deadline, and far longer than a small page."""
 PIECES: Final = 10
 LARGE: Final = 250_000
-"""Bytes of a large page at least: nine of ten pages of the web have fewer."""
+"""Least bytes of a large page: nine of ten web pages are smaller."""
 SLOW: Final = 8
-"""Different slow pages."""
+"""Number of different slow pages."""
 LARGES: Final = 4
-"""Different large ones."""
+"""Number of different large pages."""
 
 
 def slow_pages() -> list[bytes]:
-    """The bodies of slow pages."""
+    """Return the bodies of slow pages."""
     pages = [page for page in load_pages() if 3_000 < len(page.html) < 12_000]
     return [_whole(page.title, page.html) for page in pages[:SLOW]]
 
 
 def large_pages() -> list[bytes]:
-    """The bodies of large pages."""
+    """Return the bodies of large pages."""
     found, html = [], ""
     for page in load_pages():
         html += page.html
@@ -50,7 +50,7 @@ def _whole(title: str, html: str) -> bytes:
 
 
 async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    """One request: `/slow/N` or `/large/N`, whatever query follows."""
+    """Answer one request for `/slow/N` or `/large/N`, with any query."""
     with suppress(OSError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
         target = (await reader.readuntil(b"\r\n\r\n")).split(b" ", 2)[1].decode().partition("?")[0]
         kind, _, number = target.lstrip("/").partition("/")
@@ -71,7 +71,7 @@ _BODIES: Final[dict[str, list[bytes]]] = {}
 
 
 async def serve() -> None:
-    """Listen at every address on one port, say on which, and go on until standard input ends."""
+    """Listen on one port of every address, print the port, and serve until standard input ends."""
     _BODIES.update(slow=slow_pages(), large=large_pages())
     with socket.socket() as probe:
         probe.bind((SLOW_HOSTS[0], 0))

@@ -1,4 +1,4 @@
-"""The clients of the load test at work, and the reading back of all that was acknowledged to them."""
+"""Run the clients of the load test, and read back all acknowledged artifacts."""
 
 from __future__ import annotations
 
@@ -12,56 +12,66 @@ from typing import Final
 
 from benchmarks.server.load_test.client import ERAS, Caller, Era, Reply
 from benchmarks.server.load_test.results import Tally
-from benchmarks.server.load_test.workload import WHOLE, Call, Kept, World, faults, kept, out_of_time, planned, shown
+from benchmarks.server.load_test.workload import (
+    MAX_READ_CHARS,
+    Acknowledged,
+    Call,
+    World,
+    acknowledged_artifacts,
+    find_faults,
+    is_timeout,
+    page_text,
+    plan_call,
+)
 
 BROKEN: Final = frozenset({0, 502, 504})
-"""What a client sees when the replica behind the proxy is gone: the connection broken, or the proxy saying so."""
+"""Statuses when the replica behind the proxy has died: a broken connection, or the proxy's error."""
 TRIES: Final = 8
 BACKOFF: Final = 0.2
-"""Seconds before the second try of a call whose connection broke, doubled each time up to two."""
+"""Seconds before the second attempt of a call whose connection broke, doubled each time up to two."""
 BACK_OFF_LIMIT: Final = 2.0
 LATE: Final = 1.0
-"""Seconds after which a call that is due counts as late: its client was still waiting for the one before."""
+"""Seconds after which a due call counts as late: its client was still waiting for the previous one."""
 READERS: Final = 12
-"""Who read back at once."""
+"""Concurrent readers of artifacts."""
 FOREIGN: Final = 300
-"""Acknowledged artifacts that another tenant asks for afterwards."""
+"""Acknowledged artifacts that another tenant requests after the run."""
 HANDSHAKES: Final = 4
-"""One client of so many speaks the handshake era."""
+"""One client in this number uses the handshake era."""
 
 
 @dataclass(slots=True)
 class Tenant:
-    """Who calls, and what was acknowledged to all of its clients, by id."""
+    """A tenant and the artifacts acknowledged to its clients, by id."""
 
     name: str
     token: str
-    kept: dict[str, Kept] = field(default_factory=dict)
-    order: list[Kept] = field(default_factory=list)
+    artifacts: dict[str, Acknowledged] = field(default_factory=dict)
+    order: list[Acknowledged] = field(default_factory=list)
 
-    def keep(self, artifacts: Sequence[Kept]) -> None:
-        """Note what a server said it keeps; whoever knows its length is believed over who does not."""
+    def keep(self, artifacts: Sequence[Acknowledged]) -> None:
+        """Record an acknowledged artifact; a row with a known length replaces one without."""
         for artifact in artifacts:
-            if artifact.id not in self.kept and artifact.total >= 0:
+            if artifact.id not in self.artifacts and artifact.total >= 0:
                 self.order.append(artifact)
-            if artifact.total >= 0 or artifact.id not in self.kept:
-                self.kept[artifact.id] = artifact
+            if artifact.total >= 0 or artifact.id not in self.artifacts:
+                self.artifacts[artifact.id] = artifact
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """How much is asked, and for how long."""
+    """The number of clients, their rate and the duration."""
 
     clients: int
     seconds: float
     rate: float
     patient: bool
-    """Whether clients try again when the connection breaks, as they must where replicas are killed."""
+    """Whether clients retry after a broken connection, as they must when replicas are killed."""
     seed: int
 
 
-async def asked(url: str, world: World, tenants: Sequence[Tenant], plan: Plan) -> Tally:
-    """All clients at once until the time is up; what they saw."""
+async def run_clients(url: str, world: World, tenants: Sequence[Tenant], plan: Plan) -> Tally:
+    """Run all clients until the time is over; return their counts."""
     tally = Tally()
     start = time.monotonic() + 0.5
     clients = [_client(number, url, world, tenants, plan, tally, start) for number in range(plan.clients)]
@@ -85,29 +95,29 @@ async def _client(
             tally.late += bool(pause) and now - due > LATE
             due += pause
             foreign = [random.choice(one.order).id for one in others if one.order]
-            call = planned(random, world, tenant.order, foreign)
+            call = plan_call(random, world, tenant.order, foreign)
             reply = await _answered(caller, call, plan.patient, tally)
             tenant.keep(_judged(call, reply, world, tally))
-            tally.in_time += not reply.refused and time.monotonic() <= start + plan.seconds
-            if reply.refused:
+            tally.in_time += not reply.is_refused and time.monotonic() <= start + plan.seconds
+            if reply.is_refused:
                 await asyncio.sleep(min(reply.retry_after or 1.0, 5.0) * (0.5 + random.random()))
     finally:
         await caller.aclose()
 
 
-def _judged(call: Call, reply: Reply, world: World, tally: Tally) -> list[Kept]:
-    found = faults(call, reply, world)
+def _judged(call: Call, reply: Reply, world: World, tally: Tally) -> list[Acknowledged]:
+    found = find_faults(call, reply, world)
     tally.faults += [f"{call.kind}: {fault}" for fault in found]
-    if reply.refused and not found:
-        tally.refused[f"{reply.status} {reply.code}"] += 1
+    if reply.is_refused and not found:
+        tally.refusals[f"{reply.status} {reply.code}"] += 1
         return []
-    tally.out_of_time += out_of_time(call, reply)
-    tally.add(call.kind, reply.said, reply.seconds)
-    return kept(call, reply)
+    tally.out_of_time += is_timeout(call, reply)
+    tally.add(call.kind, reply.outcome, reply.seconds)
+    return acknowledged_artifacts(call, reply)
 
 
 async def _answered(caller: Caller, call: Call, patient: bool, tally: Tally) -> Reply:
-    """The answer, asked for again where the connection broke; its time counts from the first try."""
+    """Make a call, again if its connection broke; the answer's time counts from the first attempt."""
     started = time.monotonic()
     reply = await caller.call(call.tool, call.arguments)
     for attempt in range(TRIES if patient else 0):
@@ -119,12 +129,12 @@ async def _answered(caller: Caller, call: Call, patient: bool, tally: Tally) -> 
     return replace(reply, seconds=time.monotonic() - started)
 
 
-# Afterwards.
+# Reading back.
 
 
 @dataclass(slots=True)
-class Found:
-    """What reading back found."""
+class ReadBack:
+    """Results of reading back."""
 
     whole: int = 0
     lost: list[str] = field(default_factory=list)
@@ -132,11 +142,11 @@ class Found:
     foreign: list[str] = field(default_factory=list)
 
 
-async def read_back(url: str, world: World, tenants: Sequence[Tenant]) -> Found:
-    """Read every acknowledged artifact whole and compare it; then ask for some of them as another tenant."""
-    found = Found()
+async def read_back(url: str, world: World, tenants: Sequence[Tenant]) -> ReadBack:
+    """Read every acknowledged artifact whole and compare it; then request some of them as another tenant."""
+    found = ReadBack()
     # All readers take from the same two iterators, so that each artifact is read by one of them.
-    queue = iter([(tenant, artifact) for tenant in tenants for artifact in tenant.kept.values()])
+    queue = iter([(tenant, artifact) for tenant in tenants for artifact in tenant.artifacts.values()])
     strangers = iter(_strangers(tenants))
 
     async def reader() -> None:
@@ -146,8 +156,8 @@ async def read_back(url: str, world: World, tenants: Sequence[Tenant]) -> Found:
                 await _compare(callers[tenant.name], artifact, world, found)
             for stranger, artifact in strangers:
                 reply = await _patiently(callers[stranger.name], {"id": artifact.id})
-                if not (reply.is_error and reply.said == "unknown_artifact"):
-                    found.foreign.append(f"{artifact.id}: {reply.said}")
+                if not (reply.is_error and reply.outcome == "unknown_artifact"):
+                    found.foreign.append(f"{artifact.id}: {reply.outcome}")
         finally:
             for caller in callers.values():
                 await caller.aclose()
@@ -156,41 +166,41 @@ async def read_back(url: str, world: World, tenants: Sequence[Tenant]) -> Found:
     return found
 
 
-def _strangers(tenants: Sequence[Tenant]) -> list[tuple[Tenant, Kept]]:
+def _strangers(tenants: Sequence[Tenant]) -> list[tuple[Tenant, Acknowledged]]:
     each = FOREIGN // len(tenants) + 1 if len(tenants) > 1 else 0
     return [
         (tenants[(number + 1) % len(tenants)], artifact)
         for number, tenant in enumerate(tenants)
-        for artifact in islice(tenant.kept.values(), each)
+        for artifact in islice(tenant.artifacts.values(), each)
     ]
 
 
-async def _compare(caller: Caller, artifact: Kept, world: World, found: Found) -> None:
+async def _compare(caller: Caller, artifact: Acknowledged, world: World, found: ReadBack) -> None:
     pieces, offset = [], 0
     while True:
-        reply = await _patiently(caller, {"id": artifact.id, "offset": offset, "limit": WHOLE})
+        reply = await _patiently(caller, {"id": artifact.id, "offset": offset, "limit": MAX_READ_CHARS})
         if reply.is_error or reply.code:
-            found.lost.append(f"{artifact.id}: {reply.said}")
+            found.lost.append(f"{artifact.id}: {reply.outcome}")
             return
-        pieces.append(shown(reply))
+        pieces.append(page_text(reply))
         following = reply.facts.get("next")
         if not following:
             break
         offset = following["offset"]
     text = "".join(pieces)
-    noticed = bool(reply.facts.get("notice"))
+    has_notice = bool(reply.facts.get("notice"))
     truth = world.text(artifact.url)
-    if (truth is not None and not noticed and text != truth) or len(text) != reply.facts["total_chars"]:
+    if (truth is not None and not has_notice and text != truth) or len(text) != reply.facts["total_chars"]:
         found.wrong.append(f"{artifact.id} ({artifact.url})")
         return
     found.whole += 1
 
 
 async def _patiently(caller: Caller, arguments: dict[str, object]) -> Reply:
-    """One reading, again while the server is too busy or being replaced."""
+    """Read an artifact, again while the server is too busy or restarting."""
     for attempt in range(TRIES):
         reply = await caller.call("read_artifact", arguments)
-        if not reply.refused and reply.status not in BROKEN:
+        if not reply.is_refused and reply.status not in BROKEN:
             break
         await asyncio.sleep(min(BACK_OFF_LIMIT, max(reply.retry_after, BACKOFF * 2**attempt)))
     return reply

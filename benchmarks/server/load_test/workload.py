@@ -1,6 +1,6 @@
-"""What the clients of the load test ask, and whether an answer is right. Pure: it sends nothing and keeps nothing.
+"""Choose the calls of the load test's clients, and check the answers.
 
-The truth does not come from the server: what a page must be kept as is read here from the same bytes.
+The expected texts do not come from the server: they are extracted here from the same bytes.
 """
 
 from __future__ import annotations
@@ -16,21 +16,21 @@ from benchmarks.server.load_test.client import Reply
 from keyhole.extract.workers.child import extract_with_words
 
 SMALL: Final = 30_000
-"""Bytes of a small page at most: half of the pages of the web have fewer."""
+"""Most bytes of a small page: half of all web pages are smaller."""
 QUERIES: Final = (
     "how is a deadlock resolved", "which isolation levels are there", "what does the option do by default",
     "how are permissions granted", "when is the index used", "how is it configured",
 )  # fmt: skip
-WHOLE: Final = 200_000
-"""Characters asked for when a text is read back: the most that one reading may have."""
-MAKE_UP: Final = "a" * 16
-"""An id that nobody was given."""
+MAX_READ_CHARS: Final = 200_000
+"""Characters requested when a text is read back: the maximum of one call."""
+UNKNOWN_ID: Final = "a" * 16
+"""An id that does not exist."""
 
 MIX: Final[Mapping[str, int]] = {
     "fetch small": 30, "fetch again": 14, "fetch large": 2, "fetch slow": 4, "fetch hostile": 4, "read": 24,
     "read for a query": 6, "search stored": 6, "search web": 3, "read another's": 7,
 }  # fmt: skip
-"""Of a hundred calls. Mostly new pages and reading on; searches are fewer and take most."""
+"""Shares of a hundred calls. Mostly new pages and reading on; searches are fewer but slowest."""
 
 HOSTILE: Final = frozenset({
     "too_large", "decompression_bomb", "timeout", "http_status", "too_many_redirects", "not_found", "protocol_error",
@@ -38,26 +38,26 @@ HOSTILE: Final = frozenset({
     "rate_limited", "unsupported_media", "unsupported_encoding", "extraction_failed", "encrypted_document",
     "javascript_required", "bot_challenge", "consent_required", "paywalled",
 })  # fmt: skip
-"""What may be said of a hostile page. It may also be read, for some only are odd."""
+"""Error codes that are right for a hostile page; success is right too, as some pages are only odd."""
 ALLOWED: Final[Mapping[str, frozenset[str]]] = {
     "fetch hostile": HOSTILE,
     "search stored": frozenset({"no_results"}),
     "read another's": frozenset({"unknown_artifact"}),
 }
-"""The errors of tools that are right, by kind of call; for every other kind none is."""
+"""Error codes that are right, by kind of call; for all other kinds, errors are faults."""
 
-ITSELF: Final = frozenset({"fetch small", "fetch large", "fetch slow", "fetch again"})
-"""Kinds of calls whose page leads nowhere else."""
+WITHOUT_REDIRECT: Final = frozenset({"fetch small", "fetch large", "fetch slow", "fetch again"})
+"""Kinds of calls whose page does not redirect."""
 
 _QUERY: Final = "v=000000000000"
-"""Of the URL under which the truth is read. Links of a page to itself repeat its URL, so this stands in the text."""
+"""Query of the URL for extracting expected texts. Links of a page to itself repeat it in the text."""
 
 _FRAMED = re.compile(r"^--- untrusted text (\w+) ---\n(.*)\n--- end \1 ---$", re.MULTILINE | re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
 class World:
-    """What there is to ask for."""
+    """The pages and questions of the load test."""
 
     small: tuple[str, ...]
     large: tuple[str, ...]
@@ -65,75 +65,75 @@ class World:
     hostile: tuple[str, ...]
     questions: tuple[str, ...]
     texts: Mapping[str, str] = field(repr=False)
-    """By `host/path`, as `texts` gives them."""
+    """Expected texts by `host/path`, from `texts`."""
 
     def text(self, url: str) -> str | None:
-        """What the page at a URL must be kept as; None for one that is not known here."""
-        found, query = self.texts.get(key(url)), urlsplit(url).query
+        """Return the expected text of a URL; None if it is unknown."""
+        found, query = self.texts.get(page_key(url)), urlsplit(url).query
         return None if found is None else found.replace(f"?{_QUERY}", f"?{query}" if query else "")
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
-    """An artifact that the server said it keeps."""
+class Acknowledged:
+    """An artifact that the server acknowledged."""
 
     id: str
     url: str
     total: int
-    noticed: bool
-    """Whether the text is only a part or a makeshift of the page, and said so: then only its length is known here."""
+    has_notice: bool
+    """Whether the answer had a notice that the text is partial or a placeholder; then only its length is checked."""
 
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One call to make, and what it is about."""
+    """One call to make, and the artifact that it concerns."""
 
     kind: str
     tool: str
     arguments: Mapping[str, Any]
-    about: Kept | None = None
+    about: Acknowledged | None = None
 
 
-def key(url: str) -> str:
-    """The page behind a URL, whatever its query."""
+def page_key(url: str) -> str:
+    """Return the key of a page: its URL without scheme, port and query."""
     parts = urlsplit(url)
     return f"{parts.hostname}{parts.path}"
 
 
-def texts(bodies: Iterable[tuple[str, bytes]]) -> dict[str, str]:
-    """What each page must be kept as, by its key; `World.text` gives it for a URL with a query of its own."""
+def extract_texts(bodies: Iterable[tuple[str, bytes]]) -> dict[str, str]:
+    """Return the expected text of each page by its key; `World.text` adapts it to a URL's query."""
     return {
-        key(url): extract_with_words(body, f"{url}?{_QUERY}", "text/html; charset=utf-8")[0].text
+        page_key(url): extract_with_words(body, f"{url}?{_QUERY}", "text/html; charset=utf-8")[0].text
         for url, body in bodies
     }
 
 
-def planned(random: Random, world: World, own: Sequence[Kept], others: Sequence[str]) -> Call:
-    """The next call of a client that has got these artifacts, while other tenants have got those."""
+def plan_call(random: Random, world: World, own: Sequence[Acknowledged], others: Sequence[str]) -> Call:
+    """Return a client's next call; `own` are its tenant's artifacts, `others` the ids of other tenants'."""
     (kind,) = random.choices(list(MIX), list(MIX.values()))
     maker = _MAKERS[kind]
     return maker(kind, random, world, own, others)
 
 
-def _new(kind: str, random: Random, world: World, _own: Sequence[Kept], _others: Sequence[str]) -> Call:
+def _new(kind: str, random: Random, world: World, _own: Sequence[Acknowledged], _others: Sequence[str]) -> Call:
     urls = {"fetch small": world.small, "fetch large": world.large, "fetch slow": world.slow}[kind]
-    url = f"{random.choice(urls)}?v={random.getrandbits(48):012x}"  # new to everyone
+    url = f"{random.choice(urls)}?v={random.getrandbits(48):012x}"  # new to all servers
     query = {"query": random.choice(QUERIES)} if random.random() < 0.5 else {}
     return Call(kind, "web_fetch", {"url": url, **query})
 
 
-def _again(kind: str, random: Random, world: World, own: Sequence[Kept], others: Sequence[str]) -> Call:
+def _again(kind: str, random: Random, world: World, own: Sequence[Acknowledged], others: Sequence[str]) -> Call:
     if not own:
         return _new("fetch small", random, world, own, others)
     about = random.choice(own)
     return Call(kind, "web_fetch", {"url": about.url, "query": random.choice(QUERIES)}, about)
 
 
-def _hostile(kind: str, random: Random, world: World, _own: Sequence[Kept], _others: Sequence[str]) -> Call:
+def _hostile(kind: str, random: Random, world: World, _own: Sequence[Acknowledged], _others: Sequence[str]) -> Call:
     return Call(kind, "web_fetch", {"url": random.choice(world.hostile)})
 
 
-def _read(kind: str, random: Random, world: World, own: Sequence[Kept], others: Sequence[str]) -> Call:
+def _read(kind: str, random: Random, world: World, own: Sequence[Acknowledged], others: Sequence[str]) -> Call:
     if not own:
         return _new("fetch small", random, world, own, others)
     about = random.choice(own)
@@ -143,13 +143,13 @@ def _read(kind: str, random: Random, world: World, own: Sequence[Kept], others: 
     return Call(kind, "read_artifact", {"id": about.id, "offset": offset, "limit": 6_000}, about)
 
 
-def _search(kind: str, random: Random, world: World, _own: Sequence[Kept], _others: Sequence[str]) -> Call:
+def _search(kind: str, random: Random, world: World, _own: Sequence[Acknowledged], _others: Sequence[str]) -> Call:
     arguments = {"query": random.choice(world.questions), "scope": kind.removeprefix("search "), "max_results": 3}
     return Call(kind, "search", arguments)
 
 
-def _another(kind: str, random: Random, _world: World, _own: Sequence[Kept], others: Sequence[str]) -> Call:
-    return Call(kind, "read_artifact", {"id": random.choice(others) if others else MAKE_UP})
+def _another(kind: str, random: Random, _world: World, _own: Sequence[Acknowledged], others: Sequence[str]) -> Call:
+    return Call(kind, "read_artifact", {"id": random.choice(others) if others else UNKNOWN_ID})
 
 
 _MAKERS: Final[Mapping[str, Callable[..., Call]]] = {
@@ -159,67 +159,71 @@ _MAKERS: Final[Mapping[str, Callable[..., Call]]] = {
 }  # fmt: skip
 
 
-# What an answer says.
+# Answers.
 
 
-def kept(call: Call, reply: Reply) -> list[Kept]:
-    """The artifacts that an answer says are kept."""
+def acknowledged_artifacts(call: Call, reply: Reply) -> list[Acknowledged]:
+    """Return the artifacts that an answer acknowledges."""
     if reply.is_error or reply.code:
         return []
     facts = reply.facts
     if call.tool == "search":
         rows = [row for row in facts.get("sources") or [] if row.get("artifact_id")]
-        return [Kept(row["artifact_id"], row["url"], -1, True) for row in rows]
-    noticed = bool(facts.get("notice"))
-    return [Kept(facts["artifact_id"], facts["url"], facts["total_chars"], noticed)] if facts.get("artifact_id") else []
+        return [Acknowledged(row["artifact_id"], row["url"], -1, True) for row in rows]
+    has_notice = bool(facts.get("notice"))
+    return (
+        [Acknowledged(facts["artifact_id"], facts["url"], facts["total_chars"], has_notice)]
+        if facts.get("artifact_id")
+        else []
+    )
 
 
-def shown(reply: Reply) -> str:
-    """The page's own words in an answer."""
+def page_text(reply: Reply) -> str:
+    """Return the page's text in an answer."""
     found = _FRAMED.search(reply.text)
     return found[2] if found else ""
 
 
-def out_of_time(call: Call, reply: Reply) -> bool:
-    """Whether a page that is quick enough could not be had within the call's deadline."""
-    return reply.is_error and reply.said == "timeout" and "timeout" not in ALLOWED.get(call.kind, frozenset())
+def is_timeout(call: Call, reply: Reply) -> bool:
+    """Return whether a call timed out on a page that is fast enough."""
+    return reply.is_error and reply.outcome == "timeout" and "timeout" not in ALLOWED.get(call.kind, frozenset())
 
 
-def faults(call: Call, reply: Reply, world: World) -> list[str]:
-    """What is wrong with the answer to a call; being refused for load, or being too late, is not."""
-    if reply.refused:
+def find_faults(call: Call, reply: Reply, world: World) -> list[str]:
+    """Return the faults of an answer; refusals for load and timeouts are not faults."""
+    if reply.is_refused:
         return [] if reply.code and not reply.code.startswith("http_") else [f"refused without a name: {reply.code}"]
     if reply.code:
         return [f"no result: {reply.code}"]
     if call.kind == "read another's" and not reply.is_error:
         return ["another tenant's artifact was read"]
-    if out_of_time(call, reply):
+    if is_timeout(call, reply):
         return []
     if reply.is_error:
-        right = reply.said in ALLOWED.get(call.kind, frozenset())
-        return [] if right else [f"error {reply.said}: {reply.text[:120]}"]
-    found = [fault for artifact in kept(call, reply) if (fault := _unlike(artifact, world))]
+        right = reply.outcome in ALLOWED.get(call.kind, frozenset())
+        return [] if right else [f"error {reply.outcome}: {reply.text[:120]}"]
+    found = [fault for artifact in acknowledged_artifacts(call, reply) if (fault := _unlike(artifact, world))]
     return found + _of_another_call(call, reply) + _unread(call, reply, world)
 
 
 def _of_another_call(call: Call, reply: Reply) -> list[str]:
-    """What was asked for must be what is answered, however many calls are under way."""
+    """Return a fault if the answer belongs to another call."""
     asked, facts = call.arguments, reply.facts
-    wrong = call.kind in ITSELF and facts.get("url") != asked["url"]
+    wrong = call.kind in WITHOUT_REDIRECT and facts.get("url") != asked["url"]
     wrong |= call.tool == "read_artifact" and facts.get("artifact_id") != asked["id"]
     return [f"{dict(asked)} was answered with {facts.get('artifact_id')} of {facts.get('url')}"] if wrong else []
 
 
-def _unlike(artifact: Kept, world: World) -> str:
+def _unlike(artifact: Acknowledged, world: World) -> str:
     truth = world.text(artifact.url)
-    if truth is None or artifact.noticed or artifact.total == len(truth):
+    if truth is None or artifact.has_notice or artifact.total == len(truth):
         return ""
     return f"{artifact.url} is kept with {artifact.total} characters and not {len(truth)}"
 
 
 def _unread(call: Call, reply: Reply, world: World) -> list[str]:
-    """What is wrong with a range that was read: it must be the text from there on, character for character."""
-    if call.kind != "read" or call.about is None or call.about.noticed:
+    """Return the fault of a range: it must be the expected text from its offset on, character for character."""
+    if call.kind != "read" or call.about is None or call.about.has_notice:
         return []
     truth = world.text(call.about.url)
     if truth is None:
@@ -228,6 +232,6 @@ def _unread(call: Call, reply: Reply, world: World) -> list[str]:
     if not spans:
         return [f"{call.about.id}: nothing was read"]
     start, end = spans[0][:2]
-    if shown(reply) != truth[start:end] or start != call.arguments["offset"]:
+    if page_text(reply) != truth[start:end] or start != call.arguments["offset"]:
         return [f"{call.about.id}: characters {start}:{end} are not those of the page"]
     return []
