@@ -33,7 +33,7 @@ from keyhole.serve.http.limits.shared.calls import SharedCalls
 from keyhole.serve.http.limits.shared.hosts import SharedHosts
 from keyhole.serve.http.limits.shared.leases import LEASE_SECONDS, RENEW_INTERVAL, Leases
 from keyhole.serve.http.limits.shared.link import Link
-from tests.support.postgresql import Database, binaries, cluster
+from tests.support.postgresql import Database, find_binaries, run_cluster
 
 SERVER = Path(__file__).with_name("limits_server.py")
 POLITE_HOST, GREEDY_HOST = "127.0.0.1", "127.0.0.2"
@@ -346,10 +346,10 @@ def main() -> int:
 @contextmanager
 def temporary_database() -> Iterator[Database]:
     """Run a PostgreSQL server until the block ends; yield an empty database."""
-    programs = binaries()
+    programs = find_binaries()
     if programs is None:
         sys.exit("PostgreSQL's programs are not installed")
-    with cluster(programs) as server:
+    with run_cluster(programs) as server:
         yield Database(server, server.database())
 
 

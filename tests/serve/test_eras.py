@@ -21,7 +21,7 @@ from mcp.types import ResourceTemplateReference
 
 from benchmarks.server.wire import ERAS as REVISIONS
 from benchmarks.server.wire import Wire, run_server
-from tests.support.loopback import PATIENCE, Call, Site, Talk, response, serve
+from tests.support.loopback import PATIENCE, Call, Responder, Site, response, serve
 from tests.support.served import ACCEPT, open_session, server_process
 
 ERAS = {"legacy": REVISIONS[0], "auto": REVISIONS[1]}
@@ -35,7 +35,7 @@ MODERN = {
 }
 
 
-def pages(site: Site) -> Talk:
+def pages(site: Site) -> Responder:
     """Serve an engine with three results at /search, no answer at /never, and a page at all other paths."""
 
     def talk(call: Call) -> None:
@@ -59,7 +59,7 @@ def settings(site: Site) -> dict[str, str]:
     }
 
 
-def through_the_sdk(transport: str, era: str, home: Path, site: Site, use: Callable[[Client], Awaitable[None]]) -> None:
+def use_sdk_client(transport: str, era: str, home: Path, site: Site, use: Callable[[Client], Awaitable[None]]) -> None:
     @asynccontextmanager
     async def client(target: Any) -> AsyncIterator[Client]:
         async with Client(target, mode=era) as connected:
@@ -82,7 +82,7 @@ Ask = Callable[..., list[dict[str, Any]]]
 
 
 @contextmanager
-def raw(transport: str, era: str, home: Path, site: Site) -> Iterator[Ask]:
+def raw_server(transport: str, era: str, home: Path, site: Site) -> Iterator[Ask]:
     """Start a server that takes raw frames."""
     if transport == "stdio":
         with run_server(str(home), ERAS[era], **settings(site)) as wire:
@@ -116,10 +116,10 @@ def over_http(
         named = params.get("uri" if method.startswith("resources/") else "name")
         headers |= {"Mcp-Method": method, **({"Mcp-Name": str(named)} if named else {})}
     message = {"jsonrpc": "2.0", "id": id, "method": method, "params": params}
-    return messages_of(posted(port, with_token(message, token), headers)[1])
+    return messages_of(post(port, with_token(message, token), headers)[1])
 
 
-def posted(port: int, body: bytes, headers: dict[str, str]) -> tuple[int, str]:
+def post(port: int, body: bytes, headers: dict[str, str]) -> tuple[int, str]:
     connection = HTTPConnection("127.0.0.1", port, timeout=PATIENCE)
     try:
         connection.request("POST", "/mcp", body, headers)
@@ -150,22 +150,22 @@ def test_a_fetched_page_is_listed_found_and_read_again(transport: str, era: str,
         assert found.completion.values == [id]
         (content,) = (await client.read_resource(entry.uri)).contents
         assert "stand at /pumps." in str(getattr(content, "text", ""))
-        asked = await client.get_prompt("research", {"question": "Who?"})
-        assert len(asked.messages) == 1
+        prompt = await client.get_prompt("research", {"question": "Who?"})
+        assert len(prompt.messages) == 1
         assert len(site.calls) == 1
 
     with serve(pages) as site:
-        through_the_sdk(transport, era, tmp_path, site, use)
+        use_sdk_client(transport, era, tmp_path, site, use)
 
 
 @EVERYWHERE
 def test_progress_rises_and_ends_with_its_call(transport: str, era: str, tmp_path: Path) -> None:
-    with serve(pages) as site, raw(transport, era, tmp_path, site) as ask:
-        *told, answer = ask("tools/call", {"name": "search", "arguments": {"query": "pumps"}}, token="t")
+    with serve(pages) as site, raw_server(transport, era, tmp_path, site) as ask:
+        *notifications, answer = ask("tools/call", {"name": "search", "arguments": {"query": "pumps"}}, token="t")
         assert "error" not in answer, answer
         assert answer["result"]["isError"] is False, answer
-        assert {message["method"] for message in told} == {"notifications/progress"}
-        steps = [message["params"] for message in told]
+        assert {message["method"] for message in notifications} == {"notifications/progress"}
+        steps = [message["params"] for message in notifications]
         assert {step["progressToken"] for step in steps} == {"t"}
         done = [step["progress"] for step in steps]
         assert len(done) >= 3
@@ -178,7 +178,7 @@ def test_progress_rises_and_ends_with_its_call(transport: str, era: str, tmp_pat
 
 @EVERYWHERE
 def test_resources_and_prompts_send_no_other_messages(transport: str, era: str, tmp_path: Path) -> None:
-    with serve(pages) as site, raw(transport, era, tmp_path, site) as ask:
+    with serve(pages) as site, raw_server(transport, era, tmp_path, site) as ask:
         (fetched,) = ask("tools/call", {"name": "web_fetch", "arguments": {"url": site.url("/a")}})
         uri = f"artifact://{fetched['result']['_meta']['keyhole']['artifact_id']}"
         requests: list[tuple[str, dict[str, Any], str]] = [
@@ -198,25 +198,25 @@ def test_an_abandoned_call_stops_its_fetch_and_the_next_one_works(transport: str
     async def use(client: Client) -> None:
         async with anyio.create_task_group() as group:
             group.start_soon(client.call_tool, "web_fetch", {"url": site.url("/never")})
-            assert await anyio.to_thread.run_sync(site.heard.wait, PATIENCE)
+            assert await anyio.to_thread.run_sync(site.request_received.wait, PATIENCE)
             group.cancel_scope.cancel()
-        assert await anyio.to_thread.run_sync(site.left.wait, PATIENCE)
+        assert await anyio.to_thread.run_sync(site.client_left.wait, PATIENCE)
         result = await client.call_tool("web_fetch", {"url": site.url("/next")})
         assert "stand at /next." in str(getattr(result.content[0], "text", ""))
         assert len((await client.list_resources()).resources) == 1
 
     with serve(pages) as site:
-        through_the_sdk(transport, era, tmp_path, site, use)
+        use_sdk_client(transport, era, tmp_path, site, use)
 
 
 @pytest.mark.parametrize("era", ERAS)
 def test_a_cancelled_call_is_never_answered(era: str, tmp_path: Path) -> None:
     with serve(pages) as site, run_server(str(tmp_path), ERAS[era], **settings(site)) as wire:
         wire.raw(wire.frame(7, "tools/call", {"name": "web_fetch", "arguments": {"url": site.url("/never")}}))
-        assert site.heard.wait(PATIENCE)
+        assert site.request_received.wait(PATIENCE)
         gone = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 7}}
         wire.raw(json.dumps(gone).encode())
-        assert site.left.wait(PATIENCE)
+        assert site.client_left.wait(PATIENCE)
         (answer,) = over_stdio(wire, "tools/call", {"name": "web_fetch", "arguments": {"url": site.url("/x")}}, id=8)
         assert answer["result"]["isError"] is False
         assert not [line for line in wire.lines if json.loads(line).get("id") == 7]
@@ -246,10 +246,10 @@ REFUSED: list[tuple[str, dict[str, Any], int]] = [
 
 @EVERYWHERE
 def test_faults_of_a_request_have_the_standard_error_codes(transport: str, era: str, tmp_path: Path) -> None:
-    with serve(pages) as site, raw(transport, era, tmp_path, site) as ask:
-        told = [ask(method, params, id=n)[-1]["error"]["code"] for n, (method, params, _) in enumerate(REFUSED, 1)]
+    with serve(pages) as site, raw_server(transport, era, tmp_path, site) as ask:
+        codes = [ask(method, params, id=n)[-1]["error"]["code"] for n, (method, params, _) in enumerate(REFUSED, 1)]
         (alive,) = ask("tools/list", {}, id=99)
-    assert told == [code for *_, code in REFUSED]
+    assert codes == [code for *_, code in REFUSED]
     assert len(alive["result"]["tools"]) == 3
 
 
@@ -292,7 +292,7 @@ def test_an_invalid_or_large_body_is_refused(era: str, tmp_path: Path) -> None:
         headers = {**ACCEPT, "MCP-Protocol-Version": ERAS[era]}
         if era == "legacy":
             headers["Mcp-Session-Id"] = open_session(server.port)
-        status, body = posted(server.port, b"{nope", headers)
+        status, body = post(server.port, b"{nope", headers)
         assert (status, json.loads(body)["error"]["code"]) == (400, -32700)
         large = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {"a": "x" * 5_000_000}})
-        assert posted(server.port, large.encode(), headers)[0] == 413
+        assert post(server.port, large.encode(), headers)[0] == 413

@@ -24,17 +24,17 @@ HOSTILE = [" (via " * 150_000, "\x1b]0;x\x07", "a\nb", "\x00", "\ud800", "(" * 9
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_long_or_hostile_names_are_unknown_clients_without_delay(name: str) -> None:
-    begun = time.perf_counter()
+    start = time.perf_counter()
     assert limits_of(name, name) is UNKNOWN_CLIENT
-    assert time.perf_counter() - begun < 2
+    assert time.perf_counter() - start < 2
 
 
 @pytest.mark.parametrize(
     "name", [*(host.name for host in CLIENT_LIMITS), *(host.name + "x" * 100 for host in CLIENT_LIMITS), *HOSTILE]
 )
 def test_no_client_name_raises_the_budget_above_the_maximum(name: str) -> None:
-    for asked in (None, MAX_BUDGET, 10**18):
-        budget = client_budget(Config(context_tokens=10**9), limits_of(name, "9" * 100_000), asked, asked)
+    for requested in (None, MAX_BUDGET, 10**18):
+        budget = client_budget(Config(context_tokens=10**9), limits_of(name, "9" * 100_000), requested, requested)
         assert budget.size <= MAX_BUDGET and (budget.chars or 0) <= MAX_BUDGET
 
 
@@ -43,10 +43,10 @@ def test_a_value_of_a_million_characters_is_completed_as_fast_as_its_start() -> 
     for number in range(2_000):
         id = "a" * 12 + "".join("abcdefghij"[int(digit)] for digit in f"{number:04}")
         store.put(artifact(id, f"Text {number}", url=f"https://a.example/{number}", title="A title " * 30), "x")
-    begun = time.perf_counter()
+    start = time.perf_counter()
     found = asyncio.run(resources.complete(retrieval(store=store), "id", "t " * 500_000))
     assert (len(found.values), found.total) == (100, None)
-    assert time.perf_counter() - begun < 5
+    assert time.perf_counter() - start < 5
 
 
 @pytest.mark.parametrize("place", ["1.0 a\x00b", "1.0 \x7f", "nan a", "1e999 a", "-inf a", "1.0 ", " a", "1.0 a\nb"])

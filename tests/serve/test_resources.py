@@ -149,9 +149,9 @@ def test_an_invalid_time_does_not_break_the_listing(at: float) -> None:
 
 def test_an_entry_of_a_hostile_page_is_one_short_line() -> None:
     entry = resource(ArtifactSummary(id_of(1), "https://a.example/" + "x" * 9_000, "\ud800 a\n" * 9_000, 1, 1.0, 1.0))
-    told = json.dumps(entry.model_dump(mode="json"))
-    assert len(told) < 1_200
-    assert "\\n" not in told
+    capabilities = json.dumps(entry.model_dump(mode="json"))
+    assert len(capabilities) < 1_200
+    assert "\\n" not in capabilities
     assert resource(ArtifactSummary(id_of(1), "https://a.example/p", "", 1, 1.0, 1.0)).title == "a.example/p"
 
 
@@ -339,11 +339,11 @@ def test_a_partial_completion_has_no_total() -> None:
 
 
 def test_the_capabilities_are_those_that_are_implemented() -> None:
-    async def told(client: Client) -> dict[str, Any]:
+    async def capabilities(client: Client) -> dict[str, Any]:
         return client.server_capabilities.model_dump(exclude_none=True)
 
     for era in ERAS:
-        assert with_client(retrieval(), era, told) == {
+        assert with_client(retrieval(), era, capabilities) == {
             "completions": {},
             "prompts": {"list_changed": False},
             "resources": {"subscribe": False, "list_changed": False},

@@ -55,12 +55,12 @@ class Slow(BrokenStore):
 
     def __init__(self) -> None:
         super().__init__()
-        self.asked = threading.Event()
-        self.told = threading.Event()
+        self.entered = threading.Event()
+        self.released = threading.Event()
 
     def list(self, limit: int, after: Place | None = None) -> tuple[ArtifactSummary, ...]:
-        self.asked.set()
-        assert self.told.wait(10)
+        self.entered.set()
+        assert self.released.wait(10)
         return ()
 
 
@@ -72,7 +72,7 @@ def test_a_listing_has_a_deadline(era: str) -> None:
         try:
             await client.list_resources()
         finally:
-            store.told.set()
+            store.released.set()
 
     error = refusal(retrieval(store=store, config=Config(timeout=0.05)), era, use)
     assert (error.code, error.data["code"]) == (-32603, "timeout")
@@ -102,9 +102,9 @@ def test_an_abandoned_listing_ends_and_the_next_works(era: str) -> None:
     async def use(client: Client) -> None:
         async with anyio.create_task_group() as group:
             group.start_soon(client.list_resources)
-            await asyncio.to_thread(store.asked.wait, 10)
+            await asyncio.to_thread(store.entered.wait, 10)
             group.cancel_scope.cancel()
-        store.told.set()
+        store.released.set()
         assert (await client.list_resources()).resources == []
 
     with instrumentation.observed_by(Heard()):

@@ -96,7 +96,7 @@ def test_an_answer_on_a_lost_connection_is_not_recorded_in_the_session(tmp_path:
             lost = Post(
                 server.port, tool_call("web_fetch", url=site.url("/"), query=QUESTIONS[0]), mcp_session_id=session
             )
-            assert site.heard.wait(PATIENCE)
+            assert site.request_received.wait(PATIENCE)
             lost.leave()
             wait_for(lambda: ends.requests > before)
             let_go.set()

@@ -27,8 +27,8 @@ def test_printing_the_version_loads_nothing_else() -> None:
         "from keyhole.__main__ import main; code = main(); print(*set(sys.modules) - before); sys.exit(code)"
     )
     run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60)
-    told, loaded = run.stdout.splitlines()
-    assert told.startswith("keyhole ")
+    output, loaded = run.stdout.splitlines()
+    assert output.startswith("keyhole ")
     assert set(loaded.split()) == {"__future__", "keyhole", "keyhole.__main__", "keyhole._version"}
 
 
@@ -46,8 +46,8 @@ def _modules_of_a_session(home: Path, revision: str, page: str) -> set[str]:
     settings = {"KEYHOLE_HOME": str(home), "KEYHOLE_ALLOW_PRIVATE": page.split("/")[2]}
     command = [sys.executable, "-X", "importtime", "-m", "keyhole", "serve"]
     errors = home / "imports"
-    with errors.open("wb") as told, subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=told, env={**_bare(), **settings}
+    with errors.open("wb") as output, subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=output, env={**_bare(), **settings}
     ) as process:  # fmt: skip
         calls = [("tools/list", {}), ("tools/call", {"name": "web_fetch", "arguments": {"url": page}})]
         answers = [_ask(process, number, *call, revision) for number, call in enumerate(_opened(calls, revision))]

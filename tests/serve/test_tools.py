@@ -120,7 +120,7 @@ def test_a_site_is_reduced_to_its_host(site: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("argument", "value", "told"),
+    ("argument", "value", "example"),
     [
         ("sites", "https://docs.example/3/library", "sites are hosts; give docs.example"),
         ("exclude_sites", ["two words"], "exclude_sites: 'two words' is not a site; give hosts such as"),
@@ -128,10 +128,10 @@ def test_a_site_is_reduced_to_its_host(site: str) -> None:
         ("country", "usa", "country: has the wrong form: Country whose results come first, such as us or de."),
     ],
 )
-def test_an_invalid_filter_is_explained_by_example(argument: str, value: object, told: str) -> None:
+def test_an_invalid_filter_is_explained_by_example(argument: str, value: object, example: str) -> None:
     with pytest.raises(KeyholeError) as caught:
         parse_arguments("search", {"query": "q", argument: value})
-    assert told in caught.value.message
+    assert example in caught.value.message
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,7 @@ from tests.support.fakes import HANGS, FakeFetcher, page
 from tests.support.loopback import PATIENCE
 from tests.support.product import retrieval
 from tests.support.served import ACCEPT
-from tests.support.waiting import until
+from tests.support.waiting import wait_for_async
 
 PAGE = "https://a.example/page"
 NEVER = "https://a.example/never"
@@ -126,31 +126,31 @@ class Served:
         finally:
             writer.close()
 
-    async def settled(self, calls: int) -> None:
+    async def wait_for_active(self, calls: int) -> None:
         """Wait until this number of calls is active."""
 
-        async def so_many() -> bool:
+        async def is_reached() -> bool:
             return self.admission.active_calls() == calls
 
-        await until(so_many)
+        await wait_for_async(is_reached)
 
-    async def asked(self, calls: int) -> None:
+    async def wait_for_fetches(self, calls: int) -> None:
         """Wait until this number of calls has reached the fetcher."""
 
-        async def so_many() -> bool:
+        async def is_reached() -> bool:
             return len(self.fetcher.calls) >= calls
 
-        await until(so_many)
+        await wait_for_async(is_reached)
 
 
 async def read(reader: asyncio.StreamReader) -> Reply:
     """Read a response to the end of the connection."""
     head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
     headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in head[1:] if line)}
-    return Reply(int(head[0].split()[1]), headers, _plain(await reader.read(), headers))
+    return Reply(int(head[0].split()[1]), headers, _decode_chunks(await reader.read(), headers))
 
 
-def _plain(body: bytes, headers: Mapping[str, str]) -> bytes:
+def _decode_chunks(body: bytes, headers: Mapping[str, str]) -> bytes:
     if headers.get("transfer-encoding") != "chunked":
         return body
     pieces = []
@@ -186,9 +186,9 @@ def as_tenant(name: str, headers: Mapping[str, str] | None = None) -> dict[str, 
 
 @asynccontextmanager
 async def served(
-    others: SharedCallLimits | None = None,
+    shared: SharedCallLimits | None = None,
     now: Callable[[], float] = time.monotonic,
-    reading: float = PATIENCE,
+    body_seconds: float = PATIENCE,
     **settings: Any,
 ) -> AsyncIterator[Served]:
     """Serve until the block ends."""
@@ -200,18 +200,18 @@ async def served(
 
     refused: list[str] = []
     app = build_server(of).streamable_http_app(stateless_http=config.stateless)
-    admission = AdmissionMiddleware(app, config, others, now, reading)
+    admission = AdmissionMiddleware(app, config, shared, now, body_seconds)
     outer = AuthenticationMiddleware(admission, backend=BearerAuthBackend(Tokens()))
     with instrumentation.observed_by(Refusals(refused)), socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
-        settled = uvicorn.Config(outer, log_level="critical", lifespan="on", timeout_graceful_shutdown=1)
-        server = uvicorn.Server(settled)
+        uvicorn_config = uvicorn.Config(outer, log_level="critical", lifespan="on", timeout_graceful_shutdown=1)
+        server = uvicorn.Server(uvicorn_config)
         running = asyncio.create_task(server.serve(sockets=[listener]))
 
         async def started() -> bool:
             return server.started
 
-        await until(started)
+        await wait_for_async(started)
         try:
             yield Served(listener.getsockname()[1], admission, product, refused)
         finally:

@@ -18,7 +18,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.asymmetric.rsa import generate_private_key as new_rsa_key
 from jwt.algorithms import get_default_algorithms
 
-from tests.support.loopback import Call, Site, Talk, response, serve
+from tests.support.loopback import Call, Responder, Site, response, serve
 
 AUDIENCE = "https://keyhole.example/mcp"
 METADATA = "/.well-known/oauth-authorization-server"
@@ -69,14 +69,14 @@ class Issuer:
         }
         documents: dict[str, Any] = {METADATA: {**metadata, **self.metadata}, KEYS: {"keys": self.keys}}
         if call.path == TOKENS:
-            return self._granted(call)
+            return self._grant_token(call)
         if self.status != 200:
             return response(b"down", f"{self.status} Down", Connection="close")
         if call.path not in documents:
             return response(b"", "404 Not Found", Connection="close")
         return _json(documents[call.path])
 
-    def _granted(self, call: Call) -> bytes:
+    def _grant_token(self, call: Call) -> bytes:
         """Return a token for the named resource, to any client."""
         form = dict(parse_qsl(call.body.decode()))
         token = self.token(sub="the client", aud=form.get("resource"))
@@ -105,7 +105,7 @@ def issuer() -> Iterator[Issuer]:
     """Run an issuer until the block ends."""
     made = Issuer()
 
-    def talking(site: Site) -> Talk:
+    def talking(site: Site) -> Responder:
         made.site = site
         return lambda call: call.send(made.answer(call))
 

@@ -1,4 +1,4 @@
-"""The server over real HTTP: in a process, or in a thread for tests that inspect it."""
+"""Run the HTTP server in a process, or in a thread for tests that inspect it."""
 
 from __future__ import annotations
 
@@ -144,7 +144,7 @@ def tool_call(tool: str, **arguments: Any) -> dict[str, Any]:
     return {"id": 1, "method": "tools/call", "params": {"name": tool, "arguments": arguments}}
 
 
-class Names:
+class NameVerifier:
     """Verifier for which `token-NAME` belongs to the tenant NAME."""
 
     async def verify_token(self, token: str) -> AccessToken | None:
@@ -156,7 +156,7 @@ class Names:
 
 
 @dataclass(slots=True)
-class InProcess:
+class ThreadServer:
     """A server in a thread of this process."""
 
     port: int
@@ -170,41 +170,45 @@ class InProcess:
 
 
 @contextmanager
-def application_server(config: Config, verifier: Verifier | None = None) -> Iterator[InProcess]:
+def application_server(config: Config, verifier: Verifier | None = None) -> Iterator[ThreadServer]:
     """Serve the application over the real product on loopback until the block ends."""
     with socket.socket(proto=socket.IPPROTO_TCP) as listener:
         listener.bind(("127.0.0.1", 0))
         listener.listen(256)
-        made: list[InProcess] = []
-        ends: list[uvicorn.Server] = []
-        thread = Thread(target=lambda: asyncio.run(_serve(config, verifier, listener, made, ends)))
+        servers: list[ThreadServer] = []
+        uvicorn_servers: list[uvicorn.Server] = []
+        thread = Thread(target=lambda: asyncio.run(_serve(config, verifier, listener, servers, uvicorn_servers)))
         thread.start()
         try:
-            wait_for(lambda: made and ends[0].started)
-            yield made[0]
+            wait_for(lambda: servers and uvicorn_servers[0].started)
+            yield servers[0]
         finally:
-            for server in ends:
+            for server in uvicorn_servers:
                 server.should_exit = True
             thread.join(PATIENCE)
             assert not thread.is_alive()
 
 
 async def _serve(
-    config: Config, verifier: Verifier | None, listener: socket.socket, made: list[InProcess], ends: list[Any]
+    config: Config,
+    verifier: Verifier | None,
+    listener: socket.socket,
+    servers: list[ThreadServer],
+    uvicorn_servers: list[Any],
 ) -> None:
     tenants = build(config)
 
     async def product(tenant: str) -> Retrieval:
         return tenants.of(tenant)
 
-    async def look() -> str:
+    async def check_store() -> str:
         return await asyncio.to_thread(check_stores, tenants.stores, False)
 
-    parts = AppDependencies(DrainState(), look, tenants.sizes, None, verifier)
-    app = build_app(config, build_server(product), parts)
+    dependencies = AppDependencies(DrainState(), check_store, tenants.sizes, None, verifier)
+    app = build_app(config, build_server(product), dependencies)
     server = uvicorn.Server(uvicorn.Config(app, log_config=None, access_log=False, timeout_graceful_shutdown=1))
-    ends.append(server)
-    made.append(InProcess(listener.getsockname()[1], tenants, asyncio.get_running_loop()))
+    uvicorn_servers.append(server)
+    servers.append(ThreadServer(listener.getsockname()[1], tenants, asyncio.get_running_loop()))
     with suppress(asyncio.CancelledError):
         await server.serve(sockets=[listener])
     await tenants.aclose()

@@ -69,11 +69,11 @@ def test_an_idle_session_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(app, "SESSION_IDLE_SECONDS", 0.2)
     with application_server(Config(home=tmp_path, engines=("searxng",))) as server:
         sessions = [open_session(server.port) for _ in range(3)]
-        asked = {"id": 1, "method": "tools/list"}
+        message = {"id": 1, "method": "tools/list"}
         statuses = [200]
 
         def ended() -> bool:
-            statuses[:] = [Post(server.port, asked, mcp_session_id=session).answer()[0] for session in sessions]
+            statuses[:] = [Post(server.port, message, mcp_session_id=session).answer()[0] for session in sessions]
             return statuses == [404, 404, 404]
 
         wait_for(ended, every=0.5)  # each request keeps the session alive for 0.2 s

@@ -49,36 +49,36 @@ async def serving() -> AsyncIterator[tuple[str, int]]:
             await task
 
 
-def heard(*pieces: bytes, wait_between: bool = False) -> bytes:
+def exchange(*pieces: bytes, wait_between: bool = False) -> bytes:
     """Return everything that the server sends until it closes the connection."""
 
     async def run() -> bytes:
         async with serving() as (host, port):
             reader, writer = await asyncio.open_connection(host, port)
-            said = b""
+            received = b""
             for piece in pieces:
                 writer.write(piece)
                 if wait_between:
-                    said += await reader.readuntil(b"\r\n\r\n")
-            said += await asyncio.wait_for(reader.read(), 10)
+                    received += await reader.readuntil(b"\r\n\r\n")
+            received += await asyncio.wait_for(reader.read(), 10)
             writer.close()
-            return said
+            return received
 
     return asyncio.run(run())
 
 
 @pytest.mark.parametrize("pieces", [(), (b"G",), (b"GET / HTTP/1.1\r\n", b"Host: a\r\n")])
 def test_a_connection_without_a_request_is_closed(pieces: tuple[bytes, ...]) -> None:
-    assert heard(*pieces) == b""
+    assert exchange(*pieces) == b""
 
 
 def test_a_dripping_head_closes_the_connection_even_after_an_answer() -> None:
-    said = heard(GET, b"GET / HTT", wait_between=False)
-    assert said.count(b"200 OK") == 1
+    received = exchange(GET, b"GET / HTT", wait_between=False)
+    assert received.count(b"200 OK") == 1
 
 
 def test_every_request_of_a_persistent_connection_is_answered() -> None:
-    assert heard(GET, GET, GET[:3] + b"\x00", wait_between=False).count(b"200 OK") == 2
+    assert exchange(GET, GET, GET[:3] + b"\x00", wait_between=False).count(b"200 OK") == 2
 
 
 def test_the_rest_of_an_answered_requests_body_times_out() -> None:
@@ -86,11 +86,11 @@ def test_the_rest_of_an_answered_requests_body_times_out() -> None:
         async with serving() as (host, port):
             reader, writer = await asyncio.open_connection(host, port)
             writer.write(b"POST /refused HTTP/1.1\r\nHost: a\r\nContent-Length: 1000000\r\n\r\n")
-            said = await reader.readuntil(b"\r\n\r\n")
+            received = await reader.readuntil(b"\r\n\r\n")
             writer.write(b"a drop")
-            said += await asyncio.wait_for(reader.read(), 10)
+            received += await asyncio.wait_for(reader.read(), 10)
             writer.close()
-            return said
+            return received
 
     assert b"200 OK" in asyncio.run(run())
 
@@ -103,23 +103,23 @@ def test_a_body_can_take_longer_than_a_head() -> None:
             with pytest.raises(TimeoutError):
                 await asyncio.wait_for(reader.read(1), 4 * Hasty.head_seconds)
             writer.write(b"b")
-            said = await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), 10)
+            received = await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), 10)
             writer.close()
-            return said
+            return received
 
     assert b"200 OK" in asyncio.run(run())
 
 
 def test_the_file_limit_is_raised_as_far_as_the_system_allows(monkeypatch: pytest.MonkeyPatch) -> None:
     before = resource.getrlimit(resource.RLIMIT_NOFILE)
-    asked: list[Any] = []
+    calls: list[Any] = []
     monkeypatch.setattr(resource, "getrlimit", lambda _: (1_024, 4_096))
-    monkeypatch.setattr(resource, "setrlimit", lambda _, limits: asked.append(limits))
+    monkeypatch.setattr(resource, "setrlimit", lambda _, limits: calls.append(limits))
     raise_file_limit()
     monkeypatch.setattr(resource, "getrlimit", lambda _: (1_024, resource.RLIM_INFINITY))
     raise_file_limit()
     monkeypatch.setattr(resource, "getrlimit", lambda _: (4_096, 4_096))
     raise_file_limit()
-    assert asked == [(4_096, 4_096), (MAX_OPEN_FILES, resource.RLIM_INFINITY)]
+    assert calls == [(4_096, 4_096), (MAX_OPEN_FILES, resource.RLIM_INFINITY)]
     monkeypatch.undo()
     assert resource.getrlimit(resource.RLIMIT_NOFILE) == before

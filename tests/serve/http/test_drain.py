@@ -14,7 +14,7 @@ from threading import Event
 
 import pytest
 
-from tests.support.loopback import PATIENCE, Call, Site, Talk, response, serve
+from tests.support.loopback import PATIENCE, Call, Responder, Site, response, serve
 from tests.support.served import Post, Served, open_session, server_process, tool_call
 from tests.support.waiting import wait_for
 
@@ -45,7 +45,7 @@ def slow_site() -> Iterator[tuple[Site, Event]]:
     """Yield a site and an event: /slow is answered once the event is set, all other paths at once."""
     let = Event()
 
-    def talks(site: Site) -> Talk:
+    def talks(site: Site) -> Responder:
         def talk(call: Call) -> None:
             if call.path == "/slow":
                 let.wait(PATIENCE)
@@ -88,7 +88,7 @@ def test_an_active_call_is_answered_while_new_ones_are_refused(
 ) -> None:
     with slow_site() as (site, let), server_process(tmp_path, KEYHOLE_ALLOW_PRIVATE=site.endpoint) as served:
         call = begin(served, site)
-        assert site.heard.wait(PATIENCE)
+        assert site.request_received.wait(PATIENCE)
         children = workers(served)
         with closing(HTTPConnection("127.0.0.1", served.port, timeout=PATIENCE)) as idle:
             idle.request("GET", "/healthz")
@@ -127,7 +127,7 @@ def test_calls_beyond_the_drain_time_are_aborted_and_the_server_exits_cleanly(tm
     settings = {"KEYHOLE_DRAIN_SECONDS": "0.2"}
     with slow_site() as (site, _), server_process(tmp_path, KEYHOLE_ALLOW_PRIVATE=site.endpoint, **settings) as served:
         call = session_call(served, site)
-        assert site.heard.wait(PATIENCE)
+        assert site.request_received.wait(PATIENCE)
         served.process.send_signal(signal.SIGTERM)
         assert served.wait() == 0
         call.leave()
@@ -138,7 +138,7 @@ def test_calls_beyond_the_drain_time_are_aborted_and_the_server_exits_cleanly(tm
 def test_a_second_signal_ends_the_server_at_once_and_its_workers_with_it(tmp_path: Path) -> None:
     with slow_site() as (site, _), server_process(tmp_path, KEYHOLE_ALLOW_PRIVATE=site.endpoint) as served:
         call = session_call(served, site)
-        assert site.heard.wait(PATIENCE)
+        assert site.request_received.wait(PATIENCE)
         children = workers(served)
         served.process.send_signal(signal.SIGTERM)
         wait_for(lambda: served.get("/readyz")[0] == 503)
@@ -153,7 +153,7 @@ def test_a_client_may_end_its_session_while_the_server_stops(tmp_path: Path) -> 
     with slow_site() as (site, let), server_process(tmp_path, KEYHOLE_ALLOW_PRIVATE=site.endpoint) as served:
         call = session_call(served, site)
         session = open_session(served.port)
-        assert site.heard.wait(PATIENCE)
+        assert site.request_received.wait(PATIENCE)
         served.process.send_signal(signal.SIGTERM)
         wait_for(lambda: served.get("/readyz")[0] == 503)
         with closing(HTTPConnection("127.0.0.1", served.port, timeout=PATIENCE)) as client:
@@ -165,16 +165,16 @@ def test_a_client_may_end_its_session_while_the_server_stops(tmp_path: Path) -> 
 
 
 def test_clients_that_send_too_little_are_disconnected(tmp_path: Path) -> None:
-    begun = (b"", b"GET /healthz HT", b"POST /mcp HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n{")
+    parts = (b"", b"GET /healthz HT", b"POST /mcp HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n{")
     with (
         server_process(tmp_path, "-c", IMPATIENT) as served,
         closing(HTTPConnection("127.0.0.1", served.port, timeout=PATIENCE)) as kept,
     ):
-        for said in begun:
+        for part in parts:
             kept.request("GET", "/healthz")  # it pauses longer than the others: it is idle, not late
             assert kept.getresponse().read() == b'{"status": "ok"}'
             with socket.create_connection(("127.0.0.1", served.port), timeout=PATIENCE) as slow:
-                slow.sendall(said)
+                slow.sendall(part)
                 while slow.recv(4_096):
                     pass
 

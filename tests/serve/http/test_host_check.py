@@ -126,14 +126,14 @@ def test_public_metadata_allows_any_origin_but_only_allowed_hosts() -> None:
 
 
 @pytest.mark.parametrize(
-    ("config", "said"),
+    ("config", "error"),
     [
         (Config(allowed_hosts=("*",)), "KEYHOLE_ALLOWED_HOSTS: '\\*'"),
         (Config(allowed_origins=("app.example",)), "KEYHOLE_ALLOWED_ORIGINS: 'app.example'"),
     ],
 )
-def test_an_invalid_setting_is_named(config: Config, said: str) -> None:
-    with pytest.raises(KeyholeError, match=said):
+def test_an_invalid_setting_is_named(config: Config, error: str) -> None:
+    with pytest.raises(KeyholeError, match=error):
         read_rules(config)
 
 

@@ -42,12 +42,12 @@ class Failing(MemoryStore):
         raise KeyholeError(Code.STORE_UNAVAILABLE, "the disk is gone")
 
 
-async def under(scope: Scope, receive: Receive, send: Send) -> None:
+async def application(scope: Scope, receive: Receive, send: Send) -> None:
     await send({"type": "http.response.start", "status": 418, "headers": []})
     await send({"type": "http.response.body", "body": b"under"})
 
 
-async def asked(layer: ProbesMiddleware, path: str, method: str = "GET") -> tuple[int, bytes]:
+async def probe(middleware: ProbesMiddleware, path: str, method: str = "GET") -> tuple[int, bytes]:
     sent: list[Message] = []
 
     async def send(message: Message) -> None:
@@ -56,7 +56,7 @@ async def asked(layer: ProbesMiddleware, path: str, method: str = "GET") -> tupl
     async def receive() -> Message:
         return {"type": "http.disconnect"}
 
-    await layer({"type": "http", "method": method, "path": path, "headers": []}, receive, send)
+    await middleware({"type": "http", "method": method, "path": path, "headers": []}, receive, send)
     return sent[0]["status"], sent[1]["body"]
 
 
@@ -72,10 +72,10 @@ def test_probes_of_a_working_server_succeed_for_any_host(tmp_path: Path) -> None
 def test_a_draining_server_is_alive_and_not_ready() -> None:
     async def run() -> list[tuple[int, bytes]]:
         draining = DrainState()
-        layer = ProbesMiddleware(under, draining, ready)
-        before = await asked(layer, "/readyz")
+        middleware = ProbesMiddleware(application, draining, ready)
+        before = await probe(middleware, "/readyz")
         draining.start()
-        return [before, await asked(layer, "/readyz"), await asked(layer, "/healthz", "HEAD")]
+        return [before, await probe(middleware, "/readyz"), await probe(middleware, "/healthz", "HEAD")]
 
     assert asyncio.run(run()) == [
         (200, b'{"status": "ready"}'),
@@ -89,47 +89,47 @@ async def ready() -> str:
 
 
 def test_the_store_is_checked_once_a_second_however_many_probes_come() -> None:
-    looks: list[str] = []
+    checks: list[str] = []
     clock = Clock()
 
-    async def look() -> str:
-        looks.append("looked")
+    async def check() -> str:
+        checks.append("checked")
         await asyncio.sleep(0)
-        return probes.READY if len(looks) == 1 else probes.UNAVAILABLE
+        return probes.READY if len(checks) == 1 else probes.UNAVAILABLE
 
     async def run() -> list[int]:
-        layer = ProbesMiddleware(under, DrainState(), look, clock)
-        first = await asyncio.gather(*(asked(layer, "/readyz") for _ in range(50)))
+        middleware = ProbesMiddleware(application, DrainState(), check, clock)
+        first = await asyncio.gather(*(probe(middleware, "/readyz") for _ in range(50)))
         clock.advance(probes.CACHE_SECONDS)
-        return [*(status for status, _ in first), (await asked(layer, "/readyz"))[0]]
+        return [*(status for status, _ in first), (await probe(middleware, "/readyz"))[0]]
 
     assert asyncio.run(run()) == [200] * 50 + [503]
-    assert len(looks) == 2
+    assert len(checks) == 2
 
 
 def test_a_hanging_store_is_checked_once_and_holds_one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(probes, "CHECK_TIMEOUT", 0.01)
-    looks: list[str] = []
+    checks: list[str] = []
     clock = Clock()
 
     async def run() -> list[Any]:
         answer = asyncio.Event()
 
-        async def look() -> str:
-            looks.append("looked")
+        async def check() -> str:
+            checks.append("checked")
             await answer.wait()
             return probes.READY
 
-        layer = ProbesMiddleware(under, DrainState(), look, clock)
-        found = [await asked(layer, "/readyz")]
+        middleware = ProbesMiddleware(application, DrainState(), check, clock)
+        found = [await probe(middleware, "/readyz")]
         clock.advance(probes.CACHE_SECONDS)
-        found.append(await asked(layer, "/readyz"))
+        found.append(await probe(middleware, "/readyz"))
         answer.set()
         clock.advance(probes.CACHE_SECONDS)
-        return [*found, await asked(layer, "/readyz")]
+        return [*found, await probe(middleware, "/readyz")]
 
     assert [status for status, _ in asyncio.run(run())] == [503, 503, 200]
-    assert len(looks) == 1
+    assert len(checks) == 1
 
 
 @pytest.mark.parametrize(
@@ -154,11 +154,11 @@ def test_a_check_that_fails_after_its_timeout_is_not_logged(
     async def run() -> tuple[int, bytes]:
         go_on = asyncio.Event()
 
-        async def look() -> str:
+        async def check() -> str:
             await go_on.wait()
             raise KeyholeError(Code.STORE_UNAVAILABLE, "no connection after two seconds")
 
-        answer = await asked(ProbesMiddleware(under, DrainState(), look), "/readyz")
+        answer = await probe(ProbesMiddleware(application, DrainState(), check), "/readyz")
         go_on.set()
         await asyncio.sleep(0)
         return answer
@@ -169,11 +169,11 @@ def test_a_check_that_fails_after_its_timeout_is_not_logged(
 
 
 def test_a_store_that_fails_is_not_ready() -> None:
-    async def look() -> str:
+    async def check() -> str:
         return check_stores(OneStore(Failing(Clock())), False)
 
     async def run() -> tuple[int, bytes]:
-        return await asked(ProbesMiddleware(under, DrainState(), look), "/readyz")
+        return await probe(ProbesMiddleware(application, DrainState(), check), "/readyz")
 
     assert asyncio.run(run()) == (503, b'{"status": "store_unavailable"}')
 
@@ -181,6 +181,6 @@ def test_a_store_that_fails_is_not_ready() -> None:
 @pytest.mark.parametrize(("path", "method"), [("/", "GET"), ("/healthz/", "GET"), ("/readyz", "POST")])
 def test_other_requests_are_passed_on(path: str, method: str) -> None:
     async def run() -> tuple[int, bytes]:
-        return await asked(ProbesMiddleware(under, DrainState(), ready), path, method)
+        return await probe(ProbesMiddleware(application, DrainState(), ready), path, method)
 
     assert asyncio.run(run()) == (418, b"under")

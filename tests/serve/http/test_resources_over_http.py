@@ -14,12 +14,12 @@ from mcp.types import ResourceTemplateReference
 from tests.serve.http.test_tenants_over_http import ERAS, client_of, pages, settings
 from tests.support.admission import MODERN, modern, rpc, served
 from tests.support.loopback import serve
-from tests.support.served import Names, application_server
+from tests.support.served import NameVerifier, application_server
 
 PAGE = ResourceTemplateReference(uri="artifact://{id}")
 
 
-async def seen(client: Client, era: str) -> dict[str, str]:
+async def list_titles(client: Client, era: str) -> dict[str, str]:
     """Return the titles by URI of all resources that a client can list; later results must not be cacheable."""
     listed = await client.list_resources(cache_mode="bypass")
     assert listed.cache_scope == "private", era
@@ -29,14 +29,14 @@ async def seen(client: Client, era: str) -> dict[str, str]:
 @pytest.mark.parametrize("stateless", [False, True])
 @pytest.mark.parametrize("era", ERAS)
 def test_a_tenant_sees_its_own_pages_as_resources_and_no_others(tmp_path: Path, era: str, stateless: bool) -> None:
-    with serve(pages) as site, application_server(settings(tmp_path, site, stateless), Names()) as server:
+    with serve(pages) as site, application_server(settings(tmp_path, site, stateless), NameVerifier()) as server:
 
         async def run() -> None:
             async with client_of(server.url, "one", era) as one, client_of(server.url, "two", era) as two:
                 await one.call_tool("web_fetch", {"url": site.url("/shared")})
                 await two.call_tool("web_fetch", {"url": site.url("/shared")})
                 await one.call_tool("web_fetch", {"url": site.url("/own")})
-                first, second = await seen(one, era), await seen(two, era)
+                first, second = await list_titles(one, era), await list_titles(two, era)
                 assert sorted(name.partition("/")[2] for name in first.values()) == ["own", "shared"]
                 assert [name.partition("/")[2] for name in second.values()] == ["shared"]
                 assert not set(first) & set(second)

@@ -18,14 +18,14 @@ from mcp.client.streamable_http import streamable_http_client
 
 from keyhole.config.config import Config
 from keyhole.store.base import artifact_id
-from tests.support.loopback import PATIENCE, Call, Site, Talk, response, serve
-from tests.support.served import Names, Post, application_server, open_session, tool_call
+from tests.support.loopback import PATIENCE, Call, Responder, Site, response, serve
+from tests.support.served import NameVerifier, Post, application_server, open_session, tool_call
 
 TENANTS = [f"tenant {number}" for number in range(12)]
 ERAS = ["legacy", "2026-07-28"]
 
 
-def pages(site: Site) -> Talk:
+def pages(site: Site) -> Responder:
     """Serve a different page at each path; /never is not answered."""
 
     def talk(call: Call) -> None:
@@ -60,17 +60,17 @@ def settings(home: Path, site: Site, stateless: bool) -> Config:
 @pytest.mark.parametrize("stateless", [False, True])
 @pytest.mark.parametrize("era", ERAS)
 def test_concurrent_tenants_see_only_their_own_pages(tmp_path: Path, era: str, stateless: bool) -> None:
-    with serve(pages) as site, application_server(settings(tmp_path, site, stateless), Names()) as server:
+    with serve(pages) as site, application_server(settings(tmp_path, site, stateless), NameVerifier()) as server:
 
         async def run() -> dict[str, str]:
             ids: dict[str, str] = {}
             all_fetched = asyncio.Barrier(len(TENANTS))
 
             async def use(tenant: str) -> None:
-                own, told = site.url(f"/{TENANTS.index(tenant)}"), []
+                own, reports = site.url(f"/{TENANTS.index(tenant)}"), []
 
                 async def on_progress(progress: float, total: float | None, message: str | None) -> None:
-                    told.append((progress, total, message))
+                    reports.append((progress, total, message))
 
                 async with client_of(server.url, tenant, era) as client:
                     (_, shared), (text, facts) = await asyncio.gather(
@@ -92,7 +92,7 @@ def test_concurrent_tenants_see_only_their_own_pages(tmp_path: Path, era: str, s
                         ids[tenant],
                         facts["artifact_id"],
                     }
-                    assert len(told) == 2
+                    assert len(reports) == 2
 
             async with asyncio.TaskGroup() as group:
                 for tenant in TENANTS:
@@ -110,7 +110,7 @@ def test_concurrent_tenants_see_only_their_own_pages(tmp_path: Path, era: str, s
 
 @pytest.mark.parametrize(("era", "stateless"), [("legacy", False), ("2026-07-28", False), ("2026-07-28", True)])
 def test_a_cancelled_call_ends_and_all_tenants_can_continue(tmp_path: Path, era: str, stateless: bool) -> None:
-    with serve(pages) as site, application_server(settings(tmp_path, site, stateless), Names()) as server:
+    with serve(pages) as site, application_server(settings(tmp_path, site, stateless), NameVerifier()) as server:
 
         async def run() -> list[str]:
             async with client_of(server.url, "one", era) as one, client_of(server.url, "two", era) as two:
@@ -119,11 +119,11 @@ def test_a_cancelled_call_ends_and_all_tenants_can_continue(tmp_path: Path, era:
                     with anyio.CancelScope() as scope:
                         group.start_soon(cancel_when_heard, scope)
                         await answer(one, "web_fetch", url=site.url("/never"))
-                assert await asyncio.to_thread(site.left.wait, PATIENCE)
+                assert await asyncio.to_thread(site.client_left.wait, PATIENCE)
                 return [(await answer(each, "web_fetch", url=site.url("/x")))[1]["artifact_id"] for each in (one, two)]
 
         async def cancel_when_heard(scope: anyio.CancelScope) -> None:
-            await asyncio.to_thread(site.heard.wait, PATIENCE)
+            await asyncio.to_thread(site.request_received.wait, PATIENCE)
             scope.cancel()
 
         ids = asyncio.run(run())
@@ -133,16 +133,16 @@ def test_a_cancelled_call_ends_and_all_tenants_can_continue(tmp_path: Path, era:
 
 
 def test_without_sessions_a_call_of_the_older_era_ends_with_its_connection(tmp_path: Path) -> None:
-    with serve(pages) as site, application_server(settings(tmp_path, site, True), Names()) as server:
+    with serve(pages) as site, application_server(settings(tmp_path, site, True), NameVerifier()) as server:
         message = tool_call("web_fetch", url=site.url("/never"))
         call = Post(server.port, message, Authorization="Bearer token-one")
-        assert site.heard.wait(PATIENCE)
+        assert site.request_received.wait(PATIENCE)
         call.leave()
-        assert site.left.wait(PATIENCE)
+        assert site.client_left.wait(PATIENCE)
 
 
 def test_a_session_is_unknown_to_other_tenants(tmp_path: Path) -> None:
-    with serve(pages) as site, application_server(settings(tmp_path, site, False), Names()) as server:
+    with serve(pages) as site, application_server(settings(tmp_path, site, False), NameVerifier()) as server:
         mine = {"Authorization": "Bearer token-one"}
         session = open_session(server.port, **mine)
 
@@ -165,7 +165,7 @@ def test_a_session_is_unknown_to_other_tenants(tmp_path: Path) -> None:
 
 
 def test_a_tenants_name_is_never_part_of_a_path(tmp_path: Path) -> None:
-    with serve(pages) as site, application_server(settings(tmp_path, site, True), Names()) as server:
+    with serve(pages) as site, application_server(settings(tmp_path, site, True), NameVerifier()) as server:
         for name in ("../../escape", "a/b", "con", "é" * 200, "a" * 3_000):
             headers = {"Authorization": f"Bearer token-{name}".encode().decode("latin-1")}
             status, _, body = Post(server.port, tool_call("web_fetch", url=site.url("/a")), **headers).answer()

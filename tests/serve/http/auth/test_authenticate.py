@@ -35,7 +35,7 @@ def post(server: Server, token: str = "", method: str = "initialize", path: str 
     return send(server.port, head.encode() + body)
 
 
-def issued(path: Path, tenant: str, capsys: pytest.CaptureFixture[str]) -> str:
+def issue_token(path: Path, tenant: str, capsys: pytest.CaptureFixture[str]) -> str:
     assert main(["tokens", "new", tenant, "--file", str(path)]) == 0
     return capsys.readouterr().out.strip()
 
@@ -59,7 +59,7 @@ async def call(url: str, era: str, token: str, tool: str, arguments: dict[str, A
 def test_a_tenant_sees_its_own_pages_and_no_others(
     file: Path, capsys: pytest.CaptureFixture[str], stateless: str
 ) -> None:
-    alice, bob = issued(file, "alice", capsys), issued(file, "bob", capsys)
+    alice, bob = issue_token(file, "alice", capsys), issue_token(file, "bob", capsys)
     with serve(recorded_pages()) as site:
         settings = {"KEYHOLE_ALLOW_PRIVATE": f"127.0.0.1:{site}", "KEYHOLE_STATELESS": stateless}
         with started({"KEYHOLE_TOKENS_FILE": str(file), **settings}) as server:
@@ -82,7 +82,7 @@ def test_a_tenant_sees_its_own_pages_and_no_others(
 
 
 def test_a_session_belongs_to_its_tenant_only(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    alice, bob = issued(file, "alice", capsys), issued(file, "bob", capsys)
+    alice, bob = issue_token(file, "alice", capsys), issue_token(file, "bob", capsys)
     with started({"KEYHOLE_TOKENS_FILE": str(file)}) as server:
         session = post(server, alice).text.partition("mcp-session-id: ")[2].split("\r\n")[0]
         more = f"Mcp-Session-Id: {session}\r\n"
@@ -94,10 +94,10 @@ def test_a_session_belongs_to_its_tenant_only(file: Path, capsys: pytest.Capture
 def test_a_token_is_valid_from_its_creation_until_its_revocation(
     file: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    first = issued(file, "alice", capsys)
+    first = issue_token(file, "alice", capsys)
     with started({"KEYHOLE_TOKENS_FILE": str(file)}) as server:
         assert post(server, first).status == 200
-        second = issued(file, "alice", capsys)
+        second = issue_token(file, "alice", capsys)
         assert post(server, second).status == 200
         grants, _ = parse_grants(file.read_text())
         assert main(["tokens", "revoke", next(iter(grants.values())).id, "--file", str(file)]) == 0
@@ -111,7 +111,7 @@ def test_a_token_is_valid_from_its_creation_until_its_revocation(
 
 
 def test_a_missing_or_invalid_token_is_refused_and_never_logged(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    token = issued(file, "alice", capsys)
+    token = issue_token(file, "alice", capsys)
     with started({"KEYHOLE_TOKENS_FILE": str(file)}) as server:
         refused = post(server)
         assert refused.status == 401
@@ -213,7 +213,7 @@ def test_tokens_are_not_called_invalid_while_the_issuer_is_down() -> None:
 
 
 @pytest.mark.parametrize(
-    ("settings", "said"),
+    ("settings", "error"),
     [
         (
             {"KEYHOLE_TOKENS_FILE": "/nowhere/tokens"},
@@ -224,7 +224,7 @@ def test_tokens_are_not_called_invalid_while_the_issuer_is_down() -> None:
     ],
 )
 def test_a_server_with_invalid_authentication_settings_does_not_start(
-    file: Path, settings: dict[str, str], said: str
+    file: Path, settings: dict[str, str], error: str
 ) -> None:
     file.write_text("not a token\n")
     file.chmod(0o600)
@@ -232,6 +232,6 @@ def test_a_server_with_invalid_authentication_settings_does_not_start(
     command = [*KEYHOLE, "serve", "--http", "--port", "0"]
     run = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=30, check=False)
     assert run.returncode == 2
-    assert said in run.stderr
+    assert error in run.stderr
     assert "serving MCP" not in run.stderr  # it never did
     assert "Traceback" not in run.stderr

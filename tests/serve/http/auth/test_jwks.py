@@ -28,7 +28,7 @@ from keyhole.serve.http.auth.jwks import (
 )
 from tests.support.fakes import Clock
 from tests.support.issuer import KEYS, METADATA, Issuer, issuer, public_jwk
-from tests.support.loopback import Call, Site, Talk, response, serve, unused_port
+from tests.support.loopback import Call, Responder, Site, response, serve, unused_port
 
 
 @pytest.fixture
@@ -49,10 +49,10 @@ async def keys(
 Asked = Callable[[IssuerKeys], Awaitable[Any]]
 
 
-def with_keys(server: Issuer, clock: Clock, asked: Asked) -> Any:
+def with_keys(server: Issuer, clock: Clock, check: Asked) -> Any:
     async def run() -> Any:
         async with keys(server, clock) as known:
-            return await asked(known)
+            return await check(known)
 
     return asyncio.run(run())
 
@@ -60,7 +60,7 @@ def with_keys(server: Issuer, clock: Clock, asked: Asked) -> Any:
 def test_keys_are_cached_and_a_rotated_key_is_found_within_a_minute(server: Issuer) -> None:
     clock = Clock()
 
-    async def asked(known: IssuerKeys) -> None:
+    async def check(known: IssuerKeys) -> None:
         for _ in range(20):
             assert await known.find("first", "RS256")
         assert server.fetches == 1
@@ -71,13 +71,13 @@ def test_keys_are_cached_and_a_rotated_key_is_found_within_a_minute(server: Issu
         assert await known.find("first", "RS256") is None
         assert server.fetches == 2
 
-    with_keys(server, clock, asked)
+    with_keys(server, clock, check)
 
 
 def test_unknown_key_ids_cause_one_request_a_minute(server: Issuer) -> None:
     clock = Clock()
 
-    async def asked(known: IssuerKeys) -> None:
+    async def check(known: IssuerKeys) -> None:
         found = await asyncio.gather(*(known.find(f"made up {number}", "RS256") for number in range(50)))
         assert found == [None] * 50
         assert server.fetches == 1
@@ -85,16 +85,16 @@ def test_unknown_key_ids_cause_one_request_a_minute(server: Issuer) -> None:
         await asyncio.gather(*(known.find(f"made up {number}", "RS256") for number in range(50)))
         assert server.fetches == 2
 
-    with_keys(server, clock, asked)
+    with_keys(server, clock, check)
 
 
 def test_callers_that_waited_for_a_silent_issuer_do_not_retry_one_by_one() -> None:
-    clock, asked = Clock(), 0
+    clock, check = Clock(), 0
 
     class Silent:
         async def send(self, call: ApiCall) -> ApiReply:
-            nonlocal asked
-            asked += 1
+            nonlocal check
+            check += 1
             clock.advance(REFRESH_TIMEOUT)
             raise TimeoutError
 
@@ -103,19 +103,19 @@ def test_callers_that_waited_for_a_silent_issuer_do_not_retry_one_by_one() -> No
         return await asyncio.gather(*(known.find("first", "RS256") for _ in range(20)), return_exceptions=True)
 
     assert all(isinstance(error, KeyholeError) for error in asyncio.run(run()))
-    assert asked == 1
+    assert check == 1
 
 
 def test_a_withdrawn_key_is_dropped_at_the_next_refresh(server: Issuer) -> None:
     clock = Clock()
 
-    async def asked(known: IssuerKeys) -> None:
+    async def check(known: IssuerKeys) -> None:
         assert await known.find("first", "RS256")
         server.keys = [public_jwk("RS256", "second")]
         clock.advance(FRESH_SECONDS)
         assert await known.find("first", "RS256") is None
 
-    with_keys(server, clock, asked)
+    with_keys(server, clock, check)
 
 
 def test_cached_keys_work_for_an_hour_while_the_issuer_is_down_and_then_an_error_is_raised(
@@ -123,7 +123,7 @@ def test_cached_keys_work_for_an_hour_while_the_issuer_is_down_and_then_an_error
 ) -> None:
     clock = Clock()
 
-    async def asked(known: IssuerKeys) -> None:
+    async def check(known: IssuerKeys) -> None:
         server.status = 503
         with pytest.raises(KeyholeError) as raised:
             await known.find("first", "RS256")
@@ -140,7 +140,7 @@ def test_cached_keys_work_for_an_hour_while_the_issuer_is_down_and_then_an_error
         with pytest.raises(KeyholeError):
             await known.find("first", "RS256")
 
-    with_keys(server, clock, asked)
+    with_keys(server, clock, check)
 
 
 def test_an_unreachable_issuer_raises_an_error(server: Issuer, caplog: pytest.LogCaptureFixture) -> None:
@@ -233,12 +233,12 @@ def test_a_silent_issuer_times_out_and_cached_keys_stay_usable_meanwhile(server:
             known._keys, known._fetched_at = read_signing_keys({"keys": server.keys}), clock()
             clock.advance(FRESH_SECONDS)
             first = asyncio.create_task(known.find("first", "RS256"))
-            await asyncio.to_thread(site.heard.wait, 10)
+            await asyncio.to_thread(site.request_received.wait, 10)
             assert await known.find("first", "RS256") is not None
             assert not first.done()
             assert await first is not None
 
-    def silent(site: Site) -> Talk:
+    def silent(site: Site) -> Responder:
         def talk(call: Call) -> None:
             site.hold(call)
 

@@ -40,7 +40,7 @@ def settings(server: Issuer, **more: Any) -> Config:
     return Config(oauth_issuer=server.url, public_url=AUDIENCE, **more)
 
 
-def judged(server: Issuer, *tokens: str, **more: Any) -> list[TokenOwner | None]:
+def check_tokens(server: Issuer, *tokens: str, **more: Any) -> list[TokenOwner | None]:
     """Return the owner of each token, or None."""
     want = read_token_rules(settings(server, **more))
 
@@ -59,7 +59,7 @@ def judged(server: Issuer, *tokens: str, **more: Any) -> list[TokenOwner | None]
 @pytest.mark.parametrize("algorithm", ["RS256", "PS384", "ES256", "ES384", "EdDSA"])
 def test_a_valid_token_names_its_tenant(server: Issuer, algorithm: str) -> None:
     server.keys = [public_jwk("RS256", "other"), public_jwk(algorithm, "mine")]
-    found = judged(server, server.token(algorithm, "mine"))
+    found = check_tokens(server, server.token(algorithm, "mine"))
     assert found == [TokenOwner(f"{server.url} alice", server.url, "alice", ("keyhole",))]
 
 
@@ -87,7 +87,7 @@ def test_a_valid_token_names_its_tenant(server: Issuer, algorithm: str) -> None:
     ids=str,
 )
 def test_a_token_with_a_wrong_claim_is_rejected(server: Issuer, changed: dict[str, Any]) -> None:
-    assert judged(server, _raw(server, server.claims(**changed))) == [None]
+    assert check_tokens(server, _raw(server, server.claims(**changed))) == [None]
 
 
 def _raw(server: Issuer, claims: dict[str, Any]) -> str:
@@ -98,22 +98,24 @@ def _raw(server: Issuer, claims: dict[str, Any]) -> str:
 
 def test_clocks_may_differ_by_some_seconds(server: Issuer) -> None:
     now = int(time.time())
-    found = judged(server, server.token(exp=now - 5), server.token(nbf=now + 5), server.token(exp=now - 60))
+    found = check_tokens(server, server.token(exp=now - 5), server.token(nbf=now + 5), server.token(exp=now - 60))
     assert [one is not None for one in found] == [True, True, False]
 
 
 @pytest.mark.parametrize("audience", [AUDIENCE, f"{AUDIENCE}/", ["https://other.example", AUDIENCE]])
 def test_the_audience_can_be_one_of_several_and_end_with_a_slash(server: Issuer, audience: Any) -> None:
-    assert judged(server, server.token(aud=audience))[0] is not None
+    assert check_tokens(server, server.token(aud=audience))[0] is not None
 
 
 def test_the_audience_setting_replaces_the_public_url(server: Issuer) -> None:
-    found = judged(server, server.token(aud="api://keyhole"), server.token(), oauth_audience="api://keyhole")
+    found = check_tokens(server, server.token(aud="api://keyhole"), server.token(), oauth_audience="api://keyhole")
     assert [one is not None for one in found] == [True, False]
 
 
 def test_a_setting_selects_the_claim_of_the_tenant(server: Issuer) -> None:
-    found = judged(server, server.token(org="acme"), server.token(), server.token(org=["acme"]), oauth_tenant="org")
+    found = check_tokens(
+        server, server.token(org="acme"), server.token(), server.token(org=["acme"]), oauth_tenant="org"
+    )
     assert [one and one.tenant for one in found] == [f"{server.url} acme", None, None]
 
 
@@ -143,9 +145,9 @@ def test_forged_tokens_are_rejected(server: Issuer) -> None:
         "long": "a" * 100_000,
         "not ASCII": "é.é.é",
     }
-    found = dict(zip(forged, judged(server, *forged.values()), strict=True))
+    found = dict(zip(forged, check_tokens(server, *forged.values()), strict=True))
     assert found == dict.fromkeys(forged)
-    assert judged(server, good)[0] is not None
+    assert check_tokens(server, good)[0] is not None
 
 
 def _head(header: dict[str, Any]) -> str:
@@ -171,7 +173,7 @@ def test_a_token_signed_with_a_short_key_is_rejected(server: Issuer) -> None:
     server.keys = [{**maker.to_jwk(weak.public_key(), as_dict=True), "kid": "weak"}]
     with pytest.warns(jwt.InsecureKeyLengthWarning):
         token = server.token(kid="weak", key=weak)
-    assert judged(server, token) == [None]
+    assert check_tokens(server, token) == [None]
 
 
 @pytest.mark.parametrize(

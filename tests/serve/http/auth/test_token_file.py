@@ -49,7 +49,7 @@ def test_a_grant_is_formatted_and_parsed_without_loss() -> None:
 
 
 @pytest.mark.parametrize(
-    ("line", "said"),
+    ("line", "error"),
     [
         ("sha256:ab alice", "a line is"),
         ("md5:0 alice 2023-11-14T22:13:20Z never", "64 hexadecimal"),
@@ -60,12 +60,12 @@ def test_a_grant_is_formatted_and_parsed_without_loss() -> None:
         (f"sha256:{'a' * 64} alice 2023-11-14T22:13:20Z soon", "not a time"),
     ],
 )
-def test_an_invalid_line_is_reported_and_grants_nothing(line: str, said: str) -> None:
+def test_an_invalid_line_is_reported_and_grants_nothing(line: str, error: str) -> None:
     good = format_grant(grant("good"))
     grants, faults = parse_grants(f"{good}\n{line}\n{good}\n")
     assert [held.tenant for held in grants.values()] == ["alice"]
     assert faults[0].startswith("line 2: ")
-    assert said in faults[0]
+    assert error in faults[0]
     assert faults[1:] == ["line 3: the token is in the file twice"]
 
 
@@ -132,7 +132,7 @@ def test_a_file_writable_by_others_refuses_all_tokens(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "mode", "said"),
+    ("text", "mode", "error"),
     [
         ("nonsense\n", 0o600, "line 1"),
         ("", 0o620, "others may write"),
@@ -140,12 +140,12 @@ def test_a_file_writable_by_others_refuses_all_tokens(tmp_path: Path) -> None:
         (None, 0o600, "No such file"),
     ],
 )
-def test_faults_at_the_start_name_the_setting(tmp_path: Path, text: str | None, mode: int, said: str) -> None:
+def test_faults_at_the_start_name_the_setting(tmp_path: Path, text: str | None, mode: int, error: str) -> None:
     path = tmp_path / "tokens"
     if text is not None:
         path.write_text(text, errors="surrogateescape")
         path.chmod(mode)
-    with pytest.raises(KeyholeError, match="KEYHOLE_TOKENS_FILE: .*" + said) as raised:
+    with pytest.raises(KeyholeError, match="KEYHOLE_TOKENS_FILE: .*" + error) as raised:
         TokenFile(path).check()
     assert raised.value.code is Code.INVALID_ARGUMENT
 

@@ -21,7 +21,7 @@ from keyhole.serve.http.sessions import MAX_SESSIONS_PER_TENANT, SESSION_IDLE_SE
 from tests.support.admission import NEVER, PAGE, Reply, Served, as_tenant, call, modern, read, rpc, served
 from tests.support.fakes import Clock
 from tests.support.served import INITIALIZE
-from tests.support.waiting import until
+from tests.support.waiting import wait_for_async
 
 
 def run(work: Coroutine[Any, Any, None]) -> None:
@@ -121,13 +121,13 @@ def test_a_tenant_at_its_limit_of_concurrent_calls_is_refused_and_others_are_ser
         async with served(calls_at_once=2, max_calls=4) as server:
             body, headers = modern(NEVER)
             held = [await server.open(body, as_tenant("a", headers)) for _ in range(2)]
-            await server.settled(2)
+            await server.wait_for_active(2)
             body, headers = modern()
             assert refused(await server.ask(body, as_tenant("a", headers)), 429, "calls_at_once") == 1
             assert (await server.ask(body, as_tenant("b", headers))).status == 200
             for _, writer in held:
                 writer.close()
-            await server.settled(0)
+            await server.wait_for_active(0)
             assert (await server.ask(body, as_tenant("a", headers))).status == 200
 
     run(main())
@@ -138,15 +138,15 @@ def test_a_full_server_refuses_every_tenant_with_503() -> None:
         async with served(calls_at_once=2, max_calls=3, calls_per_minute=2) as server:
             body, headers = modern(NEVER)
             held = [await server.open(body, as_tenant(name, headers)) for name in "aab"]
-            await server.settled(3)
+            await server.wait_for_active(3)
             for _ in range(5):  # and a refusal takes no token of their rate
                 refused(await server.ask(*modern()), 503, "server_full")
             held[0][1].close()
-            await server.settled(2)
+            await server.wait_for_active(2)
             assert (await server.ask(*modern())).status == 200
             for _, writer in held[1:]:
                 writer.close()
-            await server.settled(0)
+            await server.wait_for_active(0)
             assert server.admission._calls.tenant_count() == 0
 
     run(main())
@@ -160,10 +160,10 @@ def test_in_a_session_a_lost_connection_keeps_its_slot_until_the_work_ends() -> 
         async with served(calls_at_once=1, timeout=0.7) as server:
             headers = await session(server)
             _, writer = await server.open(call(NEVER), headers)
-            await server.asked(1)
+            await server.wait_for_fetches(1)
             writer.close()
             refused(await server.ask(call(), headers), 429, "calls_at_once")
-            await server.settled(0)
+            await server.wait_for_active(0)
             assert server.fetcher.cancelled == [NEVER]  # by the call's deadline
             assert (await server.ask(call(), headers)).status == 200
 
@@ -175,10 +175,10 @@ def test_a_cancelled_call_releases_its_slot() -> None:
         async with served(calls_at_once=1) as server:
             headers = await session(server)
             _, writer = await server.open(call(NEVER, 7), headers)
-            await server.asked(1)
+            await server.wait_for_fetches(1)
             cancel = rpc("notifications/cancelled", {"requestId": 7}, None)
             assert (await server.ask(cancel, headers)).status == 202
-            await server.settled(0)
+            await server.wait_for_active(0)
             writer.close()
 
     run(main())
@@ -189,9 +189,9 @@ def test_ending_a_session_releases_the_slots_of_its_calls() -> None:
         async with served(calls_at_once=1) as server:
             headers = await session(server)
             _, writer = await server.open(call(NEVER), headers)
-            await server.asked(1)
+            await server.wait_for_fetches(1)
             assert (await server.ask(b"", headers, "DELETE")).status == 200
-            await server.settled(0)
+            await server.wait_for_active(0)
             writer.close()
 
     run(main())
@@ -204,9 +204,9 @@ def test_a_lost_connection_outside_a_session_ends_the_call_and_releases_its_slot
             requests = [modern(NEVER)] + ([(call(NEVER), {})] if stateless else [])
             for number, (body, headers) in enumerate(requests, 1):
                 _, writer = await server.open(body, headers)
-                await server.asked(number)
+                await server.wait_for_fetches(number)
                 writer.transport.abort()
-                await server.settled(0)
+                await server.wait_for_active(0)
                 assert len(server.fetcher.cancelled) == number
 
     run(main())
@@ -220,18 +220,18 @@ def test_many_connections_lost_at_once_leave_no_slot_in_use() -> None:
                 for n in range(8):
                     _, writer = await server.open(call(NEVER, n), headers)
                     writer.transport.abort()
-                await server.settled(0)
+                await server.wait_for_active(0)
             body, own = modern(NEVER)
             for _ in range(40):
                 _, writer = await server.open(body, own)
                 writer.transport.abort()
-            await server.settled(0)
+            await server.wait_for_active(0)
             held = [await server.open(body, own) for _ in range(8)]
-            await server.settled(8)
+            await server.wait_for_active(8)
             assert server.refused.count("server_full") == 0
             for _, writer in held:
                 writer.close()
-            await server.settled(0)
+            await server.wait_for_active(0)
             assert server.admission._requests.in_use == server.admission._streams.in_use == 0
 
     run(main())
@@ -244,7 +244,7 @@ def test_a_failing_call_releases_its_slot() -> None:
             bodies = [rpc("tools/call", {}, None), rpc("tools/call", id={}), call(id=None), b"{", b"[]", b"\xff"]
             for body in (*bodies, modern(name="none")[0]):
                 assert (await server.ask(body, await session(server))).status in (200, 202, 400)
-                await server.settled(0)
+                await server.wait_for_active(0)
 
     run(main())
 
@@ -257,7 +257,7 @@ def test_an_exception_in_the_application_releases_the_slot() -> None:
         return {"type": "http.request", "body": call(), "more_body": False}
 
     async def send(message: Any) -> None:
-        raise AssertionError("nothing is said for what is below")
+        raise AssertionError("an exception of the application reaches the client")
 
     async def main() -> None:
         admission = AdmissionMiddleware(crash, Config(calls_at_once=1))
@@ -285,7 +285,7 @@ def test_open_streams_are_limited_and_use_no_call_slot() -> None:
             async def all_open() -> bool:
                 return server.admission._streams.in_use == STREAMS_PER_TENANT
 
-            await until(all_open)
+            await wait_for_async(all_open)
             reply = await server.ask(b"", headers, "GET")
             assert (reply.status, reply.json["error"]) == (429, "open_streams")
             listen, own = modern()
@@ -301,7 +301,7 @@ def test_open_streams_are_limited_and_use_no_call_slot() -> None:
             async def none_open() -> bool:
                 return server.admission._streams.in_use == 0
 
-            await until(none_open)
+            await wait_for_async(none_open)
 
     run(main())
 
@@ -336,7 +336,7 @@ def test_slow_bodies_use_no_call_slot_and_a_limited_number_of_request_slots() ->
             async def all_open() -> bool:
                 return server.admission._requests.in_use == REQUESTS_PER_TENANT
 
-            await until(all_open)
+            await wait_for_async(all_open)
             refused(await server.ask(body, as_tenant("slow", headers)), 503, "open_requests", None)
             assert (await server.ask(body, as_tenant("a", headers))).status == 200
             for _, writer in held:
@@ -345,7 +345,7 @@ def test_slow_bodies_use_no_call_slot_and_a_limited_number_of_request_slots() ->
             async def none_open() -> bool:
                 return server.admission._requests.in_use == 0
 
-            await until(none_open)
+            await wait_for_async(none_open)
             assert server.refused == ["open_requests"]
 
     run(main())
@@ -353,7 +353,7 @@ def test_slow_bodies_use_no_call_slot_and_a_limited_number_of_request_slots() ->
 
 def test_a_slow_body_times_out() -> None:
     async def main() -> None:
-        async with served(reading=0.05) as server:
+        async with served(body_seconds=0.05) as server:
             reader, writer = await server.open(b"{", {"Connection": "close"}, length=1_000)
             reply = await read(reader)
             assert (reply.status, reply.json["error"]) == (408, "request_timeout")

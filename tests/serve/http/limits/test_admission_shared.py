@@ -12,17 +12,17 @@ from tests.support.fakes import Clock
 from tests.support.postgresql import Cluster
 
 
-class Programmed:
+class ScriptedLimits:
     """Shared limits with scripted verdicts, which record the calls that began and ended."""
 
     def __init__(self, *verdicts: Verdict) -> None:
         self.verdicts = list(verdicts)
-        self.begun: list[str] = []
+        self.started_by: list[str] = []
         self.ended: list[tuple[str, str]] = []
         self.closed = False
 
     async def begin(self, tenant: str) -> Verdict:
-        self.begun.append(tenant)
+        self.started_by.append(tenant)
         return self.verdicts.pop(0)
 
     def end(self, tenant: str, lease: str) -> None:
@@ -33,36 +33,36 @@ class Programmed:
 
 
 def test_a_lease_is_released_once_however_the_call_ends() -> None:
-    others = Programmed(*(Verdict(lease=f"lease{n}") for n in range(2)), Verdict())
+    shared = ScriptedLimits(*(Verdict(lease=f"lease{n}") for n in range(2)), Verdict())
 
     async def main() -> None:
-        async with served(others) as server:
+        async with served(shared) as server:
             body, headers = modern()
             await server.ask(body, as_tenant("a", headers))
-            assert others.ended == [("a", "lease0")]
+            assert shared.ended == [("a", "lease0")]
             body, headers = modern(NEVER)
             _, writer = await server.open(body, as_tenant("b", headers))
-            await server.settled(1)
+            await server.wait_for_active(1)
             writer.transport.abort()
-            await server.settled(0)
-            assert others.ended == [("a", "lease0"), ("b", "lease1")]
+            await server.wait_for_active(0)
+            assert shared.ended == [("a", "lease0"), ("b", "lease1")]
             assert (await server.ask(*modern())).status == 200
 
     asyncio.run(main())
-    assert (others.begun, others.ended[2:], others.closed) == (["a", "b", ""], [], True)
+    assert (shared.started_by, shared.ended[2:], shared.closed) == (["a", "b", ""], [], True)
 
 
 def test_a_shared_refusal_is_applied_and_not_asked_for_again_in_vain() -> None:
-    others = Programmed(Verdict("calls_per_minute", 2.5), Verdict(lease="x"), Verdict("calls_at_once"), Verdict())
+    shared = ScriptedLimits(Verdict("calls_per_minute", 2.5), Verdict(lease="x"), Verdict("calls_at_once"), Verdict())
 
     async def main() -> None:
         clock = Clock(1_000.0)
-        async with served(others, clock, calls_per_minute=60) as server:
+        async with served(shared, clock, calls_per_minute=60) as server:
             assert (await server.ask(*modern())).headers["retry-after"] == "3"
             assert (await server.ask(*modern())).headers["retry-after"] == "3"
             clock.advance(2)
             assert (await server.ask(*modern())).headers["retry-after"] == "1"
-            assert len(others.begun) == 1
+            assert len(shared.started_by) == 1
             clock.advance(0.5)
             assert (await server.ask(*modern())).status == 200
             clock.advance(1)
@@ -83,8 +83,8 @@ def test_two_servers_share_limits_through_a_database_and_use_their_own_without_i
             body, headers = modern(NEVER)
             held = [await server.open(body, as_tenant("a", headers)) for server in (one, two)]
             for server in (one, two):
-                await server.settled(1)
-                await server.asked(1)
+                await server.wait_for_active(1)
+                await server.wait_for_fetches(1)
             body, headers = modern()
             assert (await one.ask(body, as_tenant("a", headers))).json["error"]["data"]["error"] == "calls_at_once"
             assert (await two.ask(body, as_tenant("b", headers))).status == 200

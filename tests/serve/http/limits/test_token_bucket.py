@@ -17,28 +17,28 @@ PAUSES = st.lists(st.floats(0, 200), min_size=1, max_size=60)
 @given(st.integers(1, 50), PAUSES)
 def test_in_any_period_at_most_the_rate_plus_one_burst_is_taken(per_minute: int, pauses: list[float]) -> None:
     rate, now, full_at = Rate(per_minute), 0.0, -math.inf
-    begun: list[float] = []
+    taken_at: list[float] = []
     for pause in pauses:
         now += pause
         full_at, wait = take_token(full_at, rate, now)
         if not wait:
-            begun.append(now)
-    for first in range(len(begun)):
-        for last in range(first, len(begun)):
-            seconds = begun[last] - begun[first]
+            taken_at.append(now)
+    for first in range(len(taken_at)):
+        for last in range(first, len(taken_at)):
+            seconds = taken_at[last] - taken_at[first]
             assert last - first + 1 <= per_minute * (1 + seconds / FILL_SECONDS) + 1e-3
 
 
 @given(st.integers(1, 50), PAUSES)
 def test_a_caller_within_the_rate_in_every_minute_is_never_refused(per_minute: int, pauses: list[float]) -> None:
     rate, now, full_at = Rate(per_minute), 0.0, -math.inf
-    begun: list[float] = []
+    taken_at: list[float] = []
     for pause in pauses:
         now += pause
-        if sum(1 for earlier in begun if now - earlier <= FILL_SECONDS) < per_minute:
+        if sum(1 for earlier in taken_at if now - earlier <= FILL_SECONDS) < per_minute:
             full_at, wait = take_token(full_at, rate, now)
             assert not wait
-            begun.append(now)
+            taken_at.append(now)
 
 
 @given(st.integers(1, 1_000_000), st.integers(0, 100), st.floats(0, 1e9))

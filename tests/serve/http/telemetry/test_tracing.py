@@ -20,7 +20,7 @@ from keyhole.retrieval.retrieve import Retrieval
 from keyhole.serve.http.telemetry.tracing import SpanObserver, is_tracing_enabled
 from keyhole.serve.tools import build_server
 from tests.support.fakes import page
-from tests.support.loopback import PATIENCE, Call, Site, Talk, response, serve
+from tests.support.loopback import PATIENCE, Call, Responder, Site, response, serve
 from tests.support.product import retrieval
 from tests.support.served import Post, open_session, server_process, tool_call
 
@@ -98,7 +98,7 @@ def test_spans_name_failures_and_hold_no_query_or_content(
 
 
 @pytest.mark.parametrize(
-    ("environment", "asked"),
+    ("environment", "enabled"),
     [
         ({}, False),
         ({"OTEL_EXPORTER_OTLP_ENDPOINT": "http://c:4318"}, True),
@@ -109,8 +109,8 @@ def test_spans_name_failures_and_hold_no_query_or_content(
         ({"OTEL_SERVICE_NAME": "x"}, False),
     ],
 )
-def test_the_standard_variables_enable_spans(environment: dict[str, str], asked: bool) -> None:
-    assert is_tracing_enabled(environment) is asked
+def test_the_standard_variables_enable_spans(environment: dict[str, str], enabled: bool) -> None:
+    assert is_tracing_enabled(environment) is enabled
 
 
 def test_disabled_tracing_does_not_load_the_library() -> None:
@@ -125,7 +125,7 @@ def test_disabled_tracing_does_not_load_the_library() -> None:
 def test_spans_are_sent_to_a_collector_including_the_last_at_shutdown(tmp_path: Path) -> None:
     parent, trace_id = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", "0af7651916cd43dd8448eb211c80319c"
 
-    def collector(site: Site) -> Talk:
+    def collector(site: Site) -> Responder:
         def talk(call: Call) -> None:
             if call.path == "/v1/traces":
                 bodies.append(call.body)
@@ -150,7 +150,7 @@ def test_spans_are_sent_to_a_collector_including_the_last_at_shutdown(tmp_path: 
             assert served.process.wait(timeout=PATIENCE) == 0
     sent = b"".join(bodies)
     assert all(f"keyhole.{name}".encode() in sent for name in ("fetch", "extract", "render"))
-    assert b"keyhole-mcp" in sent
+    assert b"keyhole-reader" in sent
     assert bytes.fromhex(trace_id) in sent
     assert SECRET.encode() not in sent
     assert any(f'"trace_id": "{trace_id}"' in line and '"tool": "web_fetch"' in line for line in served.lines)

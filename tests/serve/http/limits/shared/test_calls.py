@@ -18,7 +18,7 @@ from keyhole.serve.http.limits.shared.leases import Leases
 from keyhole.serve.http.limits.shared.link import SWEEP_INTERVAL, Link
 from tests.support.loopback import unused_port
 from tests.support.postgresql import Database
-from tests.support.waiting import until
+from tests.support.waiting import wait_for_async
 
 SOON = 0.25
 """Seconds: shorter than the default timeout, so that tests without a database are quick."""
@@ -48,17 +48,17 @@ def servers(
 
 def test_calls_at_once_are_counted_over_all_servers(database: Database) -> None:
     async def work(one: SharedCalls, two: SharedCalls) -> None:
-        begun = [await server.begin("a") for server in (one, two, one)]
-        assert [verdict.refused for verdict in begun] == ["", "", ""]
-        assert len({verdict.lease for verdict in begun}) == 3
+        verdicts = [await server.begin("a") for server in (one, two, one)]
+        assert [verdict.refused for verdict in verdicts] == ["", "", ""]
+        assert len({verdict.lease for verdict in verdicts}) == 3
         assert (await two.begin("a")).refused == "calls_at_once"
         assert (await two.begin("b")).refused == ""
-        one.end("a", begun[0].lease)
+        one.end("a", verdicts[0].lease)
 
         async def free() -> bool:
             return not (await two.begin("a")).refused
 
-        await until(free)
+        await wait_for_async(free)
         assert (await one.begin("a")).refused == "calls_at_once"
 
     servers(database, work)
@@ -66,15 +66,15 @@ def test_calls_at_once_are_counted_over_all_servers(database: Database) -> None:
 
 def test_a_call_waits_a_moment_for_a_lease_that_is_being_released(database: Database) -> None:
     async def work(one: SharedCalls, two: SharedCalls) -> None:
-        begun = [await one.begin("a") for _ in range(3)]
+        verdicts = [await one.begin("a") for _ in range(3)]
 
         async def free() -> bool:
             held = "SELECT cardinality(holders) FROM keyhole_leases"
-            return await asyncio.to_thread(database.ask, held) == [(2,)]
+            return await asyncio.to_thread(database.query, held) == [(2,)]
 
         async def given_back(_seconds: float) -> None:
-            one.end("a", begun[0].lease)
-            await until(free)
+            one.end("a", verdicts[0].lease)
+            await wait_for_async(free)
 
         two.sleep = given_back
         assert (await two.begin("a")).lease
@@ -112,10 +112,10 @@ def test_a_call_refused_by_the_rate_holds_no_lease(database: Database) -> None:
         one.end("a", first.lease)
 
         async def none_held() -> bool:
-            held = await asyncio.to_thread(database.ask, "SELECT sum(cardinality(holders)) FROM keyhole_leases")
+            held = await asyncio.to_thread(database.query, "SELECT sum(cardinality(holders)) FROM keyhole_leases")
             return held == [(0,)]
 
-        await until(none_held)
+        await wait_for_async(none_held)
 
     servers(database, work, per_minute=1, at_once=10)
 
@@ -133,7 +133,7 @@ def test_leases_of_a_live_server_are_renewed_and_those_of_a_dead_one_expire(data
         async def free() -> bool:
             return not (await two.begin("a")).refused
 
-        await until(free)
+        await wait_for_async(free)
         assert (await two.begin("a")).refused == "calls_at_once"  # since `two` still renews its own lease
 
     servers(database, work, at_once=2, seconds=0.8)
@@ -145,19 +145,19 @@ def test_a_cancelled_call_leaves_no_lease(database: Database) -> None:
         async with await psycopg.AsyncConnection.connect(database.url) as other:
             await other.execute("LOCK TABLE keyhole_leases IN EXCLUSIVE MODE")
             task = asyncio.create_task(one.begin("a"))
-            await until(_waits)
+            await wait_for_async(_waits)
             task.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await task
-        await until(_free)
+        await wait_for_async(_free)
 
     async def _waits() -> bool:
         waiting = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
-        return await asyncio.to_thread(database.ask, waiting) == [(1,)]
+        return await asyncio.to_thread(database.query, waiting) == [(1,)]
 
     async def _free() -> bool:
         found = await asyncio.to_thread(
-            database.ask, "SELECT cardinality(holders) FROM keyhole_leases ORDER BY cardinality(holders)"
+            database.query, "SELECT cardinality(holders) FROM keyhole_leases ORDER BY cardinality(holders)"
         )
         return found == [(0,), (1,)]
 
@@ -185,9 +185,9 @@ def test_calls_cancelled_at_any_moment_leave_no_lease(database: Database) -> Non
 
         async def only_the_kept() -> bool:
             held = "SELECT sum(cardinality(holders)) FROM keyhole_leases"
-            return await asyncio.to_thread(database.ask, held) == [(1,)]
+            return await asyncio.to_thread(database.query, held) == [(1,)]
 
-        await until(only_the_kept)
+        await wait_for_async(only_the_kept)
         assert len(one._leases._held) + len(two._leases._held) == 1
 
     servers(database, work, at_once=5)
@@ -199,14 +199,14 @@ def test_any_text_can_be_a_tenant_name(database: Database) -> None:
             assert (await one.begin(name)).lease
 
     servers(database, work)
-    assert database.ask("SELECT count(*) FROM keyhole_leases") == [(6,)]
+    assert database.query("SELECT count(*) FROM keyhole_leases") == [(6,)]
 
 
 def test_a_sweep_deletes_only_expired_rows(database: Database) -> None:
     async def work(one: SharedCalls, two: SharedCalls) -> None:
         await one.begin("a")
         await asyncio.to_thread(
-            database.ask,
+            database.query,
             """WITH old AS (SELECT n::text AS name, now() - interval '1 s' AS at FROM generate_series(1, 30) AS n),
             leases AS (INSERT INTO keyhole_leases SELECT name, ARRAY['x'], ARRAY[at] FROM old),
             rates AS (INSERT INTO keyhole_rates SELECT * FROM old),
@@ -217,25 +217,25 @@ def test_a_sweep_deletes_only_expired_rows(database: Database) -> None:
     counts = "SELECT (SELECT count(*) FROM keyhole_leases), (SELECT count(*) FROM keyhole_rates)"
     with psycopg.connect(database.url, autocommit=True) as connection:
         connection.execute(tables.SWEEP.encode(), {"batch": 20})
-        assert database.ask(counts) == [(11, 11)]
+        assert database.query(counts) == [(11, 11)]
         connection.execute(tables.SWEEP.encode(), {"batch": 20})
-    assert database.ask(counts) == [(1, 1)]
-    assert database.ask("SELECT count(*) FROM keyhole_waits") == [(0,)]
+    assert database.query(counts) == [(1, 1)]
+    assert database.query("SELECT count(*) FROM keyhole_waits") == [(0,)]
 
 
 def test_a_server_sweeps_at_intervals(database: Database) -> None:
     async def work(one: SharedCalls, two: SharedCalls) -> None:
         await one.begin("a")
-        await asyncio.to_thread(database.ask, "INSERT INTO keyhole_waits VALUES ('old.example', now()) RETURNING 1")
+        await asyncio.to_thread(database.query, "INSERT INTO keyhole_waits VALUES ('old.example', now()) RETURNING 1")
         await one.begin("a")
 
         async def gone() -> bool:
-            return not await asyncio.to_thread(database.ask, "SELECT 1 FROM keyhole_waits")
+            return not await asyncio.to_thread(database.query, "SELECT 1 FROM keyhole_waits")
 
         assert not await gone()
         one._leases.link._swept_at -= SWEEP_INTERVAL
         await one.begin("a")
-        await until(gone)
+        await wait_for_async(gone)
 
     servers(database, work)
 
@@ -303,7 +303,7 @@ def test_a_database_that_hangs_is_not_waited_for(database: Database) -> None:
                 begin = time.monotonic()
                 assert await calls.begin("a") == Verdict()
                 assert time.monotonic() - begin < SOON + 1
-            await until(lambda: _shared(calls))
+            await wait_for_async(lambda: _shared(calls))
 
     asyncio.run(main())
 
@@ -318,7 +318,7 @@ def test_a_database_is_used_again_after_a_crash(database: Database) -> None:
                 assert await calls.begin("a") == Verdict()
             finally:
                 database.cluster.start()  # from this thread: PostgreSQL ends with the thread that started it
-            await until(lambda: _shared(calls))
+            await wait_for_async(lambda: _shared(calls))
 
     asyncio.run(main())
 

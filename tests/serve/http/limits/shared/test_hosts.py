@@ -16,9 +16,9 @@ from keyhole.fetch.host_limits import MAX_PER_HOST, HostLimits
 from keyhole.serve.http.limits.shared.hosts import SharedHosts
 from keyhole.serve.http.limits.shared.leases import Leases
 from keyhole.serve.http.limits.shared.link import Link
-from tests.support.loopback import PATIENCE, Call, Site, Talk, response, serve, unused_port
+from tests.support.loopback import PATIENCE, Call, Responder, Site, response, serve, unused_port
 from tests.support.postgresql import Database
-from tests.support.waiting import until
+from tests.support.waiting import wait_for_async
 
 SLOW = "429 Too Many Requests"
 
@@ -53,7 +53,7 @@ class Crowd:
         self._wanted = wanted
         self._changed = Condition()
 
-    def __call__(self, _: Site) -> Talk:
+    def __call__(self, _: Site) -> Responder:
         def talk(call: Call) -> None:
             with self._changed:
                 self._here += 1
@@ -128,10 +128,10 @@ def test_a_call_without_a_connection_before_its_deadline_fails_with_that_reason(
         held = [asyncio.create_task(hold()) for _ in range(MAX_PER_HOST)]
 
         async def taken() -> bool:
-            held = await asyncio.to_thread(database.ask, "SELECT cardinality(holders) FROM keyhole_leases")
+            held = await asyncio.to_thread(database.query, "SELECT cardinality(holders) FROM keyhole_leases")
             return held == [(MAX_PER_HOST,)]
 
-        await until(taken)
+        await wait_for_async(taken)
         for server in (one, two):
             with pytest.raises(KeyholeError) as caught:
                 async with server.slot("a.example", asyncio.get_running_loop().time() + 0.1):
@@ -145,6 +145,6 @@ def test_a_call_without_a_connection_before_its_deadline_fails_with_that_reason(
             pass
         await one.aclose()
         await two.aclose()
-        assert database.ask("SELECT sum(cardinality(holders)) FROM keyhole_leases") == [(0,)]
+        assert database.query("SELECT sum(cardinality(holders)) FROM keyhole_leases") == [(0,)]
 
     asyncio.run(main())
