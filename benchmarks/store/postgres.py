@@ -30,7 +30,7 @@ from keyhole.store.postgres.database import Database
 from keyhole.store.postgres.schema import prepare
 from keyhole.store.postgres.store import PostgresStore
 from keyhole.store.postgres.sweep import Limits
-from tests.support.postgresql import Cluster, binaries, cluster
+from tests.support.postgresql import Cluster, find_binaries, run_cluster
 
 NOW: Final = 1_780_000_000.0
 LIMITS: Final = Limits(30 * 86_400.0, 10**12)
@@ -54,12 +54,12 @@ def main() -> int:
     options = parser.parse_args()
     if options.writer:
         return run_writer(options.writer[0], options.writer[1], int(options.writer[2]))
-    programs = binaries()
+    programs = find_binaries()
     if programs is None:
         print("no PostgreSQL on this machine", file=sys.stderr)
         return 2
     library = load_books(options.data)
-    with cluster(programs, options.settings) as server:
+    with run_cluster(programs, options.settings) as server:
         url = server.database()
         with open_store(url, TENANT) as store:
             spent, _ = time_call(

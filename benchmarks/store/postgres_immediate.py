@@ -28,7 +28,7 @@ from keyhole.store.postgres.database import Database
 from keyhole.store.postgres.schema import prepare
 from keyhole.store.postgres.store import PostgresStore
 from keyhole.store.postgres.sweep import Limits
-from tests.support.postgresql import Cluster, binaries, cluster
+from tests.support.postgresql import Cluster, find_binaries, run_cluster
 
 NOW: Final = 1_780_000_000.0
 TENANT: Final = UUID(int=1)
@@ -63,11 +63,11 @@ def main() -> int:
     options = parser.parse_args()
     if options.writer:
         return run_writer(*options.writer)
-    programs = binaries()
+    programs = find_binaries()
     if programs is None:
         print("no PostgreSQL on this machine", file=sys.stderr)
         return 2
-    with cluster(programs, ()) as server:
+    with run_cluster(programs, ()) as server:
         result = run_crashes(server, options.rounds, options.writers)
     resumed_after = sorted(result.resumed_after)
     print(

@@ -1,4 +1,4 @@
-"""The contract's assertions are shown in full when they fail; a folder and the SQLite stores opened on it."""
+"""Fixtures: a folder and SQLite stores on it. Also rewrites the assertions of helper modules."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def open_store(folder: Path, clock: Clock) -> Iterator[object]:
-    """Opens stores on one folder, and closes them all in the end."""
+    """Open stores on one folder; all are closed after the test."""
     opened: list[SqliteStore] = []
 
     def open_store(max_bytes: int = 10**9) -> SqliteStore:

@@ -1,4 +1,4 @@
-"""Texts in chunks come back whole and in part, and never as anything but what was kept."""
+"""Tests of compressed chunks: texts are unpacked whole or in part, and damage is detected."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ CHUNKS = PACKED.chunks
 
 
 @given(text=TEXTS, repeats=st.sampled_from([1, 1, 1, 5_000]))
-def test_any_text_comes_back(text: str, repeats: int) -> None:
+def test_any_text_is_unpacked_unchanged(text: str, repeats: int) -> None:
     text *= repeats
     packed = pack(text, CHUNK)
     pieces = [chunk.data for chunk in packed.chunks]
@@ -27,27 +27,27 @@ def test_any_text_comes_back(text: str, repeats: int) -> None:
 
 
 @given(start=st.integers(0, len(LONG)), length=st.integers(0, 2 * CHUNK))
-def test_a_stretch_comes_of_the_chunks_that_hold_it(start: int, length: int) -> None:
+def test_a_range_is_unpacked_from_its_chunks(start: int, length: int) -> None:
     end = min(len(LONG), start + length)
     needed = [c for c in CHUNKS if c.first < end and c.first + CHUNK > start]
     assert unpack_range(needed, start, end, CHUNK) == LONG[start:end]
 
 
 @given(number=st.integers(0, len(CHUNKS) - 1), place=st.integers(0, 10**6), flip=st.integers(1, 255))
-def test_a_byte_that_changed_is_found(number: int, place: int, flip: int) -> None:
+def test_a_changed_byte_is_detected(number: int, place: int, flip: int) -> None:
     data = bytearray(CHUNKS[number].data)
     data[place % len(data)] ^= flip
     pieces = [chunk.data for chunk in CHUNKS]
     pieces[number] = bytes(data)
     found = unpack(pieces, PACKED.digest, CHUNK)
-    # A few bits of a frame's head mean nothing: with them the text is still itself.
+    # Some bits of a frame header are unused, so that changing them does not change the text.
     assert found is None or found == LONG
     first = CHUNKS[number].first
     part = unpack_range([Chunk(first, bytes(data))], first, first + 10, CHUNK)
     assert part is None or part == LONG[first : first + 10]
 
 
-def test_chunks_that_are_missing_are_found() -> None:
+def test_missing_chunks_are_detected() -> None:
     assert unpack([chunk.data for chunk in CHUNKS[1:]], PACKED.digest, CHUNK) is None
     assert unpack([], PACKED.digest, CHUNK) is None
     assert unpack_range([], 0, 1, CHUNK) is None
@@ -57,13 +57,13 @@ def test_chunks_that_are_missing_are_found() -> None:
     assert unpack_range([], 5, 5, CHUNK) == ""
 
 
-def test_a_chunk_larger_than_any_that_is_written_is_not_unpacked() -> None:
+def test_an_oversized_chunk_is_not_decompressed() -> None:
     assert unpack([CHUNKS[0].data], PACKED.digest, CHUNK // 8) is None
     assert unpack_range([CHUNKS[0]], 0, 1, CHUNK // 8) is None
 
 
-def test_chunks_without_a_checksum_of_their_own_are_read() -> None:
-    # Files have them that were written while only the table's checksum guarded a chunk.
+def test_chunks_without_their_own_checksum_are_read() -> None:
+    # Older files contain such chunks, which only the table's checksum protects.
     text = "中 pumps and valves " * 100
     packed = pack(text, 300)
     compressor = ZstdCompressor(level=LEVEL)

@@ -1,4 +1,4 @@
-"""While the disk fails, memory goes on; what it holds is written as soon as the disk takes it, and nothing is lost."""
+"""Tests of the fallback to memory: it works while the disk fails, and everything moves to the disk afterwards."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ WELL = frozenset[str]()
 
 
 class Disk(MemoryStore):
-    """A store of which the calls in `fails` fail, and those that put an id in `too_large`; `calls` names all."""
+    """A store whose calls in `fails` fail, and puts of ids in `too_large`. `calls` lists the names of all calls."""
 
     def __init__(self, clock: Clock) -> None:
         super().__init__(clock, 10_000, TTL)
@@ -43,7 +43,7 @@ class Disk(MemoryStore):
 
     def __getattribute__(self, name: str) -> object:
         found = super().__getattribute__(name)
-        # Its own calls of itself are none from outside.
+        # Calls of its own methods by itself are not counted.
         if name not in CALLS or sys._getframe(1).f_globals["__name__"] == MemoryStore.__module__:
             return found
 
@@ -80,10 +80,10 @@ class TestFallbackStore(StoreContract):
     def open_store(self, folder: Path, clock: Clock) -> Store:
         return FallbackStore(SqliteStore(folder, clock, TTL, GB), MemoryStore(clock), clock, GB)
 
-    def test_of_too_many_vectors_the_last_kept_stay(self, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_the_newest_vectors_are_kept(self, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr("keyhole.store.fallback.MAX_VECTORS", 3, raising=False)
         monkeypatch.setattr("keyhole.store.sqlite.store.MAX_VECTORS", 3)
-        super().test_of_too_many_vectors_the_last_kept_stay(store, monkeypatch)
+        super().test_the_newest_vectors_are_kept(store, monkeypatch)
 
 
 class TestFallbackStoreThatHoldsAllInMemory(StoreContract):
@@ -92,16 +92,16 @@ class TestFallbackStoreThatHoldsAllInMemory(StoreContract):
         disk.fails = frozenset({"put", "remember"})
         return FallbackStore(disk, MemoryStore(clock, ttl=TTL), clock, GB)
 
-    def test_of_too_many_vectors_the_last_kept_stay(self, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_the_newest_vectors_are_kept(self, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr("keyhole.store.fallback.MAX_VECTORS", 3, raising=False)
         monkeypatch.setattr("keyhole.store.memory.MAX_VECTORS", 3)
-        super().test_of_too_many_vectors_the_last_kept_stay(store, monkeypatch)
+        super().test_the_newest_vectors_are_kept(store, monkeypatch)
 
 
-# Going on.
+# During an outage.
 
 
-def test_what_a_failing_disk_cannot_take_is_kept_found_and_read(store: FallbackStore, disk: Disk) -> None:
+def test_artifacts_are_kept_in_memory_while_the_disk_fails(store: FallbackStore, disk: Disk) -> None:
     disk.fails = CALLS
     store.put(artifact(), "fish water")
     assert store.get(artifact().id) == artifact()
@@ -112,7 +112,7 @@ def test_what_a_failing_disk_cannot_take_is_kept_found_and_read(store: FallbackS
     assert store.stats().kind == "memory"
 
 
-def test_a_disk_that_works_is_all_there_is(store: FallbackStore, disk: Disk) -> None:
+def test_a_working_disk_stores_everything(store: FallbackStore, disk: Disk) -> None:
     store.put(artifact(), "fish")
     store.remember([b"key"])
     assert store.warning() == ""
@@ -120,7 +120,7 @@ def test_a_disk_that_works_is_all_there_is(store: FallbackStore, disk: Disk) -> 
     assert disk.remembers(b"key")
 
 
-def test_what_was_kept_before_can_be_read_while_nothing_can_be_written(store: FallbackStore, disk: Disk) -> None:
+def test_a_read_only_disk_is_still_read(store: FallbackStore, disk: Disk) -> None:
     store.put(artifact("before"), "fish")
     disk.fails = WRITES
     store.put(artifact("during"), "fish")
@@ -132,7 +132,7 @@ def test_what_was_kept_before_can_be_read_while_nothing_can_be_written(store: Fa
     assert store.renew("during", 1.0)
 
 
-def test_the_warning_of_a_disk_that_works_is_passed_on(clock: Clock) -> None:
+def test_the_warning_of_a_working_disk_is_returned(clock: Clock) -> None:
     class Replaced(MemoryStore):
         def warning(self) -> str:
             return "store_replaced"
@@ -140,7 +140,7 @@ def test_the_warning_of_a_disk_that_works_is_passed_on(clock: Clock) -> None:
     assert FallbackStore(Replaced(clock), MemoryStore(clock), clock, GB).warning() == "store_replaced"
 
 
-def test_of_two_artifacts_of_a_url_the_later_is_recent_wherever_it_is(
+def test_the_newest_artifact_of_a_url_is_recent_on_disk_or_in_memory(
     store: FallbackStore, disk: Disk, clock: Clock
 ) -> None:
     old, new = artifact("old", fetched_at=clock.now - 9), artifact("new", fetched_at=clock.now)
@@ -153,10 +153,10 @@ def test_of_two_artifacts_of_a_url_the_later_is_recent_wherever_it_is(
     assert store.recent(artifact().url, 0) == third
 
 
-# Writing again.
+# Recovery.
 
 
-def test_what_memory_holds_is_written_when_the_disk_works_again_a_few_with_each_call(
+def test_artifacts_move_from_memory_to_a_working_disk_in_batches(
     store: FallbackStore, disk: Disk, clock: Clock
 ) -> None:
     disk.fails = WRITES
@@ -174,7 +174,7 @@ def test_what_memory_holds_is_written_when_the_disk_works_again_a_few_with_each_
     assert store.get("id3") == artifact("id3")
 
 
-def test_the_first_thing_that_can_be_written_ends_it(store: FallbackStore, disk: Disk, clock: Clock) -> None:
+def test_the_first_successful_write_ends_the_outage(store: FallbackStore, disk: Disk, clock: Clock) -> None:
     disk.fails = WRITES
     store.put(artifact("one"), "x")
     disk.fails = WELL
@@ -184,7 +184,7 @@ def test_the_first_thing_that_can_be_written_ends_it(store: FallbackStore, disk:
     assert {row.id for row in disk.list(5)} == {"one", "two"}
 
 
-def test_keys_of_urls_are_known_meanwhile_and_written_too(store: FallbackStore, disk: Disk, clock: Clock) -> None:
+def test_url_keys_are_known_while_pending_and_written_later(store: FallbackStore, disk: Disk, clock: Clock) -> None:
     disk.fails = WRITES
     store.remember([b"one", b"two"])
     assert store.remembers(b"one")
@@ -197,14 +197,14 @@ def test_keys_of_urls_are_known_meanwhile_and_written_too(store: FallbackStore, 
     assert store.warning() == ""
 
 
-def test_keys_held_are_bounded(store: FallbackStore, disk: Disk) -> None:
+def test_pending_keys_are_bounded(store: FallbackStore, disk: Disk) -> None:
     disk.fails = WRITES
     store.remember(n.to_bytes(4, "big") for n in range(MAX_PENDING_KEYS + 1))
     assert not store.remembers((0).to_bytes(4, "big"))
     assert store.remembers((1).to_bytes(4, "big"))
 
 
-def test_what_is_held_is_written_when_the_store_is_closed(store: FallbackStore, disk: Disk) -> None:
+def test_closing_the_store_moves_everything_to_the_disk(store: FallbackStore, disk: Disk) -> None:
     disk.fails = WRITES
     for id in numbered(9):
         store.put(artifact(id), "x")
@@ -213,13 +213,13 @@ def test_what_is_held_is_written_when_the_store_is_closed(store: FallbackStore, 
     assert len(disk.list(100)) == 9
 
 
-def test_closing_on_a_disk_that_still_fails_ends(store: FallbackStore, disk: Disk) -> None:
+def test_closing_ends_even_if_the_disk_still_fails(store: FallbackStore, disk: Disk) -> None:
     disk.fails = CALLS
     store.put(artifact(), "x")
     store.close()
 
 
-def test_what_does_not_fit_holds_up_nothing_else(store: FallbackStore, disk: Disk, clock: Clock) -> None:
+def test_an_artifact_that_does_not_fit_delays_no_other(store: FallbackStore, disk: Disk, clock: Clock) -> None:
     disk.fails = WRITES
     disk.too_large = {"id0", "id1"}
     for id in numbered(12):
@@ -237,18 +237,18 @@ def test_what_does_not_fit_holds_up_nothing_else(store: FallbackStore, disk: Dis
     assert store.warning() == ""
 
 
-def test_a_text_larger_than_the_whole_store_is_no_fault_of_the_disk(tmp_path: Path, clock: Clock) -> None:
+def test_a_text_larger_than_the_whole_store_is_not_a_disk_failure(tmp_path: Path, clock: Clock) -> None:
     store = FallbackStore(SqliteStore(tmp_path, clock, TTL, 3_000), MemoryStore(clock), clock, 3_000)
-    for size in (2_900, 13_000):  # with what stands beside a text, and by itself
+    for size in (2_900, 13_000):  # too large with its row, and too large by itself
         with pytest.raises(KeyholeError, match="larger than the whole store may be: KEYHOLE_STORE_MAX_BYTES"):
             store.put(artifact(text=noise(size)), "x")
         assert (store.warning(), store.list(5)) == ("", ())
 
 
-# When the disk is tried.
+# Attempts on a failing disk.
 
 
-def test_a_disk_that_fails_is_tried_after_pauses_that_grow(store: FallbackStore, disk: Disk, clock: Clock) -> None:
+def test_a_failing_disk_is_tried_after_growing_pauses(store: FallbackStore, disk: Disk, clock: Clock) -> None:
     disk.fails = WRITES
     tried = []
     for second in range(120):
@@ -260,7 +260,7 @@ def test_a_disk_that_fails_is_tried_after_pauses_that_grow(store: FallbackStore,
     assert tried == [0, 1, 3, 7, 15, 31, 61, 91]
 
 
-def test_of_many_that_ask_after_a_pause_one_tries(clock: Clock) -> None:
+def test_only_one_caller_may_try_after_a_pause(clock: Clock) -> None:
     backoff = Backoff(clock)
     backoff.record_failure()
     assert [backoff.acquire() for _ in range(3)] == [False] * 3
@@ -270,14 +270,14 @@ def test_of_many_that_ask_after_a_pause_one_tries(clock: Clock) -> None:
     assert [backoff.acquire() for _ in range(3)] == [True] * 3
 
 
-def test_a_clock_that_is_set_back_does_not_make_the_pause_longer(clock: Clock) -> None:
+def test_a_clock_that_is_set_back_does_not_lengthen_the_pause(clock: Clock) -> None:
     backoff = Backoff(clock)
     backoff.record_failure()
     clock.advance(-DAY)
     assert backoff.acquire()
 
 
-def test_an_artifact_that_only_the_disk_has_is_asked_for_at_every_call(store: FallbackStore, disk: Disk) -> None:
+def test_an_artifact_on_disk_is_tried_by_every_call(store: FallbackStore, disk: Disk) -> None:
     store.put(artifact(), "x")
     disk.fails = CALLS
     for _ in range(3):
@@ -287,7 +287,7 @@ def test_an_artifact_that_only_the_disk_has_is_asked_for_at_every_call(store: Fa
     assert store.warning() == ""
 
 
-def test_a_folder_that_comes_only_later_is_made_then(tmp_path: Path, clock: Clock) -> None:
+def test_a_folder_that_becomes_available_later_is_created_then(tmp_path: Path, clock: Clock) -> None:
     folder = tmp_path / "mount" / "keyhole"
     (tmp_path / "mount").write_text("no folder yet")
 
@@ -309,10 +309,12 @@ def test_a_folder_that_comes_only_later_is_made_then(tmp_path: Path, clock: Cloc
     assert SqliteStore(folder, clock, TTL, GB).get(artifact().id) == artifact()
 
 
-# What is lost or unknown.
+# Errors.
 
 
-def test_what_memory_held_and_lost_names_the_url_to_fetch_again(store: FallbackStore, disk: Disk, clock: Clock) -> None:
+def test_the_error_for_an_artifact_dropped_from_memory_has_its_url(
+    store: FallbackStore, disk: Disk, clock: Clock
+) -> None:
     disk.fails = WRITES
     store.put(artifact(), "x")
     clock.advance(3_601)
@@ -324,7 +326,7 @@ def test_what_memory_held_and_lost_names_the_url_to_fetch_again(store: FallbackS
         assert caught.value.facts == {"url": artifact().url}
 
 
-def test_an_unknown_id_is_unknown_only_where_the_disk_can_be_read(store: FallbackStore, disk: Disk) -> None:
+def test_an_id_is_unknown_only_if_the_disk_can_be_read(store: FallbackStore, disk: Disk) -> None:
     assert code_of(store, "nowhere") is Code.UNKNOWN_ARTIFACT
     disk.fails = WRITES
     assert code_of(store, "nowhere") is Code.UNKNOWN_ARTIFACT
@@ -344,7 +346,7 @@ def test_an_unknown_id_is_unknown_only_where_the_disk_can_be_read(store: Fallbac
         lambda store: store.verify(),
     ],
 )
-def test_what_only_the_disk_knows_is_not_said_to_be_absent(
+def test_calls_that_need_the_disk_fail_with_it(
     store: FallbackStore, disk: Disk, call: Callable[[Store], object]
 ) -> None:
     disk.fails = CALLS
@@ -353,13 +355,13 @@ def test_what_only_the_disk_knows_is_not_said_to_be_absent(
     assert caught.value.code is Code.STORE_UNAVAILABLE
 
 
-def test_vectors_are_made_again_where_the_disk_fails(store: FallbackStore, disk: Disk) -> None:
+def test_vectors_are_not_kept_while_the_disk_fails(store: FallbackStore, disk: Disk) -> None:
     disk.fails = CALLS
     store.keep_vectors({b"one": b"1"})
     assert store.vectors([b"one"]) == {}
 
 
-def test_the_log_tells_once_that_it_fails_and_once_that_it_works(
+def test_failure_and_recovery_are_each_logged_once(
     store: FallbackStore, disk: Disk, clock: Clock, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.WARNING)
@@ -375,9 +377,7 @@ def test_the_log_tells_once_that_it_fails_and_once_that_it_works(
     ]
 
 
-def test_calls_that_only_the_disk_can_answer_do_not_make_the_pause_longer(
-    store: FallbackStore, disk: Disk, clock: Clock
-) -> None:
+def test_calls_that_need_the_disk_do_not_lengthen_the_pause(store: FallbackStore, disk: Disk, clock: Clock) -> None:
     disk.fails = CALLS
     for _ in range(9):
         code_of(store, "nowhere")
@@ -388,7 +388,7 @@ def test_calls_that_only_the_disk_can_answer_do_not_make_the_pause_longer(
     assert store.recent(artifact().url, 0) == artifact()
 
 
-def test_what_can_be_written_can_be_read(store: FallbackStore, disk: Disk) -> None:
+def test_a_successful_write_ends_the_pause_of_reads(store: FallbackStore, disk: Disk) -> None:
     disk.fails = frozenset({"recent"})
     assert store.recent(artifact().url, 0) is None
     assert store.warning() == KEPT_IN_MEMORY
@@ -397,7 +397,7 @@ def test_what_can_be_written_can_be_read(store: FallbackStore, disk: Disk) -> No
     assert store.recent(artifact().url, 0) == artifact()
 
 
-def test_a_disk_on_which_nothing_can_be_collected_is_still_read(store: FallbackStore, disk: Disk) -> None:
+def test_a_disk_is_read_after_a_failed_collect(store: FallbackStore, disk: Disk) -> None:
     store.put(artifact(), "x")
     disk.fails = WRITES
     with pytest.raises(KeyholeError):

@@ -1,4 +1,4 @@
-"""Sites, age and language of stored artifacts: what passes and what does not."""
+"""Tests of filters by site, age and language."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ NOW = 1_700_000_000.0  # 2023-11-14
 PAGE = Facets("https://docs.python.org/3/", "", NOW - 3 * DAY, "en-GB")
 
 
-def test_without_filters_everything_passes_and_they_are_falsy() -> None:
+def test_empty_filters_are_falsy_and_match_everything() -> None:
     assert passes(Facets("", "", 0.0, ""), NO_FILTERS, NOW)
     assert not NO_FILTERS
     assert Filters(language="en")
@@ -31,12 +31,12 @@ def test_without_filters_everything_passes_and_they_are_falsy() -> None:
         (("python.org",), ("docs.python.org",), False),
     ],
 )
-def test_a_site_is_a_host_and_all_below_it(sites: tuple[str, ...], excluded: tuple[str, ...], kept: bool) -> None:
+def test_a_site_is_a_host_with_its_subdomains(sites: tuple[str, ...], excluded: tuple[str, ...], kept: bool) -> None:
     assert passes(PAGE, Filters(sites, excluded), NOW) is kept
 
 
 @pytest.mark.parametrize("url", ["", "https://[", "docs.python.org"])
-def test_an_address_without_a_host_is_on_no_site(url: str) -> None:
+def test_an_address_without_a_host_matches_no_site(url: str) -> None:
     assert not passes(Facets(url, "", NOW, ""), Filters(("python.org",)), NOW)
 
 
@@ -53,9 +53,7 @@ def test_an_address_without_a_host_is_on_no_site(url: str) -> None:
         ("2001-01-01", "year", False),
     ],
 )
-def test_age_is_that_of_publication_where_the_page_states_one_and_else_of_fetching(
-    published: str, age: str, kept: bool
-) -> None:
+def test_age_is_of_the_publication_date_or_else_of_the_fetch(published: str, age: str, kept: bool) -> None:
     assert passes(Facets(PAGE.url, published, PAGE.fetched_at, ""), Filters(age=age), NOW) is kept
 
 
@@ -64,5 +62,5 @@ def test_language_is_compared_by_its_first_part(asked: str, kept: bool) -> None:
     assert passes(PAGE, Filters(language=asked), NOW) is kept
 
 
-def test_a_page_whose_language_is_not_known_may_be_in_any() -> None:
+def test_a_page_of_unknown_language_matches_any() -> None:
     assert passes(Facets(PAGE.url, "", NOW, ""), Filters(language="de"), NOW)

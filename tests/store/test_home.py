@@ -1,4 +1,4 @@
-"""Where an installation keeps its things: one secret for good, readable by its owner alone."""
+"""Tests of the home folder: one permanent secret, readable by its owner alone."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def mode(path: Path) -> int:
     return stat.S_IMODE(path.stat().st_mode)
 
 
-def test_the_secret_is_made_once_and_stays_the_same(tmp_path: Path) -> None:
+def test_the_secret_is_created_once(tmp_path: Path) -> None:
     secret = open_home(tmp_path / "home")
     assert len(secret) == SECRET_BYTES
     assert open_home(tmp_path / "home") == secret
@@ -27,14 +27,14 @@ def test_every_installation_has_a_secret_of_its_own(tmp_path: Path) -> None:
     assert len({open_home(tmp_path / str(n)) for n in range(5)}) == 5
 
 
-def test_only_the_owner_may_look(tmp_path: Path) -> None:
+def test_only_the_owner_has_access(tmp_path: Path) -> None:
     folder = tmp_path / "some where" / "keyhole"
     open_home(folder)
     assert mode(folder) == 0o700
     assert mode(folder / "secret") == 0o600
 
 
-def test_a_folder_of_ours_that_others_could_read_is_closed_to_them(tmp_path: Path) -> None:
+def test_permissions_of_an_existing_home_folder_are_restricted(tmp_path: Path) -> None:
     folder = tmp_path / "home"
     folder.mkdir(mode=0o755)
     secret = open_home(folder)
@@ -45,9 +45,7 @@ def test_a_folder_of_ours_that_others_could_read_is_closed_to_them(tmp_path: Pat
     assert mode(folder) == 0o700
 
 
-def test_a_folder_that_holds_other_things_stays_as_it_is_and_is_told_of(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_folder_with_other_files_is_not_changed_but_logged(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     folder = tmp_path / "shared"
     folder.mkdir(mode=0o755)
     (folder / "thesis.tex").touch()
@@ -56,13 +54,13 @@ def test_a_folder_that_holds_other_things_stays_as_it_is_and_is_told_of(
     assert "other users can read" in caplog.text
 
 
-def test_nothing_but_the_secret_is_left_in_the_folder(tmp_path: Path) -> None:
+def test_only_the_secret_is_left_in_the_folder(tmp_path: Path) -> None:
     open_home(tmp_path)
     open_home(tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["secret"]
 
 
-def test_what_a_process_left_that_ended_in_the_middle_is_swept_away(tmp_path: Path) -> None:
+def test_temporary_files_of_killed_processes_are_removed(tmp_path: Path) -> None:
     for name in (".secret-abc", ".secret-xyz"):
         (tmp_path / name).write_bytes(b"half")
     (tmp_path / ".secret.2-abc").write_bytes(b"of another that may still be made")
@@ -71,7 +69,7 @@ def test_what_a_process_left_that_ended_in_the_middle_is_swept_away(tmp_path: Pa
 
 
 @pytest.mark.parametrize("rest", [b"", b"short", b"x" * 33])
-def test_a_damaged_secret_is_made_anew(tmp_path: Path, rest: bytes) -> None:
+def test_a_damaged_secret_is_replaced(tmp_path: Path, rest: bytes) -> None:
     (tmp_path / "secret").write_bytes(rest)
     secret = open_home(tmp_path)
     assert len(secret) == SECRET_BYTES
@@ -96,7 +94,7 @@ def test_servers_that_start_at_once_agree_on_one_secret(tmp_path: Path, damaged:
         assert secrets == {open_home(folder)}
 
 
-def test_a_folder_that_cannot_be_used_is_an_os_error(tmp_path: Path) -> None:
+def test_an_unusable_folder_raises_oserror(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("not a folder")
     with pytest.raises(OSError, match="file"):
         open_home(tmp_path / "file")
@@ -110,7 +108,7 @@ def test_the_configured_folder_is_used_with_its_tilde_expanded(monkeypatch: pyte
     assert home_folder(Path("/srv/keyhole")) == Path("/srv/keyhole")
 
 
-def test_without_a_configured_folder_it_is_the_platforms() -> None:
+def test_the_default_folder_is_the_platforms() -> None:
     folder = home_folder(None)
     assert folder.is_absolute()
     assert folder.name == "keyhole"

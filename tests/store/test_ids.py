@@ -1,4 +1,4 @@
-"""The id of an artifact: the same for the same URL and text, and for nobody who lacks the secret."""
+"""Tests of artifact ids: equal for equal URL and text, and unguessable without the secret."""
 
 from __future__ import annotations
 
@@ -42,12 +42,12 @@ def test_another_secret_url_or_text_gives_another_id(other: str) -> None:
 
 
 @given(st.text(min_size=1), st.data())
-def test_where_the_url_ends_and_the_text_begins_makes_a_difference(joined: str, data: st.DataObject) -> None:
+def test_the_boundary_between_url_and_text_changes_the_id(joined: str, data: st.DataObject) -> None:
     left = data.draw(st.integers(0, len(joined) - 1))
     right = data.draw(st.integers(left + 1, len(joined)))
     assert artifact_id(SECRET, joined[:left], joined[left:]) != artifact_id(SECRET, joined[:right], joined[right:])
 
 
-def test_lone_surrogates_have_ids_of_their_own() -> None:
+def test_lone_surrogates_have_distinct_ids() -> None:
     ids = {artifact_id(SECRET, URL, text) for text in ("\ud800", "\udfff", "\ufffd", "?", "")}
     assert len(ids) == 5

@@ -1,4 +1,4 @@
-"""The store in memory keeps the contract, within a number of artifacts."""
+"""Tests of the store in memory: the contract and its limits."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class TestMemoryStore(StoreContract):
         return MemoryStore(clock, ttl=TTL)
 
 
-def test_it_keeps_so_many_artifacts_and_drops_the_least_recently_read() -> None:
+def test_the_least_recently_read_artifact_is_dropped_beyond_the_maximum() -> None:
     store = MemoryStore(Clock(), max_artifacts=3)
     for name in ("one", "two", "three"):
         store.put(artifact(name), name)
@@ -28,7 +28,7 @@ def test_it_keeps_so_many_artifacts_and_drops_the_least_recently_read() -> None:
     assert code_of(store, "two") is Code.EXPIRED_ARTIFACT
 
 
-def test_by_default_an_artifact_is_kept_for_an_hour_after_it_was_read() -> None:
+def test_an_artifact_expires_an_hour_after_its_last_read_by_default() -> None:
     clock = Clock()
     store = MemoryStore(clock)
     store.put(artifact(), "x")
@@ -38,7 +38,7 @@ def test_by_default_an_artifact_is_kept_for_an_hour_after_it_was_read() -> None:
     assert code_of(store, artifact().id) is Code.EXPIRED_ARTIFACT
 
 
-def test_what_it_remembers_of_dropped_artifacts_is_bounded_too() -> None:
+def test_tombstones_are_bounded() -> None:
     store = MemoryStore(Clock(), max_artifacts=2)
     for n in range(10):
         store.put(artifact(f"id{n}"), "x")
@@ -46,14 +46,14 @@ def test_what_it_remembers_of_dropped_artifacts_is_bounded_too() -> None:
     assert code_of(store, "id0") is Code.UNKNOWN_ARTIFACT
 
 
-def test_its_default_size_is_bounded() -> None:
+def test_the_number_of_artifacts_is_bounded_by_default() -> None:
     store = MemoryStore(Clock())
     for n in range(MAX_ARTIFACTS + 5):
         store.put(artifact(f"id{n}"), "x")
     assert len(store.list(1_000)) == MAX_ARTIFACTS
 
 
-def test_its_texts_and_words_are_bounded_in_bytes_and_the_least_recently_read_go_first() -> None:
+def test_texts_and_words_are_bounded_in_bytes() -> None:
     store = MemoryStore(Clock(), max_bytes=10_000)
     for name in ("one", "two", "three"):
         store.put(artifact(name, "x" * 2_500), "a few words")
@@ -66,7 +66,7 @@ def test_its_texts_and_words_are_bounded_in_bytes_and_the_least_recently_read_go
     assert store.stats().stored_bytes == 0
 
 
-def test_what_is_larger_than_all_of_it_is_refused_by_name_and_nothing_goes_for_it() -> None:
+def test_an_artifact_larger_than_the_store_is_rejected_and_drops_nothing() -> None:
     store = MemoryStore(Clock(), max_bytes=10_000)
     store.put(artifact("one"), "x")
     with pytest.raises(KeyholeError) as caught:

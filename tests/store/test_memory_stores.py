@@ -1,4 +1,4 @@
-"""The stores of all tenants in memory, as the settings choose it: each tenant's own, bounded, gone with the process."""
+"""Tests of tenants' stores in memory: separate, bounded, and released when unused."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from keyhole.store.base import LOCAL
 from keyhole.store.memory import MAX_BYTES
 from keyhole.store.open import MemoryStores, open_stores
 from keyhole.websearch.panel import Panel
-from tests.support.fakes import Clock, FakeFetcher, InProcess, artifact, page
+from tests.support.fakes import Clock, FakeFetcher, InProcessExtractor, artifact, page
 from tests.support.waiting import wait_for
 
 URL = "https://a.example/"
@@ -19,7 +19,7 @@ URL = "https://a.example/"
 
 def tenants(stores: MemoryStores) -> Tenants:
     network = FakeFetcher({URL: page(URL, "<p>Pumps and valves.")})
-    return Tenants(Config(store="memory"), network, stores, Panel(()), Clock(), InProcess())
+    return Tenants(Config(store="memory"), network, stores, Panel(()), Clock(), InProcessExtractor())
 
 
 def fetched(product: Tenants, tenant: str) -> str:
@@ -30,7 +30,7 @@ def read(product: Tenants, tenant: str, id: str) -> str:
     return asyncio.run(product.of(tenant).read_artifact(id)).text
 
 
-def test_the_setting_chooses_it_and_nothing_is_written(tmp_path: Path) -> None:
+def test_the_setting_chooses_memory_and_nothing_is_written(tmp_path: Path) -> None:
     stores = open_stores(Config(store="memory", home=tmp_path / "home"), long_running=True)
     assert isinstance(stores, MemoryStores)
     store, _ = stores.for_tenant(LOCAL)
@@ -39,7 +39,7 @@ def test_the_setting_chooses_it_and_nothing_is_written(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_what_one_tenant_fetched_is_unknown_to_all_others() -> None:
+def test_artifacts_of_one_tenant_are_unknown_to_others() -> None:
     product = tenants(MemoryStores(Clock()))
     id = fetched(product, "one")
     assert "Pumps" in read(product, "one", id)
@@ -48,7 +48,7 @@ def test_what_one_tenant_fetched_is_unknown_to_all_others() -> None:
         assert fetched(product, other) != id
 
 
-def test_a_tenants_store_and_secret_are_the_same_for_all_who_hold_them() -> None:
+def test_a_tenant_always_gets_the_same_store_and_secret() -> None:
     stores = MemoryStores(Clock())
     (one, secret), (again, same) = stores.for_tenant("one"), stores.for_tenant("one")
     assert one is again
@@ -57,18 +57,18 @@ def test_a_tenants_store_and_secret_are_the_same_for_all_who_hold_them() -> None
     assert secret != MemoryStores(Clock()).for_tenant("one")[1]
 
 
-def test_no_more_stores_are_kept_than_tenants_are_open() -> None:
+def test_stores_of_closed_tenants_are_released() -> None:
     stores = MemoryStores(Clock())
     product = tenants(stores)
     id = fetched(product, "one")
     for number in range(3 * MAX_OPEN):
         product.of(str(number))
-    wait_for(lambda: len(stores._stores) <= MAX_OPEN)  # a store is let go by a thread of its own
+    wait_for(lambda: len(stores._stores) <= MAX_OPEN)  # a thread releases the stores
     assert read(product, "one", id).startswith("unknown_artifact")
     assert fetched(product, "one") == id
 
 
-def test_a_store_in_use_is_not_let_go() -> None:
+def test_a_store_in_use_is_not_released() -> None:
     product = tenants(MemoryStores(Clock()))
     used = product.of("one")
     id = fetched(product, "one")
@@ -78,7 +78,7 @@ def test_a_store_in_use_is_not_let_go() -> None:
     assert product.of("one") is used
 
 
-def test_many_tenants_share_the_memory_that_one_user_has_alone() -> None:
+def test_each_of_many_tenants_gets_a_share_of_the_memory() -> None:
     stores = MemoryStores(Clock())
     alone, shared = (stores.for_tenant(tenant)[0].stats().max_bytes for tenant in (LOCAL, "one"))
     assert alone == MAX_BYTES

@@ -1,4 +1,4 @@
-"""The stores of all tenants in one PostgreSQL, as the settings choose it: the whole product over it, replicas, ids."""
+"""Tests of tenants' stores in one PostgreSQL database, with several servers on it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from keyhole.retrieval.tenants import Tenants
 from keyhole.store.base import LOCAL
 from keyhole.store.open import SharedStores, derive_tenant_secret, open_stores
 from keyhole.websearch.panel import Panel
-from tests.support.fakes import Clock, FakeFetcher, InProcess, page
+from tests.support.fakes import Clock, FakeFetcher, InProcessExtractor, page
 from tests.support.loopback import unused_port
 from tests.support.postgresql import PASSWORD, Cluster
 
@@ -29,10 +29,11 @@ def config(postgresql: Cluster) -> Config:
 
 @pytest.fixture
 def replicas(config: Config) -> Iterator[list[Tenants]]:
-    """Three servers on one database."""
+    """Return three servers on one database."""
     network = {URL: page(URL, "<p>Pumps and valves.")}
     made = [
-        Tenants(config, FakeFetcher(network), open_stores(config), Panel(()), Clock(), InProcess()) for _ in range(3)
+        Tenants(config, FakeFetcher(network), open_stores(config), Panel(()), Clock(), InProcessExtractor())
+        for _ in range(3)
     ]
     yield made
     for product in made:
@@ -44,7 +45,7 @@ def test_the_setting_chooses_the_shared_store(config: Config) -> None:
     assert not isinstance(open_stores(replace(config, store="")), SharedStores)
 
 
-def test_what_one_server_fetched_every_other_reads_under_the_same_id(replicas: list[Tenants]) -> None:
+def test_all_servers_read_an_artifact_under_the_same_id(replicas: list[Tenants]) -> None:
     ids = {str(asyncio.run(product.of("one").web_fetch(URL)).facts["artifact_id"]) for product in replicas}
     (id,) = ids
     for product in replicas:
@@ -55,7 +56,7 @@ def test_what_one_server_fetched_every_other_reads_under_the_same_id(replicas: l
             assert answer.text.startswith("unknown_artifact")
 
 
-def test_a_tenants_ids_are_under_a_secret_of_its_own(replicas: list[Tenants]) -> None:
+def test_each_tenant_has_its_own_secret(replicas: list[Tenants]) -> None:
     stores = replicas[0].stores
     local, one, two = (stores.for_tenant(name)[1] for name in (LOCAL, "one", "two"))
     assert len({local, one, two}) == 3
@@ -63,7 +64,7 @@ def test_a_tenants_ids_are_under_a_secret_of_its_own(replicas: list[Tenants]) ->
     assert replicas[1].stores.for_tenant("one")[1] == one
 
 
-def test_before_the_database_was_reached_once_nobody_has_a_store() -> None:
+def test_no_store_is_available_before_the_database_was_reached() -> None:
     config = parse_config({"KEYHOLE_STORE": f"postgresql://u:p@127.0.0.1:{unused_port()}/d"})
     stores = open_stores(config)
     with pytest.raises(KeyholeError) as caught:
@@ -72,11 +73,11 @@ def test_before_the_database_was_reached_once_nobody_has_a_store() -> None:
     stores.close()
 
 
-def test_the_address_is_in_no_representation_of_the_settings(config: Config) -> None:
+def test_the_repr_of_the_settings_does_not_contain_the_address(config: Config) -> None:
     assert PASSWORD.split(":")[0] not in repr(config)
 
 
-def test_an_address_that_cannot_be_read_is_a_mistake_of_the_setting(
+def test_a_malformed_address_is_reported_as_an_error_of_the_setting(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("KEYHOLE_STORE", "postgresql://u:secret@h/d?nonsense=1")
@@ -86,7 +87,7 @@ def test_an_address_that_cannot_be_read_is_a_mistake_of_the_setting(
     assert "secret" not in shown
 
 
-def test_the_command_line_lists_what_the_shared_store_has(
+def test_the_command_line_lists_the_shared_store(
     config: Config, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("KEYHOLE_STORE", config.store)

@@ -1,4 +1,4 @@
-"""Which lists of artifacts are read for a question, in which order, and what they weigh."""
+"""Tests of planning posting lists: their order, weights and limits, and the ranking of artifacts."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def terms(lists: tuple[term_lookup.PostingList, ...]) -> list[str]:
     return [" ".join(each.terms) for each in lists]
 
 
-def test_the_rarest_lists_come_first_and_absent_words_have_none() -> None:
+def test_the_rarest_lists_come_first_without_absent_words() -> None:
     lists = plan_lists(list_forms(["the", "usual", "absent", "rare"]), HELD, 10_000)
     assert terms(lists) == ["*rare", "rare", "*usual", "usual", "the"]
 
@@ -36,19 +36,19 @@ def test_a_rare_word_weighs_more_and_a_topic_adds_to_its_word() -> None:
     assert weights["*usual"] == pytest.approx(term_lookup.TOPIC_SHARE * weights["usual"])
 
 
-def test_the_forms_of_a_word_are_one_list_as_rare_as_all_of_them_together() -> None:
+def test_all_forms_of_a_word_share_one_list() -> None:
     (both,) = plan_lists([("mice", "mouse")], HELD, 10_000)
     assert both.size == 55
     assert build_match(both) == '"mice" OR "mouse"'
 
 
-def test_words_that_nearly_all_hold_are_read_only_after_the_others() -> None:
+def test_common_words_are_read_last() -> None:
     rare, every = limit_rows(plan_lists(list_forms(["the", "usual"]), HELD, 10_000))
     assert terms(rare) == ["*usual", "usual"]
     assert terms(every) == ["*usual", "usual", "the"]
 
 
-def test_no_more_is_read_than_can_be_afforded_but_for_one_list(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_lists_are_limited_in_rows_except_the_first(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(term_lookup, "MAX_ROWS", 950)
     assert terms(limit_rows(plan_lists(list_forms(["the", "usual", "rare"]), HELD, 10_000))[1]) == [
         "*rare", "rare", "*usual", "usual"
@@ -57,25 +57,25 @@ def test_no_more_is_read_than_can_be_afforded_but_for_one_list(monkeypatch: pyte
     assert terms(limit_rows(plan_lists(list_forms(["the"]), HELD, 10_000))[1]) == ["the"]
 
 
-def test_of_a_pasted_text_the_rarest_words_are_looked_for() -> None:
+def test_a_long_query_is_reduced_to_its_rarest_words() -> None:
     held = {f"w{n}": n + 1 for n in range(200)}
     lists = plan_lists(list_forms(held), held, 1_000)
     assert terms(lists) == [f"w{n}" for n in range(term_lookup.MAX_WORDS)]
 
 
-def test_what_the_index_cannot_hold_is_no_form_and_quotes_are_doubled() -> None:
+def test_unindexable_forms_are_skipped_and_quotes_are_doubled() -> None:
     assert list_forms(["", "a b", ("x\x00", "y"), 'q"']) == [("y",), ('q"',)]
     assert build_match(term_lookup.PostingList(0, ('q"',), 1.0, 1)) == '"q"""'
 
 
-def test_the_best_come_first_and_of_equals_the_latest() -> None:
+def test_the_best_scores_come_first_then_the_highest_keys() -> None:
     scores = {1: 2.0, 2: 3.0, 3: 2.0, 4: 1.0}
     assert sort_best_first(scores, 3) == [2, 3, 1]
     assert sort_best_first(scores, 9) == [2, 3, 1, 4]
     assert sort_best_first(scores, 0) == sort_best_first({}, 5) == []
 
 
-def test_a_long_text_counts_less() -> None:
+def test_a_long_text_scores_lower() -> None:
     assert (
         normalize_length(1.0, 1_000, 2_000)
         > normalize_length(1.0, 2_000, 2_000)
@@ -84,7 +84,7 @@ def test_a_long_text_counts_less() -> None:
     )
 
 
-def test_the_best_few_are_tried_first_and_all_only_where_too_few_of_them_pass() -> None:
+def test_all_keys_are_filtered_only_if_too_few_candidates_pass() -> None:
     scores = {key: float(key) for key in range(1, 3 * CANDIDATES_PER_RESULT)}
     tried: list[int] = []
 
@@ -101,5 +101,5 @@ def test_the_best_few_are_tried_first_and_all_only_where_too_few_of_them_pass() 
     assert tried == [2 * CANDIDATES_PER_RESULT, 2 * CANDIDATES_PER_RESULT, len(scores), len(scores), 0]
 
 
-def test_of_equal_scores_the_shorter_text_is_the_better() -> None:
+def test_a_shorter_text_wins_among_equal_scores() -> None:
     assert select_best({1: 1.0, 2: 1.0, 3: 1.0}, 2, lambda keys: {key: 1_000 * key for key in keys}) == [1, 2]

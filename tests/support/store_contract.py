@@ -1,4 +1,4 @@
-"""What every artifact store does, as tests: a store's own test file inherits them and says how it is made."""
+"""The tests that every artifact store must pass. The test class of a store inherits them."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ TEXTS = st.text(st.sampled_from(list("aé中😀\x00\n\r\u2028\ud800\udfff'\"%")
 
 
 def code_of(store: Store, id: str) -> Code:
-    """The code with which an id is refused."""
+    """Return the code of the error for reading an id."""
     with pytest.raises(KeyholeError) as caught:
         store.get(id)
     return caught.value.code
 
 
 class StoreContract(ABC):
-    """Inherit, and give `open_store`."""
+    """Tests of the Store protocol. Subclasses define `open_store`."""
 
     @abstractmethod
     def open_store(self, folder: Path, clock: Clock) -> Store:
-        """An empty store whose artifacts expire after `TTL`."""
+        """Return an empty store whose artifacts expire after `TTL`."""
 
     @pytest.fixture
     def clock(self) -> Clock:
@@ -48,9 +48,9 @@ class StoreContract(ABC):
         yield store
         store.close()
 
-    # Keeping.
+    # Storing.
 
-    def test_what_was_put_is_given_back_in_every_field(self, store: Store, clock: Clock) -> None:
+    def test_get_returns_every_field_of_an_artifact(self, store: Store, clock: Clock) -> None:
         kept = artifact(text="Größe\n", url="https://example.org/final", requested_url="https://example.org/asked")
         kept = replace(kept, cut=True, language="de-AT", media_type="text/markdown", fetched_at=clock.now + 0.25)
         kept = replace(kept, etag='W/"1"', last_modified="Sun, 06 Nov 1994 08:49:37 GMT", author="Ä. Nin", site="S")
@@ -62,11 +62,11 @@ class StoreContract(ABC):
     @settings(
         deadline=None,
         max_examples=60,
-        # One store for all examples, as in life; each puts its own ids.
+        # One store for all examples, as in production.
         suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.differing_executors],
     )
     @given(text=TEXTS, title=TEXTS)
-    def test_any_text_comes_back_character_for_character(self, store: Store, text: str, title: str) -> None:
+    def test_any_text_is_returned_unchanged(self, store: Store, text: str, title: str) -> None:
         kept = artifact(text=text, title=title.encode("utf-8", "ignore").decode())
         store.put(kept, "word")
         assert store.get(kept.id).title == kept.title
@@ -74,12 +74,12 @@ class StoreContract(ABC):
         store.put(kept, "word")
         assert store.get(kept.id) == kept
 
-    def test_a_long_text_comes_back_whole(self, store: Store) -> None:
+    def test_a_long_text_is_returned_whole(self, store: Store) -> None:
         kept = artifact(text="Zeile 中 😀\n" * 200_000)
         store.put(kept, "zeile")
         assert store.get(kept.id).text == kept.text
 
-    def test_putting_the_same_id_again_renews_it_and_keeps_one(self, store: Store, clock: Clock) -> None:
+    def test_putting_the_same_id_again_replaces_the_artifact(self, store: Store, clock: Clock) -> None:
         old = artifact(title="Old", cut=True, fetched_at=clock.now)
         new = replace(old, title="New", cut=False, requested_url="https://example.org/other", fetched_at=clock.now + 9)
         store.put(old, "old page")
@@ -91,14 +91,14 @@ class StoreContract(ABC):
         assert store.search(("new",), 10) == (new,)
         assert store.search(("old",), 10) == ()
 
-    def test_putting_the_same_id_again_renews_every_field_but_the_text(self, store: Store) -> None:
+    def test_putting_the_same_id_again_replaces_every_field(self, store: Store) -> None:
         old = replace(artifact(), etag='"1"', author="A", replaces="b" * 16, notes=(("changed", "1"),))
         new = replace(artifact(), last_modified="Sun, 06 Nov 1994 08:49:37 GMT", site="S", language="fr", modified="2")
         for kept in (old, new, old):
             store.put(kept, "x")
             assert store.get(kept.id) == kept
 
-    def test_a_page_that_is_still_the_same_is_renewed_without_its_text(self, store: Store, clock: Clock) -> None:
+    def test_an_unchanged_page_is_renewed_without_its_text(self, store: Store, clock: Clock) -> None:
         store.put(artifact(fetched_at=clock.now), "word")
         clock.advance(TTL - 1)
         assert store.renew(artifact().id, clock.now)
@@ -107,24 +107,24 @@ class StoreContract(ABC):
         assert store.search(("word",), 1) == (store.get(artifact().id),)
 
     @pytest.mark.parametrize("id", ["bbbbbbbbbbbbbbbb", "", "\ud800"])
-    def test_what_is_not_there_cannot_be_renewed(self, store: Store, clock: Clock, id: str) -> None:
+    def test_an_unknown_or_expired_artifact_cannot_be_renewed(self, store: Store, clock: Clock, id: str) -> None:
         store.put(artifact(), "x")
         assert not store.renew(id, clock.now)
         clock.advance(TTL + 1)
         assert not store.renew(artifact().id, clock.now)
         assert code_of(store, artifact().id) is Code.EXPIRED_ARTIFACT
 
-    def test_renewing_starts_the_time_anew(self, store: Store, clock: Clock) -> None:
+    def test_putting_an_artifact_again_restarts_its_expiry(self, store: Store, clock: Clock) -> None:
         store.put(artifact(), "x")
         clock.advance(TTL - 1)
         store.put(artifact(), "x")
         clock.advance(TTL - 1)
         assert store.get(artifact().id) == artifact()
 
-    # Stretches.
+    # Parts.
 
     @pytest.mark.parametrize("edge", [0, 4_096, 8_192, 16_384, 32_768, 65_536, 98_304, 120_000])
-    def test_a_stretch_is_given_without_the_rest_at_every_edge(self, store: Store, edge: int) -> None:
+    def test_a_part_is_exact_at_every_chunk_edge(self, store: Store, edge: int) -> None:
         kept = artifact(text="aé中😀\ud800\n" * 20_000)
         store.put(kept, "x")
         for start, end in ((edge - 1, edge), (edge, edge + 1), (edge - 4, edge + 4), (edge - 3, edge + 40_000)):
@@ -137,14 +137,14 @@ class StoreContract(ABC):
         [(-5, 3, 0, "012"), (8, 99, 8, "89"), (10, 12, 10, ""), (50, 99, 10, ""), (7, 3, 7, ""), (-9, -2, 0, ""),
          (0, 10**18, 0, "0123456789"), (4, 4, 4, "")],
     )  # fmt: skip
-    def test_a_stretch_beyond_the_ends_is_what_there_is(
+    def test_a_part_is_clamped_to_the_text(
         self, store: Store, start: int, end: int, given_start: int, text: str
     ) -> None:
         kept = artifact(text="0123456789")
         store.put(kept, "x")
         assert store.part(kept.id, start, end) == Part(replace(kept, text=text), given_start, 10)
 
-    def test_an_empty_text_has_an_empty_stretch(self, store: Store) -> None:
+    def test_an_empty_text_has_an_empty_part(self, store: Store) -> None:
         store.put(artifact(text=""), "x")
         assert store.part(artifact().id, 0, 5) == Part(artifact(text=""), 0, 0)
 
@@ -154,7 +154,7 @@ class StoreContract(ABC):
         suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.differing_executors],
     )
     @given(text=TEXTS, times=st.sampled_from([1, 700, 3_000]), size=st.integers(1, 50_000))
-    def test_stretches_joined_are_the_text(self, store: Store, text: str, times: int, size: int) -> None:
+    def test_consecutive_parts_make_up_the_text(self, store: Store, text: str, times: int, size: int) -> None:
         kept = artifact(text=text * times)
         store.remove(kept.id)
         store.put(kept, "x")
@@ -163,7 +163,7 @@ class StoreContract(ABC):
         parts = [store.part(kept.id, a, b).artifact.text for a, b in itertools.pairwise(edges)]
         assert "".join(parts) == kept.text
 
-    def test_a_stretch_of_what_is_not_there_is_refused_as_the_whole_is(self, store: Store, clock: Clock) -> None:
+    def test_part_and_get_fail_alike_for_unknown_and_expired_artifacts(self, store: Store, clock: Clock) -> None:
         kept = artifact(url="https://example.org/old")
         store.put(kept, "x")
         with pytest.raises(KeyholeError) as caught:
@@ -174,7 +174,7 @@ class StoreContract(ABC):
             store.part(kept.id, 0, 5)
         assert (caught.value.code, caught.value.facts) == (Code.EXPIRED_ARTIFACT, {"url": kept.url})
 
-    def test_reading_a_stretch_keeps_the_artifact(self, store: Store, clock: Clock) -> None:
+    def test_reading_a_part_postpones_expiry(self, store: Store, clock: Clock) -> None:
         store.put(artifact(), "x")
         for _ in range(3):
             clock.advance(TTL - DAY)
@@ -183,7 +183,7 @@ class StoreContract(ABC):
 
     # Equal texts.
 
-    def test_equal_texts_are_kept_once_and_go_with_the_last_that_has_them(self, store: Store) -> None:
+    def test_equal_texts_are_stored_once_and_deleted_with_their_last_artifact(self, store: Store) -> None:
         one, two = (artifact(name, text="The same.\n" * 9_000, url=f"https://{name}.example/") for name in ("a", "b"))
         store.put(one, "x")
         alone = store.stats()
@@ -198,9 +198,9 @@ class StoreContract(ABC):
         store.put(one, "x")
         assert store.get("a") == one
 
-    # How much there is.
+    # Statistics and verification.
 
-    def test_a_store_says_how_much_it_keeps(self, store: Store, clock: Clock) -> None:
+    def test_stats_count_artifacts_texts_bytes_and_tombstones(self, store: Store, clock: Clock) -> None:
         empty = store.stats()
         assert (empty.artifacts, empty.contents, empty.text_bytes, empty.tombstones, empty.damaged) == (0, 0, 0, 0, 0)
         assert (empty.oldest_fetch, empty.newest_fetch) == (None, None)
@@ -215,7 +215,7 @@ class StoreContract(ABC):
         assert (stats.oldest_fetch, stats.newest_fetch) == (clock.now - 1, clock.now + 6)
         assert stats.stored_bytes >= 0
 
-    def test_every_text_is_compared_with_what_was_kept(self, store: Store) -> None:
+    def test_verify_checks_every_text(self, store: Store) -> None:
         assert (store.verify().checked, store.verify().damaged) == (0, ())
         for n in range(150):
             store.put(artifact(f"id{n:03}", text=f"Text {n % 7}"), "x")
@@ -223,10 +223,10 @@ class StoreContract(ABC):
         assert (store.verify().checked, store.verify().damaged) == (kept, ())
         assert store.warning() == warned
 
-    # Ids that are not there.
+    # Unknown and expired ids.
 
     @pytest.mark.parametrize("id", ["bbbbbbbbbbbbbbbb", "", "AAAAAAAAAAAAAAAA", "a' OR 1=1 --", "\x00", "\ud800", "%"])
-    def test_an_unknown_id_is_refused_as_unknown(self, store: Store, id: str) -> None:
+    def test_an_unknown_id_is_an_unknown_artifact(self, store: Store, id: str) -> None:
         store.put(artifact(), "x")
         assert code_of(store, id) is Code.UNKNOWN_ARTIFACT
 
@@ -241,18 +241,18 @@ class StoreContract(ABC):
             assert caught.value.facts == {"url": kept.url}
             store.collect()
 
-    def test_an_artifact_lives_until_its_time_is_over(self, store: Store, clock: Clock) -> None:
+    def test_an_artifact_is_available_until_it_expires(self, store: Store, clock: Clock) -> None:
         store.put(artifact(), "x")
         clock.advance(TTL)
         assert store.get(artifact().id) == artifact()
 
-    def test_reading_an_artifact_keeps_it(self, store: Store, clock: Clock) -> None:
+    def test_reading_an_artifact_postpones_expiry(self, store: Store, clock: Clock) -> None:
         store.put(artifact(), "x")
         for _ in range(5):
             clock.advance(TTL - DAY)
             assert store.get(artifact().id) == artifact()
 
-    def test_an_expired_artifact_that_is_put_again_is_there(self, store: Store, clock: Clock) -> None:
+    def test_an_expired_artifact_can_be_put_again(self, store: Store, clock: Clock) -> None:
         store.put(artifact(), "x")
         clock.advance(TTL + 1)
         store.collect()
@@ -260,7 +260,7 @@ class StoreContract(ABC):
         assert store.get(artifact().id) == artifact()
         assert store.search(("x",), 10) == (artifact(),)
 
-    def test_what_has_expired_is_nowhere_found(self, store: Store, clock: Clock) -> None:
+    def test_an_expired_artifact_is_in_no_search_or_list(self, store: Store, clock: Clock) -> None:
         store.put(artifact(fetched_at=clock.now), "x")
         clock.advance(TTL + 1)
         assert store.recent(artifact().url, 0) is None
@@ -269,14 +269,14 @@ class StoreContract(ABC):
 
     # Listing.
 
-    def test_a_listing_shows_the_newest_first_and_no_more_than_asked_for(self, store: Store, clock: Clock) -> None:
+    def test_a_list_has_the_newest_first_within_its_limit(self, store: Store, clock: Clock) -> None:
         for n in (2, 0, 4, 1, 3):
             store.put(artifact(f"id{n}", url=f"https://example.org/{n}", fetched_at=clock.now + n), "x")
         assert [row.id for row in store.list(3)] == ["id4", "id3", "id2"]
         assert [row.id for row in store.list(100)] == ["id4", "id3", "id2", "id1", "id0"]
         assert store.list(0) == ()
 
-    def test_a_listing_goes_on_behind_a_place_whatever_came_or_went_meanwhile(self, store: Store, clock: Clock) -> None:
+    def test_a_list_continues_after_a_place_despite_changes(self, store: Store, clock: Clock) -> None:
         for n in range(5):
             store.put(artifact(f"id{n}", url=f"https://example.org/{n}", fetched_at=clock.now + n // 2 + 0.1), "x")
         (*_, last) = first = store.list(2)
@@ -287,7 +287,7 @@ class StoreContract(ABC):
         assert [row.id for row in (*first, *second, *third)] == ["id4", "id2", "id3", "id0", "id1"]
         assert store.list(2, third[-1].place) == ()
 
-    def test_a_line_of_a_listing_says_all_but_the_text(self, store: Store, clock: Clock) -> None:
+    def test_a_summary_has_every_field_but_the_text(self, store: Store, clock: Clock) -> None:
         kept = artifact(text="中文 😀", title="Titel", fetched_at=clock.now - 5)
         store.put(kept, "x")
         (row,) = store.list(1)
@@ -296,7 +296,7 @@ class StoreContract(ABC):
 
     # Searching.
 
-    def test_a_search_finds_what_holds_any_of_the_words_and_the_most_first(self, store: Store) -> None:
+    def test_a_search_finds_artifacts_with_any_word_and_the_most_words_first(self, store: Store) -> None:
         one, both, none = (artifact(name, text=name) for name in ("one", "both", "none"))
         store.put(one, "fish water")
         store.put(both, "fish bread wine")
@@ -326,14 +326,14 @@ class StoreContract(ABC):
             "ﬁ",
         ],
     )
-    def test_words_are_found_as_given_in_any_script(self, store: Store, word: str) -> None:
+    def test_words_of_any_script_are_found(self, store: Store, word: str) -> None:
         kept = artifact()
         store.put(kept, f"before {word} after")
         assert store.search((word,), 10) == (kept,)
         assert store.search((word[0] + "x",), 10) == ()
 
     @pytest.mark.parametrize("near", ["grosse", "groβe", "größ", "größen"])
-    def test_a_word_that_is_only_near_is_not_found(self, store: Store, near: str) -> None:
+    def test_a_similar_word_is_not_found(self, store: Store, near: str) -> None:
         store.put(artifact(), "größe")
         assert store.search((near,), 10) == ()
 
@@ -347,11 +347,11 @@ class StoreContract(ABC):
         assert store.search((word,), 10) == ()
         assert store.search((word, "words"), 10) == (artifact(),)
 
-    def test_many_words_may_be_searched_for_at_once(self, store: Store) -> None:
+    def test_a_search_accepts_many_words(self, store: Store) -> None:
         store.put(artifact(), "w1999")
         assert store.search(tuple(f"w{n}" for n in range(2_000)), 10) == (artifact(),)
 
-    def test_any_form_of_a_word_finds_it_and_counts_once(self, store: Store) -> None:
+    def test_any_form_of_a_word_matches_and_counts_once(self, store: Store) -> None:
         mice, mouse, cat = (artifact(name, text=name) for name in ("mice", "mouse", "cat"))
         store.put(mice, "mice")
         store.put(mouse, "mouse cat")
@@ -359,13 +359,13 @@ class StoreContract(ABC):
         assert set(store.search((("mouse", "mice"),), 10)) == {mice, mouse}
         assert store.search((("mouse", "mice"), "cat"), 1) == (mouse,)
 
-    def test_what_is_about_a_word_stands_before_what_only_holds_it(self, store: Store) -> None:
+    def test_an_artifact_about_a_word_precedes_those_that_only_contain_it(self, store: Store) -> None:
         for name in ("b", "a", "c"):
             store.put(artifact(name, text=name), "fish water" + (f" {TOPIC}fish" if name == "a" else ""))
         assert store.search(("fish",), 1)[0].id == "a"
         assert len(store.search(("fish",), 10)) == 3
 
-    def test_a_search_keeps_to_sites_age_and_language(self, store: Store, clock: Clock) -> None:
+    def test_a_search_filters_by_site_age_and_language(self, store: Store, clock: Clock) -> None:
         old, new = (replace(artifact(name, url=f"https://{name}.example.org/"), language="") for name in ("old", "new"))
         store.put(replace(old, published="2001-02-03", language="de"), "fish")
         store.put(replace(new, fetched_at=clock.now), "fish")
@@ -380,13 +380,13 @@ class StoreContract(ABC):
         assert found(Filters(age="year")) == found(Filters(language="fr")) == {"new"}
         assert found(Filters(sites=("else.example",))) == set()
 
-    def test_filters_look_beyond_the_best_artifacts(self, store: Store) -> None:
+    def test_filtered_searches_consider_all_artifacts(self, store: Store) -> None:
         for n in range(60):
             store.put(artifact(f"n{n}", url="https://many.example/"), "fish water")
         store.put(artifact("one", url="https://one.example/"), "fish and much more in a long text")
         assert [each.id for each in store.search(("fish", "water"), 1, Filters(("one.example",)))] == ["one"]
 
-    def test_a_store_says_which_words_it_holds(self, store: Store) -> None:
+    def test_a_store_reports_which_words_it_contains(self, store: Store) -> None:
         store.put(artifact(), "fish water größe")
         assert (
             store.contains_words(("fish", "bird", ("birds", "water"), "größe", "", "a b"))
@@ -394,7 +394,7 @@ class StoreContract(ABC):
         )
         assert store.contains_words(()) == ()
 
-    # The latest of a URL.
+    # Recent artifacts.
 
     def test_the_latest_artifact_of_a_requested_url_is_found(self, store: Store, clock: Clock) -> None:
         asked = "https://example.org/asked"
@@ -405,7 +405,7 @@ class StoreContract(ABC):
         assert latest is not None
         assert latest.id == "id3"
 
-    def test_an_artifact_older_than_asked_for_is_not_recent(self, store: Store, clock: Clock) -> None:
+    def test_an_artifact_older_than_the_limit_is_not_recent(self, store: Store, clock: Clock) -> None:
         store.put(artifact(fetched_at=clock.now), "x")
         assert store.recent(artifact().url, clock.now) == artifact(fetched_at=clock.now)
         assert store.recent(artifact().url, clock.now + 0.001) is None
@@ -415,9 +415,9 @@ class StoreContract(ABC):
         store.put(artifact(requested_url="https://example.org/asked"), "x")
         assert store.recent(url, 0) is None
 
-    # Leaving.
+    # Removal.
 
-    def test_a_removed_artifact_is_forgotten_entirely(self, store: Store) -> None:
+    def test_a_removed_artifact_is_unknown(self, store: Store) -> None:
         store.put(artifact(), "x")
         assert store.remove(artifact().id)
         assert code_of(store, artifact().id) is Code.UNKNOWN_ARTIFACT
@@ -427,12 +427,12 @@ class StoreContract(ABC):
         assert not store.remove(artifact().id)
 
     @pytest.mark.parametrize("id", ["bbbbbbbbbbbbbbbb", "", "\ud800"])
-    def test_removing_what_is_not_there_removes_nothing(self, store: Store, id: str) -> None:
+    def test_removing_an_unknown_id_changes_nothing(self, store: Store, id: str) -> None:
         store.put(artifact(), "x")
         assert not store.remove(id)
         assert store.get(artifact().id) == artifact()
 
-    def test_collecting_drops_what_has_expired_and_counts_it(self, store: Store, clock: Clock) -> None:
+    def test_collecting_drops_and_counts_expired_artifacts(self, store: Store, clock: Clock) -> None:
         for n in range(3):
             store.put(artifact(f"old{n}"), "x")
         clock.advance(TTL)
@@ -443,15 +443,15 @@ class StoreContract(ABC):
         assert [row.id for row in store.list(10)] == ["new"]
         assert {code_of(store, f"old{n}") for n in range(3)} == {Code.EXPIRED_ARTIFACT}
 
-    def test_an_empty_store_has_nothing_to_give(self, store: Store) -> None:
+    def test_an_empty_store_returns_nothing(self, store: Store) -> None:
         assert store.list(10) == ()
         assert store.search(("x",), 10) == ()
         assert store.recent("https://example.org/", 0) is None
         assert store.collect() == 0
 
-    # URLs that were seen.
+    # Known URLs.
 
-    def test_the_keys_of_urls_are_remembered_and_outlive_the_page(self, store: Store, clock: Clock) -> None:
+    def test_url_keys_are_remembered_and_outlive_the_page(self, store: Store, clock: Clock) -> None:
         store.put(artifact(), "x", [b"with it"])
         store.remember([b"one", b"two"])
         store.remember(frozenset({b"two", b"three"}))
@@ -464,7 +464,7 @@ class StoreContract(ABC):
 
     # Vectors of passages.
 
-    def test_vectors_are_given_back_by_their_keys_and_outlive_pages(self, store: Store, clock: Clock) -> None:
+    def test_vectors_are_returned_by_key_and_outlive_pages(self, store: Store, clock: Clock) -> None:
         assert store.vectors([b"one"]) == {}
         store.keep_vectors({b"one": b"\x00\xff'", b"two": b""})
         store.keep_vectors({})
@@ -474,12 +474,12 @@ class StoreContract(ABC):
         assert store.vectors([b"two", b"one", b"three", b"one"]) == {b"one": b"\x00\xff'", b"two": b"newer"}
         assert store.vectors([]) == {}
 
-    def test_more_vectors_than_one_statement_takes_come_back(self, store: Store) -> None:
+    def test_more_vectors_than_fit_one_statement_are_returned(self, store: Store) -> None:
         vectors = {number.to_bytes(16, "big"): number.to_bytes(4, "little") for number in range(2_001)}
         store.keep_vectors(vectors)
         assert store.vectors([*vectors, b"other"]) == vectors
 
-    def test_of_too_many_vectors_the_last_kept_stay(self, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_the_newest_vectors_are_kept(self, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(sys.modules[type(store).__module__], "MAX_VECTORS", 3)
         for name in (b"a", b"b", b"c", b"a", b"d"):
             store.keep_vectors({name: name})

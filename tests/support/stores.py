@@ -1,4 +1,4 @@
-"""What the tests of the SQLite store share: how it fails, what is in its folder, files of older versions. No tests."""
+"""Helpers of the SQLite store's tests: errors, files, incompressible texts, and files of older versions."""
 
 from __future__ import annotations
 
@@ -19,32 +19,35 @@ Open = Callable[..., SqliteStore]
 
 
 def failure(call: Callable[[], object]) -> KeyholeError:
-    """What a call fails with."""
+    """Return the KeyholeError that a call raises."""
     with pytest.raises(KeyholeError) as caught:
         call()
     return caught.value
 
 
 def files(folder: Path) -> dict[str, bytes]:
-    """What is in a folder."""
+    """Return the contents of the files in a folder by name."""
     return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
 def noise(chars: int, seed: int = 0) -> str:
-    """A text that hardly gets smaller when it is compressed: 100,000 characters take 120,000 bytes of the file."""
+    """Return a text that hardly compresses: 100,000 characters take 120,000 bytes of the file."""
     return Random(seed).randbytes(chars).decode("latin-1").translate({code: code + 256 for code in range(128, 256)})
 
 
 def write_older(folder: Path, version: int, *, beside: bool = False, count: int = 1) -> None:
-    """A file as a Keyhole with this version of the schema wrote it; the first of its artifacts is `artifact()`."""
-    kept = artifact()
-    text = kept.text.encode()
+    """Write a file of an older schema version with `count` artifacts; the first is `artifact()`.
+
+    `beside`: whether to add the tables of URL keys and vectors.
+    """
+    first = artifact()
+    text = first.text.encode()
     with closing(sqlite3.connect(folder / "artifacts.db")) as old, old:
         old.executescript(";\n".join([*OLDER_MIGRATIONS[:version], f"PRAGMA user_version = {version}"]))
         for n in range(count):
-            id = kept.id if n == 0 else f"id{n}"
-            row = [n + 1, id, kept.url, kept.requested_url, kept.title, text, len(kept.text), len(text)]
-            row += [kept.media_type, kept.language, 0, kept.fetched_at, Clock().now - n]
+            id = first.id if n == 0 else f"id{n}"
+            row = [n + 1, id, first.url, first.requested_url, first.title, text, len(first.text), len(text)]
+            row += [first.media_type, first.language, 0, first.fetched_at, Clock().now - n]
             old.execute(f"INSERT INTO artifacts ({OLDEST}) VALUES ({', '.join('?' * 13)})", row)  # noqa: S608
             old.execute("INSERT INTO words (rowid, stems) VALUES (?, ?)", [n + 1, f"word w{n}"])
         if version > 1:

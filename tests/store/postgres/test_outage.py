@@ -1,5 +1,7 @@
-"""The store in PostgreSQL when its server is gone, stopped, overloaded, damaged or not to be reached: named failures in
-time, no secrets in them, and all is well again when the server is."""
+"""Tests of the PostgreSQL store with a server that is stopped, frozen, overloaded, damaged or unreachable.
+
+Calls fail in time with KeyholeError, errors contain no secrets, and calls succeed again when the server works.
+"""
 
 from __future__ import annotations
 
@@ -29,17 +31,17 @@ from keyhole.store.postgres.store import PostgresStore
 from keyhole.store.postgres.sweep import Limits
 from tests.support.fakes import Clock, artifact
 from tests.support.loopback import unused_port
-from tests.support.postgresql import PASSWORD, USER, Cluster, cluster
+from tests.support.postgresql import PASSWORD, USER, Cluster, run_cluster
 from tests.support.store_contract import TTL, code_of
 
 LONGEST = TIMEOUT + GRACE + RETRY_AFTER
-"""Seconds in which any call must have ended; a busy machine gets twice as many."""
+"""Seconds within which any call must end. Tests allow twice as many, for a busy machine."""
 
 
 @pytest.fixture(scope="module")
 def server(postgresql_programs: Path) -> Iterator[Cluster]:
-    """A server of our own: it is stopped and damaged here."""
-    with cluster(postgresql_programs) as server:
+    """Run a separate server, because these tests stop and damage it."""
+    with run_cluster(postgresql_programs) as server:
         yield server
 
 
@@ -61,7 +63,7 @@ def open_store(server: Cluster) -> Iterator[Open]:
 
 
 def unavailable(call: Callable[[], object]) -> KeyholeError:
-    """The failure of a call, which must come in time."""
+    """Return the KeyholeError of a call, which must fail in time."""
     start = time.monotonic()
     with pytest.raises(KeyholeError) as caught:
         call()
@@ -71,7 +73,7 @@ def unavailable(call: Callable[[], object]) -> KeyholeError:
 
 
 def in_time(call: Callable[[], object]) -> None:
-    """Call until it succeeds, as clients do."""
+    """Repeat a call until it succeeds, as clients do."""
     end = time.monotonic() + 4 * LONGEST
     while time.monotonic() < end:
         with suppress(KeyholeError):
@@ -81,13 +83,11 @@ def in_time(call: Callable[[], object]) -> None:
     call()
 
 
-def test_a_server_that_stops_at_once_loses_nothing_and_is_used_again_by_itself(
-    server: Cluster, open_store: Open
-) -> None:
+def test_a_crashed_server_loses_nothing_and_is_used_again(server: Cluster, open_store: Open) -> None:
     store = open_store()
     store.put(artifact(), "fish")
     together = [threading.Thread(target=store.get, args=(artifact().id,)) for _ in range(4)]
-    for thread in together:  # several connections, all of which will be dead
+    for thread in together:  # opens several connections, all of which the stop closes
         thread.start()
     for thread in together:
         thread.join()
@@ -100,7 +100,7 @@ def test_a_server_that_stops_at_once_loses_nothing_and_is_used_again_by_itself(
     assert store.search(("fish",), 1) == (artifact(),)
 
 
-def test_after_a_restart_that_nobody_noticed_the_first_call_succeeds(server: Cluster, open_store: Open) -> None:
+def test_the_first_call_after_a_restart_succeeds(server: Cluster, open_store: Open) -> None:
     store = open_store()
     store.put(artifact(), "x")
     server.stop("fast")
@@ -108,7 +108,7 @@ def test_after_a_restart_that_nobody_noticed_the_first_call_succeeds(server: Clu
     assert store.get(artifact().id) == artifact()
 
 
-def test_a_server_that_does_not_answer_is_not_waited_for_without_end(server: Cluster, open_store: Open) -> None:
+def test_a_frozen_server_makes_calls_fail_in_time(server: Cluster, open_store: Open) -> None:
     store = open_store()
     store.put(artifact(), "x")
     server.freeze(True)
@@ -121,7 +121,7 @@ def test_a_server_that_does_not_answer_is_not_waited_for_without_end(server: Clu
     assert store.get(artifact().id) == artifact()
 
 
-def test_while_the_server_is_known_to_be_away_calls_fail_at_once(open_store: Open) -> None:
+def test_calls_fail_at_once_while_the_server_is_unreachable(open_store: Open) -> None:
     store = open_store(f"postgresql://u:p@127.0.0.1:{unused_port()}/d")
     unavailable(store.stats)
     start = time.monotonic()
@@ -129,14 +129,14 @@ def test_while_the_server_is_known_to_be_away_calls_fail_at_once(open_store: Ope
     assert time.monotonic() - start < RETRY_AFTER / 2
 
 
-def test_a_port_that_takes_connections_and_says_nothing_is_given_up(open_store: Open) -> None:
+def test_a_silent_port_makes_calls_fail_in_time(open_store: Open) -> None:
     with socket.socket() as silent:
         silent.bind(("127.0.0.1", 0))
         silent.listen()
         unavailable(open_store(f"postgresql://u:p@127.0.0.1:{silent.getsockname()[1]}/d").stats)
 
 
-def test_a_row_that_another_holds_is_not_waited_for_without_end(server: Cluster, open_store: Open) -> None:
+def test_a_locked_row_makes_calls_fail_in_time(server: Cluster, open_store: Open) -> None:
     store = open_store()
     store.put(artifact(), "x")
     with store._transaction() as connection:
@@ -145,7 +145,7 @@ def test_a_row_that_another_holds_is_not_waited_for_without_end(server: Cluster,
     store.put(artifact("other"), "x")
 
 
-def test_when_all_connections_are_busy_a_call_fails_in_time_and_the_server_is_not_taken_for_gone(
+def test_busy_connections_make_a_call_fail_in_time_but_not_the_next(
     open_store: Open,
 ) -> None:
     store = open_store(connections=1)
@@ -155,7 +155,7 @@ def test_when_all_connections_are_busy_a_call_fails_in_time_and_the_server_is_no
     assert store.stats().artifacts == 1
 
 
-def test_what_failed_halfway_leaves_nothing(open_store: Open) -> None:
+def test_a_failed_transaction_changes_nothing(open_store: Open) -> None:
     store = open_store()
     with pytest.raises(ZeroDivisionError), store._transaction() as connection:
         connection.execute("INSERT INTO keyhole.known_urls VALUES (%s, 'key', 1)", [store._tenant])
@@ -163,7 +163,7 @@ def test_what_failed_halfway_leaves_nothing(open_store: Open) -> None:
     assert not store.remembers(b"key")
 
 
-def test_tables_that_were_taken_away_are_made_again(server: Cluster, open_store: Open) -> None:
+def test_dropped_tables_are_created_again(server: Cluster, open_store: Open) -> None:
     store = open_store()
     store.put(artifact(), "x")
     with store._transaction() as connection:
@@ -172,9 +172,9 @@ def test_tables_that_were_taken_away_are_made_again(server: Cluster, open_store:
     assert code_of(store, artifact().id) is Code.UNKNOWN_ARTIFACT
 
 
-def test_a_page_that_the_server_cannot_read_costs_its_artifact_and_no_other(server: Cluster, open_store: Open) -> None:
+def test_an_unreadable_page_damages_only_its_artifact(server: Cluster, open_store: Open) -> None:
     store = open_store()
-    noise = "".join(os.urandom(40_000).hex())  # not to be compressed into the row
+    noise = "".join(os.urandom(40_000).hex())  # does not compress, so it is not stored in the row
     store.put(artifact("hurt", text=noise, url="https://example.org/hurt"), "fish")
     with store._transaction() as connection:
         row = connection.execute("SELECT current_database() AS name").fetchone()
@@ -202,12 +202,10 @@ def test_a_page_that_the_server_cannot_read_costs_its_artifact_and_no_other(serv
     assert (found_again.checked, found_again.damaged) == (2, ("hurt",))
 
 
-# The way to it.
+# Connections.
 
 
-def test_tls_is_as_the_address_says_and_its_connections_are_used_again(
-    server: Cluster, open_store: Open, tmp_path: Path
-) -> None:
+def test_tls_follows_the_address_and_connections_are_reused(server: Cluster, open_store: Open, tmp_path: Path) -> None:
     store, address = open_store(), server.database()
     certificate, key = self_signed()
     (server.folder / "key.pem").write_bytes(key)
@@ -244,7 +242,7 @@ def test_tls_is_as_the_address_says_and_its_connections_are_used_again(
 
 
 def self_signed() -> tuple[bytes, bytes]:
-    """A certificate of 127.0.0.1 that is its own authority, and its key."""
+    """Return a self-signed certificate for 127.0.0.1 and its key."""
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "127.0.0.1")])
     begin = datetime(2020, 1, 1, tzinfo=UTC)
@@ -267,7 +265,7 @@ def self_signed() -> tuple[bytes, bytes]:
 # The password.
 
 
-def test_a_wrong_password_is_a_named_failure_without_it(
+def test_a_wrong_password_is_not_shown_in_the_error(
     server: Cluster, open_store: Open, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.DEBUG)
@@ -276,10 +274,10 @@ def test_a_wrong_password_is_a_named_failure_without_it(
     seen = caplog.text + repr(error) + repr(error.__cause__) + repr(store) + repr(store._database)
     assert "not-the-pass" not in seen
     assert caplog.text.count("artifact store failed") == 1
-    assert "password authentication failed" in caplog.text  # why there is no connection, not only that there is none
+    assert "password authentication failed" in caplog.text  # the reason, not only the failure
 
 
-def test_a_right_password_is_in_no_log_and_no_representation(
+def test_the_password_is_in_no_log_and_no_repr(
     server: Cluster, open_store: Open, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.DEBUG)
@@ -303,22 +301,22 @@ def test_a_right_password_is_in_no_log_and_no_representation(
     ["postgresql://u:s%zzecret@h/d", "postgresql://u:secret@h/d?nonsense=1", "postgresql://u:secret@h:port/d", "\ud800",
      "postgresql://[u:secret@h/d"],
 )  # fmt: skip
-def test_an_address_that_cannot_be_read_is_refused_without_repeating_it(address: str) -> None:
+def test_a_malformed_address_is_rejected_without_repeating_it(address: str) -> None:
     with pytest.raises(KeyholeError) as caught:
-        if parse_url(address):  # a port that is no number is found when it is connected to
+        if parse_url(address):  # a port that is not a number fails only when connecting
             raise KeyholeError(Code.INVALID_ARGUMENT, "")
     assert caught.value.code is Code.INVALID_ARGUMENT
     assert "ecret" not in repr(caught.value)
     assert caught.value.__cause__ is None
 
 
-def test_settings_of_the_connection_pass_through_the_address() -> None:
+def test_the_address_may_contain_connection_settings() -> None:
     given = parse_url("postgresql://u:p@h/d?sslmode=verify-full&sslrootcert=/ca.pem&connect_timeout=7")
     assert (given["sslmode"], given["sslrootcert"], given["connect_timeout"]) == ("verify-full", "/ca.pem", "7")
     assert given["prepare_threshold"] is None
 
 
-def test_what_is_acknowledged_is_on_disk_whatever_the_server_is_set_to(server: Cluster, open_store: Open) -> None:
+def test_commits_are_synchronous_despite_server_settings(server: Cluster, open_store: Open) -> None:
     store = open_store()
     with server.administrator() as administrator:
         administrator.execute(f"ALTER ROLE {USER} SET synchronous_commit = off")

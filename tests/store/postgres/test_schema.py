@@ -1,4 +1,4 @@
-"""The tables in PostgreSQL are made once, by whoever comes first, and a newer Keyhole's are left alone."""
+"""Tests of the PostgreSQL schema: one server creates the tables, and tables of a newer Keyhole are left unchanged."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def secret(database: Database) -> bytes:
         return read_secret(connection)
 
 
-def test_servers_that_start_at_once_on_an_empty_database_agree_on_one_secret(postgresql: Cluster, opened: Open) -> None:
+def test_servers_starting_together_agree_on_one_secret(postgresql: Cluster, opened: Open) -> None:
     url = postgresql.database()
     secrets: list[bytes] = []
     servers = [threading.Thread(target=lambda: secrets.append(secret(opened(url)))) for _ in range(6)]
@@ -63,7 +63,7 @@ def test_nothing_connects_before_the_first_use(postgresql: Cluster, opened: Open
         assert connection.execute("SELECT to_regnamespace('keyhole')").fetchone() == (None,)
 
 
-def test_a_closed_store_is_opened_again_by_its_next_use(postgresql: Cluster, opened: Open) -> None:
+def test_a_closed_store_reopens_at_its_next_use(postgresql: Cluster, opened: Open) -> None:
     store = PostgresStore(opened(postgresql.database()), uuid4(), Clock(), Limits(TTL, 10**9))
     store.put(artifact(), "x")
     store.close()
@@ -71,7 +71,7 @@ def test_a_closed_store_is_opened_again_by_its_next_use(postgresql: Cluster, ope
     assert store.get(artifact().id) == artifact()
 
 
-def test_the_tables_of_a_newer_keyhole_are_refused_and_left_as_they_are(postgresql: Cluster, opened: Open) -> None:
+def test_tables_of_a_newer_keyhole_are_rejected_unchanged(postgresql: Cluster, opened: Open) -> None:
     url = postgresql.database()
     secret(opened(url))
     with psycopg.connect(url) as connection:
@@ -88,7 +88,7 @@ def test_the_tables_of_a_newer_keyhole_are_refused_and_left_as_they_are(postgres
         assert connection.execute("SELECT count(*) FROM keyhole.artifacts").fetchone() == (0,)
 
 
-def test_a_migration_that_is_broken_off_leaves_nothing_and_is_made_by_the_next(
+def test_an_interrupted_migration_changes_nothing_and_is_repeated(
     postgresql: Cluster, opened: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     url = postgresql.database()
@@ -102,7 +102,7 @@ def test_a_migration_that_is_broken_off_leaves_nothing_and_is_made_by_the_next(
     assert len(secret(opened(url))) == SECRET_BYTES
 
 
-def test_a_schema_that_the_operator_made_is_enough(postgresql: Cluster, opened: Open) -> None:
+def test_a_schema_created_by_the_operator_is_sufficient(postgresql: Cluster, opened: Open) -> None:
     name = postgresql.database().rpartition("/")[2]
     with postgresql.administrator(name) as administrator:
         administrator.execute(f"ALTER DATABASE {name} OWNER TO postgres")
@@ -112,7 +112,7 @@ def test_a_schema_that_the_operator_made_is_enough(postgresql: Cluster, opened: 
     assert store.get(artifact().id) == artifact()
 
 
-def test_every_table_of_tenants_is_guarded_by_the_tenant(postgresql: Cluster, opened: Open) -> None:
+def test_every_table_of_tenant_data_has_row_level_security(postgresql: Cluster, opened: Open) -> None:
     url = postgresql.database()
     secret(opened(url))
     with psycopg.connect(url) as connection:
@@ -123,7 +123,7 @@ def test_every_table_of_tenants_is_guarded_by_the_tenant(postgresql: Cluster, op
     assert sorted(name for (name,) in rows) == ["installation", "tenants", "words"]
 
 
-def test_a_server_that_is_suspended_while_it_makes_the_tables_does_not_hold_the_others_up(postgresql: Cluster) -> None:
+def test_a_server_suspended_during_a_migration_does_not_block_others(postgresql: Cluster) -> None:
     seen = []
 
     class Watched(Connection):
@@ -138,7 +138,7 @@ def test_a_server_that_is_suspended_while_it_makes_the_tables_does_not_hold_the_
     assert seen == [{"idle_in_transaction_session_timeout": "10s"}]
 
 
-def test_no_transaction_is_left_open_whatever_ends_it(postgresql: Cluster, opened: Open) -> None:
+def test_no_transaction_is_left_open_after_any_error(postgresql: Cluster, opened: Open) -> None:
     url = postgresql.database()
     database = opened(url)
     with suppress(RuntimeError), database.transaction(NO_TENANT):

@@ -1,4 +1,4 @@
-"""Tenants, replicas, damage and size in PostgreSQL: what goes beyond the contract of every store."""
+"""Tests of the PostgreSQL store beyond the contract: tenants, concurrency, damage and size."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def database(database_url: str) -> Iterator[Database]:
 
 @pytest.fixture
 def open_store(database: Database, clock: Clock) -> Open:
-    """Opens a tenant's store, by default a new one's."""
+    """Return a function that opens a tenant's store; by default that of a new tenant."""
 
     def open_store(tenant: UUID | None = None, max_bytes: int = 10**9) -> PostgresStore:
         return PostgresStore(database, tenant or uuid4(), clock, Limits(TTL, max_bytes))
@@ -60,7 +60,7 @@ def failure(call: Callable[[], object]) -> KeyholeError:
 
 
 def at_once(calls: Sequence[Callable[[], object]]) -> list[BaseException]:
-    """Run calls in threads that begin together; what they raised."""
+    """Run calls in threads that start together; return the exceptions raised."""
     gate = threading.Barrier(len(calls))
 
     def run(call: Callable[[], object]) -> None:
@@ -73,7 +73,7 @@ def at_once(calls: Sequence[Callable[[], object]]) -> list[BaseException]:
 
 
 def recount(database: Database, tenant: UUID) -> tuple[int, int, int]:
-    """Artifacts, contents and bytes of a tenant, counted anew."""
+    """Count a tenant's artifacts, contents and bytes, compare them with its totals, and return them."""
     with database.transaction(tenant) as connection:
         row = connection.execute(
             "SELECT (SELECT count(*) FROM keyhole.artifacts) AS a, (SELECT count(*) FROM keyhole.contents) AS c, "
@@ -89,7 +89,7 @@ def recount(database: Database, tenant: UUID) -> tuple[int, int, int]:
 # Tenants.
 
 
-def test_what_one_tenant_keeps_is_unknown_to_another(open_store: Open) -> None:
+def test_data_of_one_tenant_is_invisible_to_another(open_store: Open) -> None:
     one, two = open_store(), open_store()
     one.put(artifact(), "fish")
     one.remember([b"key"])
@@ -107,7 +107,7 @@ def test_what_one_tenant_keeps_is_unknown_to_another(open_store: Open) -> None:
     assert one.get(artifact().id) == artifact()
 
 
-def test_the_tombstone_of_one_tenant_is_no_others(open_store: Open, clock: Clock) -> None:
+def test_tombstones_belong_to_one_tenant(open_store: Open, clock: Clock) -> None:
     one, two = open_store(), open_store()
     one.put(artifact(), "x")
     clock.advance(TTL + 1)
@@ -116,7 +116,7 @@ def test_the_tombstone_of_one_tenant_is_no_others(open_store: Open, clock: Clock
     assert code_of(two, artifact().id) is Code.UNKNOWN_ARTIFACT
 
 
-def test_equal_texts_are_kept_once_for_a_tenant_and_apart_for_two(open_store: Open, database: Database) -> None:
+def test_equal_texts_are_shared_within_a_tenant_only(open_store: Open, database: Database) -> None:
     tenants = uuid4(), uuid4()
     for tenant in tenants:
         store = open_store(tenant)
@@ -132,7 +132,7 @@ def test_equal_texts_are_kept_once_for_a_tenant_and_apart_for_two(open_store: Op
     assert open_store(tenants[1]).get("one").text == artifact().text
 
 
-def test_a_statement_that_forgets_the_tenant_sees_nothing_of_others(open_store: Open, database: Database) -> None:
+def test_a_statement_without_the_tenant_sees_no_other_tenants_rows(open_store: Open, database: Database) -> None:
     one = open_store()
     one.put(artifact(text="x" * 200_000), "x")
     one.remember([b"key"])
@@ -145,7 +145,7 @@ def test_a_statement_that_forgets_the_tenant_sees_nothing_of_others(open_store: 
             assert row == {"rows": 0}, table
 
 
-def test_no_tenant_can_write_under_anothers_number(database: Database) -> None:
+def test_no_tenant_can_write_rows_of_another(database: Database) -> None:
     def forge() -> None:
         with database.transaction(uuid4()) as connection:
             connection.execute("INSERT INTO keyhole.known_urls VALUES (%s, 'key', 1)", [uuid4()])
@@ -153,23 +153,23 @@ def test_no_tenant_can_write_under_anothers_number(database: Database) -> None:
     assert "InsufficientPrivilege" in failure(forge).message
 
 
-# Replicas at once.
+# Concurrent servers.
 
 
-def test_an_artifact_that_many_put_at_once_is_kept_once(open_store: Open, database: Database) -> None:
+def test_concurrent_puts_of_one_artifact_store_it_once(open_store: Open, database: Database) -> None:
     tenant = uuid4()
     assert at_once([lambda: open_store(tenant).put(artifact(), "fish water")] * 8) == []
     assert recount(database, tenant)[:2] == (1, 1)
     assert open_store(tenant).search(("fish",), 10) == (artifact(),)
 
 
-def test_totals_stay_right_when_many_put_remove_and_collect_at_once(open_store: Open, database: Database) -> None:
+def test_totals_stay_right_under_concurrency(open_store: Open, database: Database) -> None:
     tenant = uuid4()
 
     def work(worker: int) -> None:
         store = open_store(tenant, max_bytes=30_000)
         for number in range(12):
-            # Three texts under many ids: they are shared, freed and kept again all the time.
+            # Three texts under many ids, so that texts are often shared, deleted and stored again.
             kept = artifact(f"w{worker}n{number}", text=f"text {number % 3}\n" * 50)
             store.put(kept, f"word{number} fish")
             if number % 3 == 0:
@@ -185,7 +185,7 @@ def test_totals_stay_right_when_many_put_remove_and_collect_at_once(open_store: 
     assert recount(database, tenant)[2] <= 30_000 < size + 30_000
 
 
-def test_known_urls_and_vectors_that_many_keep_at_once_are_all_there(open_store: Open) -> None:
+def test_concurrently_stored_urls_and_vectors_are_complete(open_store: Open) -> None:
     tenant = uuid4()
     keys = [number.to_bytes(8, "big") for number in range(60)]
 
@@ -201,10 +201,12 @@ def test_known_urls_and_vectors_that_many_keep_at_once_are_all_there(open_store:
     assert open_store(tenant).vectors(keys) == {key: key for key in keys}
 
 
-# Size and time.
+# Size and expiry.
 
 
-def test_the_least_recently_read_go_when_there_is_too_much(open_store: Open, clock: Clock, database: Database) -> None:
+def test_the_least_recently_read_are_evicted_beyond_the_limit(
+    open_store: Open, clock: Clock, database: Database
+) -> None:
     tenant = uuid4()
     store = open_store(tenant, max_bytes=6_000)
     for name in ("one", "two", "three", "four", "five", "six", "seven"):
@@ -218,7 +220,7 @@ def test_the_least_recently_read_go_when_there_is_too_much(open_store: Open, clo
     assert store.stats().tombstones == 7 - store.stats().artifacts > 0
 
 
-def test_a_text_that_is_larger_than_the_store_may_be_drops_nothing(open_store: Open) -> None:
+def test_a_text_larger_than_the_store_drops_nothing(open_store: Open) -> None:
     store = open_store(max_bytes=5_000)
     store.put(artifact(), "x")
     words = " ".join(f"word{number}" for number in range(2_000))
@@ -226,9 +228,7 @@ def test_a_text_that_is_larger_than_the_store_may_be_drops_nothing(open_store: O
     assert store.get(artifact().id) == artifact()
 
 
-def test_more_than_one_batch_expires_in_one_collection(
-    open_store: Open, clock: Clock, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_one_collect_drops_several_batches(open_store: Open, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sweep, "BATCH_SIZE", 2)
     store = open_store()
     for number in range(5):
@@ -239,13 +239,11 @@ def test_more_than_one_batch_expires_in_one_collection(
     assert store.stats().stored_bytes == 0
 
 
-def test_a_tenant_that_does_not_call_is_swept_by_the_calls_of_others(
-    open_store: Open, clock: Clock, database: Database
-) -> None:
+def test_an_inactive_tenant_is_swept_by_the_calls_of_others(open_store: Open, clock: Clock, database: Database) -> None:
     gone, here = uuid4(), uuid4()
     open_store(gone).put(artifact(), "x")
     clock.advance(TTL + sweep.SWEEP_EVERY + 2)
-    for number in range(300):  # other tests' tenants are in this database too
+    for number in range(300):  # the database also has tenants of other tests
         open_store(here).put(artifact(f"id{number}"), "x")
         if recount(database, gone)[0] == 0:
             break
@@ -253,9 +251,7 @@ def test_a_tenant_that_does_not_call_is_swept_by_the_calls_of_others(
     assert code_of(open_store(gone), artifact().id) is Code.EXPIRED_ARTIFACT
 
 
-def test_of_too_many_tombstones_the_latest_stay(
-    open_store: Open, clock: Clock, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_newest_tombstones_are_kept(open_store: Open, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sweep, "MAX_TOMBSTONES", 2)
     store = open_store()
     for number in range(4):
@@ -267,7 +263,7 @@ def test_of_too_many_tombstones_the_latest_stay(
     ] * 2
 
 
-def test_the_expired_go_and_then_the_oldest_until_the_excess_is_gone() -> None:
+def test_the_expired_are_evicted_then_the_oldest() -> None:
     rows = [{"key": key, "size": 10, "last_access": float(key)} for key in range(6)]
     assert choose_evictions(rows, 0, 0.0) == []
     assert choose_evictions(rows, -5, 2.0) == [0, 1]
@@ -283,7 +279,7 @@ LONG = "Zeile 中 😀 \x00 \ud800\n" * 20_000
 
 @pytest.mark.parametrize("start", [0, 1, CHUNK_CHARS - 3, CHUNK_CHARS, 3 * CHUNK_CHARS - 1, len(LONG) - 5, 10**9, -7])
 @pytest.mark.parametrize("length", [0, 1, 8_000, CHUNK_CHARS + 2, 10**9, -4])
-def test_a_part_is_the_stretch_of_the_whole_text(long_store: PostgresStore, start: int, length: int) -> None:
+def test_a_part_is_the_same_range_of_the_text(long_store: PostgresStore, start: int, length: int) -> None:
     found = long_store.part("long", start, start + length)
     begin = min(max(0, start), len(LONG))
     assert (found.start, found.total) == (begin, len(LONG))
@@ -309,7 +305,7 @@ DAMAGES = {
 
 @pytest.fixture(params=DAMAGES)
 def damaged(request: pytest.FixtureRequest, open_store: Open, database: Database) -> tuple[PostgresStore, Artifact]:
-    """A store with one damaged artifact among others, and what it was."""
+    """Return a store with a damaged text among others, and its artifact before the damage."""
     tenant = uuid4()
     store, kept = open_store(tenant), artifact("hurt", text="".join(f"line {n}\n" for n in range(20_000)))
     store.put(kept, "fish")
@@ -320,11 +316,9 @@ def damaged(request: pytest.FixtureRequest, open_store: Open, database: Database
     return store, kept
 
 
-def test_a_damaged_text_is_named_and_set_aside_until_it_is_put_again(
-    damaged: tuple[PostgresStore, Artifact], clock: Clock
-) -> None:
+def test_a_damaged_text_is_marked_until_it_is_put_again(damaged: tuple[PostgresStore, Artifact], clock: Clock) -> None:
     store, kept = damaged
-    assert store.part("hurt", 0, 100).artifact.text == kept.text[:100]  # the chunk that is read is well
+    assert store.part("hurt", 0, 100).artifact.text == kept.text[:100]  # this chunk is undamaged
     for _ in range(2):
         error = failure(lambda: store.get("hurt"))
         assert (error.code, error.facts) == (Code.DAMAGED_ARTIFACT, {"url": kept.url})
@@ -340,19 +334,19 @@ def test_a_damaged_text_is_named_and_set_aside_until_it_is_put_again(
     assert (store.stats().damaged, store.verify().damaged) == (0, ())
 
 
-def test_a_part_of_a_damaged_chunk_is_refused(damaged: tuple[PostgresStore, Artifact]) -> None:
+def test_a_part_of_a_damaged_chunk_is_rejected(damaged: tuple[PostgresStore, Artifact]) -> None:
     store, _ = damaged
     assert failure(lambda: store.part("hurt", CHUNK_CHARS + 5, CHUNK_CHARS + 50)).code is Code.DAMAGED_ARTIFACT
     assert code_of(store, "hurt") is Code.DAMAGED_ARTIFACT
 
 
-def test_a_search_and_the_latest_of_a_url_pass_over_what_is_damaged(damaged: tuple[PostgresStore, Artifact]) -> None:
+def test_damaged_artifacts_are_not_searched_or_recent(damaged: tuple[PostgresStore, Artifact]) -> None:
     store, kept = damaged
     assert [found.id for found in store.search(("fish",), 10)] == ["well"]
     assert store.recent(kept.requested_url, 0) is None
 
 
-def test_a_check_finds_what_is_damaged(damaged: tuple[PostgresStore, Artifact]) -> None:
+def test_verify_finds_damaged_artifacts(damaged: tuple[PostgresStore, Artifact]) -> None:
     store, _ = damaged
     found = store.verify()
     assert (found.checked, found.damaged) == (3, ("hurt", "twin"))
@@ -360,7 +354,7 @@ def test_a_check_finds_what_is_damaged(damaged: tuple[PostgresStore, Artifact]) 
     assert store.get("well").text == artifact().text
 
 
-def test_another_text_under_an_id_leaves_the_first(open_store: Open, database: Database) -> None:
+def test_another_text_under_an_existing_id_is_ignored(open_store: Open, database: Database) -> None:
     tenant = uuid4()
     store = open_store(tenant)
     store.put(artifact(text="first"), "x")

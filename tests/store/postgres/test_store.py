@@ -1,4 +1,4 @@
-"""The store in PostgreSQL keeps the contract against a real server, and tenants apart."""
+"""The contract of stores, tested with a real PostgreSQL server."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def database(database_url: str) -> Iterator[Database]:
 
 
 class TestPostgresStore(StoreContract):
-    """Each test is a tenant of its own in one database, as in life."""
+    """Each test is a separate tenant in one database, as in production."""
 
     @pytest.fixture(autouse=True)
     def shared(self, database: Database) -> None:
@@ -42,7 +42,7 @@ class TestPostgresStore(StoreContract):
         return PostgresStore(self.database, uuid4(), clock, Limits(TTL, 10**9))
 
 
-def test_pruning_takes_no_more_than_it_must_under_the_worst_of_plans(
+def test_pruning_deletes_no_more_than_necessary_under_the_worst_plan(
     database_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(postgres, "MAX_VECTORS", 3)

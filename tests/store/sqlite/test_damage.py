@@ -1,4 +1,4 @@
-"""Damage of the SQLite store: of one text, which is set aside, and of the file, which is replaced and kept."""
+"""Tests of damage in the SQLite store: damaged texts are marked, and a damaged file is moved aside and replaced."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ LONG = noise(100_000)
 
 
 def spoil(folder: Path, sql: str, *values: object) -> None:
-    """Change the file behind the store's back, in a way that SQLite does not notice."""
+    """Change the file by SQL, in a way that SQLite does not detect as damage."""
     with closing(sqlite3.connect(folder / "artifacts.db")) as file, file:
         assert file.execute(sql, values).rowcount
 
@@ -52,7 +52,7 @@ HARM = {
 
 @pytest.mark.parametrize("harm", HARM)
 @pytest.mark.parametrize("read", ["get", "part", "verify", "search", "recent"])
-def test_a_damaged_artifact_is_set_aside_and_healed_by_putting_it_again(
+def test_a_damaged_artifact_is_marked_and_repaired_by_putting_it_again(
     open_store: Open, folder: Path, harm: str, read: str
 ) -> None:
     kept, other = artifact(text=LONG), artifact("other", text="Another text", requested_url="https://other.example/")
@@ -87,7 +87,7 @@ def test_a_damaged_artifact_is_set_aside_and_healed_by_putting_it_again(
     assert (store.verify().damaged, store.stats().damaged) == ((), 0)
 
 
-def test_a_stretch_that_is_sound_is_given_though_another_is_not(open_store: Open, folder: Path) -> None:
+def test_an_undamaged_part_of_a_damaged_text_is_returned(open_store: Open, folder: Path) -> None:
     store = open_store()
     store.put(artifact(text=LONG), "word")
     spoil(folder, FLIPPED, 2)
@@ -95,7 +95,7 @@ def test_a_stretch_that_is_sound_is_given_though_another_is_not(open_store: Open
     assert failure(lambda: store.part(artifact().id, 70_000, 70_001)).code is Code.DAMAGED_ARTIFACT
 
 
-def test_a_damaged_text_is_damaged_for_all_that_share_it(open_store: Open, folder: Path) -> None:
+def test_a_damaged_text_damages_all_artifacts_that_share_it(open_store: Open, folder: Path) -> None:
     store = open_store()
     for name in ("a", "b"):
         store.put(artifact(name, text=LONG), "word")
@@ -109,9 +109,7 @@ def test_a_damaged_text_is_damaged_for_all_that_share_it(open_store: Open, folde
     assert store.stats().contents == 1
 
 
-def test_a_damaged_artifact_can_be_removed_and_expires_as_others_do(
-    open_store: Open, folder: Path, clock: Clock
-) -> None:
+def test_a_damaged_artifact_can_be_removed_and_expires(open_store: Open, folder: Path, clock: Clock) -> None:
     store = open_store()
     for name in ("a", "b"):
         store.put(artifact(name, text=LONG + name), "word")
@@ -158,7 +156,7 @@ RUINS = {
 
 @pytest.fixture
 def full(open_store: Open, folder: Path) -> SqliteStore:
-    """A store with thirty artifacts, that is closed."""
+    """Return a closed store with thirty artifacts."""
     store = open_store()
     for n in range(30):
         store.put(artifact(f"id{n}", text=noise(12_000, n), url=f"https://example.org/{n}"), f"word w{n}")
@@ -168,7 +166,7 @@ def full(open_store: Open, folder: Path) -> SqliteStore:
 
 
 @pytest.mark.parametrize("ruin", RUINS)
-def test_a_ruined_file_is_kept_aside_and_a_new_one_begun(
+def test_a_corrupt_file_is_moved_aside_and_replaced(
     full: SqliteStore, folder: Path, ruin: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     data = bytearray((folder / "artifacts.db").read_bytes())
@@ -190,7 +188,7 @@ def test_a_ruined_file_is_kept_aside_and_a_new_one_begun(
     assert full.get("newer") == artifact("newer")
 
 
-def test_what_is_readable_of_a_damaged_file_is_saved(full: SqliteStore, folder: Path) -> None:
+def test_readable_artifacts_of_a_damaged_file_are_salvaged(full: SqliteStore, folder: Path) -> None:
     path = folder / "artifacts.db"
     with closing(sqlite3.connect(path)) as file:
         (page,) = next(file.execute("SELECT rootpage FROM sqlite_master WHERE name = 'entries_by_request'"))
@@ -206,7 +204,7 @@ def test_what_is_readable_of_a_damaged_file_is_saved(full: SqliteStore, folder: 
 
 
 @pytest.mark.parametrize("version", [1, 3])
-def test_what_is_readable_of_a_damaged_older_file_is_saved(open_store: Open, folder: Path, version: int) -> None:
+def test_readable_artifacts_of_a_damaged_older_file_are_salvaged(open_store: Open, folder: Path, version: int) -> None:
     write_older(folder, version, count=5)
     path = folder / "artifacts.db"
     with closing(sqlite3.connect(path)) as file:
@@ -220,7 +218,7 @@ def test_what_is_readable_of_a_damaged_older_file_is_saved(open_store: Open, fol
     assert store.warning() == "store_replaced"
 
 
-def test_of_many_damaged_files_a_few_are_kept(open_store: Open, folder: Path) -> None:
+def test_only_the_newest_damaged_files_are_kept(open_store: Open, folder: Path) -> None:
     store = open_store()
     for n in range(MAX_DAMAGED_FILES + 3):
         store.close()
@@ -230,7 +228,7 @@ def test_of_many_damaged_files_a_few_are_kept(open_store: Open, folder: Path) ->
     assert names == ["artifacts.db", *(f"artifacts.db.damaged-{n}" for n in (4, 5, 6))]
 
 
-def test_what_lay_beside_a_damaged_file_is_not_taken_for_the_new_ones(full: SqliteStore, folder: Path) -> None:
+def test_the_journal_of_a_damaged_file_is_not_applied_to_the_new_file(full: SqliteStore, folder: Path) -> None:
     (folder / "artifacts.db").write_bytes(b"not a database " * 1_000)
     journal = b"\xd9\xd5\x05\xf9\x20\xa1\x63\xd7" + Random(1).randbytes(9_000)
     (folder / "artifacts.db-journal").write_bytes(journal)
@@ -239,7 +237,7 @@ def test_what_lay_beside_a_damaged_file_is_not_taken_for_the_new_ones(full: Sqli
     assert not (folder / "artifacts.db-journal").exists()
 
 
-def test_stores_that_find_the_damage_at_once_share_the_new_file(
+def test_stores_that_detect_damage_concurrently_share_the_new_file(
     open_store: Open, folder: Path, full: SqliteStore
 ) -> None:
     for attempt in range(5):
@@ -265,7 +263,9 @@ def test_stores_that_find_the_damage_at_once_share_the_new_file(
     assert len(list(folder.glob("*.damaged-*"))) == MAX_DAMAGED_FILES
 
 
-def test_no_flipped_byte_brings_a_raw_exception_or_wrong_text(full: SqliteStore, folder: Path, tmp_path: Path) -> None:
+def test_flipped_bytes_cause_neither_foreign_exceptions_nor_wrong_text(
+    full: SqliteStore, folder: Path, tmp_path: Path
+) -> None:
     whole = (folder / "artifacts.db").read_bytes()
     random = Random(3)
     for attempt in range(40):
@@ -289,7 +289,7 @@ def test_no_flipped_byte_brings_a_raw_exception_or_wrong_text(full: SqliteStore,
 
 
 def failure_of(call: Callable[[], object]) -> str:
-    """What a call fails with, "" when it does not."""
+    """Return the message of the KeyholeError that a call raises, or ""."""
     try:
         call()
     except KeyholeError as error:
@@ -298,14 +298,14 @@ def failure_of(call: Callable[[], object]) -> str:
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root reads everything")
-def test_a_file_that_may_not_be_read_is_no_damage(full: SqliteStore, folder: Path) -> None:
+def test_an_unreadable_file_is_not_damage(full: SqliteStore, folder: Path) -> None:
     (folder / "artifacts.db").chmod(0)
     assert failure(lambda: full.list(1)).code is Code.STORE_UNAVAILABLE
     (folder / "artifacts.db").chmod(0o600)
     assert len(full.list(100)) == 30
 
 
-def test_only_a_file_that_sqlite_finds_wrong_is_damaged() -> None:
+def test_only_corruption_codes_are_damage() -> None:
     codes = {code: code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB) for code in range(1, 27)}
     for code, damaged in codes.items():
         error = sqlite3.DatabaseError("so")
@@ -329,7 +329,7 @@ def tables_of_another_format(path: Path) -> None:
 
 
 @pytest.mark.parametrize("harm", [words_of_another_format, words_that_are_no_index, tables_of_another_format])
-def test_damage_that_sqlite_has_no_code_for_is_known_by_its_message(
+def test_damage_without_an_error_code_is_detected_by_its_message(
     full: SqliteStore, folder: Path, harm: Callable[[Path], None]
 ) -> None:
     harm(folder / "artifacts.db")
@@ -338,14 +338,14 @@ def test_damage_that_sqlite_has_no_code_for_is_known_by_its_message(
     assert (full.get("new"), full.warning()) == (artifact("new"), "store_replaced")
 
 
-def test_a_statement_that_is_wrong_is_no_damage(full: SqliteStore, folder: Path) -> None:
+def test_an_invalid_statement_is_not_damage(full: SqliteStore, folder: Path) -> None:
     full.list(1)
     with closing(sqlite3.connect(folder / "artifacts.db")) as file, pytest.raises(sqlite3.Error) as raised:
         file.execute("SELECT nothing FROM nowhere")
     assert not is_damage(raised.value)
 
 
-def test_a_check_looks_at_the_file_around_the_texts_too(full: SqliteStore, folder: Path) -> None:
+def test_verify_also_checks_the_file(full: SqliteStore, folder: Path) -> None:
     assert (full.verify().checked, full.verify().file) == (30, "whole")
     full.close()
     data = bytearray((folder / "artifacts.db").read_bytes())
@@ -356,7 +356,7 @@ def test_a_check_looks_at_the_file_around_the_texts_too(full: SqliteStore, folde
     assert (full.verify().file, full.warning()) == ("whole", "store_replaced")
 
 
-def test_a_look_that_is_interrupted_says_that_it_is_not_finished(full: SqliteStore, folder: Path) -> None:
+def test_an_interrupted_integrity_check_is_unfinished(full: SqliteStore, folder: Path) -> None:
     with closing(sqlite3.connect(folder / "artifacts.db")) as file:
         db = Database(file)
         assert check_integrity(db)
@@ -366,7 +366,7 @@ def test_a_look_that_is_interrupted_says_that_it_is_not_finished(full: SqliteSto
         assert next(file.execute("SELECT count(*) FROM entries")) == (30,)
 
 
-def test_a_file_that_is_empty_is_a_new_one(open_store: Open, folder: Path) -> None:
+def test_an_empty_file_is_treated_as_new(open_store: Open, folder: Path) -> None:
     (folder / "artifacts.db").touch()
     store = open_store()
     store.put(artifact(), "x")

@@ -1,4 +1,4 @@
-"""Which artifacts go, by age and by size, decided without any clock or file."""
+"""Tests of choosing the artifacts to evict by age and size."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from keyhole.store.sqlite.space import Candidate, choose_evictions
 ROWS = [Candidate(key, 10, float(key)) for key in (1, 2, 3, 4)]
 
 
-def test_all_that_expired_goes_and_then_the_longest_unread_until_the_rest_fits() -> None:
+def test_the_expired_are_evicted_then_the_least_recently_read() -> None:
     assert choose_evictions(ROWS, 0, expired_before=0.0) == []
     assert choose_evictions(ROWS, -5, expired_before=2.0) == [1]
     assert choose_evictions(ROWS, 0, expired_before=2.5) == [1, 2]
@@ -21,18 +21,18 @@ def test_all_that_expired_goes_and_then_the_longest_unread_until_the_rest_fits()
     assert choose_evictions([], 10, expired_before=0.0) == []
 
 
-def test_what_has_just_been_put_stays() -> None:
+def test_the_artifact_just_put_is_not_evicted() -> None:
     assert choose_evictions(ROWS, 10**9, expired_before=10.0, protected_key=3) == [1, 2, 4]
 
 
-def test_the_order_of_access_counts_and_not_the_clock() -> None:
+def test_eviction_follows_the_order_of_access_rather_than_the_clock() -> None:
     back = [Candidate(1, 10, 900.0), Candidate(2, 10, 5.0), Candidate(3, 10, 6.0)]
     assert choose_evictions(back, 5, expired_before=0.0) == [1]
     assert choose_evictions(back, 0, expired_before=5.5) == [2]
 
 
 @given(st.lists(st.tuples(st.integers(1, 50), st.floats(0, 9))), st.integers(-9, 400), st.floats(0, 9))
-def test_no_more_goes_than_must(rows: list[tuple[int, float]], excess: int, before: float) -> None:
+def test_no_more_is_evicted_than_necessary(rows: list[tuple[int, float]], excess: int, before: float) -> None:
     held = [Candidate(key, size, access) for key, (size, access) in enumerate(rows, start=1)]
     gone = choose_evictions(held, excess, before)
     young = [each for each in held if each.key in gone and each.last_access >= before]

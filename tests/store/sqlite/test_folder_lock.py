@@ -1,4 +1,4 @@
-"""The gate in front of the store's file: many pass together, or one alone."""
+"""Tests of the folder lock: shared and exclusive."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from keyhole.store.sqlite.folder_lock import lock_folder
 
 
-def test_many_pass_together_and_nobody_beside_one_alone(tmp_path: Path) -> None:
+def test_shared_locks_coexist_and_an_exclusive_lock_excludes_all(tmp_path: Path) -> None:
     with lock_folder(tmp_path, 0.0), lock_folder(tmp_path, 0.0), pytest.raises(TimeoutError):  # noqa: SIM117 - they must be held
         with lock_folder(tmp_path, 0.02, exclusive=True):
             pass
@@ -21,7 +21,7 @@ def test_many_pass_together_and_nobody_beside_one_alone(tmp_path: Path) -> None:
         pass
 
 
-def test_it_leaves_nothing_behind_and_needs_its_folder(tmp_path: Path) -> None:
+def test_the_lock_leaves_no_file_and_needs_the_folder(tmp_path: Path) -> None:
     with lock_folder(tmp_path, 0.0):
         assert list(tmp_path.iterdir()) == []
     with pytest.raises(FileNotFoundError), lock_folder(tmp_path / "none", 0.0):

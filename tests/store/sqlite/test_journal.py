@@ -1,4 +1,4 @@
-"""An empty journal beside a database is removed; one that somebody writes is left alone, and so is all else."""
+"""Tests of removing an empty journal that a killed process left."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def connection(path: Path) -> Iterator[sqlite3.Connection]:
 
 
 @pytest.mark.parametrize("content", [b"", bytes(512), bytes(5_000)])
-def test_a_journal_with_nothing_in_it_is_removed(path: Path, connection: sqlite3.Connection, content: bytes) -> None:
+def test_an_empty_journal_is_removed(path: Path, connection: sqlite3.Connection, content: bytes) -> None:
     path.with_name("a.db-journal").write_bytes(content)
     remove_empty_journal(connection, path)
     assert [each.name for each in path.parent.iterdir()] == ["a.db"]
@@ -40,7 +40,7 @@ def test_without_a_journal_nothing_is_written(path: Path, connection: sqlite3.Co
     assert (path.stat().st_mtime_ns, path.read_bytes()) == before
 
 
-def test_the_journal_of_one_who_writes_is_neither_touched_nor_waited_for(
+def test_the_journal_of_an_active_writer_is_left_alone_without_waiting(
     path: Path, connection: sqlite3.Connection
 ) -> None:
     with closing(sqlite3.connect(path, isolation_level=None)) as writer:

@@ -1,4 +1,4 @@
-"""The SQLite file's tables: files of every released version are brought up whole, newer and strange ones are not."""
+"""Tests of the SQLite schema: older files are migrated completely, newer files are rejected."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ OLDER = range(1, SCHEMA_VERSION)
 
 
 @pytest.mark.parametrize("journal", ["delete", "wal"])
-def test_a_file_of_a_newer_keyhole_is_refused_and_left_as_it_is(open_store: Open, folder: Path, journal: str) -> None:
+def test_a_file_of_a_newer_keyhole_is_rejected_unchanged(open_store: Open, folder: Path, journal: str) -> None:
     with closing(sqlite3.connect(folder / "artifacts.db")) as newer:
         newer.execute(f"PRAGMA journal_mode = {journal}")
         newer.executescript(f"CREATE TABLE artifacts (id); PRAGMA user_version = {SCHEMA_VERSION + 1};")
@@ -40,7 +40,7 @@ def test_a_file_of_a_newer_keyhole_is_refused_and_left_as_it_is(open_store: Open
 
 @pytest.mark.parametrize("version", OLDER)
 @pytest.mark.parametrize("beside", [False, True])
-def test_a_file_of_every_older_schema_keeps_all_it_holds(
+def test_a_file_of_any_older_schema_keeps_its_contents(
     open_store: Open, folder: Path, version: int, beside: bool
 ) -> None:
     write_older(folder, version, beside=beside, count=3)
@@ -60,7 +60,7 @@ def test_a_file_of_every_older_schema_keeps_all_it_holds(
 
 
 @pytest.mark.parametrize("version", OLDER)
-def test_what_was_read_longest_ago_stays_the_first_to_go(open_store: Open, folder: Path, version: int) -> None:
+def test_migration_preserves_the_order_of_access(open_store: Open, folder: Path, version: int) -> None:
     write_older(folder, version, count=5)
     open_store().list(1)
     with closing(sqlite3.connect(folder / "artifacts.db")) as file:
@@ -68,7 +68,7 @@ def test_what_was_read_longest_ago_stays_the_first_to_go(open_store: Open, folde
     assert order == ["id4", "id3", "id2", "id1", artifact().id]
 
 
-def test_a_new_file_and_those_that_were_brought_up_have_the_same_tables(open_store: Open, folder: Path) -> None:
+def test_new_and_migrated_files_have_the_same_tables(open_store: Open, folder: Path) -> None:
     def tables() -> set[tuple[str, str]]:
         store = open_store()
         store.list(1)
@@ -86,7 +86,7 @@ def test_a_new_file_and_those_that_were_brought_up_have_the_same_tables(open_sto
             assert tables() == new
 
 
-def test_files_of_every_older_schema_are_searched_as_before(open_store: Open, folder: Path) -> None:
+def test_migrated_files_are_searched_as_before(open_store: Open, folder: Path) -> None:
     for version in OLDER:
         write_older(folder, version, count=2)
         store = open_store()
@@ -96,7 +96,7 @@ def test_files_of_every_older_schema_are_searched_as_before(open_store: Open, fo
 
 
 @pytest.mark.parametrize("version", OLDER)
-def test_an_older_keyhole_that_has_the_file_open_fails_and_spoils_nothing(
+def test_an_older_keyhole_with_the_file_open_fails_without_changes(
     open_store: Open, folder: Path, version: int
 ) -> None:
     write_older(folder, version)
@@ -111,10 +111,10 @@ def test_an_older_keyhole_that_has_the_file_open_fails_and_spoils_nothing(
         assert store.get(artifact().id) == kept
 
 
-def test_a_file_that_cannot_be_brought_up_is_left_as_it_is(open_store: Open, folder: Path) -> None:
+def test_a_failed_migration_leaves_the_file_unchanged(open_store: Open, folder: Path) -> None:
     write_older(folder, 1)
     with closing(sqlite3.connect(folder / "artifacts.db")) as old, old:
-        old.execute("ALTER TABLE artifacts ADD COLUMN notes TEXT")  # a later step fails on it
+        old.execute("ALTER TABLE artifacts ADD COLUMN notes TEXT")  # makes a later migration fail
     before = files(folder)
     store = open_store()
     for _ in range(2):
@@ -139,7 +139,7 @@ SqliteStore(Path(sys.argv[2]), lambda: 1_700_000_000.0, 1e9, 10**9).list(1)
 """
 
 
-def test_a_migration_that_is_killed_leaves_the_file_to_the_next_start(open_store: Open, folder: Path) -> None:
+def test_a_killed_migration_is_repeated_at_the_next_start(open_store: Open, folder: Path) -> None:
     write_older(folder, 3, count=40)
     run = subprocess.run([sys.executable, "-c", KILLED, SOURCE, str(folder)], timeout=60, check=False)
     assert run.returncode == -9
@@ -152,7 +152,7 @@ def test_a_migration_that_is_killed_leaves_the_file_to_the_next_start(open_store
     assert store.warning() == ""
 
 
-def test_another_process_that_brings_the_file_up_is_waited_for_and_no_damage(
+def test_a_migration_by_another_process_is_not_damage(
     open_store: Open, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("keyhole.store.sqlite.schema.BUSY_TIMEOUT", 0.05)
@@ -166,7 +166,7 @@ def test_another_process_that_brings_the_file_up_is_waited_for_and_no_damage(
     assert [path.name for path in folder.iterdir()] == ["artifacts.db"]
 
 
-def test_a_log_is_written_ahead_only_where_sqlite_does_it_safely(open_store: Open, folder: Path) -> None:
+def test_wal_is_used_only_with_a_safe_sqlite(open_store: Open, folder: Path) -> None:
     assert journal_mode((3, 40, 1)) == journal_mode((3, 51, 2)) == "DELETE"
     assert journal_mode(SAFE_WAL_VERSION) == journal_mode((3, 52, 0)) == journal_mode((4, 0, 0)) == "WAL"
     open_store().put(artifact(), "x")
@@ -175,17 +175,17 @@ def test_a_log_is_written_ahead_only_where_sqlite_does_it_safely(open_store: Ope
     assert used == journal_mode(sqlite3.sqlite_version_info).lower()
 
 
-def test_an_unknown_id_stays_unknown_in_a_file_that_was_brought_up(open_store: Open, folder: Path) -> None:
+def test_an_unknown_id_stays_unknown_after_a_migration(open_store: Open, folder: Path) -> None:
     write_older(folder, 1)
     assert code_of(open_store(), "never") is Code.UNKNOWN_ARTIFACT
 
 
-def test_a_file_is_judged_by_one_state_of_it_though_another_process_makes_its_tables(folder: Path) -> None:
+def test_the_version_is_read_in_one_transaction(folder: Path) -> None:
     path = folder / "artifacts.db"
     refused = []
 
     def interrupt(statement: str) -> None:
-        """Between the look at the version and the one at the tables."""
+        """Write to the file between the reads of the version and of the tables."""
         if not statement.startswith("SELECT name"):
             return
         with closing(sqlite3.connect(path, timeout=0)) as other:

@@ -1,4 +1,4 @@
-"""The size of the SQLite store: what is really used, what goes for it, and what is given back."""
+"""Tests of the size of the SQLite store: used bytes, eviction, and shrinking the file."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from tests.support.store_contract import DAY, TTL, code_of
 from tests.support.stores import Open, failure, noise
 
 BARE = 160_000
-"""Bytes that an empty file and the search words of a few artifacts take, at most."""
+"""Maximum bytes of an empty file with the search words of a few artifacts."""
 PAGE = 130_000
-"""Bytes that an artifact of a hundred thousand characters takes, at most."""
+"""Maximum bytes of an artifact of a hundred thousand characters."""
 CHARS = 100_000
 
 
 def put_pages(store: Store, clock: Clock, count: int, *, step: float = DAY, start: int = 0) -> None:
-    """Keep pages of a size, one after the other; the first is `page0`."""
+    """Put `count` pages of CHARS characters named `page{start}` and so on, `step` seconds apart."""
     for n in range(start, start + count):
         page = artifact(f"page{n}", noise(CHARS, n), url=f"https://example.org/{n}", fetched_at=clock.now)
         store.put(page, f"word w{n}")
@@ -35,7 +35,7 @@ def kept(store: Store) -> set[str]:
     return {row.id for row in store.list(1_000)}
 
 
-def test_beyond_its_size_the_least_recently_read_go_first_and_name_their_url(open_store: Open, clock: Clock) -> None:
+def test_the_least_recently_read_are_evicted_first_and_leave_their_url(open_store: Open, clock: Clock) -> None:
     store = open_store(max_bytes=BARE + 4 * PAGE)
     put_pages(store, clock, 4)
     store.part("page0", 5, 9)
@@ -50,7 +50,7 @@ def test_beyond_its_size_the_least_recently_read_go_first_and_name_their_url(ope
     assert store.stats().stored_bytes <= store.stats().max_bytes
 
 
-def test_what_is_counted_is_what_is_stored(open_store: Open, folder: Path) -> None:
+def test_stored_bytes_are_the_used_pages_of_the_file(open_store: Open, folder: Path) -> None:
     store = open_store(max_bytes=10**7)
     before = store.stats().stored_bytes
     store.put(artifact("a", "the same words " * 100_000), "x")
@@ -65,7 +65,7 @@ def test_what_is_counted_is_what_is_stored(open_store: Open, folder: Path) -> No
     assert store.stats().stored_bytes <= (folder / "artifacts.db").stat().st_size
 
 
-def test_the_count_is_right_after_the_process_was_killed(open_store: Open, folder: Path) -> None:
+def test_stored_bytes_are_right_after_a_kill(open_store: Open, folder: Path) -> None:
     store = open_store()
     store.put(artifact("a", noise(CHARS)), "x")
     with closing(sqlite3.connect(folder / "artifacts.db")) as file:
@@ -86,7 +86,7 @@ def test_vectors_and_keys_of_urls_leave_room_for_artifacts(open_store: Open, clo
     assert set(store.vectors([bytes([19, n]) for n in range(50)])) == {bytes([19, n]) for n in range(50)}
 
 
-def test_a_text_larger_than_the_whole_store_is_not_said_to_be_kept(open_store: Open, clock: Clock) -> None:
+def test_a_text_larger_than_the_whole_store_is_rejected(open_store: Open, clock: Clock) -> None:
     store = open_store(max_bytes=BARE + 2 * PAGE)
     put_pages(store, clock, 2)
     huge = artifact("huge", noise(BARE + 3 * PAGE))
@@ -94,7 +94,7 @@ def test_a_text_larger_than_the_whole_store_is_not_said_to_be_kept(open_store: O
     assert kept(store) == {"page0", "page1"}, "and nothing else had to go for it"
 
 
-def test_what_has_just_been_put_never_goes_for_itself(open_store: Open, clock: Clock) -> None:
+def test_the_last_put_is_never_evicted(open_store: Open, clock: Clock) -> None:
     store = open_store(max_bytes=BARE)
     put_pages(store, clock, 3)
     assert kept(store) == {"page2"}
@@ -106,7 +106,7 @@ def test_a_store_whose_limit_was_lowered_shrinks_when_it_collects(open_store: Op
     assert {"page3", "page4"} <= kept(open_store()) <= {"page2", "page3", "page4"}
 
 
-def test_a_clock_that_was_set_back_makes_nothing_new_go_first(open_store: Open, clock: Clock) -> None:
+def test_a_clock_that_was_set_back_does_not_evict_new_artifacts_first(open_store: Open, clock: Clock) -> None:
     store = open_store(max_bytes=BARE + 3 * PAGE)
     put_pages(store, clock, 3)
     clock.advance(-400 * DAY)
@@ -118,7 +118,7 @@ def test_a_clock_that_was_set_back_makes_nothing_new_go_first(open_store: Open, 
     assert store.collect() == 0
 
 
-def test_what_expired_out_of_order_goes_when_it_is_collected(open_store: Open, clock: Clock) -> None:
+def test_collect_drops_artifacts_that_expired_out_of_order(open_store: Open, clock: Clock) -> None:
     store = open_store()
     clock.advance(50 * DAY)
     put_pages(store, clock, 1, step=0)
@@ -129,7 +129,7 @@ def test_what_expired_out_of_order_goes_when_it_is_collected(open_store: Open, c
     assert kept(store) == {"page0"}
 
 
-def test_what_was_read_within_the_last_minutes_goes_last(open_store: Open, clock: Clock) -> None:
+def test_artifacts_read_within_the_last_minutes_are_evicted_last(open_store: Open, clock: Clock) -> None:
     store = open_store(max_bytes=BARE + 3 * PAGE)
     put_pages(store, clock, 3, step=10)
     clock.advance(150)
@@ -139,7 +139,7 @@ def test_what_was_read_within_the_last_minutes_goes_last(open_store: Open, clock
     assert "page1" not in kept(store)
 
 
-def test_the_room_of_dropped_artifacts_is_given_back(open_store: Open, folder: Path, clock: Clock) -> None:
+def test_the_file_shrinks_after_artifacts_are_dropped(open_store: Open, folder: Path, clock: Clock) -> None:
     store = open_store()
     put_pages(store, clock, 100, step=1)
     assert (folder / "artifacts.db").stat().st_size > 100 * CHARS
@@ -151,7 +151,7 @@ def test_the_room_of_dropped_artifacts_is_given_back(open_store: Open, folder: P
     assert store.verify().checked == 1
 
 
-def test_puts_alone_give_room_back_little_by_little(open_store: Open, folder: Path, clock: Clock) -> None:
+def test_puts_shrink_the_file_gradually(open_store: Open, folder: Path, clock: Clock) -> None:
     store = open_store()
     put_pages(store, clock, 80, step=1)
     size = (folder / "artifacts.db").stat().st_size
@@ -161,9 +161,7 @@ def test_puts_alone_give_room_back_little_by_little(open_store: Open, folder: Pa
     assert (folder / "artifacts.db").stat().st_size < size
 
 
-def test_a_file_from_before_room_was_given_back_is_written_anew_when_it_is_collected(
-    open_store: Open, folder: Path, clock: Clock
-) -> None:
+def test_collect_vacuums_a_file_without_incremental_vacuum(open_store: Open, folder: Path, clock: Clock) -> None:
     store = open_store()
     put_pages(store, clock, 80, step=1)
     store.close()
@@ -178,9 +176,7 @@ def test_a_file_from_before_room_was_given_back_is_written_anew_when_it_is_colle
     assert store.get("page79").text == noise(CHARS, 79)
 
 
-def test_of_more_tombstones_than_are_kept_the_oldest_go(
-    open_store: Open, clock: Clock, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_oldest_tombstones_are_dropped(open_store: Open, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
     assert MAX_TOMBSTONES >= 1_000
     monkeypatch.setattr("keyhole.store.sqlite.rows.MAX_TOMBSTONES", 3)
     store = open_store()

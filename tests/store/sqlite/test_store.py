@@ -1,4 +1,4 @@
-"""The store in SQLite keeps the contract, shares its file, survives its disk and keeps within its size."""
+"""Tests of the SQLite store: the contract, sharing its file, and failures of the disk."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_nothing_is_opened_before_the_first_use(open_store: Open, folder: Path) 
     assert files(folder) == {}
 
 
-def test_what_one_store_keeps_another_reads(open_store: Open) -> None:
+def test_one_store_reads_what_another_writes(open_store: Open) -> None:
     writer, reader = open_store(), open_store()
     assert reader.list(10) == ()
     writer.put(artifact(), "x")
@@ -53,7 +53,7 @@ def test_what_one_store_keeps_another_reads(open_store: Open) -> None:
     assert code_of(writer, artifact().id) is Code.UNKNOWN_ARTIFACT
 
 
-def test_what_was_kept_is_there_after_a_restart(open_store: Open) -> None:
+def test_artifacts_survive_a_restart(open_store: Open) -> None:
     first = open_store()
     first.put(artifact(), "word")
     first.close()
@@ -62,7 +62,7 @@ def test_what_was_kept_is_there_after_a_restart(open_store: Open) -> None:
     assert second.search(("word",), 1) == (artifact(),)
 
 
-def test_a_store_can_be_closed_before_it_was_used_and_twice(open_store: Open) -> None:
+def test_a_store_can_be_closed_unused_and_twice(open_store: Open) -> None:
     store = open_store()
     store.close()
     store.put(artifact(), "x")
@@ -89,7 +89,7 @@ store.close()
 """
 
 
-def test_processes_that_write_at_once_lose_nothing(open_store: Open, folder: Path) -> None:
+def test_concurrent_writers_lose_nothing(open_store: Open, folder: Path) -> None:
     names, count = ("left", "right", "third"), 12
     writers = [
         subprocess.Popen(
@@ -119,7 +119,7 @@ def test_processes_that_write_at_once_lose_nothing(open_store: Open, folder: Pat
     assert len(store.search((f"w{count - 1}",), 1_000)) == len(names)
 
 
-def test_an_artifact_and_its_words_are_kept_together_or_not_at_all(open_store: Open, folder: Path) -> None:
+def test_an_artifact_and_its_words_are_stored_atomically(open_store: Open, folder: Path) -> None:
     store = open_store()
     store.put(artifact("first"), "word")
     with closing(sqlite3.connect(folder / "artifacts.db")) as other:
@@ -133,7 +133,7 @@ def test_an_artifact_and_its_words_are_kept_together_or_not_at_all(open_store: O
 # URLs that were seen.
 
 
-def test_urls_seen_are_known_after_a_restart_and_to_other_processes(open_store: Open) -> None:
+def test_url_keys_survive_a_restart_and_are_shared(open_store: Open) -> None:
     first, other = open_store(), open_store()
     assert not other.remembers(b"key")
     first.remember([b"key"])
@@ -142,9 +142,7 @@ def test_urls_seen_are_known_after_a_restart_and_to_other_processes(open_store: 
     assert open_store().remembers(b"key")
 
 
-def test_of_more_urls_than_are_kept_the_longest_unseen_are_forgotten(
-    open_store: Open, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_least_recently_seen_urls_are_forgotten(open_store: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("keyhole.store.sqlite.store.MAX_KNOWN_URLS", 3)
     store = open_store()
     for key in (b"a", b"b", b"c", b"a", b"d"):
@@ -155,7 +153,7 @@ def test_of_more_urls_than_are_kept_the_longest_unseen_are_forgotten(
 # Vectors of passages.
 
 
-def test_vectors_are_known_after_a_restart(open_store: Open) -> None:
+def test_vectors_survive_a_restart(open_store: Open) -> None:
     first = open_store()
     first.keep_vectors({b"key": b"vector"})
     first.close()
@@ -165,7 +163,7 @@ def test_vectors_are_known_after_a_restart(open_store: Open) -> None:
 # The disk.
 
 
-def test_a_folder_that_is_not_there_makes_every_call_fail_by_name_until_it_is(open_store: Open, folder: Path) -> None:
+def test_every_call_fails_while_the_folder_is_missing(open_store: Open, folder: Path) -> None:
     store = open_store()
     folder.rmdir()
     calls: list[Callable[[], object]] = [
@@ -192,15 +190,13 @@ def test_a_folder_that_is_not_there_makes_every_call_fail_by_name_until_it_is(op
     assert store.get(artifact().id) == artifact()
 
 
-def test_a_folder_that_is_a_file_makes_a_call_fail_by_name(open_store: Open, folder: Path) -> None:
+def test_a_file_in_place_of_the_folder_makes_a_call_fail(open_store: Open, folder: Path) -> None:
     folder.rmdir()
     folder.write_text("not a folder")
     assert failure(lambda: open_store().put(artifact(), "x")).code is Code.STORE_UNAVAILABLE
 
 
-def test_a_disk_that_goes_away_under_an_open_store_and_comes_back_empty_works_again(
-    open_store: Open, folder: Path
-) -> None:
+def test_an_open_store_works_again_on_a_disk_that_returns_empty(open_store: Open, folder: Path) -> None:
     store = open_store()
     store.put(artifact("before"), "x")
     shutil.rmtree(folder)
@@ -212,7 +208,7 @@ def test_a_disk_that_goes_away_under_an_open_store_and_comes_back_empty_works_ag
     assert code_of(store, "before") is Code.UNKNOWN_ARTIFACT
 
 
-def test_a_disk_that_comes_back_with_its_file_is_read_again(open_store: Open, folder: Path) -> None:
+def test_an_open_store_reads_a_disk_that_returns_with_its_file(open_store: Open, folder: Path) -> None:
     store = open_store()
     store.put(artifact("before"), "x")
     away = folder.rename(folder.with_name("unmounted"))
@@ -222,7 +218,7 @@ def test_a_disk_that_comes_back_with_its_file_is_read_again(open_store: Open, fo
     assert {row.id for row in store.list(10)} == {"before", "after"}
 
 
-def test_a_file_that_cannot_be_written_makes_a_call_fail_by_name(open_store: Open, folder: Path) -> None:
+def test_a_file_that_cannot_be_written_makes_a_call_fail(open_store: Open, folder: Path) -> None:
     (folder / "artifacts.db").mkdir()
     store = open_store()
     assert failure(lambda: store.put(artifact(), "x")).code is Code.STORE_UNAVAILABLE
@@ -230,7 +226,7 @@ def test_a_file_that_cannot_be_written_makes_a_call_fail_by_name(open_store: Ope
     store.put(artifact(), "x")
 
 
-def test_a_search_reads_lists_and_not_the_words_of_every_artifact(open_store: Open, folder: Path) -> None:
+def test_a_search_reads_posting_lists_only(open_store: Open, folder: Path) -> None:
     store = open_store()
     for n in range(30):
         store.put(artifact(f"n{n}"), "word" if n else "word rare")
@@ -239,7 +235,7 @@ def test_a_search_reads_lists_and_not_the_words_of_every_artifact(open_store: Op
     assert store.search(("rare", "word"), 1)[0].id == "n0"
 
 
-def test_a_file_that_another_process_holds_locked_is_waited_for_and_then_named(
+def test_a_locked_file_makes_a_call_fail_after_a_wait(
     open_store: Open, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("keyhole.store.sqlite.schema.BUSY_TIMEOUT", 0.05)

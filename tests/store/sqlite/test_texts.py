@@ -1,4 +1,4 @@
-"""Texts in chunks: any stretch of any text is what was kept, or nothing."""
+"""Tests of texts in SQLite: any range of a text is returned unchanged, or not at all."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def kept(db: Database, packed: PackedText) -> Content:
 
 
 @given(text=TEXTS, chunk=st.integers(1, 9), start=st.integers(0, 60), length=st.integers(0, 60))
-def test_any_stretch_of_any_text_is_given_back(text: str, chunk: int, start: int, length: int) -> None:
+def test_any_range_of_any_text_is_returned(text: str, chunk: int, start: int, length: int) -> None:
     db, packed = database(), pack(text, chunk)
     content = kept(db, packed)
     assert read_text(db, content) == text
@@ -38,7 +38,7 @@ def test_any_stretch_of_any_text_is_given_back(text: str, chunk: int, start: int
 
 
 @given(text=st.text(min_size=30, max_size=90), chunk=st.integers(1, 9), data=st.data())
-def test_a_changed_byte_is_never_given_back(text: str, chunk: int, data: st.DataObject) -> None:
+def test_a_changed_byte_is_never_returned(text: str, chunk: int, data: st.DataObject) -> None:
     db = database()
     content = kept(db, pack(text, chunk))
     other = kept(db, pack(text[::-1] + "x", chunk))
@@ -55,7 +55,7 @@ def test_a_changed_byte_is_never_given_back(text: str, chunk: int, data: st.Data
     db.close()
 
 
-def test_a_stretch_reads_only_the_chunks_it_lies_in() -> None:
+def test_a_range_reads_only_its_chunks() -> None:
     db = database()
     content = kept(db, pack("0123456789" * 100, 10))
     db.execute("DELETE FROM chunks WHERE key NOT IN (?, ?)", [(content.key << 24) + 50, (content.key << 24) + 51])
