@@ -23,8 +23,8 @@ OWNER: Final = "OWNER"
 """Placeholder for the account that will hold the public repository. The registry lets only that account publish under
 the name; docs/packaging.md says where it stands and `tests/packaging/test_packaging.py` that it stands nowhere else."""
 
-NAME: Final = f"io.github.{OWNER}/keyhole-mcp"
-DISTRIBUTION: Final = "keyhole-mcp"
+NAME: Final = f"io.github.{OWNER}/keyhole-reader"
+DISTRIBUTION: Final = "keyhole-reader"
 TITLE: Final = "Keyhole"
 DESCRIPTION: Final = "Bounded web retrieval: the passages that answer, the full text kept, the exact next call."
 """At most 100 characters, which is all the registry takes."""

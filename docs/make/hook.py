@@ -37,12 +37,12 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
     """A page with its parts made anew and its links those of the site."""
     sys.path.insert(0, str(ROOT))
     try:
-        from tests.support.documentation import rendered
+        from tests.support.documentation import render_blocks
     finally:
         sys.path.pop(0)
     names = {name: source for source, name in ELSEWHERE.items()}
     source = names.get(page.file.src_uri, f"docs/{page.file.src_uri}")
-    return linked(rendered(markdown), source, page.file.src_uri)
+    return linked(render_blocks(markdown), source, page.file.src_uri)
 
 
 def linked(markdown: str, source: str, name: str) -> str:

@@ -38,14 +38,14 @@ OF_THE_MACHINE: Final = frozenset({"doctor"})
 def main(names: list[str]) -> int:
     """Draw these, by default all; 1 when one that was named could not be drawn."""
     sys.path.insert(0, str(ROOT))
-    from tests.support.console import installation, known, printed
+    from tests.support.console import temporary_installation, is_valid_command, run_command
 
-    missing = [name for name in names or COMMANDS if not known(COMMANDS[name])]
+    missing = [name for name in names or COMMANDS if not is_valid_command(COMMANDS[name])]
     for name in (name for name in names or COMMANDS if name not in missing):
-        with installation(columns=WIDTH, colours=True) as home:
+        with temporary_installation(columns=WIDTH, colours=True) as home:
             for command in BEFORE.get(name, ()):
-                printed(command)
-            written = drawn(COMMANDS[name], anywhere(printed(COMMANDS[name]), home))
+                run_command(command)
+            written = drawn(COMMANDS[name], anywhere(run_command(COMMANDS[name]), home))
         SHOTS.mkdir(exist_ok=True)
         (SHOTS / f"{name}.svg").write_text(written, encoding="utf-8")
         print(f"docs/shots/{name}.svg", len(written))

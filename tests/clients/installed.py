@@ -46,7 +46,7 @@ def _pip(steps: Steps, stage: Stage, wheel: Path) -> None:
     programs = folder / "bin"
     pip = [programs / "python", "-m", "pip", "install", "--quiet"]
     run([*pip, wheel], stage.scratch)
-    _try(steps, stage, "pip", [programs / "keyhole-mcp"], [programs / "keyhole"])
+    _try(steps, stage, "pip", [programs / "keyhole-reader"], [programs / "keyhole"])
     shown = run([programs / "keyhole", "demo"], stage.scratch, _bare(stage))
     assert "web_fetch" in shown, shown[-500:]
     for extra, modules in EXTRAS.items():
@@ -70,13 +70,13 @@ def _uvx(steps: Steps, stage: Stage, wheel: Path, programs: Path, interpreter: P
     given = ["--python", interpreter, "--from", wheel]
     run([programs / "uvx", *given, "keyhole", "--version"], stage.scratch, env)  # brings what it needs
     uvx = [programs / "uvx", "--offline", *given]
-    _try(steps, stage, f"uvx, {interpreter.name}", [*uvx, "keyhole-mcp"], [*uvx, "keyhole"], env)
+    _try(steps, stage, f"uvx, {interpreter.name}", [*uvx, "keyhole-reader"], [*uvx, "keyhole"], env)
 
 
 def _uv(steps: Steps, stage: Stage, wheel: Path, programs: Path) -> None:
     env = _uv_env(stage)
     run([programs / "uv", "tool", "install", wheel], stage.scratch, env)
-    _try(steps, stage, "uv", [stage.scratch / "uv-bin" / "keyhole-mcp"], [stage.scratch / "uv-bin" / "keyhole"])
+    _try(steps, stage, "uv", [stage.scratch / "uv-bin" / "keyhole-reader"], [stage.scratch / "uv-bin" / "keyhole"])
 
 
 def _uv_env(stage: Stage) -> dict[str, str]:
@@ -88,7 +88,7 @@ def _pipx(steps: Steps, stage: Stage, wheel: Path, programs: Path) -> None:
     home, bin_ = stage.scratch / "pipx", stage.scratch / "pipx-bin"
     env = environment(PIPX_HOME=str(home), PIPX_BIN_DIR=str(bin_))
     run([programs / "pipx", "install", wheel], stage.scratch, env)
-    _try(steps, stage, "pipx", [bin_ / "keyhole-mcp"], [bin_ / "keyhole"])
+    _try(steps, stage, "pipx", [bin_ / "keyhole-reader"], [bin_ / "keyhole"])
 
 
 def _try(

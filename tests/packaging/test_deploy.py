@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from keyhole.config.config import Config, load
+from keyhole.config.config import Config, parse_config
 from keyhole.serve.http.limits.shared import link
 from tests.packaging.containerfile import FILE, Instruction, instructions, last
 from tests.support.documentation import ROOT
@@ -143,12 +143,16 @@ def test_nobody_but_the_proxy_is_reached_from_outside_and_the_database_reaches_n
 
 def settings_of_compose() -> Config:
     given = COMPOSE["services"]["keyhole-1"]["environment"]
-    return load({name: re.sub(r"\$\{KEYHOLE_NAME[^}]*\}", "mcp.example.com", value) for name, value in given.items()})
+    return parse_config(
+        {name: re.sub(r"\$\{KEYHOLE_NAME[^}]*\}", "mcp.example.com", value) for name, value in given.items()}
+    )
 
 
 def settings_of_kubernetes() -> Config:
     secret = manifest("Secret")["stringData"]
-    return load({**manifest("ConfigMap")["data"], **{name: value for name, value in secret.items() if name.isupper()}})
+    return parse_config(
+        {**manifest("ConfigMap")["data"], **{name: value for name, value in secret.items() if name.isupper()}}
+    )
 
 
 @pytest.mark.parametrize("settings", [settings_of_compose, settings_of_kubernetes])

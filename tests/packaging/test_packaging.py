@@ -21,7 +21,7 @@ sys.path.append(str(Path(__file__).resolve().parents[2] / "packaging"))
 import bundle
 import listings
 from keyhole import __version__
-from keyhole.config.config import load
+from keyhole.config.config import parse_config
 from keyhole.config.schema import SETTINGS
 from keyhole.serve.tools import tool_list
 
@@ -59,7 +59,7 @@ def test_the_wheel_holds_the_package_its_licence_and_the_pages_of_the_demo(wheel
     names = set(zipfile.ZipFile(wheel).namelist())
     ours = {path.relative_to(ROOT / "server").as_posix() for path in (ROOT / "server").rglob("*.py")}
     shown = {name for name in names if name.startswith("keyhole/fixtures/")}
-    facts = f"keyhole_mcp-{__version__}.dist-info"
+    facts = f"keyhole_reader-{__version__}.dist-info"
     about = {f"{facts}/{name}" for name in ("METADATA", "WHEEL", "RECORD", "entry_points.txt", "licenses/LICENSE")}
     data = {"keyhole/py.typed", "keyhole/budget/token_parts.txt", "keyhole/budget/token_parts.LICENSE"}
     assert names == ours | shown | about | data
@@ -92,7 +92,7 @@ def test_the_sdist_builds_the_same_wheel_without_the_checkout(wheel: Path, sdist
 
 
 def test_both_commands_begin_where_the_package_says() -> None:
-    assert PROJECT["scripts"] == {"keyhole": "keyhole.__main__:main", "keyhole-mcp": "keyhole.cli.main:serve_main"}
+    assert PROJECT["scripts"] == {"keyhole": "keyhole.__main__:main", "keyhole-reader": "keyhole.cli.main:serve_main"}
 
 
 def test_every_dependency_has_a_next_major_that_is_not_taken() -> None:
@@ -147,7 +147,9 @@ def test_the_bundle_asks_for_settings_that_there_are_and_hides_the_secret_ones()
     asked = {f"KEYHOLE_{field.upper()}": question for field, question in manifest["user_config"].items()}
     assert env == {name: f"${{user_config.{name.removeprefix('KEYHOLE_').lower()}}}" for name in asked}
     assert {name for name, question in asked.items() if question.get("sensitive")} == SECRETS & set(asked)
-    assert load({name: question["default"] for name, question in asked.items()}).origins == {}  # unanswered: not set
+    assert (
+        parse_config({name: question["default"] for name, question in asked.items()}).origins == {}
+    )  # unanswered: not set
 
 
 def test_the_bundle_lists_the_tools_as_they_are() -> None:

@@ -21,7 +21,7 @@ WEB_PORTS = frozenset(
 """Ports that may be connected to by default. A list of allowed ports, because a list of forbidden ones is never
 complete: the bad ports of WHATWG's Fetch standard lack Redis, Docker and etcd. None of those bad ports is here."""
 
-HOME_PAGE = "https://pypi.org/project/keyhole-mcp/"
+HOME_PAGE = "https://pypi.org/project/keyhole-reader/"
 """The page about Keyhole for owners of fetched sites."""
 
 

@@ -1,4 +1,4 @@
-"""`keyhole doctor`: a well installation is well, each ill is named with what mends it, and it ends in time."""
+"""`keyhole doctor`: reports each problem with its fix, finds none in a good installation, and ends in time."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import sqlite3
 import sys
 import time
 from collections.abc import Iterator
-from dataclasses import asdict
 from pathlib import Path
 from threading import Event
 from typing import Any
@@ -18,12 +17,12 @@ import pytest
 
 from keyhole.cli.demo_site import recorded_pages, serve
 from keyhole.cli.doctor import end_to_end, network, registrations, settings, store_check
-from keyhole.cli.doctor.commands import all_of
-from keyhole.cli.doctor.conversation import started
-from keyhole.cli.doctor.report import Finding, Level, Style, as_text, failed
+from keyhole.cli.doctor.commands import run_checks
+from keyhole.cli.doctor.conversation import try_start
+from keyhole.cli.doctor.report import Finding, Level, ReportStyle, format_report, has_failures
 from keyhole.cli.install.entries import Server
 from keyhole.cli.main import main
-from keyhole.config.config import Config, load
+from keyhole.config.config import Config, parse_config
 
 Captured = pytest.CaptureFixture[str]
 SERVER = Server(sys.executable, ("-m", "keyhole", "serve"))
@@ -43,32 +42,32 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-def examined(capsys: Captured, *words: str) -> tuple[int, dict[str, dict[str, Any]]]:
-    """The exit code and the findings by name."""
+def run_doctor(capsys: Captured, *words: str) -> tuple[int, dict[str, dict[str, Any]]]:
+    """Return the exit code and the findings by name."""
     capsys.readouterr()
     code = main(["doctor", "--json", *words])
-    told = json.loads(capsys.readouterr().out)
-    assert told["ok"] is (code == 0)
-    return code, {each["name"]: each for each in told["findings"]}
+    facts = json.loads(capsys.readouterr().out)
+    assert facts["ok"] is (code == 0)
+    return code, {finding["name"]: finding for finding in facts["findings"]}
 
 
-def test_a_fresh_installation_is_well_offline(home: Path, capsys: Captured) -> None:
+def test_a_fresh_installation_has_no_failures_offline(home: Path, capsys: Captured) -> None:
     main(["install", "codex"])
-    code, found = examined(capsys, "--offline")
+    code, found = run_doctor(capsys, "--offline")
     assert code == 0, [each for each in found.values() if each["level"] == "fail"]
     for name in ("Python", "Keyhole", "full-text search", "values", "home folder", "free disk", "certificates"):
         assert found[name]["level"] == "ok"
     assert found["codex"]["said"].startswith("starts in")
     assert found["stdio, 2025-11-25"]["level"] == found["stdio, 2026-07-28"]["level"] == "ok"
-    assert found["engines"]["said"] == "not tried: keyless, wikipedia"
-    assert not list(home.rglob("artifacts.db")), "looking makes nothing"
+    assert found["engines"]["said"] == "not checked: keyless, wikipedia"
+    assert not list(home.rglob("artifacts.db")), "checking creates nothing"
 
 
-def test_what_is_ill_with_clients_is_named_with_what_mends_it(home: Path, capsys: Captured) -> None:
+def test_problems_with_clients_are_reported_with_their_fixes(home: Path, capsys: Captured) -> None:
     for client in ("codex", "cursor", "gemini", "cline", "zed"):
         main(["install", client])
     files = {
-        "codex": (".codex/config.toml", '[mcp_servers.keyhole]\ncommand = "/gone/keyhole-mcp"\n'),
+        "codex": (".codex/config.toml", '[mcp_servers.keyhole]\ncommand = "/gone/keyhole-reader"\n'),
         "cursor": (".cursor/mcp.json", "{broken"),
         "gemini": (".gemini/settings.json", '{"mcpServers": {"keyhole": {"command": "npx"}}}'),
         "cline": (".cline/data/settings/cline_mcp_settings.json", json.dumps({"mcpServers": {"keyhole": {
@@ -78,42 +77,58 @@ def test_what_is_ill_with_clients_is_named_with_what_mends_it(home: Path, capsys
     for path, text in files.values():
         (home / path).write_text(text, "utf-8")
     capsys.readouterr()
-    found = {each.name: asdict(each) for each in registrations.look(offline=True)}
-    assert found["codex"]["level"] == "fail" and "/gone/keyhole-mcp" in found["codex"]["said"]
-    assert found["codex"]["fix"] == "keyhole install codex"
-    assert found["cursor"]["level"] == "fail" and "line 1" in found["cursor"]["said"]
-    assert found["gemini"]["level"] == "warn" and "another program: npx" in found["gemini"]["said"]
-    assert found["cline"]["level"] == "fail" and "unknown setting KEYHOLE_TYPO" in found["cline"]["said"]
-    assert found["zed"]["level"] == "note" and found["zed"]["fix"] == "keyhole install zed"
+    found = {each.name: each for each in registrations.check(offline=True)}
+    assert found["codex"]["level"] == "fail" and "/gone/keyhole-reader" in found["codex"]["said"]
+    assert found["codex"].fix == "keyhole install codex"
+    assert found["cursor"].level is Level.FAIL and "line 1" in found["cursor"].message
+    assert found["gemini"].level is Level.WARN and "another program: npx" in found["gemini"].message
+    assert found["cline"].level is Level.FAIL and "unknown setting KEYHOLE_TYPO" in found["cline"].message
+    assert found["zed"].level is Level.NOTE and found["zed"].fix == "keyhole install zed"
 
 
-def test_the_address_of_a_server_elsewhere_is_tried_unless_offline(home: Path) -> None:
+def test_an_entry_under_the_former_name_is_a_failure_and_is_not_started(home: Path) -> None:
+    main(["install", "codex"])
+    started = home / "started"
+    runner = home / "uvx"
+    runner.write_text(f"#!/bin/sh\ntouch {started}\n", "utf-8")
+    runner.chmod(0o755)
+    entry = f'[mcp_servers.keyhole]\ncommand = "{runner}"\nargs = ["keyhole-mcp"]\n'
+    (home / ".codex/config.toml").write_text(entry, "utf-8")
+    found = {each.name: each for each in registrations.check(offline=True)}
+    assert found["codex"].level is Level.FAIL and "former name of Keyhole" in found["codex"].message
+    assert found["codex"].fix == "keyhole install codex corrects the entry."
+    assert not started.exists()
+
+
+def test_the_url_of_a_remote_server_is_checked_unless_offline(home: Path) -> None:
     url = "http://127.0.0.1:1/mcp"
     main(["install", "codex", "--http", url])
-    found = {offline: {each.name: each for each in registrations.look(offline=offline)} for offline in (True, False)}
-    assert (found[True]["codex"].level, found[True]["codex"].said) == (Level.NOTE, f"not tried: {url}")
-    assert found[False]["codex"].level is Level.FAIL and found[False]["codex"].said.startswith(f"{url}: ")
+    found = {offline: {each.name: each for each in registrations.check(offline=offline)} for offline in (True, False)}
+    assert (found[True]["codex"].level, found[True]["codex"].message) == (Level.NOTE, f"not checked: {url}")
+    assert found[False]["codex"].level is Level.FAIL and found[False]["codex"].message.startswith(f"{url}: ")
 
 
-def test_a_wrong_setting_is_a_finding_and_no_end(home: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_wrong_setting_is_a_finding_and_stops_no_other_check(
+    home: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("KEYHOLE_ROBOT", "off")
     monkeypatch.setenv("KEYHOLE_TIMEOUT", "soon")
     monkeypatch.setenv("KEYHOLE_ENGINES", "wikipedia")
     capsys.readouterr()
     assert main(["doctor", "--json", "--offline"]) == 1
     findings = json.loads(capsys.readouterr().out)["findings"]
-    assert "not tried: wikipedia" in [each["said"] for each in findings], "the other settings hold"
+    assert "not checked: wikipedia" in [each["said"] for each in findings], "the other settings hold"
     failures = [each["said"] for each in findings if each["level"] == "fail"]
     assert "unknown setting KEYHOLE_ROBOT; did you mean KEYHOLE_ROBOTS?" in failures
     assert any("KEYHOLE_TIMEOUT" in said for said in failures)
 
 
-def test_risky_settings_are_named() -> None:
+def test_risky_settings_are_reported() -> None:
     environment = {
         "KEYHOLE_ALLOW_PRIVATE": "10.0.0.1:80", "KEYHOLE_ROBOTS": "off", "KEYHOLE_MAX_CHARS": "50000",
         "KEYHOLE_TIMEOUT": "90", "KEYHOLE_LOG_LEVEL": "DEBUG", "KEYHOLE_STORE": "memory", "KEYHOLE_BRAVE_KEY": "k" * 20,
     }  # fmt: skip
-    found = settings.look(load(environment), [])
+    found = settings.check(parse_config(environment), [])
     assert [each.name for each in found if each.level is Level.WARN] == [
         "allow_private", "robots", "max_chars", "timeout", "log_level", "store",
     ]  # fmt: skip
@@ -122,8 +137,8 @@ def test_risky_settings_are_named() -> None:
 
 
 @pytest.fixture
-def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured) -> Iterator[Config]:
-    """A store with two artifacts in it."""
+def filled_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured) -> Iterator[Config]:
+    """The settings of a store with two artifacts."""
     monkeypatch.setenv("KEYHOLE_HOME", str(tmp_path / "kept"))
     with serve(recorded_pages()) as port:
         monkeypatch.setenv("KEYHOLE_ALLOW_PRIVATE", f"127.0.0.1:{port}")
@@ -134,35 +149,35 @@ def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured) -> I
 
 
 def levels(config: Config) -> dict[str, Level]:
-    return {each.name: each.level for each in store_check.look(config)}
+    return {each.name: each.level for each in store_check.check(config)}
 
 
-def test_a_whole_store_is_read_and_not_touched(kept: Config) -> None:
-    file = Path(str(kept.home)) / "artifacts.db"
+def test_an_undamaged_store_is_read_and_not_changed(filled_store: Config) -> None:
+    file = Path(str(filled_store.home)) / "artifacts.db"
     before = file.read_bytes()
-    found = {each.name: each for each in store_check.look(kept)}
+    found = {each.name: each for each in store_check.check(filled_store)}
     assert {each.level for each in found.values()} == {Level.OK}
-    assert found["artifacts"].said.startswith("2 in ") and found["texts"].said == "2 read, all as they were kept"
+    assert found["artifacts"].message.startswith("2 in ") and found["texts"].message == "2 checked, none damaged"
     assert file.read_bytes() == before
 
 
-def test_a_damaged_text_is_found_and_left(kept: Config) -> None:
-    file = Path(str(kept.home)) / "artifacts.db"
+def test_a_damaged_text_is_found_and_not_set_aside(filled_store: Config) -> None:
+    file = Path(str(filled_store.home)) / "artifacts.db"
     with sqlite3.connect(file) as database:
         (table,) = database.execute("SELECT name FROM sqlite_master WHERE sql LIKE '%data BLOB%'").fetchone()
         database.execute(f"UPDATE {table} SET data = zeroblob(length(data))")  # noqa: S608 - a name of ours
     database.close()
-    assert levels(kept)["texts"] is Level.FAIL
-    assert levels(kept)["texts"] is Level.FAIL, "nothing was set aside by looking"
+    assert levels(filled_store)["texts"] is Level.FAIL
+    assert levels(filled_store)["texts"] is Level.FAIL, "the check set nothing aside"
 
 
-def test_a_file_that_is_none_of_sqlite_is_found(kept: Config) -> None:
-    file = Path(str(kept.home)) / "artifacts.db"
+def test_a_file_that_sqlite_did_not_write_is_found(filled_store: Config) -> None:
+    file = Path(str(filled_store.home)) / "artifacts.db"
     file.write_bytes(b"nothing that SQLite wrote " * 400)
-    assert levels(kept)["artifacts"] is Level.FAIL
+    assert levels(filled_store)["artifacts"] is Level.FAIL
 
 
-def test_a_home_folder_that_others_can_look_into_is_told(tmp_path: Path) -> None:
+def test_a_home_folder_that_others_can_access_is_reported(tmp_path: Path) -> None:
     folder = tmp_path / "open"
     folder.mkdir()
     folder.chmod(0o755)
@@ -171,35 +186,35 @@ def test_a_home_folder_that_others_can_look_into_is_told(tmp_path: Path) -> None
     assert levels(Config(home=folder))["home folder"] is Level.OK
 
 
-def test_a_home_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:
+def test_a_home_folder_that_cannot_be_created_is_reported(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x")
     assert levels(Config(home=tmp_path / "file" / "below"))["home folder"] is Level.FAIL
 
 
-def test_engines_are_reached_or_not_and_why() -> None:
+def test_unreachable_engines_are_reported_with_the_reason() -> None:
     with socket.create_server(("127.0.0.1", 0)) as there, socket.create_server(("127.0.0.1", 0)) as gone:
         reached, port = f"http://127.0.0.1:{there.getsockname()[1]}", gone.getsockname()[1]
         gone.close()
-        config = load({"KEYHOLE_SEARXNG_URL": f"{reached},http://127.0.0.1:{port}"})
-        found = {each.name: each for each in network.look(config, offline=False)}
+        config = parse_config({"KEYHOLE_SEARXNG_URL": f"{reached},http://127.0.0.1:{port}"})
+        found = {each.name: each for each in network.check(config, offline=False)}
         assert found["searxng"].level is Level.OK
-        assert found["searxng1"].level is Level.WARN and "refused" in found["searxng1"].said
-        secured = network.reach(reached.replace("http:", "https:"), "")
+        assert found["searxng1"].level is Level.WARN and "refused" in found["searxng1"].message
+        secured = network.try_connection(reached.replace("http:", "https:"), "")
     assert secured.startswith(("no answer", "its certificate", "no connection"))
 
 
-def test_an_engine_without_its_key_is_named() -> None:
-    found = network.look(load({"KEYHOLE_ENGINES": "brave,wikipedia"}), offline=True)
-    assert any(each.name == "brave" and "KEYHOLE_BRAVE_KEY" in each.said for each in found)
+def test_an_engine_without_its_key_is_reported() -> None:
+    found = network.check(parse_config({"KEYHOLE_ENGINES": "brave,wikipedia"}), offline=True)
+    assert any(each.name == "brave" and "KEYHOLE_BRAVE_KEY" in each.message for each in found)
 
 
-def test_a_server_that_ends_is_told_with_its_last_words() -> None:
-    (first, second) = end_to_end.look(Server(sys.executable, ("-c", "import sys; sys.exit('no such thing')")))
+def test_a_server_that_stops_is_reported_with_its_last_output() -> None:
+    (first, second) = end_to_end.check(Server(sys.executable, ("-c", "import sys; sys.exit('no such thing')")))
     assert first.level is second.level is Level.FAIL
-    assert "no such thing" in first.said
+    assert "no such thing" in first.message
 
 
-def test_a_server_of_other_tools_is_told() -> None:
+def test_a_server_with_other_tools_is_reported() -> None:
     program = """
 import json, sys
 for line in sys.stdin:
@@ -209,57 +224,57 @@ for line in sys.stdin:
         result = told if asked["method"] == "initialize" else {"tools": []}
         print(json.dumps({"jsonrpc": "2.0", "id": asked["id"], "result": result}), flush=True)
 """
-    tried = asyncio.run(started(Server(sys.executable, ("-c", program)), 20.0))
+    tried = asyncio.run(try_start(Server(sys.executable, ("-c", program)), 20.0))
     assert tried.fault == "its tools are none"
 
 
-def test_the_round_trip_is_of_the_program_and_not_of_the_users_settings(home: Path) -> None:
+def test_the_round_trip_ignores_the_users_settings(home: Path) -> None:
     (file := home / ".config/keyhole/config.toml").parent.mkdir(parents=True)
     file.write_text("timeot = 3\n", "utf-8")
-    assert [each.said for each in end_to_end.look(SERVER) if each.level is not Level.OK] == []
+    assert [each.message for each in end_to_end.check(SERVER) if each.level is not Level.OK] == []
 
 
-def test_a_look_that_hangs_does_not_keep_the_others() -> None:
+def test_a_check_that_hangs_does_not_delay_the_others() -> None:
     never = Event()
     begun = time.monotonic()
-    found = all_of({"A": lambda: [] * never.wait(30), "B": lambda: [Finding("B", "b", Level.OK, "well")]}, 0.3)
+    found = run_checks({"A": lambda: [] * never.wait(30), "B": lambda: [Finding("B", "b", Level.OK, "fine")]}, 0.3)
     never.set()
     assert time.monotonic() - begun < 10
     assert [(each.area, each.level) for each in found] == [("A", Level.FAIL), ("B", Level.OK)]
 
 
-def test_lines_are_plain_without_a_terminal_and_have_their_fix_below() -> None:
+def test_the_report_is_plain_without_a_terminal_and_has_each_fix_below_its_finding() -> None:
     findings = [
-        Finding("Store", "texts", Level.OK, "2 read"),
-        Finding("Store", "free disk", Level.FAIL, "1 MB", "Make room."),
+        Finding("Store", "texts", Level.OK, "2 checked"),
+        Finding("Store", "free disk", Level.FAIL, "1 MB", "Free some space."),
     ]
-    assert failed(findings)
-    assert as_text(findings, 1.25, Style(signs=False)).splitlines() == [
+    assert has_failures(findings)
+    assert format_report(findings, 1.25, ReportStyle(symbols=False)).splitlines() == [
         "Store",
-        "  ok   texts              2 read",
+        "  ok   texts              2 checked",
         "  FAIL free disk          1 MB",
-        "                          -> Make room.",
+        "                          -> Free some space.",
         "",
-        "1 failed, 1 well; 1.2 s",
+        "1 failed, 1 ok; 1.2 s",
     ]
-    assert "\x1b[31m✗\x1b[0m" in as_text(findings, 1.0, Style(color=True))
+    assert "\x1b[31m✗\x1b[0m" in format_report(findings, 1.0, ReportStyle(color=True))
 
 
-def test_no_secret_of_an_entry_is_told_and_a_wrong_one_hides_no_other(home: Path) -> None:
+def test_no_secret_of_an_entry_is_shown_and_a_wrong_entry_hides_no_other(home: Path) -> None:
     entries = {
         "codex": (".codex/config.toml", '[mcp_servers.keyhole]\nurl = "https://u:S3CRET@127.0.0.1:1/mcp?token=S3CRET"\n'),
         "cursor": (".cursor/mcp.json", '{"mcpServers": {"keyhole": {"url": "http://h:99999999/mcp"}}}'),
         "gemini": (".gemini/settings.json", '{"mcpServers": {"keyhole": {"url": "http://[x/"}}}'),
         "cline": (".cline/data/settings/cline_mcp_settings.json", json.dumps({"mcpServers": {"keyhole": {
-            "command": "/x\x00/keyhole-mcp", "args": ["--token", "S3CRET"]}}})),
+            "command": "/x\x00/keyhole-reader", "args": ["--token", "S3CRET"]}}})),
         "zed": (".config/zed/settings.json", '{"context_servers": {"keyhole": {"url": "http://%s/"}}}' % ("a" * 300)),
     }  # fmt: skip
     for path, text in entries.values():
         (home / path).parent.mkdir(parents=True)
         (home / path).write_text(text, "utf-8")
-    found = {each.name: asdict(each) for each in registrations.look(offline=False)}
-    assert {name: found[name]["level"] for name in entries} == dict.fromkeys(entries, "fail")
+    found = {each.name: each for each in registrations.check(offline=False)}
+    assert {name: found[name].level for name in entries} == dict.fromkeys(entries, Level.FAIL)
     assert "S3CRET" not in str(found)
-    untried = {each.name: each.said for each in registrations.look(offline=True)}
-    assert untried["codex"].startswith("not tried: https://")
-    assert "S3CRET" not in str(untried)
+    offline = {each.name: each.message for each in registrations.check(offline=True)}
+    assert offline["codex"].startswith("not checked: https://")
+    assert "S3CRET" not in str(offline)

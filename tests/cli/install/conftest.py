@@ -1,4 +1,4 @@
-"""A machine of its own for each test: a home folder, a folder to work in, and no client of the real one."""
+"""A home folder and a working folder for each test, without the clients of the real machine."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The user's folder; the folder to work in is `work` beside it."""
+    """Return the home folder. The current folder is `work` beside it."""
     folder, work = tmp_path / "home", tmp_path / "work"
     folder.mkdir()
     work.mkdir()

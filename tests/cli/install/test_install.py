@@ -1,4 +1,4 @@
-"""`keyhole install` on files: what it shows, writes, keeps a copy of, refuses and takes back."""
+"""`keyhole install` on files: the diffs, changes, backups, refusals and removals."""
 
 from __future__ import annotations
 
@@ -31,12 +31,25 @@ def test_the_command_that_is_registered_is_this_installation(home: Path) -> None
     file = codex(home)
     assert main(["install", "codex"]) == 0
     entry = tomllib.loads(file.read_text("utf-8"))["mcp_servers"]["keyhole"]
-    script = Path(sys.executable).with_name("keyhole-mcp")
+    script = Path(sys.executable).with_name("keyhole-reader")
     assert entry == (
         {"command": str(script), "args": []}
         if script.exists()
         else {"command": sys.executable, "args": ["-m", "keyhole", "serve"]}
     )
+
+
+@pytest.mark.parametrize(
+    "former", ['command = "/old/.venv/bin/keyhole-mcp"', 'command = "uvx"\nargs = ["keyhole-mcp"]']
+)
+def test_an_entry_under_the_former_name_is_corrected(home: Path, capsys: Captured, former: str) -> None:
+    file = codex(home, f'[mcp_servers.keyhole]\n{former}\nenv = {{KEYHOLE_ROBOTS = "off"}}\n')
+    assert main(["install"]) == 0
+    assert "former name" in capsys.readouterr().out
+    assert main(["install", "codex"]) == 0
+    assert "keyhole-mcp" not in file.read_text("utf-8") and 'KEYHOLE_ROBOTS = "off"' in file.read_text("utf-8")
+    assert main(["install"]) == 0
+    assert "former name" not in capsys.readouterr().out.rpartition("codex")[2]
 
 
 def test_a_second_run_changes_nothing_and_says_so(home: Path, capsys: Captured) -> None:
@@ -47,10 +60,10 @@ def test_a_second_run_changes_nothing_and_says_so(home: Path, capsys: Captured) 
     assert main(["install", "codex"]) == 0
     assert "already" in capsys.readouterr().out
     assert file.read_bytes() == written
-    assert len(files.backups(file)) == 1
+    assert len(files.list_backups(file)) == 1
 
 
-def test_the_change_is_shown_and_no_secret_with_it(home: Path, capsys: Captured) -> None:
+def test_the_diff_is_shown_without_secrets(home: Path, capsys: Captured) -> None:
     codex(home, 'model = "m"\n[mcp_servers.other.env]\nOTHER_API_KEY = "sk-1234"\n')
     assert main(["install", "codex", "--env", f"KEYHOLE_BRAVE_KEY={SECRET}", "--env", "KEYHOLE_ROBOTS=off"]) == 0
     shown = capsys.readouterr().out
@@ -61,9 +74,7 @@ def test_the_change_is_shown_and_no_secret_with_it(home: Path, capsys: Captured)
     assert SECRET in (home / ".codex" / "config.toml").read_text("utf-8")
 
 
-def test_the_change_has_colours_where_a_plot_would_have_them(
-    home: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_diff_is_coloured_where_plots_are(home: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
     codex(home)
     for environment, colours in (({}, False), ({"FORCE_COLOR": "1"}, True), ({"NO_COLOR": "1"}, False)):
         for name, value in environment.items():
@@ -84,7 +95,7 @@ def test_dry_run_and_print_write_nothing(home: Path, capsys: Captured) -> None:
     assert file.read_bytes() == before and list(home.rglob("*")) == [file.parent, file]
 
 
-def test_uninstall_brings_back_the_file_to_the_byte(home: Path) -> None:
+def test_uninstall_restores_every_byte_of_the_file(home: Path) -> None:
     file = codex(home, 'model = "m" # no end of line')
     before = file.read_bytes()
     main(["install", "codex"])
@@ -93,17 +104,17 @@ def test_uninstall_brings_back_the_file_to_the_byte(home: Path) -> None:
     assert file.read_bytes() == before
 
 
-def test_uninstall_takes_away_a_file_that_install_made(home: Path, capsys: Captured) -> None:
+def test_uninstall_deletes_a_file_that_install_created(home: Path, capsys: Captured) -> None:
     main(["install", "cursor"])
     assert (home / ".cursor" / "mcp.json").exists()
     assert main(["install", "cursor", "--uninstall"]) == 0
     assert not (home / ".cursor" / "mcp.json").exists()
     capsys.readouterr()
     assert main(["install", "cursor", "--uninstall"]) == 0
-    assert "there is no such entry: keyhole" in capsys.readouterr().out
+    assert "no entry named keyhole" in capsys.readouterr().out
 
 
-def test_what_others_wrote_since_stays(home: Path) -> None:
+def test_uninstall_keeps_what_others_wrote_since(home: Path) -> None:
     file = home / ".cursor" / "mcp.json"
     file.parent.mkdir()
     file.write_text('{"mcpServers": {}}', "utf-8")
@@ -115,16 +126,18 @@ def test_what_others_wrote_since_stays(home: Path) -> None:
     assert json.loads(file.read_text("utf-8")) == {"mcpServers": {"later": {"command": "x"}}}
 
 
-def test_at_most_three_copies_are_kept(home: Path) -> None:
+def test_at_most_three_backups_are_kept(home: Path) -> None:
     file = codex(home)
     for number in range(5):
         main(["install", "codex", "--env", f"KEYHOLE_TIMEOUT={number + 1}"])
-    assert [path.name for path in files.backups(file)] == [f"config.toml.keyhole-{number}.bak" for number in (5, 4, 3)]
-    assert 'KEYHOLE_TIMEOUT = "4"' in files.backups(file)[0].read_text("utf-8")
+    assert [path.name for path in files.list_backups(file)] == [
+        f"config.toml.keyhole-{number}.bak" for number in (5, 4, 3)
+    ]
+    assert 'KEYHOLE_TIMEOUT = "4"' in files.list_backups(file)[0].read_text("utf-8")
 
 
 @POSIX
-def test_rights_stay_links_stay_and_a_new_file_is_private(home: Path) -> None:
+def test_permissions_and_links_are_kept_and_a_new_file_is_private(home: Path) -> None:
     file = codex(home)
     file.chmod(0o640)
     target = home / "dotfiles.toml"
@@ -133,12 +146,12 @@ def test_rights_stay_links_stay_and_a_new_file_is_private(home: Path) -> None:
     main(["install", "codex"])
     assert file.is_symlink() and "keyhole" in target.read_text("utf-8")
     assert stat.S_IMODE(target.stat().st_mode) == 0o640
-    assert stat.S_IMODE(files.backups(file)[0].stat().st_mode) == 0o640
+    assert stat.S_IMODE(files.list_backups(file)[0].stat().st_mode) == 0o640
     main(["install", "cursor"])
     assert stat.S_IMODE((home / ".cursor" / "mcp.json").stat().st_mode) == 0o600
 
 
-def test_a_mark_and_line_ends_of_windows_stay(home: Path) -> None:
+def test_a_byte_order_mark_and_windows_line_ends_are_kept(home: Path) -> None:
     file = home / ".cursor" / "mcp.json"
     file.parent.mkdir()
     before = b'\xef\xbb\xbf{\r\n\t"mcpServers": {\r\n\t\t"a": {"command": "b"}\r\n\t}\r\n}\r\n'
@@ -152,12 +165,12 @@ def test_a_mark_and_line_ends_of_windows_stay(home: Path) -> None:
 
 
 @pytest.mark.parametrize("content", [b"{nonsense", b'{"mcpServers": {"keyhole": {"command": "other"}}}', b"\xff\xfe{}"])
-def test_what_cannot_be_changed_is_left_as_it_is(home: Path, capsys: Captured, content: bytes) -> None:
+def test_a_file_that_cannot_be_changed_safely_is_not_changed(home: Path, capsys: Captured, content: bytes) -> None:
     file = home / ".cursor" / "mcp.json"
     file.parent.mkdir()
     file.write_bytes(content)
     assert main(["install", "cursor"]) == 1
-    assert "Cursor's file was left as it is: " in capsys.readouterr().err
+    assert "Cursor's file was not changed: " in capsys.readouterr().err
     assert file.read_bytes() == content and os.listdir(file.parent) == ["mcp.json"]  # noqa: PTH208 - names only
 
 
@@ -183,7 +196,7 @@ def test_force_and_name(home: Path) -> None:
     (["codex", "--env", "KEYHOLE_ROBOTS=maybe"], "KEYHOLE_ROBOTS"),
     (["codex", "--env", "PATH=/"], "--env takes KEYHOLE_"),
     (["codex", "--name", "a b"], "--name takes"), (["codex", "--http", "ftp://a/"], "--http ftp://a/"),
-    (["codex", "--http", "http://a/mcp", "--env", "KEYHOLE_ROBOTS=off"], "settings of a server elsewhere"),
+    (["codex", "--http", "http://a/mcp", "--env", "KEYHOLE_ROBOTS=off"], "server that runs elsewhere has its own settings"),
     (["--dry-run"], "name a client"),
 ])  # fmt: skip
 def test_a_wrong_command_line_exits_with_2(home: Path, capsys: Captured, words: list[str], said: str) -> None:
@@ -192,15 +205,15 @@ def test_a_wrong_command_line_exits_with_2(home: Path, capsys: Captured, words: 
     assert not list(home.iterdir())
 
 
-def test_a_client_that_takes_no_address_or_has_no_project_file_says_so(home: Path, capsys: Captured) -> None:
+def test_a_client_without_urls_or_project_file_is_refused_with_the_reason(home: Path, capsys: Captured) -> None:
     assert main(["install", "claude-desktop", "--http", "http://127.0.0.1:8765/mcp"]) == 1
     assert main(["install", "windsurf", "--scope", "project"]) == 1
     assert main(["install", "goose"]) == 1
     said = capsys.readouterr().err
-    assert "no place for an address" in said and "no file for one folder" in said and "cmd:" in said
+    assert "no key for a URL" in said and "no file for a project folder" in said and "cmd:" in said
 
 
-def test_an_address_is_registered_in_each_clients_words(home: Path, capsys: Captured) -> None:
+def test_a_url_is_registered_under_each_clients_key(home: Path, capsys: Captured) -> None:
     url = "http://127.0.0.1:8765/mcp"
     for client in ("codex", "windsurf", "opencode"):
         assert main(["install", client, "--http", url]) == 0
@@ -210,20 +223,20 @@ def test_an_address_is_registered_in_each_clients_words(home: Path, capsys: Capt
     opencode = json.loads((home / ".config/opencode/opencode.jsonc").read_text("utf-8"))
     assert opencode == {"mcp": {"keyhole": {"type": "remote", "url": url}}}
     assert main(["install", "codex", "--http", url]) == 0
-    assert main(["install", "codex"]) == 1, "an address may be another's"
+    assert main(["install", "codex"]) == 1, "the URL may be another server's"
     capsys.readouterr()
     assert main(["install", "codex", "--uninstall"]) == 1
-    assert "name the same with --http URL, or give --force" in capsys.readouterr().err
+    assert "repeat the URL with --http, or give --force" in capsys.readouterr().err
     assert main(["install", "codex", "--http", url, "--uninstall"]) == 0
 
 
-def test_project_scope_writes_into_this_folder(home: Path) -> None:
+def test_project_scope_changes_the_file_in_the_current_folder(home: Path) -> None:
     assert main(["install", "claude-code", "--scope", "project"]) == 0
     assert "keyhole" in json.loads(Path(".mcp.json").read_text("utf-8"))["mcpServers"]
     assert not list(home.iterdir())
 
 
-def test_all_takes_the_clients_that_are_here(home: Path, capsys: Captured) -> None:
+def test_all_registers_with_every_client_found(home: Path, capsys: Captured) -> None:
     assert main(["install", "--all"]) == 0
     assert "No client was found" in capsys.readouterr().out
     codex(home)
@@ -244,7 +257,9 @@ def test_all_takes_the_clients_that_are_here(home: Path, capsys: Captured) -> No
 
 @POSIX
 @pytest.mark.parametrize(("answer", "written"), [(b"n\n", False), (b"\n", True)])
-def test_a_person_is_asked_once_and_shown_the_change_once(home: Path, answer: bytes, written: bool) -> None:
+def test_at_a_terminal_the_diff_is_shown_once_and_the_question_asked_once(
+    home: Path, answer: bytes, written: bool
+) -> None:
     import pty
     import subprocess
 
@@ -256,7 +271,7 @@ def test_a_person_is_asked_once_and_shown_the_change_once(home: Path, answer: by
         while b"[Y/n]" not in said:
             said += os.read(outer, 4_096)
         os.write(outer, answer)
-        with suppress(OSError):  # how the end of a terminal is told on Linux
+        with suppress(OSError):  # raised on Linux at the end of a terminal
             while more := os.read(outer, 4_096):
                 said += more
         assert process.wait(20) == 0

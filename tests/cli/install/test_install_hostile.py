@@ -1,4 +1,4 @@
-"""Files of clients that are damaged, hostile or no files: each is refused by name and left, and no secret shows."""
+"""Configuration files that are damaged, hostile or not files: each is refused and not changed, and no secret is shown."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 from keyhole.cli.install import edit, files
 from keyhole.cli.install.clients import CLIENTS
 from keyhole.cli.install.entries import Server
-from keyhole.cli.install.output import difference, mask, masked
+from keyhole.cli.install.output import diff_lines, mask_command, mask_secrets
 from keyhole.cli.main import main
 from keyhole.errors import KeyholeError
 
@@ -29,35 +29,35 @@ S = "S3CRETS3CRET"
 def test_a_file_nested_however_deeply_is_changed_or_refused(client: str, before: str, after: str, depth: int) -> None:
     inner = {"a": ".a" * depth, '{"a":': '{"a":' * depth + "1" + "}" * depth}.get(before, "[" * depth + "]" * depth)
     try:
-        edit.with_entry(CLIENTS[client], before + inner + after, "keyhole", Server("/k"), force=False)
+        edit.add_entry(CLIENTS[client], before + inner + after, "keyhole", Server("/k"), force=False)
     except KeyholeError as error:
-        assert "left as it is" in error.message
+        assert "was not changed" in error.message
 
 
 @POSIX
-def test_a_pipe_a_device_and_a_loop_are_left_alone(home: Path, capsys: Captured) -> None:
+def test_a_pipe_a_device_and_a_symlink_loop_are_not_changed(home: Path, capsys: Captured) -> None:
     file = home / ".cursor" / "mcp.json"
     file.parent.mkdir()
     for make in (os.mkfifo, lambda path: path.symlink_to(os.devnull), lambda path: path.symlink_to(path), Path.mkdir):
         make(file)
         assert main(["install", "cursor"]) == 1
-        assert main(["install"]) == 0, "the list names it"
+        assert main(["install"]) == 0, "the list still works"
         assert "unreadable" in capsys.readouterr().out
         file.rmdir() if file.is_dir() else file.unlink()
     assert not Path(os.devnull).is_file()
 
 
-def test_a_file_larger_than_any_is_not_read(home: Path, capsys: Captured) -> None:
+def test_a_file_that_is_too_large_is_not_read(home: Path, capsys: Captured) -> None:
     file = home / ".cursor" / "mcp.json"
     file.parent.mkdir()
     with file.open("wb") as whole:
         whole.truncate(files.MAX_BYTES + 1)
     assert main(["install", "cursor"]) == 1
-    assert "more than" in capsys.readouterr().err
+    assert "larger than" in capsys.readouterr().err
 
 
 @POSIX
-def test_a_copy_follows_no_link_and_is_as_private_as_the_file(tmp_path: Path) -> None:
+def test_a_backup_follows_no_link_and_has_the_files_permissions(tmp_path: Path) -> None:
     file, other = tmp_path / "mcp.json", tmp_path / "others"
     file.write_bytes(b"{}")
     file.chmod(0o600)
@@ -72,7 +72,7 @@ def test_a_copy_follows_no_link_and_is_as_private_as_the_file(tmp_path: Path) ->
     assert kept and kept.read_bytes() == b"{}" and stat.S_IMODE(kept.stat().st_mode) == 0o600
 
 
-def test_what_another_program_wrote_meanwhile_is_not_removed(tmp_path: Path) -> None:
+def test_a_file_that_another_program_changed_meanwhile_is_not_removed(tmp_path: Path) -> None:
     file = tmp_path / "mcp.json"
     file.write_bytes(b"theirs")
     with pytest.raises(OSError, match="meanwhile"):
@@ -80,7 +80,7 @@ def test_what_another_program_wrote_meanwhile_is_not_removed(tmp_path: Path) -> 
     assert file.read_bytes() == b"theirs"
 
 
-def test_a_path_that_no_system_takes_ends_no_listing(
+def test_an_invalid_path_does_not_stop_the_listing(
     home: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("CODEX_HOME", "x" * 5_000)
@@ -99,26 +99,26 @@ def test_a_path_that_no_system_takes_ends_no_listing(
         f'"Authorization": "Bearer \\"{S}\\""', f"api_key = {S}",
     ],
 )  # fmt: skip
-def test_a_secret_shows_in_no_form(line: str) -> None:
-    assert S not in mask(line)
-    assert S not in "".join(difference("", f"{line}\n"))
+def test_a_secret_is_masked_in_every_form(line: str) -> None:
+    assert S not in mask_secrets(line)
+    assert S not in "".join(diff_lines("", f"{line}\n"))
 
 
-def test_the_argument_after_a_flag_on_the_line_before_is_a_secret() -> None:
+def test_the_argument_after_a_secret_option_on_the_line_before_is_masked() -> None:
     before, after = (json.dumps({"args": ["--token", S + end, "--mode", "fast"]}, indent=1) for end in "ab")
-    shown = "\n".join(difference(before, after))
+    shown = "\n".join(diff_lines(before, after))
     assert S not in shown and '"--token"' in shown
-    assert masked(["p", "--token", S, "--mode", f"--key={S}"]) == ["p", "--token", "•••", "--mode", "--key=•••"]
+    assert mask_command(["p", "--token", S, "--mode", f"--key={S}"]) == ["p", "--token", "•••", "--mode", "--key=•••"]
 
 
-@pytest.mark.parametrize("line", ['"KEYHOLE_MAX_CHARS": "9000"', '"auth": {', 'command = "/x/keyhole-mcp"', "# a"])
-def test_what_is_no_secret_shows(line: str) -> None:
-    assert mask(line) == line
+@pytest.mark.parametrize("line", ['"KEYHOLE_MAX_CHARS": "9000"', '"auth": {', 'command = "/x/keyhole-reader"', "# a"])
+def test_other_values_are_not_masked(line: str) -> None:
+    assert mask_secrets(line) == line
 
 
-def test_a_large_file_is_compared_at_its_change_alone_and_its_place_is_told() -> None:
+def test_a_large_file_is_compared_only_around_its_change() -> None:
     lines = [f'"a{number % 50}": {number % 7},' for number in range(100_000)]
-    shown = difference("\n".join(lines), "\n".join([*lines[:70_000], '"new": 1,', *lines[70_000:]]))
+    shown = diff_lines("\n".join(lines), "\n".join([*lines[:70_000], '"new": 1,', *lines[70_000:]]))
     assert shown == ["@@ -70000,2 +70000,3 @@", f" {lines[69_999]}", '+"new": 1,', f" {lines[70_000]}"]
 
 

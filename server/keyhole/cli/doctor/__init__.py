@@ -1,1 +1,1 @@
-"""A look at the whole installation: what is well, what is not, and what mends it. Mends nothing itself."""
+"""`keyhole doctor`: checks the installation and says how to fix what is wrong."""

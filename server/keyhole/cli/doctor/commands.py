@@ -1,4 +1,4 @@
-"""`keyhole doctor`: runs every look beside the others, each in its time, and prints what they found."""
+"""Run `keyhole doctor`: run all checks at the same time, each in its own thread, and print their findings."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import logging
 import os
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, replace
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import partial
 from queue import Empty, Queue
 from threading import Thread
@@ -16,81 +16,85 @@ from typing import Final
 
 from keyhole.cli.colours import has_colours
 from keyhole.cli.doctor import end_to_end, environment, network, registrations, settings, store_check
-from keyhole.cli.doctor.report import Finding, Level, Style, as_text, failed
+from keyhole.cli.doctor.report import Finding, Level, ReportStyle, format_report, has_failures, json_facts
 from keyhole.cli.install.discover import this_installation
 from keyhole.cli.install.launch import this_server
 from keyhole.cli.table import one_line, print_json
 from keyhole.config.config import Config
+from keyhole.config.load import read_settings
 from keyhole.errors import KeyholeError
 
 OK, FAILED = 0, 1
-WHOLE: Final = 19.0
-"""Seconds for everything. What is not done by then is told as such, and left behind."""
-LONG: Final = 400
-Look = Callable[[], list[Finding]]
+TIMEOUT: Final = 19.0
+"""Seconds for all checks together. A check that takes longer is reported and abandoned."""
+MAX_MESSAGE_COLUMNS: Final = 400
+Check = Callable[[], list[Finding]]
 
 
-def run(config: Config, faults: Sequence[str], arguments: argparse.Namespace) -> int:
-    """Look at everything and tell it; 0 where nothing failed. `faults`: of settings that are not in the config."""
-    begun = time.monotonic()
-    logging.disable(logging.WARNING)  # what is not well is a finding, once, and no line between them
-    looks: dict[str, Look] = {
-        environment.AREA: environment.look,
-        settings.AREA: partial(settings.look, config, faults),
-        store_check.AREA: partial(store_check.look, config),
-        network.AREA: partial(network.look, config, offline=arguments.offline),
-        registrations.AREA: partial(registrations.look, offline=arguments.offline),
-        end_to_end.AREA: partial(end_to_end.look, this_server(this_installation())),
+def run(_config: Config, arguments: argparse.Namespace) -> int:
+    """Run all checks and print the findings; return 1 if a check failed."""
+    config, faults = read_settings(os.environ)
+    start = time.monotonic()
+    logging.disable(logging.WARNING)  # findings report problems; log lines would repeat them
+    checks: dict[str, Check] = {
+        environment.AREA: environment.check,
+        settings.AREA: partial(settings.check, config, faults),
+        store_check.AREA: partial(store_check.check, config),
+        network.AREA: partial(network.check, config, offline=arguments.offline),
+        registrations.AREA: partial(registrations.check, offline=arguments.offline),
+        end_to_end.AREA: partial(end_to_end.check, this_server(this_installation())),
     }
     try:
-        findings = all_of(looks, WHOLE)
+        findings = run_checks(checks, TIMEOUT)
     finally:
         logging.disable(logging.NOTSET)
-    seconds = time.monotonic() - begun
+    seconds = time.monotonic() - start
     if arguments.json:
-        print_json(
-            {"ok": not failed(findings), "seconds": round(seconds, 1), "findings": [asdict(each) for each in findings]}
-        )
+        facts = [json_facts(finding) for finding in findings]
+        print_json({"ok": not has_failures(findings), "seconds": round(seconds, 1), "findings": facts})
     else:
-        shown = [replace(each, said=one_line(each.said, LONG)) for each in findings]
-        print(as_text(shown, seconds, _style()))
-    return FAILED if failed(findings) else OK
+        shown = [replace(finding, message=one_line(finding.message, MAX_MESSAGE_COLUMNS)) for finding in findings]
+        print(format_report(shown, seconds, _stdout_style()))
+    return FAILED if has_failures(findings) else OK
 
 
-def all_of(looks: Mapping[str, Look], seconds: float) -> list[Finding]:
-    """What all looks found, in their order. Each has a thread that the process does not wait for: what hangs in the
-    system's own lookup of a name cannot be stopped."""
-    done: Queue[tuple[str, list[Finding]]] = Queue()
-    for area, look in looks.items():
-        Thread(target=lambda area=area, look=look: done.put((area, _found(area, look))), daemon=True).start()
-    found: dict[str, list[Finding]] = {}
-    until = time.monotonic() + seconds
-    while len(found) < len(looks):
+def run_checks(checks: Mapping[str, Check], seconds: float) -> list[Finding]:
+    """Return the findings of all checks, in the order of `checks`.
+
+    Checks run in daemon threads: a name lookup that hangs in the operating system cannot be cancelled, and must not
+    keep the process alive.
+    """
+    results: Queue[tuple[str, list[Finding]]] = Queue()
+    for area, check in checks.items():
+        Thread(target=lambda area=area, check=check: results.put((area, _run_check(area, check))), daemon=True).start()
+    by_area: dict[str, list[Finding]] = {}
+    deadline = time.monotonic() + seconds
+    while len(by_area) < len(checks):
         try:
-            area, findings = done.get(timeout=max(0.0, until - time.monotonic()))
+            area, findings = results.get(timeout=max(0.0, deadline - time.monotonic()))
         except Empty:
             break
-        found[area] = findings
-    return [finding for area in looks for finding in found.get(area, [_late(area, seconds)])]
+        by_area[area] = findings
+    return [finding for area in checks for finding in by_area.get(area, [_timeout_finding(area, seconds)])]
 
 
-def _late(area: str, seconds: float) -> Finding:
-    fix = "Run it again; if it stays, the system hangs."
-    return Finding(area, "time", Level.FAIL, f"not done within {seconds:g} s", fix)
+def _timeout_finding(area: str, seconds: float) -> Finding:
+    fix = "Run it again; if it happens again, the operating system hangs."
+    return Finding(area, "time", Level.FAIL, f"not finished within {seconds:g} s", fix)
 
 
-def _found(area: str, look: Look) -> list[Finding]:
+def _run_check(area: str, check: Check) -> list[Finding]:
     try:
-        return look()
+        return check()
     except (KeyholeError, OSError, ValueError, RuntimeError) as error:
-        said = error.message if isinstance(error, KeyholeError) else f"{type(error).__name__}: {error}"
-        return [Finding(area, "look", Level.FAIL, said, "This is a fault of the doctor; please report it.")]
+        message = error.message if isinstance(error, KeyholeError) else f"{type(error).__name__}: {error}"
+        return [Finding(area, "check", Level.FAIL, message, "This is a bug in keyhole doctor; please report it.")]
 
 
-def _style() -> Style:
+def _stdout_style() -> ReportStyle:
     color = has_colours(os.environ, terminal=sys.stdout.isatty())
     try:
         "✓·✗→".encode(sys.stdout.encoding or "ascii")
     except UnicodeEncodeError:
-        return Style(color, signs=False)
-    return Style(color)
+        return ReportStyle(color, symbols=False)
+    return ReportStyle(color)

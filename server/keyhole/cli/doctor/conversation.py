@@ -1,4 +1,4 @@
-"""A client's side of a conversation with a server over stdio, as a real client has it: started, asked, ended."""
+"""Start a server over stdio and talk to it as a client does."""
 
 from __future__ import annotations
 
@@ -18,82 +18,85 @@ if TYPE_CHECKING:
 Era = Literal["legacy", "modern"]
 TOOLS: Final = frozenset({"web_fetch", "search", "read_artifact"})
 _REVISIONS: Final[dict[Era, Any]] = {"legacy": "legacy", "modern": "2026-07-28"}
-_LAST: Final = 300
-"""Characters of the last line on the server's stderr that are shown."""
+_MAX_STDERR_CHARS: Final = 300
+"""Characters shown of the last line that the server wrote to stderr."""
 
 
 @dataclass(frozen=True, slots=True)
-class Tried:
-    """How a server that was started did. `fault`: empty where all was well."""
+class StartResult:
+    """Outcome of starting a server. `fault`: what went wrong, or ""; `seconds`: how long the start took."""
 
     fault: str = ""
     seconds: float = 0.0
 
 
-class TalkError(Exception):
-    """The server did not do as a client expects; the text says how."""
+class ConversationError(Exception):
+    """The server did not behave as a client expects. The message says how."""
 
 
-async def started(server: Server, seconds: float) -> Tried:
-    """Start a server as a client would, list its tools, and end it."""
-    begun = time.monotonic()
+async def try_start(server: Server, seconds: float) -> StartResult:
+    """Start a server as a client would, list its tools, and stop it. Wait at most `seconds`."""
+    start = time.monotonic()
     try:
-        async with talking(server, "legacy", seconds) as client:
-            await has_our_tools(client)
-    except TalkError as error:
-        return Tried(str(error))
-    return Tried(seconds=time.monotonic() - begun)
+        async with connect(server, "legacy", seconds) as client:
+            await check_tools(client)
+    except ConversationError as error:
+        return StartResult(str(error))
+    return StartResult(seconds=time.monotonic() - start)
 
 
-async def has_our_tools(client: Client) -> None:
-    """Raises TalkError where it lists others."""
+async def check_tools(client: Client) -> None:
+    """Raise ConversationError unless the server lists Keyhole's tools."""
     names = {tool.name for tool in (await client.list_tools()).tools}
     if not names >= TOOLS:
-        raise TalkError(f"its tools are {', '.join(sorted(names)) or 'none'}")
+        raise ConversationError(f"its tools are {', '.join(sorted(names)) or 'none'}")
 
 
 @asynccontextmanager
-async def talking(server: Server, era: Era, seconds: float) -> AsyncIterator[Client]:
-    """A connected client; the server is ended with it. Raises TalkError, with what the server said last."""
+async def connect(server: Server, era: Era, seconds: float) -> AsyncIterator[Client]:
+    """Start a server, yield a client connected to it, and stop the server.
+
+    Raises ConversationError if anything fails within the block, with the server's last line on stderr.
+    """
     import anyio
     from mcp import Client, MCPError, StdioServerParameters
     from mcp.client.stdio import stdio_client
 
-    with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as errors:
+    with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as stderr:
         parameters = StdioServerParameters(command=server.command, args=list(server.args), env=dict(server.env))
         try:
             with anyio.fail_after(seconds):
-                async with Client(stdio_client(parameters, errors), mode=_REVISIONS[era]) as client:
+                async with Client(stdio_client(parameters, stderr), mode=_REVISIONS[era]) as client:
                     yield client
         except TimeoutError:
-            raise TalkError(f"no answer within {seconds:g} s{_said(errors)}") from None
+            raise ConversationError(f"no answer within {seconds:g} s{_last_line(stderr)}") from None
         except (OSError, ValueError, MCPError) as error:
-            raise TalkError(f"{_why(error, server)}{_said(errors)}") from error
+            raise ConversationError(f"{_describe_error(error, server)}{_last_line(stderr)}") from error
         except BaseExceptionGroup as group:
             if group.subgroup(lambda error: not isinstance(error, Exception | BaseExceptionGroup)):
                 raise
-            raise TalkError(f"{_why(_first(group), server)}{_said(errors)}") from group
+            raise ConversationError(f"{_describe_error(_first_error(group), server)}{_last_line(stderr)}") from group
 
 
-def _why(error: BaseException, server: Server) -> str:
+def _describe_error(error: BaseException, server: Server) -> str:
     if isinstance(error, FileNotFoundError):
-        return f"{server.command} is not there"
+        return f"{server.command} does not exist"
     if isinstance(error, PermissionError):
-        return f"{server.command} may not be run"
-    if isinstance(error, TalkError | TimeoutError):
+        return f"{server.command} is not executable"
+    if isinstance(error, ConversationError | TimeoutError):
         return str(error) or "no answer in time"
-    return f"it ended or answered nonsense ({str(error)[:80]})"
+    return f"it stopped or sent an invalid answer ({str(error)[:80]})"
 
 
-def _first(group: BaseExceptionGroup[BaseException]) -> BaseException:
+def _first_error(group: BaseExceptionGroup[BaseException]) -> BaseException:
     error: BaseException = group
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     return error
 
 
-def _said(errors: Any) -> str:
-    errors.flush()
-    errors.seek(0, os.SEEK_SET)
-    lines = [line.strip() for line in errors.read().splitlines() if line.strip()]
-    return f"; it said: {lines[-1][:_LAST]}" if lines else ""
+def _last_line(stderr: Any) -> str:
+    stderr.flush()
+    stderr.seek(0, os.SEEK_SET)
+    lines = [line.strip() for line in stderr.read().splitlines() if line.strip()]
+    return f"; its last output: {lines[-1][:_MAX_STDERR_CHARS]}" if lines else ""

@@ -1,4 +1,4 @@
-"""What Keyhole stands on: Python, its own package, SQLite, the libraries that are optional. Looks, changes nothing."""
+"""Check what Keyhole runs on: Python, its own package, SQLite, and optional libraries."""
 
 from __future__ import annotations
 
@@ -12,70 +12,66 @@ from typing import Final
 from keyhole._version import __version__
 from keyhole.cli.doctor.report import Finding, Level
 from keyhole.cli.install.discover import this_installation
-from keyhole.cli.install.launch import is_passing
-from keyhole.store.sqlite.schema import SAFE_WAL, journal_mode
+from keyhole.cli.install.launch import is_temporary
+from keyhole.store.sqlite.schema import SAFE_WAL_VERSION, journal_mode
 
 AREA: Final = "Program"
-_OPTIONAL: Final = {
-    "office": ("mammoth", "pptx", "openpyxl"),
-    "hosted": ("psycopg", "psycopg_pool", "prometheus_client"),
+_EXTRAS: Final = {
+    "office": (("mammoth", "pptx", "openpyxl"), "Word, PowerPoint and Excel files cannot be read"),
+    "hosted": (("psycopg", "psycopg_pool", "prometheus_client"), "PostgreSQL and metrics are not available"),
 }
-_FOR: Final = {
-    "office": "Word, PowerPoint and Excel files are not read",
-    "hosted": "PostgreSQL and metrics are not there",
-}
+"""The modules of each extra, and what does not work without them."""
 
 
-def look() -> list[Finding]:
-    """Python, package, SQLite and extras."""
-    return [_python(), _package(), _sqlite(), _fts5(), *_extras()]
+def check() -> list[Finding]:
+    """Return findings on Python, the package, SQLite and the extras."""
+    return [_check_python(), _check_package(), _check_sqlite(), _check_fts5(), *_check_extras()]
 
 
-def _python() -> Finding:
-    said = f"{platform.python_version()} on {platform.system()} {platform.machine()}, {sys.executable}"
-    return Finding(AREA, "Python", Level.OK, said)
+def _check_python() -> Finding:
+    message = f"{platform.python_version()} on {platform.system()} {platform.machine()}, {sys.executable}"
+    return Finding(AREA, "Python", Level.OK, message)
 
 
-def _package() -> Finding:
-    said = f"{__version__} in {Path(__file__).resolve().parents[2]}"
-    if is_passing(this_installation()):
-        fix = "Install it for good, as with `uv tool install` or pipx: pruning uv's cache takes this one away."
-        return Finding(AREA, "Keyhole", Level.WARN, f"{said}, put together by uvx for one run", fix)
-    return Finding(AREA, "Keyhole", Level.OK, said)
+def _check_package() -> Finding:
+    message = f"{__version__} in {Path(__file__).resolve().parents[2]}"
+    if is_temporary(this_installation()):
+        fix = "Install it permanently, with `uv tool install` or pipx: pruning uv's cache removes this copy."
+        return Finding(AREA, "Keyhole", Level.WARN, f"{message}, in uvx's temporary environment", fix)
+    return Finding(AREA, "Keyhole", Level.OK, message)
 
 
-def _sqlite() -> Finding:
+def _check_sqlite() -> Finding:
     version = sqlite3.sqlite_version
     if journal_mode(sqlite3.sqlite_version_info) == "WAL":
         return Finding(AREA, "SQLite", Level.OK, f"{version}, with a write-ahead log")
-    safe = ".".join(map(str, SAFE_WAL))
-    said = f"{version}; before {safe} a write-ahead log is not safe, so a journal is kept, which is slower"
-    return Finding(
-        AREA, "SQLite", Level.NOTE, said, f"Nothing need be done; a Python with SQLite {safe} writes faster."
-    )
+    safe = ".".join(map(str, SAFE_WAL_VERSION))
+    message = f"{version}; write-ahead logs are unsafe before {safe}, so a slower rollback journal is used"
+    fix = f"No action is needed; a Python with SQLite {safe} writes faster."
+    return Finding(AREA, "SQLite", Level.NOTE, message, fix)
 
 
-def _fts5() -> Finding:
-    """By trying: a build may have the extension without naming it among its options."""
+def _check_fts5() -> Finding:
+    """Create an FTS5 table, because a build may have the extension without listing it in its options."""
     connection = sqlite3.connect(":memory:")
     try:
         connection.execute("CREATE VIRTUAL TABLE words USING fts5(text)")
     except sqlite3.OperationalError:
-        fix = "Use a Python whose SQLite has FTS5, such as the one of python.org or of uv."
+        fix = "Use a Python whose SQLite has FTS5, such as the builds of python.org or uv."
         return Finding(AREA, "full-text search", Level.FAIL, "this SQLite is built without FTS5", fix)
     finally:
         connection.close()
-    return Finding(AREA, "full-text search", Level.OK, "FTS5 is there")
+    return Finding(AREA, "full-text search", Level.OK, "FTS5 is available")
 
 
-def _extras() -> list[Finding]:
+def _check_extras() -> list[Finding]:
     findings = []
-    for extra, modules in _OPTIONAL.items():
+    for extra, (modules, consequence) in _EXTRAS.items():
         missing = [module for module in modules if find_spec(module) is None]
         if missing:
-            said = f"without {', '.join(missing)}: {_FOR[extra]}"
             fix = f"If you need it, install the package with its extra [{extra}]."
-            findings.append(Finding(AREA, f"extra {extra}", Level.NOTE, said, fix))
+            message = f"without {', '.join(missing)}: {consequence}"
+            findings.append(Finding(AREA, f"extra {extra}", Level.NOTE, message, fix))
         else:
             findings.append(Finding(AREA, f"extra {extra}", Level.OK, "installed"))
     return findings

@@ -1,4 +1,4 @@
-"""Each client of this machine: whether Keyhole is registered with it, as what, and whether that starts."""
+"""Check each client on this machine: is Keyhole registered with it, with which command, and does that start?"""
 
 from __future__ import annotations
 
@@ -6,94 +6,108 @@ import asyncio
 from collections.abc import Iterable
 from typing import Final
 
-from keyhole.cli.doctor.conversation import Tried, started
-from keyhole.cli.doctor.network import reach
+from keyhole.cli.doctor.conversation import StartResult, try_start
+from keyhole.cli.doctor.network import try_connection
 from keyhole.cli.doctor.report import Finding, Level
 from keyhole.cli.install.arguments import DEFAULT_NAME
-from keyhole.cli.install.discover import Registration, this_machine
-from keyhole.cli.install.discover import look as look_at_clients
-from keyhole.cli.install.entries import Server
-from keyhole.cli.install.output import mask, masked
-from keyhole.config.config import load
+from keyhole.cli.install.discover import Registration, find_registrations, this_machine
+from keyhole.cli.install.entries import FORMER_SCRIPT, Server
+from keyhole.cli.install.output import mask_command, mask_secrets
+from keyhole.config.config import parse_config
 from keyhole.errors import KeyholeError
 
 AREA: Final = "Clients"
-PATIENCE: Final = 10.0
+START_TIMEOUT: Final = 10.0
 """Seconds for a server to start and list its tools; clients wait for 10 to 60."""
-Key = tuple[str, tuple[str, ...], tuple[tuple[str, str], ...]]
+PARALLEL_STARTS: Final = 2
+"""Servers started at a time; each start keeps a processor busy."""
+CommandKey = tuple[str, tuple[str, ...], tuple[tuple[str, str], ...]]
+"""Command, arguments and settings of a server."""
 
 
-def look(*, offline: bool) -> list[Finding]:
-    """One line for each client that is here."""
-    found = look_at_clients(this_machine(), DEFAULT_NAME)
+def check(*, offline: bool) -> list[Finding]:
+    """Return one finding for each client on this machine, and one that lists the known clients not found."""
+    registrations = find_registrations(this_machine(), DEFAULT_NAME)
     servers = {
-        _key(each.server): each.server for each in found if each.server and each.state in {"registered", "other copy"}
+        _key(each.server): each.server
+        for each in registrations
+        if each.server and each.state in {"registered", "other copy"}
     }
-    tried = asyncio.run(_started(servers.values()))
-    findings = [_told(each, tried, offline=offline) for each in found if each.found]
-    if not any(each.server and each.state != "name taken" for each in found):
-        fix = "keyhole install CLIENT registers it; keyhole install lists what is here."
-        findings.append(Finding(AREA, "none", Level.WARN, "Keyhole is registered with no client", fix))
-    absent = [each.client.title for each in found if not each.found]
-    return [*findings, Finding(AREA, "not found here", Level.NOTE, ", ".join(absent))] if absent else findings
+    starts = asyncio.run(_start_servers(servers.values()))
+    findings = [_check_registration(each, starts, offline=offline) for each in registrations if each.found]
+    if not any(each.server and each.state != "name taken" for each in registrations):
+        fix = "keyhole install lists the clients on this machine; keyhole install CLIENT registers Keyhole with one."
+        findings.append(Finding(AREA, "none", Level.WARN, "Keyhole is not registered with any client", fix))
+    absent = [each.client.title for each in registrations if not each.found]
+    return [*findings, Finding(AREA, "not found", Level.NOTE, ", ".join(absent))] if absent else findings
 
 
-async def _started(servers: Iterable[Server]) -> dict[Key, Tried]:
-    """Each different command once, two at a time: a start takes a processor."""
-    turns = asyncio.Semaphore(2)
+async def _start_servers(servers: Iterable[Server]) -> dict[CommandKey, StartResult]:
+    """Start each server once and return the results."""
+    slots = asyncio.Semaphore(PARALLEL_STARTS)
 
-    async def one(server: Server) -> Tried:
-        async with turns:
-            return await started(server, PATIENCE)
+    async def start(server: Server) -> StartResult:
+        async with slots:
+            return await try_start(server, START_TIMEOUT)
 
-    several = list(servers)
-    return dict(zip(map(_key, several), await asyncio.gather(*map(one, several)), strict=True))
+    different = list(servers)
+    return dict(zip(map(_key, different), await asyncio.gather(*map(start, different)), strict=True))
 
 
-def _key(server: Server) -> Key:
+def _key(server: Server) -> CommandKey:
     return server.command, server.args, tuple(sorted(server.env.items()))
 
 
-def _told(each: Registration, tried: dict[Key, Tried], *, offline: bool) -> Finding:
-    name, install = each.client.name, f"keyhole install {each.client.name}"
-    if each.state == "unreadable":
-        return Finding(AREA, name, Level.FAIL, each.fault, f"Mend {each.path}, which the client cannot read either.")
-    if each.state == "by hand":
-        return Finding(AREA, name, Level.NOTE, "is registered by hand", f"{install} --print shows what to add.")
-    if each.server is None:
-        return Finding(AREA, name, Level.NOTE, "is here, without Keyhole", install)
-    if each.state == "name taken":
-        said = f"its entry {DEFAULT_NAME!r} is another program: {each.server.command or 'none'}"
-        return Finding(AREA, name, Level.WARN, said, f"{install} --name NAME registers Keyhole beside it.")
-    if each.server.url:
-        shown = mask(each.server.url)
-        if offline:
-            return Finding(AREA, name, Level.NOTE, f"not tried: {shown}")
-        fault = reach(each.server.url, "")
-        fix = "See whether that server runs, and whether the address is right." if fault else ""
-        said = f"{shown}: {fault}" if fault else shown
-        return Finding(AREA, name, Level.FAIL if fault else Level.OK, said, fix)
-    return _program(each, each.server, tried[_key(each.server)], install)
+def _check_registration(registration: Registration, starts: dict[CommandKey, StartResult], *, offline: bool) -> Finding:
+    name, state, server = registration.client.name, registration.state, registration.server
+    install = f"keyhole install {name}"
+    if state == "unreadable":
+        fix = f"Correct {registration.path}; the client cannot read it either."
+        return Finding(AREA, name, Level.FAIL, registration.fault, fix)
+    if state == "by hand":
+        return Finding(AREA, name, Level.NOTE, "must be registered by hand", f"{install} --print shows what to add.")
+    if server is None:
+        return Finding(AREA, name, Level.NOTE, "Keyhole is not registered", install)
+    if state == "name taken":
+        message = f"its entry {DEFAULT_NAME!r} is another program: {server.command or 'none'}"
+        return Finding(AREA, name, Level.WARN, message, f"{install} --name NAME registers Keyhole beside it.")
+    if state == "former name":
+        # Not started: a package runner would start the program of the project that has this name now.
+        message = f"its entry runs {FORMER_SCRIPT}, the former name of Keyhole, which belongs to another project now"
+        return Finding(AREA, name, Level.FAIL, message, f"{install} corrects the entry.")
+    if server.url:
+        return _check_url(name, server.url, offline=offline)
+    return _check_program(registration, server, starts[_key(server)], install)
 
 
-def _program(each: Registration, server: Server, tried: Tried, install: str) -> Finding:
-    name = each.client.name
-    if wrong := _wrong_setting(server):
-        return Finding(
-            AREA, name, Level.FAIL, f"a setting in its entry is wrong: {wrong}", f"Put it right in {each.path}."
-        )
-    if tried.fault:
-        return Finding(AREA, name, Level.FAIL, f"does not start: {tried.fault}", install)
-    words = " ".join(masked([server.command, *server.args]))
-    if each.state == "other copy":
-        said = f"starts another copy of Keyhole, {words}"
-        return Finding(AREA, name, Level.WARN, said, f"{install} has it start this one.")
-    return Finding(AREA, name, Level.OK, f"starts in {tried.seconds:.1f} s")
+def _check_url(name: str, url: str, *, offline: bool) -> Finding:
+    shown = mask_secrets(url)
+    if offline:
+        return Finding(AREA, name, Level.NOTE, f"not checked: {shown}")
+    if fault := try_connection(url, ""):
+        fix = "Check that the server runs and that the address is correct."
+        return Finding(AREA, name, Level.FAIL, f"{shown}: {fault}", fix)
+    return Finding(AREA, name, Level.OK, shown)
 
 
-def _wrong_setting(server: Server) -> str:
+def _check_program(registration: Registration, server: Server, start: StartResult, install: str) -> Finding:
+    name = registration.client.name
+    if fault := _setting_fault(server):
+        message = f"a setting in its entry is wrong: {fault}"
+        return Finding(AREA, name, Level.FAIL, message, f"Correct it in {registration.path}.")
+    if start.fault:
+        return Finding(AREA, name, Level.FAIL, f"does not start: {start.fault}", install)
+    if registration.state == "other copy":
+        command = " ".join(mask_command([server.command, *server.args]))
+        message = f"starts another copy of Keyhole: {command}"
+        return Finding(AREA, name, Level.WARN, message, f"{install} changes it to this copy.")
+    return Finding(AREA, name, Level.OK, f"starts in {start.seconds:.1f} s")
+
+
+def _setting_fault(server: Server) -> str:
+    """Return what is wrong with a setting of the entry, or ""."""
     try:
-        load(server.env)
+        parse_config(server.env)
     except KeyholeError as error:
         return error.message
     return ""

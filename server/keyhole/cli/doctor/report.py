@@ -1,4 +1,4 @@
-"""What the doctor found: lines with what mends them, as text for a person and as JSON. Pure."""
+"""Findings of the doctor, as text for a person and as facts for JSON."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from itertools import groupby
 from types import MappingProxyType
 from typing import Final
 
-NAME_WIDTH: Final = 17
-"""Columns of the names, so that what is said of them stands below each other."""
+NAME_COLUMNS: Final = 17
+"""Width of a finding's name, so that the messages are aligned."""
 
 
 class Level(StrEnum):
-    """How well it is. `note`: neither well nor ill, such as a client that is not there."""
+    """Severity of a finding. A `note` is neutral, such as a client that is not installed."""
 
     OK = "ok"
     NOTE = "note"
@@ -24,59 +24,67 @@ class Level(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One line. `fix`: what mends it, in one sentence."""
+    """The result of one check. `area`: the heading it stands under; `fix`: how to fix it, in one sentence."""
 
     area: str
     name: str
     level: Level
-    said: str
+    message: str
     fix: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Style:
-    """How lines look: with colours or without, with signs or with letters where the terminal knows no others."""
+class ReportStyle:
+    """How a report is printed. `symbols`: False for terminals that cannot show them; words stand in."""
 
     color: bool = False
-    signs: bool = True
+    symbols: bool = True
 
 
-_SIGNS: Final = MappingProxyType({Level.OK: "✓", Level.NOTE: "·", Level.WARN: "!", Level.FAIL: "✗"})
+_SYMBOLS: Final = MappingProxyType({Level.OK: "✓", Level.NOTE: "·", Level.WARN: "!", Level.FAIL: "✗"})
 _WORDS: Final = MappingProxyType({Level.OK: "ok  ", Level.NOTE: "note", Level.WARN: "warn", Level.FAIL: "FAIL"})
 _COLORS: Final = MappingProxyType({Level.OK: "32", Level.NOTE: "2", Level.WARN: "33", Level.FAIL: "31"})
+_COUNTED: Final = MappingProxyType({Level.FAIL: "failed", Level.WARN: "to check", Level.OK: "ok"})
+"""Levels that the summary counts."""
 
 
-def failed(findings: Iterable[Finding]) -> bool:
-    """Whether anything failed."""
+def has_failures(findings: Iterable[Finding]) -> bool:
+    """Return True if a check failed."""
     return any(finding.level is Level.FAIL for finding in findings)
 
 
-def as_text(findings: Sequence[Finding], seconds: float, style: Style) -> str:
-    """All lines, under a heading for each area, and a sum last."""
+def json_facts(finding: Finding) -> dict[str, str]:
+    """Return a finding as `keyhole doctor --json` prints it."""
+    return {
+        "area": finding.area, "name": finding.name, "level": finding.level, "said": finding.message, "fix": finding.fix,
+    }  # fmt: skip
+
+
+def format_report(findings: Sequence[Finding], seconds: float, style: ReportStyle) -> str:
+    """Return all findings under a heading for each area, and a summary as the last line."""
     lines: list[str] = []
-    for area, some in groupby(findings, lambda finding: finding.area):
-        lines += [_painted(area, "1", style)]
-        for finding in some:
-            lines += _lines(finding, style)
+    for area, group in groupby(findings, lambda finding: finding.area):
+        lines.append(_paint(area, "1", style))
+        for finding in group:
+            lines += _format_finding(finding, style)
         lines.append("")
-    return "\n".join([*lines, _sum(findings, seconds, style)])
+    return "\n".join([*lines, _summary(findings, seconds, style)])
 
 
-def _lines(finding: Finding, style: Style) -> list[str]:
-    sign = _painted((_SIGNS if style.signs else _WORDS)[finding.level], _COLORS[finding.level], style)
-    indent = " " * (NAME_WIDTH + (6 if style.signs else 9))
-    first = f"  {sign} {finding.name:{NAME_WIDTH}}  {finding.said}"
-    return [first, f"{indent}{'→' if style.signs else '->'} {finding.fix}"] if finding.fix else [first]
+def _format_finding(finding: Finding, style: ReportStyle) -> list[str]:
+    level = _paint((_SYMBOLS if style.symbols else _WORDS)[finding.level], _COLORS[finding.level], style)
+    indent = " " * (NAME_COLUMNS + (6 if style.symbols else 9))
+    first = f"  {level} {finding.name:{NAME_COLUMNS}}  {finding.message}"
+    return [first, f"{indent}{'→' if style.symbols else '->'} {finding.fix}"] if finding.fix else [first]
 
 
-def _sum(findings: Sequence[Finding], seconds: float, style: Style) -> str:
+def _summary(findings: Sequence[Finding], seconds: float, style: ReportStyle) -> str:
     counts = {level: sum(finding.level is level for finding in findings) for level in Level}
-    names = {Level.FAIL: "failed", Level.WARN: "to look at", Level.OK: "well"}
-    told = [
-        _painted(f"{counts[level]} {name}", _COLORS[level], style) for level, name in names.items() if counts[level]
+    parts = [
+        _paint(f"{counts[level]} {name}", _COLORS[level], style) for level, name in _COUNTED.items() if counts[level]
     ]
-    return f"{', '.join(told)}; {seconds:.1f} s"
+    return f"{', '.join(parts)}; {seconds:.1f} s"
 
 
-def _painted(text: str, color: str, style: Style) -> str:
+def _paint(text: str, color: str, style: ReportStyle) -> str:
     return f"\x1b[{color}m{text}\x1b[0m" if style.color else text

@@ -1,7 +1,7 @@
-"""The home folder and the store in it: there, writable, with room, and whole. Reads; sets nothing aside.
+"""Check the home folder and the store: permissions, free disk space, and damage.
 
-`keyhole artifacts verify` reads every text and sets damaged ones aside; here a sample is read through a connection
-that cannot write, so that the look changes neither the texts nor the order in which they will be dropped.
+A sample of the texts is read through a read-only connection, so that the check changes neither the texts nor the order
+in which they are evicted. `keyhole artifacts verify` reads all texts and sets damaged ones aside.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from keyhole.cli.doctor.report import Finding, Level
-from keyhole.cli.table import size_of
+from keyhole.cli.doctor.report import Finding, Level, has_failures
+from keyhole.cli.table import format_size
 from keyhole.config.config import Config
 from keyhole.errors import KeyholeError
 from keyhole.store.base import LOCAL
@@ -29,121 +29,122 @@ if TYPE_CHECKING:
 
 AREA: Final = "Store"
 SAMPLE: Final = 50
-"""Texts that are read: those fetched last, which are asked for next."""
+"""Number of texts read: those fetched last, which are the most likely to be read next."""
 SAMPLE_SECONDS: Final = 2.0
-"""For the sample, and as long for the file."""
-LITTLE, TOO_LITTLE = 1_000_000_000, 50_000_000
-"""Bytes of free disk below which it is worth a word, and below which a few pages fill it."""
+"""Time limit for reading the sample, and for SQLite's check of the file."""
+LOW_DISK, FULL_DISK = 1_000_000_000, 50_000_000
+"""Bytes of free disk space below which a warning and a failure are reported; a few pages fill the latter."""
 
 
-def look(config: Config) -> list[Finding]:
-    """Where artifacts are kept, and how they are."""
+def check(config: Config) -> list[Finding]:
+    """Return findings on the place where artifacts are stored, and on the artifacts."""
     if config.store == "memory":
-        return [Finding(AREA, "kind", Level.OK, "in memory, as KEYHOLE_STORE says: nothing is kept")]
+        message = "in memory, because KEYHOLE_STORE=memory: pages are lost when the server stops"
+        return [Finding(AREA, "kind", Level.OK, message)]
     if config.store.startswith("postgres"):
-        return [_postgres(config)]
+        return [_check_postgres(config)]
     folder = home_folder(config.home)
-    found = _folder(folder)
-    return (
-        found if any(each.level is Level.FAIL for each in found) else [*found, *_file(folder / "artifacts.db", config)]
-    )
+    findings = _check_folder(folder)
+    if has_failures(findings):
+        return findings
+    return [*findings, *_check_file(folder / "artifacts.db", config)]
 
 
-def _postgres(config: Config) -> Finding:
+def _check_postgres(config: Config) -> Finding:
     from keyhole.store.open import open_stores
 
     stores = open_stores(config)
     try:
-        stats = stores.of(LOCAL)[0].stats()
+        stats = stores.for_tenant(LOCAL)[0].stats()
     except KeyholeError as error:
-        fix = "See whether the server that KEYHOLE_STORE names runs and lets you in."
+        fix = "Check that the server in KEYHOLE_STORE runs and accepts the login."
         return Finding(AREA, "PostgreSQL", Level.FAIL, error.message, fix)
     finally:
         stores.close()
     return Finding(AREA, "PostgreSQL", Level.OK, f"{stats.artifacts:,} artifacts of the local user")
 
 
-def _folder(folder: Path) -> list[Finding]:
-    there = folder
-    while not there.exists() and there != there.parent:
-        there = there.parent
+def _check_folder(folder: Path) -> list[Finding]:
+    existing = folder
+    while not existing.exists() and existing != existing.parent:
+        existing = existing.parent
     try:
-        with tempfile.TemporaryFile(dir=there):
+        with tempfile.TemporaryFile(dir=existing):
             pass
-        free = shutil.disk_usage(there).free
+        free = shutil.disk_usage(existing).free
     except OSError as error:
-        fix = "Give yourself the right to write there, or set KEYHOLE_HOME to a folder of your own."
-        return [Finding(AREA, "home folder", Level.FAIL, f"{folder} cannot be written: {error.strerror}", fix)]
-    new = "" if there == folder else ", which the first call makes"
-    return [_rights(folder, f"{folder}{new}"), _room(free)]
+        fix = "Allow your user to write there, or set KEYHOLE_HOME to a folder of your own."
+        return [Finding(AREA, "home folder", Level.FAIL, f"cannot write {folder}: {error.strerror}", fix)]
+    new = "" if existing == folder else ", which the first call creates"
+    return [_check_permissions(folder, f"{folder}{new}"), _check_space(free)]
 
 
-def _rights(folder: Path, said: str) -> Finding:
+def _check_permissions(folder: Path, message: str) -> Finding:
     mode = stat.S_IMODE(folder.stat().st_mode) if os.name == "posix" and folder.exists() else 0
     if mode & 0o077:
-        said = f"{said}; others can look into it (mode {mode:o})"
-        return Finding(AREA, "home folder", Level.WARN, said, f"chmod 700 {folder}")
-    return Finding(AREA, "home folder", Level.OK, said)
+        message = f"{message}; other users can access it (mode {mode:o})"
+        return Finding(AREA, "home folder", Level.WARN, message, f"chmod 700 {folder}")
+    return Finding(AREA, "home folder", Level.OK, message)
 
 
-def _room(free: int) -> Finding:
-    level = Level.FAIL if free < TOO_LITTLE else Level.WARN if free < LITTLE else Level.OK
-    fix = "" if level is Level.OK else "Make room, or set KEYHOLE_HOME to a folder on another disk."
-    return Finding(AREA, "free disk", level, size_of(free), fix)
+def _check_space(free: int) -> Finding:
+    level = Level.FAIL if free < FULL_DISK else Level.WARN if free < LOW_DISK else Level.OK
+    fix = "" if level is Level.OK else "Free some space, or set KEYHOLE_HOME to a folder on another disk."
+    return Finding(AREA, "free disk", level, format_size(free), fix)
 
 
-def _file(path: Path, config: Config) -> list[Finding]:
+def _check_file(path: Path, config: Config) -> list[Finding]:
     if not path.exists():
         return [Finding(AREA, "artifacts", Level.OK, "none yet")]
     try:
-        with _reading(path) as database:
-            return _whole(database, path, config)
+        with _open_read_only(path) as database:
+            return _check_database(database, path, config)
     except KeyholeError as error:
-        return [
-            Finding(AREA, "artifacts", Level.FAIL, error.message, "Use the Keyhole that wrote the file, or a newer.")
-        ]
+        fix = "Use the version of Keyhole that wrote the file, or a newer one."
+        return [Finding(AREA, "artifacts", Level.FAIL, error.message, fix)]
     except (sqlite3.Error, UnicodeDecodeError) as error:
-        fix = "keyhole artifacts verify sets the file aside and saves what can be read of it."
+        fix = "keyhole artifacts verify sets the file aside and recovers what is readable."
         return [Finding(AREA, "artifacts", Level.FAIL, f"the file is damaged or locked: {error}", fix)]
 
 
-def _whole(database: Database, path: Path, config: Config) -> list[Finding]:
-    from keyhole.store.sqlite.damage import look_through
-    from keyhole.store.sqlite.schema import SCHEMA_VERSION, checked_version
+def _check_database(database: Database, path: Path, config: Config) -> list[Finding]:
+    from keyhole.store.sqlite.damage import check_integrity
+    from keyhole.store.sqlite.schema import SCHEMA_VERSION, read_version
 
-    if (version := checked_version(database.conn)) < SCHEMA_VERSION:
-        said = f"written by an older Keyhole (version {version} of the tables); the next call brings it up"
-        return [Finding(AREA, "artifacts", Level.OK, said)]
-    count, aside = next(database.execute("SELECT count(*), coalesce(sum(damaged), 0) FROM entries"))
+    if (version := read_version(database.conn)) < SCHEMA_VERSION:
+        message = f"written by an older Keyhole (schema version {version}); the next call migrates it"
+        return [Finding(AREA, "artifacts", Level.OK, message)]
+    count, damaged = next(database.execute("SELECT count(*), coalesce(sum(damaged), 0) FROM entries"))
     size = path.stat().st_size
-    said = f"{count - aside:,} in {size_of(size)} of at most {size_of(config.store_max_bytes)}"
-    found = [Finding(AREA, "artifacts", Level.OK, said)]
-    if aside:
-        fix = "Fetch those pages again; `keyhole artifacts verify` names what else is damaged."
-        found.append(Finding(AREA, "set aside", Level.WARN, f"{aside:,} were damaged", fix))
-    finished = look_through(database, SAMPLE_SECONDS)
-    return [*found, _sampled(database, "" if finished else "; too large to look through whole at once")]
+    message = f"{count - damaged:,} in {format_size(size)} of at most {format_size(config.store_max_bytes)}"
+    findings = [Finding(AREA, "artifacts", Level.OK, message)]
+    if damaged:
+        fix = "Fetch those pages again; `keyhole artifacts verify` lists what else is damaged."
+        findings.append(Finding(AREA, "set aside", Level.WARN, f"{damaged:,} damaged", fix))
+    finished = check_integrity(database, SAMPLE_SECONDS)
+    return [*findings, _check_sample(database, "" if finished else "; the file is too large to check completely")]
 
 
-def _sampled(database: Database, more: str) -> Finding:
+def _check_sample(database: Database, suffix: str) -> Finding:
+    """Read the texts fetched last. `suffix` is added to the message."""
     from keyhole.store.sqlite import rows
 
-    until = time.monotonic() + SAMPLE_SECONDS
+    deadline = time.monotonic() + SAMPLE_SECONDS
     sql = "SELECT key FROM entries WHERE NOT damaged ORDER BY fetched_at DESC LIMIT ?"
     read = damaged = 0
     for (key,) in database.execute(sql, [SAMPLE]).fetchall():
-        if time.monotonic() > until:
+        if time.monotonic() > deadline:
             break
-        found = rows.by_keys(database, [key])
-        read, damaged = read + len(found), damaged + sum(each.damaged for each in found)
+        found = rows.read_many(database, [key])
+        read, damaged = read + len(found), damaged + sum(each.is_damaged for each in found)
     if damaged:
-        fix = "keyhole artifacts verify sets them aside and names them; fetch their pages again."
-        return Finding(AREA, "texts", Level.FAIL, f"{damaged} of {read} that were read are damaged", fix)
-    return Finding(AREA, "texts", Level.OK, f"{read} read, all as they were kept{more}")
+        fix = "keyhole artifacts verify sets them aside and lists them; fetch their pages again."
+        return Finding(AREA, "texts", Level.FAIL, f"{damaged} of {read} checked are damaged", fix)
+    return Finding(AREA, "texts", Level.OK, f"{read} checked, none damaged{suffix}")
 
 
 @contextmanager
-def _reading(path: Path) -> Iterator[Database]:
+def _open_read_only(path: Path) -> Iterator[Database]:
     import sqlite_utils
 
     connection = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True, timeout=1.0, check_same_thread=False)

@@ -1,1 +1,1 @@
-"""Registration of Keyhole with the clients of this machine, in the files that are theirs. No tools here."""
+"""`keyhole install`: registers Keyhole in the configuration files of MCP clients."""

@@ -1,73 +1,110 @@
-"""The clients that Keyhole can be registered with: file, place in it, shape of an entry, and where that is said.
+"""Table of the clients that Keyhole can be registered with: their configuration files, and the shape of an entry.
 
-Checked in November 2026; `tried` are those whose own program reads the entry in a test (tests/clients/installing.py).
-Pure: the paths of a machine are worked out, not looked at.
+Checked against the clients' documentation in November 2026. tests/clients/installing.py checks some entries with the
+client's own program. Paths are computed for a machine; no file is opened.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 from typing import Final, Literal
 
 from keyhole.cli.install.entries import Shape
-from keyhole.cli.install.paths import Machine, dot_config, roaming, settings
 
 Format = Literal["json", "toml", "yaml"]
-RESTART: Final = "Quit it wholly and start it again."
-NEW_SESSION: Final = "It is there in the next session."
+RESTART: Final = "Quit the client completely and start it again."
+NEW_SESSION: Final = "It is available in the next session."
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """The facts that configuration paths depend on. `platform`: as in `sys.platform`; `project`: the current folder."""
+
+    platform: str
+    home: Path
+    project: Path
+    environment: Mapping[str, str]
+
+    def path_from(self, variable: str, default: Path) -> Path:
+        """Return the path in an environment variable, or `default` if it is unset or empty."""
+        value = self.environment.get(variable, "").strip()
+        return Path(value) if value else default
+
+    def settings_folder(self) -> Path:
+        """Return the platform's folder for the settings of desktop programs."""
+        if self.platform == "darwin":
+            return self.home / "Library" / "Application Support"
+        return self.roaming_folder() if self.platform == "win32" else self.config_folder()
+
+    def roaming_folder(self) -> Path:
+        """Return the folder for application data on Windows."""
+        return self.path_from("APPDATA", self.home / "AppData" / "Roaming")
+
+    def config_folder(self) -> Path:
+        """Return the XDG configuration folder, which some programs use on every platform."""
+        return self.path_from("XDG_CONFIG_HOME", self.home / ".config")
 
 
 @dataclass(frozen=True, slots=True)
 class Client:
-    """One client. `user`: its files for all of a user's work, of which the first that exists is taken, or the first;
-    `project`: the file for one folder, empty where there is none; `program`: what it is called on the PATH."""
+    """An MCP client and where it keeps its list of servers."""
 
     name: str
     title: str
-    user: Callable[[Machine], tuple[Path, ...]]
-    place: tuple[str, ...]
+    user_paths: Callable[[Machine], tuple[Path, ...]]
+    """Configuration files of the user: the first that exists is used, or else the first."""
+    key_path: tuple[str, ...]
+    """Keys in the file that lead to the table of servers."""
     shape: Shape
     source: str
+    """The documentation of the file."""
     project: str = ""
+    """Configuration file of a project folder; "" if the client has none."""
     format: Format = "json"
     program: str = ""
-    then: str = NEW_SESSION
+    """The client's executable, as found on the PATH."""
+    next_step: str = NEW_SESSION
+    """What the user does after a change."""
+
+
+def _claude_desktop(machine: Machine) -> tuple[Path, ...]:
+    return (machine.settings_folder() / "Claude" / "claude_desktop_config.json",)
 
 
 def _claude_code(machine: Machine) -> tuple[Path, ...]:
-    return (machine.set("CLAUDE_CONFIG_DIR", machine.home) / ".claude.json",)
+    return (machine.path_from("CLAUDE_CONFIG_DIR", machine.home) / ".claude.json",)
 
 
 def _codex(machine: Machine) -> tuple[Path, ...]:
-    return (machine.set("CODEX_HOME", machine.home / ".codex") / "config.toml",)
+    return (machine.path_from("CODEX_HOME", machine.home / ".codex") / "config.toml",)
 
 
 def _code(edition: str) -> Callable[[Machine], tuple[Path, ...]]:
-    return lambda machine: (settings(machine) / edition / "User" / "mcp.json",)
+    return lambda machine: (machine.settings_folder() / edition / "User" / "mcp.json",)
 
 
 def _gemini(machine: Machine) -> tuple[Path, ...]:
-    return (machine.set("GEMINI_CLI_HOME", machine.home) / ".gemini" / "settings.json",)
+    return (machine.path_from("GEMINI_CLI_HOME", machine.home) / ".gemini" / "settings.json",)
 
 
 def _opencode(machine: Machine) -> tuple[Path, ...]:
-    folder = machine.set("OPENCODE_CONFIG_DIR", dot_config(machine) / "opencode")
+    folder = machine.path_from("OPENCODE_CONFIG_DIR", machine.config_folder() / "opencode")
     return tuple(folder / name for name in ("opencode.jsonc", "opencode.json"))
 
 
 def _zed(machine: Machine) -> tuple[Path, ...]:
     if machine.platform == "win32":
-        return (roaming(machine) / "Zed" / "settings.json",)
-    base = machine.home / ".config" if machine.platform == "darwin" else dot_config(machine)
+        return (machine.roaming_folder() / "Zed" / "settings.json",)
+    base = machine.home / ".config" if machine.platform == "darwin" else machine.config_folder()
     return (base / "zed" / "settings.json",)
 
 
 def _cline(machine: Machine) -> tuple[Path, ...]:
     return (
-        machine.set(
+        machine.path_from(
             "CLINE_MCP_SETTINGS_PATH",
             machine.home / ".cline" / "data" / "settings" / "cline_mcp_settings.json",
         ),
@@ -79,13 +116,13 @@ def _lm_studio(machine: Machine) -> tuple[Path, ...]:
 
 
 def _copilot(machine: Machine) -> tuple[Path, ...]:
-    return (machine.set("COPILOT_HOME", machine.home / ".copilot") / "mcp-config.json",)
+    return (machine.path_from("COPILOT_HOME", machine.home / ".copilot") / "mcp-config.json",)
 
 
 def _goose(machine: Machine) -> tuple[Path, ...]:
     if machine.platform == "win32":
-        return (roaming(machine) / "Block" / "goose" / "config" / "config.yaml",)
-    return (dot_config(machine) / "goose" / "config.yaml",)
+        return (machine.roaming_folder() / "Block" / "goose" / "config" / "config.yaml",)
+    return (machine.config_folder() / "goose" / "config.yaml",)
 
 
 _SERVERS: Final = ("mcpServers",)
@@ -94,8 +131,8 @@ _TYPED: Final = Shape("stdio", "http")
 
 _ALL: Final = (
     Client(
-        "claude-desktop", "Claude Desktop", lambda machine: (settings(machine) / "Claude/claude_desktop_config.json",),
-        _SERVERS, Shape(url=""), "https://modelcontextprotocol.io/docs/develop/connect-local-servers", then=RESTART,
+        "claude-desktop", "Claude Desktop", _claude_desktop, _SERVERS, Shape(url=""),
+        "https://modelcontextprotocol.io/docs/develop/connect-local-servers", next_step=RESTART,
     ),
     Client(
         "claude-code", "Claude Code", _claude_code, _SERVERS, _TYPED, "https://code.claude.com/docs/en/mcp",
@@ -108,26 +145,26 @@ _ALL: Final = (
     Client(
         "vscode", "VS Code", _code("Code"), ("servers",), _TYPED,
         "https://code.visualstudio.com/docs/agents/reference/mcp-configuration",
-        project=".vscode/mcp.json", program="code", then="Start it in the view MCP SERVERS, or reload the window.",
+        project=".vscode/mcp.json", program="code", next_step="Start it in the MCP SERVERS view, or reload the window.",
     ),
     Client(
         "vscode-insiders", "VS Code Insiders", _code("Code - Insiders"), ("servers",), _TYPED,
         "https://code.visualstudio.com/docs/agents/reference/mcp-configuration",
-        project=".vscode/mcp.json", program="code-insiders", then="Start it in the view MCP SERVERS.",
+        project=".vscode/mcp.json", program="code-insiders", next_step="Start it in the MCP SERVERS view.",
     ),
     Client(
-        "copilot", "Copilot CLI", _copilot, _SERVERS, Shape("local", "http", more=MappingProxyType({"tools": ["*"]})),
+        "copilot", "Copilot CLI", _copilot, _SERVERS, Shape("local", "http", extra=MappingProxyType({"tools": ["*"]})),
         "https://docs.github.com/en/copilot/how-tos/copilot-cli/customize-copilot/add-mcp-servers",
         program="copilot",
     ),
     Client(
         "cursor", "Cursor", lambda machine: (machine.home / ".cursor/mcp.json",), _SERVERS, Shape(),
-        "https://cursor.com/docs/context/mcp", project=".cursor/mcp.json", program="cursor", then=RESTART,
+        "https://cursor.com/docs/context/mcp", project=".cursor/mcp.json", program="cursor", next_step=RESTART,
     ),
     Client(
         "windsurf", "Windsurf", lambda machine: (machine.home / ".codeium/windsurf/mcp_config.json",), _SERVERS,
         Shape(url="serverUrl"), "https://docs.windsurf.com/windsurf/cascade/mcp", program="windsurf",
-        then="Press refresh in the list of MCP servers.",
+        next_step="Refresh the list of MCP servers.",
     ),
     Client(
         "gemini", "Gemini CLI", _gemini, _SERVERS, Shape(http="http"),
@@ -141,7 +178,7 @@ _ALL: Final = (
     ),
     Client(
         "zed", "Zed", _zed, ("context_servers",), Shape(), "https://zed.dev/docs/ai/mcp",
-        project=".zed/settings.json", program="zed", then="It starts at once.",
+        project=".zed/settings.json", program="zed", next_step="It starts immediately.",
     ),
     Client(
         "cline", "Cline", _cline, _SERVERS, Shape(http="streamableHttp"), "https://docs.cline.bot/mcp/mcp-overview",
@@ -149,11 +186,11 @@ _ALL: Final = (
     ),
     Client(
         "lm-studio", "LM Studio", _lm_studio, _SERVERS, Shape(), "https://lmstudio.ai/docs/app/mcp", program="lms",
-        then="Switch it on under Program, Integrations.",
+        next_step="Enable it under Program, Integrations.",
     ),
     Client(
         "goose", "goose", _goose, ("extensions",),
-        Shape("stdio", "streamable_http", url="uri", program="cmd", env="envs", more=_GOOSE),
+        Shape("stdio", "streamable_http", url="uri", program="cmd", env="envs", extra=_GOOSE),
         "https://block.github.io/goose/docs/guides/config-files", format="yaml", program="goose",
     ),
 )  # fmt: skip

@@ -1,7 +1,4 @@
-"""`keyhole install`: looks at the clients of this machine, shows what would change, and changes it.
-
-Prints and asks; what an entry says and where it goes is decided elsewhere.
-"""
+"""Run `keyhole install`: list the clients on this machine, or show the diff of a client's file and apply it."""
 
 from __future__ import annotations
 
@@ -10,221 +7,233 @@ import os
 import re
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from keyhole.cli.colours import has_colours
 from keyhole.cli.install import discover, edit, files
-from keyhole.cli.install.clients import CLIENTS, Client
+from keyhole.cli.install.clients import CLIENTS, Client, Machine
 from keyhole.cli.install.entries import Server
 from keyhole.cli.install.launch import this_server
-from keyhole.cli.install.output import colored, difference, mask, masked
-from keyhole.cli.install.paths import Machine
+from keyhole.cli.install.output import color_lines, diff_lines, mask_command, mask_secrets
 from keyhole.cli.table import Column, print_json, print_table
-from keyhole.config.config import load
+from keyhole.config.config import Config, parse_config
 from keyhole.config.parsers import http_url
 from keyhole.errors import Code, KeyholeError
-from keyhole.text.suggest import meant
+from keyhole.text.suggest import suggest_name
 
 OK, FAILED = 0, 1
 _NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,48}")
-"""Some clients join the name with a tool's, and allow 60 to 64 characters of these in all."""
+"""Some clients join the name with a tool's name, and allow 60 to 64 characters for both."""
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
-    """What was done with one client's file. `state`: changed, unchanged, would change, refused."""
+class FileChange:
+    """What was done with a client's file. `state`: changed, unchanged, would change, refused."""
 
     client: str
     path: str
     state: str
-    said: str
+    message: str
     backup: str = ""
-    difference: tuple[str, ...] = ()
+    diff: tuple[str, ...] = ()
+
+    def json_facts(self) -> dict[str, object]:
+        """Return the change as `keyhole install --json` prints it."""
+        return {
+            "client": self.client, "path": self.path, "state": self.state, "said": self.message,
+            "backup": self.backup, "difference": self.diff,
+        }  # fmt: skip
 
 
-def run(arguments: argparse.Namespace) -> int:
-    """Do what the arguments say; 0 when done, 1 when a file was left as it is because it could not be changed."""
-    server = _server(arguments)
+def run(_config: Config, arguments: argparse.Namespace) -> int:
+    """Register, unregister, print or list; return 1 if a file could not be changed."""
+    server = _server_from(arguments)
     if not _NAME.fullmatch(arguments.name):
-        raise _wrong("--name takes 1 to 48 letters, digits, _ and -")
+        raise _invalid("--name takes 1 to 48 letters, digits, _ and -")
     machine = discover.this_machine()
     if not arguments.client and not arguments.all:
-        return _list(discover.look(machine, arguments.name), arguments)
-    clients = _here(machine, arguments.name) if arguments.all else [_client(arguments.client)]
+        return _list_clients(discover.find_registrations(machine, arguments.name), arguments)
+    clients = _clients_found(machine, arguments.name) if arguments.all else [_client_named(arguments.client)]
     if arguments.only_print:
         for client in clients:
-            print(edit.snippet(client, arguments.name, _fitting(client, server)))
+            _check_shape(client, server)
+            print(edit.format_snippet(client, arguments.name, server))
         return OK
-    outcomes = [
-        _attempt(client, discover.path_of(client, machine, arguments.scope), server, arguments) for client in clients
+    changes = [
+        _try_change(client, discover.config_path(client, machine, arguments.scope), server, arguments)
+        for client in clients
     ]
     if arguments.json:
-        print_json([asdict(outcome) for outcome in outcomes])
+        print_json([change.json_facts() for change in changes])
     elif not clients:
         print("No client was found on this machine; name one: keyhole install CLIENT")
-    return FAILED if any(outcome.state == "refused" for outcome in outcomes) else OK
+    return FAILED if any(change.state == "refused" for change in changes) else OK
 
 
-def _server(arguments: argparse.Namespace) -> Server:
-    settings = dict(_setting(text) for text in arguments.env)
+def _server_from(arguments: argparse.Namespace) -> Server:
+    """Return the server to register: this installation with its settings, or a URL."""
+    settings = dict(_parse_setting(text) for text in arguments.env)
     if arguments.http is None:
         server = this_server(discover.this_installation())
         return Server(server.command, server.args, settings)
     if settings:
-        raise _wrong("--env is for a program; the settings of a server elsewhere are set there")
+        raise _invalid("--env is for a program; a server that runs elsewhere has its own settings")
     try:
         return Server(url=http_url(arguments.http))
     except ValueError as error:
-        raise _wrong(f"--http {arguments.http}: {error}") from error
+        raise _invalid(f"--http {arguments.http}: {error}") from error
 
 
-def _setting(text: str) -> tuple[str, str]:
+def _parse_setting(text: str) -> tuple[str, str]:
     name, sign, value = text.partition("=")
     if not sign or not name.startswith("KEYHOLE_"):
-        raise _wrong(f"--env takes KEYHOLE_NAME=VALUE, not {name[:40]!r}")
-    load({name: value})  # raises for a name that is unknown and a value that is wrong
+        raise _invalid(f"--env takes KEYHOLE_NAME=VALUE, not {name[:40]!r}")
+    parse_config({name: value})  # raises for an unknown name or a wrong value
     return name, value
 
 
-def _here(machine: Machine, name: str) -> list[Client]:
-    """The clients of this machine whose files can be changed."""
-    found = discover.look(machine, name)
-    return [each.client for each in found if each.found and each.client.format != "yaml"]
+def _clients_found(machine: Machine, name: str) -> list[Client]:
+    """Return the clients on this machine whose files Keyhole can edit."""
+    registrations = discover.find_registrations(machine, name)
+    return [each.client for each in registrations if each.found and each.client.format != "yaml"]
 
 
-def _client(name: str) -> Client:
+def _client_named(name: str) -> Client:
     if name in CLIENTS:
         return CLIENTS[name]
-    raise _wrong(f"{name[:40]!r} is none of the clients {', '.join(CLIENTS)}{meant(name, CLIENTS)}")
+    raise _invalid(f"unknown client {name[:40]!r}; known: {', '.join(CLIENTS)}{suggest_name(name, CLIENTS)}")
 
 
-def _fitting(client: Client, server: Server) -> Server:
+def _check_shape(client: Client, server: Server) -> None:
+    """Raise KeyholeError if the client cannot register this kind of server."""
     if server.url and not client.shape.url:
-        raise _wrong(f"{client.title}'s file has no place for an address; add the server in its settings instead")
-    return server
+        raise _invalid(f"{client.title}'s file has no key for a URL; add the server in its settings instead")
 
 
-def _attempt(client: Client, path: Path | None, server: Server, arguments: argparse.Namespace) -> Outcome:
+def _try_change(client: Client, path: Path | None, server: Server, arguments: argparse.Namespace) -> FileChange:
     try:
         if path is None:
-            raise _wrong(f"{client.title} has no file for one folder; leave --scope project out")
-        outcome = _change(client, path, _fitting(client, server), arguments)
+            raise _invalid(f"{client.title} has no file for a project folder; omit --scope project")
+        _check_shape(client, server)
+        change = _change_file(client, path, server, arguments)
     except (KeyholeError, OSError) as error:
-        said = error.message if isinstance(error, KeyholeError) else f"{client.title}'s file: {error.strerror or error}"
-        outcome = Outcome(client.name, str(path or ""), "refused", said)
+        is_named = isinstance(error, KeyholeError)
+        message = error.message if is_named else f"{client.title}'s file: {error.strerror or error}"
+        change = FileChange(client.name, str(path or ""), "refused", message)
     if not arguments.json:
-        _tell(client, outcome, shown=_asks(arguments))
-    return outcome
+        _print_change(client, change, is_diff_shown=_is_interactive(arguments))
+    return change
 
 
-def _change(client: Client, path: Path, server: Server, arguments: argparse.Namespace) -> Outcome:
+def _change_file(client: Client, path: Path, server: Server, arguments: argparse.Namespace) -> FileChange:
     before = files.read(path)
     if client.format == "yaml":
-        raise _wrong(
-            f"Keyhole does not change YAML; add this to {path}:\n{edit.snippet(client, arguments.name, server)}"
-        )
-    after = _wanted(client, path, before, server, arguments)
+        snippet = edit.format_snippet(client, arguments.name, server)
+        raise _invalid(f"Keyhole cannot edit YAML; add this to {path}:\n{snippet}")
+    after = _new_content(client, path, before, server, arguments)
     if after == before:
-        absent = f"there is no such entry: {arguments.name}"
-        said = absent if arguments.uninstall else "it is registered as it should be already"
-        return Outcome(client.name, str(path), "unchanged", said)
-    shown = tuple(difference(_text(before or b"", client), _text(after or b"", client)))
-    if arguments.dry_run or not _agreed(client, path, shown, arguments):
-        return Outcome(client.name, str(path), "would change", "nothing was written", difference=shown)
+        message = f"no entry named {arguments.name}" if arguments.uninstall else "already registered, nothing to change"
+        return FileChange(client.name, str(path), "unchanged", message)
+    diff = tuple(diff_lines(_decode(before or b"", client), _decode(after or b"", client)))
+    if arguments.dry_run or not _confirm(client, path, diff, arguments):
+        return FileChange(client.name, str(path), "would change", "nothing was written", diff=diff)
     if after is None:
         files.remove(path, before)
-        return Outcome(client.name, str(path), "changed", "removed: it held nothing else", difference=shown)
-    kept = files.replace(path, before, after)
-    said = "taken out" if arguments.uninstall else "registered"
-    return Outcome(client.name, str(path), "changed", said, str(kept or ""), shown)
+        return FileChange(client.name, str(path), "changed", "file deleted: it had no other content", diff=diff)
+    backup = files.replace(path, before, after)
+    message = "entry removed" if arguments.uninstall else "registered"
+    return FileChange(client.name, str(path), "changed", message, str(backup or ""), diff)
 
 
-def _wanted(
+def _new_content(
     client: Client, path: Path, before: bytes | None, server: Server, arguments: argparse.Namespace
 ) -> bytes | None:
-    """What the file should hold; None for no file."""
-    text = _text(before or b"", client)
+    """Return the new content of the file; None if there should be no file."""
+    text = _decode(before or b"", client)
     name, force = arguments.name, arguments.force
     if not arguments.uninstall:
-        return edit.with_entry(client, text, name, server, force=force).encode()
+        return edit.add_entry(client, text, name, server, force=force).encode()
     if before is None:
         return None
-    earlier = (files.read(each) for each in files.backups(path)[:1])
-    after = edit.taken_out(client, text, name, server, [_text(each or b"", client) for each in earlier], force=force)
+    backups = [_decode(files.read(each) or b"", client) for each in files.list_backups(path)[:1]]
+    after = edit.uninstall_entry(client, text, name, server, backups, force=force)
     return None if after is None else after.encode()
 
 
-def _text(content: bytes, client: Client) -> str:
+def _decode(content: bytes, client: Client) -> str:
     try:
         return content.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise _wrong(f"{client.title}'s file was left as it is: it is not UTF-8") from error
+        raise _invalid(f"{client.title}'s file was not changed: it is not UTF-8") from error
 
 
-def _agreed(client: Client, path: Path, shown: Sequence[str], arguments: argparse.Namespace) -> bool:
-    if not _asks(arguments):
+def _confirm(client: Client, path: Path, diff: Sequence[str], arguments: argparse.Namespace) -> bool:
+    """Show the diff and ask whether to apply it; return True without asking if the command is not interactive."""
+    if not _is_interactive(arguments):
         return True
     print(f"{client.title}: {path}")
-    _print_difference(shown)
+    _print_diff(diff)
     try:
-        return input("Write this? [Y/n] ").strip().lower() in {"", "y", "yes"}
+        return input("Apply this change? [Y/n] ").strip().lower() in {"", "y", "yes"}
     except EOFError:
         return False
 
 
-def _asks(arguments: argparse.Namespace) -> bool:
-    """Whether a person is there to say yes, and was not told to do so by the command line."""
-    quiet = arguments.yes or arguments.json or arguments.dry_run
-    return not quiet and sys.stdin.isatty() and sys.stdout.isatty()
+def _is_interactive(arguments: argparse.Namespace) -> bool:
+    """Return True if a person at a terminal is asked before a file is changed."""
+    is_unattended = arguments.yes or arguments.json or arguments.dry_run
+    return not is_unattended and sys.stdin.isatty() and sys.stdout.isatty()
 
 
-def _tell(client: Client, outcome: Outcome, *, shown: bool) -> None:
-    """`shown`: the difference, where there is one, was shown with the question."""
-    if outcome.state == "refused":
-        print(f"keyhole: {outcome.said}", file=sys.stderr)
+def _print_change(client: Client, change: FileChange, *, is_diff_shown: bool) -> None:
+    """Print what was done. `is_diff_shown`: True if the diff, if any, was printed with the question."""
+    if change.state == "refused":
+        print(f"keyhole: {change.message}", file=sys.stderr)
         return
-    if not (shown and outcome.difference):
-        print(f"{client.title}: {outcome.path}")
-        _print_difference(outcome.difference)
-    print(f"  {outcome.said}" + (f"; as it was: {Path(outcome.backup).name}" if outcome.backup else ""))
-    if outcome.said == "registered":
-        print(f"  {client.then} `keyhole doctor` tries it out.")
+    if not (is_diff_shown and change.diff):
+        print(f"{client.title}: {change.path}")
+        _print_diff(change.diff)
+    print(f"  {change.message}" + (f"; backup: {Path(change.backup).name}" if change.backup else ""))
+    if change.message == "registered":
+        print(f"  {client.next_step} `keyhole doctor` checks that it starts.")
 
 
-def _print_difference(lines: Sequence[str]) -> None:
-    drawn = colored(lines) if has_colours(os.environ, terminal=sys.stdout.isatty()) else lines
-    for line in drawn:
+def _print_diff(lines: Sequence[str]) -> None:
+    shown = color_lines(lines) if has_colours(os.environ, terminal=sys.stdout.isatty()) else lines
+    for line in shown:
         print(f"  {line}")
 
 
-def _list(found: Sequence[discover.Registration], arguments: argparse.Namespace) -> int:
+def _list_clients(registrations: Sequence[discover.Registration], arguments: argparse.Namespace) -> int:
     if arguments.json:
-        print_json([_facts(each) for each in found])
+        print_json([_json_facts(each) for each in registrations])
         return OK
     if arguments.uninstall or arguments.dry_run or arguments.only_print:
-        raise _wrong("name a client, or give --all")
+        raise _invalid("name a client, or give --all")
     columns = (Column("client", whole=True), Column("found", whole=True), Column("Keyhole", whole=True), Column("file"))
-    rows = [(each.client.name, "yes" if each.found else "-", each.state, _short(each.path)) for each in found]
+    rows = [
+        (each.client.name, "yes" if each.found else "-", each.state, _abbreviate(each.path)) for each in registrations
+    ]
     print_table(columns, rows)
-    if sys.stdout.isatty():  # a program that reads the rows needs no advice
-        print("\nkeyhole install CLIENT registers it with one, --all with every one found; both show the change first.")
+    if sys.stdout.isatty():  # programs need no hint
+        print("\nRegister with one client: keyhole install CLIENT; with all found: --all. Both show a diff first.")
     return OK
 
 
-def _short(path: Path) -> str:
+def _abbreviate(path: Path) -> str:
     home = Path.home()
     return f"~{os.sep}{path.relative_to(home)}" if path.is_relative_to(home) else str(path)
 
 
-def _facts(each: discover.Registration) -> Mapping[str, object]:
-    command = masked([each.server.command, *each.server.args]) if each.server and each.server.command else []
+def _json_facts(each: discover.Registration) -> Mapping[str, object]:
+    command = mask_command([each.server.command, *each.server.args]) if each.server and each.server.command else []
     return {
         "client": each.client.name, "found": each.found, "keyhole": each.state, "file": str(each.path),
-        "command": command, "url": mask(each.server.url) if each.server else "", "fault": each.fault,
+        "command": command, "url": mask_secrets(each.server.url) if each.server else "", "fault": each.fault,
     }  # fmt: skip
 
 
-def _wrong(message: str) -> KeyholeError:
+def _invalid(message: str) -> KeyholeError:
     return KeyholeError(Code.INVALID_ARGUMENT, message)

@@ -1,4 +1,4 @@
-"""What is on this machine: the running program, the clients, and what they have registered. Changes nothing."""
+"""Find the running program, the clients on this machine, and what they have registered. Nothing is changed."""
 
 from __future__ import annotations
 
@@ -14,17 +14,20 @@ from typing import Any
 
 from keyhole._version import __version__
 from keyhole.cli.install import edit, files
-from keyhole.cli.install.clients import CLIENTS, Client
-from keyhole.cli.install.entries import SCRIPT, Server, is_ours, server_of
+from keyhole.cli.install.clients import CLIENTS, Client, Machine
+from keyhole.cli.install.entries import SCRIPT, Server, has_former_name, is_keyhole, parse_entry
 from keyhole.cli.install.launch import Installation, this_server
-from keyhole.cli.install.paths import Machine
 from keyhole.errors import KeyholeError
 
 
 @dataclass(frozen=True, slots=True)
 class Registration:
-    """One client on this machine. `state`: -, registered, other copy (of Keyhole), address, name taken (by another
-    server), unreadable, by hand."""
+    """A client and its entry for Keyhole.
+
+    `found`: True if the client is on this machine. `state`: "-" (not registered), "registered", "other copy" (of
+    Keyhole), "former name" (of Keyhole), "address", "name taken" (by another server), "unreadable" or "by hand" (Keyhole
+    cannot edit the file).
+    """
 
     client: Client
     path: Path
@@ -35,78 +38,80 @@ class Registration:
 
 
 def this_machine() -> Machine:
-    """Where we are."""
+    """Return the machine that this process runs on."""
     return Machine(sys.platform, Path.home(), Path.cwd(), os.environ)
 
 
 def this_installation() -> Installation:
-    """The running program."""
+    """Return the installation that this process runs from."""
     suffix = ".exe" if os.name == "nt" else ""
-    beside = [Path(sys.executable).with_name(SCRIPT + suffix), Path(sysconfig.get_path("scripts")) / (SCRIPT + suffix)]
-    script = next((str(path) for path in beside if os.access(path, os.X_OK)), "")
-    uv = os.environ.get("UV", "")  # uvx tells what it starts where it is itself
+    scripts = [Path(sys.executable).with_name(SCRIPT + suffix), Path(sysconfig.get_path("scripts")) / (SCRIPT + suffix)]
+    script = next((str(path) for path in scripts if os.access(path, os.X_OK)), "")
+    uv = os.environ.get("UV", "")  # uvx passes its own path to the programs that it starts
     beside_uv = str(Path(uv).with_name("uvx" + suffix)) if uv else None
     uvx = shutil.which("uvx") or (beside_uv and shutil.which(beside_uv)) or ""
     return Installation(sys.executable, script, sys.prefix, __version__, _source(), uvx)
 
 
-def path_of(client: Client, machine: Machine, scope: str = "user") -> Path | None:
-    """The client's file; None where it has none for one folder."""
+def config_path(client: Client, machine: Machine, scope: str = "user") -> Path | None:
+    """Return the client's configuration file; None if the scope is "project" and the client has no such file."""
     if scope == "project":
         return machine.project / client.project if client.project else None
-    paths = client.user(machine)
-    return next((path for path in paths if _is(path.exists)), paths[0])
+    paths = client.user_paths(machine)
+    return next((path for path in paths if _check(path.exists)), paths[0])
 
 
-def look(machine: Machine, name: str) -> list[Registration]:
-    """Every client that is known, in the order of the table."""
-    ours = this_server(this_installation())
-    return [_registration(client, machine, name, ours) for client in CLIENTS.values()]
+def find_registrations(machine: Machine, name: str) -> list[Registration]:
+    """Return the registration of every known client, in the order of the table. `name`: of the entry."""
+    this = this_server(this_installation())
+    return [_find_registration(client, machine, name, this) for client in CLIENTS.values()]
 
 
-def _registration(client: Client, machine: Machine, name: str, ours: Server) -> Registration:
-    path = path_of(client, machine)
+def _find_registration(client: Client, machine: Machine, name: str, this: Server) -> Registration:
+    path = config_path(client, machine)
     assert path is not None  # noqa: S101 - for the type checker; every client has a file of the user
-    # The folder of its file is its own, unless that is the user's home.
-    own = path.parent not in (machine.home, machine.home.parent) and _is(path.parent.is_dir)
-    found = _is(path.exists) or own or bool(client.program and shutil.which(client.program))
+    # A folder that exists for the file is a sign of the client, unless it is the user's home.
+    has_folder = path.parent not in (machine.home, machine.home.parent) and _check(path.parent.is_dir)
+    found = _check(path.exists) or has_folder or bool(client.program and shutil.which(client.program))
     if client.format == "yaml":
         return Registration(client, path, found, "by hand")
     try:
         content = files.read(path)
-        entry = edit.registered(client, content.decode("utf-8"), name) if content else None
+        entry = edit.find_entry(client, content.decode("utf-8"), name) if content else None
     except (OSError, ValueError, KeyholeError) as error:
-        said = error.message if isinstance(error, KeyholeError) else str(error)
-        return Registration(client, path, found, "unreadable", fault=said)
+        fault = error.message if isinstance(error, KeyholeError) else str(error)
+        return Registration(client, path, found, "unreadable", fault=fault)
     if entry is None:
         return Registration(client, path, found, "-")
-    server = server_of(client.shape, entry)
-    return Registration(client, path, found, _state(server, ours), server)
+    server = parse_entry(client.shape, entry)
+    return Registration(client, path, found, _state(server, this), server)
 
 
-def _is(look: Callable[[], bool]) -> bool:
-    """What may not be looked at, or can have no such name, is not there for us."""
+def _check(exists: Callable[[], bool]) -> bool:
+    """Call `exists`; return False if the path is not accessible or not valid."""
     try:
-        return look()
+        return exists()
     except (OSError, ValueError):
         return False
 
 
-def _state(server: Server, ours: Server) -> str:
+def _state(server: Server, this: Server) -> str:
     if server.url:
         return "address"
-    if (server.command, server.args) == (ours.command, ours.args):
+    if (server.command, server.args) == (this.command, this.args):
         return "registered"
-    return "other copy" if is_ours(server) else "name taken"
+    if has_former_name(server):
+        return "former name"
+    return "other copy" if is_keyhole(server) else "name taken"
 
 
 def _source() -> str:
-    """What the package was installed from, where that was a folder, a file or a repository."""
+    """Return the folder, file or repository that the package was installed from, or ""."""
     from importlib.metadata import PackageNotFoundError, distribution
 
     try:
-        told: Any = json.loads(distribution(SCRIPT).read_text("direct_url.json") or "{}")
+        origin: Any = json.loads(distribution(SCRIPT).read_text("direct_url.json") or "{}")
     except (PackageNotFoundError, ValueError):
         return ""
-    url = str(told.get("url", ""))
-    return f"{told['vcs_info']['vcs']}+{url}@{told['vcs_info']['commit_id']}" if "vcs_info" in told else url
+    url = str(origin.get("url", ""))
+    return f"{origin['vcs_info']['vcs']}+{url}@{origin['vcs_info']['commit_id']}" if "vcs_info" in origin else url

@@ -1,7 +1,7 @@
-"""An entry put into a client's file or taken out of it, or why not. Text in, text out; no file is touched.
+"""Add an entry to the text of a client's file, or remove it.
 
-Whatever an edit did, its result is read again and compared: it must say what the file said, and the entry, and
-nothing else. So a form of a file that nobody thought of is refused and never spoiled.
+Each result is parsed again and compared with the expected values. An edit that would change anything else is refused,
+so that a file of an unforeseen form is never damaged.
 """
 
 from __future__ import annotations
@@ -14,95 +14,96 @@ from typing import Any
 
 from keyhole.cli.install import jsonc_edit, toml_edit
 from keyhole.cli.install.clients import Client
-from keyhole.cli.install.entries import Server, entry_of, is_ours, nested, server_of
+from keyhole.cli.install.entries import Server, build_entry, is_keyhole, nest, parse_entry
 from keyhole.errors import Code, KeyholeError
 
-MARK = "\ufeff"
-"""A byte order mark, which Windows' own editor writes before the text."""
+BYTE_ORDER_MARK = "\ufeff"
+"""Written at the beginning of a file by some editors on Windows."""
 
 
-def registered(client: Client, text: str, name: str) -> Mapping[str, Any] | None:
-    """The entry of this name, if there is one. Raises KeyholeError for a text that cannot be read."""
-    there: Any = _parsed(client, text.removeprefix(MARK))
-    for key in (*client.place, name):
-        if not isinstance(there, Mapping) or key not in there:
+def find_entry(client: Client, text: str, name: str) -> Mapping[str, Any] | None:
+    """Return the entry of this name, or None. Raises KeyholeError if the text cannot be parsed."""
+    value: Any = _parse(client, text.removeprefix(BYTE_ORDER_MARK))
+    for key in (*client.key_path, name):
+        if not isinstance(value, Mapping) or key not in value:
             return None
-        there = there[key]
-    return there if isinstance(there, Mapping) else {}
+        value = value[key]
+    return value if isinstance(value, Mapping) else {}
 
 
-def with_entry(client: Client, text: str, name: str, server: Server, *, force: bool) -> str:
-    """The text with this server registered; the same text where it is already.
+def add_entry(client: Client, text: str, name: str, server: Server, *, force: bool) -> str:
+    """Return the text with this server registered; the same text if it already is.
 
-    Raises KeyholeError for a text that cannot be read or added to, and for an entry of this name that is another's.
+    Raises KeyholeError if the text cannot be parsed or edited, or if the entry of this name is not Keyhole's and
+    `force` is False.
     """
-    there = registered(client, text, name)
-    _refuse_others(client, there, name, server, force)
-    entry = entry_of(client.shape, server, None if force else there)
-    if entry == there:
+    existing = find_entry(client, text, name)
+    _check_owner(client, existing, name, server, force)
+    entry = build_entry(client.shape, server, None if force else existing)
+    if entry == existing:
         return text
-    mark, body = _split(text)
-    wanted = _parsed(client, body)
-    inner = wanted
-    for key in client.place:
-        inner = inner.setdefault(key, {})
-        if not isinstance(inner, dict):
+    mark, body = _split_mark(text)
+    expected = _parse(client, body)
+    servers = expected
+    for key in client.key_path:
+        servers = servers.setdefault(key, {})
+        if not isinstance(servers, dict):
             raise _refusal(client, f"{key!r} in it is not a table of servers")
-    inner[name] = entry
-    return mark + _checked(client, lambda: _editor(client).put(body, (*client.place, name), entry), wanted)
+    servers[name] = entry
+    return mark + _apply(client, lambda: _editor(client).put(body, (*client.key_path, name), entry), expected)
 
 
-def without_entry(client: Client, text: str, name: str, server: Server, *, force: bool) -> str:
-    """The text without the entry of this name; the same text where there is none."""
-    there = registered(client, text, name)
-    if there is None:
+def remove_entry(client: Client, text: str, name: str, server: Server, *, force: bool) -> str:
+    """Return the text without the entry of this name; the same text if there is none."""
+    existing = find_entry(client, text, name)
+    if existing is None:
         return text
-    _refuse_others(client, there, name, server, force)
-    mark, body = _split(text)
-    wanted = _parsed(client, body)
-    inner = wanted
-    for key in client.place:
-        inner = inner[key]
-    del inner[name]
-    return mark + _checked(client, lambda: _editor(client).drop(body, (*client.place, name)), wanted)
+    _check_owner(client, existing, name, server, force)
+    mark, body = _split_mark(text)
+    expected = _parse(client, body)
+    servers = expected
+    for key in client.key_path:
+        servers = servers[key]
+    del servers[name]
+    return mark + _apply(client, lambda: _editor(client).drop(body, (*client.key_path, name)), expected)
 
 
-def taken_out(
-    client: Client, text: str, name: str, server: Server, earlier: Sequence[str], *, force: bool
+def uninstall_entry(
+    client: Client, text: str, name: str, server: Server, backups: Sequence[str], *, force: bool
 ) -> str | None:
-    """The text as it should be without the entry; None where there should be no file, as there was none before.
+    """Return the text as it was before the entry was added; None if there was no file.
 
-    `earlier`: what the file held before its last change. Where registering makes the text of that, or of nothing, it
-    comes back as it was, to the byte; else the entry is cut out of what was written since.
+    If adding the entry to one of the `backups`, or to an empty file, gives this very text, return that backup byte for
+    byte. Otherwise the file has changed since: remove the entry from the text.
     """
-    there = registered(client, text, name)
-    if there is None:
+    existing = find_entry(client, text, name)
+    if existing is None:
         return text
-    without = without_entry(client, text, name, server, force=force)
-    said = server_of(client.shape, there)
-    for before in (*earlier, ""):
+    without = remove_entry(client, text, name, server, force=force)
+    registered = parse_entry(client.shape, existing)
+    for before in (*backups, ""):
         with suppress(KeyholeError):
-            fresh = registered(client, before, name) is None
-            if fresh and with_entry(client, before, name, said, force=False) == text:
+            had_no_entry = find_entry(client, before, name) is None
+            if had_no_entry and add_entry(client, before, name, registered, force=False) == text:
                 return before or None
     return without
 
 
-def snippet(client: Client, name: str, server: Server) -> str:
-    """What a person would add by hand."""
-    entry = entry_of(client.shape, server)
+def format_snippet(client: Client, name: str, server: Server) -> str:
+    """Return the text that a person would add to the file by hand."""
+    entry = build_entry(client.shape, server)
     if client.format == "toml":
-        return toml_edit.put("", (*client.place, name), entry).rstrip("\n")
-    whole = nested((*client.place, name), entry)
-    return _yaml(whole) if client.format == "yaml" else json.dumps(whole, indent=2, ensure_ascii=False)
+        return toml_edit.put("", (*client.key_path, name), entry).rstrip("\n")
+    tables = nest((*client.key_path, name), entry)
+    return _format_yaml(tables) if client.format == "yaml" else json.dumps(tables, indent=2, ensure_ascii=False)
 
 
-def _yaml(value: Mapping[str, Any], indent: str = "") -> str:
-    """Nested tables as YAML, whose scalars and lists may be written as in JSON."""
+def _format_yaml(value: Mapping[str, Any], indent: str = "") -> str:
+    """Return nested tables as YAML, with scalars and lists written as JSON, which YAML allows."""
     lines = []
     for key, item in value.items():
         if isinstance(item, Mapping) and item:
-            lines += [f"{indent}{key}:", _yaml(item, indent + "  ")]
+            lines += [f"{indent}{key}:", _format_yaml(item, indent + "  ")]
         else:
             lines.append(f"{indent}{key}: {json.dumps(item, ensure_ascii=False)}")
     return "\n".join(lines)
@@ -110,52 +111,55 @@ def _yaml(value: Mapping[str, Any], indent: str = "") -> str:
 
 def _editor(client: Client) -> ModuleType:
     if client.format == "yaml":
-        raise _refusal(client, "Keyhole does not change YAML")
+        raise _refusal(client, "Keyhole cannot edit YAML")
     return toml_edit if client.format == "toml" else jsonc_edit
 
 
-def _parsed(client: Client, text: str) -> dict[str, Any]:
+def _parse(client: Client, text: str) -> dict[str, Any]:
     try:
-        parsed: dict[str, Any] = _editor(client).parse(text)
+        values: dict[str, Any] = _editor(client).parse(text)
     except ValueError as error:
-        raise _refusal(client, f"it cannot be read: {error}") from error
+        raise _refusal(client, f"it cannot be parsed: {error}") from error
     except RecursionError as error:
         raise _refusal(client, "it is nested too deeply") from error
-    return parsed
+    return values
 
 
-def _checked(client: Client, edit: Callable[[], str], wanted: Mapping[str, Any]) -> str:
+def _apply(client: Client, edit: Callable[[], str], expected: Mapping[str, Any]) -> str:
+    """Return the edited text. Raises KeyholeError unless it parses to the expected values."""
     try:
         text = edit()
-        same = _full(_editor(client).parse(text)) == _full(wanted)
-    # tomlkit's are ValueError and LookupError
+        is_expected = _without_empty(_editor(client).parse(text)) == _without_empty(expected)
+    # tomlkit raises ValueError and LookupError
     except (ValueError, LookupError, TypeError, AssertionError, RecursionError) as error:
         raise _refusal(client, "it is written in a form that cannot be changed safely") from error
-    if not same:
+    if not is_expected:
         raise _refusal(client, "it is written in a form that cannot be changed safely")
     return text
 
 
-def _full(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Tables without the empty ones, which no client tells from none."""
-    tables = {key: _full(item) if isinstance(item, Mapping) else item for key, item in values.items()}
+def _without_empty(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return tables without the empty ones, which clients treat like absent ones."""
+    tables = {key: _without_empty(item) if isinstance(item, Mapping) else item for key, item in values.items()}
     return {key: item for key, item in tables.items() if item != {}}
 
 
-def _refuse_others(client: Client, there: Mapping[str, Any] | None, name: str, server: Server, force: bool) -> None:
-    if there is None or force:
+def _check_owner(client: Client, existing: Mapping[str, Any] | None, name: str, server: Server, force: bool) -> None:
+    """Raise KeyholeError if an existing entry is not Keyhole's and `force` is False."""
+    if existing is None or force:
         return
-    found = server_of(client.shape, there)
-    if not is_ours(found) and not (server.url and found.url == server.url):
-        why, way = "that is not Keyhole's", "--force replaces it, --name gives ours another name"
-        if found.url:
-            why, way = "with an address, which may be another's", "name the same with --http URL, or give --force"
-        raise _refusal(client, f"it has an entry {name!r} {why}; {way}")
+    registered = parse_entry(client.shape, existing)
+    if not is_keyhole(registered) and not (server.url and registered.url == server.url):
+        reason, fix = "that is not Keyhole's", "replace it with --force, or choose another name with --name"
+        if registered.url:
+            reason, fix = "with a URL, which may be another server's", "repeat the URL with --http, or give --force"
+        raise _refusal(client, f"it has an entry {name!r} {reason}; {fix}")
 
 
-def _refusal(client: Client, why: str) -> KeyholeError:
-    return KeyholeError(Code.INVALID_ARGUMENT, f"{client.title}'s file was left as it is: {why}")
+def _refusal(client: Client, reason: str) -> KeyholeError:
+    return KeyholeError(Code.INVALID_ARGUMENT, f"{client.title}'s file was not changed: {reason}")
 
 
-def _split(text: str) -> tuple[str, str]:
-    return (MARK, text[1:]) if text.startswith(MARK) else ("", text)
+def _split_mark(text: str) -> tuple[str, str]:
+    """Return the byte order mark, or "", and the rest of the text."""
+    return (BYTE_ORDER_MARK, text[1:]) if text.startswith(BYTE_ORDER_MARK) else ("", text)

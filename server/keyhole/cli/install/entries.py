@@ -1,4 +1,4 @@
-"""What a registration says, in each client's words: a program with its settings, or an address. Pure."""
+"""Convert a server to and from the entries of each client's configuration file."""
 
 from __future__ import annotations
 
@@ -7,13 +7,15 @@ from dataclasses import dataclass, field
 from pathlib import PureWindowsPath
 from typing import Any, Final
 
-SCRIPT: Final = "keyhole-mcp"
-"""The program that serves over stdio; the package has the same name."""
+SCRIPT: Final = "keyhole-reader"
+"""The script that serves over stdio. The distribution has the same name."""
+FORMER_SCRIPT: Final = "keyhole-mcp"
+"""The earlier name of both. On the package index this name belongs to another project."""
 
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """What is registered: a program with its settings, or the address of a server that runs elsewhere."""
+    """A server as it is registered: a program with its settings, or the URL of a server that runs elsewhere."""
 
     command: str = ""
     args: tuple[str, ...] = ()
@@ -23,70 +25,93 @@ class Server:
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """How a client writes an entry."""
+    """The keys of a client's entries."""
 
     stdio: str = ""
-    """What `type` says of a program; empty: there is no `type`."""
+    """Value of `type` for a program; "" if entries have no `type`."""
     http: str = ""
-    """The same of an address."""
+    """Value of `type` for a URL; "" if entries have no `type`."""
     url: str = "url"
-    """The key of the address; empty: the file has no place for one."""
+    """Key of the URL; "" if the client takes no URLs."""
     program: str = "command"
+    """Key of the program."""
     args: str = "args"
-    """Empty: `command` is a list of the program and its arguments."""
+    """Key of the arguments; "" if `program` holds a list of the program and its arguments."""
     env: str = "env"
-    more: Mapping[str, Any] = field(default_factory=dict)
-    """What every entry has besides."""
+    """Key of the settings."""
+    extra: Mapping[str, Any] = field(default_factory=dict)
+    """Further keys of every entry."""
 
 
-def entry_of(shape: Shape, server: Server, there: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """The entry of a server. Of an entry of the same kind that is `there`, what is no business of ours stays: what the
-    client or its user added, and settings that are not named now. A setting named with an empty value goes."""
-    own: dict[str, Any] = {"type": kind} if (kind := shape.http if server.url else shape.stdio) else {}
-    own |= dict(shape.more)
-    kept = there if there is not None and (shape.url in there) == bool(server.url) else {}
+def build_entry(shape: Shape, server: Server, existing: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """Return the entry of a server.
+
+    Keys of an `existing` entry of the same kind are kept, and so are its settings that `server` does not name. A
+    setting with an empty value is removed.
+    """
+    entry: dict[str, Any] = {"type": kind} if (kind := shape.http if server.url else shape.stdio) else {}
+    entry |= dict(shape.extra)
+    old = existing if existing is not None and (shape.url in existing) == bool(server.url) else {}
     if server.url:
-        return {**kept, **own, shape.url: server.url}
-    own |= {shape.program: server.command, shape.args: list(server.args)} if shape.args else {
+        return {**old, **entry, shape.url: server.url}
+    entry |= {shape.program: server.command, shape.args: list(server.args)} if shape.args else {
         shape.program: [server.command, *server.args]
     }  # fmt: skip
-    env = {**_mapping(kept.get(shape.env)), **server.env}
+    env = {**_as_mapping(old.get(shape.env)), **server.env}
     env = {name: value for name, value in env.items() if value != ""}
-    if env or shape.env in kept:
-        own[shape.env] = env
-    return {**kept, **{key: value for key, value in own.items() if key not in shape.more or key not in kept}}
+    if env or shape.env in old:
+        entry[shape.env] = env
+    return {**old, **{key: value for key, value in entry.items() if key not in shape.extra or key not in old}}
 
 
-def server_of(shape: Shape, entry: Mapping[str, Any]) -> Server:
-    """What an entry says, as far as it can be read."""
+def parse_entry(shape: Shape, entry: Mapping[str, Any]) -> Server:
+    """Return the server of an entry, ignoring values of unexpected types."""
     words = entry.get(shape.program)
     if isinstance(words, str):
-        words = [words, *_texts(entry.get(shape.args))]
-    command, *args = _texts(words) or [""]
-    env = {name: str(value) for name, value in _mapping(entry.get(shape.env)).items()}
+        words = [words, *_as_strings(entry.get(shape.args))]
+    command, *args = _as_strings(words) or [""]
+    env = {name: str(value) for name, value in _as_mapping(entry.get(shape.env)).items()}
     url = entry.get(shape.url) if shape.url else None
     return Server(command, tuple(args), env, url if isinstance(url, str) else "")
 
 
-def is_ours(server: Server) -> bool:
-    """Whether a program that is registered is Keyhole, wherever it is installed. Of an address nobody can know."""
-    name = PureWindowsPath(server.command).stem  # which takes both kinds of slashes
-    launched = "keyhole" in server.args[1:] and server.args[server.args.index("keyhole", 1) - 1] == "-m"
-    packaged = any(arg == SCRIPT or arg.startswith((f"{SCRIPT}@", f"{SCRIPT}==")) for arg in server.args)
-    return name == SCRIPT or (name == "keyhole" and server.args[:1] == ("serve",)) or launched or packaged
+def is_keyhole(server: Server) -> bool:
+    """Return True if a registered program is Keyhole, in any installation and under any of its names; False for a URL."""
+    name = _program_name(server)
+    is_module = "keyhole" in server.args[1:] and server.args[server.args.index("keyhole", 1) - 1] == "-m"
+    is_serve = name == "keyhole" and server.args[:1] == ("serve",)
+    return is_module or is_serve or _runs(server, SCRIPT) or has_former_name(server)
 
 
-def nested(path: Sequence[str], value: Mapping[str, Any]) -> dict[str, Any]:
-    """A value with the tables around it that a path names, the outermost first."""
-    whole = dict(value)
+def has_former_name(server: Server) -> bool:
+    """Return True if a registered program is started by the former name of Keyhole.
+
+    Such an entry must be corrected and never be started: `uvx keyhole-mcp` runs the program of a stranger.
+    """
+    return _runs(server, FORMER_SCRIPT)
+
+
+def _runs(server: Server, script: str) -> bool:
+    """Return True if the program is `script`, or a package runner such as uvx that is given `script`."""
+    is_package = any(arg == script or arg.startswith((f"{script}@", f"{script}==")) for arg in server.args)
+    return _program_name(server) == script or is_package
+
+
+def _program_name(server: Server) -> str:
+    return PureWindowsPath(server.command).stem  # PureWindowsPath accepts both kinds of slashes
+
+
+def nest(path: Sequence[str], value: Mapping[str, Any]) -> dict[str, Any]:
+    """Return `value` inside nested tables with the keys of `path`, the outermost first."""
+    nested = dict(value)
     for key in reversed(path):
-        whole = {key: whole}
-    return whole
+        nested = {key: nested}
+    return nested
 
 
-def _mapping(value: object) -> Mapping[str, Any]:
+def _as_mapping(value: object) -> Mapping[str, Any]:
     return value if isinstance(value, Mapping) else {}
 
 
-def _texts(value: object) -> list[str]:
+def _as_strings(value: object) -> list[str]:
     return [str(item) for item in value] if isinstance(value, list | tuple) else []

@@ -1,4 +1,4 @@
-"""A client's file read, kept a copy of and replaced. What is to stand in it is decided elsewhere."""
+"""Read and replace a client's configuration file, keeping backups."""
 
 from __future__ import annotations
 
@@ -11,33 +11,36 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-BACKUPS: Final = 3
-"""Copies that are kept of one file: of its state before each of the last changes."""
+MAX_BACKUPS: Final = 3
+"""Backups kept of one file."""
 MAX_BYTES: Final = 50_000_000
-"""Of a file that is read: Claude Code keeps its history in the same one, which is megabytes."""
-_PRIVATE: Final = 0o600
-"""For a file that is new: an entry may hold the key of a search engine."""
+"""Greatest size of a file that is read. Claude Code keeps megabytes of history in its file."""
+_PRIVATE_MODE: Final = 0o600
+"""Permissions of a new file: an entry may contain the key of a search engine."""
 
 
 def read(path: Path) -> bytes | None:
-    """What the file holds; None where there is none. Raises OSError, also for what is no settings file: a pipe would
-    never end, and a device must not be replaced."""
+    """Return the file's content, or None if it does not exist.
+
+    Raises OSError, also if it is not a regular file or is larger than MAX_BYTES: reading a pipe would never end, and a
+    device must not be replaced.
+    """
     try:
         status = path.stat()
         if not stat.S_ISREG(status.st_mode):
-            raise OSError("it is no regular file")
+            raise OSError("it is not a regular file")
         if status.st_size > MAX_BYTES:
-            raise OSError(f"it holds more than {MAX_BYTES:,} bytes")
+            raise OSError(f"it is larger than {MAX_BYTES:,} bytes")
         return path.read_bytes()
     except (FileNotFoundError, NotADirectoryError):
         return None
 
 
 def replace(path: Path, before: bytes | None, after: bytes) -> Path | None:
-    """Put `after` in the place of `before`, at once or not at all; the copy of `before`, if there was anything.
+    """Replace the content `before` by `after` atomically, and return the backup of `before`, if there was a file.
 
-    A link is followed and stays one; rights stay as they were. Raises OSError, also where the file is no longer what
-    `before` says: clients write their files too.
+    Symbolic links are followed, and permissions are kept. Raises OSError, also if the content is no longer `before`:
+    clients write their files too.
     """
     path = path.resolve()
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -47,29 +50,28 @@ def replace(path: Path, before: bytes | None, after: bytes) -> Path | None:
             file.write(after)
             file.flush()
             os.fsync(file.fileno())
-        _same_rights(path, Path(name))
-        _same(path, before)
-        kept = _keep(path, before) if before is not None else None
+        _copy_permissions(path, Path(name))
+        _check_unchanged(path, before)
+        backup = _back_up(path, before) if before is not None else None
         Path(name).replace(path)
-        return kept
+        return backup
     finally:
         Path(name).unlink(missing_ok=True)
 
 
 def remove(path: Path, before: bytes | None) -> None:
-    """Take away a file that held nothing but our entry. Raises OSError, also where it is no longer what `before` says:
-    a person may have thought about it for long."""
-    _same(path, before)
+    """Delete the file. Raises OSError, also if its content is no longer `before`."""
+    _check_unchanged(path, before)
     path.resolve().unlink(missing_ok=True)
 
 
-def _same(path: Path, before: bytes | None) -> None:
+def _check_unchanged(path: Path, before: bytes | None) -> None:
     if read(path) != before:
         raise OSError("another program changed it meanwhile; run the command again")
 
 
-def backups(path: Path) -> list[Path]:
-    """The copies of a file, the latest first."""
+def list_backups(path: Path) -> list[Path]:
+    """Return the backups of a file, the latest first."""
     path = path.resolve()
     numbered = re.compile(re.escape(path.name) + r"\.keyhole-(\d{1,9})\.bak")
     with suppress(OSError):
@@ -78,27 +80,27 @@ def backups(path: Path) -> list[Path]:
     return []
 
 
-def _keep(path: Path, before: bytes) -> Path:
-    there = backups(path)
-    number = int(there[0].name.removesuffix(".bak").rpartition("-")[2]) + 1 if there else 1
-    kept = path.with_name(f"{path.name}.keyhole-{number}.bak")
-    # Anew: a folder that others made may have a link of this name. Private at once: the file may hold keys.
-    with open(kept, "xb", opener=lambda name, flags: os.open(name, flags, _PRIVATE)) as file:
+def _back_up(path: Path, before: bytes) -> Path:
+    backups = list_backups(path)
+    number = int(backups[0].name.removesuffix(".bak").rpartition("-")[2]) + 1 if backups else 1
+    backup = path.with_name(f"{path.name}.keyhole-{number}.bak")
+    # "x" fails on an existing name, which may be a link made by others. Private from the start: the file may hold keys.
+    with open(backup, "xb", opener=lambda name, flags: os.open(name, flags, _PRIVATE_MODE)) as file:
         file.write(before)
-    shutil.copystat(path, kept)
-    for old in there[BACKUPS - 1 :]:
+    shutil.copystat(path, backup)
+    for old in backups[MAX_BACKUPS - 1 :]:
         with suppress(OSError):
             old.unlink(missing_ok=True)
-    return kept
+    return backup
 
 
-def _same_rights(path: Path, new: Path) -> None:
+def _copy_permissions(path: Path, new: Path) -> None:
     try:
         status = path.stat()
     except FileNotFoundError:
-        new.chmod(_PRIVATE)
+        new.chmod(_PRIVATE_MODE)
         return
     new.chmod(stat.S_IMODE(status.st_mode))
     if hasattr(os, "chown"):
-        with suppress(OSError):  # only root may give a file to another
+        with suppress(OSError):  # only root may change the owner
             os.chown(new, status.st_uid, status.st_gid)

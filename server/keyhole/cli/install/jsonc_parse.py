@@ -1,7 +1,7 @@
-"""Where everything stands in a JSON text with comments and trailing commas. Reads text only; changes nothing.
+"""Parse JSON with comments and trailing commas, with the offset of each value.
 
-Editors' settings are JSON as people write it: libraries of Python that read it lose where a comment stood, so that a
-change would write the whole file anew.
+Editors' settings files are written by people. Python's libraries for such JSON drop the comments, so that an edit would
+rewrite the whole file.
 """
 
 from __future__ import annotations
@@ -13,19 +13,19 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 MAX_DEPTH: Final = 200
-"""Levels of nesting: no settings file has a tenth of it, and each costs a call of ours."""
+"""Levels of nesting, each of which is a recursive call. Settings files have less than a tenth of it."""
 _TOKEN: Final = re.compile(
     r'(?P<space>\s+|//[^\n]*|/\*.*?\*/)|(?P<text>"(?:[^"\\\n]|\\.)*")|(?P<mark>[{}\[\],:])|(?P<word>[-+.\w]+)',
     re.DOTALL,
 )
 _SPACE: Final = " \t\r\n"
-_PLAIN: Final = json.JSONDecoder()
-"""Reads what has no comments in it, a hundred times as fast: some clients keep megabytes of history in their file."""
+_FAST_DECODER: Final = json.JSONDecoder()
+"""Parses values without comments a hundred times as fast: some clients keep megabytes of history in their file."""
 
 
 @dataclass(slots=True)
 class Node:
-    """A value with where it stands; of an object also its members."""
+    """A value and its offsets in the text. `members`: of an object on the path that was asked for."""
 
     start: int
     end: int
@@ -35,7 +35,7 @@ class Node:
 
 @dataclass(slots=True)
 class Member:
-    """One key of an object with its value, and where the comma after it stands, if there is one."""
+    """A key of an object with its value. `comma`: offset of the comma after it, if any."""
 
     key: str
     start: int
@@ -45,16 +45,16 @@ class Member:
 
 @dataclass(slots=True)
 class _Tokens:
-    """The text with the piece that comes next. `end`: where the last piece that was taken ends."""
+    """A position in the text. `next`: the next token with its start and end; `end`: end of the last token taken."""
 
     text: str
     next: tuple[str, int, int] = ("", 0, 0)
     end: int = 0
 
     def take(self) -> tuple[str, int, int]:
-        taken = self.next
-        self.go(taken[2])
-        return taken
+        token = self.next
+        self.skip_to(token[2])
+        return token
 
     def take_if(self, mark: str) -> bool:
         if self.next[0] != mark:
@@ -62,97 +62,96 @@ class _Tokens:
         self.take()
         return True
 
-    def go(self, at: int) -> None:
-        """Go on behind this place."""
-        self.end = at
-        self.next = _piece(self.text, at)
+    def skip_to(self, offset: int) -> None:
+        """Continue at this offset."""
+        self.end = offset
+        self.next = _next_token(self.text, offset)
 
 
 def read(text: str, path: Sequence[str] = ()) -> Node:
-    """The one value of a text; of the objects in it, those on the path have their members.
+    """Parse a text. Objects along `path` get their members.
 
-    Raises ValueError, which names the line, for what is no JSON with comments.
+    Raises ValueError with the line number if the text is not valid.
     """
-    tokens = _Tokens(text, _piece(text, 0))
-    node = _value(tokens, 0, path)
+    tokens = _Tokens(text, _next_token(text, 0))
+    node = _parse_value(tokens, 0, path)
     if tokens.next[0]:
-        raise _wrong(text, tokens.next[1], "something follows the end")
+        raise _error(text, tokens.next[1], "unexpected text after the end")
     return node
 
 
-def line_of(text: str, at: int) -> int:
-    """The number of the line, from 1."""
-    return text.count("\n", 0, at) + 1
+def line_number(text: str, offset: int) -> int:
+    """Return the number of the line at this offset, counted from 1."""
+    return text.count("\n", 0, offset) + 1
 
 
-def _piece(text: str, at: int) -> tuple[str, int, int]:
-    """The next piece with its place, white space and comments passed over; an empty one at the end."""
-    while at < len(text):
-        found = _TOKEN.match(text, at)
+def _next_token(text: str, offset: int) -> tuple[str, int, int]:
+    """Return the next token with its start and end, skipping white space and comments; "" at the end of the text."""
+    while offset < len(text):
+        found = _TOKEN.match(text, offset)
         if not found:
-            raise _wrong(text, at, f"{text[at : at + 10]!r} is not expected here")
+            raise _error(text, offset, f"unexpected {text[offset : offset + 10]!r}")
         if found.lastgroup != "space":
             return found[0], found.start(), found.end()
         if found[0].isspace() and found[0].strip(_SPACE):
-            raise _wrong(text, at, "this white space is none of JSON's")
-        at = found.end()
-    return "", at, at
+            raise _error(text, offset, "JSON does not allow this white space character")
+        offset = found.end()
+    return "", offset, offset
 
 
-def _value(tokens: _Tokens, depth: int, path: Sequence[str] | None = None) -> Node:
-    """`path`: what of the value is on the way; None where it is beside it and only its end matters."""
+def _parse_value(tokens: _Tokens, depth: int, path: Sequence[str] | None = None) -> Node:
+    """`path`: the path still to follow; None if only the value and its end matter."""
     if depth > MAX_DEPTH:
-        raise _wrong(tokens.text, tokens.next[1], "this is nested too deeply")
+        raise _error(tokens.text, tokens.next[1], "nested too deeply")
     if path is None and tokens.next[0] in ("{", "["):
         try:
-            value, end = _PLAIN.raw_decode(tokens.text, tokens.next[1])
+            value, end = _FAST_DECODER.raw_decode(tokens.text, tokens.next[1])
         except (ValueError, RecursionError):
-            pass  # it has a comment or a last comma, or is wrong
+            pass  # a comment, a trailing comma or an error: parse it below
         else:
             node = Node(tokens.next[1], end, value)
-            tokens.go(end)
+            tokens.skip_to(end)
             return node
-    piece, start, end = tokens.take()
-    if piece == "{":
-        return _object(tokens, start, depth, path)
-    if piece == "[":
-        return _list(tokens, start, depth)
+    word, start, end = tokens.take()
+    if word == "{":
+        return _parse_object(tokens, start, depth, path)
+    if word == "[":
+        return _parse_list(tokens, start, depth)
     try:
-        return Node(start, end, json.loads(piece))
+        return Node(start, end, json.loads(word))
     except ValueError:
-        raise _wrong(
-            tokens.text, start, f"{piece[:20]!r} is no value" if piece else "the text ends too early"
-        ) from None
+        message = f"{word[:20]!r} is not a value" if word else "the text ends too early"
+        raise _error(tokens.text, start, message) from None
 
 
-def _object(tokens: _Tokens, start: int, depth: int, path: Sequence[str] | None) -> Node:
+def _parse_object(tokens: _Tokens, start: int, depth: int, path: Sequence[str] | None) -> Node:
     members: list[Member] = []
     while not tokens.take_if("}"):
         if members and members[-1].comma is None:
-            raise _wrong(tokens.text, tokens.next[1], "a comma or } is missing before this")
-        at = tokens.next[1]
-        key = _value(tokens, depth + 1).value
+            raise _error(tokens.text, tokens.next[1], "a comma or } is missing before this")
+        key_start = tokens.next[1]
+        key = _parse_value(tokens, depth + 1).value
         if not isinstance(key, str):
-            raise _wrong(tokens.text, at, "a key must be a text in quotes")
+            raise _error(tokens.text, key_start, "a key must be a string in quotes")
         if not tokens.take_if(":"):
-            raise _wrong(tokens.text, tokens.next[1], "a colon is missing before this")
-        inner = path[1:] if path and path[0] == key else None
-        members.append(Member(key, at, _value(tokens, depth + 1, inner)))
+            raise _error(tokens.text, tokens.next[1], "a colon is missing before this")
+        rest = path[1:] if path and path[0] == key else None
+        members.append(Member(key, key_start, _parse_value(tokens, depth + 1, rest)))
         if tokens.take_if(","):
             members[-1].comma = tokens.end - 1
     return Node(start, tokens.end, {member.key: member.node.value for member in members}, members)
 
 
-def _list(tokens: _Tokens, start: int, depth: int) -> Node:
+def _parse_list(tokens: _Tokens, start: int, depth: int) -> Node:
     values: list[Any] = []
-    more = True
+    has_comma = True
     while not tokens.take_if("]"):
-        if not more:
-            raise _wrong(tokens.text, tokens.next[1], "a comma or ] is missing before this")
-        values.append(_value(tokens, depth + 1).value)
-        more = tokens.take_if(",")
+        if not has_comma:
+            raise _error(tokens.text, tokens.next[1], "a comma or ] is missing before this")
+        values.append(_parse_value(tokens, depth + 1).value)
+        has_comma = tokens.take_if(",")
     return Node(start, tokens.end, values)
 
 
-def _wrong(text: str, at: int, what: str) -> ValueError:
-    return ValueError(f"line {line_of(text, at)}: {what}")
+def _error(text: str, offset: int, message: str) -> ValueError:
+    return ValueError(f"line {line_number(text, offset)}: {message}")

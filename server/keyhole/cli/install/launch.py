@@ -1,7 +1,7 @@
-"""Which command is registered: one that is certain to start this very installation. Pure.
+"""Choose the command to register: one that certainly starts this installation.
 
-A bare `keyhole-mcp` is found only on the PATH of a shell, which clients do not read; `uvx keyhole-mcp` starts whatever
-the package index has under that name. So the absolute path of the installed script is written.
+Clients do not read a shell's PATH, on which a bare `keyhole-reader` would be found, and `uvx keyhole-reader` starts the
+version on the package index. So the absolute path of the installed script is registered.
 """
 
 from __future__ import annotations
@@ -11,14 +11,17 @@ from typing import Final
 
 from keyhole.cli.install.entries import SCRIPT, Server
 
-_PASSING: Final = ("/archive-v0/", "/builds-v0/", "/environments-v2/")
-"""Folders of uv's cache in which uvx puts programs together for one run; pruning the cache takes them away."""
+_TEMPORARY_FOLDERS: Final = ("/archive-v0/", "/builds-v0/", "/environments-v2/")
+"""Folders of uv's cache in which uvx installs programs for one run; pruning the cache removes them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Installation:
-    """What is known of the running program. `script`: the path of keyhole-mcp, empty where there is none; `source`:
-    what the package was installed from where that was no index; `uvx`: the path of that program, if there is one."""
+    """The running program.
+
+    `script`: the path of keyhole-reader, or ""; `source`: what the package was installed from, or "" for a package index;
+    `uvx`: the path of uvx, or "".
+    """
 
     python: str
     script: str
@@ -29,17 +32,17 @@ class Installation:
 
 
 def this_server(installation: Installation) -> Server:
-    """The command, without settings."""
-    if is_passing(installation):
-        origin = (
+    """Return the command that starts this installation, without settings."""
+    if is_temporary(installation):
+        package = (
             ("--from", installation.source, SCRIPT) if installation.source else (f"{SCRIPT}@{installation.version}",)
         )
-        return Server(installation.uvx or "uvx", origin)
+        return Server(installation.uvx or "uvx", package)
     if installation.script:
         return Server(installation.script)
     return Server(installation.python, ("-m", "keyhole", "serve"))
 
 
-def is_passing(installation: Installation) -> bool:
-    """Whether the program lives where uvx put it for one run."""
-    return any(part in installation.prefix.replace("\\", "/") + "/" for part in _PASSING)
+def is_temporary(installation: Installation) -> bool:
+    """Return True if uvx installed the program for one run."""
+    return any(folder in installation.prefix.replace("\\", "/") + "/" for folder in _TEMPORARY_FOLDERS)

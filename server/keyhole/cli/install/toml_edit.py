@@ -1,7 +1,7 @@
-"""Changes of a TOML text that touch nothing but one table and those below it. Text in, text out.
+"""Edit TOML, changing only one table and its subtables.
 
-A table is the lines from its header to what the next one says of itself. Where those lines are no longer the whole
-of it (an inline table, dotted keys), tomlkit changes the document, which keeps comments but may move blank lines.
+A table is edited as the lines from its header to the next header. A table that is not written so (an inline table,
+dotted keys) is edited by tomlkit, which keeps comments but may move blank lines.
 """
 
 from __future__ import annotations
@@ -10,36 +10,36 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from keyhole.cli.install.entries import nested
+from keyhole.cli.install.entries import nest
 
 
 def parse(text: str) -> dict[str, Any]:
-    """What the text says. Raises ValueError, which names the line."""
+    """Return the values in the text. Raises ValueError with the line number."""
     return tomllib.loads(text)
 
 
 def put(text: str, path: Sequence[str], value: Mapping[str, Any]) -> str:
-    """The text with this table at this path. Of a table that is there only what differs is changed."""
+    """Return the text with `value` at `path`. Of an existing table only the keys that differ are changed."""
     lines = text.splitlines(keepends=True)
-    regions = _regions(lines, path)
+    regions = _table_regions(lines, path)
     if len(regions) == 1:
         (start, end) = regions[0]
-        region = _edited("".join(lines[start:end]), path, value)
+        region = _edit("".join(lines[start:end]), path, value)
         return "".join(lines[:start]) + region + "".join(lines[end:])
-    if regions or _holds(parse(text), path):
-        return _edited(text, path, value)
+    if regions or _has_path(parse(text), path):
+        return _edit(text, path, value)
     try:
-        whole = _appended(text, path, value)
-        parse(whole)
-        return whole
-    except tomllib.TOMLDecodeError:  # a table on the way is an inline one
-        return _edited(text, path, value)
+        result = _append(text, path, value)
+        parse(result)
+        return result
+    except tomllib.TOMLDecodeError:  # a parent is an inline table
+        return _edit(text, path, value)
 
 
 def drop(text: str, path: Sequence[str]) -> str:
-    """The text without this table and those below it."""
+    """Return the text without the table at `path` and its subtables."""
     lines = text.splitlines(keepends=True)
-    for start, end in reversed(_regions(lines, path)):
+    for start, end in reversed(_table_regions(lines, path)):
         if end == len(lines) and start > 0 and not lines[-1].endswith("\n"):
             lines[start - 1] = lines[start - 1].rstrip("\r\n")
         del lines[start:end]
@@ -47,23 +47,24 @@ def drop(text: str, path: Sequence[str]) -> str:
             del lines[start - 1]
             if start - 1 == len(lines) and lines and not text.endswith("\n"):
                 lines[-1] = lines[-1].rstrip("\r\n")
-    without = "".join(lines)
-    return _without(text, path) if _holds(_or_nothing(without), path, True) else without
+    result = "".join(lines)
+    # Part of the table may be written elsewhere, and lines without their header may not be valid TOML.
+    return _delete(text, path) if _has_path(_try_parse(result), path, True) else result
 
 
-def _appended(text: str, path: Sequence[str], value: Mapping[str, Any]) -> str:
-    """The table after all that is there, with a blank line between, and a line's end last where the text has one."""
+def _append(text: str, path: Sequence[str], value: Mapping[str, Any]) -> str:
+    """Return the text with the table at its end, after a blank line, and with a final newline if the text has one."""
     import tomlkit
 
     newline = "\r\n" if "\r\n" in text else "\n"
-    block = tomlkit.dumps(nested(path, value)).strip("\n").replace("\n", newline)
+    block = tomlkit.dumps(nest(path, value)).strip("\n").replace("\n", newline)
     if not text.strip():
         return text + block + newline
     return f"{text}{newline}{block}{newline}" if text.endswith("\n") else f"{text}{newline}{newline}{block}"
 
 
-def _edited(text: str, path: Sequence[str], value: Mapping[str, Any]) -> str:
-    """The text with what differs set by tomlkit."""
+def _edit(text: str, path: Sequence[str], value: Mapping[str, Any]) -> str:
+    """Return the text with the keys that differ changed by tomlkit."""
     import tomlkit
 
     document = tomlkit.parse(text)
@@ -80,14 +81,15 @@ def _edited(text: str, path: Sequence[str], value: Mapping[str, Any]) -> str:
 def _merge(table: Any, value: Mapping[str, Any]) -> None:
     for key in [key for key in table if key not in value]:
         del table[key]
-    for key, wanted in value.items():
-        if isinstance(wanted, Mapping) and key in table and isinstance(table[key], Mapping):
-            _merge(table[key], wanted)
-        elif key not in table or table[key] != wanted:
-            table[key] = wanted
+    for key, item in value.items():
+        if isinstance(item, Mapping) and key in table and isinstance(table[key], Mapping):
+            _merge(table[key], item)
+        elif key not in table or table[key] != item:
+            table[key] = item
 
 
-def _without(text: str, path: Sequence[str]) -> str:
+def _delete(text: str, path: Sequence[str]) -> str:
+    """Return the text with the table removed by tomlkit."""
     import tomlkit
 
     document = tomlkit.parse(text)
@@ -98,9 +100,11 @@ def _without(text: str, path: Sequence[str]) -> str:
     return tomlkit.dumps(document)
 
 
-def _regions(lines: Sequence[str], path: Sequence[str]) -> list[tuple[int, int]]:
-    """The lines of a table and of those below it: from a header up to the last line that is neither blank nor a
-    comment before the next header, whose comment that may be. Neighbouring ones are one."""
+def _table_regions(lines: Sequence[str], path: Sequence[str]) -> list[tuple[int, int]]:
+    """Return the ranges of lines that hold a table and its subtables; adjacent ranges are joined.
+
+    A range ends before the blank lines and comments above the next header, which may belong to that header.
+    """
     regions: list[tuple[int, int]] = []
     start = 0
     while (start := _next_header(lines, start, path)) < len(lines):
@@ -115,25 +119,28 @@ def _regions(lines: Sequence[str], path: Sequence[str]) -> list[tuple[int, int]]
 
 
 def _next_header(lines: Sequence[str], start: int, path: Sequence[str] = ()) -> int:
-    """The next line that is the header of a table, of one at or below `path`; the number of all where there is none.
+    """Return the number of the next line that is the header of a table at or below `path`; `len(lines)` if none is.
 
-    What looks like one may stand in a text or list of several lines: before a header, the file is whole.
+    A line that looks like a header may be part of a multi-line string or list. Then the lines before it are not valid
+    TOML.
     """
     for number in range(start, len(lines)):
-        found = _header(lines[number])
-        if found is not None and found[: len(path)] == tuple(path) and _or_nothing("".join(lines[:number])) is not None:
+        header = _parse_header(lines[number])
+        if header is None or header[: len(path)] != tuple(path):
+            continue
+        if _try_parse("".join(lines[:number])) is not None:
             return number
     return len(lines)
 
 
-def _header(line: str) -> tuple[str, ...] | None:
-    """The path that a line is the header of; of an array of tables none that anything equals."""
+def _parse_header(line: str) -> tuple[str, ...] | None:
+    """Return the path in a header line, or None. The path of an array of tables ends with "[]", to equal no table's."""
     if not line.lstrip().startswith("["):
         return None
     try:
         table: Any = tomllib.loads(line)
     except tomllib.TOMLDecodeError:
-        return None  # part of a list or a text of several lines
+        return None  # part of a multi-line list or string
     keys: list[str] = []
     while isinstance(table, dict) and table:
         ((key, table),) = table.items()
@@ -141,7 +148,8 @@ def _header(line: str) -> tuple[str, ...] | None:
     return tuple(keys) if table == {} else (*keys, "[]")
 
 
-def _holds(values: Any, path: Sequence[str], default: bool = False) -> bool:
+def _has_path(values: Any, path: Sequence[str], default: bool = False) -> bool:
+    """Return True if the tables have a value at `path`; `default` if `values` is None."""
     for key in path:
         if not isinstance(values, Mapping) or key not in values:
             return values is None and default
@@ -149,7 +157,7 @@ def _holds(values: Any, path: Sequence[str], default: bool = False) -> bool:
     return True
 
 
-def _or_nothing(text: str) -> dict[str, Any] | None:
+def _try_parse(text: str) -> dict[str, Any] | None:
     try:
         return parse(text)
     except tomllib.TOMLDecodeError:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 ENDPOINTS: Final = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
-DEFAULT_SERVICE: Final = "keyhole-mcp"
+DEFAULT_SERVICE: Final = "keyhole-reader"
 """The service name if OTEL_SERVICE_NAME is not set."""
 
 
