@@ -39,7 +39,7 @@ IO_FILES = {
     "extract/workers": "child pool",
     "fetch": "backend byte_cap client dns exchange host_limits robots streams tunnel",
     "rerank": "embeddings rerank_passages reranker",
-    "retrieval": "markdown_alternate pages read_pages retrieve sources tenants url_policy",
+    "retrieval": "call pages read_pages retrieve sources tenants url_policy",
     "serve": "handlers lazy_imports resources run stdio_stream tools",
     "serve/http": "app bodies connections drain listener probes uvicorn_server",
     "serve/http/auth": "authenticate jwks token_file",
@@ -175,7 +175,7 @@ def test_starting_the_server_loads_no_parser_no_network_client_and_no_stemmer() 
 
     heavy = [
         "httpx", "bs4", "lxml", "markdownify", "pypdf", "mammoth", "pptx", "openpyxl", "snowballstemmer",
-        "rank_bm25", "ddgs", "sqlite_utils", "zstandard", "chardet", "rich", "jmespath", "tenacity", "keyhole.rerank",
+        "rank_bm25", "ddgs", "sqlite_utils", "zstandard", "chardet", "rich", "jmespath", "keyhole.rerank",
         "psycopg", "psycopg_pool", "keyhole.serve.http.limits.shared", "keyhole.budget.tokens",
         "keyhole.serve.http", "prometheus_client", "opentelemetry.sdk",
     ]  # fmt: skip

@@ -25,9 +25,6 @@ from keyhole.rerank.fuse import fuse_ranks
 from keyhole.rerank.vectors import cosine_similarities, parse_vectors, vector_key
 from keyhole.store.base import Store
 
-if TYPE_CHECKING:
-    from tenacity import RetryCallState
-
 MAX_TEXT_CHARS: Final = 500
 """Characters of a passage that are embedded. Passages have about 300; the shortest common limit of a model is
 512 tokens, and in Chinese or Thai a character may be a token."""
@@ -104,23 +101,28 @@ class Embedder:
 
     async def _embed_batch(self, texts: Sequence[str], slots: asyncio.Semaphore, until: float) -> list[bytes] | str:
         """Return the vectors of one batch after at most `MAX_ATTEMPTS` requests, or the fault of the last one."""
-        from tenacity import AsyncRetrying, retry_if_exception, stop_after_attempt, stop_before_delay
-
-        left = until - asyncio.get_running_loop().time()
-        attempts = AsyncRetrying(
-            stop=stop_after_attempt(MAX_ATTEMPTS) | stop_before_delay(left),  # do not start a pause that is too long
-            wait=_pause,
-            retry=retry_if_exception(_is_retryable),
-            sleep=self._sleep,
-            reraise=True,
-        )
         try:
             async with asyncio.timeout_at(until), slots:
-                return await attempts(self._request_vectors, texts)
+                return await self._request_with_retries(texts, until)
         except KeyholeError as error:
             return describe_fault(error)
         except TimeoutError:
             return str(Code.TIMEOUT)
+
+    async def _request_with_retries(self, texts: Sequence[str], until: float) -> list[bytes]:
+        """Request vectors at most `MAX_ATTEMPTS` times. Raises the last error, at once if a retry cannot help."""
+        attempt = 1
+        while True:
+            try:
+                return await self._request_vectors(texts)
+            except KeyholeError as error:
+                pause = _pause_seconds(error, attempt)
+                left = until - asyncio.get_running_loop().time()
+                # A pause that does not end before the deadline is not begun.
+                if error.code not in RETRYABLE or attempt == MAX_ATTEMPTS or pause > left:
+                    raise
+            attempt += 1
+            await self._sleep(pause)
 
     async def _request_vectors(self, texts: Sequence[str]) -> list[bytes]:
         config = self._config
@@ -149,12 +151,6 @@ def _add_prefix(prefix: str, text: str) -> str:
     return f"{prefix} {text}" if prefix else text
 
 
-def _is_retryable(error: BaseException) -> bool:
-    return isinstance(error, KeyholeError) and error.code in RETRYABLE
-
-
-def _pause(state: RetryCallState) -> float:
-    """Return the seconds to wait: exponential, and at least what the server's Retry-After asks for."""
-    error = state.outcome.exception() if state.outcome else None
-    retry_after = float(error.facts.get("retry_after", 0)) if isinstance(error, KeyholeError) else 0.0
-    return max(retry_after, FIRST_PAUSE * 2.0 ** (state.attempt_number - 1))
+def _pause_seconds(error: KeyholeError, attempt: int) -> float:
+    """Return the seconds to wait after a failed attempt: exponential, and at least the server's Retry-After."""
+    return max(float(error.facts.get("retry_after", 0)), FIRST_PAUSE * 2.0 ** (attempt - 1))
