@@ -1,13 +1,13 @@
-"""Keyhole: bounded web retrieval for agents. Here: the public Python API, loaded on first use.
+"""Keyhole: bounded web retrieval for agents. This module holds the public Python API, loaded on first use.
 
-``keyhole.extract`` and ``keyhole.select`` are pure and synchronous; they touch neither network nor disk.
+``keyhole.extract`` and ``keyhole.select`` are pure and synchronous: they use neither the network nor the disk.
 """
 
 from __future__ import annotations
 
 from keyhole._version import __version__
 
-TYPE_CHECKING = False  # for type checkers it is true under this name; `typing` itself would take a third of `--version`
+TYPE_CHECKING = False  # type checkers read it as True; importing `typing` would take a third of the time of `--version`
 if TYPE_CHECKING:
     from keyhole.extract import extract
     from keyhole.passages import select
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Document", "Selection", "__version__", "extract", "select"]
 
-# A start of the server must not pay for parsers it may never call, so names resolve when asked for (PEP 562).
-_HOME = {
+# Names are resolved on first use (PEP 562), so that the server does not load parsers when it starts.
+_MODULES = {
     "extract": "keyhole.extract",
     "select": "keyhole.passages",
     "Document": "keyhole.records",
@@ -27,8 +27,8 @@ _HOME = {
 def __getattr__(name: str) -> object:
     from importlib import import_module
 
-    if name not in _HOME:
+    if name not in _MODULES:
         raise AttributeError(f"module 'keyhole' has no attribute {name!r}")
-    value: object = getattr(import_module(_HOME[name]), name)
+    value: object = getattr(import_module(_MODULES[name]), name)
     globals()[name] = value
     return value

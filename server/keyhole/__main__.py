@@ -1,4 +1,4 @@
-"""Where `keyhole` and `python -m keyhole` begin: `--version` is answered before anything loads. No other command is."""
+"""Entry point of `keyhole` and `python -m keyhole`. `--version` is answered before anything else is imported."""
 
 import sys
 
@@ -6,7 +6,7 @@ from keyhole._version import __version__
 
 
 def main() -> int:
-    """Run one command; the exit code."""
+    """Run one command and return its exit code."""
     if sys.argv[1:] == ["--version"]:
         print(f"keyhole {__version__}")
         return 0

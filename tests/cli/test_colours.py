@@ -1,4 +1,4 @@
-"""Colours and signs only where they are shown: on a terminal, and as NO_COLOR, FORCE_COLOR and TERM say."""
+"""Colours and block characters: only on terminals that show them, and as NO_COLOR, FORCE_COLOR and TERM ask."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from keyhole.cli.colours import look
+from keyhole.cli.colours import detect_style
 from keyhole.cli.demo_site import fixtures_folder
 
 PAGE = str(fixtures_folder() / "sqlite-wal" / "body")
@@ -32,8 +32,10 @@ EXPLAIN = ["select", PAGE, "--type", "text/html", "-q", "checkpoint starvation",
         ({"TERM": "dumb", "FORCE_COLOR": "1"}, True, True),
     ],
 )
-def test_who_gets_colours(environment: dict[str, str], terminal: bool, colours: bool) -> None:
-    assert look(environment, terminal=terminal, encoding="utf-8", columns=80).colours is colours
+def test_colours_depend_on_the_terminal_and_the_environment(
+    environment: dict[str, str], terminal: bool, colours: bool
+) -> None:
+    assert detect_style(environment, terminal=terminal, encoding="utf-8", columns=80).colours is colours
 
 
 @pytest.mark.parametrize(
@@ -48,10 +50,10 @@ def test_who_gets_colours(environment: dict[str, str], terminal: bool, colours: 
         ({"FORCE_COLOR": "1"}, False, "utf-8", True),
     ],
 )
-def test_who_gets_signs_that_are_not_ascii(
+def test_block_characters_depend_on_the_terminal_and_the_encoding(
     environment: dict[str, str], terminal: bool, encoding: str, plain: bool
 ) -> None:
-    assert look(environment, terminal=terminal, encoding=encoding, columns=80).plain is plain
+    assert detect_style(environment, terminal=terminal, encoding=encoding, columns=80).plain is plain
 
 
 @pytest.mark.parametrize(
@@ -65,12 +67,14 @@ def test_who_gets_signs_that_are_not_ascii(
         ({"COLUMNS": "²"}, 80, 80),
     ],
 )
-def test_how_wide_a_plot_is(environment: dict[str, str], columns: int | None, width: int) -> None:
-    assert look(environment, terminal=True, encoding="utf-8", columns=columns).width == width
+def test_the_width_depends_on_the_terminal_and_columns(
+    environment: dict[str, str], columns: int | None, width: int
+) -> None:
+    assert detect_style(environment, terminal=True, encoding="utf-8", columns=columns).width == width
 
 
 def on_a_terminal(words: Sequence[str], **environment: str) -> str:
-    """What a real terminal is sent."""
+    """Return the output of a command on a real terminal."""
     ours, theirs = pty.openpty()
     kept = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "FORCE_COLOR", "COLUMNS")}
     given = {**kept, "TERM": "xterm", "PYTHONUTF8": "1", **environment}
@@ -87,11 +91,11 @@ def on_a_terminal(words: Sequence[str], **environment: str) -> str:
 def _read(terminal: int) -> bytes:
     try:
         return os.read(terminal, 65_536)
-    except OSError:  # what Linux says when the other side of a terminal is closed
+    except OSError:  # raised on Linux when the other side of a terminal is closed
         return b""
 
 
-def test_a_plot_on_a_terminal_has_colours_and_blocks_and_none_where_they_are_not_wanted() -> None:
+def test_a_plot_on_a_terminal_has_colours_and_blocks_unless_they_are_turned_off() -> None:
     drawn = on_a_terminal(EXPLAIN)
     assert "\x1b[32m" in drawn
     assert "█" in drawn
@@ -101,7 +105,7 @@ def test_a_plot_on_a_terminal_has_colours_and_blocks_and_none_where_they_are_not
     assert "█" not in dumb
 
 
-def test_a_plot_in_a_pipe_is_ascii_but_for_the_pages_own_words_and_coloured_only_when_forced() -> None:
+def test_a_plot_in_a_pipe_is_ascii_except_for_page_text_and_coloured_only_if_forced() -> None:
     def piped(**environment: str) -> str:
         command = [sys.executable, "-m", "keyhole", *EXPLAIN]
         given = {**os.environ, **environment}

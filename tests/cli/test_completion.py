@@ -1,4 +1,4 @@
-"""Shells complete commands, options, choices, files and ids of artifacts: the real ones, where they are installed."""
+"""Completion of commands, options, choices, files and artifact ids, in the real shells that are installed."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from keyhole.cli.commands import SHELLS, parser
-from keyhole.cli.completion import script
+from keyhole.cli.commands import SHELLS, build_parser
+from keyhole.cli.completion import make_completion_script
 from keyhole.cli.main import main
 from keyhole.config.config import Config
 from keyhole.store.base import LOCAL
@@ -21,7 +21,7 @@ from keyhole.store.open import open_stores
 from tests.support.fakes import artifact
 
 PATIENCE = 30.0
-"""Seconds for a shell to show something: a hundred times what it takes."""
+"""Seconds for a shell to show something: a hundred times as long as it takes."""
 BASH = """
 source /dev/stdin <<< "$SCRIPT"
 COMP_WORDS=("$@"); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); COMPREPLY=()
@@ -34,7 +34,7 @@ ZSH = (
 
 
 def run(shell: str, command: list[str], folder: Path) -> list[str]:
-    """The lines that a shell prints with the script at hand."""
+    """Return the lines that a shell prints; the completion script is in $SCRIPT."""
     program = shutil.which(shell)
     if program is None:
         pytest.skip(f"no {shell} on this machine")
@@ -44,7 +44,7 @@ def run(shell: str, command: list[str], folder: Path) -> list[str]:
     starter.chmod(0o755)
     environment = {
         "PATH": os.pathsep.join([str(starter.parent), os.environ["PATH"]]),
-        "SCRIPT": script(parser(), shell),
+        "SCRIPT": make_completion_script(build_parser(), shell),
         "HOME": str(folder),
         "KEYHOLE_CONFIG": "off",
         "KEYHOLE_HOME": str(folder / "home"),
@@ -75,14 +75,14 @@ def test_bash_completes(words: list[str], expected: list[str], tmp_path: Path) -
 
 def test_bash_completes_the_ids_of_stored_artifacts(tmp_path: Path) -> None:
     stores = open_stores(Config(home=tmp_path / "home"))
-    store, _ = stores.of(LOCAL)
+    store, _ = stores.for_tenant(LOCAL)
     store.put(artifact("abcdefghij234567", "A text.\n"), "", ())
     stores.close()
     assert run("bash", ["-c", BASH, "bash", "keyhole", "read", ""], tmp_path) == ["abcdefghij234567"]
     assert run("bash", ["-c", BASH, "bash", "keyhole", "artifacts", "show", "abc"], tmp_path) == ["abcdefghij234567"]
 
 
-def test_zsh_takes_the_script(tmp_path: Path) -> None:
+def test_zsh_accepts_the_script(tmp_path: Path) -> None:
     told = run("zsh", ["-f", "-c", ZSH], tmp_path)
     assert told[0] == "_shtab_keyhole"
     assert told[1].startswith("_keyhole_ids")
@@ -92,13 +92,18 @@ def test_zsh_takes_the_script(tmp_path: Path) -> None:
     ("typed", "becomes"),
     [(b"keyhole fe", b"tch "), (b"keyhole search --scope st", b"ored "), (b"keyhole extract pa", b"ge.html ")],
 )
-def test_zsh_completes_what_is_typed(typed: bytes, becomes: bytes, tmp_path: Path) -> None:
+def test_zsh_completes_typed_words(typed: bytes, becomes: bytes, tmp_path: Path) -> None:
     program = shutil.which("zsh")
     if program is None:
         pytest.skip("no zsh on this machine")
     (tmp_path / "page.html").touch()
     ours, theirs = pty.openpty()
-    environment = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "SCRIPT": script(parser(), "zsh"), "TERM": "dumb"}
+    environment = {
+        "PATH": os.environ["PATH"],
+        "HOME": str(tmp_path),
+        "SCRIPT": make_completion_script(build_parser(), "zsh"),
+        "TERM": "dumb",
+    }
     with subprocess.Popen(
         [program, "-f", "-i"], stdin=theirs, stdout=theirs, stderr=theirs, env=environment, cwd=tmp_path
     ) as process:
@@ -114,7 +119,7 @@ def test_zsh_completes_what_is_typed(typed: bytes, becomes: bytes, tmp_path: Pat
 
 
 def _until(terminal: int, words: bytes) -> None:
-    """Read what a terminal shows until these words are there."""
+    """Read a terminal's output until it contains these words."""
     shown = b""
     while words not in shown:
         assert select.select([terminal], [], [], PATIENCE)[0], shown
@@ -122,19 +127,19 @@ def _until(terminal: int, words: bytes) -> None:
 
 
 def test_fish_completes_commands_and_choices(tmp_path: Path) -> None:
-    asked = 'echo "$SCRIPT" | source; complete -C "keyhole fe"; complete -C "keyhole search --scope s"'
-    told = run("fish", ["--no-config", "-c", asked], tmp_path)
+    program = 'echo "$SCRIPT" | source; complete -C "keyhole fe"; complete -C "keyhole search --scope s"'
+    told = run("fish", ["--no-config", "-c", program], tmp_path)
     assert [line.split("\t")[0] for line in told] == ["fetch", "stored"]
 
 
-def test_tcsh_takes_the_script(tmp_path: Path) -> None:
-    (tmp_path / "script").write_text(script(parser(), "tcsh"), encoding="utf-8")
+def test_tcsh_accepts_the_script(tmp_path: Path) -> None:
+    (tmp_path / "script").write_text(make_completion_script(build_parser(), "tcsh"), encoding="utf-8")
     told = run("tcsh", ["-f", "-c", "source script; complete keyhole"], tmp_path)
     assert "(serve fetch search" in "".join(told)
 
 
 @pytest.mark.parametrize("shell", SHELLS)
-def test_every_shell_has_a_script_that_names_every_command(shell: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_every_shells_script_contains_every_command(shell: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["completion", shell]) == 0
     told = capsys.readouterr().out
     for name in ("fetch", "search", "read", "extract", "select", "artifacts", "config", "completion"):

@@ -1,4 +1,4 @@
-"""`keyhole config` shows what is in force and where it is from, says what is wrong, and begins a file."""
+"""`keyhole config` shows the settings and their origins, reports errors, and writes a settings file."""
 
 from __future__ import annotations
 
@@ -18,89 +18,93 @@ Captured = pytest.CaptureFixture[str]
 
 @pytest.fixture
 def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The file of settings, which is not there yet."""
+    """Return the path of the settings file, which does not exist yet."""
     path = tmp_path / "keyhole" / "config.toml"
     monkeypatch.setenv("KEYHOLE_CONFIG", str(path))
     return path
 
 
 @pytest.fixture
-def written(path: Path) -> Path:
-    """The same with some settings in it."""
+def settings_file(path: Path) -> Path:
+    """Return the path of a settings file with some settings."""
     path.parent.mkdir()
     path.write_text('max_chars = 12000\nengines = ["brave"]\nbrave_key = "k3yk3yk3y"\n', encoding="utf-8")
     path.chmod(0o600)
     return path
 
 
-def test_what_is_changed_is_shown_with_its_origin_and_secrets_are_only_said_to_be_set(
-    written: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch
+def test_changed_settings_are_shown_with_their_origin_and_without_secrets(
+    settings_file: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("KEYHOLE_TIMEOUT", "12")
     assert main(["config", "--changed"]) == 0
     lines = [line.split() for line in capsys.readouterr().out.splitlines()]
     assert lines == [
-        ["max_chars", "12000", f"{written}:1"],
+        ["max_chars", "12000", f"{settings_file}:1"],
         ["timeout", "12", "KEYHOLE_TIMEOUT"],
-        ["engines", "brave", f"{written}:2"],
-        ["brave_key", "set", f"{written}:3"],
-        ["File:", str(written)],
+        ["engines", "brave", f"{settings_file}:2"],
+        ["brave_key", "set", f"{settings_file}:3"],
+        ["File:", str(settings_file)],
     ]
 
 
-def test_all_settings_are_shown_in_the_order_of_the_table(written: Path, capsys: Captured) -> None:
+def test_all_settings_are_shown_in_the_order_of_the_table(settings_file: Path, capsys: Captured) -> None:
     assert main(["config"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert [line.split()[0] for line in lines[:-1]] == [setting.field for setting in SETTINGS]
     assert main(["config", "--json"]) == 0
     facts = json.loads(capsys.readouterr().out)
-    assert facts["settings"]["max_chars"] == {"value": 12_000, "from": f"{written}:1", "variable": "KEYHOLE_MAX_CHARS"}
+    assert facts["settings"]["max_chars"] == {
+        "value": 12_000,
+        "from": f"{settings_file}:1",
+        "variable": "KEYHOLE_MAX_CHARS",
+    }
     assert facts["settings"]["brave_key"]["value"] == "set"
     assert facts["settings"]["timeout"]["from"] == "default"
     assert "k3yk3yk3y" not in json.dumps(facts)
 
 
-def test_init_begins_a_file_for_its_owner_alone_and_never_writes_over_one(path: Path, capsys: Captured) -> None:
-    assert main(["config", "--check"]) == 2  # it is named and not there
+def test_init_writes_a_private_file_and_never_overwrites_one(path: Path, capsys: Captured) -> None:
+    assert main(["config", "--check"]) == 2  # KEYHOLE_CONFIG names a file that does not exist
     assert main(["config", "--init"]) == 0
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     capsys.readouterr()
     assert main(["config", "--check"]) == 0
-    assert capsys.readouterr().out == f"0 settings from the environment, 0 from {path}; nothing is wrong.\n"
+    assert capsys.readouterr().out == f"0 settings from the environment, 0 from {path}; no errors.\n"
     path.write_text("max_chars = 12000\n", encoding="utf-8")
     assert main(["config", "--init"]) == 2
-    assert "is there already" in capsys.readouterr().err
+    assert "already exists" in capsys.readouterr().err
     assert path.read_text(encoding="utf-8") == "max_chars = 12000\n"
 
 
-def test_check_says_everything_that_is_wrong_and_returns_2(
-    written: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch
+def test_check_reports_every_error_and_returns_2(
+    settings_file: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    written.write_text('max_char = 3\ntimeout = "x"\n', encoding="utf-8")
+    settings_file.write_text('max_char = 3\ntimeout = "x"\n', encoding="utf-8")
     monkeypatch.setenv("KEYHOLE_HOMME", "x")
     monkeypatch.setenv("KEYHOLE_ENGINES", "brave,gogle")
     assert main(["config", "--check"]) == 2
-    told = capsys.readouterr().err.splitlines()
-    assert "'gogle' is none of searxng, brave" in told.pop()
-    assert told == [
-        f"keyhole: {written}:1: unknown setting max_char; did you mean max_chars?",
+    lines = capsys.readouterr().err.splitlines()
+    assert "'gogle' is none of searxng, brave" in lines.pop()
+    assert lines == [
+        f"keyhole: {settings_file}:1: unknown setting max_char; did you mean max_chars?",
         "keyhole: unknown setting KEYHOLE_HOMME; did you mean KEYHOLE_HOME?",
-        f"keyhole: {written}:2: timeout='x': must be a number",
+        f"keyhole: {settings_file}:2: timeout='x': must be a number",
     ]
 
 
-def test_other_commands_refuse_a_wrong_file_by_its_first_mistake(written: Path, capsys: Captured) -> None:
-    written.write_text("\nmax_char = 3\n", encoding="utf-8")
+def test_other_commands_stop_at_the_first_error_of_the_file(settings_file: Path, capsys: Captured) -> None:
+    settings_file.write_text("\nmax_char = 3\n", encoding="utf-8")
     assert main(["artifacts", "stats"]) == 2
-    assert capsys.readouterr().err == f"keyhole: {written}:2: unknown setting max_char; did you mean max_chars?\n"
+    assert capsys.readouterr().err == f"keyhole: {settings_file}:2: unknown setting max_char; did you mean max_chars?\n"
 
 
-def test_the_path_is_told_whatever_is_wrong_with_the_file(
-    written: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch
+def test_the_path_is_printed_even_if_the_file_is_wrong(
+    settings_file: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    written.write_text("nonsense", encoding="utf-8")
+    settings_file.write_text("nonsense", encoding="utf-8")
     assert main(["config", "path"]) == 0
-    assert capsys.readouterr().out == f"{written}\n"
+    assert capsys.readouterr().out == f"{settings_file}\n"
     monkeypatch.setenv("KEYHOLE_CONFIG", "off")
     assert main(["config", "path"]) == 0
     assert capsys.readouterr().out == "KEYHOLE_CONFIG=off: no file is read\n"
@@ -109,22 +113,22 @@ def test_the_path_is_told_whatever_is_wrong_with_the_file(
     assert main(["config", "--init"]) == 2
 
 
-def test_a_file_that_others_can_read_is_told_by_check_and_by_every_command(
-    written: Path,
+def test_a_file_with_a_key_that_others_can_read_is_reported_by_every_command(
+    settings_file: Path,
     tmp_path: Path,
     capsys: Captured,
     caplog: pytest.LogCaptureFixture,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("KEYHOLE_HOME", str(tmp_path / "home"))
-    written.chmod(0o644)
+    settings_file.chmod(0o644)
     assert main(["config", "--check"]) == 0
-    assert f"{written} holds a key and others can read it" in capsys.readouterr().err
+    assert f"{settings_file} holds a key and others can read it" in capsys.readouterr().err
     assert main(["artifacts", "stats"]) == 0
-    assert f"{written} holds a key and others can read it" in caplog.text
+    assert f"{settings_file} holds a key and others can read it" in caplog.text
 
 
-def test_what_is_wrong_stands_below_the_list(path: Path) -> None:
+def test_errors_are_printed_below_the_list(path: Path) -> None:
     path.parent.mkdir()
     path.write_text("max_char = 5\n", encoding="utf-8")
     command = [sys.executable, "-m", "keyhole", "config"]
@@ -133,12 +137,12 @@ def test_what_is_wrong_stands_below_the_list(path: Path) -> None:
     assert run.stdout.splitlines()[-1] == f"keyhole: {path}:1: unknown setting max_char; did you mean max_chars?"
 
 
-def test_a_file_that_is_not_there_comes_with_what_begins_one(
+def test_a_missing_file_is_shown_with_the_command_that_creates_it(
     capsys: Captured, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.delenv("KEYHOLE_CONFIG", raising=False)
-    monkeypatch.setattr("keyhole.cli.config_command.path_of", lambda _environment: tmp_path / "config.toml")
+    monkeypatch.setattr("keyhole.cli.config_command.settings_path", lambda _environment: tmp_path / "config.toml")
     main(["config"])
-    assert capsys.readouterr().out.endswith("config.toml (not there); keyhole config --init begins it\n")
+    assert capsys.readouterr().out.endswith("config.toml (does not exist); keyhole config --init creates it\n")
     main(["config", "--changed"])
     assert "--init" not in capsys.readouterr().out

@@ -1,4 +1,4 @@
-"""`keyhole extract` and `keyhole select` read files and standard input as fetched pages are read."""
+"""`keyhole extract` and `keyhole select` read files and standard input like fetched pages."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from keyhole.cli.demo_site import fixtures_folder
-from keyhole.cli.extract_select import TYPES
+from keyhole.cli.extract_select import MEDIA_TYPES
 from keyhole.cli.main import main
 
 Captured = pytest.CaptureFixture[str]
@@ -21,7 +21,7 @@ KEYHOLE = [sys.executable, "-m", "keyhole"]
 
 
 def piped(words: list[str], body: bytes) -> str:
-    """What a command of its own process prints for this standard input."""
+    """Return the output of a command in its own process, with this standard input."""
     run = subprocess.run([*KEYHOLE, *words], input=body, capture_output=True, check=True, timeout=60)
     return run.stdout.decode()
 
@@ -43,7 +43,7 @@ def test_a_link_is_made_absolute_against_the_url(tmp_path: Path, capsys: Capture
     assert "[how fast it turns](https://example.org/speed)" in capsys.readouterr().out
 
 
-def test_json_has_the_metadata_and_what_was_left_out(tmp_path: Path, capsys: Captured) -> None:
+def test_json_contains_the_metadata_and_the_counts_of_removed_parts(tmp_path: Path, capsys: Captured) -> None:
     (tmp_path / "page.html").write_text(
         "<html lang=en><title>Pumps</title><meta name=author content='A. Smith'><script>x</script>"
         "<p hidden>secret orders</p><article><h1>Pumps</h1><p>A pump moves water from here to there.</article>",
@@ -56,14 +56,14 @@ def test_json_has_the_metadata_and_what_was_left_out(tmp_path: Path, capsys: Cap
     assert facts["removed"] == {"scripts": 1, "hidden": 1}
     assert facts["total_chars"] == len(facts["text"])
     assert main(["extract", str(tmp_path / "page.html"), "--explain"]) == 0
-    assert "Left out in reading: 1 scripts and styles, 1 hidden parts." in capsys.readouterr().out
+    assert "Left out: 1 scripts and styles, 1 hidden parts." in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
     ("name", "words"),
     [("memo.pdf", "notes on reading ranges"), ("pandoc.docx", ""), ("book.epub", ""), ("news.atom", "")],
 )
-def test_other_formats_are_known_by_their_bytes(name: str, words: str, capsys: Captured) -> None:
+def test_other_formats_are_detected_from_their_content(name: str, words: str, capsys: Captured) -> None:
     assert main(["extract", str(FORMATS / name)]) == 0
     out = capsys.readouterr().out
     assert words in out.lower()
@@ -71,7 +71,7 @@ def test_other_formats_are_known_by_their_bytes(name: str, words: str, capsys: C
 
 
 @pytest.mark.parametrize("option", ["--explain", "--json"])
-def test_an_output_that_has_no_such_letters_gets_them_escaped(option: str, tmp_path: Path) -> None:
+def test_characters_that_the_output_encoding_lacks_are_escaped(option: str, tmp_path: Path) -> None:
     (tmp_path / "page.html").write_text(
         "<title>水泵</title><h1>水泵</h1><p>A pump moves 水 from here to there.", "utf-8"
     )
@@ -82,38 +82,38 @@ def test_an_output_that_has_no_such_letters_gets_them_escaped(option: str, tmp_p
     assert b"\\u6c34" in run.stdout
 
 
-def test_the_type_may_be_said(tmp_path: Path, capsys: Captured) -> None:
+def test_the_media_type_comes_from_the_option_or_the_suffix(tmp_path: Path, capsys: Captured) -> None:
     (tmp_path / "table").write_text("a,b\n1,2\n", encoding="utf-8")
     assert main(["extract", str(tmp_path / "table"), "--type", "text/csv"]) == 0
     assert "| a | b |" in capsys.readouterr().out
     (tmp_path / "table.csv").write_text("a,b\n1,2\n", encoding="utf-8")
     assert main(["extract", str(tmp_path / "table.csv")]) == 0
     assert "| a | b |" in capsys.readouterr().out
-    assert all(ending.startswith(".") for ending in TYPES)
+    assert all(ending.startswith(".") for ending in MEDIA_TYPES)
 
 
-def test_what_cannot_be_read_is_a_named_error(tmp_path: Path, capsys: Captured) -> None:
+def test_an_unreadable_file_is_a_named_error(tmp_path: Path, capsys: Captured) -> None:
     assert main(["extract", str(FORMATS / "encrypted.pdf")]) == 1
     assert capsys.readouterr().err.startswith("encrypted_document: ")
     assert main(["extract", str(tmp_path)]) == 2
-    assert "cannot be read: Is a directory" in capsys.readouterr().err
+    assert ": Is a directory" in capsys.readouterr().err
     (tmp_path / "empty.html").write_bytes(b"")
     assert main(["extract", str(tmp_path / "empty.html")]) == 1
     assert capsys.readouterr().err.startswith("empty_document: ")
 
 
-def test_a_budget_in_which_nothing_fits_is_refused(capsys: Captured) -> None:
+def test_a_budget_of_zero_is_refused(capsys: Captured) -> None:
     assert main(["select", str(PAGE), "--budget", "0"]) == 2
     assert capsys.readouterr().err == "keyhole: --max-chars must be at least 1\n"
 
 
-def test_input_without_end_is_not_read_to_its_end(monkeypatch: pytest.MonkeyPatch, capsys: Captured) -> None:
+def test_endless_input_is_read_only_up_to_the_limit(monkeypatch: pytest.MonkeyPatch, capsys: Captured) -> None:
     monkeypatch.setenv("KEYHOLE_MAX_DECODED_BYTES", "5000")
     assert main(["extract", "/dev/zero"]) == 1
-    assert capsys.readouterr().err.startswith("too_large: /dev/zero holds more than 5,000 bytes")
+    assert capsys.readouterr().err.startswith("too_large: /dev/zero is larger than 5,000 bytes")
 
 
-def test_select_explains_in_json_with_the_scores_by_ingredient(capsys: Captured) -> None:
+def test_json_with_explain_contains_the_scores_by_ingredient(capsys: Captured) -> None:
     words = ["select", str(PAGE), "--type", "text/html", "-q", "checkpoint starvation", "--budget", "2000"]
     assert main([*words, "--json", "--explain"]) == 0
     facts = json.loads(capsys.readouterr().out)

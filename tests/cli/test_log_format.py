@@ -1,4 +1,4 @@
-"""What is written to stderr: lines of text or JSON, and nothing that a page, a token or an address says."""
+"""The log on stderr: lines of text or JSON, without page content, tokens and URL queries."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from typing import Any
 
 import pytest
 
-from keyhole.cli.log_format import JsonLines, TextLines, configure
-from tests.support.loopback import PATIENCE, Call, Site, Talk, response, serve
+from keyhole.cli.log_format import JsonLines, TextLines, configure_logging
+from tests.support.loopback import PATIENCE, Call, Responder, Site, response, serve
 from tests.support.served import Post, open_session, server_process, tool_call
 
 SECRET = "hunter2hunter2"
-"""Stands in every place where a secret may be."""
+"""Put into every place where a secret may be."""
 
 
 def record(message: str, *args: object, error: BaseException | None = None, **extra: object) -> logging.LogRecord:
@@ -38,7 +38,7 @@ def raised() -> BaseException:
         return error
 
 
-def test_a_json_line_says_when_how_grave_who_and_what() -> None:
+def test_a_json_line_has_time_level_logger_message_and_fields() -> None:
     line = json.loads(JsonLines().format(record("%s ended", "it", tool="search", outcome="ok", milliseconds=1.5)))
     assert line == {
         "time": "2023-11-14T22:13:20.250Z",
@@ -52,45 +52,45 @@ def test_a_json_line_says_when_how_grave_who_and_what() -> None:
 
 
 @pytest.mark.parametrize("form", [JsonLines(), TextLines()])
-def test_of_an_exception_its_types_and_places_are_written_and_not_what_it_says(form: logging.Formatter) -> None:
+def test_an_exception_is_logged_with_types_and_source_lines_but_without_messages(form: logging.Formatter) -> None:
     line = form.format(record("failed", error=raised()))
     assert SECRET not in line
     assert line.index("ValueError at ") < line.index("KeyError at ")
-    assert "test_logs.py" in line
+    assert "test_log_format.py" in line
 
 
 @pytest.mark.parametrize("form", [JsonLines(), TextLines()])
-def test_nothing_that_is_logged_begins_a_line_of_its_own(form: logging.Formatter) -> None:
+def test_a_logged_message_cannot_begin_a_new_line(form: logging.Formatter) -> None:
     assert len(form.format(record("a\nkeyhole: forged\r\x1b[2J\u2028b")).splitlines()) == 1
     assert "\x1b" not in form.format(record("\x1b[2J"))
 
 
-def fresh(monkeypatch: pytest.MonkeyPatch) -> io.StringIO:
-    """What loggers write that nobody has configured yet, as in a fresh process."""
+def unconfigured_logging(monkeypatch: pytest.MonkeyPatch) -> io.StringIO:
+    """Return the stderr of loggers without any configuration, as in a fresh process."""
     monkeypatch.setattr(logging.getLogger(), "handlers", [])
     monkeypatch.setattr(sys, "stderr", written := io.StringIO())
     return written
 
 
-def test_only_our_own_lines_are_chosen_by_the_level(monkeypatch: pytest.MonkeyPatch) -> None:
-    written = fresh(monkeypatch)
-    configure("DEBUG", "text")
-    configure("DEBUG", "json")  # the later one holds
+def test_the_level_applies_only_to_keyholes_own_loggers(monkeypatch: pytest.MonkeyPatch) -> None:
+    written = unconfigured_logging(monkeypatch)
+    configure_logging("DEBUG", "text")
+    configure_logging("DEBUG", "json")  # the last call counts
     for name in ("keyhole.a", "httpcore.http11", "httpx2", "sse_starlette.sse", "mcp.server", "asyncio"):
         logging.getLogger(name).debug("said by %s", name)
     assert [json.loads(line)["logger"] for line in written.getvalue().splitlines()] == ["keyhole.a"]
 
 
-def test_a_program_that_logs_by_itself_goes_on_to(monkeypatch: pytest.MonkeyPatch) -> None:
-    fresh(monkeypatch)
+def test_the_handlers_of_an_embedding_program_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    unconfigured_logging(monkeypatch)
     theirs = logging.NullHandler()
     logging.getLogger().addHandler(theirs)
-    configure("INFO", "text")
+    configure_logging("INFO", "text")
     assert logging.getLogger().handlers == [theirs]
 
 
-def whispering(site: Site) -> Talk:
-    """Pages and answers that hold the secret wherever they can."""
+def leaking_site(site: Site) -> Responder:
+    """Answer with the secret in the page and in every header."""
 
     def talk(call: Call) -> None:
         body = f"<title>{SECRET}</title><p>{SECRET} stands here.<p>" + "<div>" * 400_000 * call.path.startswith("/big")
@@ -102,9 +102,9 @@ def whispering(site: Site) -> Talk:
 
 
 @pytest.mark.parametrize("form", ["json", "text"])
-def test_no_secret_of_a_header_an_address_or_a_page_is_in_the_log(tmp_path: Path, form: str) -> None:
+def test_no_secret_from_a_header_a_url_or_a_page_reaches_the_log(tmp_path: Path, form: str) -> None:
     calls: list[dict[str, Any]]
-    with serve(whispering) as site:
+    with serve(leaking_site) as site:
         settings = {
             "KEYHOLE_LOG_LEVEL": "DEBUG",
             "KEYHOLE_LOG_FORMAT": form,

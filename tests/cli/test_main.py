@@ -1,4 +1,4 @@
-"""The command line: the same answers as the tools, exit codes, JSON for programs."""
+"""The command line: the tools' results, exit codes and JSON."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
         yield f"http://127.0.0.1:{port}"
 
 
-def test_fetch_prints_what_an_agent_would_get(site: str, capsys: Captured) -> None:
+def test_fetch_prints_what_an_agent_gets(site: str, capsys: Captured) -> None:
     assert main(["fetch", f"{site}/routine-vacuuming", "--query", "vacuum threshold formula"]) == 0
     out = capsys.readouterr().out
     assert "vacuum threshold = vacuum base threshold" in out
@@ -71,7 +71,7 @@ def test_a_failed_call_goes_to_stderr_and_exits_with_1(site: str, capsys: Captur
     assert captured.err.startswith("http_status: HTTP 404")
 
 
-def test_a_web_search_without_an_engine_says_so(site: str, capsys: Captured) -> None:
+def test_a_web_search_without_an_engine_is_a_named_error(site: str, capsys: Captured) -> None:
     assert main(["search", "anything"]) == 1
     assert capsys.readouterr().err.startswith("key_refused: no search engine is set up")
 
@@ -85,7 +85,7 @@ def test_a_wrong_setting_exits_with_2_and_suggests_the_nearest(
 
 
 @pytest.mark.parametrize("command", [["serve"], ["search", "anything"]])
-def test_an_engine_that_there_is_none_of_exits_with_2_before_anything_is_asked(
+def test_an_unknown_engine_exits_with_2_before_any_request(
     site: str, command: list[str], capsys: Captured, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("KEYHOLE_ENGINES", "brave,gogle")
@@ -94,7 +94,7 @@ def test_an_engine_that_there_is_none_of_exits_with_2_before_anything_is_asked(
 
 
 @pytest.mark.parametrize("text", ["[[engine]]\nname = 'x'", None])
-def test_a_wrong_file_of_engines_exits_with_2_at_the_start(
+def test_a_wrong_engines_file_exits_with_2_at_the_start(
     site: str, text: str | None, tmp_path: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if text is not None:
@@ -105,7 +105,7 @@ def test_a_wrong_file_of_engines_exits_with_2_at_the_start(
     assert "[[engine]] 1 (x): url: is missing" in told if text else "cannot be read" in told
 
 
-def test_an_engine_of_the_file_is_asked_on_its_private_address(
+def test_an_engine_of_the_file_may_have_a_private_address(
     site: str, tmp_path: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     found = json.dumps({"items": [{"u": f"{site}/sqlite-wal", "t": "Write-Ahead Logging", "s": "checkpoints"}]})
@@ -123,7 +123,7 @@ def test_an_engine_of_the_file_is_asked_on_its_private_address(
     assert "freshness not applied by intranet." in out
 
 
-def test_showing_an_artifact_that_is_not_there_is_a_named_error_and_no_usage(
+def test_showing_a_missing_artifact_is_a_named_error_without_usage(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("KEYHOLE_HOME", str(tmp_path))
@@ -131,7 +131,7 @@ def test_showing_an_artifact_that_is_not_there_is_a_named_error_and_no_usage(
     assert capsys.readouterr().err.startswith("unknown_artifact: ")
 
 
-def test_a_home_that_cannot_be_used_still_answers_with_a_warning(
+def test_with_an_unusable_home_folder_the_answer_has_a_warning(
     site: str, tmp_path: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "file").write_text("in the way")
@@ -157,41 +157,53 @@ def test_select_explains_each_passage_of_a_file_by_ingredient(capsys: Captured) 
         assert abs(sum(parts.values()) - score) < 0.001
 
 
-def test_select_of_a_file_that_is_not_there_is_a_clear_error(capsys: Captured) -> None:
+def test_select_of_a_missing_file_is_a_clear_error(capsys: Captured) -> None:
     assert main(["select", "/nonexistent/page.html", "-q", "x"]) == 2
-    assert "cannot be read" in capsys.readouterr().err
+    assert "cannot read" in capsys.readouterr().err
 
 
-def test_an_error_that_names_a_hostile_file_steers_no_terminal(capsys: Captured) -> None:
+def test_control_characters_in_a_file_name_never_reach_the_terminal(capsys: Captured) -> None:
     assert main(["extract", "no\x1b]0;title\x07\x9b31m.html"]) == 2
-    said = capsys.readouterr().err
-    assert "cannot be read" in said and not {"\x1b", "\x07", "\x9b"} & set(said)
+    message = capsys.readouterr().err
+    assert "cannot read" in message and not {"\x1b", "\x07", "\x9b"} & set(message)
 
 
-def test_the_module_runs_and_tells_its_version() -> None:
+def test_the_module_prints_its_version() -> None:
     run = subprocess.run([sys.executable, "-m", "keyhole", "--version"], capture_output=True, text=True, check=True)
     assert run.stdout.strip() == f"keyhole {keyhole.__version__}"
 
 
-def test_the_demo_shows_the_main_job_from_end_to_end() -> None:
+def test_the_demo_shows_every_call_on_lines_of_at_most_100_columns() -> None:
     def demo(*options: str) -> str:
         command = [sys.executable, "-m", "keyhole", "demo", *options]
         return subprocess.run(command, capture_output=True, text=True, check=True, timeout=60).stdout
 
     steps = json.loads(demo("--json"))
-    assert [step["tool"] for step in steps] == ["web_fetch", "web_fetch", "read_artifact", "read_artifact", "search"]
+    assert [step["tool"] for step in steps] == [
+        "web_fetch",
+        "web_fetch",
+        "read_artifact",
+        "read_artifact",
+        "web_fetch",
+        "search",
+    ]
     assert "vacuum threshold = vacuum base threshold" in steps[0]["text"]
     assert all(step["result_bytes"] <= 9_000 for step in steps)
-    assert "mcp_servers.keyhole" in demo()
+    output = demo()
+    assert "mcp_servers.keyhole" in output
+    program = str(Path(sys.executable).parent)
+    assert [line for line in output.splitlines() if len(line) > 100 and program not in line] == []
+    for number, step in enumerate(steps, start=1):
+        assert f"\n{number}. {step['title']}\n   {step['tool']}(" in output
 
 
-def test_a_port_without_http_is_a_mistake(capsys: Captured) -> None:
+def test_a_port_without_http_is_an_error(capsys: Captured) -> None:
     assert main(["serve", "--port", "7000"]) == 2
-    assert capsys.readouterr().err == "keyhole: --host and --port are for HTTP: give --http too\n"
+    assert capsys.readouterr().err == "keyhole: --host and --port need --http\n"
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="terminals of POSIX")
-def test_a_person_at_a_terminal_is_told_what_the_server_waits_for() -> None:
+def test_at_a_terminal_serve_explains_what_it_waits_for() -> None:
     import pty
 
     ours, theirs = pty.openpty()

@@ -1,4 +1,4 @@
-"""The plot in docs/reference/terminal.md is what the command prints, and the settings shown in docs/reference/settings.md are taken."""
+"""The plot in docs/reference/terminal.md is the command's output; the file in docs/reference/settings.md is valid."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ import pytest
 
 from keyhole.cli.demo_site import fixtures_folder
 from keyhole.cli.main import main
-from keyhole.config.config import examined
-from keyhole.config.toml_file import settings_of
+from keyhole.config.config import parse_settings
+from keyhole.config.toml_file import parse_settings_file
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 
 
-def test_the_plot_is_that_of_the_command(
+def test_the_plot_is_the_output_of_the_command(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "wal.html").write_bytes((fixtures_folder() / "sqlite-wal" / "body").read_bytes())
@@ -29,12 +29,12 @@ def test_the_plot_is_that_of_the_command(
     assert capsys.readouterr().out == shown[1]
 
 
-def test_the_file_of_settings_is_one_that_is_taken() -> None:
+def test_the_settings_file_is_valid() -> None:
     (file,) = re.findall(
         r"```toml\n(.*?)```", (DOCS / "reference" / "settings.md").read_text(encoding="utf-8"), re.DOTALL
     )
-    given, faults = settings_of(file.replace("…", "a-real-key"), "config.toml")
+    given, faults = parse_settings_file(file.replace("…", "a-real-key"), "config.toml")
     assert faults == []
-    config, faults = examined({}, given)
+    config, faults = parse_settings({}, given)
     assert faults == []
     assert len(config.origins) == file.count(" = ")

@@ -1,1 +1,1 @@
-"""What a person at a terminal sees: help, plots, completion, settings. No retrieval here."""
+"""The command line: commands, help, plots and completion."""

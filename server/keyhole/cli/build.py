@@ -1,4 +1,4 @@
-"""Build the product from the settings. The only place that chooses the real parts behind the ports."""
+"""Build the product from the settings: the only module that chooses the implementations behind the ports."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import time
 from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
-from keyhole.config.config import Config, agent
-from keyhole.serve.lazy_imports import without
+from keyhole.config.config import Config, build_user_agent
+from keyhole.serve.lazy_imports import hidden_modules
 
 if TYPE_CHECKING:
     from keyhole.extract.workers.base import Extractor
@@ -17,41 +17,59 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 UNUSED_MODULES: Final = ("httpx._main", "numpy", "pandas")
-"""Optional modules that our libraries import when they are installed, and that Keyhole never uses: the command line of
-httpx, which loads rich, and the types that sqlite-utils can store."""
+"""Optional modules that libraries import if they are installed, and that Keyhole never uses: the command line of httpx,
+which loads rich, and types that sqlite-utils can store."""
 
 
-def build(config: Config, extractor: Extractor | None = None, *, lasting: bool = False) -> Tenants:
-    """Return the product for each tenant. Nothing is opened, started or connected to before a call needs it.
+def build(config: Config, extractor: Extractor | None = None, *, long_running: bool = False) -> Tenants:
+    """Build the product of each tenant. Files, workers and connections are opened by the first call that needs them.
 
-    `lasting`: True for a process that answers many calls.
+    `long_running`: True for a process that answers many calls.
     """
     from keyhole.extract.workers.pool import WorkerPool
     from keyhole.retrieval.tenants import Tenants
-    from keyhole.serve.http.limits.shared.open import shared_hosts
+    from keyhole.serve.http.limits.shared.hosts import open_shared_hosts
     from keyhole.store.open import open_stores
-    from keyhole.websearch.choose import at_once, chosen, needs
-    from keyhole.websearch.custom_engines import own_engines
     from keyhole.websearch.engines.custom import CustomEngine
+    from keyhole.websearch.engines_file import load_engines_file
     from keyhole.websearch.panel import Panel
-    from keyhole.websearch.registry import available, endpoints
+    from keyhole.websearch.registry import (
+        api_endpoints,
+        build_engines,
+        describe_missing_setting,
+        parallel_count,
+        select_engines,
+    )
 
-    with without(*UNUSED_MODULES):
+    with hidden_modules(*UNUSED_MODULES):
         from keyhole.fetch.client import HttpFetcher
-        from keyhole.fetch.host_limits import Manners
+        from keyhole.fetch.host_limits import HostLimits
 
         if not config.store:
             import_module("keyhole.store.sqlite.store")
 
-    own = own_engines(config)
-    apis = endpoints(config) | {spec.endpoint for spec in own}
-    fetcher = HttpFetcher(config, agent(config), manners=Manners(others=shared_hosts(config)), apis=apis)
-    described = [CustomEngine(spec, fetcher) for spec in own]
-    engines = chosen(config.engines, available(config, fetcher, time.time), described)
-    missing = [needs(name) for name in config.engines if name not in {engine.name for engine in engines}]
+    specs = load_engines_file(config)
+    apis = api_endpoints(config) | {spec.endpoint for spec in specs}
+    fetcher = HttpFetcher(
+        config, build_user_agent(config), host_limits=HostLimits(shared=open_shared_hosts(config)), apis=apis
+    )
+    custom = [CustomEngine(spec, fetcher) for spec in specs]
+    engines = select_engines(config.engines, build_engines(config, fetcher, time.time), custom)
+    missing = [
+        describe_missing_setting(name) for name in config.engines if name not in {engine.name for engine in engines}
+    ]
     if missing:
-        log.warning("engines are left out: %s", ", ".join(missing))
-    count = at_once(config.engines, engines, config.engine_count)
+        log.warning("engines not used: %s", ", ".join(missing))
+    count = parallel_count(config.engines, engines, config.engine_count)
     panel = Panel(engines, count=count, timeout=config.engine_timeout, missing=missing)
-    stores = open_stores(config, lasting=lasting)
+    stores = open_stores(config, long_running=long_running)
     return Tenants(config, fetcher, stores, panel, time.time, extractor or WorkerPool(config))
+
+
+def check_engines(config: Config) -> None:
+    """Raise KeyholeError if a search engine setting or the engines file is wrong."""
+    if config.engines or config.engines_file:
+        from keyhole.websearch.engines_file import load_engines_file
+        from keyhole.websearch.registry import check_engine_names
+
+        check_engine_names(config.engines, [spec.name for spec in load_engines_file(config)])

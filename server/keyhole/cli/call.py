@@ -1,15 +1,19 @@
-"""One call of a tool from the command line, shown as an agent would get it or explained. Chooses and words nothing."""
+"""Run `keyhole fetch`, `search` and `read`: call the tool, and print its result or a plot that explains it."""
 
 from __future__ import annotations
 
+import argparse
 import asyncio
 import os
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Final
 
-from keyhole.cli.colours import Look, console, look
+from keyhole.cli.colours import PlotStyle, detect_style, make_console
 from keyhole.config.config import Config
 from keyhole.errors import KeyholeError
 from keyhole.records import Answer, Artifact, Document, EngineReport, Page, Ranked, Source
@@ -18,21 +22,33 @@ from keyhole.store.base import LOCAL
 if TYPE_CHECKING:
     from keyhole.cli.explain.view import PageView, SearchView
     from keyhole.extract.workers.base import Extractor
+    from keyhole.retrieval.progress import Progress
     from keyhole.retrieval.retrieve import Retrieval
     from keyhole.retrieval.tenants import Tenants
 
+_BOUNDS: Final = ("max_chars", "max_tokens")
+_SEARCH_FILTERS: Final = ("sites", "exclude_sites", "freshness", "language", "country", "kind")
+TOOLS: Final[Mapping[str, tuple[str, tuple[str, ...]]]] = MappingProxyType(
+    {
+        "fetch": ("web_fetch", ("url", "query", *_BOUNDS, "refresh")),
+        "search": ("search", ("query", "queries", "scope", "max_results", *_BOUNDS, *_SEARCH_FILTERS, "fetch")),
+        "read": ("read_artifact", ("id", "offset", "limit", "query", "find", "max_tokens")),
+    }
+)
+"""The tool of each command, and the tool's arguments that the command has."""
+
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """What came back, and for one that wanted to know why."""
+class CallResult:
+    """The answer of a call, and its explanation if --explain was given."""
 
     answer: Answer
     view: PageView | SearchView | None = None
 
 
 @dataclass(slots=True)
-class Watch:
-    """Keeps what passed by in one call: as its witness, and around what reads pages."""
+class ExplainRecorder:
+    """Records the pages and sources of one call for --explain, and wraps the extractor to record what it removed."""
 
     extractor: Extractor
     artifact: Artifact | None = None
@@ -40,127 +56,164 @@ class Watch:
     reports: Sequence[EngineReport] = ()
     ranked: Ranked | None = None
     removed: dict[str, tuple[tuple[str, int], ...]] = field(default_factory=dict)
-    """By the URL of the page that was read."""
+    """Counts of removed parts by kind, for each page's URL."""
 
     def page(self, artifact: Artifact) -> None:
-        """The page that was asked for."""
+        """Record the page of a fetch or a read."""
         self.artifact = artifact
 
     def sources(self, sources: Sequence[Source], reports: Sequence[EngineReport], ranked: Ranked | None) -> None:
-        """The sources of a search."""
+        """Record the sources of a search."""
         self.found, self.reports, self.ranked = sources, reports, ranked
 
     def warm(self) -> None:
-        """As the reader of pages does."""
+        """Prepare the extractor for a page."""
         self.extractor.warm()
 
-    async def extract(self, page: Page, until: float | None = None) -> tuple[Document, str]:
-        """The same, and what was left out is kept."""
-        document, words = await self.extractor.extract(page, until)
+    async def extract(self, page: Page, deadline: float | None = None) -> tuple[Document, str]:
+        """Extract a page and record what was removed from it."""
+        document, words = await self.extractor.extract(page, deadline)
         self.removed[page.url] = document.removed
         return document, words
 
     async def aclose(self) -> None:
-        """As the reader of pages does."""
+        """Close the extractor."""
         await self.extractor.aclose()
 
 
-async def answered(
-    build: Callable[[Extractor], Tenants], config: Config, tool: str, given: Mapping[str, Any], *, explain: bool
-) -> Told:
-    """The answer of one tool; `build` makes the product around a reader of pages."""
-    from keyhole.cli.progress_bar import bar
+def run(config: Config, arguments: argparse.Namespace) -> int:
+    """Call the command's tool and print the result; return 1 if the call failed."""
+    from keyhole.cli.build import build
+
+    tool, names = TOOLS[arguments.command]
+    values = {name: getattr(arguments, name) for name in names}
+    result = asyncio.run(call_tool(partial(build, config), config, tool, values, explain=arguments.explain))
+    print_result(result, as_json=arguments.json)
+    return 1 if result.answer.is_error else 0
+
+
+async def call_tool(
+    build: Callable[[Extractor], Tenants], config: Config, tool: str, arguments: Mapping[str, Any], *, explain: bool
+) -> CallResult:
+    """Call one tool and return its result. `build` makes the product with the given extractor."""
     from keyhole.extract.workers.pool import WorkerPool
     from keyhole.retrieval.dispatch import dispatch
 
-    watch = Watch(WorkerPool(config))
-    tenants = build(watch if explain else watch.extractor)
+    recorder = ExplainRecorder(WorkerPool(config))
+    tenants = build(recorder if explain else recorder.extractor)
     try:
         product = tenants.of(LOCAL)
-        with bar(tool) as progress:
-            answer = await dispatch(replace(product, witness=watch), tool, given, progress)
+        with progress_bar(tool) as progress:
+            answer = await dispatch(replace(product, recorder=recorder), tool, arguments, progress)
         if not explain or answer.is_error:
-            return Told(answer)
-        return Told(answer, await asyncio.to_thread(_view, product, watch, tool, given, answer))
+            return CallResult(answer)
+        return CallResult(answer, await asyncio.to_thread(_explain, product, recorder, tool, arguments, answer))
     finally:
         await tenants.aclose()
 
 
-def _view(
-    product: Retrieval, watch: Watch, tool: str, given: Mapping[str, Any], answer: Answer
+@contextmanager
+def progress_bar(label: str) -> Iterator[Progress]:
+    """Yield a progress callback that draws a bar on stderr and removes it at the end.
+
+    `label` stands beside the bar until the call reports progress. Without a terminal nothing is drawn.
+    """
+    from keyhole.retrieval.progress import no_progress
+
+    if not sys.stderr.isatty():
+        yield no_progress
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, SpinnerColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import Progress as Display
+
+    columns = (SpinnerColumn(), BarColumn(bar_width=24), TimeElapsedColumn(), TextColumn("{task.description}"))
+    with Display(*columns, console=Console(stderr=True), transient=True) as display:
+        task = display.add_task(label, total=None)
+
+        async def draw(done: float, total: float, what: str) -> None:
+            # A host name with brackets must not be read as markup.
+            display.update(task, completed=done, total=total, description=what.replace("[", r"\["))
+
+        yield draw
+
+
+def _explain(
+    product: Retrieval, recorder: ExplainRecorder, tool: str, arguments: Mapping[str, Any], answer: Answer
 ) -> PageView | SearchView | None:
-    from keyhole.cli.explain.view import page_view, spans_in
-    from keyhole.render.answer import mark
+    """Return the explanation of an answer, or None if its page is no longer stored."""
+    from keyhole.cli.explain.view import build_page_view, parse_spans
+    from keyhole.render.answer import boundary_mark
 
     if tool == "search":
-        return _search_view(product, watch, str(given["query"]), answer)
-    artifact = watch.artifact or _stored(product, str(given.get("id", "")))
+        return _explain_search(product, recorder, str(arguments["query"]), answer)
+    artifact = recorder.artifact or _stored_artifact(product, str(arguments.get("id", "")))
     if artifact is None:
         return None
-    spans = spans_in(answer.text, mark(product.secret, artifact.id), len(artifact.text)) or ()
-    if tool == "read_artifact" and not given.get("query"):  # a range has no gap lines
-        told: Any = answer.facts.get("spans", ())
-        spans = tuple((start, end) for start, end, _ in told)
-    return page_view(artifact, given.get("query"), spans, watch.removed.get(artifact.url))
+    spans = parse_spans(answer.text, boundary_mark(product.secret, artifact.id), len(artifact.text)) or ()
+    if tool == "read_artifact" and not arguments.get("query"):  # a range has no gap lines
+        reported: Any = answer.facts.get("spans", ())
+        spans = tuple((start, end) for start, end, _ in reported)
+    return build_page_view(artifact, arguments.get("query"), spans, recorder.removed.get(artifact.url))
 
 
-def _search_view(product: Retrieval, watch: Watch, query: str, answer: Answer) -> SearchView:
-    from keyhole.cli.explain.view import numbers_in, search_view, spans_in
-    from keyhole.render.answer import mark
+def _explain_search(product: Retrieval, recorder: ExplainRecorder, query: str, answer: Answer) -> SearchView:
+    from keyhole.cli.explain.view import build_search_view, parse_numbers, parse_spans
+    from keyhole.render.answer import boundary_mark
 
     spans = [
-        spans_in(answer.text, mark(product.secret, each.artifact.id), len(each.artifact.text))
+        parse_spans(answer.text, boundary_mark(product.secret, each.artifact.id), len(each.artifact.text))
         if each.artifact
         else None
-        for each in watch.found
+        for each in recorder.found
     ]
-    named = numbers_in(answer.text, [each.url for each in watch.found])
-    removed = [watch.removed.get(each.url, ()) for each in watch.found]
-    return search_view(query, watch.found, watch.reports, watch.ranked, spans, named, removed)
+    numbers = parse_numbers(answer.text, [each.url for each in recorder.found])
+    removed = [recorder.removed.get(each.url, ()) for each in recorder.found]
+    return build_search_view(query, recorder.found, recorder.reports, recorder.ranked, spans, numbers, removed)
 
 
-def _stored(product: Retrieval, id: str) -> Artifact | None:
+def _stored_artifact(product: Retrieval, id: str) -> Artifact | None:
     try:
         return product.store.get(id)
     except KeyholeError:
         return None
 
 
-def show(told: Told, *, as_json: bool) -> None:
-    """Print it: a failure to stderr, unless it is for a program."""
-    answer = told.answer
+def print_result(result: CallResult, *, as_json: bool) -> None:
+    """Print a result: as JSON, as a plot or as text. Without --json an error goes to stderr."""
+    answer = result.answer
     if as_json:
         from keyhole.cli.table import print_json
 
-        view = {"explain": asdict(told.view)} if told.view else {}
+        view = {"explain": asdict(result.view)} if result.view else {}
         print_json({"text": answer.text, "is_error": answer.is_error, **answer.facts, **view})
-    elif told.view:
+    elif result.view:
         from keyhole.budget.fit import answer_size
 
-        draw(told.view, f"Result: {answer_size(answer):,} bytes as JSON.")
+        print_plot(result.view, f"Result: {answer_size(answer):,} bytes as JSON.")
     else:
         print(answer.text, file=sys.stderr if answer.is_error else sys.stdout)
 
 
-def draw(view: PageView | SearchView, last: str = "") -> None:
-    """Plot it on stdout."""
+def print_plot(view: PageView | SearchView, last_line: str = "") -> None:
+    """Draw a view on stdout, followed by `last_line`."""
     from rich.text import Text
 
-    from keyhole.cli.explain.plot import page_lines, search_lines
+    from keyhole.cli.explain.plot import draw_page, draw_search
     from keyhole.cli.explain.view import SearchView
 
-    how = here()
-    lines = search_lines(view, how) if isinstance(view, SearchView) else page_lines(view, how)
-    out = console(how, sys.stdout)
-    for line in [*lines, *([Text(last)] if last else [])]:
-        out.print(line)
+    style = stdout_style()
+    lines = draw_search(view, style) if isinstance(view, SearchView) else draw_page(view, style)
+    console = make_console(style, sys.stdout)
+    for line in [*lines, *([Text(last_line)] if last_line else [])]:
+        console.print(line)
 
 
-def here() -> Look:
-    """How stdout shows what is drawn on it."""
+def stdout_style() -> PlotStyle:
+    """Return the plot style for stdout."""
     terminal = sys.stdout.isatty()
     try:
         columns = os.get_terminal_size(sys.stdout.fileno()).columns if terminal else None
     except (OSError, ValueError):
         columns = None
-    return look(os.environ, terminal=terminal, encoding=sys.stdout.encoding or "", columns=columns)
+    return detect_style(os.environ, terminal=terminal, encoding=sys.stdout.encoding or "", columns=columns)

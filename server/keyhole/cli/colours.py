@@ -1,4 +1,4 @@
-"""Whether output has colours and signs that not every place shows, and the console that draws it. Draws nothing."""
+"""Choose the colours, characters and width of plots, from the environment and the terminal."""
 
 from __future__ import annotations
 
@@ -9,50 +9,56 @@ from typing import IO, TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from rich.console import Console
 
-NARROWEST: Final = 60
-WIDEST: Final = 200
-"""Columns that a plot is made for: below, its numbers leave no room for words; above, eyes lose the line."""
-PIPED: Final = 100
-"""Columns where nobody says how many there are: lines that a mail or a review still shows whole."""
-DUMB: Final = frozenset({"dumb", "unknown"})
+MIN_WIDTH: Final = 60
+MAX_WIDTH: Final = 200
+"""Bounds of a plot's width in columns: below, its numbers leave no space for words; above, lines are hard to follow."""
+DEFAULT_WIDTH: Final = 100
+"""Width in columns where it is unknown, as in a pipe: mails and reviews still show such lines whole."""
+DUMB_TERMINALS: Final = frozenset({"dumb", "unknown"})
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
-    """How to draw."""
+class PlotStyle:
+    """How a plot is drawn. `width`: in columns."""
 
     colours: bool
     plain: bool
-    """Whether only ASCII signs draw: in a pipe, which may lead anywhere, and where the encoding has no others."""
+    """True if only ASCII is drawn: in a pipe, or where the encoding or the terminal has no block characters."""
     width: int
 
 
-def look(environment: Mapping[str, str], *, terminal: bool, encoding: str, columns: int | None) -> Look:
-    """`columns`: of the terminal, None where it is not known; COLUMNS in the environment says it for any output."""
+def detect_style(environment: Mapping[str, str], *, terminal: bool, encoding: str, columns: int | None) -> PlotStyle:
+    """Return the style for an output.
+
+    `columns`: the terminal's width, or None if it is unknown. COLUMNS in the environment takes precedence.
+    """
     dumb = _is_dumb(environment)
-    named = environment.get("COLUMNS", "")
-    wide = int(named) if named.isascii() and named.isdigit() else columns or PIPED
+    variable = environment.get("COLUMNS", "")
+    width = int(variable) if variable.isascii() and variable.isdigit() else columns or DEFAULT_WIDTH
     unicode = encoding.lower().replace("-", "").replace("_", "").startswith(("utf8", "utf16"))
-    return Look(
+    return PlotStyle(
         has_colours(environment, terminal=terminal),
         plain=not (terminal and unicode) or dumb,
-        width=max(NARROWEST, min(WIDEST, wide)),
+        width=max(MIN_WIDTH, min(MAX_WIDTH, width)),
     )
 
 
-def console(look: Look, file: IO[str]) -> Console:
-    """A console for this look: it finds out nothing by itself, and takes no text for markup."""
+def make_console(style: PlotStyle, file: IO[str]) -> Console:
+    """Return a rich console of this style, which detects nothing itself and reads no text as markup."""
     from rich.console import Console
 
     return Console(
-        file=file, width=look.width, force_terminal=look.colours, no_color=not look.colours,
-        color_system="standard" if look.colours else None, highlight=False, emoji=False, markup=False,
+        file=file, width=style.width, force_terminal=style.colours, no_color=not style.colours,
+        color_system="standard" if style.colours else None, highlight=False, emoji=False, markup=False,
         legacy_windows=False, soft_wrap=True,
     )  # fmt: skip
 
 
 def has_colours(environment: Mapping[str, str], *, terminal: bool) -> bool:
-    """NO_COLOR (no-color.org) wins; FORCE_COLOR (force-color.org) puts colours into a pipe, 0 means none."""
+    """Return True if output is coloured.
+
+    NO_COLOR (no-color.org) takes precedence. FORCE_COLOR (force-color.org) colours a pipe too; 0 means no colours.
+    """
     if environment.get("NO_COLOR"):
         return False
     if forced := environment.get("FORCE_COLOR"):
@@ -61,4 +67,4 @@ def has_colours(environment: Mapping[str, str], *, terminal: bool) -> bool:
 
 
 def _is_dumb(environment: Mapping[str, str]) -> bool:
-    return environment.get("TERM", "").lower() in DUMB
+    return environment.get("TERM", "").lower() in DUMB_TERMINALS

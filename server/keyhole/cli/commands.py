@@ -1,4 +1,4 @@
-"""The commands of `keyhole` with their arguments, help and examples. Nothing is run, opened or loaded here."""
+"""The parser of `keyhole`: every command with its arguments, help and examples."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from typing import Any, Final
 
 from keyhole._version import __version__
 from keyhole.cli.artifacts.arguments import add_artifacts
-from keyhole.cli.doctor.arguments import add_doctor
 from keyhole.cli.install.arguments import add_install
 from keyhole.cli.parser import Parser
 from keyhole.text.sites import AGES
@@ -27,149 +26,194 @@ GROUPS: Final = MappingProxyType(
         "setting up": ("config", "doctor", "completion", "demo"),
     }
 )
-"""Commands that are not named here stand last in the help."""
-ABOUT: Final = (
-    "Keyhole reads the web for agents within a budget: of a page or a search only the passages that answer,\n"
-    "the full text kept to read on in. The same from a terminal, to see what an agent would see."
+"""Groups of commands in the help. A command without a group comes last."""
+DESCRIPTION: Final = (
+    "Keyhole reads the web for agents within a budget: it returns only the passages of a page or a search that\n"
+    "answer, and stores the full text for reading on. In a terminal its commands print what an agent would get."
 )
-CODES: Final = (
-    "`keyhole COMMAND --help` has examples. Settings: `keyhole config`.\n"
+EPILOG: Final = (
+    "`keyhole COMMAND --help` shows examples; `keyhole config` shows the settings.\n"
     "Exit codes: 0 done; 1 the call failed with a named error; 2 the command line or a setting is wrong; 130 stopped."
 )
 
-
-def parser() -> Parser:
-    """The whole command line."""
-    whole = Parser(prog="keyhole", description=ABOUT, epilog=CODES, groups=GROUPS)
-    whole.add_argument("--version", action="version", version=f"keyhole {__version__}")
-    verbs = whole.add_subparsers(required=True, metavar="COMMAND", dest="verb")
-    _serve(verbs)
-    _fetch(verbs)
-    _search(verbs)
-    _read(verbs)
-    _extract(verbs)
-    _select(verbs)
-    add_artifacts(verbs)
-    _tokens(verbs)
-    _config(verbs)
-    add_install(verbs)
-    add_doctor(verbs)
-    _completion(verbs)
-    verb(verbs, "demo", "a real client, server and web site on this machine, start to end", "keyhole demo")
-    return whole
+DOCTOR_DESCRIPTION: Final = """\
+Check the installation: Python, SQLite, home folder, store, settings, network, search engines, clients, and a real call
+over stdio. Each line says how to fix what is wrong. The checks take a few seconds, 20 at most.
+Exit codes: 0 nothing failed; 1 a check failed; 2 the command line is wrong."""
 
 
-def verb(verbs: Any, name: str, help: str, *examples: str, json: bool = True) -> Parser:
-    """One command, which knows --json unless it has no facts to tell."""
-    made: Parser = verbs.add_parser(name, help=help, description=f"{help[:1].upper()}{help[1:]}.", examples=examples)
+def build_parser() -> Parser:
+    """Return the parser of the whole command line."""
+    parser = Parser(prog="keyhole", description=DESCRIPTION, epilog=EPILOG, groups=GROUPS)
+    parser.add_argument("--version", action="version", version=f"keyhole {__version__}")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND", dest="command")
+    _add_serve(commands)
+    _add_fetch(commands)
+    _add_search(commands)
+    _add_read(commands)
+    _add_extract(commands)
+    _add_select(commands)
+    add_artifacts(commands)
+    _add_tokens(commands)
+    _add_config(commands)
+    add_install(commands)
+    _add_doctor(commands)
+    _add_completion(commands)
+    _add_command(commands, "demo", "show a client using the server on a local copy of a web page", "keyhole demo")
+    return parser
+
+
+def _add_command(commands: Any, name: str, help: str, *examples: str, json: bool = True) -> Parser:
+    """Add a command and return its parser. `json`: True if the command has the option --json."""
+    parser: Parser = commands.add_parser(
+        name, help=help, description=f"{help[:1].upper()}{help[1:]}.", examples=examples
+    )
     if json:
-        made.add_argument("--json", action="store_true", help="facts as JSON, for programs")
-    return made
+        parser.add_argument("--json", action="store_true", help="print JSON, for programs")
+    return parser
 
 
-def _serve(verbs: Any) -> None:
-    serve = verb(
-        verbs, "serve", "serve MCP over stdio, or over HTTP", "keyhole serve", "keyhole serve --http --port 8765",
+def _add_serve(commands: Any) -> None:
+    serve = _add_command(
+        commands, "serve", "serve MCP over stdio, or over HTTP", "keyhole serve", "keyhole serve --http --port 8765",
         json=False,
     )  # fmt: skip
-    serve.add_argument("--http", action="store_true", help="streamable HTTP at http://127.0.0.1:PORT/mcp")
     serve.add_argument(
-        "--host", default=LOOPBACK, help=f"address to listen on, default {LOOPBACK}; others need settings"
+        "--http", action="store_true", help="serve streamable HTTP at http://127.0.0.1:PORT/mcp instead of stdio"
     )
-    serve.add_argument("--port", type=int, default=DEFAULT_PORT, help=f"default {DEFAULT_PORT}")
+    serve.add_argument(
+        "--host",
+        default=LOOPBACK,
+        help=f"address to listen on, default {LOOPBACK}; other addresses need KEYHOLE_ALLOWED_HOSTS and authentication",
+    )
+    serve.add_argument("--port", type=int, default=DEFAULT_PORT, help=f"port to listen on, default {DEFAULT_PORT}")
 
 
-def _fetch(verbs: Any) -> None:
-    fetch = verb(
-        verbs, "fetch", "what web_fetch would give an agent",
+def _add_fetch(commands: Any) -> None:
+    fetch = _add_command(
+        commands, "fetch", "print what web_fetch returns to an agent",
         "keyhole fetch https://www.sqlite.org/wal.html --query 'checkpoint starvation'",
         "keyhole fetch https://www.sqlite.org/wal.html -q 'checkpoint starvation' --budget 4000 --explain",
     )  # fmt: skip
-    fetch.add_argument("url", metavar="URL", help="of the page, with http:// or https://")
-    fetch.add_argument("--query", "-q", help="what you want to know; without it: the head and tail of the page")
-    _bounds(fetch)
-    fetch.add_argument("--refresh", action="store_true", help="do not use a copy fetched within 15 minutes")
-    _explain(fetch)
+    fetch.add_argument("url", metavar="URL", help="address of the page, with http:// or https://")
+    fetch.add_argument(
+        "--query", "-q", help="what you want to know; without it the beginning and end of the page are printed"
+    )
+    _add_bounds(fetch)
+    fetch.add_argument(
+        "--refresh", action="store_true", help="fetch the page again even if it was fetched in the last 15 minutes"
+    )
+    _add_explain(fetch)
 
 
-def _search(verbs: Any) -> None:
-    search = verb(
-        verbs, "search", "what search would give an agent",
+def _add_search(commands: Any) -> None:
+    search = _add_command(
+        commands, "search", "print what search returns to an agent",
         "keyhole search 'how is a deadlock resolved' --also 'postgres deadlock_timeout' --site postgresql.org",
         "keyhole search 'deadlock timeout' --scope stored --explain",
     )  # fmt: skip
     search.add_argument("query", metavar="QUERY", help="the question, in a few words")
-    search.add_argument("--also", dest="queries", action="append", metavar="QUERY", help="another phrasing, up to 5")
-    search.add_argument("--scope", choices=("web", "stored", "both"), default="web", help="default web")
+    search.add_argument(
+        "--also", dest="queries", action="append", metavar="QUERY", help="another phrasing of the question; up to 5"
+    )
+    search.add_argument(
+        "--scope", choices=("web", "stored", "both"), default="web", help="where to search, default web"
+    )
     search.add_argument("--max-results", type=int, default=5, metavar="N", help="sources to read, 1 to 20, default 5")
-    _bounds(search)
-    search.add_argument("--site", dest="sites", action="append", metavar="SITE", help="only this host; may be repeated")
-    search.add_argument("--exclude-site", dest="exclude_sites", action="append", metavar="SITE", help="not this one")
-    search.add_argument("--freshness", choices=tuple(AGES), help="only pages so recent")
-    search.add_argument("--language", metavar="LANG", help="such as en or pt-BR")
-    search.add_argument("--country", metavar="CODE", help="such as us or de")
-    search.add_argument("--kind", choices=("web", "news"), default="web", help="default web")
-    search.add_argument("--no-fetch", dest="fetch", action="store_false", help="snippets only, no page is read")
-    _explain(search)
+    _add_bounds(search)
+    search.add_argument(
+        "--site", dest="sites", action="append", metavar="SITE", help="only pages of this host; may be repeated"
+    )
+    search.add_argument(
+        "--exclude-site",
+        dest="exclude_sites",
+        action="append",
+        metavar="SITE",
+        help="no pages of this host; may be repeated",
+    )
+    search.add_argument("--freshness", choices=tuple(AGES), help="only pages from the last day, week, month or year")
+    search.add_argument("--language", metavar="LANG", help="language of the pages, such as en or pt-BR")
+    search.add_argument("--country", metavar="CODE", help="country of the pages, such as us or de")
+    search.add_argument("--kind", choices=("web", "news"), default="web", help="what to search for, default web")
+    search.add_argument(
+        "--no-fetch",
+        dest="fetch",
+        action="store_false",
+        help="print the snippets of the search engines without reading pages",
+    )
+    _add_explain(search)
 
 
-def _read(verbs: Any) -> None:
-    read = verb(
-        verbs, "read", "what read_artifact would give an agent",
+def _add_read(commands: Any) -> None:
+    read = _add_command(
+        commands, "read", "print what read_artifact returns to an agent",
         "keyhole read ID --offset 1200 --limit 4000", "keyhole read ID --query 'wraparound' --explain",
         "keyhole read ID --find 'the exact words'",
     )  # fmt: skip
+    read.add_argument("id", metavar="ID", help="id of a stored page, from fetch, search or `keyhole artifacts list`")
+    read.add_argument("--offset", type=int, default=0, metavar="N", help="first character to print, counted from 0")
     read.add_argument(
-        "id", metavar="ID", help="as fetch and search gave it; the stored ones are in: keyhole artifacts list"
+        "--limit", type=int, metavar="N", help="characters to print; with --query or --find bytes of the result"
     )
-    read.add_argument("--offset", type=int, default=0, metavar="N", help="first character, counted from 0")
-    read.add_argument("--limit", type=int, metavar="N", help="characters; with --query or --find bytes of the result")
-    read.add_argument("--query", "-q", help="the passages that answer this instead")
-    read.add_argument("--find", metavar="QUOTE", help="where this quote stands instead")
-    _tokens_bound(read)
-    _explain(read)
+    read.add_argument("--query", "-q", help="print the passages that answer this instead of a range")
+    read.add_argument("--find", metavar="QUOTE", help="print the places where this quote occurs instead of a range")
+    _add_max_tokens(read)
+    _add_explain(read)
 
 
-def _extract(verbs: Any) -> None:
-    extract = verb(
-        verbs, "extract", "a file as Markdown, as a fetched page would be read: HTML, PDF, feeds, data and others",
+def _add_extract(commands: Any) -> None:
+    extract = _add_command(
+        commands, "extract", "print a file as Markdown: HTML, PDF, Office, EPUB, feeds, JSON, CSV or text",
         "keyhole extract page.html", "cat report.pdf | keyhole extract - --json",
         "cat page.html | keyhole extract - --url https://example.org/page | keyhole select - -q 'opening hours'",
     )  # fmt: skip
-    _file(extract)
-    extract.add_argument("--explain", action="store_true", help="its headings, and what was left out, instead")
+    _add_file(extract)
+    extract.add_argument(
+        "--explain", action="store_true", help="print its headings and what was left out instead of the text"
+    )
 
 
-def _select(verbs: Any) -> None:
-    select = verb(
-        verbs, "select", "the passages of a file that answer a query, without network or store",
+def _add_select(commands: Any) -> None:
+    select = _add_command(
+        commands, "select", "print the passages of a file that answer a query, without network or store",
         "keyhole select page.html --query 'checkpoint starvation' --explain",
         "cat notes.md | keyhole select - -q 'budget' --max-chars 2000",
     )  # fmt: skip
-    _file(select)
-    select.add_argument("--query", "-q", help="what you want to know; without it: the head and tail")
+    _add_file(select)
+    select.add_argument("--query", "-q", help="what you want to know; without it the beginning and end are printed")
     select.add_argument(
-        "--max-chars", "--budget", type=int, default=DEFAULT_SELECT_CHARS, metavar="N", help="characters, default 8000"
+        "--max-chars",
+        "--budget",
+        type=int,
+        default=DEFAULT_SELECT_CHARS,
+        metavar="N",
+        help="characters to print, default 8000",
     )
-    select.add_argument("--strategy", choices=STRATEGIES, default=STRATEGIES[0], help="default passages")
-    _explain(select)
+    select.add_argument(
+        "--strategy", choices=STRATEGIES, default=STRATEGIES[0], help="how passages are chosen, default passages"
+    )
+    _add_explain(select)
 
 
-def _tokens(verbs: Any) -> None:
-    tokens = verb(
-        verbs, "tokens", "bearer tokens of the HTTP server: new TENANT, list, revoke ID",
+def _add_tokens(commands: Any) -> None:
+    tokens = _add_command(
+        commands, "tokens", "manage the HTTP server's bearer tokens: new TENANT, list, revoke ID",
         "keyhole tokens new alice --days 90", "keyhole tokens list",
     )  # fmt: skip
-    tokens.add_argument("action", choices=("new", "list", "revoke"), help="a token is shown once, when it is new")
-    tokens.add_argument("name", nargs="?", metavar="TENANT|ID", help="of a new token, or of one to revoke")
-    tokens.add_argument("--file", help="default KEYHOLE_TOKENS_FILE")
-    tokens.add_argument("--days", type=int, help="until the token expires; it never does by default")
-    tokens.add_argument("--label", default="", help="a note for the list, such as whose laptop it is")
+    tokens.add_argument(
+        "action", choices=("new", "list", "revoke"), help="a new token is printed once and stored as a hash"
+    )
+    tokens.add_argument(
+        "name", nargs="?", metavar="TENANT|ID", help="tenant of a new token, or id of the token to revoke"
+    )
+    tokens.add_argument("--file", help="file of tokens, default KEYHOLE_TOKENS_FILE")
+    tokens.add_argument("--days", type=int, help="days until the token expires; by default it does not expire")
+    tokens.add_argument("--label", default="", help="note for the list, such as the name of a device")
 
 
-def _config(verbs: Any) -> None:
-    config = verb(
-        verbs, "config", "the settings in force, and where each of them is from",
+def _add_config(commands: Any) -> None:
+    config = _add_command(
+        commands, "config", "show the settings in force and where each one was set",
         "keyhole config --changed", "keyhole config --init && $EDITOR \"$(keyhole config path)\"",
         "keyhole config --check",
     )  # fmt: skip
@@ -178,41 +222,65 @@ def _config(verbs: Any) -> None:
         nargs="?",
         choices=("show", "path"),
         default="show",
-        help="the settings, or the path of their file; default show",
+        help="show the settings, or print the path of the settings file; default show",
     )
-    doing = config.add_mutually_exclusive_group()
-    doing.add_argument("--changed", action="store_true", help="only those that are not left at their default")
-    doing.add_argument("--check", action="store_true", help="say everything that is wrong; 2 where anything is")
-    doing.add_argument("--init", action="store_true", help="write a file with every setting as a comment")
+    mode = config.add_mutually_exclusive_group()
+    mode.add_argument("--changed", action="store_true", help="show only settings that differ from their default")
+    mode.add_argument(
+        "--check",
+        action="store_true",
+        help="list everything that is wrong with the settings; exit with 2 if anything is",
+    )
+    mode.add_argument("--init", action="store_true", help="write a settings file with every setting commented out")
 
 
-def _completion(verbs: Any) -> None:
-    completion = verb(
-        verbs, "completion", "what a shell needs to complete this command",
+def _add_doctor(commands: Any) -> None:
+    doctor = _add_command(
+        commands, "doctor", "check the installation and say how to fix what is wrong",
+        "keyhole doctor", "keyhole doctor --offline --json",
+    )  # fmt: skip
+    doctor.description = DOCTOR_DESCRIPTION
+    doctor.add_argument("--offline", action="store_true", help="skip the checks that need the network")
+
+
+def _add_completion(commands: Any) -> None:
+    completion = _add_command(
+        commands, "completion", "print the script that completes this command in a shell",
         'eval "$(keyhole completion bash)"      # in ~/.bashrc',
         "keyhole completion zsh > ~/.zfunc/_keyhole  # in a folder of $fpath",
         "keyhole completion fish > ~/.config/fish/completions/keyhole.fish",
         json=False,
     )  # fmt: skip
-    completion.add_argument("shell", choices=SHELLS, help="the one you type in")
+    completion.add_argument("shell", choices=SHELLS, help="your shell")
 
 
-def _bounds(made: Parser) -> None:
-    made.add_argument(
-        "--max-chars", "--budget", type=int, metavar="N", help="bytes of the result, default KEYHOLE_MAX_CHARS"
+def _add_bounds(parser: Parser) -> None:
+    parser.add_argument(
+        "--max-chars",
+        "--budget",
+        type=int,
+        metavar="N",
+        help="greatest size of the result in bytes, default KEYHOLE_MAX_CHARS",
     )
-    _tokens_bound(made)
+    _add_max_tokens(parser)
 
 
-def _tokens_bound(made: Parser) -> None:
-    made.add_argument("--max-tokens", type=int, metavar="N", help="tokens of the result, by a careful estimate")
+def _add_max_tokens(parser: Parser) -> None:
+    parser.add_argument(
+        "--max-tokens", type=int, metavar="N", help="greatest size of the result in tokens, by a cautious estimate"
+    )
 
 
-def _explain(made: Parser) -> None:
-    made.add_argument("--explain", action="store_true", help="a plot of what is returned and why, instead of the text")
+def _add_explain(parser: Parser) -> None:
+    parser.add_argument("--explain", action="store_true", help="plot what is returned and why, instead of the text")
 
 
-def _file(made: Parser) -> None:
-    made.add_argument("file", metavar="FILE", help="- for standard input")
-    made.add_argument("--url", default="", help="where it is from: links are made absolute against it")
-    made.add_argument("--type", default="", metavar="TYPE", help="its media type; by default as its name and bytes say")
+def _add_file(parser: Parser) -> None:
+    parser.add_argument("file", metavar="FILE", help="file to read; - for standard input")
+    parser.add_argument("--url", default="", help="address of the file; relative links are resolved against it")
+    parser.add_argument(
+        "--type",
+        default="",
+        metavar="TYPE",
+        help="media type of the file; by default detected from its name and content",
+    )

@@ -1,4 +1,4 @@
-"""The script by which a shell completes `keyhole`, made from the parser by shtab. Runs no shell."""
+"""Run `keyhole completion`: print a shell's completion script, which shtab makes from the parser."""
 
 from __future__ import annotations
 
@@ -6,32 +6,41 @@ import argparse
 from collections.abc import Iterator
 from typing import Any, Final
 
-FILES: Final = frozenset({"FILE"})
-IDS: Final = frozenset({"ID"})
-"""What arguments are called that take a file and an artifact's id."""
-MOST_IDS: Final = 50
-"""Of the most recently fetched: more than a screen of them nobody chooses from."""
-_IDS: Final = f"keyhole artifacts list --limit {MOST_IDS} 2>/dev/null | grep -oE '^[a-z2-7]{{16}}'"
+from keyhole.cli.commands import build_parser
+from keyhole.config.config import Config
+
+FILE: Final = "FILE"
+ID: Final = "ID"
+"""The metavars of arguments that take a file or an artifact's id."""
+MAX_IDS: Final = 50
+"""Ids offered, of the artifacts fetched last: about a screenful."""
+_LIST_IDS: Final = f"keyhole artifacts list --limit {MAX_IDS} 2>/dev/null | grep -oE '^[a-z2-7]{{16}}'"
 _COMPLETE_IDS: Final = {
     "bash": "_keyhole_ids",
     "zsh": "_keyhole_ids",
-    "tcsh": f"`{_IDS}`".replace("'", ""),
-    "fish": f"({_IDS})",
+    "tcsh": f"`{_LIST_IDS}`".replace("'", ""),
+    "fish": f"({_LIST_IDS})",
 }
 _PREAMBLE: Final = {
-    "bash": f'_keyhole_ids() {{ compgen -W "$({_IDS})" -- "$1"; }}\n',
-    "zsh": f'_keyhole_ids() {{ compadd -- ${{(f)"$({_IDS})"}}; }}\n',
+    "bash": f'_keyhole_ids() {{ compgen -W "$({_LIST_IDS})" -- "$1"; }}\n',
+    "zsh": f'_keyhole_ids() {{ compadd -- ${{(f)"$({_LIST_IDS})"}}; }}\n',
 }
 
 
-def script(parser: argparse.ArgumentParser, shell: str) -> str:
-    """What `shell` is to read."""
+def run(_config: Config, arguments: argparse.Namespace) -> int:
+    """Print the completion script of a shell and return 0."""
+    print(make_completion_script(build_parser(), arguments.shell), end="")
+    return 0
+
+
+def make_completion_script(parser: argparse.ArgumentParser, shell: str) -> str:
+    """Return the completion script for `shell`."""
     import shtab
 
     for action in _actions(parser):
-        if action.metavar in FILES:
+        if action.metavar == FILE:
             action.complete = shtab.FILE  # type: ignore[attr-defined]
-        elif action.metavar in IDS:
+        elif action.metavar == ID:
             action.complete = _COMPLETE_IDS  # type: ignore[attr-defined]
     text: str = shtab.complete(parser, shell=shell, preamble=_PREAMBLE.get(shell, ""))
     return text if text.endswith("\n") else f"{text}\n"
@@ -41,5 +50,5 @@ def _actions(parser: Any) -> Iterator[argparse.Action]:
     for action in parser._actions:
         yield action
         if isinstance(action, argparse._SubParsersAction):
-            for below in action.choices.values():
-                yield from _actions(below)
+            for subparser in action.choices.values():
+                yield from _actions(subparser)

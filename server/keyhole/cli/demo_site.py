@@ -1,4 +1,4 @@
-"""Recorded pages served on loopback, for the demo, the tests and the benchmarks. Serves only what it was given."""
+"""Serve recorded pages on loopback, for the demo, the tests and the benchmarks."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from threading import Thread
 
 
 @dataclass(frozen=True, slots=True)
-class Recorded:
-    """One recorded response."""
+class RecordedPage:
+    """A recorded response."""
 
     name: str
     url: str
@@ -22,27 +22,27 @@ class Recorded:
 
 
 def fixtures_folder() -> Path:
-    """`fixtures/` of the checkout, or its copy inside an installed wheel."""
-    here = Path(__file__).resolve().parent
-    inside = here / "fixtures"
-    return inside if inside.is_dir() else here.parent.parent / "fixtures"
+    """Return `fixtures/` of the checkout, or its copy inside an installed wheel."""
+    package = Path(__file__).resolve().parents[1]
+    inside = package / "fixtures"
+    return inside if inside.is_dir() else package.parents[1] / "fixtures"
 
 
-def recorded_pages(folder: Path | None = None) -> dict[str, Recorded]:
-    """Every recorded page by its folder's name."""
+def recorded_pages(folder: Path | None = None) -> dict[str, RecordedPage]:
+    """Return the recorded pages by the names of their folders."""
     pages = {}
     for response in sorted((folder or fixtures_folder()).glob("*/response.json")):
         facts = json.loads(response.read_text(encoding="utf-8"))
         name = response.parent.name
-        pages[name] = Recorded(
+        pages[name] = RecordedPage(
             name, facts["url"], facts["headers"]["content-type"], response.with_name("body").read_bytes()
         )
     return pages
 
 
 @contextmanager
-def serve(pages: dict[str, Recorded]) -> Iterator[int]:
-    """Serve each page at `/NAME` on a free loopback port, which is yielded."""
+def serve(pages: dict[str, RecordedPage]) -> Iterator[int]:
+    """Serve each page at `/NAME` on a free loopback port, and yield the port."""
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
@@ -55,7 +55,7 @@ def serve(pages: dict[str, Recorded]) -> Iterator[int]:
             self.wfile.write(body)
 
         def log_message(self, format: str, *args: object) -> None:
-            """Quiet: the terminal belongs to the demo."""
+            """Log nothing, to keep the demo's output clean."""
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)

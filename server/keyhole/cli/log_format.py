@@ -1,5 +1,8 @@
-"""How lines are logged to stderr: as text or as one JSON object each. Never page content, a token or a URL's query:
-what a library says of what passes through it stays out, and of an exception only its type and where it was raised."""
+"""Format log lines for stderr, as text or as JSON objects.
+
+Page content, tokens and URL queries never reach the log: libraries log only at levels where they quote no data, and of
+an exception only its type and its source lines are written.
+"""
 
 from __future__ import annotations
 
@@ -12,58 +15,58 @@ from types import TracebackType
 from typing import Any, Final
 
 FIELDS: Final = ("tool", "outcome", "milliseconds", "tenant", "method", "path", "status")
-"""What a record may say besides its message, as `extra`; nothing else of it is written."""
-OWN: Final = ("keyhole", "uvicorn.error")
-"""Loggers whose lines are ours to choose. Others write headers, addresses and answers into theirs below WARNING."""
-QUIET: Final = {
-    "mcp": logging.ERROR,  # ids of sessions, headers as they came
+"""Fields of `extra` that a JSON line contains, besides its message."""
+OWN_LOGGERS: Final = ("keyhole", "uvicorn.error")
+"""Loggers that follow the configured level. Others log headers, addresses and responses below WARNING."""
+QUIET_LEVELS: Final = {
+    "mcp": logging.ERROR,  # session ids and request headers
     "sse_starlette": logging.ERROR,
-    "py.warnings": logging.ERROR,  # what a parser remarks on may be quoted
-    "pypdf": logging.CRITICAL,  # every fault of a damaged file
+    "py.warnings": logging.ERROR,  # a parser's warning may quote the page
+    "pypdf": logging.CRITICAL,  # one line for each fault of a damaged file
 }
-"""Levels of those that say more than they should at WARNING."""
+"""Levels of loggers that would log private data, or too much, at WARNING."""
 
-_Raised = tuple[type[BaseException], BaseException, TracebackType | None] | tuple[None, None, None]
+_ExcInfo = tuple[type[BaseException], BaseException, TracebackType | None] | tuple[None, None, None]
 
 
-def configure(level: str, form: str) -> None:
-    """Have everything that is logged in this process written to stderr, as `text` or `json`."""
+def configure_logging(level: str, form: str) -> None:
+    """Write this process's log to stderr. `form`: `text` or `json`."""
     handler = _Stderr()
     handler.setFormatter(JsonLines() if form == "json" else TextLines())
     root = logging.getLogger()
-    if all(isinstance(known, _Stderr) for known in root.handlers):  # a program that logs by itself goes on to
+    if all(isinstance(known, _Stderr) for known in root.handlers):  # keep the handlers of a program that embeds Keyhole
         root.handlers[:] = [handler]
     root.setLevel(max(logging.WARNING, logging.getLevelNamesMapping()[level]))
-    for name in OWN:
+    for name in OWN_LOGGERS:
         logging.getLogger(name).setLevel(level)
-    for name, quiet in QUIET.items():
-        logging.getLogger(name).setLevel(quiet)
+    for name, quiet_level in QUIET_LEVELS.items():
+        logging.getLogger(name).setLevel(quiet_level)
     logging.captureWarnings(True)
 
 
 class _Stderr(logging.Handler):
-    """Writes to what stderr is at the moment."""
+    """Writes to the current `sys.stderr`, which may be replaced after the handler is made."""
 
     def emit(self, record: logging.LogRecord) -> None:
         try:
             sys.stderr.write(self.format(record) + "\n")
         except OSError:
-            return  # whoever read it is gone; there is nobody left to tell
+            return  # the reader of stderr has closed it
 
 
 class TextLines(logging.Formatter):
-    """One line for each record, for people."""
+    """Formats a record as one line of text."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """The line; nothing that was logged can begin another."""
-        return _one_line(f"{record.name}: {record.getMessage()}{_raised(record, ' ')}")
+        """Return the line, with line breaks in the message escaped."""
+        return _escape(f"{record.name}: {record.getMessage()}{_describe_exception(record, ' ')}")
 
 
 class JsonLines(logging.Formatter):
-    """One JSON object for each record, for programs."""
+    """Formats a record as one JSON object."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """The object on one line."""
+        """Return the object on one line."""
         line: dict[str, Any] = {
             "time": time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(record.created)) + f".{int(record.msecs):03}Z",
             "level": record.levelname,
@@ -71,32 +74,32 @@ class JsonLines(logging.Formatter):
             "message": record.getMessage(),
         }
         line |= {name: value for name in FIELDS if (value := getattr(record, name, None)) is not None}
-        if raised := _raised(record, ""):
-            line["raised"] = raised
-        if trace := _trace_id():
-            line["trace_id"] = trace
+        if exception := _describe_exception(record, ""):
+            line["raised"] = exception
+        if trace_id := _trace_id():
+            line["trace_id"] = trace_id
         return json.dumps(line)
 
 
-def _raised(record: logging.LogRecord, prefix: str) -> str:
-    """Types and places of an exception and its causes, innermost last. Its message may repeat what it was about."""
-    raised: _Raised | None = record.exc_info
-    error = raised[1] if raised else None
-    places: list[str] = []
-    while error is not None and len(places) < 5:
+def _describe_exception(record: logging.LogRecord, prefix: str) -> str:
+    """Return the types and source lines of an exception and its causes, without messages, which may quote data."""
+    exc_info: _ExcInfo | None = record.exc_info
+    error = exc_info[1] if exc_info else None
+    errors: list[str] = []
+    while error is not None and len(errors) < 5:
         frames = traceback.extract_tb(error.__traceback__)[-8:]
-        where = " < ".join(f"{frame.filename}:{frame.lineno} {frame.name}" for frame in reversed(frames))
-        places.append(f"{type(error).__name__} at {where}")
+        lines = " < ".join(f"{frame.filename}:{frame.lineno} {frame.name}" for frame in reversed(frames))
+        errors.append(f"{type(error).__name__} at {lines}")
         error = error.__cause__ or error.__context__
-    return prefix + "; from ".join(places) if places else ""
+    return prefix + "; from ".join(errors) if errors else ""
 
 
-def _one_line(text: str) -> str:
+def _escape(text: str) -> str:
     return "".join(char if char.isprintable() else repr(char)[1:-1] for char in text)
 
 
 def _trace_id() -> str:
-    """Of the span that is under way, where anyone traces."""
+    """Return the id of the current OpenTelemetry trace, or "" without one."""
     trace = sys.modules.get("opentelemetry.trace")
     context = trace.get_current_span().get_span_context() if trace else None
     return f"{context.trace_id:032x}" if context is not None and context.is_valid else ""

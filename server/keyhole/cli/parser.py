@@ -1,4 +1,4 @@
-"""A parser of command lines that groups its commands, shows examples, and names the nearest to what is not known."""
+"""Argument parser with grouped commands, examples, and suggestions for misspelt words."""
 
 from __future__ import annotations
 
@@ -8,68 +8,72 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Final, NoReturn
 
-from keyhole.text.suggest import meant
+from keyhole.text.suggest import suggest_name
 
 NAME_COLUMNS: Final = 14
-"""Columns of a command's name in the list of commands."""
-WORTH_NAMING: Final = 4
-"""Choices named where nothing is near: a list of more is what --help is for."""
-NEAR: Final = 0.5
-"""How alike a word is that was probably meant: words of a command line are short, and one letter is much of them."""
+"""Width of a command's name in the list of commands, in columns."""
+MAX_LISTED_CHOICES: Final = 4
+"""Choices that an error message may list when no suggestion is near; --help lists longer sets."""
+SUGGESTION_CUTOFF: Final = 0.5
+"""Least similarity of a suggestion, from 0 to 1. Low, because words of a command line are short."""
 _CHOICE: Final = re.compile(r"invalid choice: '(.*)' \(choose from (.*)\)")
 _UNKNOWN: Final = "unrecognized arguments: "
 
 
 class Parser(argparse.ArgumentParser):
-    """argparse's, told more: `groups` are headings with the names of commands, in the order of the help."""
+    """argparse's parser with examples and groups. `groups` maps a heading of the help to the commands below it."""
 
     def __init__(
-        self, *, examples: Sequence[str] = (), groups: Mapping[str, Sequence[str]] = MappingProxyType({}), **given: Any
+        self,
+        *,
+        examples: Sequence[str] = (),
+        groups: Mapping[str, Sequence[str]] = MappingProxyType({}),
+        **options: Any,
     ) -> None:
         if examples:
-            given["epilog"] = "\n".join(["examples:", *(f"  {example}" for example in examples)])
-        super().__init__(formatter_class=argparse.RawDescriptionHelpFormatter, **given)
+            options["epilog"] = "\n".join(["examples:", *(f"  {example}" for example in examples)])
+        super().__init__(formatter_class=argparse.RawDescriptionHelpFormatter, **options)
         self._groups = groups
 
     def format_help(self) -> str:
-        """argparse's help, but of commands in groups their list in these."""
+        """Return the help, with the commands listed in their groups."""
         if not self._groups:
             return super().format_help()
-        told = {action.dest: action.help or "" for action in self._commands()}
+        helps = {action.dest: action.help or "" for action in self._commands()}
         grouped = {name for names in self._groups.values() for name in names}
-        groups = {**self._groups, "more": [name for name in told if name not in grouped]}
+        groups = {**self._groups, "more": [name for name in helps if name not in grouped]}
         parts = [f"usage: {self.prog} COMMAND [options]", str(self.description)]
         for heading, names in groups.items():
-            lines = [f"  {name:{NAME_COLUMNS}}{told[name]}" for name in names if name in told]
+            lines = [f"  {name:{NAME_COLUMNS}}{helps[name]}" for name in names if name in helps]
             parts += ["\n".join([f"{heading}:", *lines])] if lines else []
         return "\n\n".join([*parts, str(self.epilog)]) + "\n"
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
-        """Nothing is passed on to a parser above, which could not say what is near to it."""
+        """Reject unknown arguments here, because the parent parser cannot suggest a command's own options."""
         known, unknown = super().parse_known_args(args, namespace)
         if unknown:
             self.error(_UNKNOWN + " ".join(unknown))
         return known, unknown
 
     def error(self, message: str) -> NoReturn:
-        """What is wrong in one line, what was probably meant, and where the help is; the exit code is 2."""
+        """Print the error with a suggestion and the help command, and exit with code 2."""
         usage = "" if self._groups or message.startswith(_UNKNOWN) else self.format_usage()
-        self.exit(2, f"{usage}{self.prog}: {self._suggesting(message)}\nTry: {self.prog} --help\n")
+        self.exit(2, f"{usage}{self.prog}: {self._with_suggestion(message)}\nTry: {self.prog} --help\n")
 
-    def _suggesting(self, message: str) -> str:
+    def _with_suggestion(self, message: str) -> str:
         if message.startswith(_UNKNOWN):
             unknown = message.removeprefix(_UNKNOWN)
             options = [option for action in self._actions for option in action.option_strings]
-            return f"unknown: {unknown}" + meant(unknown.split()[0].split("=")[0], options, NEAR)
+            return f"unknown: {unknown}" + suggest_name(unknown.split()[0].split("=")[0], options, SUGGESTION_CUTOFF)
         if not (found := _CHOICE.search(message)):
             return message
         word, choices = found[1], re.findall(r"[^\s',]+", found[2])
-        where = message[: found.start()].removeprefix("argument ").rstrip(": ")
-        what = "command" if where == "COMMAND" else where
+        argument = message[: found.start()].removeprefix("argument ").rstrip(": ")
+        kind = "command" if argument == "COMMAND" else argument
         if f"--{word}" in self._option_string_actions:  # `config init`, `help`
-            return f"unknown {what} {word!r}; did you mean --{word}?"
-        few = f"; it is one of {', '.join(choices)}" if len(choices) <= WORTH_NAMING else ""
-        return f"unknown {what} {word!r}" + (meant(word, choices, NEAR) or few)
+            return f"unknown {kind} {word!r}; did you mean --{word}?"
+        listed = f"; choose from {', '.join(choices)}" if len(choices) <= MAX_LISTED_CHOICES else ""
+        return f"unknown {kind} {word!r}" + (suggest_name(word, choices, SUGGESTION_CUTOFF) or listed)
 
     def _commands(self) -> list[argparse.Action]:
         return [

@@ -1,6 +1,6 @@
-"""Rows and facts for a person, and JSON for programs. What pages say of themselves cannot steer a terminal.
+"""Print tables, facts and JSON. Control characters in text from pages are removed or escaped.
 
-On a terminal `rich` draws, without its markup and honouring NO_COLOR; elsewhere columns are aligned with spaces.
+On a terminal `rich` draws tables, without its markup and honouring NO_COLOR; elsewhere spaces align the columns.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ from typing import Final
 
 from keyhole.text.measure import clip
 
-MAX_CELL: Final = 80
-"""Columns of a terminal that one cell may take where nothing narrows it: a title of which more is seldom read."""
-LONG: Final = 2_000
-"""The same for a fact on a line of its own, which may be a URL."""
-_UNSEEN: Final = re.compile("[\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff]")
+MAX_CELL_COLUMNS: Final = 80
+"""Greatest width of a table cell in terminal columns: enough for most titles."""
+MAX_FACT_COLUMNS: Final = 2_000
+"""Greatest width of a fact on a line of its own, which may be a URL."""
+_INVISIBLE: Final = re.compile("[\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One column of a table; `whole`: never shortened, so that it can be copied."""
+    """A column of a table. `right`: aligned to the right; `whole`: never shortened, so that it can be copied."""
 
     name: str
     right: bool = False
@@ -31,7 +31,7 @@ class Column:
 
 
 def print_table(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> None:
-    """A table; of foreign text one line each, without controls."""
+    """Print a table, with each cell on one line and without control characters."""
     cells = [[one_line(cell) for cell in row] for row in rows]
     if rows and sys.stdout.isatty():
         _draw(columns, cells)
@@ -49,33 +49,33 @@ def print_table(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> Non
 
 
 def print_facts(facts: Mapping[str, str]) -> None:
-    """One named fact a line, as long as it is; what is empty is left out."""
+    """Print one named fact on each line, leaving out the empty ones."""
     width = max(map(len, facts), default=0) + 1
     for name, value in facts.items():
         if value:
-            print(f"{name + ':':{width}} {one_line(value, LONG)}")
+            print(f"{name + ':':{width}} {one_line(value, MAX_FACT_COLUMNS)}")
 
 
 def print_json(value: object) -> None:
-    """A value as JSON of several lines."""
-    print(as_json(value, indent=2))
+    """Print a value as indented JSON."""
+    print(format_json(value, indent=2))
 
 
-def as_json(value: object, indent: int | None = None) -> str:
-    """JSON that is readable in every script and shows no terminal what it might obey: such characters are escaped."""
+def format_json(value: object, indent: int | None = None) -> str:
+    """Return JSON in which letters of all scripts stay readable and invisible and control characters are escaped."""
     text = json.dumps(value, ensure_ascii=False, indent=indent)
-    return _UNSEEN.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+    return _INVISIBLE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
-def one_line(text: str, width: int = MAX_CELL) -> str:
-    """Foreign text as one line that is at most so wide."""
+def one_line(text: str, width: int = MAX_CELL_COLUMNS) -> str:
+    """Return text as one line of at most `width` columns, without control characters."""
     from rich.cells import cell_len
 
     return clip(text, width, lambda piece: max(len(piece), cell_len(piece)))
 
 
-def size_of(count: int) -> str:
-    """Bytes for a person, such as 1.2 MB."""
+def format_size(count: int) -> str:
+    """Return a number of bytes as text, such as "1.2 MB"."""
     from rich.filesize import decimal
 
     return decimal(count)
@@ -91,7 +91,7 @@ def _draw(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> None:
         table.add_column(
             column.name,
             justify="right" if column.right else "left",
-            no_wrap=column.whole,  # the others share what is left
+            no_wrap=column.whole,  # the other columns share the remaining width
             min_width=max(len(row[len(table.columns)]) for row in rows) if column.whole else None,
         )
     for row in rows:

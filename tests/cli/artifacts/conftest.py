@@ -17,5 +17,5 @@ def here(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Installation:
 
 @pytest.fixture
 def there(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Installation:
-    """Another one, with a secret of its own."""
+    """A second installation, with a secret of its own."""
     return Installation(tmp_path / "there", capsys)

@@ -1,4 +1,4 @@
-"""The page on artifacts: its examples, run one after the other, print what it says they print."""
+"""The examples in docs/storage/artifacts.md, run in order, print the output shown there."""
 
 from __future__ import annotations
 
@@ -29,18 +29,18 @@ def in_utc(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def examples() -> list[tuple[str, str]]:
-    """Each command with what it prints; a comment stands for itself."""
+    """Return each command with its output; a comment has no output."""
     blocks = re.findall(r"```console\n(.*?)```", PAGE, re.DOTALL)
-    found: list[tuple[str, str]] = []
+    pairs: list[tuple[str, str]] = []
     for line in "".join(blocks).splitlines(keepends=True):
         if line.startswith(("$ ", "# ")):
-            found.append((line.strip(), ""))
+            pairs.append((line.strip(), ""))
         else:
-            found[-1] = (found[-1][0], found[-1][1] + line)
-    return found
+            pairs[-1] = (pairs[-1][0], pairs[-1][1] + line)
+    return pairs
 
 
-def test_every_example_prints_what_the_page_says(
+def test_every_example_prints_the_output_on_the_page(
     here: Installation, there: Installation, in_utc: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -54,20 +54,20 @@ def test_every_example_prints_what_the_page_says(
     )
     url = "https://www.postgresql.org/docs/current/routine-vacuuming.html"
     here.keep(VACUUM * 255, url, title="PostgreSQL: Routine Vacuuming", fetched_at=1773480360.0)
-    at, count = here, 0
-    for command, printed in examples():
+    installation, count = here, 0
+    for command, output in examples():
         if command.startswith("#"):
-            at = there
+            installation = there
             continue
         words = shlex.split(command.removeprefix("$ "))
         assert words[:2] == ["keyhole", "artifacts"]
-        _, out, err = at.run(*words[2:])
-        pattern = "[^\n]*".join(map(re.escape, printed.split("…")))
+        _, out, err = installation.run(*words[2:])
+        pattern = "[^\n]*".join(map(re.escape, output.split("…")))
         assert re.fullmatch(pattern, out + err), f"{command}\n{out}{err}"
         count += 1
     assert count > 12
 
 
-def test_the_settings_it_names_are_what_it_says() -> None:
+def test_the_defaults_on_the_page_are_those_of_the_settings() -> None:
     assert f"`KEYHOLE_TTL_DAYS` ({Config().ttl_days:.0f})" in PAGE
     assert f"`KEYHOLE_STORE_MAX_BYTES` ({Config().store_max_bytes // 1024**3} GiB)" in PAGE

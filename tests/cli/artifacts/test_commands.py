@@ -1,4 +1,4 @@
-"""`keyhole artifacts`: what is stored, from a terminal and for programs."""
+"""`keyhole artifacts`: its actions, for a person at a terminal and as JSON."""
 
 from __future__ import annotations
 
@@ -22,22 +22,22 @@ HOSTILE = "Red \x1b[31malarm\x1b[0m [bold]x[/bold]\r\n\x07\x9b2J \u202eevil :smi
 SHOWN = "Red alarm [bold]x[/bold] evil :smile:"
 
 
-def test_an_empty_store_says_what_fills_it(here: Installation) -> None:
-    assert here.run("list") == (0, "No artifacts yet: `keyhole fetch URL` makes one.\n", "")
+def test_an_empty_store_names_the_command_that_fills_it(here: Installation) -> None:
+    assert here.run("list") == (0, "No artifacts yet: `keyhole fetch URL` stores one.\n", "")
     assert here.facts("list") == []
 
 
-def test_an_empty_listing_says_where_else_nothing_is(
+def test_an_empty_listing_names_the_tenant_or_the_store_in_memory(
     here: Installation, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert here.run("list", "--tenant", "ann")[1] == "No artifacts of this tenant.\n"
     monkeypatch.setenv("KEYHOLE_STORE", "memory")
-    assert "each process has its own" in here.run("list")[1]
-    code, _, told = here.run("import", str(tmp_path / "pages"))
-    assert (code, "would be gone" in told) == (2, True)
+    assert "each process has a store of its own" in here.run("list")[1]
+    code, _, message = here.run("import", str(tmp_path / "pages"))
+    assert (code, "would be lost" in message) == (2, True)
 
 
-def test_a_listing_shows_the_last_fetched_first_as_aligned_lines(here: Installation) -> None:
+def test_a_listing_shows_the_last_fetched_first_in_aligned_columns(here: Installation) -> None:
     old = here.keep("x" * 1_234, title="Old", fetched_at=1_600_000_000.0)
     new = here.keep("y", title="A longer title 中文", url="https://other.example/a", fetched_at=1_700_000_000.0)
     code, out, _ = here.run("list")
@@ -47,11 +47,11 @@ def test_a_listing_shows_the_last_fetched_first_as_aligned_lines(here: Installat
     assert second.split()[0] == old.id
     assert "1,234  Old" in second
     assert "2020-09-1" in second
-    assert first.index("https") + 2 == second.index("https")  # two signs before it are wide ones
+    assert first.index("https") + 2 == second.index("https")  # two characters before it take two columns each
     assert [row["id"] for row in here.facts("list", "--limit", "1")] == [new.id]
 
 
-def test_a_listing_is_narrowed_to_sites_and_sorted(here: Installation) -> None:
+def test_a_listing_can_be_limited_to_sites_and_sorted(here: Installation) -> None:
     one = here.keep("a" * 10, url="https://docs.python.org/a", title="Zebra", fetched_at=1e9)
     two = here.keep("b" * 30, url="https://python.org/b", title="ape", fetched_at=3e8)
     three = here.keep("c" * 20, url="https://sqlite.org/", title="Bear", fetched_at=2e9)
@@ -66,10 +66,10 @@ def test_a_listing_is_narrowed_to_sites_and_sorted(here: Installation) -> None:
     assert ids("--sort", "title", "--limit", "2") == [two.id, three.id]
     assert ids("--sort", "url") == [one.id, two.id, three.id]
     assert ids("--sort", "read") == [three.id, two.id, one.id]
-    assert here.run("list", "--site", "none.example")[1] == "None on these sites.\n"
+    assert here.run("list", "--site", "none.example")[1] == "No artifacts from these sites.\n"
 
 
-def test_a_text_is_shown_whole_or_a_range_of_it(here: Installation) -> None:
+def test_show_prints_the_whole_text_or_a_range(here: Installation) -> None:
     kept = here.keep("# Title\n\nAll of it.\n")
     assert here.run("show", kept.id) == (0, kept.text, "")
     assert here.run("show", kept.id, "--offset", "2", "--limit", "5")[1] == "Title\n"
@@ -80,7 +80,7 @@ def test_a_text_is_shown_whole_or_a_range_of_it(here: Installation) -> None:
     assert (part["text"], part["start"], part["total_chars"]) == ("Title", 2, len(kept.text))
 
 
-def test_what_is_known_about_an_artifact_is_shown_without_its_text(here: Installation) -> None:
+def test_show_meta_prints_the_metadata_without_the_text(here: Installation) -> None:
     kept = here.keep(
         "The text.", author="Ann", notes=(("reader", "1"),), requested_url="https://example.org/asked", cut=True
     )
@@ -94,7 +94,7 @@ def test_what_is_known_about_an_artifact_is_shown_without_its_text(here: Install
     assert here.facts("show", kept.id, "--meta")["text"] == ""
 
 
-def test_a_search_gives_the_pages_with_their_best_lines(here: Installation) -> None:
+def test_search_prints_the_pages_with_their_best_lines(here: Installation) -> None:
     pumps = here.keep(
         "Pumps are nice.\n\nThe pump runs at 40 rpm in the cellar.\n" * 3, title="Pumps", url="https://a.example/"
     )
@@ -110,7 +110,7 @@ def test_a_search_gives_the_pages_with_their_best_lines(here: Installation) -> N
     assert err.startswith("no_results: no stored page holds a word of the question: zebra. ")
 
 
-def test_artifacts_are_removed_by_id_and_a_missing_one_is_said(here: Installation) -> None:
+def test_artifacts_are_removed_by_id_and_a_missing_id_is_reported(here: Installation) -> None:
     one, two = here.keep("one"), here.keep("two")
     code, out, _ = here.run("rm", one.id, "zzz")
     assert (code, out) == (1, f"{one.id}  removed\nzzz               not there\n")
@@ -118,7 +118,7 @@ def test_artifacts_are_removed_by_id_and_a_missing_one_is_said(here: Installatio
     assert here.ids() == []
 
 
-def test_all_are_removed_only_when_it_is_said_twice(here: Installation) -> None:
+def test_all_artifacts_are_removed_only_with_yes(here: Installation) -> None:
     here.keep("one")
     code, _, err = here.run("rm", "--all")
     assert (code, err) == (2, "keyhole: rm --all forgets 1 artifacts: add --yes to do it\n")
@@ -130,13 +130,13 @@ def test_all_are_removed_only_when_it_is_said_twice(here: Installation) -> None:
 @pytest.mark.parametrize(
     "words", [(), ("--yes",), ("a" * 16, "--all", "--yes"), ("--all", "--yes", "--older-than", "1d")]
 )
-def test_removing_needs_one_way_to_say_what(here: Installation, words: tuple[str, ...]) -> None:
+def test_rm_needs_exactly_one_way_to_select_artifacts(here: Installation, words: tuple[str, ...]) -> None:
     code, _, err = here.run("rm", *words)
     assert code == 2
-    assert "either IDs, or --older-than AGE, or --all --yes" in err
+    assert "needs IDs, or --older-than AGE, or --all --yes" in err
 
 
-def test_what_was_not_read_for_a_while_is_removed(here: Installation) -> None:
+def test_rm_older_than_removes_what_was_not_read_for_that_long(here: Installation) -> None:
     old, new = here.keep("old"), here.keep("new")
     with sqlite3.connect(here.home / "artifacts.db") as file:
         file.execute("UPDATE entries SET last_access = ? WHERE id = ?", [time.time() - 3 * 86_400, old.id])
@@ -146,7 +146,7 @@ def test_what_was_not_read_for_a_while_is_removed(here: Installation) -> None:
     assert here.ids() == [new.id]
 
 
-def test_collecting_says_what_it_dropped_and_freed(here: Installation) -> None:
+def test_gc_reports_what_it_deleted_and_freed(here: Installation) -> None:
     kept = here.keep("x" * 5_000)
     with sqlite3.connect(here.home / "artifacts.db") as file:
         file.execute("UPDATE entries SET last_access = 5")
@@ -159,7 +159,7 @@ def test_collecting_says_what_it_dropped_and_freed(here: Installation) -> None:
     assert err.endswith("Fetch it again: keyhole fetch https://example.org/page\n")
 
 
-def test_how_much_is_kept_is_told_in_human_sizes(here: Installation) -> None:
+def test_stats_prints_readable_sizes(here: Installation) -> None:
     here.keep("x" * 5_000)
     out = here.run("stats")[1]
     assert "artifacts:  1, 1 different texts\n" in out.replace("artifacts: ", "artifacts:  ", 1).replace("   ", "  ")
@@ -168,7 +168,7 @@ def test_how_much_is_kept_is_told_in_human_sizes(here: Installation) -> None:
     assert here.facts("stats")["text_bytes"] == 5_000
 
 
-def test_a_store_that_is_whole_is_verified(here: Installation) -> None:
+def test_verify_of_an_undamaged_store_exits_with_0(here: Installation) -> None:
     here.keep("x")
     assert here.run("verify")[:2] == (0, "1 checked, 0 damaged and set aside\n")
     assert here.facts("verify") == {"checked": 1, "damaged": [], "file": "whole"}
@@ -189,7 +189,7 @@ def test_a_tenant_has_a_store_of_its_own(here: Installation) -> None:
      ("show", "a", "--offset", "-1"), ("rm", "--older-than", "3"), ("rm", "--older-than", "nan"), ("sell",), (),
      ("search",), ("export",), ("import",)],
 )  # fmt: skip
-def test_a_wrong_command_line_exits_with_2_and_says_how_it_is_meant(here: Installation, words: tuple[str, ...]) -> None:
+def test_a_wrong_command_line_exits_with_2_and_prints_the_usage(here: Installation, words: tuple[str, ...]) -> None:
     code, out, err = here.run(*words)
     assert (code, out) == (2, "")
     assert err.startswith("usage: keyhole artifacts")
@@ -210,8 +210,10 @@ def test_every_action_has_help_of_its_own_and_takes_json_and_a_tenant(here: Inst
     [("list",), ("show", "ID", "--meta"), ("show", "ID"), ("search", "alarm"), ("list", "--json"),
      ("show", "ID", "--json"), ("search", "alarm", "--json"), ("export", "-")],
 )  # fmt: skip
-def test_nothing_that_a_page_says_of_itself_steers_a_terminal(here: Installation, words: tuple[str, ...]) -> None:
-    # As a store that was meddled with would have it: what is fetched is cleaned before it is kept.
+def test_control_characters_in_a_pages_metadata_never_reach_the_terminal(
+    here: Installation, words: tuple[str, ...]
+) -> None:
+    # Only a store that was tampered with has such text: fetched pages are cleaned before they are stored.
     kept = here.keep(
         f"The alarm. {HOSTILE}\n",
         title=HOSTILE,
@@ -227,7 +229,7 @@ def test_nothing_that_a_page_says_of_itself_steers_a_terminal(here: Installation
 
 
 def _at_a_terminal(home: Path, *words: str, **environment: str) -> str:
-    """What the command draws where its output is a terminal of 100 columns."""
+    """Return the output of the command on a terminal of 100 columns."""
     leader, follower = pty.openpty()
     os.set_blocking(leader, True)
     command = [sys.executable, "-m", "keyhole", "artifacts", *words]
@@ -243,14 +245,14 @@ def _at_a_terminal(home: Path, *words: str, **environment: str) -> str:
         try:
             while piece := os.read(leader, 65_536):
                 drawn += piece
-        except OSError:  # Linux says so when the other side is closed
+        except OSError:  # raised on Linux when the other side is closed
             pass
         assert process.wait(timeout=30) == 0
     os.close(leader)
     return drawn.decode()
 
 
-def test_on_a_terminal_a_table_is_drawn_in_which_ids_are_whole_and_markup_is_text(here: Installation) -> None:
+def test_on_a_terminal_ids_are_never_shortened_and_markup_is_plain_text(here: Installation) -> None:
     kept = here.keep("x" * 1_234, title=HOSTILE + " and more words" * 9, url="https://example.org/" + "long/" * 30)
     drawn = _at_a_terminal(here.home, "list")
     header, row = drawn.splitlines()
@@ -271,9 +273,9 @@ def test_a_search_of_a_large_store_opens_no_more_than_it_ranks(here: Installatio
     assert len(here.facts("search", "pump", "--limit", "3")) == 3
 
 
-def test_json_escapes_what_a_terminal_may_obey_and_reads_back_as_the_same() -> None:
+def test_json_escapes_control_characters_and_parses_back_to_the_same_value() -> None:
     value: dict[str, Any] = {"text": 'ä 中 \x1b\x7f\x9b\u2028\u202e\ud800 "\\'}
-    encoded = table.as_json(value)
+    encoded = table.format_json(value)
     assert encoded.isprintable()
     assert "ä 中" in encoded
     assert json.loads(encoded) == value
@@ -286,4 +288,4 @@ def test_a_store_that_cannot_be_opened_is_a_named_error_or_a_warning(here: Insta
         code, _, err = here.run(*words)
         assert code in (0, 1)
         assert "store_" in err or "kept_in_memory" in err
-        assert code == 0 or "KEYHOLE_HOME" in err  # what to look at, not which tool to call
+        assert code == 0 or "KEYHOLE_HOME" in err  # the setting to check, not a tool to call

@@ -78,7 +78,7 @@ def test_problems_with_clients_are_reported_with_their_fixes(home: Path, capsys:
         (home / path).write_text(text, "utf-8")
     capsys.readouterr()
     found = {each.name: each for each in registrations.check(offline=True)}
-    assert found["codex"]["level"] == "fail" and "/gone/keyhole-reader" in found["codex"]["said"]
+    assert found["codex"].level is Level.FAIL and "/gone/keyhole-reader" in found["codex"].message
     assert found["codex"].fix == "keyhole install codex"
     assert found["cursor"].level is Level.FAIL and "line 1" in found["cursor"].message
     assert found["gemini"].level is Level.WARN and "another program: npx" in found["gemini"].message

@@ -1,4 +1,4 @@
-"""`--explain` on real calls: what was returned, why, what was left out, which engines answered and pages were read."""
+"""`--explain` on real calls: the parts returned, their scores, the parts left out, engines and sources."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.support.loopback import response
 from tests.support.loopback import serve as answering
 
 Captured = pytest.CaptureFixture[str]
-ASKED = ["-q", "checkpoint starvation"]
+QUERY = ["-q", "checkpoint starvation"]
 
 
 @pytest.fixture
@@ -27,8 +27,8 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
         yield f"http://127.0.0.1:{port}"
 
 
-def test_a_fetched_page_is_plotted_with_its_passages_and_what_was_left_out(site: str, capsys: Captured) -> None:
-    assert main(["fetch", f"{site}/sqlite-wal", *ASKED, "--budget", "3000", "--explain"]) == 0
+def test_a_fetched_page_is_plotted_with_its_passages_and_the_parts_left_out(site: str, capsys: Captured) -> None:
+    assert main(["fetch", f"{site}/sqlite-wal", *QUERY, "--budget", "3000", "--explain"]) == 0
     out = capsys.readouterr().out
     assert out.startswith("Title: Write-Ahead Logging\n")
     assert "\npage   |" in out
@@ -37,15 +37,15 @@ def test_a_fetched_page_is_plotted_with_its_passages_and_what_was_left_out(site:
     assert "\nword   |" in out
     assert "words +" in out
     assert "feedback +" in out
-    assert "Left out in reading: 5 scripts and styles, 2 comments, 34 parts around the content" in out
+    assert "Left out: 5 scripts and styles, 2 comments, 34 parts around the content" in out
     size = int(out.rpartition("Result: ")[2].split(" ")[0].replace(",", ""))
     assert 2_000 < size <= 3_000
 
 
-def test_json_has_the_same_beside_what_it_had(site: str, capsys: Captured) -> None:
-    assert main(["fetch", f"{site}/sqlite-wal", *ASKED, "--max-chars", "3000", "--json"]) == 0
+def test_json_with_explain_adds_the_view_and_changes_nothing_else(site: str, capsys: Captured) -> None:
+    assert main(["fetch", f"{site}/sqlite-wal", *QUERY, "--max-chars", "3000", "--json"]) == 0
     bare = json.loads(capsys.readouterr().out)
-    assert main(["fetch", f"{site}/sqlite-wal", *ASKED, "--max-chars", "3000", "--json", "--explain"]) == 0
+    assert main(["fetch", f"{site}/sqlite-wal", *QUERY, "--max-chars", "3000", "--json", "--explain"]) == 0
     facts = json.loads(capsys.readouterr().out)
     view = facts.pop("explain")
     assert facts == bare
@@ -57,23 +57,23 @@ def test_a_stored_page_is_explained_as_a_range_a_question_and_a_quote(site: str,
     main(["fetch", f"{site}/sqlite-wal", "--json"])
     id = json.loads(capsys.readouterr().out)["artifact_id"]
     assert main(["read", id, "--offset", "10000", "--limit", "3000", "--explain"]) == 0
-    assert "Shown: 3,000 of 30,316 characters (9.9 %) in 1 stretch." in capsys.readouterr().out
+    assert "Shown: 3,000 of 30,316 characters (9.9 %) in 1 range." in capsys.readouterr().out
     assert main(["read", id, "--find", "Checkpoint starvation", "--explain", "--json"]) == 0
     ((start, end),) = json.loads(capsys.readouterr().out)["explain"]["spans"]
     assert 0 < end - start < 100
-    assert main(["read", id, *ASKED, "--limit", "2000", "--explain"]) == 0
+    assert main(["read", id, *QUERY, "--limit", "2000", "--explain"]) == 0
     out = capsys.readouterr().out
-    assert "The best place holds" in out
-    assert "The page was read before: " in out
+    assert "The best passage holds" in out
+    assert "For a stored page the numbers of " in out
 
 
-def test_a_failed_call_is_told_and_not_plotted(site: str, capsys: Captured) -> None:
+def test_a_failed_call_prints_its_error_and_no_plot(site: str, capsys: Captured) -> None:
     assert main(["fetch", f"{site}/missing", "--explain"]) == 1
     captured = capsys.readouterr()
     assert (captured.out, captured.err.partition(":")[0]) == ("", "http_status")
 
 
-def test_a_search_tells_of_its_engines_the_pages_it_read_and_the_copies_it_dropped(
+def test_a_search_shows_its_engines_the_pages_read_and_the_copies_dropped(
     site: str, tmp_path: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     copy = f"{site.replace('127.0.0.1', 'localhost')}/sqlite-wal"
@@ -92,9 +92,9 @@ def test_a_search_tells_of_its_engines_the_pages_it_read_and_the_copies_it_dropp
         monkeypatch.setenv("KEYHOLE_ENGINES", "intranet,broken")
         assert main(["search", "checkpoint starvation", "--explain", "--budget", "4000"]) == 0
     out = capsys.readouterr().out
-    assert "Asked intranet: answered\n" in out
-    assert "Asked broken: " in out
-    assert "Asked broken: answered" not in out
+    assert "Engine intranet: answered\n" in out
+    assert "Engine broken: " in out
+    assert "Engine broken: answered" not in out
     assert "Source [1] Write-Ahead Logging\n" in out
     assert "  shown; best score " in out
     assert "not read: http_status 404" in out

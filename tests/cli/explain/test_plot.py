@@ -1,4 +1,4 @@
-"""Plots fit their width whatever the script, keep foreign text off the columns, and show however little is shown."""
+"""Plots fit their width in every script, keep text from pages off the columns, and show even the smallest range."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from keyhole.cli.colours import Look
-from keyhole.cli.explain.plot import ASCII, BLOCKS, bar, heat, page_lines, removed_line, search_lines
-from keyhole.cli.explain.view import page_view, search_view
+from keyhole.cli.colours import PlotStyle
+from keyhole.cli.explain.plot import ASCII, BLOCKS, describe_removed, draw_bar, draw_heat, draw_page, draw_search
+from keyhole.cli.explain.view import build_page_view, build_search_view
 from keyhole.passages import select
 from keyhole.records import EngineReport, Passage, Source
 from tests.support.fakes import artifact
 
-PLAIN = Look(colours=False, plain=True, width=72)
+PLAIN = PlotStyle(colours=False, plain=True, width=72)
 TEXT = (
     "# Pumps\n\nA pump moves water from a low place to a high one, as long as somebody pays for the power.\n\n"
     "## Speed\n\nThe rotor of this pump turns at 40 rpm.\n\n## Care\n\nOil it each year, and never in the rain.\n"
@@ -24,7 +24,7 @@ TEXT = (
 GOLDEN = """\
 Title: A page
 From https://example.org/page
-Shown: 60 of 202 characters (30 %) in 2 stretches.
+Shown: 60 of 202 characters (30 %) in 2 ranges.
 
 page   |#+................#########+........|                   0 to 202
 heads  |^                 ^        ^        |      3 main headings
@@ -32,14 +32,14 @@ word   |                  #                 |      1 rotor
 word   |                  #                 |      1 rpm
 word   |                                    |      0 zebra
 
-Headings, and how much of what is under each is shown:
+Headings, and how much of the text under each is shown:
 at         0  8.9 % of       101  # Pumps
 at       101  100 % of        51  ## Speed
 at       152    0 % of        50  ## Care
 
 Passage 1: 0 to 9, 9 characters
   under Pumps
-  the opening of the page is shown because it says what the page is
+  the beginning of the page is shown because it says what the page is about
   score ######...... 2.57 = context +0.97 coverage -0.49
          surroundings +0.17 form +0.13 feedback +1.78
   | # Pumps
@@ -49,20 +49,22 @@ Passage 2: 101 to 152, 51 characters
          feedback +1.78
   | ## Speed The rotor of this pump turns at 40 rpm.
 
-The best place holds 43% of the question; 1 of its 3 words stand
-  nowhere; below 40% it would be called weak.
-Left out in reading: 2 hidden parts."""
+The best passage holds 43% of the question; the text lacks 1 of its 3
+  words; a match below 40% is weak.
+Left out: 2 hidden parts."""
 SCRIPTS = "水泵每分钟转四十圈。 مضخة تدور أربعين مرة في الدقيقة. המשאבה 👩‍👩‍👧 é pump ﷽ "
 
 
-def plotted(text: str, query: str | None, room: int, look: Look = PLAIN) -> list[str]:
-    """The lines for what is selected of a text."""
+def plot_lines(text: str, query: str | None, room: int, style: PlotStyle = PLAIN) -> list[str]:
+    """Return the plot of the passages that are selected from a text."""
     spans = select(text, query, room).spans
-    return [line.plain for line in page_lines(page_view(artifact(text=text), query, spans, [("hidden", 2)]), look)]
+    return [
+        line.plain for line in draw_page(build_page_view(artifact(text=text), query, spans, [("hidden", 2)]), style)
+    ]
 
 
-def test_a_small_page_is_plotted_like_this() -> None:
-    assert "\n".join(plotted(TEXT, "rotor rpm zebra", 120)) == GOLDEN
+def test_the_plot_of_a_small_page() -> None:
+    assert "\n".join(plot_lines(TEXT, "rotor rpm zebra", 120)) == GOLDEN
 
 
 @pytest.mark.parametrize(
@@ -78,21 +80,21 @@ def test_a_small_page_is_plotted_like_this() -> None:
         (0, [], ".........."),
     ],
 )
-def test_a_bar_shows_what_is_shown_however_little(total: int, spans: list[tuple[int, int]], drawn: str) -> None:
-    assert bar(total, spans, 10, ASCII) == drawn
+def test_a_bar_shows_even_the_smallest_range(total: int, spans: list[tuple[int, int]], drawn: str) -> None:
+    assert draw_bar(total, spans, 10, ASCII) == drawn
 
 
-def test_a_heat_line_is_highest_where_most_is() -> None:
-    assert heat(100, [(0, 1.0), (55, 4.0), (99, 0.5)], 10, ASCII) == ".    #   ."
-    assert heat(100, [], 4, BLOCKS) == "    "
+def test_a_heat_line_is_highest_where_the_weight_is_greatest() -> None:
+    assert draw_heat(100, [(0, 1.0), (55, 4.0), (99, 0.5)], 10, ASCII) == ".    #   ."
+    assert draw_heat(100, [], 4, BLOCKS) == "    "
 
 
 @given(st.integers(1, 10_000), st.lists(st.tuples(st.integers(0, 9_999), st.integers(1, 500))), st.integers(1, 150))
-def test_a_bar_is_as_wide_as_asked_and_empty_only_where_nothing_is_shown(
+def test_a_bar_has_the_given_width_and_is_empty_only_if_nothing_is_shown(
     total: int, starts: list[tuple[int, int]], width: int
 ) -> None:
     spans = [(start, min(total, start + length)) for start, length in starts if start < total]
-    drawn = bar(total, spans, width, ASCII)
+    drawn = draw_bar(total, spans, width, ASCII)
     assert len(drawn) == width
     assert bool(spans) == bool(set(drawn) - {ASCII.none})
 
@@ -101,33 +103,33 @@ def test_a_bar_is_as_wide_as_asked_and_empty_only_where_nothing_is_shown(
 @example(f"# {SCRIPTS}\n\n{SCRIPTS * 9}\n\n## Pump {SCRIPTS * 9}\n\npump", 61, False)
 @given(st.text(st.sampled_from(SCRIPTS + "abc #\n"), max_size=400), st.integers(60, 200), st.booleans())
 def test_no_line_is_wider_than_the_terminal(text: str, width: int, plain: bool) -> None:
-    for line in plotted(text, f"pump {SCRIPTS}", 200, Look(False, plain, width)):
+    for line in plot_lines(text, f"pump {SCRIPTS}", 200, PlotStyle(False, plain, width)):
         assert cell_len(line) <= width, line
 
 
 @given(st.text(st.sampled_from("مضخةתדור水泵 #\n"), max_size=200))
-def test_right_to_left_text_stands_last_and_after_a_word_of_ours(text: str) -> None:
-    for line in plotted(f"# مضخة\n\n{text}", "مضخة 水泵", 200):
+def test_right_to_left_text_comes_last_on_its_line_after_a_word_of_keyhole(text: str) -> None:
+    for line in plot_lines(f"# مضخة\n\n{text}", "مضخة 水泵", 200):
         foreign = re.search(r"[\u0590-\u06ff]", line)
-        if foreign and not line.startswith("  |"):  # where a page's own words begin
+        if foreign and not line.startswith("  |"):  # a line of the page's text
             assert re.match(r"\s*[A-Za-z]", line), line
             assert not re.search(r"[|.+0-9^]", line[foreign.start() :]), line
 
 
-def test_controls_of_a_page_never_reach_the_terminal() -> None:
+def test_control_characters_of_a_page_never_reach_the_terminal() -> None:
     text = "# A\x1b[31m red\x07\n\npump \x1b]0;title\x07 \u202eback\n" * 3
-    assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202e]", "".join(plotted(text, "pump \x1b[2J", 100)))
+    assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202e]", "".join(plot_lines(text, "pump \x1b[2J", 100)))
 
 
-def test_a_weak_match_says_how_far_it_is_from_enough() -> None:
-    told = plotted(TEXT, "zebra stripes savanna water", 100)
-    assert any(line.startswith("Weak match: the best place holds ") for line in told)
+def test_a_weak_match_states_its_share_of_the_question() -> None:
+    told = plot_lines(TEXT, "zebra stripes savanna water", 100)
+    assert any(line.startswith("Weak match: the best passage holds ") for line in told)
 
 
-def test_what_was_left_out_is_counted_in_words() -> None:
-    told = removed_line([("scripts", 1_200), ("hidden", 1), ("comments", 0), ("other", 2)])
-    assert told == "Left out in reading: 1,200 scripts and styles, 1 hidden parts, 2 other."
-    assert removed_line([]) == "Left out in reading: nothing that is counted."
+def test_the_parts_left_out_are_counted_by_kind() -> None:
+    told = describe_removed([("scripts", 1_200), ("hidden", 1), ("comments", 0), ("other", 2)])
+    assert told == "Left out: 1,200 scripts and styles, 1 hidden parts, 2 other."
+    assert describe_removed([]) == "Left out: nothing that is counted."
 
 
 def test_a_search_is_plotted_with_engines_sources_and_copies() -> None:
@@ -141,13 +143,13 @@ def test_a_search_is_plotted_with_engines_sources_and_copies() -> None:
         ),
         Source("https://gone.example/", "", not_read="timeout"),
     ]
-    ranked = ((Passage(113, 152, 1.5, held=0.8),), ())
-    view = search_view(
+    ranked = ((Passage(113, 152, 1.5, coverage=0.8),), ())
+    view = build_search_view(
         "rotor", found, [EngineReport("brave", "HTTP 500")], ranked, [((113, 152),), None], [1, 2], [(), ()]
     )
-    assert [line.plain for line in search_lines(view, PLAIN)] == [
+    assert [line.plain for line in draw_search(view, PLAIN)] == [
         "Question: rotor",
-        "Asked brave: HTTP 500",
+        "Engine brave: HTTP 500",
         "",
         "Source [1] Pumps",
         "  https://example.org/page",
@@ -159,6 +161,5 @@ def test_a_search_is_plotted_with_engines_sources_and_copies() -> None:
         "Source [2] https://gone.example/",
         "  not read: timeout",
         "",
-        "The best place holds 80% of the question; below 40% it would be called",
-        "  weak.",
+        "The best passage holds 80% of the question; a match below 40% is weak.",
     ]

@@ -196,7 +196,7 @@ def test_force_and_name(home: Path) -> None:
     (["codex", "--env", "KEYHOLE_ROBOTS=maybe"], "KEYHOLE_ROBOTS"),
     (["codex", "--env", "PATH=/"], "--env takes KEYHOLE_"),
     (["codex", "--name", "a b"], "--name takes"), (["codex", "--http", "ftp://a/"], "--http ftp://a/"),
-    (["codex", "--http", "http://a/mcp", "--env", "KEYHOLE_ROBOTS=off"], "server that runs elsewhere has its own settings"),
+    (["codex", "--http", "http://a/mcp", "--env", "KEYHOLE_ROBOTS=off"], "has its own settings"),
     (["--dry-run"], "name a client"),
 ])  # fmt: skip
 def test_a_wrong_command_line_exits_with_2(home: Path, capsys: Captured, words: list[str], said: str) -> None:

@@ -1,4 +1,4 @@
-"""Configuration files that are damaged, hostile or not files: each is refused and not changed, and no secret is shown."""
+"""Configuration files that are damaged, hostile or not files are refused unchanged, and no secret is shown."""
 
 from __future__ import annotations
 

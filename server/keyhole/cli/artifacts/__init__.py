@@ -1,1 +1,1 @@
-"""`keyhole artifacts`: the stored pages from a terminal, and from one installation to another. No tool uses it."""
+"""`keyhole artifacts`: lists, shows, searches, removes, exports and imports the stored pages."""

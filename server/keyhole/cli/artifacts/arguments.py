@@ -1,4 +1,4 @@
-"""The arguments of `keyhole artifacts`, each with its help. Nothing is opened, read or printed here."""
+"""The arguments of `keyhole artifacts`."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from types import MappingProxyType
 from typing import Any, Final
 
 ACTIONS: Final = ("list", "show", "search", "rm", "gc", "stats", "export", "import", "verify")
-"""As usage names them."""
+"""In the order of the usage line."""
 SORTS: Final = ("fetched", "read", "size", "title", "url")
-"""What a listing may be in the order of."""
-MOST: Final = 1_000_000_000
-"""Rows and characters that may be asked for: more than any store holds, and a number that every database takes."""
+"""Sort keys of a listing."""
+MAX_COUNT: Final = 1_000_000_000
+"""Greatest number of rows or characters: more than any store has, and within the integer range of every database."""
 
-_SECONDS: Final = MappingProxyType({"m": 60.0, "h": 3_600.0, "d": 86_400.0, "w": 7 * 86_400.0})
+_UNIT_SECONDS: Final = MappingProxyType({"m": 60.0, "h": 3_600.0, "d": 86_400.0, "w": 7 * 86_400.0})
 _AGE: Final = re.compile(r"([0-9]{1,6})([mhdw])")
 _EXAMPLES: Final = (
     "keyhole artifacts list --site postgresql.org --sort size",
@@ -22,85 +22,85 @@ _EXAMPLES: Final = (
     "keyhole artifacts search 'vacuum threshold'",
     "keyhole artifacts rm --older-than 30d",
 )
-_FILE: Final = "compressed where it ends with .zst or .gz; - for standard"
 
 
-def add_artifacts(verbs: Any) -> None:
-    """Add the verb `artifacts` with its actions."""
-    parser = verbs.add_parser(
-        "artifacts", help="the stored pages: list, show, search, rm, gc, stats, export, …",
-        description="The stored pages: what is kept of every fetch, to look at, search, move and remove.",
+def add_artifacts(commands: Any) -> None:
+    """Add the command `artifacts` with its actions."""
+    parser = commands.add_parser(
+        "artifacts", help="manage the stored pages: list, show, search, rm, gc, stats, export, …",
+        description="Manage the stored pages: the text of every fetched page, kept for a limited time.",
         examples=_EXAMPLES,
     )  # fmt: skip
     actions = parser.add_subparsers(required=True, metavar="|".join(ACTIONS), dest="action")
     common = argparse.ArgumentParser(add_help=False)
-    common.add_argument("--json", action="store_true", help="facts as JSON, for programs")
-    common.add_argument("--tenant", metavar="NAME", help="of a hosted server; by default the local user")
+    common.add_argument("--json", action="store_true", help="print JSON, for programs")
+    common.add_argument("--tenant", metavar="NAME", help="tenant of a hosted server; by default the local user")
 
-    def action(name: str, help: str) -> argparse.ArgumentParser:
-        made: argparse.ArgumentParser = actions.add_parser(
+    def add_action(name: str, help: str) -> argparse.ArgumentParser:
+        parser: argparse.ArgumentParser = actions.add_parser(
             name, help=help, description=f"{help[:1].upper()}{help[1:]}.", parents=[common]
         )
-        return made
+        return parser
 
-    _reading(action)
-    _leaving(action)
-    action("stats", "how much is kept")
-    exporting = action("export", "write artifacts to a file that another installation can import")
-    exporting.add_argument("ids", nargs="*", metavar="ID", help="by default all")
-    exporting.add_argument("file", metavar="FILE", help=f"{_FILE} output")
-    importing = action("import", "take over the artifacts of an exported file")
-    importing.add_argument("file", metavar="FILE", help=f"{_FILE} input".replace("where it ends with", "as"))
-    action("verify", "check every text; damaged ones are set aside, and 1 is returned")
+    _add_read_actions(add_action)
+    _add_remove_actions(add_action)
+    add_action("stats", "show the number and size of the stored pages")
+    export = add_action("export", "write artifacts to a file that another installation can import")
+    export.add_argument("ids", nargs="*", metavar="ID", help="by default all")
+    export.add_argument("file", metavar="FILE", help="compressed if it ends with .zst or .gz; - for standard output")
+    importing = add_action("import", "add the artifacts of an exported file to the store")
+    importing.add_argument("file", metavar="FILE", help="may be compressed with zstd or gzip; - for standard input")
+    add_action("verify", "check every text and set damaged ones aside; exit with 1 if any is damaged")
 
 
-def _reading(action: Any) -> None:
-    listing = action("list", "what is stored, the most recently fetched first")
+def _add_read_actions(add_action: Any) -> None:
+    site_help = "only pages of this host and its subdomains; may be repeated"
+    listing = add_action("list", "list the stored pages, the most recently fetched first")
     listing.add_argument("--limit", type=_count, default=50, help="rows, default 50")
-    listing.add_argument("--site", action="append", default=[], help="only this host and those below; may be repeated")
+    listing.add_argument("--site", action="append", default=[], help=site_help)
     listing.add_argument(
-        "--sort", choices=SORTS, default=SORTS[0], help=f"default {SORTS[0]}; newest and largest first"
-    )
+        "--sort", choices=SORTS, default=SORTS[0],
+        help=f"order, default {SORTS[0]}; times and sizes in descending order",
+    )  # fmt: skip
 
-    showing = action("show", "the text of an artifact, or what is known about it")
-    showing.add_argument("id", metavar="ID")
-    showing.add_argument("--meta", action="store_true", help="title, addresses, dates and size instead of the text")
-    showing.add_argument("--offset", type=_offset, default=0, help="first character, counted from 0")
-    showing.add_argument("--limit", type=_count, help="characters, by default all")
+    show = add_action("show", "print the text or the metadata of an artifact")
+    show.add_argument("id", metavar="ID")
+    show.add_argument("--meta", action="store_true", help="title, addresses, dates and size instead of the text")
+    show.add_argument("--offset", type=_offset, default=0, help="first character, counted from 0")
+    show.add_argument("--limit", type=_count, help="characters, by default all")
 
-    searching = action("search", "the artifacts that answer a question, best first, each with its best line")
-    searching.add_argument("words", nargs="+", metavar="WORD")
-    searching.add_argument("--limit", type=_count, default=10, help="artifacts, default 10")
-    searching.add_argument(
-        "--site", action="append", default=[], help="only this host and those below; may be repeated"
-    )
+    search = add_action("search", "find the artifacts that answer a question, best first, each with its best line")
+    search.add_argument("words", nargs="+", metavar="WORD")
+    search.add_argument("--limit", type=_count, default=10, help="artifacts, default 10")
+    search.add_argument("--site", action="append", default=[], help=site_help)
 
 
-def _leaving(action: Any) -> None:
-    removing = action("rm", "forget artifacts entirely")
-    removing.add_argument("ids", nargs="*", metavar="ID")
-    removing.add_argument("--all", action="store_true", help="every artifact; needs --yes")
-    removing.add_argument("--yes", action="store_true", help="really")
-    removing.add_argument("--older-than", type=_age, metavar="AGE", help="last read so long ago: 90m, 12h, 30d or 8w")
-    action("gc", "drop what has expired and what exceeds the size of the store")
+def _add_remove_actions(add_action: Any) -> None:
+    remove = add_action("rm", "delete artifacts and every record of them")
+    remove.add_argument("ids", nargs="*", metavar="ID")
+    remove.add_argument("--all", action="store_true", help="delete every artifact; needs --yes")
+    remove.add_argument("--yes", action="store_true", help="confirm --all")
+    remove.add_argument("--older-than", type=_age, metavar="AGE", help="not read for this long: 90m, 12h, 30d or 8w")
+    add_action("gc", "delete expired artifacts, and the least recently read beyond the store's size limit")
 
 
 def _count(text: str) -> int:
-    return _whole(text, least=1)
+    return _parse_integer(text, minimum=1)
 
 
 def _offset(text: str) -> int:
-    return _whole(text, least=0)
+    return _parse_integer(text, minimum=0)
 
 
-def _whole(text: str, least: int) -> int:
-    if not re.fullmatch("[0-9]{1,10}", text) or not least <= int(text) <= MOST:
-        raise argparse.ArgumentTypeError(f"{text[:20]!r} is no whole number from {least:,} to {MOST:,}")
+def _parse_integer(text: str, minimum: int) -> int:
+    if not re.fullmatch("[0-9]{1,10}", text) or not minimum <= int(text) <= MAX_COUNT:
+        raise argparse.ArgumentTypeError(f"{text[:20]!r} is not an integer from {minimum:,} to {MAX_COUNT:,}")
     return int(text)
 
 
 def _age(text: str) -> float:
+    """Return an age such as 30d in seconds."""
     found = _AGE.fullmatch(text)
     if not found:
-        raise argparse.ArgumentTypeError(f"{text[:20]!r} is no age; give 90m, 12h, 30d or 8w")
-    return int(found[1]) * _SECONDS[found[2]]
+        raise argparse.ArgumentTypeError(f"{text[:20]!r} is not an age such as 90m, 12h, 30d or 8w")
+    return int(found[1]) * _UNIT_SECONDS[found[2]]

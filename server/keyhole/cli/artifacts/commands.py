@@ -1,4 +1,4 @@
-"""The actions of `keyhole artifacts` on one store. Prints; what is found, kept or dropped is decided elsewhere."""
+"""Run `keyhole artifacts`: one action on the store of one tenant."""
 
 from __future__ import annotations
 
@@ -11,26 +11,28 @@ from dataclasses import asdict
 from types import MappingProxyType
 from typing import Final
 
-from keyhole.cli.artifacts.arguments import MOST
-from keyhole.cli.table import Column, print_facts, print_json, print_table, size_of
+from keyhole.cli.artifacts.arguments import MAX_COUNT
+from keyhole.cli.table import Column, format_size, print_facts, print_json, print_table
+from keyhole.config.config import Config
 from keyhole.errors import Code, KeyholeError
 from keyhole.records import ArtifactSummary, Part
 from keyhole.store.base import LOCAL, Store
 from keyhole.store.filters import Filters
 from keyhole.text.clean import clean
-from keyhole.text.sites import allowed_by_sites
+from keyhole.text.sites import is_allowed_by_sites
 
 OK, FAILED = 0, 1
 WARNINGS: Final = MappingProxyType(
     {
-        "kept_in_memory": ": the store cannot be used, and this is not what it holds",
-        "store_replaced": ": the store was damaged, set aside and begun anew",
+        "kept_in_memory": ": the store cannot be used; this is an empty store in memory",
+        "store_replaced": ": the store was damaged; it was set aside and a new one was created",
     }
 )
+"""Explanations of the store's warnings."""
 
 _ID: Final = Column("id", whole=True)
 
-_ORDERS: Final = MappingProxyType[str, Callable[[ArtifactSummary], tuple[float | str, str]]](
+_SORT_KEYS: Final = MappingProxyType[str, Callable[[ArtifactSummary], tuple[float | str, str]]](
     {
         "fetched": lambda row: (-row.fetched_at, row.id),
         "read": lambda row: (-row.last_access, row.id),
@@ -41,15 +43,27 @@ _ORDERS: Final = MappingProxyType[str, Callable[[ArtifactSummary], tuple[float |
 )
 
 
-def run(store: Store, secret: bytes, arguments: argparse.Namespace) -> int:
-    """One action; 0 when done, 1 when something was not there, damaged or refused."""
+def run(config: Config, arguments: argparse.Namespace) -> int:
+    """Run one action on the tenant's store; return 1 if something was missing, damaged or refused."""
+    from keyhole.store.open import open_stores
+
+    arguments.tenant = arguments.tenant or LOCAL
+    stores = open_stores(config)
+    try:
+        return run_action(*stores.for_tenant(arguments.tenant), arguments)
+    finally:
+        stores.close()
+
+
+def run_action(store: Store, secret: bytes, arguments: argparse.Namespace) -> int:
+    """Run one action on a store; return 1 if something was missing, damaged or refused."""
     if arguments.action in ("export", "import"):
         from keyhole.cli.artifacts import transfer
 
         code = (
-            transfer.export(store, arguments)
+            transfer.export_artifacts(store, arguments)
             if arguments.action == "export"
-            else transfer.take(store, secret, arguments)
+            else transfer.import_artifacts(store, secret, arguments)
         )
     else:
         code = _ACTIONS[arguments.action](store, arguments)
@@ -59,47 +73,47 @@ def run(store: Store, secret: bytes, arguments: argparse.Namespace) -> int:
 
 
 def _list(store: Store, arguments: argparse.Namespace) -> int:
-    everything = bool(arguments.site) or arguments.sort != "fetched"
-    kept = store.list(MOST if everything else arguments.limit)
+    needs_all = bool(arguments.site) or arguments.sort != "fetched"
+    stored = store.list(MAX_COUNT if needs_all else arguments.limit)
     filters = Filters(tuple(arguments.site))
-    wanted = (row for row in kept if not arguments.site or allowed_by_sites(row.url, filters))
-    rows = heapq.nsmallest(arguments.limit, wanted, _ORDERS[arguments.sort])
+    matching = (row for row in stored if not arguments.site or is_allowed_by_sites(row.url, filters))
+    rows = heapq.nsmallest(arguments.limit, matching, _SORT_KEYS[arguments.sort])
     if arguments.json:
         print_json([asdict(row) for row in rows])
     elif rows:
         columns = (_ID, Column("fetched", whole=True), Column("characters", right=True, whole=True))
-        cells = [(row.id, _moment(row.fetched_at), f"{row.chars:,}", row.title, row.url) for row in rows]
+        cells = [(row.id, _format_time(row.fetched_at), f"{row.chars:,}", row.title, row.url) for row in rows]
         print_table((*columns, Column("title"), Column("url")), cells)
-    elif kept:
-        print("None on these sites.")
+    elif stored:
+        print("No artifacts from these sites.")
     else:
-        print(_nothing(store, arguments.tenant))
+        print(_describe_empty(store, arguments.tenant))
     return OK
 
 
-def _nothing(store: Store, tenant: str) -> str:
+def _describe_empty(store: Store, tenant: str) -> str:
     if store.stats().kind == "memory":
-        return "No artifacts: with KEYHOLE_STORE=memory each process has its own, and this one ends here."
-    return "No artifacts of this tenant." if tenant != LOCAL else "No artifacts yet: `keyhole fetch URL` makes one."
+        return "No artifacts: with KEYHOLE_STORE=memory each process has a store of its own."
+    return "No artifacts of this tenant." if tenant != LOCAL else "No artifacts yet: `keyhole fetch URL` stores one."
 
 
 def _show(store: Store, arguments: argparse.Namespace) -> int:
     start = arguments.offset
-    end = start if arguments.meta else start + (arguments.limit or MOST)
+    end = start if arguments.meta else start + (arguments.limit or MAX_COUNT)
     part = store.part(arguments.id, start, end)
     if arguments.json:
-        whole = not (arguments.meta or arguments.offset or arguments.limit)
-        range_facts = {} if whole else {"start": part.start, "total_chars": part.total}
+        is_whole = not (arguments.meta or arguments.offset or arguments.limit)
+        range_facts = {} if is_whole else {"start": part.start, "total_chars": part.total}
         print_json({**asdict(part.artifact), "notes": dict(part.artifact.notes), **range_facts})
     elif arguments.meta:
-        print_facts(_facts(part))
+        print_facts(_metadata(part))
     else:
-        text = clean(part.artifact.text)  # a text that was kept is clean already, unless the file was meddled with
+        text = clean(part.artifact.text)  # stored texts are clean already, unless the file was tampered with
         print(text, end="" if text.endswith("\n") else "\n")
     return OK
 
 
-def _facts(part: Part) -> dict[str, str]:
+def _metadata(part: Part) -> dict[str, str]:
     artifact = part.artifact
     return {
         "id": artifact.id,
@@ -109,7 +123,7 @@ def _facts(part: Part) -> dict[str, str]:
         "characters": f"{part.total:,}{' (partial)' if artifact.cut else ''}",
         "type": artifact.media_type,
         "language": artifact.language,
-        "fetched": _moment(artifact.fetched_at),
+        "fetched": _format_time(artifact.fetched_at),
         "author": artifact.author,
         "site": artifact.site,
         "published": artifact.published,
@@ -120,40 +134,38 @@ def _facts(part: Part) -> dict[str, str]:
 
 
 def _search(store: Store, arguments: argparse.Namespace) -> int:
-    from keyhole.cli.artifacts.find import find
+    from keyhole.cli.artifacts.find import search_store
 
-    found = find(store, " ".join(arguments.words), arguments.limit, arguments.site)
+    hits = search_store(store, " ".join(arguments.words), arguments.limit, arguments.site)
     if arguments.json:
-        told = ("id", "url", "title", "fetched_at")
+        fields = ("id", "url", "title", "fetched_at")
         print_json(
             [
                 {
-                    **{name: getattr(each.artifact, name) for name in told},
-                    "span": [each.start, each.end],
-                    "line": each.line,
+                    **{name: getattr(hit.artifact, name) for name in fields},
+                    "span": [hit.start, hit.end],
+                    "line": hit.line,
                 }
-                for each in found
+                for hit in hits
             ]
         )
     else:
         columns = (_ID, Column("title"), Column("best line"))
-        print_table(
-            columns, [(each.artifact.id, each.artifact.title or each.artifact.url, each.line) for each in found]
-        )
+        print_table(columns, [(hit.artifact.id, hit.artifact.title or hit.artifact.url, hit.line) for hit in hits])
     return OK
 
 
 def _remove(store: Store, arguments: argparse.Namespace) -> int:
-    aged = arguments.older_than is not None
-    if [bool(arguments.ids), arguments.all, aged].count(True) != 1:
-        raise KeyholeError(Code.INVALID_ARGUMENT, "artifacts rm needs either IDs, or --older-than AGE, or --all --yes")
+    has_age = arguments.older_than is not None
+    if [bool(arguments.ids), arguments.all, has_age].count(True) != 1:
+        raise KeyholeError(Code.INVALID_ARGUMENT, "artifacts rm needs IDs, or --older-than AGE, or --all --yes")
     ids: list[str] = arguments.ids
     if not ids:
-        kept = store.list(MOST)
+        stored = store.list(MAX_COUNT)
         if arguments.all and not arguments.yes:
-            raise KeyholeError(Code.INVALID_ARGUMENT, f"rm --all forgets {len(kept):,} artifacts: add --yes to do it")
-        before = time.time() - arguments.older_than if aged else float("inf")
-        ids = [row.id for row in kept if row.last_access < before]
+            raise KeyholeError(Code.INVALID_ARGUMENT, f"rm --all forgets {len(stored):,} artifacts: add --yes to do it")
+        before = time.time() - arguments.older_than if has_age else float("inf")
+        ids = [row.id for row in stored if row.last_access < before]
     removed = {id: store.remove(id) for id in ids}
     if arguments.json:
         print_json(removed)
@@ -172,7 +184,7 @@ def _collect(store: Store, arguments: argparse.Namespace) -> int:
     if arguments.json:
         print_json({"dropped": dropped, "freed": freed})
     else:
-        text, stored = size_of(freed["text_bytes"]), size_of(freed["stored_bytes"])
+        text, stored = format_size(freed["text_bytes"]), format_size(freed["stored_bytes"])
         print(f"{dropped:,} dropped, {text} of text, {stored} of the store")
     return OK
 
@@ -186,13 +198,13 @@ def _stats(store: Store, arguments: argparse.Namespace) -> int:
         {
             "store": stats.kind,
             "artifacts": f"{stats.artifacts:,}, {stats.contents:,} different texts",
-            "text": size_of(stats.text_bytes),
-            "takes": size_of(stats.stored_bytes)
-            + (f" of at most {size_of(stats.max_bytes)}" if stats.max_bytes else ""),
+            "text": format_size(stats.text_bytes),
+            "takes": format_size(stats.stored_bytes)
+            + (f" of at most {format_size(stats.max_bytes)}" if stats.max_bytes else ""),
             "dropped": f"{stats.tombstones:,} whose address is remembered",
             "damaged": f"{stats.damaged:,} set aside" if stats.damaged else "none known",
             "fetched": " to ".join(
-                _moment(each) for each in (stats.oldest_fetch, stats.newest_fetch) if each is not None
+                _format_time(each) for each in (stats.oldest_fetch, stats.newest_fetch) if each is not None
             ),
         }
     )
@@ -200,30 +212,30 @@ def _stats(store: Store, arguments: argparse.Namespace) -> int:
 
 
 def _verify(store: Store, arguments: argparse.Namespace) -> int:
-    found = store.verify()
+    result = store.verify()
     if arguments.json:
-        print_json({"checked": found.checked, "damaged": list(found.damaged), "file": found.file})
+        print_json({"checked": result.checked, "damaged": list(result.damaged), "file": result.file})
     else:
-        print(f"{found.checked:,} checked, {len(found.damaged):,} damaged and set aside")
-        for id in found.damaged:
+        print(f"{result.checked:,} checked, {len(result.damaged):,} damaged and set aside")
+        for id in result.damaged:
             print(f"{id}: fetch its page again, or import it from an export")
-        if told := _FILE_STATES.get(found.file):
-            print(told)
-    return FAILED if found.damaged or found.file == "replaced" else OK
+        if explanation := _FILE_STATES.get(result.file):
+            print(explanation)
+    return FAILED if result.damaged or result.file == "replaced" else OK
 
 
-def _moment(seconds: float) -> str:
-    """A time as the clock on the wall shows it."""
+def _format_time(seconds: float) -> str:
+    """Return a time in seconds since 1970 as local date and time."""
     try:
         return time.strftime("%Y-%m-%d %H:%M", time.localtime(seconds))
-    except (ValueError, OverflowError, OSError):  # a file that was meddled with
+    except (ValueError, OverflowError, OSError):  # the file was tampered with
         return "?"
 
 
 _FILE_STATES: Final = MappingProxyType(
     {
-        "replaced": "The file itself was damaged: it was moved aside, and what could be read of it is in a new one",
-        "unfinished": "The texts were all read; the file around them is too large to look through at once",
+        "replaced": "The file itself was damaged: it was set aside, and its readable artifacts are in a new file",
+        "unfinished": "All texts were checked; the rest of the file is too large to check in the time allowed",
     }
 )
 _ACTIONS: Final = MappingProxyType(

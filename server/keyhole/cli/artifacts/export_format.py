@@ -1,8 +1,8 @@
-"""The format in which artifacts travel: a line of JSON for each, between a first line and a last one. Pure.
+"""Format of exported artifacts: a first line, a line of JSON for each artifact, and a last line.
 
-An importing installation trusts no line. Ids are made anew under its own secret, so that an id stays a function of
-secret, URL and text; text is cleaned as a fetched page's is; what would be said in Keyhole's own voice, outside the
-boundary of a page's text, is taken over only where it is one of Keyhole's own phrases.
+An import trusts no line. Ids are computed anew with the installation's own secret, because an id is a function of
+secret, URL and text. Text is cleaned like that of a fetched page. Notes, which results print outside the boundary of a
+page's text, are imported only if they are phrases of Keyhole's own.
 """
 
 from __future__ import annotations
@@ -16,32 +16,33 @@ from typing import Annotated, Any, Final
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
-from keyhole.cli.table import as_json
+from keyhole.cli.table import format_json
 from keyhole.errors import Code, KeyholeError
 from keyhole.fetch.urls import MAX_URL, parse_target
-from keyhole.fetch.validators import safe_date, safe_etag
+from keyhole.fetch.validators import sanitize_etag, sanitize_last_modified
 from keyhole.records import CHANGED, MARKDOWN, READER, Artifact
 from keyhole.render.answer import NOTICES
-from keyhole.retrieval.artifact import TOLD
+from keyhole.retrieval.artifact import COUNTED_PARTS
 from keyhole.store.base import artifact_id
 from keyhole.text.clean import clean
-from keyhole.text.diff import from_note
+from keyhole.text.diff import parse_ranges
 
 FORMAT: Final = "keyhole-artifacts"
 VERSION: Final = 1
 MAX_LINE: Final = 200_000_000
-"""Bytes of a line: twice the longest answer of a reader (worker/frames.py), as escapes at most double it."""
+"""Greatest length of a line in bytes: twice the longest answer of an extraction worker (extract/workers/frames.py),
+because JSON escapes at most double it."""
 UNDIGESTED: Final = f"Warning {Code.EXTRACTION_FAILED}: the page could not be read; this is the undigested text."
-"""Stands for every notice of this kind: the reason in it would be the file's own words."""
+"""Replaces every notice of this kind, because the reason in an imported notice could be any text."""
 
 _ID: Final = r"^[a-z2-7]{16}$"
 _NUMBER: Final = re.compile(r"[1-9][0-9]{0,8}")
 _RELEASE: Final = re.compile(r"[0-9]{1,4}(?:\.[0-9A-Za-z]{1,12}){0,5}")
 
 
-def _http(url: str) -> str:
+def _check_url(url: str) -> str:
     if not url.isprintable():
-        raise ValueError("the URL has characters that nobody sees")
+        raise ValueError("the URL has invisible characters")
     try:
         parse_target(url)
     except KeyholeError as error:
@@ -50,12 +51,12 @@ def _http(url: str) -> str:
 
 
 Line = Annotated[str, Field(max_length=2_000), AfterValidator(lambda text: " ".join(clean(text).split()))]
-"""What a page says of itself, on one line."""
-Url = Annotated[str, Field(max_length=MAX_URL), AfterValidator(_http)]
+"""Metadata of a page, on one line."""
+Url = Annotated[str, Field(max_length=MAX_URL), AfterValidator(_check_url)]
 
 
-class Kept(BaseModel):
-    """One artifact of a file, field by field as in `Artifact`."""
+class ExportedArtifact(BaseModel):
+    """An artifact of an export file, with the fields of `Artifact`."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
     id: str = Field(pattern=_ID)
@@ -67,8 +68,8 @@ class Kept(BaseModel):
     language: str = Field(pattern=r"^[A-Za-z0-9-]{0,80}$")
     fetched_at: float = Field(ge=0, allow_inf_nan=False)
     cut: bool
-    etag: Annotated[str, AfterValidator(safe_etag)]
-    last_modified: Annotated[str, AfterValidator(safe_date)]
+    etag: Annotated[str, AfterValidator(sanitize_etag)]
+    last_modified: Annotated[str, AfterValidator(sanitize_last_modified)]
     author: Line
     published: Line
     modified: Line
@@ -78,105 +79,113 @@ class Kept(BaseModel):
 
 
 class RefusedError(ValueError):
-    """A line is not one of an export; says why in a few words of ours."""
+    """A line is not a valid artifact. The message says why, without quoting the file."""
 
 
 @dataclass(frozen=True, slots=True)
-class Imported:
-    """An artifact as this installation keeps it, and the id that it has in the file."""
+class ImportedArtifact:
+    """An artifact as this installation stores it, and its id in the file."""
 
     artifact: Artifact
     id_in_file: str
 
 
-def first_line() -> str:
-    """What an export begins with."""
-    return as_json({"format": FORMAT, "version": VERSION})
+def format_first_line() -> str:
+    """Return the first line of an export."""
+    return format_json({"format": FORMAT, "version": VERSION})
 
 
-def line_of(artifact: Artifact) -> str:
-    """One artifact."""
-    return as_json({**asdict(artifact), "notes": dict(artifact.notes)})
+def format_artifact(artifact: Artifact) -> str:
+    """Return the line of an artifact."""
+    return format_json({**asdict(artifact), "notes": dict(artifact.notes)})
 
 
-def last_line(count: int) -> str:
-    """What an export ends with, so that one that broke off is known as such."""
-    return as_json({"artifacts": count})
+def format_last_line(count: int) -> str:
+    """Return the last line of an export, by which an incomplete file is recognized."""
+    return format_json({"artifacts": count})
 
 
-def check_first(line: bytes) -> None:
-    """Raises KeyholeError (invalid_argument) unless the line begins an export of this version."""
+def check_first_line(line: bytes) -> None:
+    """Raise KeyholeError (invalid_argument) unless the line begins an export of this version."""
     try:
-        head = _object(line)
+        header = _parse_object(line)
     except RefusedError:
-        head = {}
-    if head.get("format") != FORMAT:
-        raise KeyholeError(Code.INVALID_ARGUMENT, "the file is no export of `keyhole artifacts export`, or was cut off")
-    if head.get("version") != VERSION:
+        header = {}
+    if header.get("format") != FORMAT:
+        raise KeyholeError(
+            Code.INVALID_ARGUMENT, "the file was not made by `keyhole artifacts export`, or is incomplete"
+        )
+    if header.get("version") != VERSION:
         raise KeyholeError(
             Code.INVALID_ARGUMENT,
-            "the file is an export of another version of Keyhole; import it with that or a newer one",
+            "the file was exported by another version of Keyhole; import it with that version or a newer one",
         )
 
 
-def count_in(line: bytes) -> int | None:
-    """How many artifacts the last line says there are; None for every other line."""
+def parse_last_line(line: bytes) -> int | None:
+    """Return the number of artifacts in the last line; None for any other line."""
     if len(line) > 64:
         return None
     try:
-        value = _object(line)
+        value = _parse_object(line)
     except RefusedError:
         return None
     count = value.get("artifacts")
     return count if isinstance(count, int) and list(value) == ["artifacts"] else None
 
 
-def imported(line: bytes, secret: bytes, now: float, ids: Mapping[str, str] = MappingProxyType({})) -> Imported:
-    """The artifact of a line under an id of this installation. `ids`: those of earlier lines, as they are in the file
-    and as they are here. Raises RefusedError."""
+def parse_artifact(
+    line: bytes, secret: bytes, now: float, ids: Mapping[str, str] = MappingProxyType({})
+) -> ImportedArtifact:
+    """Return the artifact in a line, with an id of this installation. Raises RefusedError.
+
+    `now`: upper bound of the fetch time, in seconds since 1970; `ids`: the ids of earlier lines in the file, mapped to
+    those of this installation.
+    """
     try:
-        kept = Kept.model_validate(_object(line))
+        exported = ExportedArtifact.model_validate(_parse_object(line))
     except ValidationError as error:
         first = error.errors(include_url=False, include_context=False, include_input=False)[0]
         raise RefusedError(f"{'.'.join(map(str, first['loc'][:1])) or 'line'}: {first['msg']}") from error
-    if not kept.text.strip():
+    if not exported.text.strip():
         raise RefusedError("text: is empty")
-    made = Artifact(**{**kept.model_dump(), "notes": ()})
-    id = artifact_id(secret, made.url, made.text)
-    # An installation reads its own export with its own ids: then what is not in the file may well be in the store.
-    replaces = ids.get(kept.replaces, kept.replaces if id == kept.id else "")
+    unchecked = Artifact(**{**exported.model_dump(), "notes": ()})
+    id = artifact_id(secret, unchecked.url, unchecked.text)
+    # In an installation's own export ids are the same, so `replaces` may name an artifact of the store.
+    replaces = ids.get(exported.replaces, exported.replaces if id == exported.id else "")
     notes = tuple(
         (name, value)
-        for name, text in kept.notes.items()
-        if (value := _own(name, text)) and (replaces or name != CHANGED)
+        for name, text in exported.notes.items()
+        if (value := _check_note(name, text)) and (replaces or name != CHANGED)
     )
-    artifact = replace(made, id=id, fetched_at=min(made.fetched_at, now), replaces=replaces, notes=notes)
-    return Imported(artifact, kept.id)
+    fetched_at = min(unchecked.fetched_at, now)
+    artifact = replace(unchecked, id=id, fetched_at=fetched_at, replaces=replaces, notes=notes)
+    return ImportedArtifact(artifact, exported.id)
 
 
-def _object(line: bytes) -> dict[str, Any]:
+def _parse_object(line: bytes) -> dict[str, Any]:
     try:
         value = json.loads(line)
     except (ValueError, RecursionError) as error:
-        raise RefusedError("is no JSON") from error
+        raise RefusedError("is not JSON") from error
     if not isinstance(value, dict):
-        raise RefusedError("is no JSON object")
+        raise RefusedError("is not a JSON object")
     return value
 
 
-def _own(name: str, value: str) -> str:
-    """A note as it may be kept, "" where it is none of ours."""
+def _check_note(name: str, value: str) -> str:
+    """Return the value of a note if Keyhole could have written it, or ""."""
     if name == "notice":
         return value if value in NOTICES else UNDIGESTED if value.startswith(UNDIGESTED.split(":")[0]) else ""
-    if name in TOLD:
+    if name in COUNTED_PARTS:
         return value if _NUMBER.fullmatch(value) else ""
     if name == READER:
         return value if _RELEASE.fullmatch(value) else ""
     try:
         if name == MARKDOWN:
-            return _http(value)
+            return _check_url(value)
         if name == CHANGED:
-            from_note(value)
+            parse_ranges(value)
             return value
     except ValueError:
         return ""

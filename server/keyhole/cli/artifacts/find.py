@@ -1,5 +1,4 @@
-"""The stored artifacts that answer a question, in the order in which a search of the store gives them. Pure but for
-the store that it asks; prints nothing."""
+"""Search the stored artifacts, ranked as `search(scope="stored")` ranks them."""
 
 from __future__ import annotations
 
@@ -7,18 +6,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from keyhole.passages.rank_sources import rank_sources
-from keyhole.passages.stems import query_words, stems
+from keyhole.passages.stems import query_words, stem_text
 from keyhole.records import Artifact, Passage, Source
-from keyhole.retrieval.merge_sources import each_once, nothing_stored
-from keyhole.retrieval.search_answer import different, ordered
-from keyhole.retrieval.sources import NARROWED
+from keyhole.retrieval.merge_sources import deduplicate, nothing_stored_error
+from keyhole.retrieval.order_sources import first_different, order_sources
+from keyhole.retrieval.sources import STORED_PER_RESULT
 from keyhole.store.base import Store
 from keyhole.store.filters import Filters
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """An artifact, where in its text the best passage stands, and the line of it that says most."""
+class SearchHit:
+    """An artifact, the span of its best passage, and the passage's line with the most words of the question."""
 
     artifact: Artifact
     start: int
@@ -26,23 +25,27 @@ class Found:
     line: str
 
 
-def find(store: Store, question: str, limit: int, sites: Sequence[str]) -> list[Found]:
-    """The best artifacts, each page once. Raises KeyholeError: no_results."""
+def search_store(store: Store, question: str, limit: int, sites: Sequence[str]) -> list[SearchHit]:
+    """Return the best artifacts, each page once. Raises KeyholeError (no_results) if none has a word of it."""
     words = tuple(dict.fromkeys(query_words(question)))
-    narrowed = store.search(words, limit * NARROWED, Filters(tuple(sites)))
-    if not narrowed:
-        raise nothing_stored(words, store.held(words))
-    sources = each_once(Source(a.url, a.title, "", a, True, from_store=True) for a in narrowed)
+    candidates = store.search(words, limit * STORED_PER_RESULT, Filters(tuple(sites)))
+    if not candidates:
+        raise nothing_stored_error(words, store.contains_words(words))
+    sources = deduplicate(Source(a.url, a.title, "", a, True, from_store=True) for a in candidates)
     ranked = rank_sources([source.artifact.text if source.artifact else "" for source in sources], [question])
-    order = [(sources[number], ranked[number]) for number in ordered(sources, ranked, "stored")]
-    asked = frozenset(stems(question))
-    return [_found(source.artifact, best, asked) for source, best in different(order, limit) if source.artifact]
+    order = [(sources[number], ranked[number]) for number in order_sources(sources, ranked, "stored")]
+    stems = frozenset(stem_text(question))
+    return [
+        _make_hit(source.artifact, passages, stems)
+        for source, passages in first_different(order, limit)
+        if source.artifact
+    ]
 
 
-def _found(artifact: Artifact, passages: Sequence[Passage], asked: frozenset[str]) -> Found:
+def _make_hit(artifact: Artifact, passages: Sequence[Passage], stems: frozenset[str]) -> SearchHit:
     if not passages:
-        return Found(artifact, 0, 0, "")
+        return SearchHit(artifact, 0, 0, "")
     best = passages[0]
     lines = [line for line in artifact.text[best.start : best.end].split("\n") if line.strip()]
-    line = max(lines, key=lambda line: len(asked.intersection(stems(line))), default="")
-    return Found(artifact, best.start, best.end, line.strip())
+    line = max(lines, key=lambda line: len(stems.intersection(stem_text(line))), default="")
+    return SearchHit(artifact, best.start, best.end, line.strip())

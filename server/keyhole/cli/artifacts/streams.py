@@ -1,4 +1,4 @@
-"""Lines to and from a file, compressed or not, or a pipe. What the lines say is decided elsewhere."""
+"""Open export files for reading and writing, compressed or not, or standard input and output."""
 
 from __future__ import annotations
 
@@ -19,22 +19,23 @@ PIPE: Final = "-"
 _ZSTD: Final = b"\x28\xb5\x2f\xfd"
 _GZIP: Final = b"\x1f\x8b"
 _LEVEL: Final = 9
-"""Of both kinds: a store of text takes a quarter of its size, at several times the speed of a disk's other work."""
+"""Compression level of zstd and gzip: text takes a quarter of its size, and compressing is faster than the disk."""
 
 
 class Sink(Protocol):
-    """What takes bytes."""
+    """A writable stream of bytes."""
 
     def write(self, data: bytes, /) -> object:
-        """Write all of them."""
+        """Write all the bytes."""
         ...
 
 
 @contextmanager
-def writing(name: str) -> Iterator[Sink]:
-    """A file to write, compressed by its ending, there only when all of it is; or standard output as it is.
+def open_output(name: str) -> Iterator[Sink]:
+    """Open a file for writing, compressed as its suffix says, or standard output for "-".
 
-    The same bytes written give the same file. Raises KeyholeError (invalid_argument) where it cannot be written.
+    The file appears under its name when the block ends without an error. The same bytes give the same file. Raises
+    KeyholeError (invalid_argument) if the file cannot be written.
     """
     if name == PIPE:
         sys.stdout.flush()
@@ -54,7 +55,7 @@ def writing(name: str) -> Iterator[Sink]:
         finally:
             Path(scratch).unlink(missing_ok=True)
     except OSError as error:
-        raise KeyholeError(Code.INVALID_ARGUMENT, f"{name} cannot be written: {error.strerror}") from error
+        raise KeyholeError(Code.INVALID_ARGUMENT, f"cannot write {name}: {error.strerror}") from error
 
 
 @contextmanager
@@ -72,33 +73,34 @@ def _compressed(file: IO[bytes], suffix: str) -> Iterator[Sink]:
 
 
 @contextmanager
-def reading(name: str, longest: int) -> Iterator[Iterator[bytes]]:
-    """The lines of a file or of standard input, whatever it is compressed by, each at most `longest` bytes.
+def open_input(name: str, max_line_bytes: int) -> Iterator[Iterator[bytes]]:
+    """Open a file or standard input, detect its compression, and yield its lines.
 
-    Raises KeyholeError (invalid_argument) where it cannot be read, when it is opened or at the line where it breaks.
+    Raises KeyholeError (invalid_argument) if the file cannot be read, and at a line that is damaged or longer than
+    `max_line_bytes`.
     """
     with ExitStack() as stack:
         try:
             file = sys.stdin.buffer if name == PIPE else stack.enter_context(Path(name).open("rb"))
         except OSError as error:
-            raise KeyholeError(Code.INVALID_ARGUMENT, f"{name} cannot be read: {error.strerror}") from error
-        yield _lines(cast("BufferedReader", file), longest)
+            raise KeyholeError(Code.INVALID_ARGUMENT, f"cannot read {name}: {error.strerror}") from error
+        yield _lines(cast("BufferedReader", file), max_line_bytes)
 
 
-def _lines(file: BufferedReader, longest: int) -> Iterator[bytes]:
+def _lines(file: BufferedReader, max_line_bytes: int) -> Iterator[bytes]:
     import zstandard
 
     try:
         start = file.peek(4)
         source: IO[bytes] = file
         if start.startswith(_ZSTD):
-            opened = zstandard.ZstdDecompressor().stream_reader(file, read_across_frames=True)
-            source = BufferedReader(cast("IO[bytes]", opened))  # type: ignore[type-var]
+            decompressed = zstandard.ZstdDecompressor().stream_reader(file, read_across_frames=True)
+            source = BufferedReader(cast("IO[bytes]", decompressed))  # type: ignore[type-var]
         elif start.startswith(_GZIP):
             source = BufferedReader(gzip.GzipFile(fileobj=file))
-        while line := source.readline(longest + 1):
-            if len(line) > longest:
-                raise KeyholeError(Code.INVALID_ARGUMENT, f"a line of it is longer than {longest:,} bytes")
+        while line := source.readline(max_line_bytes + 1):
+            if len(line) > max_line_bytes:
+                raise KeyholeError(Code.INVALID_ARGUMENT, f"it has a line longer than {max_line_bytes:,} bytes")
             yield line
     except (OSError, EOFError, zlib.error, zstandard.ZstdError) as error:
-        raise KeyholeError(Code.INVALID_ARGUMENT, "it is damaged or was cut off: export it again") from error
+        raise KeyholeError(Code.INVALID_ARGUMENT, "it is damaged or incomplete: export it again") from error

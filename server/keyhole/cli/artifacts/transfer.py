@@ -1,4 +1,4 @@
-"""Artifacts from one installation to another: what of a store is written to a file, and what of a file is kept."""
+"""Export artifacts to a file, and import them into another installation."""
 
 from __future__ import annotations
 
@@ -10,118 +10,128 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from keyhole.cli.artifacts import export_format
-from keyhole.cli.artifacts.arguments import MOST
-from keyhole.cli.artifacts.streams import PIPE, reading, writing
-from keyhole.cli.table import as_json, one_line
+from keyhole.cli.artifacts.arguments import MAX_COUNT
+from keyhole.cli.artifacts.streams import PIPE, open_input, open_output
+from keyhole.cli.table import format_json, one_line, print_json
 from keyhole.errors import Code, KeyholeError
-from keyhole.extract.workers.digest import words_of
-from keyhole.fetch.known_urls import keys_of
+from keyhole.extract.workers.child import index_words
+from keyhole.fetch.known_urls import hash_page_urls
 from keyhole.records import Artifact
 from keyhole.store.base import Store
 
 MAX_REFUSED: Final = 1_000
-"""Refused lines after which the rest is not looked at: it is no export, or hostile."""
+"""Refused lines after which an import stops: the file is not an export, or is hostile."""
 MAX_RATIO: Final = 10
-"""Times as many bytes of lines as the store may take are looked at: compressed text takes a fifth or more, and what is
-packed to look like a small file must end somewhere."""
-MAX_NAMED: Final = 5
-"""Refused lines that are named."""
+"""Greatest size of the lines read, as a multiple of the store's size limit. The store compresses text to a fifth or
+more of its size; a decompression bomb must not be read to its end."""
+MAX_LISTED: Final = 5
+"""Refused lines that are listed; --json lists all."""
 _ABSENT: Final = frozenset({Code.UNKNOWN_ARTIFACT, Code.EXPIRED_ARTIFACT, Code.DAMAGED_ARTIFACT})
 
 
-def export(store: Store, arguments: argparse.Namespace) -> int:
-    """Write artifacts, the first fetched first, so that each follows the one that it replaces."""
-    count, missing = 0, list[str]()
-    ids = arguments.ids or [row.id for row in sorted(store.list(MOST), key=lambda row: (row.fetched_at, row.id))]
-    with writing(arguments.file) as sink:
-        sink.write(_line(export_format.first_line()))
-        for artifact in _kept(store, ids, missing, named=bool(arguments.ids)):
-            sink.write(_line(export_format.line_of(artifact)))
+def export_artifacts(store: Store, arguments: argparse.Namespace) -> int:
+    """Write artifacts to a file, and return 1 if one is damaged.
+
+    They are ordered by the time of their fetch, so that each artifact follows the one that it replaces.
+    """
+    count, damaged = 0, list[str]()
+    ids = arguments.ids or [row.id for row in sorted(store.list(MAX_COUNT), key=lambda row: (row.fetched_at, row.id))]
+    with open_output(arguments.file) as sink:
+        sink.write(_line(export_format.format_first_line()))
+        for artifact in _read_artifacts(store, ids, damaged, are_required=bool(arguments.ids)):
+            sink.write(_line(export_format.format_artifact(artifact)))
             count += 1
-        sink.write(_line(export_format.last_line(count)))
-    damaged = f", {len(missing):,} left out: damaged" if missing else ""
-    told = as_json({"exported": count, "damaged": missing}) if arguments.json else f"{count:,} exported{damaged}"
-    print(told, file=sys.stderr if arguments.file == PIPE else sys.stdout)
-    return 1 if missing else 0
+        sink.write(_line(export_format.format_last_line(count)))
+    message = f"{count:,} exported" + (f", {len(damaged):,} damaged and left out" if damaged else "")
+    if arguments.json:
+        message = format_json({"exported": count, "damaged": damaged})
+    print(message, file=sys.stderr if arguments.file == PIPE else sys.stdout)
+    return 1 if damaged else 0
 
 
-def _kept(store: Store, ids: Iterable[str], missing: list[str], *, named: bool) -> Iterator[Artifact]:
-    """The artifacts of some ids. One that was named must be there; of all, one may be dropped meanwhile."""
+def _read_artifacts(store: Store, ids: Iterable[str], damaged: list[str], *, are_required: bool) -> Iterator[Artifact]:
+    """Yield the artifacts with these ids, and add the ids of damaged ones to `damaged`.
+
+    `are_required`: raise KeyholeError for an artifact that is missing or damaged. Otherwise skip it, because the store
+    may evict artifacts during the export.
+    """
     for id in ids:
         try:
             yield store.get(id)
         except KeyholeError as error:
-            if named or error.code not in _ABSENT:
+            if are_required or error.code not in _ABSENT:
                 raise
             if error.code is Code.DAMAGED_ARTIFACT:
-                missing.append(id)
+                damaged.append(id)
 
 
 @dataclass(slots=True)
-class Outcome:
-    """What became of a file's lines."""
+class ImportResult:
+    """Counts of a file's lines."""
 
     new: int = 0
     known: int = 0
-    """Here already, and left as they are."""
+    """Artifacts that the store already had; they are not changed."""
     refused: list[tuple[int, str]] = field(default_factory=list)
+    """Line numbers and reasons."""
     problem: str = ""
-    """What is wrong with the file as a whole."""
+    """What is wrong with the whole file, or ""."""
 
 
-def take(store: Store, secret: bytes, arguments: argparse.Namespace) -> int:
-    """Keep what a file holds; 1 where anything of it was refused or is missing."""
+def import_artifacts(store: Store, secret: bytes, arguments: argparse.Namespace) -> int:
+    """Store the artifacts of a file; return 1 if a line was refused or the file is incomplete."""
     if store.stats().kind == "memory":
         raise KeyholeError(
             Code.INVALID_ARGUMENT,
-            "with KEYHOLE_STORE=memory what is imported would be gone at the end of this command",
+            "with KEYHOLE_STORE=memory imported artifacts would be lost at the end of this command",
         )
-    outcome = Outcome()
-    with reading(arguments.file, export_format.MAX_LINE) as given:
-        export_format.check_first(next(given, b""))
+    result = ImportResult()
+    with open_input(arguments.file, export_format.MAX_LINE) as lines:
+        export_format.check_first_line(next(lines, b""))
         try:
-            _take_lines(store, secret, given, outcome)
+            _import_lines(store, secret, lines, result)
         except KeyholeError as error:
             if error.code is not Code.INVALID_ARGUMENT:
                 raise
-            outcome.problem = error.message
-    _tell(outcome, as_json=arguments.json)
-    return 1 if outcome.refused or outcome.problem else 0
+            result.problem = error.message
+    _print_result(result, as_json=arguments.json)
+    return 1 if result.refused or result.problem else 0
 
 
-def _take_lines(store: Store, secret: bytes, given: Iterable[bytes], outcome: Outcome) -> None:
+def _import_lines(store: Store, secret: bytes, lines: Iterable[bytes], result: ImportResult) -> None:
+    """Store the artifacts of the lines and count them in `result`. Raises KeyholeError at a limit."""
     ids: dict[str, str] = {}
-    room, now = MAX_RATIO * store.stats().max_bytes, time.time()
-    for number, line in enumerate(given, start=2):
-        if (count := export_format.count_in(line)) is not None:
-            read = outcome.new + outcome.known + len(outcome.refused)
+    remaining_bytes, now = MAX_RATIO * store.stats().max_bytes, time.time()
+    for number, line in enumerate(lines, start=2):
+        if (count := export_format.parse_last_line(line)) is not None:
+            read = result.new + result.known + len(result.refused)
             if count != read:
-                outcome.problem = f"it says that it holds {count:,} artifacts and held {read:,}: export it again"
+                result.problem = f"its last line counts {count:,} artifacts, but it has {read:,}: export it again"
             return
         try:
-            imported = export_format.imported(line, secret, now, ids)
+            imported = export_format.parse_artifact(line, secret, now, ids)
         except export_format.RefusedError as error:
-            outcome.refused.append((number, one_line(str(error))))
-            if len(outcome.refused) >= MAX_REFUSED:
+            result.refused.append((number, one_line(str(error))))
+            if len(result.refused) >= MAX_REFUSED:
                 raise KeyholeError(
-                    Code.INVALID_ARGUMENT, "too much of it is refused to look at the rest; is it an export?"
+                    Code.INVALID_ARGUMENT, f"the import stopped after {MAX_REFUSED:,} refused lines; is it an export?"
                 ) from error
             continue
         ids[imported.id_in_file] = imported.artifact.id
-        room -= len(line)
-        if room < 0:
+        remaining_bytes -= len(line)
+        if remaining_bytes < 0:
             raise KeyholeError(
-                Code.INVALID_ARGUMENT, "it holds far more than KEYHOLE_STORE_MAX_BYTES lets the store keep"
+                Code.INVALID_ARGUMENT, "it is far larger than the store's limit, KEYHOLE_STORE_MAX_BYTES"
             )
-        if _is_here(store, imported.artifact.id):
-            outcome.known += 1
+        if _is_stored(store, imported.artifact.id):
+            result.known += 1
         else:
-            _keep(store, imported.artifact)
-            outcome.new += 1
-    outcome.problem = "it was cut off, as its last line is missing: export it again"
+            _store_artifact(store, imported.artifact)
+            result.new += 1
+    result.problem = "it is incomplete, because its last line is missing: export it again"
 
 
-def _is_here(store: Store, id: str) -> bool:
+def _is_stored(store: Store, id: str) -> bool:
     try:
         store.part(id, 0, 0)
     except KeyholeError as error:
@@ -131,27 +141,25 @@ def _is_here(store: Store, id: str) -> bool:
     return True
 
 
-def _keep(store: Store, artifact: Artifact) -> None:
-    """Keep an artifact as one that was fetched is kept: with its words, and its links known."""
-    store.put(artifact, words_of(artifact.title, artifact.text), keys_of(artifact.url, artifact.text))
+def _store_artifact(store: Store, artifact: Artifact) -> None:
+    """Store an artifact like a fetched one: with its words for search, and with its links."""
+    store.put(artifact, index_words(artifact.title, artifact.text), hash_page_urls(artifact.url, artifact.text))
     if store.warning() == "kept_in_memory":
         raise KeyholeError(Code.STORE_UNAVAILABLE, "the store on disk can no longer be written")
 
 
-def _tell(outcome: Outcome, *, as_json: bool) -> None:
-    refused = [{"line": number, "why": why} for number, why in outcome.refused]
+def _print_result(result: ImportResult, *, as_json: bool) -> None:
+    refused = [{"line": number, "why": reason} for number, reason in result.refused]
     if as_json:
-        from keyhole.cli.table import print_json
-
-        print_json({"new": outcome.new, "known": outcome.known, "refused": refused, "problem": outcome.problem})
+        print_json({"new": result.new, "known": result.known, "refused": refused, "problem": result.problem})
         return
-    print(f"{outcome.new:,} new, {outcome.known:,} known, {len(refused):,} refused")
-    for number, why in outcome.refused[:MAX_NAMED]:
-        print(f"line {number:,} is refused: {why}", file=sys.stderr)
-    if len(refused) > MAX_NAMED:
-        print(f"and {len(refused) - MAX_NAMED:,} more; --json names all", file=sys.stderr)
-    if outcome.problem:
-        print(f"The file: {outcome.problem}. What was read before is kept", file=sys.stderr)
+    print(f"{result.new:,} new, {result.known:,} known, {len(refused):,} refused")
+    for number, reason in result.refused[:MAX_LISTED]:
+        print(f"line {number:,} is refused: {reason}", file=sys.stderr)
+    if len(refused) > MAX_LISTED:
+        print(f"and {len(refused) - MAX_LISTED:,} more; --json lists all", file=sys.stderr)
+    if result.problem:
+        print(f"The file: {result.problem}. The artifacts read before that are stored", file=sys.stderr)
 
 
 def _line(text: str) -> bytes:

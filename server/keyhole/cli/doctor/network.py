@@ -17,7 +17,7 @@ from keyhole.cli.doctor.report import Finding, Level
 from keyhole.config.config import Config
 from keyhole.config.schema import KEYED_ENGINES
 from keyhole.errors import KeyholeError
-from keyhole.websearch.registry import DEFAULT_ENGINES, missing_setting
+from keyhole.websearch.registry import DEFAULT_ENGINES, describe_missing_setting
 
 AREA: Final = "Network"
 TIMEOUT: Final = 3.0

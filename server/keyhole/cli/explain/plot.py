@@ -1,7 +1,7 @@
-"""A view as lines for a terminal: bars of the page, its outline, each passage with its score. Pure: decides nothing.
+"""Draw a view as lines for a terminal: bars of the page, its outline, and each passage with its score.
 
-Foreign text stands last on its line, after a word of ours, so that a terminal which turns right-to-left lines around
-turns no column with it; widths are counted in cells, of which letters of Chinese take two.
+Text from pages comes last on its line, after a word of Keyhole's, so that a terminal that reverses right-to-left text
+moves no column. Widths are counted in cells, of which a Chinese character takes two.
 """
 
 from __future__ import annotations
@@ -15,85 +15,94 @@ from typing import Final
 from rich.cells import cell_len
 from rich.text import Text
 
-from keyhole.cli.colours import Look
-from keyhole.cli.explain.view import PageView, SearchView, Section, Shown, SourceView, Span, Word
+from keyhole.cli.colours import PlotStyle
+from keyhole.cli.explain.view import PageView, SearchView, Section, ShownPassage, SourceView, Span, Word
 from keyhole.cli.table import one_line
 from keyhole.passages import WEAK_BELOW
 from keyhole.render.answer import NOTICES
 
-LABEL: Final = 7
-COUNT: Final = 7
-"""Columns before a bar and of the count after it."""
-WORD: Final = 20
-"""Columns kept after a bar for the word that it is about."""
-MOST_WORDS: Final = 12
-MOST_SECTIONS: Final = 20
-"""Words and headings that are named: more than a screen of them says less."""
+LABEL_COLUMNS: Final = 7
+COUNT_COLUMNS: Final = 7
+"""Width of the label before a bar and of the count after it."""
+WORD_COLUMNS: Final = 20
+"""Width of the word after a bar."""
+MAX_WORDS: Final = 12
+MAX_SECTIONS: Final = 20
+"""Words and headings listed, so that they fit on a screen."""
 OPENING_LINES: Final = 3
-SCORE_BAR: Final = 12
-LEAST_PART: Final = 0.005
-"""An ingredient that would be told as 0.00 is not."""
+"""Lines shown of the beginning of a passage."""
+SCORE_BAR_COLUMNS: Final = 12
+MIN_PART: Final = 0.005
+"""Least part of a score that is shown; a smaller one would be printed as 0.00."""
 
-REMOVED: Final = {
+REMOVED_NAMES: Final = {
     "scripts": "scripts and styles",
     "hidden": "hidden parts",
     "comments": "comments",
     "boilerplate": "parts around the content, such as menus",
     "invisible": "invisible characters",
 }
-"""What each kind of what was left out is in words; others go by their own name."""
+"""Descriptions of the kinds of removed parts. Other kinds are shown by their own name."""
 
 
 @dataclass(frozen=True, slots=True)
-class Signs:
-    """What draws: a cell shown whole, in part, not at all; levels from little to much; a bar's ends; a place."""
+class Glyphs:
+    """The characters of a plot."""
 
     full: str
+    """A cell of which the whole text is shown."""
     part: str
+    """A cell of which some text is shown."""
     none: str
+    """A cell of which no text is shown."""
     levels: str
+    """Levels of a heat line, in ascending order."""
     edge: str
+    """The ends of a bar."""
     mark: str
+    """A heading."""
 
 
-BLOCKS: Final = Signs("█", "▒", "·", " ▁▂▃▄▅▆▇█", "│", "▾")
-ASCII: Final = Signs("#", "+", ".", " .:=#", "|", "^")
+BLOCKS: Final = Glyphs("█", "▒", "·", " ▁▂▃▄▅▆▇█", "│", "▾")
+ASCII: Final = Glyphs("#", "+", ".", " .:=#", "|", "^")
 
 
-def signs(look: Look) -> Signs:
-    """Those that the place shows."""
-    return ASCII if look.plain else BLOCKS
+def choose_glyphs(style: PlotStyle) -> Glyphs:
+    """Return the characters that the output can show."""
+    return ASCII if style.plain else BLOCKS
 
 
-def page_lines(view: PageView, look: Look) -> list[Text]:
-    """The plot of one text."""
+def draw_page(view: PageView, style: PlotStyle) -> list[Text]:
+    """Return the plot of one text."""
     shown = sum(end - start for start, end in view.spans)
-    head = [_foreign("Title: ", view.title, look, "bold")] if view.title else []
-    head += [_foreign("From ", view.url, look, "dim")] if view.url else []
+    head = [_page_text("Title: ", view.title, style, "bold")] if view.title else []
+    head += [_page_text("From ", view.url, style, "dim")] if view.url else []
     count = len(view.spans)
-    stretches = f"{count} stretch{'es' if count != 1 else ''}"
-    head += _told(f"Shown: {shown:,} of {view.total:,} characters ({_share(shown, view.total)}) in {stretches}.", look)
-    parts = [head, _bars(view, look), _outline(view.sections, look), _passages(view, look)]
-    return _parts([*parts, [*_match(view, look), *_left_out(view, look)]])
+    ranges = f"{count} range{'s' if count != 1 else ''}"
+    share = _format_share(shown, view.total)
+    head += _wrap_sentence(f"Shown: {shown:,} of {view.total:,} characters ({share}) in {ranges}.", style)
+    parts = [head, _draw_bars(view, style), _draw_outline(view.sections, style), _draw_passages(view, style)]
+    match = [] if view.held is None else _match_lines(view.held, style, weak=view.weak, words=view.words)
+    return _join_parts([*parts, [*match, *_removed_lines(view, style)]])
 
 
-def search_lines(view: SearchView, look: Look) -> list[Text]:
-    """The plot of a search."""
-    engines = [_foreign(f"Asked {name}: ", how, look, "") for name, how in view.engines]
-    parts = [[_foreign("Question: ", view.query, look, "bold"), *engines]]
-    parts += [_source(source, look) for source in view.sources]
-    weak = _weak(max((source.held for source in view.sources), default=0.0), look, weak=view.weak)
-    return _parts([*parts, weak])
+def draw_search(view: SearchView, style: PlotStyle) -> list[Text]:
+    """Return the plot of a search."""
+    engines = [_page_text(f"Engine {name}: ", outcome, style, "") for name, outcome in view.engines]
+    parts = [[_page_text("Question: ", view.query, style, "bold"), *engines]]
+    parts += [_draw_source(source, style) for source in view.sources]
+    held = max((source.held for source in view.sources), default=0.0)
+    return _join_parts([*parts, _match_lines(held, style, weak=view.weak)])
 
 
-def removed_line(removed: Sequence[tuple[str, int]]) -> str:
-    """What reading a page left out, counted, in words."""
-    told = ", ".join(f"{count:,} {REMOVED.get(kind, kind)}" for kind, count in removed if count)
-    return f"Left out in reading: {told}." if told else "Left out in reading: nothing that is counted."
+def describe_removed(removed: Sequence[tuple[str, int]]) -> str:
+    """Return a sentence with the numbers of the parts that extraction removed."""
+    counts = ", ".join(f"{count:,} {REMOVED_NAMES.get(kind, kind)}" for kind, count in removed if count)
+    return f"Left out: {counts}." if counts else "Left out: nothing that is counted."
 
 
-def bar(total: int, spans: Sequence[Span], width: int, draw: Signs) -> str:
-    """A text as so many cells, each as much of it as the others; what is shown is seen however short it is."""
+def draw_bar(total: int, spans: Sequence[Span], width: int, glyphs: Glyphs) -> str:
+    """Return a bar of `width` cells for a text of `total` characters. A cell with any shown text is never empty."""
     covered = [0.0] * width
     for start, end in spans:
         first, last = start * width // max(1, total), -(-end * width // max(1, total))
@@ -101,196 +110,198 @@ def bar(total: int, spans: Sequence[Span], width: int, draw: Signs) -> str:
             edges = cell * total / width, (cell + 1) * total / width
             covered[cell] += max(0.0, min(end, edges[1]) - max(start, edges[0]))
     whole = max(1, total) / width * 0.99
-    return "".join(draw.full if each >= whole else draw.part if each else draw.none for each in covered)
+    return "".join(glyphs.full if each >= whole else glyphs.part if each else glyphs.none for each in covered)
 
 
-def heat(total: int, places: Iterable[tuple[int, float]], width: int, draw: Signs) -> str:
-    """Where something stands in a text: the more in a cell, the higher its sign."""
+def draw_heat(total: int, places: Iterable[tuple[int, float]], width: int, glyphs: Glyphs) -> str:
+    """Return a line of `width` cells, with higher levels where `places` (offset and weight) are denser."""
     cells = [0.0] * width
     for offset, weight in places:
         cells[min(width - 1, offset * width // max(1, total))] += weight
     most = max(cells) or 1.0
-    top = len(draw.levels) - 1
-    return "".join(draw.levels[-(-int(1_000 * each) * top // int(1_000 * most))] if each else " " for each in cells)
+    top = len(glyphs.levels) - 1
+    return "".join(glyphs.levels[-(-int(1_000 * each) * top // int(1_000 * most))] if each else " " for each in cells)
 
 
-def _bars(view: PageView, look: Look) -> list[Text]:
-    draw, width = signs(look), look.width - LABEL - 2 - COUNT - WORD
-    line = Text(f"{'page':{LABEL}}").append(draw.edge).append_text(_painted(bar(view.total, view.spans, width, draw)))
-    lines = [line.append(draw.edge).append(f"{0:,} to {view.total:,}".rjust(COUNT + WORD)[: COUNT + WORD])]
+def _draw_bars(view: PageView, style: PlotStyle) -> list[Text]:
+    glyphs, width = choose_glyphs(style), style.width - LABEL_COLUMNS - 2 - COUNT_COLUMNS - WORD_COLUMNS
+    after = COUNT_COLUMNS + WORD_COLUMNS
+    line = Text(f"{'page':{LABEL_COLUMNS}}{glyphs.edge}")
+    line.append_text(_paint(draw_bar(view.total, view.spans, width, glyphs)))
+    lines = [line.append(glyphs.edge).append(f"{0:,} to {view.total:,}".rjust(after)[:after])]
     top = min((section.level for section in view.sections), default=0)
     main = [(section.start, 1.0) for section in view.sections if section.level <= top + 1]
     if main:
-        marks = "".join(draw.mark if sign.strip() else " " for sign in heat(view.total, main, width, draw))
+        marks = "".join(glyphs.mark if level.strip() else " " for level in draw_heat(view.total, main, width, glyphs))
         headings = "main heading" if len(main) == 1 else "main headings"
-        lines.append(Text(f"{'heads':{LABEL}}{draw.edge}{marks}{draw.edge}{len(main):>{COUNT},} {headings}"))
-    lines += [_word(word, view.total, width, look) for word in view.words[:MOST_WORDS]]
-    more = len(view.words) - MOST_WORDS
-    return lines + ([Text(f"{'':{LABEL}}and {more} more words of the question")] if more > 0 else [])
+        bar = f"{glyphs.edge}{marks}{glyphs.edge}"
+        lines.append(Text(f"{'heads':{LABEL_COLUMNS}}{bar}{len(main):>{COUNT_COLUMNS},} {headings}"))
+    lines += [_draw_word(word, view.total, width, style) for word in view.words[:MAX_WORDS]]
+    hidden = len(view.words) - MAX_WORDS
+    return lines + ([Text(f"{'':{LABEL_COLUMNS}}and {hidden} more words of the question")] if hidden > 0 else [])
 
 
-def _word(word: Word, total: int, width: int, look: Look) -> Text:
-    draw = signs(look)
-    drawn = heat(total, word.places, width, draw)
-    line = Text(f"{'word':{LABEL}}{draw.edge}").append(drawn, "cyan").append(f"{draw.edge}{word.count:>{COUNT},} ")
-    return line.append(one_line(word.word, look.width - cell_len(line.plain)), "" if word.count else "red")
+def _draw_word(word: Word, total: int, width: int, style: PlotStyle) -> Text:
+    glyphs = choose_glyphs(style)
+    drawn = draw_heat(total, word.places, width, glyphs)
+    line = Text(f"{'word':{LABEL_COLUMNS}}{glyphs.edge}").append(drawn, "cyan")
+    line.append(f"{glyphs.edge}{word.count:>{COUNT_COLUMNS},} ")
+    return line.append(one_line(word.word, style.width - cell_len(line.plain)), "" if word.count else "red")
 
 
-def _outline(sections: Sequence[Section], look: Look) -> list[Text]:
-    """The headings; of many, those of what is shown."""
+def _draw_outline(sections: Sequence[Section], style: PlotStyle) -> list[Text]:
+    """Return the headings; if there are too many, only those with shown text."""
     if not sections:
         return []
-    few = sections if len(sections) <= MOST_SECTIONS else [section for section in sections if section.shown]
-    named = few[:MOST_SECTIONS]
-    lines = [Text("Headings, and how much of what is under each is shown:", "bold")]
-    for section in named:
+    candidates = sections if len(sections) <= MAX_SECTIONS else [section for section in sections if section.shown]
+    listed = candidates[:MAX_SECTIONS]
+    lines = [Text("Headings, and how much of the text under each is shown:", "bold")]
+    for section in listed:
         size = section.end - section.start
-        start = f"at {section.start:>9,} {_share(section.shown, size):>6} of {size:>9,}  {'#' * section.level} "
-        lines.append(_foreign(start, section.title, look, "green" if section.shown else "dim"))
-    rest = len(sections) - len(named)
-    return lines + ([Text(f"and {rest:,} more headings, nearly all with nothing shown", "dim")] if rest else [])
+        start = f"at {section.start:>9,} {_format_share(section.shown, size):>6} of {size:>9,}  {'#' * section.level} "
+        lines.append(_page_text(start, section.title, style, "green" if section.shown else "dim"))
+    rest = len(sections) - len(listed)
+    return lines + ([Text(f"and {rest:,} more headings, most of them with nothing shown", "dim")] if rest else [])
 
 
-def _passages(view: PageView, look: Look) -> list[Text]:
+def _draw_passages(view: PageView, style: PlotStyle) -> list[Text]:
     best = max((passage.score for passage in view.passages), default=0.0)
     words = [word.word for word in view.words if word.count]
     lines: list[Text] = []
     for number, passage in enumerate(view.passages, start=1):
         size = passage.end - passage.start
         lines.append(Text(f"Passage {number}: {passage.start:,} to {passage.end:,}, {size:,} characters", "bold"))
-        lines += [_foreign("  under ", passage.heading, look, "dim")] if passage.heading else []
+        lines += [_page_text("  under ", passage.heading, style, "dim")] if passage.heading else []
         if passage.start == 0 and passage.parts and len(view.passages) > 1:
-            lines.append(Text("  the opening of the page is shown because it says what the page is", "dim"))
-        lines += _scored(passage, best, look)
-        lines += _opening(passage.opening, words, look)
+            lines.append(Text("  the beginning of the page is shown because it says what the page is about", "dim"))
+        lines += _draw_score(passage, best, style)
+        lines += _draw_opening(passage.opening, words, style)
     return lines
 
 
-def _scored(passage: Shown, best: float, look: Look) -> list[Text]:
+def _draw_score(passage: ShownPassage, best: float, style: PlotStyle) -> list[Text]:
     if not passage.parts:
         return []
-    draw = signs(look)
-    filled = round(SCORE_BAR * passage.score / best) if best > 0 else 0
-    shown = draw.full * filled + draw.none * (SCORE_BAR - filled)
-    line = Text("  score ").append_text(_painted(shown)).append(f" {passage.score:.2f} =")
+    glyphs = choose_glyphs(style)
+    filled = round(SCORE_BAR_COLUMNS * passage.score / best) if best > 0 else 0
+    shown = glyphs.full * filled + glyphs.none * (SCORE_BAR_COLUMNS - filled)
+    line = Text("  score ").append_text(_paint(shown)).append(f" {passage.score:.2f} =")
     lines = [line]
     for name, value in passage.parts:
-        if abs(value) < LEAST_PART:
+        if abs(value) < MIN_PART:
             continue
         part = f" {name} {value:+.2f}"
-        if cell_len(lines[-1].plain) + len(part) > look.width:
+        if cell_len(lines[-1].plain) + len(part) > style.width:
             lines.append(Text(" " * 8))
         lines[-1].append(part, "" if value >= 0 else "red")
     return lines
 
 
-def _opening(text: str, words: Sequence[str], look: Look) -> list[Text]:
-    lines = [Text(f"  {signs(look).edge} {line}") for line in _wrapped(text, look.width - 4, OPENING_LINES)]
+def _draw_opening(text: str, words: Sequence[str], style: PlotStyle) -> list[Text]:
+    lines = [Text(f"  {choose_glyphs(style).edge} {line}") for line in _wrap_text(text, style.width - 4, OPENING_LINES)]
     for line in lines:
         line.highlight_words(words, "bold", case_sensitive=False)
     return lines
 
 
-def _wrapped(text: str, room: int, most: int) -> Iterator[str]:
-    """Foreign text as at most so many lines of so many cells, broken between words where there are any."""
+def _wrap_text(text: str, width: int, max_lines: int) -> Iterator[str]:
+    """Yield at max_lines `max_lines` lines of at max_lines `width` cells, broken between words where possible."""
     line, count = "", 0
-    for word in one_line(text, room * most - most).split(" "):
-        while cell_len(word) > room:
-            head = _first_cells(word, room - cell_len(line) - bool(line))
+    for word in one_line(text, width * max_lines - max_lines).split(" "):
+        while cell_len(word) > width:
+            head = _first_cells(word, width - cell_len(line) - bool(line))
             yield f"{line} {head}".strip()
             line, word, count = "", word[len(head) :], count + 1
-            if count == most:
+            if count == max_lines:
                 return
-        if cell_len(line) + cell_len(word) + 1 > room:
+        if cell_len(line) + cell_len(word) + 1 > width:
             yield line
             line, count = "", count + 1
-            if count == most:
+            if count == max_lines:
                 return
         line = f"{line} {word}".strip()
     yield line
 
 
-def _first_cells(word: str, room: int) -> str:
-    taken = 0
-    for place, letter in enumerate(word):
-        taken += cell_len(letter)
-        if taken > room:
-            return word[:place]
+def _first_cells(word: str, width: int) -> str:
+    """Return the beginning of a word that fits `width` cells."""
+    cells = 0
+    for index, letter in enumerate(word):
+        cells += cell_len(letter)
+        if cells > width:
+            return word[:index]
     return word
 
 
-def _match(view: PageView, look: Look) -> list[Text]:
-    return [] if view.held is None else _weak(view.held, look, weak=view.weak, words=view.words)
-
-
-def _weak(held: float, look: Look, *, weak: bool, words: Sequence[Word] = ()) -> list[Text]:
+def _match_lines(held: float, style: PlotStyle, *, weak: bool, words: Sequence[Word] = ()) -> list[Text]:
     missing = sum(not word.count for word in words)
-    why = f"; {missing} of its {len(words)} words stand nowhere" if missing else ""
-    best = f"he best place holds {_percent(held)} of the question{why}"
+    lacking = f"; the text lacks {missing} of its {len(words)} words" if missing else ""
+    sentence = f"the best passage holds {_format_percent(held)} of the question{lacking}"
     if weak:
-        return _told(f"Weak match: t{best}, and {WEAK_BELOW:.0%} would be enough.", look, "yellow")
-    return _told(f"T{best}; below {WEAK_BELOW:.0%} it would be called weak.", look)
+        return _wrap_sentence(f"Weak match: {sentence}; at least {WEAK_BELOW:.0%} is needed.", style, "yellow")
+    return _wrap_sentence(f"{sentence.capitalize()}; a match below {WEAK_BELOW:.0%} is weak.", style)
 
 
-def _left_out(view: PageView, look: Look) -> list[Text]:
-    notice = _told(f"Notice: {NOTICES.get(view.notice, view.notice)}", look, "yellow") if view.notice else []
-    before = "" if view.read else " The page was read before: scripts, comments and menus are not known any more."
-    return [*notice, *_told(removed_line(view.removed) + before, look)]
+def _removed_lines(view: PageView, style: PlotStyle) -> list[Text]:
+    notice = _wrap_sentence(f"Notice: {NOTICES.get(view.notice, view.notice)}", style, "yellow") if view.notice else []
+    unknown = "" if view.read else " For a stored page the numbers of scripts, comments and menus are not known."
+    return [*notice, *_wrap_sentence(describe_removed(view.removed) + unknown, style)]
 
 
-def _source(source: SourceView, look: Look) -> list[Text]:
-    number = f"[{source.number}] " if source.number else "not named: "
-    lines = [_foreign(f"Source {number}", source.title or source.url, look, "bold")]
-    lines += [_foreign("  ", source.url, look, "dim")] if source.title else []
+def _draw_source(source: SourceView, style: PlotStyle) -> list[Text]:
+    number = f"[{source.number}] " if source.number else "not in the answer: "
+    lines = [_page_text(f"Source {number}", source.title or source.url, style, "bold")]
+    lines += [_page_text("  ", source.url, style, "dim")] if source.title else []
     facts = [source.state]
     if source.total:
-        facts.append(f"best score {source.best:.2f}, holds {_percent(source.held)} of the question")
-    lines += _told(f"  {'; '.join(facts)}", look, "" if source.spans else "yellow")
+        facts.append(f"best score {source.best:.2f}, holds {_format_percent(source.held)} of the question")
+    lines += _wrap_sentence(f"  {'; '.join(facts)}", style, "" if source.spans else "yellow")
     if source.total:
-        draw, width = signs(look), look.width - LABEL - 2 - COUNT - WORD
-        drawn = Text(f"  {draw.edge}").append_text(_painted(bar(source.total, source.spans, width, draw)))
-        lines.append(drawn.append(f"{draw.edge} {_shown_of(source)}"))
+        glyphs, width = choose_glyphs(style), style.width - LABEL_COLUMNS - 2 - COUNT_COLUMNS - WORD_COLUMNS
+        drawn = Text(f"  {glyphs.edge}").append_text(_paint(draw_bar(source.total, source.spans, width, glyphs)))
+        lines.append(drawn.append(f"{glyphs.edge} {_shown_share(source)}"))
     pairs = zip(source.spans, source.scores, strict=True)
     lines += [
-        Text(f"  {start:,} to {end:,}: score {score:.2f}, holds {_percent(held)}")
+        Text(f"  {start:,} to {end:,}: score {score:.2f}, holds {_format_percent(held)}")
         for (start, end), (score, held) in pairs
     ]
-    lines += [_foreign("  the same text at ", url, look, "dim") for url in source.copies]
-    return lines + (_told(f"  {removed_line(source.removed)}", look, "dim") if source.removed else [])
+    lines += [_page_text("  the same text at ", url, style, "dim") for url in source.copies]
+    return lines + (_wrap_sentence(f"  {describe_removed(source.removed)}", style, "dim") if source.removed else [])
 
 
-def _shown_of(source: SourceView) -> str:
+def _shown_share(source: SourceView) -> str:
     return f"{sum(end - start for start, end in source.spans):,} of {source.total:,}"
 
 
-def _painted(drawn: str) -> Text:
-    """A bar in colours: what is left out is dim."""
-    text = Text(drawn, "green")
+def _paint(bar: str) -> Text:
+    """Return a bar in colours, with the empty cells dim."""
+    text = Text(bar, "green")
     text.highlight_regex(f"[{re.escape(BLOCKS.none + ASCII.none)}]+", "dim")
     return text
 
 
-def _told(sentence: str, look: Look, style: str = "") -> list[Text]:
-    """Words of ours, on as many lines as they take."""
-    return [Text(line, style) for line in textwrap.wrap(sentence, look.width, subsequent_indent="  ")]
+def _wrap_sentence(sentence: str, style: PlotStyle, color: str = "") -> list[Text]:
+    """Return a sentence of Keyhole's, wrapped to the width of the plot."""
+    return [Text(line, color) for line in textwrap.wrap(sentence, style.width, subsequent_indent="  ")]
 
 
-def _foreign(before: str, text: str, look: Look, style: str) -> Text:
-    return Text(before).append(one_line(text, max(1, look.width - cell_len(before))), style)
+def _page_text(label: str, text: str, style: PlotStyle, color: str) -> Text:
+    """Return text from a page after a label, shortened to the width of the plot."""
+    return Text(label).append(one_line(text, max(1, style.width - cell_len(label))), color)
 
 
-def _percent(held: float) -> str:
-    """A share of the question; one that agreement brings a little above the whole is the whole."""
+def _format_percent(held: float) -> str:
+    """Return a share of the question as a percentage, at most 100 %: a score may exceed it slightly."""
     return f"{min(1.0, held):.0%}"
 
 
-def _share(part: int, whole: int) -> str:
+def _format_share(part: int, whole: int) -> str:
     share = 100 * part / max(1, whole)
     return f"{share:.1f} %" if 0 < share < 9.95 else f"{share:.0f} %"
 
 
-def _parts(parts: Sequence[Sequence[Text]]) -> list[Text]:
-    """All the lines, with an empty one between parts that have any."""
+def _join_parts(parts: Sequence[Sequence[Text]]) -> list[Text]:
+    """Return the lines of all parts, with an empty line between them."""
     lines: list[Text] = []
     for part in parts:
         lines += [*([Text("")] if lines and part else []), *part]

@@ -1,4 +1,4 @@
-"""What an answer shows of a page or of the sources of a search, and why, as values. Pure: draws nothing."""
+"""Views for `--explain`: the parts of a page or of search results that an answer shows, and their scores."""
 
 from __future__ import annotations
 
@@ -10,32 +10,32 @@ from typing import TYPE_CHECKING, Final
 
 from keyhole.records import Artifact, EngineReport, Passage, Ranked, Source
 from keyhole.render.answer import MAX_URL
-from keyhole.retrieval.search_answer import collapsed
+from keyhole.retrieval.order_sources import collapse_copies
 from keyhole.text.measure import clip
 
 if TYPE_CHECKING:
     from keyhole.passages.find import Index
-    from keyhole.passages.rank import Scored
+    from keyhole.passages.rank import WindowScores
 
 Span = tuple[int, int]
 OPENING: Final = 1_000
-"""Characters kept of how a place begins: more than three lines of any terminal."""
+"""Characters of a passage's beginning: more than three lines of any terminal."""
 _GAP: Final = re.compile(r"^\[…(\d+):(\d+)\]", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A word of the question: how often it stands in the whole text, and how much of it in which windows."""
+    """A word of the question and its number of occurrences in the whole text."""
 
     word: str
     count: int
     places: tuple[tuple[int, float], ...]
-    """Offsets of windows, with the weight of the hits in each."""
+    """Offset of each window with occurrences, and their weight."""
 
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A heading with what stands under it up to the next heading, and how much of that is shown."""
+    """A heading with the text up to the next heading. `shown`: number of its characters that are shown."""
 
     start: int
     end: int
@@ -45,8 +45,11 @@ class Section:
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
-    """A stretch that is shown, with the score of its best place, what made it, and how that place begins."""
+class ShownPassage:
+    """A range of the text that is shown, with the score of its best window.
+
+    `parts`: the score's ingredients; `opening`: the beginning of that window.
+    """
 
     start: int
     end: int
@@ -58,37 +61,37 @@ class Shown:
 
 @dataclass(frozen=True, slots=True)
 class PageView:
-    """One text, seen from above."""
+    """A text and the ranges of it that an answer shows."""
 
     title: str
     url: str
     total: int
     spans: tuple[Span, ...]
-    passages: tuple[Shown, ...]
+    passages: tuple[ShownPassage, ...]
     words: tuple[Word, ...]
     sections: tuple[Section, ...]
     removed: tuple[tuple[str, int], ...]
     held: float | None
-    """The most of the question that any place of the text holds, from 0 to 1; None where nothing was asked."""
+    """The greatest share of the question that a passage holds, from 0 to 1; None without a question."""
     weak: bool
     notice: str
     read: bool = True
-    """Whether the page was read just now, so that all that was left out is known."""
+    """True if the page was extracted in this call, so that all removed parts are known."""
 
 
 @dataclass(frozen=True, slots=True)
 class SourceView:
-    """One source of a search: `state` is how it fared, `best` and `held` are of its best passage."""
+    """A source of a search. `state`: what became of it; `best`, `held`: score and share of its best passage."""
 
     number: int
-    """As the answer counts it; 0 for one that is not in it."""
+    """Its number in the answer; 0 if the answer does not name it."""
     title: str
     url: str
     state: str
     total: int = 0
     spans: tuple[Span, ...] = ()
     scores: tuple[tuple[float, float], ...] = ()
-    """Of each span: the best score of a passage in it, and the share of the question that it holds."""
+    """For each span: the best score of a passage in it, and the share of the question that the passage holds."""
     best: float = 0.0
     held: float = 0.0
     copies: tuple[str, ...] = ()
@@ -97,7 +100,7 @@ class SourceView:
 
 @dataclass(frozen=True, slots=True)
 class SearchView:
-    """The sources of a search, in the order of the answer, and what the engines did."""
+    """The sources of a search, in the order of the answer, and the outcome of each engine."""
 
     query: str
     engines: tuple[tuple[str, str], ...]
@@ -105,27 +108,29 @@ class SearchView:
     weak: bool
 
 
-def page_view(
+def build_page_view(
     artifact: Artifact, query: str | None, spans: Sequence[Span], removed: Sequence[tuple[str, int]] | None
 ) -> PageView:
-    """A text of which these spans are shown for a query; `removed` is what reading it left out, by kind, None for one
-    that was read before: of that only its notes are left."""
-    from keyhole.passages import WEAK_BELOW, index_of, ranked, strength
+    """Return the view of a text of which `spans` are shown for `query`.
+
+    `removed`: numbers of removed parts by kind; None for a stored page, of which only its notes are known.
+    """
+    from keyhole.passages import WEAK_BELOW, index_text, match_strength, score_text
 
     text = artifact.text
-    index = index_of(text)
-    scored = ranked(text, query) if query and query.strip() and text else None
-    found = scored if scored and scored.stages else None
-    held = strength(scored) if scored else None
+    index = index_text(text)
+    scored = score_text(text, query) if query and query.strip() and text else None
+    scored_windows = scored if scored and scored.stages else None
+    held = match_strength(scored) if scored else None
     return PageView(
         title=artifact.title,
         url=artifact.url,
         total=len(text),
         spans=tuple(spans),
-        passages=tuple(_shown(index, found, span) for span in spans),
-        words=_words(index, scored) if scored else (),
-        sections=_sections(index, spans),
-        removed=_noted(artifact) if removed is None else tuple(removed),
+        passages=tuple(_shown_passage(index, scored_windows, span) for span in spans),
+        words=_count_words(index, scored) if scored else (),
+        sections=_measure_sections(index, spans),
+        removed=_noted_removals(artifact) if removed is None else tuple(removed),
         held=held,
         weak=held is not None and held < WEAK_BELOW,
         notice=artifact.notice,
@@ -133,64 +138,69 @@ def page_view(
     )
 
 
-def spans_in(answer: str, sign: str, total: int) -> tuple[Span, ...] | None:
-    """The stretches of a text that an answer shows within the boundary of this mark: all but its gap lines. None where
-    it shows nothing of the text."""
-    _, opened, rest = answer.partition(f"--- untrusted text {sign} ---\n")
-    if not opened:
+def parse_spans(answer: str, mark: str, total: int) -> tuple[Span, ...] | None:
+    """Return the spans of a text that an answer shows; None if it shows nothing of the text.
+
+    `mark`: of the boundary around the text in the answer; `total`: length of the text in characters.
+    """
+    _, opening, rest = answer.partition(f"--- untrusted text {mark} ---\n")
+    if not opening:
         return None
-    body = rest.partition(f"\n--- end {sign} ---")[0]
+    body = rest.partition(f"\n--- end {mark} ---")[0]
     edges = [0, *(int(edge) for gap in _GAP.findall(body) for edge in gap), total]
     spans = zip(edges[::2], edges[1::2], strict=True)
     return tuple(span for span in spans if span[0] < span[1])
 
 
-def search_view(
+def build_search_view(
     query: str,
     found: Sequence[Source],
     reports: Sequence[EngineReport],
     ranked: Ranked | None,
     spans: Sequence[tuple[Span, ...] | None],
-    named: Sequence[int],
+    numbers: Sequence[int],
     removed: Sequence[tuple[tuple[str, int], ...]],
 ) -> SearchView:
-    """For each source `spans` that the answer shows, the number it is `named` by there, 0 for none, and what reading
-    it left out."""
+    """Return the view of a search.
+
+    For each source of `found`: the `spans` that the answer shows, its number in the answer (0 for none) and the numbers
+    of removed parts.
+    """
     from keyhole.passages import WEAK_BELOW
 
     passages = ranked or tuple(() for _ in found)
-    copies = {source.url: source.copies for source, _ in collapsed(list(zip(found, passages, strict=True)))}
+    copies = {source.url: source.copies for source, _ in collapse_copies(list(zip(found, passages, strict=True)))}
     views = [
         replace(
-            _source(source, passages[place] if ranked else None, spans[place], copies),
-            number=named[place],
-            removed=removed[place],
+            _source_view(source, passages[index] if ranked else None, spans[index], copies),
+            number=numbers[index],
+            removed=removed[index],
         )
-        for place, source in enumerate(found)
+        for index, source in enumerate(found)
     ]
     held = max((view.held for view in views), default=0.0)
     return SearchView(
         query,
-        tuple((report.name, _engine(report)) for report in reports),
+        tuple((report.name, _describe_engine(report)) for report in reports),
         tuple(sorted(views, key=lambda view: view.number or len(views) + 1)),
         weak=ranked is not None and held < WEAK_BELOW,
     )
 
 
-def _source(
+def _source_view(
     source: Source,
     passages: Sequence[Passage] | None,
     spans: tuple[Span, ...] | None,
     copies: dict[str, tuple[str, ...]],
 ) -> SourceView:
-    """`passages`: best first; None where there was no time to rank them."""
-    state = "shown" if spans else "read, but no passage of it is shown" if source.artifact else "not read"
+    """Return the view of a source. `passages`: best first; None if the time was too short to rank them."""
+    state = "shown" if spans else "read, but no passage is shown" if source.artifact else "not read"
     if source.artifact and source.url not in copies:
         state = "dropped: a copy of another source"
     elif source.artifact and passages is None:
         state = "read, but not ranked in time"
     elif source.artifact and not passages:
-        state = "read, and holds nothing of the question"
+        state = "read, but it has no word of the question"
     elif source.not_read:
         state = f"not read: {source.not_read}"
     passages = passages or ()
@@ -201,38 +211,38 @@ def _source(
         state,
         total=len(source.artifact.text) if source.artifact else 0,
         spans=spans or (),
-        scores=tuple(_best(passages, span) for span in spans or ()),
+        scores=tuple(_best_scores(passages, span) for span in spans or ()),
         best=max((passage.score for passage in passages), default=0.0),
-        held=max((passage.held for passage in passages), default=0.0),
+        held=max((passage.coverage for passage in passages), default=0.0),
         copies=copies.get(source.url, ()),
     )
 
 
-def _best(passages: Sequence[Passage], span: Span) -> tuple[float, float]:
-    within = [(each.score, each.held) for each in passages if each.start < span[1] and each.end > span[0]]
+def _best_scores(passages: Sequence[Passage], span: Span) -> tuple[float, float]:
+    within = [(each.score, each.coverage) for each in passages if each.start < span[1] and each.end > span[0]]
     return max(within, default=(0.0, 0.0))
 
 
-def _engine(report: EngineReport) -> str:
+def _describe_engine(report: EngineReport) -> str:
     unapplied = f"not applied: {', '.join(report.unapplied)}" if report.unapplied else ""
     return "; ".join(each for each in (report.fault or "answered", report.note, unapplied) if each)
 
 
-def _shown(index: Index, scored: Scored | None, span: Span) -> Shown:
+def _shown_passage(index: Index, scored: WindowScores | None, span: Span) -> ShownPassage:
     start, end = span
     first, last = index.window_at(start), index.window_at(max(start, end - 1))
     above = bisect_right(index.headings_at, start) - 1
     heading = _title(index.text, *index.layout.headings[above][3:5]) if above >= 0 else ""
     if scored is None:
-        return Shown(start, end, 0.0, (), heading, index.text[start : min(end, start + OPENING)])
+        return ShownPassage(start, end, 0.0, (), heading, index.text[start : min(end, start + OPENING)])
     best = max(range(first, last + 1), key=lambda window: (scored.scores[window], -window))
     parts = tuple((name, round(value, 3)) for name, value in scored.explain(best).items())
     best_start = max(start, index.starts[best])
     opening = index.text[best_start : min(end, best_start + OPENING)]
-    return Shown(start, end, round(scored.scores[best], 3), parts, heading, opening)
+    return ShownPassage(start, end, round(scored.scores[best], 3), parts, heading, opening)
 
 
-def _words(index: Index, scored: Scored) -> tuple[Word, ...]:
+def _count_words(index: Index, scored: WindowScores) -> tuple[Word, ...]:
     from keyhole.passages.query import Match
 
     return tuple(
@@ -246,7 +256,7 @@ def _words(index: Index, scored: Scored) -> tuple[Word, ...]:
     )
 
 
-def _sections(index: Index, spans: Sequence[Span]) -> tuple[Section, ...]:
+def _measure_sections(index: Index, spans: Sequence[Span]) -> tuple[Section, ...]:
     headings = index.layout.headings
     if not headings:
         return ()
@@ -259,10 +269,10 @@ def _sections(index: Index, spans: Sequence[Span]) -> tuple[Section, ...]:
     )
 
 
-def _overlaps(stretches: Sequence[Span], spans: Sequence[Span]) -> list[int]:
-    """How much of each stretch the spans cover; both are in order, and each is looked at once."""
+def _overlaps(ranges: Sequence[Span], spans: Sequence[Span]) -> list[int]:
+    """Return the number of characters that `spans` cover of each range. Both are in ascending order."""
     counts, number = [], 0
-    for start, end in stretches:
+    for start, end in ranges:
         count = 0
         while number < len(spans) and spans[number][0] < end:
             count += max(0, min(end, spans[number][1]) - max(start, spans[number][0]))
@@ -277,15 +287,15 @@ def _title(text: str, start: int, end: int) -> str:
     return text[start : min(end, start + 300)].strip().lstrip("#").strip()
 
 
-def _noted(artifact: Artifact) -> tuple[tuple[str, int], ...]:
+def _noted_removals(artifact: Artifact) -> tuple[tuple[str, int], ...]:
     return tuple((kind, int(count)) for kind in ("hidden", "invisible") if (count := artifact.note(kind)))
 
 
-def numbers_in(answer: str, urls: Sequence[str]) -> list[int]:
-    """The number by which a search's answer names each of these URLs; 0 for one that it does not name."""
+def parse_numbers(answer: str, urls: Sequence[str]) -> list[int]:
+    """Return the number of each URL in a search's answer; 0 for a URL that the answer does not name."""
     outside = re.sub(r"(?s)--- untrusted text (\w+) ---\n.*?\n--- end \1 ---", "", answer)
-    named: dict[str, int] = {}
+    numbers: dict[str, int] = {}
     for found in re.finditer(r"^\[(\d+)\] (.*)(?:\n(\S+))?", outside, re.MULTILINE):
         for url in (found[2].split(" ")[0], found[3] or ""):
-            named.setdefault(url, int(found[1]))
-    return [named.get(clip(url, MAX_URL), 0) for url in urls]
+            numbers.setdefault(url, int(found[1]))
+    return [numbers.get(clip(url, MAX_URL), 0) for url in urls]

@@ -25,8 +25,8 @@ class Registration:
     """A client and its entry for Keyhole.
 
     `found`: True if the client is on this machine. `state`: "-" (not registered), "registered", "other copy" (of
-    Keyhole), "former name" (of Keyhole), "address", "name taken" (by another server), "unreadable" or "by hand" (Keyhole
-    cannot edit the file).
+    Keyhole), "former name" (of Keyhole), "address", "name taken" (by another server), "unreadable" or "by hand"
+    (Keyhole cannot edit the file).
     """
 
     client: Client

@@ -76,7 +76,7 @@ def parse_entry(shape: Shape, entry: Mapping[str, Any]) -> Server:
 
 
 def is_keyhole(server: Server) -> bool:
-    """Return True if a registered program is Keyhole, in any installation and under any of its names; False for a URL."""
+    """Return True if a registered program is Keyhole, in any installation and under any name; False for a URL."""
     name = _program_name(server)
     is_module = "keyhole" in server.args[1:] and server.args[server.args.index("keyhole", 1) - 1] == "-m"
     is_serve = name == "keyhole" and server.args[:1] == ("serve",)

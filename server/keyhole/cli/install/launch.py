@@ -19,8 +19,8 @@ _TEMPORARY_FOLDERS: Final = ("/archive-v0/", "/builds-v0/", "/environments-v2/")
 class Installation:
     """The running program.
 
-    `script`: the path of keyhole-reader, or ""; `source`: what the package was installed from, or "" for a package index;
-    `uvx`: the path of uvx, or "".
+    `script`: the path of keyhole-reader, or ""; `source`: what the package was installed from, or "" for a package
+    index; `uvx`: the path of uvx, or "".
     """
 
     python: str

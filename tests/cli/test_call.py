@@ -1,4 +1,4 @@
-"""The bar that a person sees: on a real terminal only, with the call's words, and nothing left behind."""
+"""The progress bar of a call: only on a terminal, with the call's message, and removed at the end."""
 
 from __future__ import annotations
 
@@ -10,31 +10,31 @@ import sys
 
 import pytest
 
-from keyhole.cli.progress_bar import bar
+from keyhole.cli.call import progress_bar
 
 PROGRAM = """
 import asyncio
-from keyhole.bar import bar
-with bar("search") as progress:
+from keyhole.cli.call import progress_bar
+with progress_bar("search") as progress:
     asyncio.run(progress(3, 8, "fetching 3/5: [docs].example.org"))
 print("the answer")
 """
 
 
-def test_without_a_terminal_nothing_is_drawn(capsys: pytest.CaptureFixture[str]) -> None:
-    with bar("search") as progress:
+def test_without_a_terminal_no_bar_is_drawn(capsys: pytest.CaptureFixture[str]) -> None:
+    with progress_bar("search") as progress:
         asyncio.run(progress(1, 2, "searching"))
     assert capsys.readouterr() == ("", "")
 
 
-def test_on_a_terminal_the_bar_says_what_the_call_says_and_is_wiped_away() -> None:
+def test_on_a_terminal_the_bar_shows_the_calls_message_and_is_removed() -> None:
     ours, theirs = pty.openpty()
     environment = {**os.environ, "TERM": "xterm", "COLUMNS": "100"}
     with subprocess.Popen(
         [sys.executable, "-c", PROGRAM], stdout=subprocess.PIPE, stderr=theirs, env=environment
     ) as process:
         os.close(theirs)
-        drawn = _all_of(ours)
+        drawn = _read_all(ours)
         assert process.stdout
         assert process.stdout.read() == b"the answer\n"
     assert process.returncode == 0
@@ -42,12 +42,12 @@ def test_on_a_terminal_the_bar_says_what_the_call_says_and_is_wiped_away() -> No
     assert b"\x1b[2K" in drawn.rpartition(b"docs")[2]
 
 
-def _all_of(terminal: int) -> bytes:
+def _read_all(terminal: int) -> bytes:
     drawn = b""
     while True:
         try:
             piece = os.read(terminal, 65_536)
-        except OSError:  # what Linux says when the other side of a terminal is closed
+        except OSError:  # raised on Linux when the other side of a terminal is closed
             piece = b""
         if not piece:
             os.close(terminal)

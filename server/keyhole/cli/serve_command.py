@@ -1,0 +1,38 @@
+"""Run `keyhole serve`: the MCP server over stdio or HTTP."""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import sys
+from contextlib import nullcontext
+from functools import partial
+
+from keyhole.cli.commands import DEFAULT_PORT, LOOPBACK
+from keyhole.config.config import Config
+from keyhole.errors import Code, KeyholeError
+
+
+def run(config: Config, arguments: argparse.Namespace) -> int:
+    """Serve until the client disconnects or the process is stopped, and return the exit code."""
+    if not arguments.http and (arguments.host, arguments.port) != (LOOPBACK, DEFAULT_PORT):
+        raise KeyholeError(Code.INVALID_ARGUMENT, "--host and --port need --http")
+    if not arguments.http and sys.stdin.isatty():  # a person at a terminal would otherwise wait for a prompt
+        print("keyhole: waiting for an MCP client on standard input; Ctrl-C ends it", file=sys.stderr)
+    from keyhole.cli.build import build, check_engines
+
+    check_engines(config)  # report wrong settings at the start instead of at the first call
+    # Loading the protocol's types allocates half a million objects that live as long as the process. Garbage
+    # collections during the load, and later ones that scan these objects, cost a tenth of the start time.
+    gc.disable()
+    from keyhole.serve.lazy_imports import deferred_imports
+
+    with nullcontext() if arguments.http else deferred_imports():
+        from keyhole.serve.run import serve_http, serve_stdio
+
+    build_server = partial(build, long_running=True)
+    gc.freeze()
+    gc.enable()
+    if arguments.http:
+        return serve_http(config, build_server, arguments.host, arguments.port)
+    return serve_stdio(config, build_server)
