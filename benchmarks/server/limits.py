@@ -292,7 +292,7 @@ async def cost(count: int) -> None:
             times["a call"].append(1_000 * (time.perf_counter() - began))
             shared_calls.end(f"tenant{number % 10}", verdict.lease)
             began = time.perf_counter()
-            await hosts.pause_left(f"host{number % 10}.example")
+            await hosts.wait_left(f"host{number % 10}.example")
             lease = await hosts.acquire(f"host{number % 10}.example", MAX_PER_HOST)
             times["a fetch"].append(1_000 * (time.perf_counter() - began))
             assert verdict.lease

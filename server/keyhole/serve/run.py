@@ -146,7 +146,7 @@ class _TenantsLoader:
     async def get_retrieval(self, tenant: str) -> Retrieval:
         """Return a tenant's Retrieval once it is loaded."""
         tenants = await self.get()
-        if retrieval := tenants.at_hand(tenant):
+        if retrieval := tenants.get_recent(tenant):
             return retrieval
         return await asyncio.to_thread(tenants.of, tenant)
 

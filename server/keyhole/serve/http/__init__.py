@@ -1,1 +1,1 @@
-"""The server on streamable HTTP: who is let in, how many at once, and what is told of it. No tools and no retrieval."""
+"""The server over streamable HTTP: middleware, authentication, limits and telemetry."""

@@ -21,7 +21,7 @@ from starlette.requests import HTTPConnection
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Router
 
-from keyhole.config.config import Config, user_agent_of
+from keyhole.config.config import Config, build_user_agent
 from keyhole.errors import KeyholeError
 from keyhole.fetch.base import Api
 from keyhole.serve.http.asgi import App, Receive, Scope, Send
@@ -158,4 +158,4 @@ def _issuer_api(config: Config) -> Api:
     urls = [url for url in (config.oauth_issuer, config.oauth_jwks_url) if url]
     endpoints = frozenset(parse_target(url).endpoint for url in urls)
     limited = replace(config, max_bytes=MAX_JWKS_BYTES, max_decoded_bytes=MAX_JWKS_BYTES)
-    return HttpFetcher(limited, user_agent_of(config), apis=endpoints)
+    return HttpFetcher(limited, build_user_agent(config), apis=endpoints)

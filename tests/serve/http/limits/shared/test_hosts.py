@@ -106,10 +106,10 @@ def test_a_pause_that_a_host_requests_from_one_server_applies_to_all(database: D
 def test_a_longer_pause_is_not_shortened_by_a_later_answer(database: Database) -> None:
     async def main() -> None:
         hosts = SharedHosts(Leases(Link(database.url, 5.0)))
-        await hosts.pause("a.example", 60)
-        await hosts.pause("a.example", 5)
-        assert 50 < await hosts.pause_left("a.example") <= 60
-        assert await hosts.pause_left("b.example") <= 0
+        await hosts.record_wait("a.example", 60)
+        await hosts.record_wait("a.example", 5)
+        assert 50 < await hosts.wait_left("a.example") <= 60
+        assert await hosts.wait_left("b.example") <= 0
         await hosts.aclose()
 
     asyncio.run(main())
@@ -119,7 +119,7 @@ def test_a_call_without_a_connection_before_its_deadline_fails_with_that_reason(
     async def main() -> None:
         one, two = host_limits(database.url), host_limits(database.url)
         leave = asyncio.Event()
-        await one.check("a.example")  # creates the tables
+        await one.check_wait("a.example")  # creates the tables
 
         async def hold() -> None:
             async with one.slot("a.example", asyncio.get_running_loop().time() + 60):

@@ -22,9 +22,9 @@ class SharedHosts:
     def __init__(self, leases: Leases) -> None:
         self._leases = leases
 
-    async def acquire(self, host: str, most: int) -> str | None:
+    async def acquire(self, host: str, limit: int) -> str | None:
         """See `fetch.host_limits.SharedHostLimits`."""
-        holder, rows = await self._leases.acquire(tables.TAKE_LEASE, _row_name(host), {"most": most})
+        holder, rows = await self._leases.acquire(tables.TAKE_LEASE, _row_name(host), {"most": limit})
         if rows is None:
             return ""
         if not rows:
@@ -36,12 +36,12 @@ class SharedHosts:
         """See `fetch.host_limits.SharedHostLimits`."""
         self._leases.release(_row_name(host), lease)
 
-    async def pause_left(self, host: str) -> float:
+    async def wait_left(self, host: str) -> float:
         """See `fetch.host_limits.SharedHostLimits`."""
         rows = await self._leases.link.query(tables.READ_WAIT, {"host": host})
         return float(rows[0][0]) if rows else 0.0
 
-    async def pause(self, host: str, seconds: float) -> None:
+    async def record_wait(self, host: str, seconds: float) -> None:
         """See `fetch.host_limits.SharedHostLimits`."""
         await self._leases.link.query(tables.SET_WAIT, {"host": host, "seconds": seconds})
 
