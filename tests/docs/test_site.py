@@ -1,4 +1,4 @@
-"""The documentation as a site: it builds strictly, nothing in it leads nowhere, and it loads nothing from elsewhere."""
+"""The documentation site builds strictly, has no broken links, and loads nothing from other hosts."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ sys.path.append(str(DOCS / "make"))
 
 import hook
 
-ELSEWHERE = {
+PAGES_OUTSIDE_DOCS = {
     README: "index",
     ROOT / "SECURITY.md": "security",
     ROOT / "CHANGELOG.md": "changelog",
     ROOT / "benchmarks" / "README.md": "figures",
 }
-SOURCES = [*PAGES, *(page for page in ELSEWHERE if page not in PAGES)]
+SOURCES = [*PAGES, *(page for page in PAGES_OUTSIDE_DOCS if page not in PAGES)]
 COUNTED = (
     "h1",
     "h2",
@@ -66,11 +66,11 @@ def parsed(path: Path) -> lxml.html.HtmlElement:
     return lxml.html.fromstring(path.read_bytes())
 
 
-def test_every_link_and_anchor_leads_somewhere(site: Path) -> None:
+def test_every_link_and_anchor_has_a_target(site: Path) -> None:
     pages = sorted(site.rglob("*.html"))
     assert len(pages) >= len(SOURCES)
     for page in pages:
-        if page.name == "404.html":  # its addresses begin at the root of a host
+        if page.name == "404.html":  # its links are absolute paths
             continue
         for link in parsed(page).xpath("//@href | //@src"):
             if re.match(r"[a-z]+:", link):
@@ -91,8 +91,8 @@ def test_nothing_is_loaded_from_another_host(site: Path) -> None:
         assert not re.search(r"(?:url\(|@import)\s*[\"']?(?:https?:)?//", sheet.read_text("utf-8")), sheet.name
 
 
-def test_the_generated_pages_hold_what_they_are_made_of(site: Path) -> None:
-    for name, said in {
+def test_the_generated_pages_have_their_content(site: Path) -> None:
+    for name, expected in {
         "tools.html": "read_artifact",
         "settings.html": "KEYHOLE_OAUTH_JWKS_URL",
         "errors.html": "quote_not_found",
@@ -102,22 +102,29 @@ def test_the_generated_pages_hold_what_they_are_made_of(site: Path) -> None:
         "changelog.html": "Unreleased",
         "index.html": "The three tools",
     }.items():
-        assert said in parsed(site / name).xpath("string(//article)"), name
+        assert expected in parsed(site / name).xpath("string(//article)"), name
 
 
-def test_no_tool_of_the_site_becomes_a_page(site: Path) -> None:
+def test_the_front_page_shows_the_picture_and_transcripts_wrap(site: Path) -> None:
+    (picture,) = parsed(site / "index.html").xpath("//article//img/@src")
+    assert (site / picture).read_bytes() == (DOCS / "shots" / "answer.svg").read_bytes()
+    styles = "".join(path.read_text("utf-8") for path in (site / "stylesheets").glob("*.css"))
+    assert "white-space: pre-wrap" in styles
+
+
+def test_the_scripts_of_docs_make_are_not_published(site: Path) -> None:
     assert not list(site.rglob("*.py"))
     assert not (site / "make").exists()
 
 
 @pytest.mark.parametrize("page", SOURCES, ids=lambda page: page.relative_to(ROOT).as_posix())
-def test_the_site_reads_a_page_as_other_readers_of_markdown_do(site: Path, page: Path) -> None:
-    """Python-Markdown and CommonMark differ in lists, tables and fences; what both read alike is written."""
-    name = ELSEWHERE.get(page) or page.relative_to(DOCS).with_suffix("").as_posix()
+def test_python_markdown_and_commonmark_parse_a_page_alike(site: Path, page: Path) -> None:
+    """They differ in some lists, tables and fences, which the pages must avoid."""
+    name = PAGES_OUTSIDE_DOCS.get(page) or page.relative_to(DOCS).with_suffix("").as_posix()
     (article,) = lxml.html.fromstring((site / f"{name}.html").read_bytes()).xpath("//article")
     markdown = MarkdownIt("commonmark").enable(["table", "strikethrough"])
     common = lxml.html.fromstring(markdown.render(page.read_text(encoding="utf-8")))
-    assert counted(article) == counted(common)
+    assert count_elements(article) == count_elements(common)
 
 
 LINKS = {
@@ -126,6 +133,7 @@ LINKS = {
     "[l](long-page.md)": "[l](long-page.md)",
     "[table](../../server/keyhole/errors.py)": "table (`server/keyhole/errors.py`)",
     "[`errors.py`](../../server/keyhole/errors.py)": "`errors.py`",
+    "![a picture](../shots/answer.svg)": "![a picture](../shots/answer.svg)",
     "[web](https://example.org/a.md)": "[web](https://example.org/a.md)",
     "[here](#there)": "[here](#there)",
     "```\n[a](../../SECURITY.md)\n```\n[b](../../README.md)": "```\n[a](../../SECURITY.md)\n```\n[b](../index.md)",
@@ -133,9 +141,9 @@ LINKS = {
 
 
 @pytest.mark.parametrize("link", LINKS)
-def test_a_link_of_the_repository_becomes_one_of_the_site_or_the_file_s_path(link: str) -> None:
-    assert hook.linked(link, "docs/cookbook/x.md", "cookbook/x.md") == LINKS[link]
+def test_a_repository_link_becomes_a_site_link_or_the_file_s_path(link: str) -> None:
+    assert hook.rewrite_links(link, "docs/cookbook/x.md", "cookbook/x.md") == LINKS[link]
 
 
-def counted(tree: lxml.html.HtmlElement) -> Counter[str]:
+def count_elements(tree: lxml.html.HtmlElement) -> Counter[str]:
     return Counter({tag: len(tree.xpath(f".//{tag}")) for tag in COUNTED})

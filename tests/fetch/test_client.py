@@ -25,7 +25,7 @@ from keyhole.errors import Code, KeyholeError
 from keyhole.fetch.base import ApiCall, ApiReply
 from keyhole.fetch.client import HttpFetcher
 from keyhole.records import Page
-from tests.support.loopback import PATIENCE, Call, Site, Talk, response, serve, unused_port
+from tests.support.loopback import PATIENCE, Call, Responder, Site, response, serve, unused_port
 
 AGENT = "Keyhole-Test/1.0"
 NOW = 1_700_000_000.0
@@ -71,7 +71,7 @@ def failure(*urls: str, **options: Any) -> KeyholeError:
     return caught.value
 
 
-def answers_with(data: bytes) -> Callable[[Site], Talk]:
+def answers_with(data: bytes) -> Callable[[Site], Responder]:
     """Return a server that answers every request with the same bytes and closes."""
     return lambda _: lambda call: call.send(data)
 
@@ -327,7 +327,7 @@ def test_a_redirect_without_a_location_is_reported_as_its_status() -> None:
 
 
 def test_the_body_of_a_redirect_is_not_read() -> None:
-    def talk(site: Site) -> Talk:
+    def talk(site: Site) -> Responder:
         def answer(call: Call) -> None:
             if call.path == "/next":
                 call.send(response(b"here"))
@@ -339,7 +339,7 @@ def test_the_body_of_a_redirect_is_not_read() -> None:
 
     with serve(talk) as site:
         assert fetch(site.url(), allow=(site.endpoint,)).body == b"here"
-        assert site.left.wait(PATIENCE)
+        assert site.client_left.wait(PATIENCE)
 
 
 # Statuses.
@@ -399,21 +399,21 @@ def test_a_body_beyond_the_cap_is_cut_and_the_page_is_marked() -> None:
 
 
 def test_a_body_that_never_ends_is_cut_at_the_cap_and_the_connection_closed() -> None:
-    def talk(site: Site) -> Talk:
+    def talk(site: Site) -> Responder:
         def answer(call: Call) -> None:
             call.send(b"HTTP/1.1 200 OK\r\n\r\n")
             try:
                 while True:
                     call.send(b"x" * 65_536)
             except OSError:
-                site.left.set()
+                site.client_left.set()
 
         return answer
 
     with serve(talk) as site:
         page = fetch(site.url(), allow=(site.endpoint,), max_bytes=200_000)
         assert (len(page.body), page.cut) == (200_000, True)
-        assert site.left.wait(PATIENCE)
+        assert site.client_left.wait(PATIENCE)
 
 
 @pytest.mark.parametrize(
@@ -645,11 +645,11 @@ def test_an_engine_on_loopback_that_is_not_configured_is_refused() -> None:
 # Cancellation.
 
 
-def silent(site: Site) -> Talk:
+def silent(site: Site) -> Responder:
     return site.hold
 
 
-def mid_headers(site: Site) -> Talk:
+def mid_headers(site: Site) -> Responder:
     def answer(call: Call) -> None:
         call.send(b"HTTP/1.1 200 OK\r\nContent-Type: text/")
         site.hold(call)
@@ -657,7 +657,7 @@ def mid_headers(site: Site) -> Talk:
     return answer
 
 
-def mid_body(site: Site) -> Talk:
+def mid_body(site: Site) -> Responder:
     def answer(call: Call) -> None:
         call.send(response(b"a beginning", Content_Length="1000"))
         site.hold(call)
@@ -666,17 +666,17 @@ def mid_body(site: Site) -> Talk:
 
 
 @pytest.mark.parametrize("talk", [silent, mid_headers, mid_body])
-def test_a_cancelled_fetch_closes_its_connection_within_100_milliseconds(talk: Callable[[Site], Talk]) -> None:
+def test_a_cancelled_fetch_closes_its_connection_within_100_milliseconds(talk: Callable[[Site], Responder]) -> None:
     async def cancel_once(site: Site) -> float:
         async with HttpFetcher(Config(allow_private=frozenset({site.endpoint})), AGENT) as fetcher:
             task = asyncio.create_task(fetcher.fetch(site.url()))
-            assert await asyncio.to_thread(site.heard.wait, PATIENCE)
+            assert await asyncio.to_thread(site.request_received.wait, PATIENCE)
             started = time.monotonic()
             task.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await task
-            assert await asyncio.to_thread(site.left.wait, PATIENCE)
-            return site.left_at - started
+            assert await asyncio.to_thread(site.client_left.wait, PATIENCE)
+            return site.client_left_at - started
 
     # The best of three runs, since other programs may use the processor.
     delays = []
@@ -695,7 +695,7 @@ def test_a_fetch_that_times_out_closes_its_connection() -> None:
 
     with serve(silent) as site:
         asyncio.run(run(site))
-        assert site.left.wait(PATIENCE)
+        assert site.client_left.wait(PATIENCE)
 
 
 def test_many_pages_are_fetched_at_once() -> None:

@@ -19,7 +19,7 @@ from keyhole.fetch.client import HttpFetcher
 from keyhole.fetch.host_limits import MAX_HOSTS, MAX_PER_HOST, MAX_WAIT, HostLimits, parse_retry_after
 from keyhole.records import Page
 from tests.support.fakes import Clock
-from tests.support.loopback import PATIENCE, Call, Site, Talk, response, serve, unused_port
+from tests.support.loopback import PATIENCE, Call, Responder, Site, response, serve, unused_port
 
 NOW = 1_700_000_000.0
 SLOW = "429 Too Many Requests"
@@ -58,7 +58,7 @@ async def failure(awaitable: Awaitable[object]) -> KeyholeError:
     return caught.value
 
 
-def in_turn(*answers: bytes) -> Callable[[Site], Talk]:
+def in_turn(*answers: bytes) -> Callable[[Site], Responder]:
     """Return a server that gives the answers in order and repeats the last; an empty one resets the connection."""
     left = list(answers)
 
@@ -155,9 +155,9 @@ def test_the_waits_of_a_limited_number_of_hosts_are_remembered() -> None:
     async def main() -> None:
         host_limits = HostLimits(Clock())
         for n in range(MAX_HOSTS + 1):
-            await host_limits.pause(f"host{n}.example", 60)
-        await host_limits.check("host0.example")
-        assert (await failure(host_limits.check("host1.example"))).code is Code.RATE_LIMITED
+            await host_limits.record_wait(f"host{n}.example", 60)
+        await host_limits.check_wait("host0.example")
+        assert (await failure(host_limits.check_wait("host1.example"))).code is Code.RATE_LIMITED
 
     asyncio.run(main())
 

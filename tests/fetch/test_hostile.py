@@ -18,7 +18,7 @@ from keyhole.fetch.byte_cap import MAX_HEAD
 from keyhole.fetch.client import FETCH_SHARE, HttpFetcher
 from keyhole.fetch.response_head import MAX_HEADER
 from keyhole.records import Page
-from tests.support.loopback import PATIENCE, Call, Site, Talk, response, serve
+from tests.support.loopback import PATIENCE, Call, Responder, Site, response, serve
 
 BODY = b"A page with enough words to be shown, even where what follows them never comes.\n"
 OK = b"HTTP/1.1 200 OK\r\n"
@@ -63,7 +63,7 @@ def drip(site: Site, call: Call, piece: bytes) -> None:
     with suppress(OSError):
         while not pace.wait(0.01):
             call.send(piece)
-    site.left.set()
+    site.client_left.set()
 
 
 # What is not HTTP.
@@ -291,14 +291,14 @@ def test_endless_interim_responses_are_read_up_to_a_limit(header: bytes) -> None
     piece = b"HTTP/1.1 103 Early Hints\r\n" + header + b"\r\n\r\n"
     sent = [0]
 
-    def talk(site: Site) -> Talk:
+    def talk(site: Site) -> Responder:
         def answer(call: Call) -> None:
             try:
                 while True:
                     call.send(piece)
                     sent[0] += len(piece)
             finally:
-                site.left.set()
+                site.client_left.set()
 
         return answer
 
@@ -306,7 +306,7 @@ def test_endless_interim_responses_are_read_up_to_a_limit(header: bytes) -> None
         with pytest.raises(KeyholeError) as caught:
             get(site)
         assert caught.value.code is Code.PROTOCOL_ERROR
-        assert site.left.wait(PATIENCE)
+        assert site.client_left.wait(PATIENCE)
     assert sent[0] < 30 * MAX_HEAD  # the rest was in the buffers of the two ends
 
 
@@ -366,14 +366,14 @@ def test_an_endlessly_slow_server_is_a_timeout(say: Callable[[Site, Call], None]
             get(site, timeout=DEADLINE)
         assert caught.value.code is Code.TIMEOUT
         assert time.monotonic() - started < DEADLINE + 1
-        assert site.left.wait(PATIENCE)
+        assert site.client_left.wait(PATIENCE)
 
 
 BEGINNINGS = (OK + b"\r\n" + BODY, response(BODY, Content_Length="100000"), chunked(CHUNK), chunked(b"fff\r\n" + BODY))
 
 
 def test_the_part_of_a_page_received_by_the_deadline_is_a_partial_page() -> None:
-    def talk(site: Site) -> Talk:
+    def talk(site: Site) -> Responder:
         def answer(call: Call) -> None:
             number = int(call.path[1:])
             call.send(BEGINNINGS[number // 2])
@@ -426,7 +426,7 @@ def test_a_tls_answer_to_an_http_request_is_a_protocol_error() -> None:
 
 
 def test_endlessly_slow_servers_do_not_delay_another_server() -> None:
-    def talk(site: Site) -> Talk:
+    def talk(site: Site) -> Responder:
         return lambda call: call.send(response(BODY)) if call.path == "/" else site.hold(call)
 
     async def run(site: Site) -> float:

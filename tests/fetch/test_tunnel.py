@@ -16,13 +16,13 @@ from keyhole.errors import Code, KeyholeError
 from keyhole.fetch.backend import CheckedBackend
 from keyhole.fetch.tunnel import MAX_HEAD, connect_through_proxy
 from tests.fetch.test_client import failure, fetch
-from tests.support.loopback import Call, Site, Talk, response, serve, unused_port
+from tests.support.loopback import Call, Responder, Site, response, serve, unused_port
 
 HOST = "site.example"
 PUBLIC = "93.184.216.34"
 
 
-def relay(to_port: int) -> Callable[[Site], Talk]:
+def relay(to_port: int) -> Callable[[Site], Responder]:
     """Return a proxy that connects every CONNECT to one loopback port, whatever its address."""
 
     def talk(call: Call) -> None:

@@ -1,4 +1,4 @@
-"""Every fenced block of the documentation with its place, its language and what is said about its being run. Pure."""
+"""Find the fenced code blocks of a Markdown page."""
 
 from __future__ import annotations
 
@@ -10,42 +10,42 @@ from typing import Final
 
 from markdown_it import MarkdownIt
 
-MARK: Final = re.compile(r"<!-- (not run|run by): (.+) -->")
-"""Stands before a block that is not run where it stands: why not, or which test does."""
+RUN_COMMENT: Final = re.compile(r"<!-- (not run|run by): (.+) -->")
+"""A comment before a block that the documentation tests do not run: the reason, or the test that runs it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """One fenced block."""
+    """A fenced block of a page."""
 
     page: Path
     line: int
     language: str
     text: str
     generated: bool
-    """Whether it stands between marks of a part that is made from the code."""
+    """True if the block is in a part that is generated from the code."""
     mark: str = ""
     reason: str = ""
 
     @property
-    def place(self) -> str:
-        """Where it stands, for a reader of a failure."""
+    def location(self) -> str:
+        """The file name and line of the block."""
         return f"{self.page.name}:{self.line}"
 
 
-def blocks(page: Path) -> Iterator[Block]:
-    """The blocks of one page, in order; indented ones too, which the house does not write."""
-    generated, said = False, None
+def iter_blocks(page: Path) -> Iterator[Block]:
+    """Yield the fenced and indented blocks of a page, in order."""
+    generated, comment = False, None
     for token in MarkdownIt("commonmark").parse(page.read_text(encoding="utf-8")):
         if token.type == "html_block":
-            said = MARK.search(token.content)
-            for mark in re.findall(r"<!-- (begin|end):", token.content):
-                generated = mark == "begin"
+            comment = RUN_COMMENT.search(token.content)
+            for boundary in re.findall(r"<!-- (begin|end):", token.content):
+                generated = boundary == "begin"
         elif token.type in {"fence", "code_block"}:
             line = token.map[0] + 1 if token.map else 0
-            mark, reason = said.groups() if said else ("", "")
+            mark, reason = comment.groups() if comment else ("", "")
             language = token.info.strip() or "none"
             yield Block(page, line, language, token.content, generated, mark, reason)
-            said = None
+            comment = None
         elif token.type.endswith("_open"):
-            said = None
+            comment = None

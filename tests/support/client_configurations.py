@@ -1,4 +1,4 @@
-"""Configuration files as people and programs write them, drawn at random: values, comments, commas and white space."""
+"""Hypothesis strategies for MCP clients' configuration files, with comments, trailing commas and varied white space."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ SCALARS = st.one_of(
 VALUES = st.recursive(
     SCALARS, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(NAMES, inner, max_size=3), max_leaves=6
 )
-REMARKS = st.sampled_from(["", "", "", '// a remark, { and } and " in it', "/* one */", "/* two, */ // three"])
+COMMENTS = st.sampled_from(["", "", "", '// a remark, { and } and " in it', "/* one */", "/* two, */ // three"])
 
 
 class Writer:
-    """Writes a value with what the draws say: indentation, remarks behind values and above keys, trailing commas."""
+    """Write a value as JSON with comments, in an indentation and comma style that Hypothesis draws."""
 
     def __init__(self, draw: Any) -> None:
         self._draw = draw
         self._unit = draw(st.sampled_from(["  ", "    ", "\t"]))
         self._newline = draw(st.sampled_from(["\n", "\r\n"]))
         self._trailing = draw(st.booleans())
-        self._remarks = draw(st.booleans())
+        self._has_comments = draw(st.booleans())
 
     def text(self, value: dict[str, Any]) -> str:
-        """The whole file."""
+        """Return the text of the file."""
         return self._object(value, 0) + str(self._draw(st.sampled_from(["", self._newline, self._newline * 2])))
 
     def _value(self, value: Any, depth: int) -> str:
@@ -41,19 +41,19 @@ class Writer:
         indent = self._newline + self._unit * (depth + 1)
         parts = ["{"]
         for number, (key, item) in enumerate(value.items(), 1):
-            above = self._remark()
+            above = self._comment()
             comma = "," if number < len(value) or self._trailing else ""
             parts += [indent + above if above else "", indent, json.dumps(key), ": ", self._value(item, depth + 1)]
-            parts += [comma, f" {behind}" if (behind := self._remark()) else ""]
+            parts += [comma, f" {behind}" if (behind := self._comment()) else ""]
         return "".join([*parts, self._newline, self._unit * depth, "}"]) if value else "{}"
 
-    def _remark(self) -> str:
-        return str(self._draw(REMARKS)) if self._remarks else ""
+    def _comment(self) -> str:
+        return str(self._draw(COMMENTS)) if self._has_comments else ""
 
 
 @st.composite
 def jsonc_files(draw: Any, place: str) -> tuple[str, dict[str, Any]]:
-    """A file with or without servers at `place`, and what it says."""
+    """Draw a JSON file, with or without servers under the key `place`, and its value."""
     values = draw(st.dictionaries(NAMES.filter(lambda name: name != place), VALUES, max_size=4))
     if draw(st.booleans()):
         servers = draw(st.dictionaries(NAMES.filter(lambda name: name != "keyhole"), st.fixed_dictionaries({
@@ -69,27 +69,27 @@ def jsonc_files(draw: Any, place: str) -> tuple[str, dict[str, Any]]:
 
 @st.composite
 def toml_files(draw: Any, place: str) -> str:
-    """A file of tables, other servers among them."""
+    """Draw a TOML file with tables under `place` and elsewhere."""
     import tomlkit
 
-    remark = st.sampled_from(["", "", "# a remark with [brackets]\n", "\n", "\n# above the next\n"])
+    comment = st.sampled_from(["", "", "# a remark with [brackets]\n", "\n", "\n# above the next\n"])
     names = st.lists(st.text("abcXYZ_-09", min_size=1, max_size=5), unique=True, max_size=4)
-    lines = [draw(remark)]
+    lines = [draw(comment)]
     for name in draw(names):
         lines += [
             f"{name} = {tomlkit.item(draw(WORDS)).as_string()}{draw(st.sampled_from(['', '  # why']))}\n",
-            draw(remark),
+            draw(comment),
         ]
     if draw(st.booleans()):
         lines += ["long = '''\n[mcp_servers.keyhole]\n# not a table\n'''\n"]
     heads = draw(st.permutations([f"[{place}.{name}]" for name in draw(names)] + ["[[things]]", "[other.deep]"]))
     for head in heads:
         lines += [
-            draw(remark),
+            draw(comment),
             f"{head}\n",
             'command = "run" # so\n',
             "args = [\n  'a', # one\n  'b',\n]\n",
-            draw(remark),
+            draw(comment),
         ]
     text = "".join(lines)
     text = text.rstrip("\n") if draw(st.booleans()) else text

@@ -1,6 +1,6 @@
-"""The command line over recorded pages: `keyhole …` as a reader of the documentation types it, and what it prints.
+"""Run `keyhole …` commands over recorded pages and return what they print.
 
-Everything is real but the network, which has the pages of `fixtures/` and no others."""
+The network is replaced by the pages of `fixtures/`; everything else is real."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ from keyhole.records import Page
 from tests.support.fakes import page
 from tests.support.product import SECRET
 
-ABOUT_OUTPUT = ("KEYHOLE_", "COLUMNS", "LINES", "NO_COLOR", "FORCE_COLOR", "TERM")
-"""What variables that say how to print begin with: what a page of the documentation shows depends on none of them."""
+OUTPUT_VARIABLES = ("KEYHOLE_", "COLUMNS", "LINES", "NO_COLOR", "FORCE_COLOR", "TERM")
+"""Prefixes of environment variables that change the output; the output in the documentation must not depend on them."""
 
 
 @contextmanager
 def recorded_network() -> Iterator[None]:
-    """Every page that is fetched in the block is a recorded one."""
-    is_valid_command = {each.url: each for each in recorded_pages().values()}
+    """Serve recorded pages instead of the network until the block ends."""
+    recorded = {each.url: each for each in recorded_pages().values()}
 
     async def fetch(_self: HttpFetcher, url: str, _options: FetchOptions = DEFAULT_OPTIONS) -> Page:
-        if url not in is_valid_command:
+        if url not in recorded:
             raise KeyholeError(Code.DNS_FAILURE, f"no such host: {url}")
-        return page(url, is_valid_command[url].body, content_type=is_valid_command[url].content_type)
+        return page(url, recorded[url].body, content_type=recorded[url].content_type)
 
     with patch.object(HttpFetcher, "fetch", fetch):
         yield
@@ -44,8 +44,10 @@ def recorded_network() -> Iterator[None]:
 
 @contextmanager
 def temporary_installation(columns: int = 0, *, colours: bool = False) -> Iterator[Path]:
-    """A home folder with a fixed secret, so that ids are always the same; a working folder with the pages as files.
-    `columns` and `colours`: of the terminal that stands there, if one does."""
+    """Yield a home folder with a fixed secret, so that ids are reproducible.
+
+    The working folder holds the pages as files. `columns` is the width of the terminal, 0 for none; `colours` makes it
+    a colour terminal."""
     with tempfile.TemporaryDirectory() as folder, recorded_network():
         home, work = Path(folder, "home"), Path(folder, "work")
         home.mkdir(mode=0o700)
@@ -53,7 +55,7 @@ def temporary_installation(columns: int = 0, *, colours: bool = False) -> Iterat
         (home / "secret").write_bytes(SECRET)
         for each in recorded_pages().values():
             (work / f"{each.name}.html").write_bytes(each.body)
-        settings = {name: value for name, value in os.environ.items() if not name.startswith(ABOUT_OUTPUT)}
+        settings = {name: value for name, value in os.environ.items() if not name.startswith(OUTPUT_VARIABLES)}
         settings |= {"HOME": folder, "XDG_CONFIG_HOME": folder, "COLUMNS": str(columns or 100)}
         settings |= {"FORCE_COLOR": "1", "TERM": "xterm-256color"} if colours else {"NO_COLOR": "1"}
         before = Path.cwd()
@@ -65,8 +67,8 @@ def temporary_installation(columns: int = 0, *, colours: bool = False) -> Iterat
             os.chdir(before)
 
 
-class Screen(io.StringIO):
-    """What a command takes for a terminal."""
+class FakeTerminal(io.StringIO):
+    """Standard output that commands treat as a terminal."""
 
     encoding = "utf-8"
 
@@ -75,11 +77,11 @@ class Screen(io.StringIO):
 
 
 def run_command(command: str) -> str:
-    """What one `keyhole …` line prints, its errors too; a line break at its end."""
+    """Run a `keyhole …` line; return what it prints, including its errors, with a final line break."""
     words = shlex.split(command, comments=True)
     assert words[0] == "keyhole", command
-    out = Screen() if "FORCE_COLOR" in os.environ else io.StringIO()
-    with redirect_stdout(out), redirect_stderr(io.StringIO() if isinstance(out, Screen) else out):
+    out = FakeTerminal() if "FORCE_COLOR" in os.environ else io.StringIO()
+    with redirect_stdout(out), redirect_stderr(io.StringIO() if isinstance(out, FakeTerminal) else out):
         try:
             main(words[1:])
         except SystemExit as stop:
@@ -88,20 +90,20 @@ def run_command(command: str) -> str:
 
 
 def capture_parser() -> argparse.ArgumentParser:
-    """The parser that `keyhole` reads its words with, as it makes it: taken when it begins to read them."""
-    taken: list[argparse.ArgumentParser] = []
+    """Return the argument parser of `keyhole`, intercepted when it starts to parse."""
+    parsers: list[argparse.ArgumentParser] = []
 
-    def take(parser: argparse.ArgumentParser, *_: object) -> NoReturn:
-        taken.append(parser)
+    def capture(parser: argparse.ArgumentParser, *_: object) -> NoReturn:
+        parsers.append(parser)
         raise SystemExit
 
-    with patch.object(argparse.ArgumentParser, "parse_args", take), suppress(SystemExit):
+    with patch.object(argparse.ArgumentParser, "parse_args", capture), suppress(SystemExit):
         main(["demo"])
-    return taken[0]
+    return parsers[0]
 
 
 def is_valid_command(command: str) -> bool:
-    """Whether the command line takes these words."""
+    """Return True if the command line accepts the command."""
     with redirect_stderr(io.StringIO()):
         try:
             capture_parser().parse_args(shlex.split(command, comments=True)[1:])

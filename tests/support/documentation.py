@@ -34,6 +34,8 @@ SHOTS = {
     "doctor": "A terminal: one line for each check, with the fix for each problem",
 }
 """The alternative text of each screenshot."""
+SHOT_FOLDERS = {"select": "../shots", "explain": "../shots", "doctor": "shots"}
+"""The folder of each screenshot, as the page that shows it links to it."""
 TESTED_ELSEWHERE = frozenset({"artifacts.md"})
 """Pages whose console blocks are run by a separate test, over its own artifacts."""
 
@@ -97,7 +99,7 @@ def benchmark_table(heading: str) -> str:
 
 def shot(name: str) -> str:
     """Return a link to a screenshot, or "" if docs/make/shots.py has not drawn it."""
-    return f"![{SHOTS[name]}](shots/{name}.svg)" if (DOCS / "shots" / f"{name}.svg").exists() else ""
+    return f"![{SHOTS[name]}]({SHOT_FOLDERS[name]}/{name}.svg)" if (DOCS / "shots" / f"{name}.svg").exists() else ""
 
 
 BLOCKS: dict[str, Callable[[], str]] = {

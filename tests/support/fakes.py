@@ -1,4 +1,4 @@
-"""Fakes by implementing the ports: a programmable network, engines, a store that fails, a clock that stands still."""
+"""Fake implementations of the ports: a programmable network, engines, a failing store, a clock moved by hand."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ class Hangs:
 
 
 HANGS: Final = Hangs()
-"""As a fake's answer: it never comes. The call must be cancelled or run out of time."""
+"""As the answer of a fake: the call never returns, so it must be cancelled or time out."""
 
 
 class Clock:
-    """Stands still until it is told to move."""
+    """A clock that only `advance` moves."""
 
     def __init__(self, now: float = 1_700_000_000.0) -> None:
         self.now = now
@@ -42,7 +42,7 @@ class Clock:
         return self.now
 
     def advance(self, seconds: float) -> None:
-        """Move on."""
+        """Move the clock forward."""
         self.now += seconds
 
 
@@ -55,7 +55,7 @@ def page(
     fetched_at: float = 1_700_000_000.0,
     cut: bool = False,
 ) -> Page:
-    """A page as the network would give it."""
+    """Return a page as a fetcher returns it."""
     return Page(
         requested_url=url,
         url=final_url or url,
@@ -77,7 +77,7 @@ def artifact(
     fetched_at: float = 1_700_000_000.0,
     cut: bool = False,
 ) -> Artifact:
-    """An artifact with every field filled in."""
+    """Return an artifact whose fields have plausible defaults."""
     return Artifact(
         id=id,
         url=url,
@@ -92,7 +92,7 @@ def artifact(
 
 
 class FakeFetcher:
-    """A network of given pages; every URL that was asked for is in `calls`, every call cut short in `cancelled`."""
+    """A network of the pages in `answers`. `calls` lists the requested URLs, `cancelled` those of cancelled calls."""
 
     def __init__(self, answers: Mapping[str, Page | Exception | Hangs] | None = None) -> None:
         self.answers = dict(answers or {})
@@ -124,8 +124,8 @@ class FakeFetcher:
         self.closed = True
 
 
-class InProcess:
-    """Extraction without processes; how often it was told that a page is coming is in `warmed`."""
+class InProcessExtractor:
+    """Extraction in a thread of this process. `warmed` counts the calls of `warm`."""
 
     def __init__(self) -> None:
         self.warmed = 0
@@ -144,7 +144,7 @@ class InProcess:
 
 
 class FakeEngine:
-    """An engine with one answer; the requests it got are in `requests`."""
+    """An engine that always returns `answer`. `requests` lists the requests it received."""
 
     def __init__(
         self,
@@ -178,7 +178,7 @@ class FakeEngine:
 
 
 class BrokenStore:
-    """A store whose medium fails, whatever is asked of it; `calls` names what was."""
+    """A store whose every method fails with `store_unavailable`. `calls` lists the methods called."""
 
     def __init__(self) -> None:
         self.calls: list[str] = []
@@ -242,11 +242,11 @@ class BrokenStore:
         raise KeyholeError(Code.STORE_UNAVAILABLE, "the fake medium failed")
 
 
-# The type checker compares each fake with the port that it stands for.
+# The type checker compares each fake with its port.
 _PORTS: tuple[type[Fetcher], type[Api], type[Engine], type[Store], type[Extractor]] = (
     FakeFetcher,
     FakeFetcher,
     FakeEngine,
     BrokenStore,
-    InProcess,
+    InProcessExtractor,
 )

@@ -1,4 +1,4 @@
-"""Readers that do in a worker what a hostile page would make a parser do. Only tests pass them to a pool."""
+"""Extraction functions that misbehave in a worker as a hostile page could make a parser misbehave."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One installation in a folder of its own, and what `keyhole artifacts` says about it."""
+"""An installation of Keyhole in its own folder, and `keyhole artifacts` run on it."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from tests.support.fakes import artifact
 
 
 class Installation:
-    """An installation and its terminal."""
+    """A home folder of Keyhole. `capsys` captures what its commands print."""
 
     def __init__(self, home: Path, capsys: pytest.CaptureFixture[str]) -> None:
         self.home = home
         self._capsys = capsys
 
     def run(self, *words: str) -> tuple[int, str, str]:
-        """The exit code of `keyhole artifacts …`, what it printed and what it said on stderr."""
+        """Run `keyhole artifacts …`; return its exit code, standard output and standard error."""
         self._capsys.readouterr()
         with pytest.MonkeyPatch.context() as patch:
             patch.setenv("KEYHOLE_HOME", str(self.home))
@@ -39,16 +39,16 @@ class Installation:
         return code, *self._capsys.readouterr()
 
     def facts(self, *words: str) -> Any:
-        """What `keyhole artifacts … --json` printed."""
+        """Return the value that `keyhole artifacts … --json` printed."""
         return json.loads(self.run(*words, "--json")[1])
 
     def ids(self) -> list[str]:
-        """What is listed."""
+        """Return the ids of the artifacts listed."""
         return [row["id"] for row in self.facts("list")]
 
     @contextmanager
     def store(self, tenant: str = LOCAL) -> Iterator[tuple[Store, bytes]]:
-        """The real store of this installation and its secret."""
+        """Open the store of this installation; yield it with the secret."""
         stores = open_stores(Config(home=self.home))
         try:
             yield stores.for_tenant(tenant)
@@ -56,7 +56,7 @@ class Installation:
             stores.close()
 
     def keep(self, text: str, url: str = "https://example.org/page", tenant: str = LOCAL, **fields: Any) -> Artifact:
-        """An artifact of this text, kept as a fetched page is."""
+        """Store an artifact of this text as for a fetched page, and return it."""
         with self.store(tenant) as (store, secret):
             made = replace(artifact(artifact_id(secret, url, text), text, url=url), **fields)
             store.put(made, index_words(made.title, made.text))

@@ -1,4 +1,4 @@
-"""A real server on loopback, from raw sockets: it says the exact bytes a test wants said and keeps what it heard."""
+"""A server on loopback, built on raw sockets: it sends the exact bytes a test gives and records the requests."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from dataclasses import dataclass, field
 from threading import Event, Thread
 
 PATIENCE = 10.0
-"""Seconds after which a test that waits for the other side gives up; never reached when all is well."""
+"""Seconds that a test waits for the other side before it fails. A passing test never waits that long."""
 
 
 @dataclass(slots=True)
 class Call:
-    """One connection of a client, its request read."""
+    """A client's connection and the request that was read from it."""
 
     head: bytes
     connection: socket.socket
@@ -25,7 +25,7 @@ class Call:
 
     @property
     def path(self) -> str:
-        """The request target as it came over the wire."""
+        """The request target, as received."""
         return self.head.split(b" ", 2)[1].decode("ascii")
 
     @property
@@ -40,47 +40,47 @@ class Call:
         return self.head.split(b" ", 1)[0].decode("ascii")
 
     def send(self, data: bytes) -> None:
-        """Say these bytes."""
+        """Send bytes to the client."""
         self.connection.sendall(data)
 
 
-Talk = Callable[[Call], None]
-"""What the server does with one request; the connection is closed when it returns."""
+Responder = Callable[[Call], None]
+"""Answers one request. The connection is closed when the function returns."""
 
 
 @dataclass(slots=True)
 class Site:
-    """A running server and what it saw."""
+    """A running server and the requests it received."""
 
     port: int = 0
     connections: int = 0
     calls: list[Call] = field(default_factory=list)
-    heard: Event = field(default_factory=Event)
-    """Set once a connection is open and, without TLS, its request has come."""
-    left: Event = field(default_factory=Event)
-    """Set once a client has closed its side of a connection that was held open."""
-    left_at: float = 0.0
+    request_received: Event = field(default_factory=Event)
+    """Set when a request has been read."""
+    client_left: Event = field(default_factory=Event)
+    """Set when a client has closed a connection that the server held open."""
+    client_left_at: float = 0.0
 
     @property
     def endpoint(self) -> str:
-        """`host:port` as the allow-list takes it."""
+        """`host:port`, as KEYHOLE_ALLOW_PRIVATE accepts it."""
         return f"127.0.0.1:{self.port}"
 
     def url(self, path: str = "/", scheme: str = "http") -> str:
-        """An address on this server."""
+        """Return the URL of a path on this server."""
         return f"{scheme}://{self.endpoint}{path}"
 
     def hold(self, call: Call) -> None:
-        """Say no more, and note when the client goes away."""
+        """Send nothing more, and record when the client closes the connection."""
         with suppress(OSError):
             while call.connection.recv(4_096):
                 pass
-        self.left_at = time.monotonic()
-        self.left.set()
+        self.client_left_at = time.monotonic()
+        self.client_left.set()
 
 
 def response(body: bytes = b"", status: str = "200 OK", **headers: str) -> bytes:
-    """The bytes of a response; a header's underscores are hyphens. Content-Length is right unless given."""
+    """Return the bytes of a response. Underscores in header names become hyphens; Content-Length is set if absent."""
     named = {name.replace("_", "-"): value for name, value in headers.items()}
     lengths = {} if {"Content-Length", "Transfer-Encoding"} & set(named) else {"Content-Length": str(len(body))}
     lines = [f"HTTP/1.1 {status}", *(f"{name}: {value}" for name, value in {**lengths, **named}.items()), "", ""]
@@ -88,15 +88,17 @@ def response(body: bytes = b"", status: str = "200 OK", **headers: str) -> bytes
 
 
 @contextmanager
-def serve(answers: Mapping[str, bytes] | Callable[[Site], Talk], tls: ssl.SSLContext | None = None) -> Iterator[Site]:
-    """Serve bytes by path, or whatever a talk does, until the block ends."""
+def serve(
+    answers: Mapping[str, bytes] | Callable[[Site], Responder], tls: ssl.SSLContext | None = None
+) -> Iterator[Site]:
+    """Run a server until the block ends. `answers` maps paths to responses, or returns the responder of a site."""
     site = Site()
     talk = _table(answers) if isinstance(answers, Mapping) else answers(site)
 
     class Handler(socketserver.BaseRequestHandler):
         def handle(self) -> None:
             site.connections += 1
-            # A client that goes away, or refuses the handshake, is what some tests are about.
+            # In some tests the client disconnects or refuses the handshake.
             with suppress(OSError):
                 connection = tls.wrap_socket(self.request, server_side=True) if tls else self.request
                 with connection:
@@ -105,7 +107,7 @@ def serve(answers: Mapping[str, bytes] | Callable[[Site], Talk], tls: ssl.SSLCon
                         call = Call(head, connection)
                         call.body = _read_body(connection, body, int(call.headers.get("content-length", 0)))
                         site.calls.append(call)
-                        site.heard.set()
+                        site.request_received.set()
                         talk(call)
 
     class Server(socketserver.ThreadingTCPServer):
@@ -124,14 +126,14 @@ def serve(answers: Mapping[str, bytes] | Callable[[Site], Talk], tls: ssl.SSLCon
 
 
 def unused_port() -> int:
-    """A loopback port on which nothing listens."""
+    """Return a loopback port on which nothing listens."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]
         return port
 
 
-def _table(answers: Mapping[str, bytes]) -> Talk:
+def _table(answers: Mapping[str, bytes]) -> Responder:
     def talk(call: Call) -> None:
         call.send(answers.get(call.path, response(b"not here", "404 Not Found")))
 

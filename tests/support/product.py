@@ -1,4 +1,4 @@
-"""The whole product over fakes: everything real but the network, the disk and the clock."""
+"""Build the product over fakes of the network, the disk and the clock."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from keyhole.store.base import Store
 from keyhole.store.memory import MemoryStore
 from keyhole.websearch.base import Engine
 from keyhole.websearch.panel import Panel
-from tests.support.fakes import Clock, FakeFetcher, InProcess
+from tests.support.fakes import Clock, FakeFetcher, InProcessExtractor
 
 SECRET = b"0" * 32
-"""Fixed, so that ids and marks are the same in every run."""
+"""Fixed, so that artifact ids and boundary marks are the same in every run."""
 
 
 def retrieval(
@@ -29,9 +29,9 @@ def retrieval(
     extractor: Extractor | None = None,
     reranker: PassageReranker | None = None,
 ) -> Retrieval:
-    """A product that finds `answers` on the network (see FakeFetcher) and keeps artifacts in memory."""
+    """Return a product that fetches `answers` (see FakeFetcher) and stores artifacts in memory."""
     clock = clock or Clock()
     fetcher, store = FakeFetcher(answers), store or MemoryStore(clock)
     return Retrieval(
-        config or Config(), fetcher, store, Panel(engines), SECRET, clock, extractor or InProcess(), reranker
+        config or Config(), fetcher, store, Panel(engines), SECRET, clock, extractor or InProcessExtractor(), reranker
     )

@@ -1,4 +1,4 @@
-"""The reference as Markdown, made from the code: tools, settings, errors and commands. Never prose, never examples."""
+"""Generate the reference as Markdown tables: tools, settings, errors, warnings, clients and commands."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ GROUPS: Final = {
     "stateless": "A hosted server",
     "metrics_token": "Metrics and logs",
 }
-"""Each group begins with this setting in the table of the code, so that a new one falls into the group it stands in."""
+"""The title of each group of settings, by the first setting of the group in SETTINGS."""
 
-ELSEWHERE: Final = {"home": "Store"}
-"""Settings that stand apart from their group."""
+GROUP_OF: Final = {"home": "Store"}
+"""The group of settings that are not listed with their group."""
 
-CHOSEN: Final = (
+README_SETTINGS: Final = (
     "max_chars",
     "context_tokens",
     "searxng_url",
@@ -45,16 +45,15 @@ CHOSEN: Final = (
     "proxy",
     "home",
 )
-"""The ten of the README: those that a first week needs. What the model may take, whom to ask, what may be reached, and
-where it is kept; the others bound what has a bound already, or are an operator's."""
+"""The ten settings of the README, those that a new user needs: budgets, engines, network access and the store."""
 
 
 TOOL_OF: Final = {"keyhole fetch": "web_fetch", "keyhole search": "search", "keyhole read": "read_artifact"}
-"""Commands that are a tool's call: what they say nothing of, the tool says."""
+"""The tool that a command calls. Arguments without a help text of their own take the tool's description."""
 
 
 def tools() -> str:
-    """Each tool with its description and arguments."""
+    """Return each tool with its description and arguments."""
     parts = []
     for tool in tool_list():
         rows = ["| argument | what |", "| --- | --- |"]
@@ -66,7 +65,7 @@ def tools() -> str:
 
 
 def tools_in_brief() -> str:
-    """Each tool with the beginning of its description and its arguments' names."""
+    """Return a table of the tools: the first sentence of each description and the arguments' names."""
     rows = ["| tool | what | arguments |", "| --- | --- | --- |"]
     for tool in tool_list():
         first = (tool.description or "").split(". ")[0]
@@ -76,23 +75,23 @@ def tools_in_brief() -> str:
 
 
 def settings() -> str:
-    """Every setting with its default, in groups."""
+    """Return every setting with its default, in groups."""
     groups: dict[str, list[Setting]] = {title: [] for title in GROUPS.values()}
     title = next(iter(groups))
     for setting in SETTINGS:
         title = GROUPS.get(setting.field, title)
-        groups[ELSEWHERE.get(setting.field, title)].append(setting)
+        groups[GROUP_OF.get(setting.field, title)].append(setting)
     return "\n\n".join(f"## {title}\n\n{_setting_rows(rows)}" for title, rows in groups.items())
 
 
-def chosen_settings() -> str:
-    """The settings of the README."""
+def readme_settings() -> str:
+    """Return the settings of the README."""
     table = {setting.field: setting for setting in SETTINGS}
-    return _setting_rows(table[name] for name in CHOSEN)
+    return _setting_rows(table[name] for name in README_SETTINGS)
 
 
 def _setting_rows(rows: Iterable[Setting]) -> str:
-    """A table of settings."""
+    """Return a table of settings."""
     head = ["| variable | unit | default | what for |", "| --- | --- | --- | --- |"]
     default = Config()
     return "\n".join(
@@ -117,21 +116,21 @@ def _default(value: object) -> str:
 
 
 def errors() -> str:
-    """Every error code."""
+    """Return a table of the error codes."""
     rows = ["| code | retry helps | next step |", "| --- | --- | --- |"]
     rows += [f"| `{code}` | {'yes' if rule.retry else 'no'} | {rule.next_step} |" for code, rule in RULES.items()]
     return "\n".join(rows)
 
 
 def warnings() -> str:
-    """Every warning, in the words in which a result says it."""
+    """Return a table of the warnings and their texts."""
     return "\n".join(
         ["| warning | what a result says |", "| --- | --- |", *(f"| `{c}` | {w} |" for c, w in WARNINGS.items())]
     )
 
 
 def clients() -> str:
-    """Every client that is known, with what it lets through, what it gets unasked, and where that is from."""
+    """Return a table of the known clients: output limit, default budget, timeout, and the source of these figures."""
     head = ["| client | lets through | unasked it gets | waits for a call | from |", "| --- | --- | ---: | --- | --- |"]
     return "\n".join(head + [_client(host) for host in CLIENT_LIMITS])
 
@@ -147,62 +146,63 @@ def _client(host: ClientLimits) -> str:
 
 
 def commands() -> str:
-    """Every command of `keyhole` with its arguments."""
-    return "\n\n".join(_command(name, help, parser) for name, help, parser in verbs(capture_parser()))
+    """Return every command of `keyhole` with its arguments."""
+    return "\n\n".join(_command(name, help, parser) for name, help, parser in iter_commands(capture_parser()))
 
 
-def _described(command: str) -> dict[str, str]:
-    """What the tool that a command stands for says of its arguments."""
+def _tool_arguments(command: str) -> dict[str, str]:
+    """Return the descriptions of the arguments of the tool that a command calls."""
     known = {tool.name: tool.input_schema["properties"] for tool in tool_list()}
     return {name: str(schema["description"]) for name, schema in known.get(TOOL_OF.get(command, ""), {}).items()}
 
 
-def verbs(
+def iter_commands(
     parser: argparse.ArgumentParser, before: str = "keyhole"
 ) -> Iterator[tuple[str, str, argparse.ArgumentParser]]:
-    """Every command below a parser that takes no further one: its words, its line of help, its parser."""
+    """Yield each command that has no subcommand: its words, its help text and its parser."""
     for action in parser._actions:
         if not isinstance(action, argparse._SubParsersAction):
             continue
         helps = {choice.dest: choice.help or "" for choice in action._choices_actions}
         for name, below in action.choices.items():
-            deeper = list(verbs(below, f"{before} {name}"))
+            deeper = list(iter_commands(below, f"{before} {name}"))
             yield from deeper or [(f"{before} {name}", helps.get(name, ""), below)]
 
 
 def _command(name: str, help: str, parser: argparse.ArgumentParser) -> str:
     actions = [action for action in parser._actions if action.help != argparse.SUPPRESS and action.dest != "help"]
-    told = _described(name)
+    descriptions = _tool_arguments(name)
     rows = [
         "| argument | what |",
         "| --- | --- |",
-        *(f"| {_shape(action)} | {_meaning(action, told)} |" for action in actions),
+        *(f"| {_argument_syntax(action)} | {_argument_help(action, descriptions)} |" for action in actions),
     ]
-    said = help[:1].upper() + help[1:]
-    return f"## `{name}`\n\n{said}.\n\n" + "\n".join(rows if actions else ["It takes no arguments."])
+    summary = help[:1].upper() + help[1:]
+    return f"## `{name}`\n\n{summary}.\n\n" + "\n".join(rows if actions else ["It takes no arguments."])
 
 
-def _shape(action: argparse.Action) -> str:
-    """How an argument is written."""
+def _argument_syntax(action: argparse.Action) -> str:
+    """Return an argument's options and value as code."""
     value = "" if action.nargs == 0 else _value(action)
     names = ", ".join(f"`{option}`" for option in action.option_strings)
     return f"{names} {value}".strip()
 
 
 def _value(action: argparse.Action) -> str:
-    named: Any = action.metavar or action.dest
-    shown = named if isinstance(named, str) else " ".join(named)
-    return f"`{(shown if not action.option_strings else shown.upper()).replace('|', ' or ')}`"
+    metavar: Any = action.metavar or action.dest
+    name = metavar if isinstance(metavar, str) else " ".join(metavar)
+    return f"`{(name if not action.option_strings else name.upper()).replace('|', ' or ')}`"
 
 
-def _meaning(action: argparse.Action, told: dict[str, str]) -> str:
-    words = (action.help or told.get(action.dest, "")).replace("%(default)s", str(action.default)).replace("|", " or ")
+def _argument_help(action: argparse.Action, descriptions: dict[str, str]) -> str:
+    help = action.help or descriptions.get(action.dest, "")
+    help = help.replace("%(default)s", str(action.default)).replace("|", " or ")
     choices = ", ".join(f"`{choice}`" for choice in action.choices) if action.choices else ""
-    return "; ".join(part for part in (words, choices and f"one of {choices}") if part)
+    return "; ".join(part for part in (help, choices and f"one of {choices}") if part)
 
 
 def registrations() -> str:
-    """Each client that `keyhole install` knows, with its files."""
+    """Return a table of the clients that `keyhole install` knows, with their configuration files."""
     rows = [
         "| client | the user's file | a folder's file | takes an address | source |",
         "| --- | --- | --- | --- | --- |",
@@ -213,8 +213,7 @@ def registrations() -> str:
 def _registration(client: Client) -> str:
     machine = Machine("linux", Path("~"), Path(), {})
     project = f"`{client.project}`" if client.project else ""
-    cells = (
-        f"`{client.name}`", f"`{client.user_paths(machine)[0].as_posix()}`", project, "yes" if client.shape.url else "no",
-        f"[{client.title}]({client.source})",
-    )  # fmt: skip
+    path = f"`{client.user_paths(machine)[0].as_posix()}`"
+    takes_url = "yes" if client.shape.url else "no"
+    cells = (f"`{client.name}`", path, project, takes_url, f"[{client.title}]({client.source})")
     return f"| {' | '.join(cells)} |"

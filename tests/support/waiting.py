@@ -1,4 +1,4 @@
-"""Waiting for what others do in their own time, and no longer than a test may take."""
+"""Poll until a condition holds, for at most PATIENCE seconds."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from collections.abc import Awaitable, Callable
 from tests.support.loopback import PATIENCE
 
 
-async def until(true: Callable[[], Awaitable[bool]]) -> None:
-    """Ask again until it is so. Fails where that never happens."""
+async def wait_for_async(condition: Callable[[], Awaitable[bool]]) -> None:
+    """Wait until the condition holds. Raises TimeoutError after PATIENCE seconds."""
     async with asyncio.timeout(PATIENCE):
-        while not await true():  # noqa: ASYNC110 - no event tells of other processes
+        while not await condition():  # noqa: ASYNC110 - other processes set no event
             await asyncio.sleep(0.005)
 
 
-def wait_for(true: Callable[[], object], every: float = 0.01) -> None:
-    """The same without an event loop: looked at every so many seconds."""
-    until = time.monotonic() + PATIENCE
-    while not true():
-        assert time.monotonic() < until, "it never came true"
-        time.sleep(every)  # what other processes do is told to nobody
+def wait_for(condition: Callable[[], object], every: float = 0.01) -> None:
+    """Check the condition `every` so many seconds until it holds. Fails after PATIENCE seconds."""
+    end = time.monotonic() + PATIENCE
+    while not condition():
+        assert time.monotonic() < end, "the condition never held"
+        time.sleep(every)  # polled, because other processes set no event

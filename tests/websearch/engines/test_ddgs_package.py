@@ -15,7 +15,7 @@ import keyhole
 from keyhole.errors import Code, KeyholeError
 from keyhole.records import Hit, SearchRequest
 from keyhole.websearch.engines.ddgs import KeylessEngine
-from tests.support.loopback import Site, Talk, response, serve, unused_port
+from tests.support.loopback import Responder, Site, response, serve, unused_port
 
 CHILD = f"""
 import sys
@@ -43,7 +43,7 @@ def engine(base: str) -> KeylessEngine:
 
 
 def search(answers: dict[str, bytes], kind: str = "web") -> tuple[tuple[Hit, ...], Site]:
-    def talk(site: Site) -> Talk:
+    def talk(site: Site) -> Responder:
         return lambda call: call.send(answers.get(call.path.strip("/").partition("?")[0], response(b"", "404 No")))
 
     with serve(talk) as site:
