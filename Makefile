@@ -1,4 +1,4 @@
-# `make demo` shows the main job, `make test` runs every check, `make docs` builds the site. Each installs what it needs.
+# `make demo` shows what Keyhole does, `make test` runs all checks, `make docs` builds the site. Each installs its needs.
 PYTHON ?= python3
 BIN := .venv/bin
 
@@ -17,7 +17,7 @@ docs: .venv/installed
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 	@echo "site/index.html"
 
-# Installed once; again only when the pins or the project file change. Hashes make the pins exact.
+# Runs again only when requirements.txt or pyproject.toml change. requirements.txt has hashes, so versions are exact.
 .venv/installed: requirements.txt pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Keyhole needs Python 3.11 or newer")'
 	$(PYTHON) -m venv .venv
@@ -25,7 +25,7 @@ docs: .venv/installed
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --no-index -e .
 	@touch $@
 
-# Pins for every supported Python and platform, without any index address.
+# Write requirements.txt for every supported Python and platform, without index URLs.
 lock:
 	uv pip compile --universal --generate-hashes --no-header --no-annotate --python-version 3.11 \
 		--extra dev --output-file requirements.txt pyproject.toml

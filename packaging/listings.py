@@ -1,7 +1,7 @@
-"""What catalogues say of Keyhole, made from the code: `python packaging/listings.py` writes both files anew.
+"""Generate the files that describe Keyhole to catalogues: `python packaging/listings.py` writes both.
 
-`server.json` is the entry in the MCP registry, `packaging/mcpb/manifest.json` the face of the bundle for desktop
-clients. A test compares them with what is made here. Nothing is built and nothing is published here.
+`server.json` is the entry in the MCP registry, `packaging/mcpb/manifest.json` the manifest of the bundle for desktop
+clients. A test checks that the files are up to date.
 """
 
 from __future__ import annotations
@@ -20,25 +20,25 @@ from keyhole.config.schema import SETTINGS, Setting  # noqa: E402
 from keyhole.serve.tools import tool_list  # noqa: E402
 
 OWNER: Final = "OWNER"
-"""Placeholder for the account that will hold the public repository. The registry lets only that account publish under
-the name; docs/packaging.md says where it stands and `tests/packaging/test_packaging.py` that it stands nowhere else."""
+"""Placeholder for the account that will own the public repository. Only that account may publish under NAME in the
+registry. docs/packaging.md lists the files with this placeholder; tests/packaging/test_packaging.py checks the list."""
 
 NAME: Final = f"io.github.{OWNER}/keyhole-reader"
 DISTRIBUTION: Final = "keyhole-reader"
 TITLE: Final = "Keyhole"
 DESCRIPTION: Final = "Bounded web retrieval: the passages that answer, the full text kept, the exact next call."
-"""At most 100 characters, which is all the registry takes."""
+"""At most 100 characters, the registry's limit."""
 
 SCHEMA: Final = "https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json"
 
-LISTED: Final = (
+REGISTRY_SETTINGS: Final = (
     *("home", "max_chars", "context_tokens", "searxng_url"),
     *("brave_key", "exa_key", "tavily_key", "serper_key", "mojeek_key"),
     *("allow_private", "allow_domains", "deny_domains", "robots", "proxy"),
 )
-"""Settings that one user over stdio may want, of all there are; the others are for those who host."""
+"""The settings for a single user over stdio; the other settings are for hosted servers."""
 
-ASKED: Final = {
+USER_SETTINGS: Final = {
     "searxng_url": "SearXNG address",
     "brave_key": "Brave Search key",
     "exa_key": "Exa key",
@@ -48,14 +48,14 @@ ASKED: Final = {
     "allow_private": "Private addresses that may be fetched",
     "allow_domains": "Only these domains",
 }
-"""What a desktop client asks when the bundle is installed, with the titles it shows. All may stay empty. Budgets are
-not asked: one that is set wins over the one that fits the client."""
+"""The optional settings that a desktop client asks for when it installs the bundle, with their titles. Budgets are not
+among them, because a budget that is set overrides the budget that fits the client."""
 
 FORMATS: Final = {"path": "filepath"}
 
 
 def registry() -> dict[str, Any]:
-    """The entry in the MCP registry."""
+    """Return the entry in the MCP registry."""
     package = {
         "registryType": "pypi",
         "registryBaseUrl": "https://pypi.org",
@@ -63,7 +63,7 @@ def registry() -> dict[str, Any]:
         "version": __version__,
         "runtimeHint": "uvx",
         "transport": {"type": "stdio"},
-        "environmentVariables": [_variable(setting) for setting in _settings(LISTED)],
+        "environmentVariables": [_variable(setting) for setting in _settings(REGISTRY_SETTINGS)],
     }
     return {
         "$schema": SCHEMA,
@@ -82,13 +82,13 @@ def _variable(setting: Setting) -> dict[str, Any]:
 
 
 def manifest() -> dict[str, Any]:
-    """The manifest of the bundle. Its client has uv make the environment that the bundle's pyproject.toml describes."""
+    """Return the manifest of the bundle. The client runs uv to install what the bundle's pyproject.toml lists."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    asked = _settings(tuple(ASKED))
+    settings = _settings(tuple(USER_SETTINGS))
     start = {
         "command": "uv",
         "args": ["run", "--directory", "${__dirname}", "server/main.py"],
-        "env": {setting.variable: f"${{user_config.{setting.field}}}" for setting in asked},
+        "env": {setting.variable: f"${{user_config.{setting.field}}}" for setting in settings},
     }
     return {
         "manifest_version": "0.4",
@@ -106,14 +106,14 @@ def manifest() -> dict[str, Any]:
             "platforms": ["darwin", "linux", "win32"],
             "runtimes": {"python": project["requires-python"]},
         },
-        "user_config": {setting.field: _question(setting) for setting in asked},
+        "user_config": {setting.field: _user_setting(setting) for setting in settings},
     }
 
 
-def _question(setting: Setting) -> dict[str, Any]:
-    # Without a default some clients hand on the name of the variable itself; an empty setting is one that is not set.
-    question = {"type": "string", "title": ASKED[setting.field], "description": _sentence(setting)}
-    return {**question, "required": False, "default": "", **({"sensitive": True} if setting.secret else {})}
+def _user_setting(setting: Setting) -> dict[str, Any]:
+    # Without a default, some clients pass the name of the variable as its value. Keyhole ignores an empty setting.
+    field = {"type": "string", "title": USER_SETTINGS[setting.field], "description": _sentence(setting)}
+    return {**field, "required": False, "default": "", **({"sensitive": True} if setting.secret else {})}
 
 
 def _settings(fields: tuple[str, ...]) -> list[Setting]:
@@ -128,11 +128,11 @@ def _sentence(setting: Setting) -> str:
 FILES: Final = {ROOT / "server.json": registry, ROOT / "packaging" / "mcpb" / "manifest.json": manifest}
 
 
-def rendered(facts: dict[str, Any]) -> str:
-    """The facts as they stand in a file."""
+def to_json(facts: dict[str, Any]) -> str:
+    """Return the text of the JSON file."""
     return json.dumps(facts, ensure_ascii=False, indent=2) + "\n"
 
 
 if __name__ == "__main__":
     for path, make in FILES.items():
-        path.write_text(rendered(make()), encoding="utf-8")
+        path.write_text(to_json(make()), encoding="utf-8")

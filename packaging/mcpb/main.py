@@ -1,4 +1,4 @@
-"""Where the bundle begins: Keyhole over stdio, from the folder beside this file."""
+"""Entry point of the bundle: run Keyhole over stdio from the folder beside this file."""
 
 from keyhole.cli.main import serve_main
 

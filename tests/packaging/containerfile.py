@@ -1,8 +1,8 @@
-"""Builds and runs what deploy/Containerfile says, without a container engine: `python tests/packaging/containerfile.py`.
+"""Run the steps of deploy/Containerfile without a container engine: `python tests/packaging/containerfile.py`.
 
-Its own RUN, COPY, ENV and CMD lines are taken from the file and carried out in a folder that stands for the image's
-root. The server runs as the image's user where this runs as root, with nothing writable but its home. What cannot be
-done so, layers and the base image, is not looked at. Needs the package index; takes about two minutes.
+Its RUN, COPY, ENV and CMD instructions are executed in a temporary folder in place of the image's root. If this process
+is root, the server runs as the image's user, who may write only to its home. Layers and the base image are not tested.
+Needs the package index; takes about two minutes.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ ROOT: Final = Path(__file__).resolve().parents[2]
 FILE: Final = ROOT / "deploy" / "Containerfile"
 PORT: Final = "8765"
 FOLDERS: Final = ("/opt/keyhole", "/var/lib/keyhole", "/wheels", "/build", "/src")
-"""Of the image: each is a folder under the one that stands for its root."""
+"""Folders of the image; each becomes a folder under the temporary root."""
 START: Final = 60.0
-"""Seconds for the server to answer."""
+"""Seconds for the server to start."""
 
 
 @dataclass(frozen=True, slots=True)
 class Instruction:
-    """One line of the file, continuations joined."""
+    """An instruction of the Containerfile, with continuation lines joined."""
 
     stage: int
     name: str
@@ -45,13 +45,13 @@ class Instruction:
 
     @property
     def words(self) -> list[str]:
-        """The value of an instruction in JSON form."""
+        """The words of an instruction in JSON form."""
         found: list[str] = json.loads(self.value)
         return found
 
 
-def instructions(text: str) -> list[Instruction]:
-    """What a Containerfile says, in its order; a stage begins with FROM."""
+def parse_instructions(text: str) -> list[Instruction]:
+    """Return the instructions of a Containerfile in order. Each FROM begins a stage."""
     text = re.sub(r"(?m)^\s*#.*\n", "", text)
     text = re.sub(r"\\\n\s*", "", text)
     found: list[Instruction] = []
@@ -62,13 +62,13 @@ def instructions(text: str) -> list[Instruction]:
     return found
 
 
-def last(found: Sequence[Instruction], name: str) -> Instruction:
-    """The last instruction of a name: the one that holds."""
+def last_instruction(found: Sequence[Instruction], name: str) -> Instruction:
+    """Return the last instruction of a name, which overrides earlier ones."""
     return next(one for one in reversed(found) if one.name == name)
 
 
-def placed(text: str, root: Path) -> str:
-    """A command of the image with its folders under another root, by the Python that runs this."""
+def relocate(text: str, root: Path) -> str:
+    """Return a command of the image with its folders under another root and this interpreter as Python."""
     for folder in FOLDERS:
         text = re.sub(rf"(?<![\w.]){folder}\b", f"{root}{folder}", text)
     text = re.sub(r"(?<![\w/.-])pip (?=download|--python)", f"{shlex.quote(sys.executable)} -m pip ", text)
@@ -76,8 +76,8 @@ def placed(text: str, root: Path) -> str:
 
 
 def main() -> int:
-    """Build and run; 0 when all of it went well."""
-    found = instructions(FILE.read_text(encoding="utf-8"))
+    """Build and run the image's steps. Return 0; failures raise."""
+    found = parse_instructions(FILE.read_text(encoding="utf-8"))
     with tempfile.TemporaryDirectory(prefix="keyhole-image-") as scratch:
         root = Path(scratch)
         root.chmod(0o755)
@@ -88,7 +88,7 @@ def main() -> int:
 
 
 def build(found: Sequence[Instruction], root: Path) -> None:
-    """Carry out the stage that builds."""
+    """Run the instructions of the build stage."""
     source = root / "src"
     source.mkdir()
     environment = {"PATH": os.environ["PATH"], "HOME": str(root), "LANG": "C.UTF-8"}
@@ -101,7 +101,7 @@ def build(found: Sequence[Instruction], root: Path) -> None:
             _copy(names, (source / target).resolve())
         elif one.name == "RUN":
             print(f"RUN {one.value}", flush=True)
-            subprocess.run(placed(one.value, root), shell=True, check=True, cwd=source, env=environment)  # noqa: S602
+            subprocess.run(relocate(one.value, root), shell=True, check=True, cwd=source, env=environment)  # noqa: S602
 
 
 def _copy(names: Sequence[str], target: Path) -> None:
@@ -113,13 +113,13 @@ def _copy(names: Sequence[str], target: Path) -> None:
 
 
 def check(found: Sequence[Instruction], root: Path) -> None:
-    """Run the server as the image does, ask for its health and its tools, and stop it."""
-    user = int(last(found, "USER").value.partition(":")[0])
+    """Run the server as the image does, check its health and its tools, and stop it."""
+    user = int(last_instruction(found, "USER").value.partition(":")[0])
     home = root / "var/lib/keyhole"
     home.mkdir(parents=True, mode=0o700)
     tokens = root / "tokens"
     before = _tree(root / "opt")
-    program = placed(last(found, "ENTRYPOINT").words[0], root)
+    program = relocate(last_instruction(found, "ENTRYPOINT").words[0], root)
     made = _run(
         [program, "tokens", "new", "alice", "--file", str(tokens)], {"KEYHOLE_CONFIG": "off", "KEYHOLE_HOME": str(home)}
     )
@@ -139,40 +139,41 @@ def check(found: Sequence[Instruction], root: Path) -> None:
         "KEYHOLE_ALLOWED_HOSTS": "127.0.0.1:*",
         "KEYHOLE_TOKENS_FILE": str(tokens),
     }
-    command = [*_as(user), program, *last(found, "CMD").words, "--port", str(port)]
+    command = [*_run_as(user), program, *last_instruction(found, "CMD").words, "--port", str(port)]
     with subprocess.Popen(command, env=environment, cwd=home) as server:
         try:
-            health = [placed(word, root).replace(PORT, str(port)) for word in _health(found)]
+            health = [relocate(word, root).replace(PORT, str(port)) for word in _health(found)]
             _wait_for(health, server)
             names = anyio.run(_tools, f"http://127.0.0.1:{port}/mcp", token)
             assert names == ["web_fetch", "search", "read_artifact"], names
-            server.send_signal(getattr(signal, last(found, "STOPSIGNAL").value))
+            server.send_signal(getattr(signal, last_instruction(found, "STOPSIGNAL").value))
             assert server.wait(timeout=30) == 0
         finally:
             server.kill()
-    assert _tree(root / "opt") == before, "the server wrote beside its own files"
+    assert _tree(root / "opt") == before, "the server wrote to /opt"
 
 
-def _as(user: int) -> list[str]:
-    """What runs a command as the image's user. It may read everything, since the interpreter that stands for the
-    image's may be in a folder of root's, and write nothing that is not its own."""
+def _run_as(user: int) -> list[str]:
+    """Return the command prefix that runs a program as the image's user, if this process is root.
+
+    The user may read every file, because the interpreter may be in a folder of root's, and write only its own."""
     if os.geteuid() != 0:
         return []
-    may = "-all,+dac_read_search"
-    who = [f"--reuid={user}", f"--regid={user}", "--clear-groups", "--no-new-privs"]
-    return ["setpriv", *who, f"--inh-caps={may}", f"--ambient-caps={may}"]
+    capabilities = "-all,+dac_read_search"
+    identity = [f"--reuid={user}", f"--regid={user}", "--clear-groups", "--no-new-privs"]
+    return ["setpriv", *identity, f"--inh-caps={capabilities}", f"--ambient-caps={capabilities}"]
 
 
 def _health(found: Sequence[Instruction]) -> list[str]:
-    command: list[str] = json.loads(last(found, "HEALTHCHECK").value.partition(" CMD ")[2])
+    command: list[str] = json.loads(last_instruction(found, "HEALTHCHECK").value.partition(" CMD ")[2])
     return command
 
 
 def _wait_for(health: Sequence[str], server: subprocess.Popen[bytes]) -> None:
-    until = time.monotonic() + START
+    end = time.monotonic() + START
     while subprocess.run(health, capture_output=True, check=False).returncode:
         assert server.poll() is None, f"the server ended with {server.returncode}"
-        assert time.monotonic() < until, "the server does not answer"
+        assert time.monotonic() < end, "the server does not answer"
         time.sleep(0.2)
 
 

@@ -1,6 +1,6 @@
-"""What stands in deploy/: linted, valid by its schemas, hardened, and set as this server takes it.
+"""The files of deploy/ pass linters and schemas, are hardened, and have settings that the server accepts.
 
-`tests/packaging/containerfile.py` builds and runs what the Containerfile says; test_deploy_proxy.py has a real nginx.
+`tests/packaging/containerfile.py` runs the steps of the Containerfile; test_deploy_proxy.py runs nginx.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import pytest
 
 from keyhole.config.config import Config, parse_config
 from keyhole.serve.http.limits.shared import link
-from tests.packaging.containerfile import FILE, Instruction, instructions, last
+from tests.packaging.containerfile import FILE, Instruction, last_instruction, parse_instructions
 from tests.support.documentation import ROOT
 
 yaml = pytest.importorskip("yaml", reason="PyYAML reads the manifests")
@@ -44,7 +44,7 @@ def pod() -> dict[str, Any]:
 
 
 def program(name: str) -> str:
-    """A tool beside this interpreter, or in PATH."""
+    """Return the path of a program beside this interpreter or in PATH; skip the test if there is none."""
     found = shutil.which(name, path=str(Path(sys.executable).parent)) or shutil.which(name)
     if not found:
         pytest.skip(f"{name} is not installed")
@@ -57,37 +57,37 @@ PIP = re.compile(r"\bpip (?:--python \S+ )?(?:install|download|wheel)\b")
 
 
 def image() -> list[Instruction]:
-    return instructions(FILE.read_text(encoding="utf-8"))
+    return parse_instructions(FILE.read_text(encoding="utf-8"))
 
 
-def test_the_containerfile_has_no_fault_that_a_linter_knows() -> None:
+def test_the_containerfile_passes_the_linter() -> None:
     run = subprocess.run([program("hadolint"), "--no-color", FILE], capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stdout
 
 
-def test_the_image_runs_as_a_user_with_a_number_and_checks_its_health_by_itself() -> None:
+def test_the_image_has_a_numeric_user_and_a_health_check() -> None:
     found = image()
-    assert last(found, "USER").value == "10001:10001"
-    assert last(found, "STOPSIGNAL").value == "SIGTERM"
-    assert "/healthz" in last(found, "HEALTHCHECK").value
-    assert "curl" not in last(found, "HEALTHCHECK").value
-    assert last(found, "ENTRYPOINT").words == ["/opt/keyhole/bin/keyhole"]
-    assert last(found, "CMD").words == ["serve", "--http", "--host", "0.0.0.0"]
+    assert last_instruction(found, "USER").value == "10001:10001"
+    assert last_instruction(found, "STOPSIGNAL").value == "SIGTERM"
+    assert "/healthz" in last_instruction(found, "HEALTHCHECK").value
+    assert "curl" not in last_instruction(found, "HEALTHCHECK").value
+    assert last_instruction(found, "ENTRYPOINT").words == ["/opt/keyhole/bin/keyhole"]
+    assert last_instruction(found, "CMD").words == ["serve", "--http", "--host", "0.0.0.0"]
 
 
-def test_whatever_pip_installs_in_the_image_is_pinned_with_hashes() -> None:
+def test_everything_that_pip_installs_in_the_image_is_pinned_with_hashes() -> None:
     commands = [part for one in image() if one.name == "RUN" for part in one.value.split("&&") if PIP.search(part)]
     assert len(commands) == 4
     for command in commands:
         assert "--require-hashes" in command or "--no-index" in command, command
 
 
-def test_nothing_but_what_is_copied_gets_into_the_build() -> None:
+def test_the_build_context_holds_only_the_copied_files() -> None:
     ignored = (ROOT / ".containerignore").read_text(encoding="utf-8")
     assert (ROOT / ".dockerignore").read_text(encoding="utf-8") == ignored
-    let_in = set(re.findall(r"(?m)^!(.+)$", ignored))
+    included = set(re.findall(r"(?m)^!(.+)$", ignored))
     copied = {name for one in image() if one.name == "COPY" and one.stage == 1 for name in one.value.split()[:-1]}
-    assert let_in == {name.removeprefix("./") for name in copied}
+    assert included == {name.removeprefix("./") for name in copied}
     assert all((ROOT / name).exists() for name in copied)
 
 
@@ -102,7 +102,7 @@ def test_the_compose_file_is_valid() -> None:
 
 
 @pytest.mark.parametrize("name", COMPOSE["services"])
-def test_every_service_is_held_to_what_it_needs(name: str) -> None:
+def test_every_service_is_unprivileged_and_has_limits(name: str) -> None:
     service = COMPOSE["services"][name]
     assert service["read_only"] is True
     assert service["cap_drop"] == ["ALL"]
@@ -111,7 +111,7 @@ def test_every_service_is_held_to_what_it_needs(name: str) -> None:
     assert service["cpus"]
 
 
-def test_no_secret_stands_in_an_environment_of_the_compose_file() -> None:
+def test_no_environment_of_the_compose_file_has_a_secret() -> None:
     for name, service in COMPOSE["services"].items():
         for variable, value in service.get("environment", {}).items():
             assert not re.search(r"PASSWORD$|SECRET|TOKEN$|_KEY$", variable), f"{name}: {variable}"
@@ -121,7 +121,7 @@ def test_no_secret_stands_in_an_environment_of_the_compose_file() -> None:
         assert f"deploy/{folder}/" in (ROOT / ".gitignore").read_text(encoding="utf-8")
 
 
-def test_secrets_reach_a_replica_from_files_and_its_arguments_as_they_are(tmp_path: Path) -> None:
+def test_a_replica_reads_secrets_from_files_and_gets_its_arguments_unchanged(tmp_path: Path) -> None:
     (tmp_path / "postgres_password").write_text("a b$c\n")
     (tmp_path / "metrics_token").write_text("m\n")
     service = COMPOSE["services"]["keyhole-1"]
@@ -135,28 +135,26 @@ def test_secrets_reach_a_replica_from_files_and_its_arguments_as_they_are(tmp_pa
     assert (run.returncode, run.stdout) == (1, "")
 
 
-def test_nobody_but_the_proxy_is_reached_from_outside_and_the_database_reaches_nobody() -> None:
+def test_only_the_proxy_has_ports_and_the_database_has_only_an_internal_network() -> None:
     assert [name for name, service in COMPOSE["services"].items() if service.get("ports")] == ["proxy"]
     assert COMPOSE["services"]["postgres"]["networks"] == ["store"]
     assert COMPOSE["networks"]["store"] == {"internal": True}
 
 
 def settings_of_compose() -> Config:
-    given = COMPOSE["services"]["keyhole-1"]["environment"]
+    environment = COMPOSE["services"]["keyhole-1"]["environment"]
     return parse_config(
-        {name: re.sub(r"\$\{KEYHOLE_NAME[^}]*\}", "mcp.example.com", value) for name, value in given.items()}
+        {name: re.sub(r"\$\{KEYHOLE_NAME[^}]*\}", "mcp.example.com", value) for name, value in environment.items()}
     )
 
 
 def settings_of_kubernetes() -> Config:
-    secret = manifest("Secret")["stringData"]
-    return parse_config(
-        {**manifest("ConfigMap")["data"], **{name: value for name, value in secret.items() if name.isupper()}}
-    )
+    secret = {name: value for name, value in manifest("Secret")["stringData"].items() if name.isupper()}
+    return parse_config({**manifest("ConfigMap")["data"], **secret})
 
 
 @pytest.mark.parametrize("settings", [settings_of_compose, settings_of_kubernetes])
-def test_replicas_are_set_as_the_server_takes_it_and_end_their_calls_before_they_are_killed(settings: Any) -> None:
+def test_replicas_have_valid_settings_and_time_to_finish_their_calls(settings: Any) -> None:
     config = settings()
     assert config.stateless
     assert config.allowed_hosts
@@ -178,17 +176,17 @@ def test_a_manifest_is_valid(document: dict[str, Any]) -> None:
     validate.validate(document, str(validate.latest_version()), strict=True)
 
 
-def test_pods_are_unprivileged_and_get_no_environment_that_they_did_not_ask_for() -> None:
+def test_pods_are_unprivileged_and_get_no_service_links() -> None:
     spec = pod()
     (container,) = spec["containers"]
     assert spec["securityContext"]["runAsNonRoot"] is True
-    assert str(spec["securityContext"]["runAsUser"]) == last(image(), "USER").value.partition(":")[0]
+    assert str(spec["securityContext"]["runAsUser"]) == last_instruction(image(), "USER").value.partition(":")[0]
     assert container["securityContext"] == {
         "allowPrivilegeEscalation": False, "readOnlyRootFilesystem": True, "capabilities": {"drop": ["ALL"]},
     }  # fmt: skip
     assert spec["automountServiceAccountToken"] is False
-    assert spec["enableServiceLinks"] is False  # KEYHOLE_PORT=tcp://… would be a setting that there is not
-    assert container["args"] == last(image(), "CMD").words
+    assert spec["enableServiceLinks"] is False  # else KEYHOLE_PORT=tcp://… would be an unknown setting
+    assert container["args"] == last_instruction(image(), "CMD").words
     assert {probe: container[probe]["httpGet"]["path"] for probe in ("livenessProbe", "readinessProbe")} == {
         "livenessProbe": "/healthz", "readinessProbe": "/readyz",
     }  # fmt: skip
@@ -202,7 +200,7 @@ def test_pods_are_unprivileged_and_get_no_environment_that_they_did_not_ask_for(
         "64:ff9b::a00:1", "2002:a00:1::", "2001::1",
     ],
 )  # fmt: skip
-def test_pods_reach_the_web_and_nothing_private(address: str) -> None:
+def test_pods_reach_public_addresses_but_not_private_ones(address: str) -> None:
     rules = manifest("NetworkPolicy")["spec"]["egress"]
     (web,) = (rule["to"] for rule in rules if {"protocol": "TCP", "port": 443} in rule["ports"])
     assert not any(within(address, place["ipBlock"]) for place in web)
@@ -211,34 +209,34 @@ def test_pods_reach_the_web_and_nothing_private(address: str) -> None:
 
 
 def within(address: str, block: dict[str, Any]) -> bool:
-    def held(network: str) -> bool:
+    def contains(network: str) -> bool:
         return ipaddress.ip_address(address) in ipaddress.ip_network(network)
 
-    return held(block["cidr"]) and not any(held(network) for network in block.get("except", []))
+    return contains(block["cidr"]) and not any(contains(network) for network in block.get("except", []))
 
 
-def test_connections_of_all_replicas_stay_below_what_postgresql_allows() -> None:
+def test_the_connections_of_all_replicas_stay_below_postgresql_s_limit() -> None:
     (scaler,) = (one for one in MANIFESTS if one["kind"] == "HorizontalPodAutoscaler")
     surge = manifest("Deployment")["spec"]["strategy"]["rollingUpdate"]["maxSurge"]
     each = settings_of_kubernetes().store_connections + 2 * link.CONNECTIONS  # the limits of tenants and of sites
-    assert (scaler["spec"]["maxReplicas"] + surge) * each <= 97  # of PostgreSQL's 100, three are its administrators'
+    assert (scaler["spec"]["maxReplicas"] + surge) * each <= 97  # PostgreSQL reserves 3 of 100 for superusers
 
 
-# What the documentation says of it.
+# The documentation.
 
 
-def test_the_page_on_hosting_names_files_and_settings_that_there_are() -> None:
+def test_the_hosting_page_names_existing_files_and_settings() -> None:
     text = (ROOT / "docs" / "hosting" / "hosting.md").read_text(encoding="utf-8")
     known = {f"KEYHOLE_{name.upper()}" for name in Config.__dataclass_fields__} | {
         "KEYHOLE_NAME",
         "KEYHOLE_PORT",
-    }  # compose's, and Kubernetes' own
+    }  # a variable of compose.yaml, and one that Kubernetes would set
     assert set(re.findall(r"KEYHOLE_[A-Z_]+", text)) <= known
     for path in re.findall(r"`((?:deploy|benchmarks|docs)/[\w./-]+)`", text):
         assert (ROOT / path).exists(), path
 
 
-def test_the_alerts_of_the_page_on_watching_are_rules_of_metrics_that_there_are() -> None:
+def test_the_alerts_of_the_monitoring_page_are_valid_and_use_existing_metrics() -> None:
     text = (ROOT / "docs" / "hosting" / "watching.md").read_text(encoding="utf-8")
     table = set(re.findall(r"`(keyhole_\w+)`", text))
     (block,) = (block for block in re.findall(r"```yaml\n(.*?)```", text, re.DOTALL) if "alert:" in block)

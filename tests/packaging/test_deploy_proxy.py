@@ -1,4 +1,4 @@
-"""deploy/nginx.conf as a real nginx carries it out, before two replicas that are none."""
+"""Run deploy/nginx.conf in nginx in front of fake replicas."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from benchmarks.server.load_test.servers import free_port, on_loopback, proxy
 from tests.support.documentation import ROOT
 
 NGINX = shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin")
-SCRATCH = "/tmp/"  # noqa: S108 - where the container may write
+SCRATCH = "/tmp/"  # noqa: S108 - the folder that the container may write to
 pytestmark = pytest.mark.skipif(NGINX is None, reason="nginx is not installed")
 
 Answer = Callable[[bytes, asyncio.StreamReader, asyncio.StreamWriter], Coroutine[Any, Any, None]]
@@ -28,10 +28,10 @@ Answer = Callable[[bytes, asyncio.StreamReader, asyncio.StreamWriter], Coroutine
 
 @contextmanager
 def upstream(answer: Answer) -> Iterator[tuple[int, list[bytes]]]:
-    """Something that listens where a replica would; its port, and the heads of the requests that it got."""
+    """Run a fake replica; yield its port and the list of the request heads that it received."""
     loop, heads = asyncio.new_event_loop(), list[bytes]()
 
-    async def one(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
             while head := await reader.readuntil(b"\r\n\r\n"):
                 heads.append(head)
@@ -42,19 +42,19 @@ def upstream(answer: Answer) -> Iterator[tuple[int, list[bytes]]]:
         finally:
             writer.close()
 
-    server = loop.run_until_complete(asyncio.start_server(one, "127.0.0.1", 0))
+    server = loop.run_until_complete(asyncio.start_server(handle, "127.0.0.1", 0))
     thread = threading.Thread(target=loop.run_forever)
     thread.start()
     try:
         yield server.sockets[0].getsockname()[1], heads
     finally:
-        asyncio.run_coroutine_threadsafe(_ended(server), loop).result(10)
+        asyncio.run_coroutine_threadsafe(_stop(server), loop).result(10)
         loop.call_soon_threadsafe(loop.stop)
         thread.join()
         loop.close()
 
 
-async def _ended(server: asyncio.Server) -> None:
+async def _stop(server: asyncio.Server) -> None:
     server.close()
     tasks = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
     for task in tasks:
@@ -62,15 +62,15 @@ async def _ended(server: asyncio.Server) -> None:
     await asyncio.gather(*tasks, return_exceptions=True)
 
 
-async def says_ok(_head: bytes, _reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+async def answer_ok(_head: bytes, _reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
     writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
 
 
-async def hangs_up(_head: bytes, _reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+async def abort(_head: bytes, _reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
     writer.transport.abort()
 
 
-def asked(port: int, method: str, path: str, body: bytes = b"", **headers: str) -> tuple[int, bytes]:
+def request(port: int, method: str, path: str, body: bytes = b"", **headers: str) -> tuple[int, bytes]:
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
     try:
         connection.request(method, path, body or None, headers)
@@ -80,12 +80,14 @@ def asked(port: int, method: str, path: str, body: bytes = b"", **headers: str) 
         connection.close()
 
 
-def test_only_what_clients_need_is_passed_on_with_the_host_they_said_and_their_own_address(tmp_path: Path) -> None:
-    with upstream(says_ok) as (replica, heads), proxy([replica], tmp_path) as (port, _):
+def test_only_public_paths_are_forwarded_with_the_host_and_the_address_of_the_client(tmp_path: Path) -> None:
+    with upstream(answer_ok) as (replica, heads), proxy([replica], tmp_path) as (port, _):
         headers = {"Host": "mcp.example.com", "X-Forwarded-For": "10.0.0.1", "Authorization": "Bearer x"}
-        assert asked(port, "POST", "/mcp", b"{}", **headers) == (200, b"ok")
-        assert asked(port, "GET", "/.well-known/oauth-protected-resource/mcp") == (200, b"ok")
-        assert [asked(port, "GET", path)[0] for path in ("/", "/metrics", "/healthz", "/readyz", "/mcp/x")] == [404] * 5
+        assert request(port, "POST", "/mcp", b"{}", **headers) == (200, b"ok")
+        assert request(port, "GET", "/.well-known/oauth-protected-resource/mcp") == (200, b"ok")
+        assert [request(port, "GET", path)[0] for path in ("/", "/metrics", "/healthz", "/readyz", "/mcp/x")] == [
+            404
+        ] * 5
     assert len(heads) == 2
     lines = heads[0].decode().lower().split("\r\n")
     assert "host: mcp.example.com" in lines
@@ -93,9 +95,9 @@ def test_only_what_clients_need_is_passed_on_with_the_host_they_said_and_their_o
     assert "authorization: bearer x" in lines
 
 
-def test_a_body_far_beyond_the_limit_does_not_reach_a_replica(tmp_path: Path) -> None:
+def test_a_body_above_the_limit_does_not_reach_a_replica(tmp_path: Path) -> None:
     with (
-        upstream(says_ok) as (replica, heads),
+        upstream(answer_ok) as (replica, heads),
         proxy([replica], tmp_path) as (port, _),
         socket.create_connection(("127.0.0.1", port), timeout=10) as client,
     ):
@@ -104,42 +106,42 @@ def test_a_body_far_beyond_the_limit_does_not_reach_a_replica(tmp_path: Path) ->
     assert heads == []
 
 
-def test_an_event_stream_is_passed_on_as_it_comes(tmp_path: Path) -> None:
+def test_an_event_stream_is_not_buffered(tmp_path: Path) -> None:
     go_on = threading.Event()
 
-    async def streams(_head: bytes, _reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def stream(_head: bytes, _reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n")
         writer.write(b"9\r\ndata: 1\n\n\r\n")
         await writer.drain()
         await asyncio.to_thread(go_on.wait, 10)
         writer.write(b"9\r\ndata: 2\n\n\r\n0\r\n\r\n")
 
-    with upstream(streams) as (replica, _), proxy([replica], tmp_path) as (port, _):
+    with upstream(stream) as (replica, _), proxy([replica], tmp_path) as (port, _):
         connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
         connection.request("POST", "/mcp", b"{}")
         response = connection.getresponse()
-        assert response.read(9) == b"data: 1\n\n"  # while the replica has not said the rest
+        assert response.read(9) == b"data: 1\n\n"  # before the replica sends the rest
         go_on.set()
         assert response.read() == b"data: 2\n\n"
         connection.close()
 
 
-def test_a_replica_that_is_away_is_passed_over(tmp_path: Path) -> None:
-    with upstream(says_ok) as (replica, _), proxy([free_port(), replica], tmp_path) as (port, _):
-        assert [asked(port, "POST", "/mcp", b"{}")[0] for _ in range(6)] == [200] * 6
+def test_a_replica_that_cannot_be_reached_is_skipped(tmp_path: Path) -> None:
+    with upstream(answer_ok) as (replica, _), proxy([free_port(), replica], tmp_path) as (port, _):
+        assert [request(port, "POST", "/mcp", b"{}")[0] for _ in range(6)] == [200] * 6
 
 
-def test_a_call_that_a_replica_took_and_broke_off_is_not_made_again(tmp_path: Path) -> None:
+def test_a_call_that_a_replica_aborted_is_not_repeated(tmp_path: Path) -> None:
     with (
-        upstream(hangs_up) as (first, heads),
-        upstream(hangs_up) as (second, more),
+        upstream(abort) as (first, heads),
+        upstream(abort) as (second, more),
         proxy([first, second], tmp_path) as (port, _),
     ):
-        assert asked(port, "POST", "/mcp", b"{}")[0] == 502
+        assert request(port, "POST", "/mcp", b"{}")[0] == 502
     assert len(heads) + len(more) == 1
 
 
-def test_what_is_deployed_is_valid_with_its_tls_too(tmp_path: Path) -> None:
+def test_nginx_accepts_the_configuration_with_tls(tmp_path: Path) -> None:
     text = (ROOT / "deploy" / "nginx.conf").read_text(encoding="utf-8")
     lines = [line for line in text.splitlines(keepends=True) if "resolve" not in line]  # nginx 1.27.3 and newer
     lines.insert(lines.index("  upstream keyhole {\n") + 1, "    server 127.0.0.1:8765 max_fails=3 fail_timeout=5s;\n")
@@ -152,7 +154,7 @@ def test_what_is_deployed_is_valid_with_its_tls_too(tmp_path: Path) -> None:
     assert run.returncode == 0, run.stderr
 
 
-def test_the_load_test_changes_addresses_and_no_rule() -> None:
+def test_the_load_test_changes_only_addresses_and_tls() -> None:
     text = (ROOT / "deploy" / "nginx.conf").read_text(encoding="utf-8")
     changed = on_loopback(text, 1, [2, 3], Path("/x")).splitlines()
     before = [line for line in text.splitlines() if SCRATCH not in line]
@@ -164,7 +166,7 @@ def test_the_load_test_changes_addresses_and_no_rule() -> None:
 
 
 def certificate(folder: Path) -> None:
-    """A key and a certificate that nobody believes."""
+    """Write a key and a self-signed certificate."""
     from cryptography import x509
     from cryptography.hazmat.primitives import hashes, serialization
     from cryptography.hazmat.primitives.asymmetric import ec

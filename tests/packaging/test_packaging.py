@@ -1,4 +1,4 @@
-"""What is published says what the code says, and holds what it should and nothing else."""
+"""The wheel, the sdist, the bundle and the registry entry match the code and hold the right files."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ from keyhole.serve.tools import tool_list
 ROOT = Path(__file__).resolve().parents[2]
 PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 SECRETS = {setting.variable for setting in SETTINGS if setting.secret}
-OWNED = {"README.md", "server.json", "docs/packaging.md", "packaging/listings.py", "tests/packaging/test_packaging.py"}
-"""Where the name of the public repository's owner stands, or the placeholder for it; here it is only looked for."""
+OWNED = {"server.json", "docs/packaging.md", "packaging/listings.py", "tests/packaging/test_packaging.py"}
+"""The files that hold the owner of the public repository, or its placeholder; this file only searches for it."""
 
 
 def build(source: Path, out: Path, target: str, seed: str = "0") -> Path:
-    """A wheel or an sdist, as a release makes it but without asking an index for the tool."""
+    """Build a wheel or an sdist as for a release, with the installed build backend."""
     env = {**os.environ, "SOURCE_DATE_EPOCH": "1577836800", "PYTHONHASHSEED": seed}
     command = [sys.executable, "-m", "hatchling", "build", "--target", target, "--directory", str(out)]
     subprocess.run(command, cwd=source, env=env, check=True, capture_output=True, timeout=120)
@@ -55,7 +55,7 @@ def digest(path: Path) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
-def test_the_wheel_holds_the_package_its_licence_and_the_pages_of_the_demo(wheel: Path) -> None:
+def test_the_wheel_holds_the_package_its_licence_and_the_demo_pages(wheel: Path) -> None:
     names = set(zipfile.ZipFile(wheel).namelist())
     ours = {path.relative_to(ROOT / "server").as_posix() for path in (ROOT / "server").rglob("*.py")}
     shown = {name for name in names if name.startswith("keyhole/fixtures/")}
@@ -69,7 +69,7 @@ def test_the_wheel_holds_the_package_its_licence_and_the_pages_of_the_demo(wheel
     assert "Requires-Python: >=3.11" in zipfile.ZipFile(wheel).read(f"{facts}/METADATA").decode()
 
 
-def test_the_sdist_holds_the_source_and_neither_tests_nor_benchmarks(sdist: Path) -> None:
+def test_the_sdist_holds_the_source_without_tests_and_benchmarks(sdist: Path) -> None:
     with tarfile.open(sdist) as archive:
         names = {name.split("/", 1)[1] for name in archive.getnames()}
     assert {name.split("/")[0] for name in names} == {
@@ -79,7 +79,7 @@ def test_the_sdist_holds_the_source_and_neither_tests_nor_benchmarks(sdist: Path
     assert {name.split("/")[1] for name in names if name.startswith("server/")} == {"keyhole"}
 
 
-def test_two_builds_have_the_same_bytes(wheel: Path, sdist: Path, tmp_path: Path) -> None:
+def test_builds_are_reproducible(wheel: Path, sdist: Path, tmp_path: Path) -> None:
     for target, first in (("wheel", wheel), ("sdist", sdist)):
         assert digest(build(ROOT, tmp_path / target, target, seed="7")) == digest(first)
 
@@ -91,29 +91,29 @@ def test_the_sdist_builds_the_same_wheel_without_the_checkout(wheel: Path, sdist
     assert digest(build(tree, tmp_path / "out", "wheel")) == digest(wheel)
 
 
-def test_both_commands_begin_where_the_package_says() -> None:
+def test_the_package_has_both_entry_points() -> None:
     assert PROJECT["scripts"] == {"keyhole": "keyhole.__main__:main", "keyhole-reader": "keyhole.cli.main:serve_main"}
 
 
-def test_every_dependency_has_a_next_major_that_is_not_taken() -> None:
+def test_every_dependency_has_an_upper_bound() -> None:
     calendar = {"certifi"}  # its versions are dates
     extras = PROJECT["optional-dependencies"]
     wanted = [*PROJECT["dependencies"], *extras["office"], *extras["hosted"]]
     assert not [need for need in wanted if "<" not in need and re.split(r"[^\w-]", need)[0] not in calendar]
 
 
-def test_every_extra_that_a_message_names_is_there() -> None:
+def test_every_extra_that_a_message_names_exists() -> None:
     code = "".join(path.read_text("utf-8") for path in (ROOT / "server").rglob("*.py"))
     named = {extra for group in re.findall(r"extra \[([\w,]+)\]", code) for extra in group.split(",")}
     assert {"office", "hosted"} <= named <= set(PROJECT["optional-dependencies"])
 
 
 @pytest.mark.parametrize("path", listings.FILES, ids=lambda path: path.name)
-def test_a_listing_is_what_the_code_says(path: Path) -> None:
-    assert path.read_text("utf-8") == listings.rendered(listings.FILES[path]()), "run: python packaging/listings.py"
+def test_a_listing_is_up_to_date(path: Path) -> None:
+    assert path.read_text("utf-8") == listings.to_json(listings.FILES[path]()), "run: python packaging/listings.py"
 
 
-def test_the_registry_takes_the_entry() -> None:
+def test_the_registry_entry_is_valid() -> None:
     entry = listings.registry()
     assert len(entry["description"]) <= 100
     assert re.fullmatch(r"[a-zA-Z0-9.-]+/[a-zA-Z0-9._-]+", entry["name"])
@@ -125,12 +125,12 @@ def test_the_registry_takes_the_entry() -> None:
     assert len(SECRETS & set(listed)) == 5
 
 
-def test_the_readme_names_the_entry_so_that_the_registry_knows_whose_package_it_is() -> None:
-    readme = (ROOT / "README.md").read_text("utf-8")
-    assert re.findall(r"<!-- mcp-name: (\S+) -->", readme) == [listings.NAME]
+def test_the_readme_names_the_registry_entry_as_soon_as_there_is_an_owner() -> None:
+    named = re.findall(r"<!-- mcp-name: (\S+) -->", (ROOT / "README.md").read_text("utf-8"))
+    assert named == ([] if listings.OWNER == "OWNER" else [listings.NAME])
 
 
-def test_the_owner_is_named_in_known_places_and_everywhere_the_same() -> None:
+def test_only_known_files_name_the_owner() -> None:
     folders = [ROOT / name for name in ("server", "docs", "deploy", "packaging", "benchmarks", "tests")]
     texts = [
         path for folder in folders for path in folder.rglob("*") if path.suffix in {".md", ".json", ".toml", ".py"}
@@ -141,26 +141,25 @@ def test_the_owner_is_named_in_known_places_and_everywhere_the_same() -> None:
     assert {path.relative_to(ROOT).as_posix() for path in naming} == OWNED
 
 
-def test_the_bundle_asks_for_settings_that_there_are_and_hides_the_secret_ones() -> None:
+def test_the_bundle_asks_for_existing_settings_and_hides_secrets() -> None:
     manifest = listings.manifest()
     env = manifest["server"]["mcp_config"]["env"]
-    asked = {f"KEYHOLE_{field.upper()}": question for field, question in manifest["user_config"].items()}
-    assert env == {name: f"${{user_config.{name.removeprefix('KEYHOLE_').lower()}}}" for name in asked}
-    assert {name for name, question in asked.items() if question.get("sensitive")} == SECRETS & set(asked)
-    assert (
-        parse_config({name: question["default"] for name, question in asked.items()}).origins == {}
-    )  # unanswered: not set
+    settings = {f"KEYHOLE_{field.upper()}": setting for field, setting in manifest["user_config"].items()}
+    assert env == {name: f"${{user_config.{name.removeprefix('KEYHOLE_').lower()}}}" for name in settings}
+    assert {name for name, setting in settings.items() if setting.get("sensitive")} == SECRETS & set(settings)
+    defaults = {name: setting["default"] for name, setting in settings.items()}
+    assert parse_config(defaults).origins == {}  # an empty value leaves a setting unset
 
 
-def test_the_bundle_lists_the_tools_as_they_are() -> None:
+def test_the_bundle_lists_the_tools() -> None:
     manifest = json.loads((ROOT / "packaging" / "mcpb" / "manifest.json").read_text("utf-8"))
     assert manifest["tools"] == [{"name": tool.name, "description": tool.description} for tool in tool_list()]
     assert manifest["manifest_version"] == "0.4"
     assert manifest["server"]["type"] == "uv"
 
 
-def test_the_bundle_is_the_source_and_names_what_it_needs_but_not_itself(tmp_path: Path) -> None:
-    bundle.lay_out(tmp_path)
+def test_the_bundle_holds_the_source_and_depends_on_everything_but_keyhole(tmp_path: Path) -> None:
+    bundle.write_bundle(tmp_path)
     assert {path.name for path in tmp_path.iterdir()} == {
         "manifest.json", "pyproject.toml", "icon.png", "LICENSE", "README.md", "server",
     }  # fmt: skip
