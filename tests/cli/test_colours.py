@@ -76,9 +76,11 @@ def test_the_width_depends_on_the_terminal_and_columns(
 def on_a_terminal(words: Sequence[str], **environment: str) -> str:
     """Return the output of a command on a real terminal."""
     ours, theirs = pty.openpty()
-    kept = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "FORCE_COLOR", "COLUMNS")}
-    given = {**kept, "TERM": "xterm", "PYTHONUTF8": "1", **environment}
-    with subprocess.Popen([sys.executable, "-m", "keyhole", *words], stdout=theirs, env=given) as process:
+    inherited = {
+        name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "FORCE_COLOR", "COLUMNS")
+    }
+    variables = {**inherited, "TERM": "xterm", "PYTHONUTF8": "1", **environment}
+    with subprocess.Popen([sys.executable, "-m", "keyhole", *words], stdout=theirs, env=variables) as process:
         os.close(theirs)
         drawn = b""
         while piece := _read(ours):
@@ -108,8 +110,10 @@ def test_a_plot_on_a_terminal_has_colours_and_blocks_unless_they_are_turned_off(
 def test_a_plot_in_a_pipe_is_ascii_except_for_page_text_and_coloured_only_if_forced() -> None:
     def piped(**environment: str) -> str:
         command = [sys.executable, "-m", "keyhole", *EXPLAIN]
-        given = {**os.environ, **environment}
-        return subprocess.run(command, env=given, capture_output=True, encoding="utf-8", check=True, timeout=60).stdout
+        variables = {**os.environ, **environment}
+        return subprocess.run(
+            command, env=variables, capture_output=True, encoding="utf-8", check=True, timeout=60
+        ).stdout
 
     plain = piped()
     assert "\x1b" not in plain

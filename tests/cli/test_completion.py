@@ -83,9 +83,9 @@ def test_bash_completes_the_ids_of_stored_artifacts(tmp_path: Path) -> None:
 
 
 def test_zsh_accepts_the_script(tmp_path: Path) -> None:
-    told = run("zsh", ["-f", "-c", ZSH], tmp_path)
-    assert told[0] == "_shtab_keyhole"
-    assert told[1].startswith("_keyhole_ids")
+    output = run("zsh", ["-f", "-c", ZSH], tmp_path)
+    assert output[0] == "_shtab_keyhole"
+    assert output[1].startswith("_keyhole_ids")
 
 
 @pytest.mark.parametrize(
@@ -128,19 +128,19 @@ def _until(terminal: int, words: bytes) -> None:
 
 def test_fish_completes_commands_and_choices(tmp_path: Path) -> None:
     program = 'echo "$SCRIPT" | source; complete -C "keyhole fe"; complete -C "keyhole search --scope s"'
-    told = run("fish", ["--no-config", "-c", program], tmp_path)
-    assert [line.split("\t")[0] for line in told] == ["fetch", "stored"]
+    output = run("fish", ["--no-config", "-c", program], tmp_path)
+    assert [line.split("\t")[0] for line in output] == ["fetch", "stored"]
 
 
 def test_tcsh_accepts_the_script(tmp_path: Path) -> None:
     (tmp_path / "script").write_text(make_completion_script(build_parser(), "tcsh"), encoding="utf-8")
-    told = run("tcsh", ["-f", "-c", "source script; complete keyhole"], tmp_path)
-    assert "(serve fetch search" in "".join(told)
+    output = run("tcsh", ["-f", "-c", "source script; complete keyhole"], tmp_path)
+    assert "(serve fetch search" in "".join(output)
 
 
 @pytest.mark.parametrize("shell", SHELLS)
 def test_every_shells_script_contains_every_command(shell: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["completion", shell]) == 0
-    told = capsys.readouterr().out
+    output = capsys.readouterr().out
     for name in ("fetch", "search", "read", "extract", "select", "artifacts", "config", "completion"):
-        assert name in told
+        assert name in output

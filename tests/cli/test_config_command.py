@@ -123,9 +123,9 @@ def test_a_file_with_a_key_that_others_can_read_is_reported_by_every_command(
     monkeypatch.setenv("KEYHOLE_HOME", str(tmp_path / "home"))
     settings_file.chmod(0o644)
     assert main(["config", "--check"]) == 0
-    assert f"{settings_file} holds a key and others can read it" in capsys.readouterr().err
+    assert f"{settings_file} contains a key and other users can read it" in capsys.readouterr().err
     assert main(["artifacts", "stats"]) == 0
-    assert f"{settings_file} holds a key and others can read it" in caplog.text
+    assert f"{settings_file} contains a key and other users can read it" in caplog.text
 
 
 def test_errors_are_printed_below_the_list(path: Path) -> None:

@@ -101,8 +101,8 @@ def test_a_wrong_engines_file_exits_with_2_at_the_start(
         (tmp_path / "engines.toml").write_text(text, encoding="utf-8")
     monkeypatch.setenv("KEYHOLE_ENGINES_FILE", str(tmp_path / "engines.toml"))
     assert main(["serve"]) == 2
-    told = capsys.readouterr().err
-    assert "[[engine]] 1 (x): url: is missing" in told if text else "cannot be read" in told
+    errors = capsys.readouterr().err
+    assert "[[engine]] 1 (x): url: is missing" in errors if text else "cannot be read" in errors
 
 
 def test_an_engine_of_the_file_may_have_a_private_address(

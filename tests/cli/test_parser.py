@@ -35,13 +35,13 @@ def error_of(capsys: Captured, *words: str) -> str:
 
 
 def test_the_help_lists_every_command_once_and_the_exit_codes() -> None:
-    told = build_parser().format_help()
+    text = build_parser().format_help()
     for name in commands():
-        assert len(re.findall(rf"^  {name} +\S", told, re.MULTILINE)) == 1, name
+        assert len(re.findall(rf"^  {name} +\S", text, re.MULTILINE)) == 1, name
     for heading in ("for agents", "from the terminal", "the store", "the server", "setting up"):
-        assert f"\n{heading}:\n" in told
-    assert "Exit codes: 0 done; 1 the call failed" in told
-    assert max(map(len, told.splitlines())) <= 120
+        assert f"\n{heading}:\n" in text
+    assert "Exit codes: 0 done; 1 the call failed" in text
+    assert max(map(len, text.splitlines())) <= 120
 
 
 def test_a_command_without_a_group_is_listed_last() -> None:

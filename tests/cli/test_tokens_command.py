@@ -15,22 +15,22 @@ from keyhole.serve.http.auth.token_file import TokenFile, parse_grants
 
 def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
     code = main(["tokens", *arguments])
-    said = capsys.readouterr()
-    return code, said.out.strip(), said.err.strip()
+    captured = capsys.readouterr()
+    return code, captured.out.strip(), captured.err.strip()
 
 
 @pytest.fixture
 def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    found = tmp_path / "folder" / "tokens"
-    monkeypatch.setenv("KEYHOLE_TOKENS_FILE", str(found))
-    return found
+    file = tmp_path / "folder" / "tokens"
+    monkeypatch.setenv("KEYHOLE_TOKENS_FILE", str(file))
+    return file
 
 
 def test_a_new_token_is_printed_once_and_stored_as_a_hash(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    code, token, told = run(capsys, "new", "alice", "--days", "7", "--label", "her\x1b laptop\n")
+    code, token, errors = run(capsys, "new", "alice", "--days", "7", "--label", "her\x1b laptop\n")
     assert code == 0
     assert token.startswith("kh_")
-    assert token not in told
+    assert token not in errors
     assert token not in path.read_text()
     assert path.stat().st_mode & 0o777 == 0o600
     held = TokenFile(path).find(token)
@@ -73,7 +73,7 @@ def test_tokens_issued_at_the_same_time_are_all_stored(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "expected"),
     [
         (["new"], "needs a TENANT"),
         (["new", "../etc"], "a tenant is"),
@@ -84,11 +84,11 @@ def test_tokens_issued_at_the_same_time_are_all_stored(tmp_path: Path) -> None:
     ],
 )
 def test_wrong_arguments_are_reported(
-    path: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], said: str
+    path: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], expected: str
 ) -> None:
-    code, _, told = run(capsys, *arguments)
+    code, _, errors = run(capsys, *arguments)
     assert code == 2
-    assert said in told
+    assert expected in errors
 
 
 def test_without_a_file_the_command_fails(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -99,9 +99,9 @@ def test_without_a_file_the_command_fails(capsys: pytest.CaptureFixture[str], mo
 def test_a_file_that_others_may_write_is_not_changed(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     run(capsys, "new", "alice")
     path.chmod(0o666)
-    code, out, told = run(capsys, "new", "bob")
+    code, out, errors = run(capsys, "new", "bob")
     assert (code, out) == (2, "")
-    assert "others may write" in told
+    assert "others may write" in errors
 
 
 def test_an_empty_list_names_the_command_that_creates_a_token(path: Path, capsys: pytest.CaptureFixture[str]) -> None:

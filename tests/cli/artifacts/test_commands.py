@@ -70,28 +70,28 @@ def test_a_listing_can_be_limited_to_sites_and_sorted(here: Installation) -> Non
 
 
 def test_show_prints_the_whole_text_or_a_range(here: Installation) -> None:
-    kept = here.keep("# Title\n\nAll of it.\n")
-    assert here.run("show", kept.id) == (0, kept.text, "")
-    assert here.run("show", kept.id, "--offset", "2", "--limit", "5")[1] == "Title\n"
-    assert here.run("show", kept.id, "--offset", "999")[1] == "\n"
-    facts = here.facts("show", kept.id)
-    assert (facts["text"], facts["url"], facts["notes"]) == (kept.text, kept.url, {})
-    part = here.facts("show", kept.id, "--offset", "2", "--limit", "5")
-    assert (part["text"], part["start"], part["total_chars"]) == ("Title", 2, len(kept.text))
+    stored = here.keep("# Title\n\nAll of it.\n")
+    assert here.run("show", stored.id) == (0, stored.text, "")
+    assert here.run("show", stored.id, "--offset", "2", "--limit", "5")[1] == "Title\n"
+    assert here.run("show", stored.id, "--offset", "999")[1] == "\n"
+    facts = here.facts("show", stored.id)
+    assert (facts["text"], facts["url"], facts["notes"]) == (stored.text, stored.url, {})
+    part = here.facts("show", stored.id, "--offset", "2", "--limit", "5")
+    assert (part["text"], part["start"], part["total_chars"]) == ("Title", 2, len(stored.text))
 
 
 def test_show_meta_prints_the_metadata_without_the_text(here: Installation) -> None:
-    kept = here.keep(
+    stored = here.keep(
         "The text.", author="Ann", notes=(("reader", "1"),), requested_url="https://example.org/asked", cut=True
     )
-    out = here.run("show", kept.id, "--meta")[1]
+    out = here.run("show", stored.id, "--meta")[1]
     assert [line.split(None, 1) for line in out.splitlines()] == [
-        ["id:", kept.id], ["title:", "A page"], ["url:", "https://example.org/page"],
+        ["id:", stored.id], ["title:", "A page"], ["url:", "https://example.org/page"],
         ["requested:", "https://example.org/asked"], ["characters:", "9 (partial)"], ["type:", "text/html"],
         ["language:", "en"], ["fetched:", out.split("fetched:")[1].split("\n")[0].strip()], ["author:", "Ann"],
         ["notes:", "reader=1"],
     ]  # fmt: skip
-    assert here.facts("show", kept.id, "--meta")["text"] == ""
+    assert here.facts("show", stored.id, "--meta")["text"] == ""
 
 
 def test_search_prints_the_pages_with_their_best_lines(here: Installation) -> None:
@@ -147,13 +147,13 @@ def test_rm_older_than_removes_what_was_not_read_for_that_long(here: Installatio
 
 
 def test_gc_reports_what_it_deleted_and_freed(here: Installation) -> None:
-    kept = here.keep("x" * 5_000)
+    stored = here.keep("x" * 5_000)
     with sqlite3.connect(here.home / "artifacts.db") as file:
         file.execute("UPDATE entries SET last_access = 5")
     file.close()
     assert here.facts("gc")["dropped"] == 1
     assert here.run("gc")[1].startswith("0 dropped, 0 bytes of text, ")
-    code, _, err = here.run("show", kept.id)
+    code, _, err = here.run("show", stored.id)
     assert code == 1
     assert err.startswith("expired_artifact: ")
     assert err.endswith("Fetch it again: keyhole fetch https://example.org/page\n")
@@ -175,12 +175,12 @@ def test_verify_of_an_undamaged_store_exits_with_0(here: Installation) -> None:
 
 
 def test_a_tenant_has_a_store_of_its_own(here: Installation) -> None:
-    kept = here.keep("theirs", tenant="ann")
+    stored = here.keep("theirs", tenant="ann")
     assert here.ids() == []
-    assert [row["id"] for row in here.facts("list", "--tenant", "ann")] == [kept.id]
-    assert here.run("show", kept.id)[0] == 1
-    assert here.run("show", kept.id, "--tenant", "ann")[1] == "theirs\n"
-    assert here.run("rm", kept.id, "--tenant", "../ann")[0] == 1
+    assert [row["id"] for row in here.facts("list", "--tenant", "ann")] == [stored.id]
+    assert here.run("show", stored.id)[0] == 1
+    assert here.run("show", stored.id, "--tenant", "ann")[1] == "theirs\n"
+    assert here.run("rm", stored.id, "--tenant", "../ann")[0] == 1
 
 
 @pytest.mark.parametrize(
@@ -214,14 +214,14 @@ def test_control_characters_in_a_pages_metadata_never_reach_the_terminal(
     here: Installation, words: tuple[str, ...]
 ) -> None:
     # Only a store that was tampered with has such text: fetched pages are cleaned before they are stored.
-    kept = here.keep(
+    stored = here.keep(
         f"The alarm. {HOSTILE}\n",
         title=HOSTILE,
         author=HOSTILE,
         site=HOSTILE,
         url=f"https://e.example/\x1b[5m{HOSTILE}",
     )
-    code, out, _ = here.run(*(kept.id if word == "ID" else word for word in words))
+    code, out, _ = here.run(*(stored.id if word == "ID" else word for word in words))
     assert code == 0
     assert not [sign for sign in out if sign != "\n" and (not sign.isprintable() or sign == "\u202e")]
     if "--json" not in words and words[0] != "export":
@@ -253,11 +253,11 @@ def _at_a_terminal(home: Path, *words: str, **environment: str) -> str:
 
 
 def test_on_a_terminal_ids_are_never_shortened_and_markup_is_plain_text(here: Installation) -> None:
-    kept = here.keep("x" * 1_234, title=HOSTILE + " and more words" * 9, url="https://example.org/" + "long/" * 30)
+    stored = here.keep("x" * 1_234, title=HOSTILE + " and more words" * 9, url="https://example.org/" + "long/" * 30)
     drawn = _at_a_terminal(here.home, "list")
     header, row = drawn.splitlines()
     assert "\x1b[1m" in header
-    assert row.startswith(kept.id)
+    assert row.startswith(stored.id)
     assert "1,234" in row
     assert "Red alarm [bold]x[/bold…" in row
     assert "…" in row

@@ -53,13 +53,13 @@ def run_doctor(capsys: Captured, *words: str) -> tuple[int, dict[str, dict[str, 
 
 def test_a_fresh_installation_has_no_failures_offline(home: Path, capsys: Captured) -> None:
     main(["install", "codex"])
-    code, found = run_doctor(capsys, "--offline")
-    assert code == 0, [each for each in found.values() if each["level"] == "fail"]
+    code, findings = run_doctor(capsys, "--offline")
+    assert code == 0, [each for each in findings.values() if each["level"] == "fail"]
     for name in ("Python", "Keyhole", "full-text search", "values", "home folder", "free disk", "certificates"):
-        assert found[name]["level"] == "ok"
-    assert found["codex"]["said"].startswith("starts in")
-    assert found["stdio, 2025-11-25"]["level"] == found["stdio, 2026-07-28"]["level"] == "ok"
-    assert found["engines"]["said"] == "not checked: keyless, wikipedia"
+        assert findings[name]["level"] == "ok"
+    assert findings["codex"]["said"].startswith("starts in")
+    assert findings["stdio, 2025-11-25"]["level"] == findings["stdio, 2026-07-28"]["level"] == "ok"
+    assert findings["engines"]["said"] == "not checked: keyless, wikipedia"
     assert not list(home.rglob("artifacts.db")), "checking creates nothing"
 
 
@@ -77,13 +77,13 @@ def test_problems_with_clients_are_reported_with_their_fixes(home: Path, capsys:
     for path, text in files.values():
         (home / path).write_text(text, "utf-8")
     capsys.readouterr()
-    found = {each.name: each for each in registrations.check(offline=True)}
-    assert found["codex"].level is Level.FAIL and "/gone/keyhole-reader" in found["codex"].message
-    assert found["codex"].fix == "keyhole install codex"
-    assert found["cursor"].level is Level.FAIL and "line 1" in found["cursor"].message
-    assert found["gemini"].level is Level.WARN and "another program: npx" in found["gemini"].message
-    assert found["cline"].level is Level.FAIL and "unknown setting KEYHOLE_TYPO" in found["cline"].message
-    assert found["zed"].level is Level.NOTE and found["zed"].fix == "keyhole install zed"
+    findings = {each.name: each for each in registrations.check(offline=True)}
+    assert findings["codex"].level is Level.FAIL and "/gone/keyhole-reader" in findings["codex"].message
+    assert findings["codex"].fix == "keyhole install codex"
+    assert findings["cursor"].level is Level.FAIL and "line 1" in findings["cursor"].message
+    assert findings["gemini"].level is Level.WARN and "another program: npx" in findings["gemini"].message
+    assert findings["cline"].level is Level.FAIL and "unknown setting KEYHOLE_TYPO" in findings["cline"].message
+    assert findings["zed"].level is Level.NOTE and findings["zed"].fix == "keyhole install zed"
 
 
 def test_an_entry_under_the_former_name_is_a_failure_and_is_not_started(home: Path) -> None:
@@ -94,18 +94,20 @@ def test_an_entry_under_the_former_name_is_a_failure_and_is_not_started(home: Pa
     runner.chmod(0o755)
     entry = f'[mcp_servers.keyhole]\ncommand = "{runner}"\nargs = ["keyhole-mcp"]\n'
     (home / ".codex/config.toml").write_text(entry, "utf-8")
-    found = {each.name: each for each in registrations.check(offline=True)}
-    assert found["codex"].level is Level.FAIL and "former name of Keyhole" in found["codex"].message
-    assert found["codex"].fix == "keyhole install codex corrects the entry."
+    findings = {each.name: each for each in registrations.check(offline=True)}
+    assert findings["codex"].level is Level.FAIL and "former name of Keyhole" in findings["codex"].message
+    assert findings["codex"].fix == "keyhole install codex corrects the entry."
     assert not started.exists()
 
 
 def test_the_url_of_a_remote_server_is_checked_unless_offline(home: Path) -> None:
     url = "http://127.0.0.1:1/mcp"
     main(["install", "codex", "--http", url])
-    found = {offline: {each.name: each for each in registrations.check(offline=offline)} for offline in (True, False)}
-    assert (found[True]["codex"].level, found[True]["codex"].message) == (Level.NOTE, f"not checked: {url}")
-    assert found[False]["codex"].level is Level.FAIL and found[False]["codex"].message.startswith(f"{url}: ")
+    findings = {
+        offline: {each.name: each for each in registrations.check(offline=offline)} for offline in (True, False)
+    }
+    assert (findings[True]["codex"].level, findings[True]["codex"].message) == (Level.NOTE, f"not checked: {url}")
+    assert findings[False]["codex"].level is Level.FAIL and findings[False]["codex"].message.startswith(f"{url}: ")
 
 
 def test_a_wrong_setting_is_a_finding_and_stops_no_other_check(
@@ -120,7 +122,7 @@ def test_a_wrong_setting_is_a_finding_and_stops_no_other_check(
     assert "not checked: wikipedia" in [each["said"] for each in findings], "the other settings hold"
     failures = [each["said"] for each in findings if each["level"] == "fail"]
     assert "unknown setting KEYHOLE_ROBOT; did you mean KEYHOLE_ROBOTS?" in failures
-    assert any("KEYHOLE_TIMEOUT" in said for said in failures)
+    assert any("KEYHOLE_TIMEOUT" in message for message in failures)
 
 
 def test_risky_settings_are_reported() -> None:
@@ -128,12 +130,12 @@ def test_risky_settings_are_reported() -> None:
         "KEYHOLE_ALLOW_PRIVATE": "10.0.0.1:80", "KEYHOLE_ROBOTS": "off", "KEYHOLE_MAX_CHARS": "50000",
         "KEYHOLE_TIMEOUT": "90", "KEYHOLE_LOG_LEVEL": "DEBUG", "KEYHOLE_STORE": "memory", "KEYHOLE_BRAVE_KEY": "k" * 20,
     }  # fmt: skip
-    found = settings.check(parse_config(environment), [])
-    assert [each.name for each in found if each.level is Level.WARN] == [
+    findings = settings.check(parse_config(environment), [])
+    assert [each.name for each in findings if each.level is Level.WARN] == [
         "allow_private", "robots", "max_chars", "timeout", "log_level", "store",
     ]  # fmt: skip
-    assert all(each.fix for each in found if each.level is Level.WARN)
-    assert "k" * 20 not in str(found) and "KEYHOLE_BRAVE_KEY" in str(found)
+    assert all(each.fix for each in findings if each.level is Level.WARN)
+    assert "k" * 20 not in str(findings) and "KEYHOLE_BRAVE_KEY" in str(findings)
 
 
 @pytest.fixture
@@ -155,9 +157,9 @@ def levels(config: Config) -> dict[str, Level]:
 def test_an_undamaged_store_is_read_and_not_changed(filled_store: Config) -> None:
     file = Path(str(filled_store.home)) / "artifacts.db"
     before = file.read_bytes()
-    found = {each.name: each for each in store_check.check(filled_store)}
-    assert {each.level for each in found.values()} == {Level.OK}
-    assert found["artifacts"].message.startswith("2 in ") and found["texts"].message == "2 checked, none damaged"
+    findings = {each.name: each for each in store_check.check(filled_store)}
+    assert {each.level for each in findings.values()} == {Level.OK}
+    assert findings["artifacts"].message.startswith("2 in ") and findings["texts"].message == "2 checked, none damaged"
     assert file.read_bytes() == before
 
 
@@ -196,16 +198,16 @@ def test_unreachable_engines_are_reported_with_the_reason() -> None:
         reached, port = f"http://127.0.0.1:{there.getsockname()[1]}", gone.getsockname()[1]
         gone.close()
         config = parse_config({"KEYHOLE_SEARXNG_URL": f"{reached},http://127.0.0.1:{port}"})
-        found = {each.name: each for each in network.check(config, offline=False)}
-        assert found["searxng"].level is Level.OK
-        assert found["searxng1"].level is Level.WARN and "refused" in found["searxng1"].message
+        findings = {each.name: each for each in network.check(config, offline=False)}
+        assert findings["searxng"].level is Level.OK
+        assert findings["searxng1"].level is Level.WARN and "refused" in findings["searxng1"].message
         secured = network.try_connection(reached.replace("http:", "https:"), "")
     assert secured.startswith(("no answer", "its certificate", "no connection"))
 
 
 def test_an_engine_without_its_key_is_reported() -> None:
-    found = network.check(parse_config({"KEYHOLE_ENGINES": "brave,wikipedia"}), offline=True)
-    assert any(each.name == "brave" and "KEYHOLE_BRAVE_KEY" in each.message for each in found)
+    findings = network.check(parse_config({"KEYHOLE_ENGINES": "brave,wikipedia"}), offline=True)
+    assert any(each.name == "brave" and "KEYHOLE_BRAVE_KEY" in each.message for each in findings)
 
 
 def test_a_server_that_stops_is_reported_with_its_last_output() -> None:
@@ -218,11 +220,11 @@ def test_a_server_with_other_tools_is_reported() -> None:
     program = """
 import json, sys
 for line in sys.stdin:
-    asked = json.loads(line)
-    told = {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}, "serverInfo": {"name": "x", "version": "1"}}
-    if "id" in asked:
-        result = told if asked["method"] == "initialize" else {"tools": []}
-        print(json.dumps({"jsonrpc": "2.0", "id": asked["id"], "result": result}), flush=True)
+    request = json.loads(line)
+    info = {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}, "serverInfo": {"name": "x", "version": "1"}}
+    if "id" in request:
+        result = info if request["method"] == "initialize" else {"tools": []}
+        print(json.dumps({"jsonrpc": "2.0", "id": request["id"], "result": result}), flush=True)
 """
     tried = asyncio.run(try_start(Server(sys.executable, ("-c", program)), 20.0))
     assert tried.fault == "its tools are none"
@@ -235,12 +237,12 @@ def test_the_round_trip_ignores_the_users_settings(home: Path) -> None:
 
 
 def test_a_check_that_hangs_does_not_delay_the_others() -> None:
-    never = Event()
-    begun = time.monotonic()
-    found = run_checks({"A": lambda: [] * never.wait(30), "B": lambda: [Finding("B", "b", Level.OK, "fine")]}, 0.3)
-    never.set()
-    assert time.monotonic() - begun < 10
-    assert [(each.area, each.level) for each in found] == [("A", Level.FAIL), ("B", Level.OK)]
+    release = Event()
+    start = time.monotonic()
+    findings = run_checks({"A": lambda: [] * release.wait(30), "B": lambda: [Finding("B", "b", Level.OK, "fine")]}, 0.3)
+    release.set()
+    assert time.monotonic() - start < 10
+    assert [(each.area, each.level) for each in findings] == [("A", Level.FAIL), ("B", Level.OK)]
 
 
 def test_the_report_is_plain_without_a_terminal_and_has_each_fix_below_its_finding() -> None:
@@ -272,9 +274,9 @@ def test_no_secret_of_an_entry_is_shown_and_a_wrong_entry_hides_no_other(home: P
     for path, text in entries.values():
         (home / path).parent.mkdir(parents=True)
         (home / path).write_text(text, "utf-8")
-    found = {each.name: each for each in registrations.check(offline=False)}
-    assert {name: found[name].level for name in entries} == dict.fromkeys(entries, Level.FAIL)
-    assert "S3CRET" not in str(found)
+    findings = {each.name: each for each in registrations.check(offline=False)}
+    assert {name: findings[name].level for name in entries} == dict.fromkeys(entries, Level.FAIL)
+    assert "S3CRET" not in str(findings)
     offline = {each.name: each.message for each in registrations.check(offline=True)}
     assert offline["codex"].startswith("not checked: https://")
     assert "S3CRET" not in str(offline)

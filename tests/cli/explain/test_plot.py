@@ -55,9 +55,9 @@ Left out: 2 hidden parts."""
 SCRIPTS = "水泵每分钟转四十圈。 مضخة تدور أربعين مرة في الدقيقة. המשאבה 👩‍👩‍👧 é pump ﷽ "
 
 
-def plot_lines(text: str, query: str | None, room: int, style: PlotStyle = PLAIN) -> list[str]:
+def plot_lines(text: str, query: str | None, budget: int, style: PlotStyle = PLAIN) -> list[str]:
     """Return the plot of the passages that are selected from a text."""
-    spans = select(text, query, room).spans
+    spans = select(text, query, budget).spans
     return [
         line.plain for line in draw_page(build_page_view(artifact(text=text), query, spans, [("hidden", 2)]), style)
     ]
@@ -122,13 +122,13 @@ def test_control_characters_of_a_page_never_reach_the_terminal() -> None:
 
 
 def test_a_weak_match_states_its_share_of_the_question() -> None:
-    told = plot_lines(TEXT, "zebra stripes savanna water", 100)
-    assert any(line.startswith("Weak match: the best passage holds ") for line in told)
+    lines = plot_lines(TEXT, "zebra stripes savanna water", 100)
+    assert any(line.startswith("Weak match: the best passage holds ") for line in lines)
 
 
 def test_the_parts_left_out_are_counted_by_kind() -> None:
-    told = describe_removed([("scripts", 1_200), ("hidden", 1), ("comments", 0), ("other", 2)])
-    assert told == "Left out: 1,200 scripts and styles, 1 hidden parts, 2 other."
+    text = describe_removed([("scripts", 1_200), ("hidden", 1), ("comments", 0), ("other", 2)])
+    assert text == "Left out: 1,200 scripts and styles, 1 hidden parts, 2 other."
     assert describe_removed([]) == "Left out: nothing that is counted."
 
 

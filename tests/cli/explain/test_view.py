@@ -53,8 +53,8 @@ def test_without_a_question_there_are_no_scores() -> None:
 
 
 @given(st.text(max_size=300), st.text(max_size=20), st.integers(0, 300))
-def test_sections_of_any_text_are_never_shown_more_than_completely(text: str, query: str, room: int) -> None:
-    selection = select(text, query, room)
+def test_sections_of_any_text_are_never_shown_more_than_completely(text: str, query: str, budget: int) -> None:
+    selection = select(text, query, budget)
     view = build_page_view(artifact(text=text), query, selection.spans, [])
     assert len(view.passages) == len(selection.spans)
     assert all(0 <= section.shown <= section.end - section.start for section in view.sections)

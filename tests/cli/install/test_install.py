@@ -191,7 +191,7 @@ def test_force_and_name(home: Path) -> None:
     assert json.loads(file.read_text("utf-8"))["mcpServers"]["keyhole"]["command"] != "other"
 
 
-@pytest.mark.parametrize(("words", "said"), [
+@pytest.mark.parametrize(("words", "expected"), [
     (["cursr"], "did you mean cursor?"), (["codex", "--env", "KEYHOLE_ROBOT=off"], "did you mean KEYHOLE_ROBOTS?"),
     (["codex", "--env", "KEYHOLE_ROBOTS=maybe"], "KEYHOLE_ROBOTS"),
     (["codex", "--env", "PATH=/"], "--env takes KEYHOLE_"),
@@ -199,9 +199,9 @@ def test_force_and_name(home: Path) -> None:
     (["codex", "--http", "http://a/mcp", "--env", "KEYHOLE_ROBOTS=off"], "has its own settings"),
     (["--dry-run"], "name a client"),
 ])  # fmt: skip
-def test_a_wrong_command_line_exits_with_2(home: Path, capsys: Captured, words: list[str], said: str) -> None:
+def test_a_wrong_command_line_exits_with_2(home: Path, capsys: Captured, words: list[str], expected: str) -> None:
     assert main(["install", *words]) == 2
-    assert said in capsys.readouterr().err
+    assert expected in capsys.readouterr().err
     assert not list(home.iterdir())
 
 
@@ -209,8 +209,8 @@ def test_a_client_without_urls_or_project_file_is_refused_with_the_reason(home: 
     assert main(["install", "claude-desktop", "--http", "http://127.0.0.1:8765/mcp"]) == 1
     assert main(["install", "windsurf", "--scope", "project"]) == 1
     assert main(["install", "goose"]) == 1
-    said = capsys.readouterr().err
-    assert "no key for a URL" in said and "no file for a project folder" in said and "cmd:" in said
+    errors = capsys.readouterr().err
+    assert "no key for a URL" in errors and "no file for a project folder" in errors and "cmd:" in errors
 
 
 def test_a_url_is_registered_under_each_clients_key(home: Path, capsys: Captured) -> None:
@@ -242,8 +242,8 @@ def test_all_registers_with_every_client_found(home: Path, capsys: Captured) -> 
     codex(home)
     (home / ".cursor").mkdir()
     assert main(["install", "--all", "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert [(each["client"], each["state"]) for each in told] == [("codex", "changed"), ("cursor", "changed")]
+    changes = json.loads(capsys.readouterr().out)
+    assert [(each["client"], each["state"]) for each in changes] == [("codex", "changed"), ("cursor", "changed")]
     assert main(["install"]) == 0
     assert [line.split()[:3] for line in capsys.readouterr().out.splitlines() if "yes" in line] == [
         ["codex", "yes", "registered"], ["cursor", "yes", "registered"],
@@ -267,14 +267,14 @@ def test_at_a_terminal_the_diff_is_shown_once_and_the_question_asked_once(
     command = [sys.executable, "-m", "keyhole", "install", "codex"]
     with subprocess.Popen(command, stdin=inner, stdout=inner, stderr=inner) as process:
         os.close(inner)
-        said = b""
-        while b"[Y/n]" not in said:
-            said += os.read(outer, 4_096)
+        shown = b""
+        while b"[Y/n]" not in shown:
+            shown += os.read(outer, 4_096)
         os.write(outer, answer)
         with suppress(OSError):  # raised on Linux at the end of a terminal
             while more := os.read(outer, 4_096):
-                said += more
+                shown += more
         assert process.wait(20) == 0
     os.close(outer)
-    assert said.count(b"+[mcp_servers.keyhole]") == 1
+    assert shown.count(b"+[mcp_servers.keyhole]") == 1
     assert (home / ".codex" / "config.toml").exists() is written

@@ -68,8 +68,8 @@ def test_a_backup_follows_no_link_and_has_the_files_permissions(tmp_path: Path) 
         files.replace(file, b"{}", b'{"a": 1}')
     assert (other.read_bytes(), file.read_bytes()) == (b"theirs", b"{}")
     (tmp_path / "mcp.json.keyhole-999999999.bak").unlink()
-    kept = files.replace(file, b"{}", b'{"a": 1}')
-    assert kept and kept.read_bytes() == b"{}" and stat.S_IMODE(kept.stat().st_mode) == 0o600
+    backup = files.replace(file, b"{}", b'{"a": 1}')
+    assert backup and backup.read_bytes() == b"{}" and stat.S_IMODE(backup.stat().st_mode) == 0o600
 
 
 def test_a_file_that_another_program_changed_meanwhile_is_not_removed(tmp_path: Path) -> None:

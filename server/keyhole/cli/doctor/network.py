@@ -35,10 +35,9 @@ def check(config: Config, *, offline: bool) -> list[Finding]:
         urls, missing = _engine_urls(config)
     except KeyholeError as error:
         return [*findings, Finding(AREA, "engines", Level.FAIL, error.message, "Correct the setting or the file.")]
-    findings += [
-        Finding(AREA, name, Level.WARN, f"named in KEYHOLE_ENGINES, but {missing_setting(name)}", "Set it.")
-        for name in missing
-    ]
+    for name in missing:
+        message = f"named in KEYHOLE_ENGINES, but {describe_missing_setting(name)}"
+        findings.append(Finding(AREA, name, Level.WARN, message, "Set it."))
     if offline:
         return [*findings, Finding(AREA, "engines", Level.NOTE, f"not checked: {', '.join(urls)}")]
     with ThreadPoolExecutor(len(urls) or 1) as threads:
