@@ -84,7 +84,7 @@ def test_a_warning_is_logged_for_a_file_with_a_key_that_others_can_read(
     environment = {"KEYHOLE_CONFIG": str(path)}
     path.chmod(0o640)
     config = load_config(environment)
-    assert exposed_file_warnings(config) == [f"{path} holds a key and others can read it; run chmod 600 on it"]
+    assert exposed_file_warnings(config) == [f"{path} contains a key and other users can read it; run chmod 600 on it"]
     with caplog.at_level(logging.WARNING):
         log_exposed_files(config)
     assert caplog.messages == exposed_file_warnings(config)

@@ -10,7 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from keyhole.errors import Code, KeyholeError
-from keyhole.fetch.urls import DEFAULT_PORTS, MAX_URL, Target, parse_target, resolve_redirect
+from keyhole.fetch.urls import DEFAULT_PORTS, MAX_URL, Target, parse_target, resolve_url
 
 PIECES = st.sampled_from(
     [
@@ -245,7 +245,7 @@ def test_a_target_has_origin_netloc_and_endpoint() -> None:
     ],
 )
 def test_a_location_is_resolved_against_the_current_url(location: str, url: str) -> None:
-    assert resolve_redirect(parse_target("https://example.org/dir/page?q=1"), location).url == url
+    assert resolve_url(parse_target("https://example.org/dir/page?q=1"), location).url == url
 
 
 @pytest.mark.parametrize(
@@ -269,7 +269,7 @@ def test_a_location_is_resolved_against_the_current_url(location: str, url: str)
 )
 def test_a_redirect_is_checked_like_any_url(location: str, code: Code) -> None:
     with pytest.raises(KeyholeError) as caught:
-        resolve_redirect(parse_target("https://example.org/"), location)
+        resolve_url(parse_target("https://example.org/"), location)
     assert caught.value.code is code
 
 
@@ -333,7 +333,7 @@ def test_the_standard_library_and_a_browsers_parser_connect_to_the_same_host(raw
 @given(URLS)
 def test_any_location_is_refused_or_gives_a_url(location: str) -> None:
     try:
-        target = resolve_redirect(parse_target("https://example.org/a?b"), location)
+        target = resolve_url(parse_target("https://example.org/a?b"), location)
     except KeyholeError as error:
         assert error.code in {Code.INVALID_URL, Code.SCHEME_NOT_ALLOWED}
     else:

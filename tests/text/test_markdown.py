@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from keyhole.records import Block
-from keyhole.text.markdown import lines_with_offsets, parse_blocks
+from keyhole.text.markdown import line_ranges, parse_blocks
 
 PIECES = st.sampled_from(
     [
@@ -31,7 +31,7 @@ def paths(text: str) -> list[tuple[str, ...]]:
 
 @given(TEXTS)
 def test_the_lines_joined_equal_the_text(text: str) -> None:
-    assert "".join(text[start:end] for start, end in lines_with_offsets(text)) == text
+    assert "".join(text[start:end] for start, end in line_ranges(text)) == text
 
 
 @given(TEXTS)

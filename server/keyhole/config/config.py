@@ -1,4 +1,4 @@
-"""The settings of one server with their defaults, and how they are parsed from a mapping."""
+"""The settings of one server with their defaults. Parse them from environment variables and a settings file."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ WEB_PORTS = frozenset(
     | {8000, 8081, 8443, 8888, 81, 3000, 4443, 5000, 9443}  # other common ports of servers and frameworks
     | {2052, 2053, 2082, 2083, 2086, 2087, 2095, 2096, 8880}  # the other ports on which Cloudflare serves sites
 )
-"""Ports that may be connected to by default. A list of allowed ports, because a list of forbidden ones is never
-complete: the bad ports of WHATWG's Fetch standard lack Redis, Docker and etcd. None of those bad ports is here."""
+"""Ports that may be connected to by default. They are listed, because a list of forbidden ports is never complete: the
+bad ports of WHATWG's Fetch standard lack Redis, Docker and etcd. No bad port is in this list."""
 
 HOME_PAGE = "https://pypi.org/project/keyhole-reader/"
-"""The page about Keyhole for owners of fetched sites."""
+"""The page that tells the owners of fetched sites what Keyhole is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,23 +101,23 @@ class Config:
     log_format: str = "text"
     log_level: str = "WARNING"
     origins: Mapping[str, str] = field(default_factory=dict, repr=False, compare=False)
-    """The origin of each field that was set, such as `KEYHOLE_HOME`. Other fields have their default."""
+    """Where each field was set, such as `KEYHOLE_HOME`. Fields that are missing here have their default."""
 
 
-def user_agent_of(config: Config) -> str:
+def build_user_agent(config: Config) -> str:
     """Return the User-Agent header that Keyhole sends."""
     return config.user_agent or f"Keyhole/{__version__} (+{HOME_PAGE})"
 
 
 @dataclass(frozen=True, slots=True)
 class RawSetting:
-    """The unparsed value of one setting, and its origin."""
+    """The unparsed value of one setting, with its origin."""
 
     raw: str = field(repr=False)
     origin: str
     """The variable, such as `KEYHOLE_HOME`, or the file and line."""
     label: str
-    """The origin with the setting's name, for the beginning of a message."""
+    """The beginning of a message about the value: its origin and the setting's name."""
 
 
 NO_SETTINGS: Mapping[str, RawSetting] = MappingProxyType({})
@@ -138,7 +138,7 @@ def parse_config(environment: Mapping[str, str], file: Mapping[str, RawSetting] 
 def parse_settings(
     environment: Mapping[str, str], file: Mapping[str, RawSetting] = NO_SETTINGS
 ) -> tuple[Config, list[str]]:
-    """Parse as `parse_config`, but return the valid settings and a message for each fault."""
+    """Parse like `parse_config`, but return a Config of the valid settings, and a message for each fault."""
     fields = {setting.variable: setting.field for setting in SETTINGS}
     settings, faults = dict(file), []
     for name in sorted(environment):

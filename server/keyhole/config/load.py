@@ -17,9 +17,9 @@ log = logging.getLogger(__name__)
 
 FILE_NAME: Final = "config.toml"
 OFF: Final = "off"
-"""The value of FILE_VARIABLE for no settings file."""
+"""The value of FILE_VARIABLE that disables the settings file."""
 MAX_BYTES: Final = 100_000
-"""Size limit of a settings file; the template with all settings has less than a tenth."""
+"""Size limit of a settings file. The template with all settings has less than a tenth of it."""
 
 
 def load_config(environment: Mapping[str, str]) -> Config:
@@ -31,7 +31,7 @@ def load_config(environment: Mapping[str, str]) -> Config:
 
 
 def read_settings(environment: Mapping[str, str]) -> tuple[Config, list[str]]:
-    """Load the valid settings; return them and a message for each fault."""
+    """Load the settings; return a Config of the valid ones, and a message for each fault."""
     path = settings_path(environment)
     try:
         text = _read_text(path, is_required=bool(_path_variable(environment))) if path else None
@@ -47,7 +47,7 @@ def read_settings(environment: Mapping[str, str]) -> tuple[Config, list[str]]:
 
 
 def settings_path(environment: Mapping[str, str]) -> Path | None:
-    """Return the path of the settings file, which may not exist, or None if the settings file is turned off."""
+    """Return the path of the settings file, which may not exist, or None if it is disabled."""
     variable = _path_variable(environment)
     if variable.lower() == OFF:
         return None
@@ -59,18 +59,18 @@ def settings_path(environment: Mapping[str, str]) -> Path | None:
 
 
 def log_exposed_files(config: Config) -> None:
-    """Log a warning for each settings file with a key that other users can read."""
+    """Log the warnings of `exposed_file_warnings`."""
     for warning in exposed_file_warnings(config):
         log.warning("%s", warning)
 
 
 def exposed_file_warnings(config: Config) -> list[str]:
-    """Return a warning for each settings file with a key that other users can read."""
+    """Return a warning for each settings file that contains a key and is readable by other users."""
     variables = {setting.variable for setting in SETTINGS}
     origins = {config.origins[each.field] for each in SETTINGS if each.secret and each.field in config.origins}
     paths = sorted({Path(origin.rpartition(":")[0]) for origin in origins - variables})
     return [
-        f"{path} holds a key and others can read it; run chmod 600 on it"
+        f"{path} contains a key and other users can read it; run chmod 600 on it"
         for path in paths
         if os.name == "posix" and stat.S_IMODE(path.stat().st_mode) & 0o044
     ]

@@ -1,4 +1,4 @@
-"""Parsers of setting values. They raise ValueError with a message about valid values, which never quotes a key."""
+"""Parsers of setting values. They raise ValueError with a message that describes valid values and quotes no key."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from collections.abc import Callable
 from typing import Final
 
 MIN_KEY: Final = 8
-"""Characters. Real keys have about 30. A shorter key could equal a word when keys are removed from a response."""
+"""Minimum characters of a key. Real keys have about 30. Keys are removed from responses, and a shorter key may equal a
+word."""
 
 _DOMAIN = re.compile(r"(?:\*\.)?[a-z0-9_](?:[a-z0-9_.-]{0,251}[a-z0-9_])?")
 _ENDPOINT = re.compile(r"(?:\[([0-9a-f:.]+)\]|([a-z0-9._-]+)):([0-9]{1,5})")
@@ -16,7 +17,7 @@ _URL = re.compile(r"https?://[^\s/?#]+[^\s]*", re.IGNORECASE)
 
 
 def between(low: float, high: float, kind: type[int] | type[float]) -> Callable[[str], float]:
-    """Return a parser of numbers within bounds, with optional grouping as in 9,000 or 9_000."""
+    """Return a parser of numbers from `low` to `high`, optionally with separators as in 9,000 or 9_000."""
 
     def parse(raw: str) -> float:
         try:
@@ -33,7 +34,7 @@ def between(low: float, high: float, kind: type[int] | type[float]) -> Callable[
 
 
 def one_of(*choices: str) -> Callable[[str], str]:
-    """Return a parser of one of several words in any case."""
+    """Return a parser that accepts one of `choices` in upper or lower case."""
     known = {choice.lower(): choice for choice in choices}
 
     def parse(raw: str) -> str:
@@ -59,7 +60,7 @@ def header_text(raw: str) -> str:
 
 
 def names(raw: str) -> tuple[str, ...]:
-    """Parse names separated by commas, in lower case."""
+    """Parse names separated by commas, and convert them to lower case."""
     return tuple(name.strip().lower() for name in raw.split(",") if name.strip())
 
 

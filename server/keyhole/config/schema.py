@@ -12,14 +12,14 @@ from keyhole.config.parsers import between, one_of
 
 PREFIX = "KEYHOLE_"
 FILE_VARIABLE = "KEYHOLE_CONFIG"
-"""The variable with the path of the settings file. It is not a setting, because that file cannot contain it."""
+"""The variable with the path of the settings file. It is no setting, because the file cannot contain its own path."""
 
 MIN_BUDGET = 500
-"""Bytes. In a smaller budget header, continuation and markers leave no space for text."""
+"""Bytes. In a smaller budget, the header, continuation and markers leave no space for text."""
 MAX_BUDGET = 200_000
-"""Bytes. More than the largest cap of any known client (150,000 characters), so no client accepts more."""
+"""Bytes. No known client accepts more: their largest limit is 150,000 characters."""
 MIN_TOKENS = 200
-"""In a smaller budget header, continuation and markers leave no space for text."""
+"""Tokens. In a smaller budget, the header, continuation and markers leave no space for text."""
 
 KEYED_ENGINES = ("brave", "exa", "tavily", "serper", "mojeek")
 ENGINES = ("searxng", *KEYED_ENGINES, "keyless", "wikipedia")

@@ -15,9 +15,9 @@ from keyhole.text.measure import clip
 from keyhole.text.suggest import suggest_name
 
 MAX_KEYS: Final = 2 * len(SETTINGS)
-"""A file with more keys has mostly mistakes and is reported as a whole."""
+"""A file with more keys consists mostly of mistakes, and is reported with one message."""
 _INTEGER_LIMIT: Final = 1 << 64
-"""TOML integers have at most 64 bits. Python's parser accepts longer ones, which Python may refuse to print."""
+"""TOML integers have at most 64 bits. Python's parser accepts longer integers, which Python may refuse to print."""
 MAX_NAME: Final = 64
 """Bytes of an unknown key that a message quotes."""
 WIDTH: Final = 100
@@ -36,7 +36,7 @@ def parse_settings_file(text: str, name: str) -> tuple[dict[str, RawSetting], li
 
     try:
         table = tomllib.loads(text)
-    except ValueError as error:  # also raised for an integer of thousands of digits
+    except ValueError as error:  # tomllib also raises it for an integer of thousands of digits
         return {}, [f"{name}: {str(error)[:1].lower()}{str(error)[1:]}"]
     except RecursionError:
         return {}, [f"{name}: values are nested too deeply"]
@@ -67,7 +67,7 @@ def _suggest_field(key: str) -> str:
 
 
 def _raw_value(field: str, value: object) -> str | None:
-    """Return a value as in an environment variable, for the same parsers, or None for a value of a wrong type."""
+    """Return a value in the form of an environment variable, or None for a value of a wrong type."""
     if isinstance(value, list):
         if not _is_list_field(field) or not all(isinstance(item, str | int) and _is_short(item) for item in value):
             return None

@@ -1,4 +1,4 @@
-"""Decide which IP addresses may be connected to, by tables in which every row cites its source.
+"""Decide which IP addresses may be connected to. Every row of the tables cites its source.
 
 `ipaddress.is_global` is not enough: its answer differs between Python releases, and it accepts several addresses of
 private services (192.0.0.192, 168.63.129.16, 192.88.99.0/24). For IPv6 the default is reversed: everything outside
@@ -10,8 +10,8 @@ from __future__ import annotations
 import ipaddress
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
 
-# Cloud metadata services, which give credentials to the machines of that cloud. All but Azure's lie in ranges that
-# are refused below anyway. They are listed so that no change below can open them, and so that the refusal names them.
+# Cloud metadata services, which hand out credentials to the machines of a cloud. Except for Azure's, the ranges below
+# refuse them too. They are listed so that no change of those ranges can allow them, and so that the refusal names them.
 _METADATA_V4: tuple[tuple[str, str], ...] = (
     ("100.100.100.200/32", "metadata of Alibaba Cloud, its ECS manual"),
     ("168.63.129.16/32", "Azure platform address, its virtual network manual; in no registry"),
@@ -33,7 +33,7 @@ _REFUSED_V4: tuple[tuple[str, str], ...] = (
     ("172.16.0.0/12", "private, RFC 1918"),
     ("192.0.0.0/24", "IETF protocol assignments, RFC 6890"),
     ("192.0.2.0/24", "documentation, RFC 5737"),
-    # Anycast: the nearest machine answers, often one in the local network. No web site has such an address.
+    # Anycast: the nearest machine answers, often a machine in the local network. No web site has such an address.
     ("192.31.196.0/24", "AS112 anycast, RFC 7535"),
     ("192.52.193.0/24", "multicast tunnel anycast, RFC 7450"),
     ("192.88.99.0/24", "deprecated 6to4 relay, RFC 7526"),
@@ -58,7 +58,7 @@ _REFUSED_V6: tuple[tuple[str, str], ...] = (
 # A NAT64 gateway forwards these to the IPv4 address in their last 32 bits, so that IPv4 address is checked.
 # The local-use prefix 64:ff9b:1::/48 (RFC 8215) is not global unicast, so it is refused.
 _NAT64 = IPv6Network("64:ff9b::/96")  # RFC 6052
-# An ISATAP router does the same for an interface identifier of 0000:5efe or 0200:5efe followed by an IPv4 address.
+# An ISATAP router does the same if the last 64 bits are 0000:5efe or 0200:5efe followed by an IPv4 address.
 _ISATAP = frozenset({0x0000_5EFE, 0x0200_5EFE})  # RFC 5214, section 6.1
 
 _V4 = tuple((IPv4Network(network), reason) for network, reason in _METADATA_V4 + _REFUSED_V4)

@@ -11,14 +11,14 @@ from collections.abc import Iterator
 from typing import Final
 
 from keyhole.errors import KeyholeError
-from keyhole.fetch.urls import parse_target, resolve_redirect
+from keyhole.fetch.urls import parse_target, resolve_url
 from keyhole.records import Page
 
 MARKDOWN_TYPES: Final = frozenset({"text/markdown", "text/x-markdown"})
 HEAD_BYTES: Final = 100_000
-"""Bytes of a page that are searched for links. Links stand in the page's head, at worst after inline style sheets."""
+"""Bytes of a page searched for links. Links are in the page's head, possibly after long inline style sheets."""
 MAX_LINKS: Final = 200
-"""Links examined in the Link header, and again in the page."""
+"""Maximum of links examined in the Link header, and the same number in the page."""
 
 _IGNORED_MARKUP: Final = re.compile(
     r"<!--(?:(?!-->).){0,20000}(?:-->)?|<(script|style|template|noscript)\b(?:(?!</\1).){0,100000}", re.S | re.I
@@ -39,21 +39,21 @@ def find_markdown_url(page: Page) -> str:
     if media_type not in {"text/html", "application/xhtml+xml"}:
         return ""
     try:
-        own = parse_target(page.url)
+        page_target = parse_target(page.url)
     except KeyholeError:
         return ""
-    for href in (*_header_links(page.link), *_head_links(page.body)):
+    for href in (*_http_header_links(page.link), *_html_head_links(page.body)):
         try:
-            target = resolve_redirect(own, href)
+            target = resolve_url(page_target, href)
         except KeyholeError:
             continue
         path = target.path.partition("?")[0]
-        if target.origin == own.origin and target.url != own.url and not _LLMS_INDEX.search(path):
+        if target.origin == page_target.origin and target.url != page_target.url and not _LLMS_INDEX.search(path):
             return target.url
     return ""
 
 
-def _header_links(header: str) -> Iterator[str]:
+def _http_header_links(header: str) -> Iterator[str]:
     for number, match in enumerate(_HEADER_LINK.finditer(header)):
         if number >= MAX_LINKS:
             return
@@ -61,12 +61,12 @@ def _header_links(header: str) -> Iterator[str]:
             yield match[1].strip()
 
 
-def _head_links(body: bytes) -> Iterator[str]:
+def _html_head_links(body: bytes) -> Iterator[str]:
     head = _IGNORED_MARKUP.sub(" ", body[:HEAD_BYTES].decode("utf-8", "replace"))
     end = _BODY.search(head)
     for number, match in enumerate(_TAG.finditer(head, 0, end.start() if end else len(head))):
         attributes = _attributes(match[2])
-        # A <base> may resolve links against another URL than the page's, so its links are not used.
+        # A <base> makes links relative to another URL than the page's, so links after it are not used.
         if number >= MAX_LINKS or (match[1].lower() == "base" and "href" in attributes):
             return
         if _is_markdown_alternate(attributes) and attributes.get("href", "").strip():

@@ -3,7 +3,7 @@
 If any address of a name is refused, no connection is made: a name that resolves to both public and private addresses
 is an attack or a mistake. The connection goes to the address that was checked, without a second lookup, which prevents
 DNS rebinding. Only the TCP connection uses the address: Host header, SNI and certificate name stay those of the URL.
-Every hop of a redirect is connected to through this backend.
+Redirects connect through this backend too.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from keyhole.fetch.streams import WrappedStream
 from keyhole.fetch.tunnel import connect_through_proxy
 
 MAX_ADDRESSES = 4
-"""Addresses tried per connection: two each for IPv4 and IPv6, few enough for one deadline."""
+"""Addresses tried per connection: enough for two IPv4 and two IPv6 addresses, and few enough for one deadline."""
 
 IsAllowed = Callable[[str], bool]
 """Returns True if a `host:port` is on the operator's list of private endpoints."""

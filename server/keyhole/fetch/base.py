@@ -15,8 +15,8 @@ class FetchOptions:
     """Options of one fetch, in addition to the operator's settings."""
 
     deadline: float = 0.0
-    """The call's deadline in seconds of the event loop's clock, or 0 for none. A `Retry-After` that ends before it is
-    waited for."""
+    """The call's deadline in seconds of the event loop's clock, or 0 for none. If a site's `Retry-After` ends before
+    it, the fetcher waits and requests the page again."""
     permits: Callable[[str], bool] = bool  # bool accepts every URL, since no URL is empty
     """Returns True if the call accepts a URL. Called for every hop; a refusal raises domain_not_allowed."""
     validators: Validators | None = None
@@ -24,7 +24,7 @@ class FetchOptions:
 
 
 DEFAULT_OPTIONS = FetchOptions()
-"""No deadline of its own, any site, an unconditional request."""
+"""Options of an unconditional fetch from any site, with the deadline of the settings."""
 
 
 @dataclass(frozen=True, slots=True)

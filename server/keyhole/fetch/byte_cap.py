@@ -1,7 +1,8 @@
 """Limit how many bytes one connection may deliver, including headers and chunk framing.
 
-exchange.py limits the body. Headers and framing need a limit of their own: a server can send interim responses without
-end, or a page in chunks of one byte with 90 KB of chunk extensions each, and a parser would read until the deadline.
+exchange.py limits the body. Headers and framing need a separate limit, because a hostile server could otherwise keep
+the parser reading until the deadline: with endless interim responses, or with chunks of one byte that have 90 KB of
+chunk extensions each.
 """
 
 from __future__ import annotations

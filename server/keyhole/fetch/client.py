@@ -1,7 +1,6 @@
-"""Fetch pages: check permissions and host limits, follow redirects, name failures.
+"""Fetch pages: check permissions and host limits, follow redirects, and give each failure an error code.
 
-exchange.py sends the requests and reads the responses. Only the redirect loop here calls the pure decisions (urls.py)
-and the network in turn.
+exchange.py sends the requests and reads the responses. urls.py checks the URL of each redirect.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ from keyhole.fetch.exchange import Exchange
 from keyhole.fetch.host_limits import HostLimits, parse_retry_after
 from keyhole.fetch.response_head import MAX_HEADER, page_headers, raise_for_status, redirect_location
 from keyhole.fetch.robots import MAX_ROBOTS, RobotsCache
-from keyhole.fetch.urls import Target, parse_target, resolve_redirect
+from keyhole.fetch.urls import Target, parse_target, resolve_url
 from keyhole.fetch.validators import NOT_MODIFIED
 from keyhole.records import Page
 from keyhole.text.challenges import MAX_ERROR_BODY, find_challenge_header, find_challenge_in_error
@@ -36,9 +35,9 @@ if TYPE_CHECKING:
 ACCEPT: Final = "text/markdown, text/html;q=0.9, application/xhtml+xml;q=0.9, text/plain;q=0.8, */*;q=0.5"
 FETCH_SHARE: Final = 2 / 3
 """Share of a call's deadline for connecting, redirects and reading. The rest is for extraction and ranking. A page that
-is not complete by then is shown and marked as partial."""
+is incomplete by then is returned and marked as partial."""
 CHALLENGE_STATUSES: Final = frozenset({400, 401, 403, 404, 405, 406, 418, 429, 503})
-"""Statuses with which bot protections send challenge and block pages. Extraction detects those with a 2xx status."""
+"""Statuses with which bot protections send challenge and block pages. Extraction detects those with status 2xx."""
 ERROR_BODY_TIMEOUT: Final = 3.0
 """Seconds for reading the body of an error, which only decides which error code is reported."""
 
@@ -115,7 +114,7 @@ class HttpFetcher:
             raise KeyholeError(Code.DOMAIN_NOT_ALLOWED, f"the sites of this call do not include {target.host}")
         if target.endpoint in self._unlimited:
             return
-        await self._host_limits.check(target.host)
+        await self._host_limits.check_wait(target.host)
         if self._config.robots == "on":
             await self._robots.check(target)
 
@@ -131,7 +130,7 @@ class HttpFetcher:
     async def _fetch_hop_with_wait(
         self, url: str, target: Target, options: FetchOptions, deadline: float
     ) -> Page | Target:
-        """Fetch one hop. If the site asks for a wait that fits the deadline, wait and fetch it a second time."""
+        """Fetch one hop. If the site requests a wait that fits the deadline, wait and fetch it once more."""
         for is_last in (False, True):
             try:
                 return await self._fetch_hop(url, target, options, deadline)
@@ -140,7 +139,7 @@ class HttpFetcher:
                 if not isinstance(seconds, int):
                     raise
                 if target.endpoint not in self._unlimited:
-                    await self._host_limits.pause(target.host, seconds)
+                    await self._host_limits.record_wait(target.host, seconds)
                 if is_last or not self._host_limits.fits_deadline(seconds, min(options.deadline, deadline)):
                     raise
             await self._host_limits.sleep(seconds)
@@ -151,7 +150,7 @@ class HttpFetcher:
         conditions = options.validators.request_headers(target.url) if options.validators else {}
         async with self._response(target, ACCEPT, deadline, conditions) as response:
             if location := redirect_location(response):
-                return resolve_redirect(target, location)
+                return resolve_url(target, location)
             if conditions and response.status_code == NOT_MODIFIED:
                 return self._page(url, target, response, b"", cut=False)
             await self._raise_for_challenge(response)
@@ -165,7 +164,7 @@ class HttpFetcher:
         deadline = self._fetch_deadline()
         async with self._response(target, "text/plain", deadline) as response:
             if location := redirect_location(response):
-                return resolve_redirect(target, location)
+                return resolve_url(target, location)
             raise_for_status(response.status_code, response.headers, self._clock())
             return (await self._pages.read_body(response, deadline, MAX_ROBOTS))[0]
 
@@ -180,7 +179,7 @@ class HttpFetcher:
             yield response
 
     async def _raise_for_challenge(self, response: Response) -> None:
-        """Raise KeyholeError (bot_challenge) for a challenge, whose status alone would be reported misleadingly."""
+        """Raise KeyholeError (bot_challenge) if the response is a challenge page: its status would be misleading."""
         system = find_challenge_header(response.headers)
         if not system and response.status_code in CHALLENGE_STATUSES:
             body = await self._pages.read_beginning(response, ERROR_BODY_TIMEOUT, MAX_ERROR_BODY)

@@ -13,8 +13,8 @@ from collections.abc import Callable
 from typing import Any, Final, Protocol
 
 BLOCK: Final = 64
-"""Bytes. Deflate expands a byte to at most 1,032 (zlib's technical notes), so a block to 66 KB. The smallest block of
-zstd is four bytes, the largest holds 128 KB (RFC 8878, 3.1.1.2), so at most 2 MB. 10 MB in such blocks take 0.1 s."""
+"""Bytes. Deflate expands one byte to at most 1,032 (zlib's technical notes), so 64 bytes to 66 KB. A zstd block of four
+bytes may contain 128 KB (RFC 8878, 3.1.1.2), so 64 bytes may give 2 MB. 10 MB in such blocks take 0.1 s to decode."""
 ZSTD_WINDOW: Final = 8 * 2**20
 """Bytes: RFC 9659 forbids larger windows in a content coding. The format itself allows 3.75 TB."""
 _PORTION: Final = 64 * 1024
@@ -29,14 +29,14 @@ class Codec(Protocol):
     """An incremental decoder of one content coding."""
 
     is_broken: bool
-    """True once the input is not, or no longer, in this coding. Nothing more is decoded then."""
+    """True once invalid input was found. Nothing after it is decoded."""
 
     @property
     def is_finished(self) -> bool:
         """True once the coding's own end was read."""
 
     def decode(self, block: bytes, limit: int) -> bytes:
-        """Decode the next block. Output far beyond `limit` bytes may be incomplete."""
+        """Decode the next block. The result may stop anywhere beyond `limit` bytes."""
 
 
 class _Stream(Protocol):

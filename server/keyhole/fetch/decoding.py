@@ -17,7 +17,7 @@ from keyhole.fetch import codecs
 
 ACCEPT_ENCODING: Final = "gzip, deflate, br, zstd"
 MAX_CODINGS: Final = 2
-"""The server and a cache in front of it may each apply one coding. More are a sign of an attack."""
+"""The server and a cache in front of it may each apply one coding. More codings are a sign of an attack."""
 
 _CODECS: Final = {"gzip": codecs.gzip, "deflate": codecs.deflate, "br": codecs.brotli, "zstd": codecs.zstd}
 _NO_CODINGS: Final = frozenset({"", "identity", "none", "binary", "7bit", "8bit", "utf-8", "utf8", "aws-chunked"})
@@ -51,10 +51,10 @@ class _Layer:
         """Yield the decoded blocks lazily, so that a chain of layers holds one block at a time."""
         for piece in pieces:
             self._pending += piece
-            whole = len(self._pending) - len(self._pending) % codecs.BLOCK
-            blocks = bytes(self._pending[:whole])
-            del self._pending[:whole]
-            for start in range(0, whole, codecs.BLOCK):
+            size = len(self._pending) - len(self._pending) % codecs.BLOCK  # without the last, incomplete block
+            blocks = bytes(self._pending[:size])
+            del self._pending[:size]
+            for start in range(0, size, codecs.BLOCK):
                 yield self._decode_block(blocks[start : start + codecs.BLOCK])
         if is_last and self._pending:
             block = bytes(self._pending)
@@ -77,8 +77,8 @@ class _Layer:
 class Decoder:
     """An incremental decoder of a Content-Encoding that returns at most `limit` bytes in total.
 
-    Feed it every piece, then close it. Of a damaged or truncated body it returns the part before the damage and is not
-    finished then. Data after a coding's own end is ignored.
+    Call `feed` for every piece, then `close`. Of a damaged or truncated body, the part before the damage is
+    returned and `is_finished` stays False. Data after a coding's end is ignored.
     """
 
     def __init__(self, content_encoding: str, limit: int) -> None:

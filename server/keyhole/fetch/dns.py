@@ -8,14 +8,14 @@ from threading import Thread
 from typing import Any
 
 Answers = list[tuple[Any, ...]]
-"""As `socket.getaddrinfo` gives them, in the resolver's order."""
+"""Addresses as `socket.getaddrinfo` returns them, in the resolver's order."""
 
 
 async def look_up(host: str, port: int) -> Answers:
     """Return the addresses of a name. Raises socket.gaierror and UnicodeError as `socket.getaddrinfo` does.
 
-    The resolver cannot be cancelled and may hang for minutes. The event loop's own `getaddrinfo` uses a thread pool,
-    and the process waits for its threads at exit; it does not wait for a daemon thread.
+    The resolver cannot be cancelled and may hang for minutes. The process waits at exit for the threads of the event
+    loop's own `getaddrinfo`, but not for a daemon thread.
     """
     loop = asyncio.get_running_loop()
     future: asyncio.Future[Answers] = loop.create_future()

@@ -1,7 +1,7 @@
 """Apply the operator's allow and deny lists of domains.
 
-`example.com` matches that host alone and `*.example.com` every host below it, as in certificates and content security
-policies. A deny entry takes precedence over an allow entry; an empty allow list allows every host.
+`example.com` matches only that host, and `*.example.com` matches all its subdomains, as in certificates and content
+security policies. A deny entry takes precedence over an allow entry; an empty allow list allows every host.
 """
 
 from __future__ import annotations

@@ -13,16 +13,16 @@ _REFUSED_NAMES: Final[tuple[tuple[str, str], ...]] = (
     ("alt", "not a DNS name, RFC 9476"),
     ("home.arpa", "a name of the home network, RFC 8375"),
     ("internal", "a name for private use, ICANN resolution 2024.07.29.06"),
-    # Not in the DNS, but in such wide private use that RFC 6762 warns of each.
+    # Not in the DNS, but in wide private use: RFC 6762 warns of each.
     ("corp", "a private name, RFC 6762 appendix G"),
     ("home", "a private name, RFC 6762 appendix G"),
     ("intranet", "a private name, RFC 6762 appendix G"),
     ("lan", "a private name, RFC 6762 appendix G"),
     ("private", "a private name, RFC 6762 appendix G"),
 )
-"""Names that no public web site has, nor has any name below them. A lookup could only lead into a private network, or
-disclose private names to an outside resolver. `test`, `example` and `invalid` are left to the resolver, as RFC 6761
-requires of applications."""
+"""Names that no public web site uses. Names below them are refused too. A lookup could only lead into a private
+network, or disclose private names to an outside resolver. `test`, `example` and `invalid` are left to the
+resolver, as RFC 6761 requires of applications."""
 
 
 def name_refusal(host: str) -> str | None:
@@ -38,7 +38,7 @@ def name_refusal(host: str) -> str | None:
 
 def port_refusal(port: int, ports: Container[int]) -> str | None:
     """Return the reason why a port is refused, or None if it is among the allowed `ports`."""
-    return None if port in ports else "not one of the web ports that KEYHOLE_PORTS opens"
+    return None if port in ports else "not among the ports that KEYHOLE_PORTS allows"
 
 
 def _is_address(host: str) -> bool:

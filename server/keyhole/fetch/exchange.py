@@ -25,12 +25,12 @@ Headers = httpx.Headers
 """Other modules of fetch/ use these aliases, so that only this file depends on httpx."""
 
 MAX_CONNECTIONS: Final = 64
-"""Open connections of one server. A search fetches 10 pages at once and several clients may share a server; a few
-sites that never finish must not block the other requests."""
+"""Maximum of open connections of one server. A search fetches 10 pages at once, and several clients may share a server.
+A few sites that never finish must not block the other requests."""
 MIN_PARTIAL: Final = 64
-"""Bytes. A truncated body below this size, less than a sentence, is reported as a failure."""
+"""Bytes. A truncated body below this size is less than a sentence, and is reported as a failure."""
 FRAMING_FACTOR: Final = 2
-"""Bytes on the wire allowed for each byte of the body's cap. Chunk sizes are framing, but not around every byte."""
+"""Bytes that a connection may deliver per byte of the body's cap. The surplus allows for chunk framing."""
 
 
 class Exchange:
@@ -79,8 +79,8 @@ class Exchange:
     async def read_body(self, response: Response, deadline: float, max_bytes: int = 0) -> tuple[bytes, bool]:
         """Return the decoded body, and True if it is incomplete.
 
-        The byte cap, damage, a closed connection and the deadline make a body incomplete. `max_bytes` is the cap, by
-        default the operator's.
+        A body is incomplete after the byte cap, damage, a closed connection or the deadline. `max_bytes` is the cap, by
+        default that of the settings.
         """
         decoder = Decoder(response.headers.get("content-encoding", ""), self._config.max_decoded_bytes)
         received, out, max_bytes = 0, bytearray(), max_bytes or self._config.max_bytes
@@ -104,7 +104,7 @@ class Exchange:
         return bytes(out), response.status_code == PARTIAL_CONTENT or (bool(out) and not decoder.is_finished)
 
     async def read_beginning(self, response: Response, seconds: float, max_bytes: int) -> bytes:
-        """Return what is received of an error's body within `seconds`, at most `max_bytes`; b"" if it is unreadable."""
+        """Return the part of an error's body received within `seconds`, at most `max_bytes`; b"" if unreadable."""
         out = bytearray()
         try:
             decoder = Decoder(response.headers.get("content-encoding", ""), 16 * max_bytes)
@@ -134,7 +134,7 @@ class Exchange:
 class _CheckedTransport(httpx.AsyncBaseTransport):
     """An httpx transport whose httpcore pool connects to checked addresses only.
 
-    It follows httpx's own transport, which does not accept a network backend.
+    It is modelled on httpx's own transport, which does not accept a network backend.
     """
 
     def __init__(self, config: Config, allowed: frozenset[str], context: ssl.SSLContext) -> None:

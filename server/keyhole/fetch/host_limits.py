@@ -1,6 +1,6 @@
-"""Limit the load on each host: connections at once, and the waits that hosts request with Retry-After.
+"""Limit the load on each host: concurrent connections, and the waits that hosts request with Retry-After.
 
-The clock, the sleep and the limits shared with other servers are ports, so that tests can replace them.
+The clock, the sleep function and the limits shared with other servers are parameters, so that tests can replace them.
 """
 
 from __future__ import annotations
@@ -20,19 +20,18 @@ from typing import Final, Protocol
 from keyhole.errors import Code, KeyholeError
 
 MAX_PER_HOST: Final = 4
-"""Connections to one host at once: fewer than the six that a browser opens, and enough to read a search whose results
-are all on one site in three rounds."""
+"""Concurrent connections to one host. Browsers open six. Ten search results on one site take three rounds."""
 BACKOFF: Final = (0.25,)
-"""Seconds before each retry of a failed connection: one retry, soon enough for any deadline."""
+"""Seconds before each retry of a failed connection. There is one retry, soon enough for any deadline."""
 WAIT_MARGIN: Final = 2.0
-"""Seconds that must be left of a deadline after a wait, for the request that follows it."""
+"""Seconds that must remain between the end of a wait and the deadline, for the request itself."""
 MAX_WAIT: Final = 86_400
-"""Seconds. A longer wait is taken for a mistake and shortened to this."""
+"""Seconds. A longer Retry-After is treated as a mistake and shortened to this."""
 MAX_HOSTS: Final = 1_000
 """Hosts whose waits are remembered; the oldest are forgotten first."""
 POLL_INTERVAL: Final = (0.02, 0.06)
-"""Bounds in seconds of the random pause before the shared limits are asked again for a slot. It is shorter than the
-fetch of a page, and random so that two servers do not stay in step."""
+"""Bounds in seconds of the random pause before a slot of the shared limits is requested again. It is shorter than the
+fetch of a page, and random so that two servers do not poll in step."""
 
 _SECONDS = re.compile(r"[0-9]{1,20}")
 _DATE_LENGTH = 40
@@ -59,7 +58,7 @@ def parse_retry_after(value: str, now: float) -> int | None:
 class SharedHostLimits(Protocol):
     """Host limits shared by several servers.
 
-    No method waits long or raises: while the other servers cannot be reached, this server applies its own limits.
+    No method raises or waits long. While the other servers cannot be reached, this server applies only its own limits.
     """
 
     async def acquire(self, host: str, limit: int) -> str | None:
@@ -73,11 +72,11 @@ class SharedHostLimits(Protocol):
         """Free the slot of a lease."""
         ...
 
-    async def pause_left(self, host: str) -> float:
+    async def wait_left(self, host: str) -> float:
         """Return the seconds left of the wait that the host requested from any server."""
         ...
 
-    async def pause(self, host: str, seconds: float) -> None:
+    async def record_wait(self, host: str, seconds: float) -> None:
         """Record for all servers that a host requested a wait."""
         ...
 
@@ -100,7 +99,7 @@ class HostLimits:
         self._shared = shared
         self._slots: dict[str, tuple[asyncio.Semaphore, int]] = {}
         """Each host's semaphore, and how many tasks use it."""
-        self._paused_until: OrderedDict[str, float] = OrderedDict()
+        self._wait_ends: OrderedDict[str, float] = OrderedDict()
 
     @asynccontextmanager
     async def slot(self, host: str, deadline: float = math.inf) -> AsyncIterator[None]:
@@ -120,23 +119,23 @@ class HostLimits:
             else:
                 del self._slots[host]
 
-    async def check(self, host: str) -> None:
+    async def check_wait(self, host: str) -> None:
         """Raise KeyholeError (rate_limited) if a wait that the host requested is not over."""
-        left = math.ceil(self._paused_until.get(host, 0.0) - self.now())
-        if left <= 0 and self._shared is not None and (left := math.ceil(await self._shared.pause_left(host))) > 0:
-            self._remember_pause(host, left)
+        left = math.ceil(self._wait_ends.get(host, 0.0) - self.now())
+        if left <= 0 and self._shared is not None and (left := math.ceil(await self._shared.wait_left(host))) > 0:
+            self._remember_wait(host, left)
         if left > 0:
-            message = f"{host} asked for no requests for {left} s more; no request was sent"
+            message = f"{host} asked to wait {left} s more; no request was sent"
             raise KeyholeError(Code.RATE_LIMITED, message, retry_after=left)
 
-    async def pause(self, host: str, seconds: float) -> None:
+    async def record_wait(self, host: str, seconds: float) -> None:
         """Record that a host requested a wait."""
-        self._remember_pause(host, seconds)
+        self._remember_wait(host, seconds)
         if self._shared is not None:
-            await self._shared.pause(host, seconds)
+            await self._shared.record_wait(host, seconds)
 
     def fits_deadline(self, seconds: float, deadline: float) -> bool:
-        """Return True if a wait leaves time for a request before `deadline`, in seconds of this object's clock."""
+        """Return True if a wait of `seconds` leaves time for a request before `deadline`, in seconds of `now`."""
         return seconds + WAIT_MARGIN <= deadline - self.now()
 
     async def aclose(self) -> None:
@@ -162,11 +161,11 @@ class HostLimits:
             if lease:
                 self._shared.release(host, lease)
 
-    def _remember_pause(self, host: str, seconds: float) -> None:
-        self._paused_until[host] = self.now() + seconds
-        self._paused_until.move_to_end(host)
-        while len(self._paused_until) > MAX_HOSTS:
-            self._paused_until.popitem(last=False)
+    def _remember_wait(self, host: str, seconds: float) -> None:
+        self._wait_ends[host] = self.now() + seconds
+        self._wait_ends.move_to_end(host)
+        while len(self._wait_ends) > MAX_HOSTS:
+            self._wait_ends.popitem(last=False)
 
 
 @asynccontextmanager

@@ -1,7 +1,7 @@
 """Normalize URLs, hash them for the store and extract them from text, for the URL policy `known`.
 
-A page with instructions for a model could make it send out data of a conversation in a URL that the model composes. A
-URL that a search result or a page already contained cannot carry such data.
+Instructions in a page could make a model compose a URL that sends data of the conversation to an attacker. A URL that a
+search result or a page already contained cannot carry such data.
 """
 
 from __future__ import annotations
@@ -14,18 +14,18 @@ from itertools import islice
 from typing import Final
 
 from keyhole.errors import KeyholeError
-from keyhole.fetch.urls import Target, parse_target, resolve_redirect
+from keyhole.fetch.urls import Target, parse_target, resolve_url
 
 HASH_BYTES: Final = 16
 """128 bits make a second URL with the same hash infeasible to find."""
 MAX_LINKS: Final = 5_000
-"""Links of one text that are remembered, about as many as the longest index pages have."""
+"""Maximum of links remembered per text, about the number of links on the longest index pages."""
 
 # The URL of a Markdown link, or a URL in plain text.
 _LINK = re.compile(r"\]\(<?([^\s()<>]+)|(https?://[^\s<>\"`]+)", re.IGNORECASE)
 _ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
-_TRAILING_MARKS: Final = ".,;:!?'*_~|\\"
-"""Marks after a URL that belong to the sentence."""
+_TRAILING_PUNCTUATION: Final = ".,;:!?'*_~|\\"
+"""Punctuation after a URL that belongs to the sentence."""
 _ESCAPE_OR_PARENTHESIS = re.compile(r"%([0-9A-Fa-f]{2})|[()]")
 _UNRESERVED = re.compile(r"[A-Za-z0-9._~-]")
 
@@ -33,9 +33,9 @@ _UNRESERVED = re.compile(r"[A-Za-z0-9._~-]")
 def canonicalize(url: str) -> str:
     """Return the canonical form of a URL (RFC 3986, section 6.2.2). Raises KeyholeError for an invalid URL.
 
-    It has no fragment, a lower-case host, no default port, and upper-case escapes only where necessary. Parentheses are
-    escaped, as they are in the text of a page. The policy `known` requests this form, so that variants of a known URL
-    cannot carry data either.
+    The canonical form has no fragment, a lower-case host, no default port, and upper-case escapes only where necessary.
+    Parentheses are escaped, as they are in the text of a page. Under the policy `known` this form is requested, so that
+    variants of a known URL cannot carry data either.
     """
     return _canonical_url(parse_target(url))
 
@@ -66,7 +66,7 @@ def hash_urls(urls: Iterable[str], base: Target | None = None) -> frozenset[byte
 
 
 def is_listed(url: str, entries: Iterable[str]) -> bool:
-    """Return True if an entry equals a canonical URL, or ends in `*` and is a prefix of it."""
+    """Return True if a canonical URL equals one of the entries, or begins with an entry that ends in `*`."""
     return any(_matches_entry(url, entry) for entry in entries)
 
 
@@ -77,7 +77,7 @@ def _matches_entry(url: str, entry: str) -> bool:
         return False
     if not entry.endswith("*"):
         return url == prefix
-    # A server may read /docs/../private as /private, so a path with dot segments matches no prefix.
+    # A server may resolve /docs/../private to /private, so a path with dot segments matches no prefix.
     return url.startswith(prefix) and not re.search(r"/\.{1,2}(?:[/?]|$)", url)
 
 
@@ -95,7 +95,7 @@ def _normalize_escape(match: re.Match[str]) -> str:
 def _parse_link(url: str, base: Target | None) -> Target:
     if base is None or url[:8].lower().startswith(("http://", "https://")):
         return parse_target(url)
-    return resolve_redirect(base, url)
+    return resolve_url(base, url)
 
 
 def _extract_links(text: str) -> Iterator[str]:
@@ -110,8 +110,8 @@ def _extract_links(text: str) -> Iterator[str]:
 
 
 def _likely_urls(text: str) -> Iterator[str]:
-    stripped = text.rstrip(_TRAILING_MARKS)
+    stripped = text.rstrip(_TRAILING_PUNCTUATION)
     yield stripped
     if any(bracket in stripped for bracket in ")]}"):
-        yield text.partition(")")[0].rstrip(_TRAILING_MARKS)
-        yield text.rstrip(_TRAILING_MARKS + ")]}")
+        yield text.partition(")")[0].rstrip(_TRAILING_PUNCTUATION)
+        yield text.rstrip(_TRAILING_PUNCTUATION + ")]}")

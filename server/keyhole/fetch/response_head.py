@@ -1,4 +1,4 @@
-"""Interpret the head of a response: its status, its redirect and the headers that a page keeps."""
+"""Interpret the head of a response: its status, its redirect and the headers that are stored in a Page."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
 PARTIAL_CONTENT: Final = 206
 
 MAX_HEADER: Final = 1_000
-"""Characters kept of a header's value. Real values have about 100; long ones are meant to slow a parser down."""
+"""Characters stored of a header's value. Real values have about 100; longer values may slow a parser down."""
 MAX_LINK: Final = 8_000
-"""Characters kept of the Link header, which may be long when it lists preloads."""
+"""Characters stored of the Link header, which is long if it lists preloads."""
 
 
 def raise_for_status(status: int, headers: Mapping[str, str], now: float) -> None:
@@ -40,7 +40,7 @@ def raise_for_status(status: int, headers: Mapping[str, str], now: float) -> Non
 def redirect_location(response: Response) -> str:
     """Return the location of a redirect, or "" for any other response.
 
-    Raises KeyholeError (protocol_error) for several different locations, which two clients may read differently.
+    Raises KeyholeError (protocol_error) for several different locations, of which each client may choose another.
     """
     if response.status_code not in REDIRECTS:
         return ""
@@ -51,7 +51,7 @@ def redirect_location(response: Response) -> str:
 
 
 def page_headers(headers: Headers) -> dict[str, str]:
-    """Return the headers that a Page keeps, by field name."""
+    """Return the headers that a Page stores, by field name."""
     return {
         # The last of several values, as the Fetch standard reads Content-Type.
         "content_type": next(reversed(headers.get_list("content-type")), "")[:MAX_HEADER],

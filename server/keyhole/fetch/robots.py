@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 PRODUCT_NAME: Final = "Keyhole"
 """The product token in robots.txt, independent of the User-Agent that the operator configures."""
 MAX_ROBOTS: Final = 500 * 1024
-"""Bytes of a robots.txt that are read; RFC 9309, section 2.5, requires at least this many."""
+"""Bytes read of a robots.txt; RFC 9309, section 2.5, requires at least this many."""
 MAX_ROBOTS_REDIRECTS: Final = 5
 """Redirects; RFC 9309, section 2.3.1.2, requires at least five."""
 ROBOTS_TIMEOUT: Final = 5.0
@@ -39,7 +39,7 @@ MAX_CACHED_CHARS: Final = 4_000_000
 """Characters of rules cached for all origins together; parsed rules take about ten times as much memory."""
 
 UNREACHABLE: Final = frozenset({Code.BLOCKED_ADDRESS, Code.DNS_FAILURE, Code.CONNECT_FAILURE, Code.TLS_FAILURE})
-"""Failures to reach an origin at all. The page would fail in the same way, so it is not requested."""
+"""Failures to reach an origin. Its pages would fail in the same way, so they are not requested."""
 
 _LINE = re.compile(r"[ \t]*([A-Za-z-]+)[ \t]*:[ \t]*(.*)")
 _TOKEN = re.compile(r"[A-Za-z_-]+")
@@ -64,7 +64,7 @@ def parse_rules(body: bytes) -> Rules:
     text = "\n".join(_relevant_lines(body[:MAX_ROBOTS].decode("utf-8-sig", "replace")))
     if not text:
         return Rules()
-    from protego import Protego  # takes 50 ms to import, and is needed only for sites with rules for Keyhole
+    from protego import Protego  # imported here, since it takes 50 ms and few sites have rules for Keyhole
 
     return Rules(text, Protego.parse(text))
 
@@ -91,7 +91,7 @@ def _relevant_lines(text: str) -> Iterator[str]:
 
 
 def _own_agent(value: str) -> set[str]:
-    """Return the product token if a User-agent line names it."""
+    """Return a set of the product token if a User-agent line names it, otherwise an empty set."""
     token = _TOKEN.match(value)
     return {PRODUCT_NAME} if token and token[0].lower() == PRODUCT_NAME.lower() else set()
 
@@ -107,10 +107,10 @@ FetchRobots = Callable[[Target], Awaitable[bytes | Target]]
 
 
 class RobotsCache:
-    """The rules of each origin, kept in memory. Concurrent calls share one request per origin."""
+    """The rules of each origin, cached in memory. Concurrent calls share one request per origin."""
 
     def __init__(self, fetch: FetchRobots, now: Callable[[], float], timeout: float = 30.0) -> None:
-        """Create a cache. `timeout`: seconds that a call may take in all."""
+        """Create a cache. `timeout`: the time limit of a whole call, in seconds."""
         self._fetch = fetch
         self._seconds = min(ROBOTS_TIMEOUT, timeout * ROBOTS_SHARE)
         self._now = now
@@ -149,7 +149,7 @@ class RobotsCache:
     async def _fetch_rules(self, target: Target, cached: _CacheEntry | None) -> Rules | KeyholeError:
         """Fetch and cache an origin's rules, or return the failure to reach it.
 
-        The failure is returned, since an exception would be unhandled if every waiting call was cancelled.
+        The failure is returned, because an exception would stay unhandled if all waiting calls were cancelled.
         """
         robots = _robots_target(target)
         try:
@@ -158,9 +158,9 @@ class RobotsCache:
                     result = await self._fetch(robots)
                     if isinstance(result, bytes):
                         rules = await asyncio.to_thread(parse_rules, result)
-                        # After a redirect from http to https the page redirects too, so cache the rules for both.
-                        is_robots = robots == _robots_target(robots)
-                        return self._store({target, robots} if is_robots else {target}, rules, FRESH_SECONDS)
+                        # A site that redirects robots.txt to https redirects its pages too: cache the rules for both.
+                        is_origin_robots = robots == _robots_target(robots)
+                        return self._store({target, robots} if is_origin_robots else {target}, rules, FRESH_SECONDS)
                     robots = result
         except TimeoutError:
             pass
@@ -169,8 +169,8 @@ class RobotsCache:
                 return error
             if 400 <= int(error.facts.get("status", 0)) < 500:
                 return self._store({target}, Rules(), FRESH_SECONDS)
-        # RFC 9309 tells a crawler to stay away from a site whose robots.txt fails. Keyhole requests a single page,
-        # which fails by itself if the site is down. So the previous rules stay in force, or no rules apply.
+        # RFC 9309 tells crawlers to stay away from a site whose robots.txt fails. Keyhole requests a single page, which
+        # fails too if the site is down. So it applies the cached rules, or none.
         return self._store({target}, cached.rules if cached else Rules(), RETRY_SECONDS)
 
     def _store(self, targets: set[Target], rules: Rules, seconds: float) -> Rules:

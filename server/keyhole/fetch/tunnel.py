@@ -1,8 +1,7 @@
 """Connect to a checked address through the operator's proxy.
 
-CONNECT is used for both http and https: a proxy must replace the Host header of any other request with its target's
-host (RFC 9112, section 3.2.2), which here is an address. Through a tunnel, Host header, SNI and certificate name stay
-those of the URL.
+CONNECT is used for both http and https. For any other method, the proxy would replace the Host header with the checked
+address (RFC 9112, section 3.2.2). Through a tunnel, Host header, SNI and certificate name stay those of the URL.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ import httpcore
 from keyhole.errors import Code, KeyholeError
 
 MAX_HEAD: Final = 16_384
-"""Bytes of the proxy's response to CONNECT. Proxies send a few hundred; a server that is no proxy may send anything."""
+"""Bytes read of the proxy's response to CONNECT. Proxies send a few hundred; other servers may send anything."""
 
 _SUCCESS: Final = re.compile(rb"HTTP/1\.[01] 2[0-9]{2}[ \r]")  # RFC 9110, section 9.3.6: any 2xx opens the tunnel
 _STATUS: Final = re.compile(rb"HTTP/1\.[01] ([1-5][0-9]{2})[ \r]")
@@ -59,6 +58,6 @@ async def _send_connect(stream: httpcore.AsyncNetworkStream, authority: str) -> 
         status = _STATUS.match(head)
         answer = f"HTTP {int(status[1])}" if status else "something other than HTTP"
         raise KeyholeError(Code.CONNECT_FAILURE, f"the proxy of KEYHOLE_PROXY answered {answer} for {authority}")
-    # In HTTP and TLS the client speaks first: data before that is not the site's and must not be taken for it.
+    # In HTTP and TLS the client sends first, so these bytes are the proxy's, not the site's response.
     if not head.endswith(b"\r\n\r\n"):
         raise KeyholeError(Code.CONNECT_FAILURE, "the proxy of KEYHOLE_PROXY sent data before the site could")

@@ -1,7 +1,7 @@
-"""Parse and check URLs and the locations of redirects.
+"""Parse and check URLs, links and the locations of redirects.
 
 The client connects to exactly what this parser returns. A URL that two parsers may read differently (backslashes,
-control characters, user names, percent-encoded hosts, shortened IPv4) is refused, not repaired.
+control characters, user names, percent-encoded hosts, shortened IPv4) is refused rather than repaired.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import idna
 from keyhole.errors import Code, KeyholeError
 
 MAX_URL = 8_192
-"""Characters. Servers limit request lines to about 8 KB, and longer URLs contain data rather than an address."""
+"""Characters. Servers limit request lines to about 8 KB, and URLs beyond that contain data rather than an address."""
 
 DEFAULT_PORTS = {"http": 80, "https": 443}
 
@@ -56,7 +56,7 @@ class Target:
 
     @property
     def url(self) -> str:
-        """The whole URL."""
+        """The complete URL."""
         return f"{self.scheme}://{self.netloc}{self.path}"
 
 
@@ -78,15 +78,15 @@ def parse_target(raw: str) -> Target:
     return _parse_http(scheme[1].lower(), url[scheme.end() :])
 
 
-def resolve_redirect(current: Target, location: str) -> Target:
-    """Resolve a `Location` header against `current` and check the result like any URL.
+def resolve_url(current: Target, location: str) -> Target:
+    """Resolve a link or `Location` header against the URL `current`, and check the result.
 
     A redirect from https to http is followed, as in browsers: requests contain no credentials, the caller may use http
     anyway, and the result names the URL that was read.
     """
     if "\\" in location:
         raise _invalid_url("the redirect's location contains a backslash")
-    # Some parsers read a path here, but browsers read a host after superfluous slashes.
+    # After three slashes, some parsers read a path, but browsers read a host.
     if location.strip().startswith("///"):
         raise _invalid_url("the redirect's location has no host")
     try:
@@ -155,7 +155,7 @@ def _check_host(host: str, *, bracketed: bool) -> str:
 
 
 def _is_non_ascii_number(label: str) -> bool:
-    """Return True for digits that IDNA keeps, such as Thai ones. Some programs convert them to a number."""
+    """Return True for digits that IDNA accepts, such as Thai ones. Some programs convert them to a number."""
     try:
         return label.startswith("xn--") and label[4:].encode("ascii").decode("punycode").isdecimal()
     except (UnicodeError, OverflowError, ValueError):

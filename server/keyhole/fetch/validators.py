@@ -1,7 +1,7 @@
 """Validators of stored pages (ETag and Last-Modified) for conditional requests.
 
-They come from untrusted sites and go into request headers, so only short values in the forms of RFC 9110 are accepted.
-They are sent only to the URL that they came from: after a redirect to another URL they would describe another page.
+Untrusted sites supply them and requests repeat them, so only short values in the forms of RFC 9110 are accepted. They
+are sent only to the URL that supplied them: after a redirect to another URL they would describe another page.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from typing import Final
 
 NOT_MODIFIED: Final = 304
 MAX_ETAG: Final = 200
-"""Characters. Real ETags have up to about 70 (a hash and a size); longer ones could serve to track the client."""
+"""Characters. Real ETags have up to about 70 (a hash and a size); longer ones could track the client."""
 
-# RFC 9110, 8.8.3: quoted, no control characters and no spaces; of the rest ASCII only.
+# RFC 9110, 8.8.3: quoted, without control characters and spaces. Only ASCII is accepted.
 _ETAG: Final = re.compile(r'(?:W/)?"[!#-~]*"')
 # RFC 9110, 5.6.7: the only date format that servers may generate.
 _DATE: Final = re.compile(r"[A-Z][a-z]{2}, [0-9]{2} [A-Z][a-z]{2} [0-9]{4} [0-9]{2}:[0-9]{2}:[0-9]{2} GMT")
@@ -29,7 +29,7 @@ class Validators:
     last_modified: str = ""
 
     def request_headers(self, url: str) -> dict[str, str]:
-        """Return the headers of a conditional request for `url`, empty for any URL other than the validators' own."""
+        """Return the headers of a conditional request for `url`; {} if the validators are for another URL."""
         if url != self.url:
             return {}
         conditions = {"If-None-Match": self.etag, "If-Modified-Since": self.last_modified}

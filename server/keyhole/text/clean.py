@@ -1,7 +1,7 @@
 """Remove invisible characters from text: controls, terminal escapes, characters without a glyph.
 
 Joiners and variation selectors stay where a script or an emoji needs them. A line that looks like one of Keyhole's gap
-lines is changed, so that a page cannot forge one.
+lines is changed, so that a page cannot imitate them.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Final
 
 _JOINERS: Final = "\u200c\u200d"
 _REMOVED: Final = (
-    "\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff"  # C0 and C1 controls but tab and line feed; surrogates
+    "\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff"  # C0 and C1 controls except tab and line feed; surrogates
     "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0"
     "\ufdd0-\ufdef\ufff0-\ufffb\ufffe\uffff"
 )
@@ -33,12 +33,12 @@ _SUSPECT = re.compile(f"[{_REMOVED}{_JOINERS}{_SELECTORS}]")
 _SUSPECT_ASTRAL = re.compile(f"[{_REMOVED_ASTRAL}{_SELECTORS_ASTRAL}]")
 _INVISIBLE = re.compile(f"[{_REMOVED}{_JOINERS}{_SELECTORS}{_REMOVED_ASTRAL}{_SELECTORS_ASTRAL}]+")
 _LINE_BREAKS = re.compile("[\x85\u2028\u2029]")
-# Every branch stops at the next control, so a text that consists of introducers only is matched in linear time.
+# Every branch stops at the next control, so even a text of nothing but introducers is matched in linear time.
 _ESCAPES = re.compile(
     r"\x1b\[[0-?]{0,64}+[ -/]{0,4}+[@-~]?"  # CSI (ECMA-48, 5.4)
     r"|\x1b[\]PX^_](?:[^\x00-\x08\x0a-\x1f\x7f-\x9f]*+(?:\x07|\x9c|\x1b\\))?"  # OSC, DCS, SOS, PM, APC
     r"|\x1b[ -/]{0,4}+[0-~]?"
-    # The one-character introducers. In text that was encoded twice they follow a letter or control and are no escape.
+    # One-character introducers. In text encoded twice they follow a letter or control and are no escapes.
     r"|(?<![\x80-\xff])(?:\x9b[0-?]{0,64}+[@-~]?|[\x90\x98\x9d-\x9f](?:[^\x00-\x08\x0a-\x1f\x7f-\x9f]*+(?:\x07|\x9c|\x1b\\))?)"
 )
 _JOINING = re.compile(
@@ -64,7 +64,7 @@ _VARIATION_BASES: Final = {
 _VARIANTS: Final = {sign: re.compile(f"[{before}]") for signs, before in _VARIATION_BASES.items() for sign in signs}
 _HAN = re.compile("[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
 _UNREPORTED: Final = frozenset("\xad\u200b\ufeff\t\n\v\f\r")
-"""Removed characters that are not counted: line break opportunities, byte order marks, page breaks."""
+"""Removed characters that `count_invisible` ignores: optional line breaks, byte order marks, page breaks."""
 _GAP_LIKE = re.compile(r"\[…(?=\d+:\d+\])")
 
 
@@ -78,7 +78,7 @@ def clean(text: str) -> str:
 
 
 def has_suspect_characters(text: str) -> bool:
-    """Return True if a text may have characters to remove. A cheap check, since almost no text has any."""
+    """Return True if a text may contain characters to remove. The check is cheap, and almost no text contains any."""
     if text.isascii():
         data = text.encode("ascii")
         return len(data.translate(None, _CONTROLS)) != len(data)
@@ -90,7 +90,7 @@ def has_suspect_characters(text: str) -> bool:
 
 
 def count_invisible(text: str) -> int:
-    """Count the characters that `clean` removes, without those that cannot carry a hidden message."""
+    """Count the characters that `clean` removes, except those that cannot carry a hidden message."""
     if not has_suspect_characters(text):
         return 0
     runs = _INVISIBLE.finditer(text)
@@ -98,7 +98,7 @@ def count_invisible(text: str) -> int:
 
 
 def _required_part(run: re.Match[str]) -> str:
-    """Return the characters of an invisible run that the characters around it require."""
+    """Return the part of a run of invisible characters that the characters around it need."""
     text, (start, end) = run.string, run.span()
     before, after, part = text[start - 1 : start], text[end : end + 1], ""
     if before == "\U0001f3f4" and (flag := next((flag for flag in _FLAGS if text.startswith(flag, start)), "")):

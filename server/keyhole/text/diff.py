@@ -1,6 +1,6 @@
 """Find the passages of a text that are new since an earlier version, in time linear in both texts.
 
-Lines are compared as a whole, since a paragraph of Keyhole's Markdown is one line. The common beginning and end of the
+Complete lines are compared, since a paragraph of Keyhole's Markdown is one line. The common beginning and end of the
 texts are skipped. Between them, a line is new if the earlier text contains it less often. A moved line is not new.
 """
 
@@ -10,9 +10,10 @@ from collections import Counter
 from typing import Final
 
 MAX_RANGES: Final = 20
-"""Ranges kept in an artifact's note. A page with more changes cannot be read range by range."""
+"""Maximum of ranges stored in an artifact's note. A page with more changes cannot be read range by range."""
 MAX_LINES: Final = 500_000
-"""Lines compared of both texts together, at some 100 bytes of memory each. Beyond, the whole middle counts as new."""
+"""Maximum of lines compared, in both texts together; each takes about 100 bytes of memory. In longer texts, everything
+between the common beginning and end counts as new."""
 BLOCK: Final = 65_536
 """Characters compared at once."""
 
@@ -21,7 +22,7 @@ Ranges = tuple[tuple[int, int], ...]
 
 
 def find_new_ranges(old: str, new: str) -> Ranges:
-    """Return the passages of `new` that `old` does not have, as offsets into `new`. Adjacent passages are merged."""
+    """Return the passages of `new` that `old` does not contain, as offsets into `new`. Adjacent passages are merged."""
     head = new.rfind("\n", 0, _common_prefix_length(old, new)) + 1
     tail = new.find("\n", len(new) - _common_suffix_length(old, new, min(len(old), len(new)) - head))
     end = len(new) if tail < 0 else tail
@@ -32,7 +33,7 @@ def find_new_ranges(old: str, new: str) -> Ranges:
 
 
 def _merge_new_lines(old_lines: Counter[str], lines: list[str], offset: int) -> Ranges:
-    """Return the ranges of `lines` that are not in `old_lines`. `offset` is that of the first line."""
+    """Return the ranges of `lines` that are not in `old_lines`. `offset`: where the first line begins in its text."""
     ranges: list[tuple[int, int]] = []
     extends_last = False  # True while only blank lines have followed the last range
     for line in lines:
@@ -48,24 +49,24 @@ def _merge_new_lines(old_lines: Counter[str], lines: list[str], offset: int) -> 
     return tuple(ranges)
 
 
-def _common_prefix_length(one: str, other: str) -> int:
-    """Count the characters that both texts begin with. Blocks are compared: a loop over characters takes seconds."""
-    limit, position, step = min(len(one), len(other)), 0, BLOCK
+def _common_prefix_length(first: str, second: str) -> int:
+    """Count the characters that both texts begin with. Compares blocks, since a loop over characters takes seconds."""
+    limit, position, step = min(len(first), len(second)), 0, BLOCK
     while position < limit and step:
         end = min(limit, position + step)
-        if one[position:end] == other[position:end]:
+        if first[position:end] == second[position:end]:
             position = end
         else:
             step //= 2
     return position
 
 
-def _common_suffix_length(one: str, other: str, limit: int) -> int:
+def _common_suffix_length(first: str, second: str, limit: int) -> int:
     """Count the characters that both texts end with, at most `limit`."""
     position, step = 0, BLOCK
     while position < limit and step:
         end = min(limit, position + step)
-        if one[len(one) - end : len(one) - position] == other[len(other) - end : len(other) - position]:
+        if first[len(first) - end : len(first) - position] == second[len(second) - end : len(second) - position]:
             position = end
         else:
             step //= 2
@@ -73,7 +74,7 @@ def _common_suffix_length(one: str, other: str, limit: int) -> int:
 
 
 def format_ranges(ranges: Ranges) -> str:
-    """Format ranges as an artifact's note: their count, and the first `MAX_RANGES` of them."""
+    """Format ranges as an artifact's note: the count of all ranges, and the first `MAX_RANGES` ranges."""
     return " ".join([str(len(ranges)), *(f"{start}:{end}" for start, end in ranges[:MAX_RANGES])])
 
 

@@ -13,16 +13,16 @@ from keyhole.text.clean import clean
 from keyhole.text.measure import clip
 
 CHARS_PER_BYTE: Final = 4
-"""Characters of the text examined for each byte of a line: some are spaces or are removed, and the cost is bounded."""
+"""Characters examined per byte of the result. This bounds the cost, and allows for spaces and removed characters."""
 
 _ACTIVE = re.compile(r"(?<=\])[(:]|(?<=!)\[|\\*(?:<(?=[A-Za-z/!?]|\Z)|`|&(?=#?\w{1,31};))|\\+\Z")
 _REPLACEMENTS: Final = {"(": "&#40;", "[": "&#91;", "<": "&lt;", ":": "\\:", "&": "\\&", "`": "\\`"}
 _SPLIT_PAIRS: Final = {"](": "&#40;", "]:": "\\:", "![": "&#91;"}
-"""The replacement of a text's first character that forms a pair with the last character before the text."""
+"""Two characters that form markup together, with the replacement of the second if the text begins with it."""
 
 
 def escape_markdown(text: str, before: str = "") -> str:
-    """Return Markdown that shows the text. `before`: what stands before the text in its line."""
+    """Return Markdown that renders as `text`. `before`: the Markdown that precedes it on the same line."""
     start = _SPLIT_PAIRS.get(before[-1:] + text[:1], "")
     return start + _ACTIVE.sub(_replace, text[1:] if start else text)
 
@@ -30,12 +30,12 @@ def escape_markdown(text: str, before: str = "") -> str:
 def plain_line(text: str, limit: int) -> str:
     """Return untrusted text as one line of at most `limit` bytes, without active Markdown.
 
-    The text is cleaned first: an invisible character could separate two characters that form Markdown without it.
+    The text is cleaned first, since removing an invisible character may join two characters that form Markdown.
     """
     return clip(escape_markdown(clean(text[: CHARS_PER_BYTE * limit])), limit)
 
 
 def _replace(match: re.Match[str]) -> str:
-    # Backslashes are doubled, because a single one would escape the character after it, which may be Keyhole's own.
+    # Backslashes are doubled: a single one would escape the next character, which may be part of Keyhole's markup.
     sign = match[0].lstrip("\\")
     return 2 * match[0].removesuffix(sign) + _REPLACEMENTS.get(sign, "")

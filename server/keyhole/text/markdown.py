@@ -8,17 +8,17 @@ from dataclasses import dataclass, field
 
 from keyhole.records import Block, BlockKind
 
-# At any indent and after list markers, where fences inside of list items stand.
+# At any indent and after list markers, because list items may contain fences.
 _FENCE = re.compile(r"[ \t]*(?:(?:[-*+:]|\d{1,9}[.)])[ \t]+)*(`{3,}(?=[^`]*$)|~{3,})")
 _HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t]++(.*))?$")
 _LIST_ITEM = re.compile(r"\s{0,12}(?:[-*+]|\d{1,9}[.)])\s")
 _MAX_LINE = 2_000
-"""Characters of a line that are examined; the first few decide its kind."""
+"""Characters examined of a line; the first few decide its kind."""
 _MAX_TITLE = 120
-"""Characters of a heading kept in a path. Longer headings are paragraphs marked up as headings."""
+"""Characters of a heading in a path. Longer headings are paragraphs marked up as headings."""
 
 
-def lines_with_offsets(text: str) -> Iterator[tuple[int, int]]:
+def line_ranges(text: str) -> Iterator[tuple[int, int]]:
     """Yield `(start, end)` of each line, including its line break. Only `\\n` ends a line."""
     start = 0
     while start < len(text):
@@ -31,7 +31,7 @@ def lines_with_offsets(text: str) -> Iterator[tuple[int, int]]:
 def parse_blocks(text: str) -> tuple[Block, ...]:
     """Return the blocks of a Markdown text in order. They do not overlap and exclude the blank lines between them."""
     parser = _BlockParser()
-    for start, end in lines_with_offsets(text):
+    for start, end in line_ranges(text):
         parser.feed(text[start : min(end, start + _MAX_LINE)], start, end)
     parser.close()
     return tuple(parser.blocks)
@@ -39,7 +39,7 @@ def parse_blocks(text: str) -> tuple[Block, ...]:
 
 @dataclass(slots=True)
 class _BlockParser:
-    """A parser fed line by line: its blocks so far, the open block, the open fence and the headings above."""
+    """A parser that is fed line by line. `path`: level and title of the headings above the current line."""
 
     blocks: list[Block] = field(default_factory=list)
     path: list[tuple[int, str]] = field(default_factory=list)

@@ -29,7 +29,7 @@ def fits(text: str, limit: int, measure: Measure) -> bool:
 def fit_forward(text: str, start: int, limit: int, measure: Measure) -> int:
     """Return the largest `end` for which the size of `text[start:end]` is at most `limit`.
 
-    It may be slightly smaller if the pieces of a text measure more than the text itself.
+    The result may be slightly smaller if the pieces of a text together measure more than the text.
     """
     end = _fit_pieces(text, start, limit, measure)
     return _fit_pieces(text, end, limit - measure(text[start:end]), measure) if start < end < len(text) else end
@@ -49,7 +49,7 @@ def _fit_pieces(text: str, start: int, limit: int, measure: Measure) -> int:
 
 
 def clip(text: str, limit: int, measure: Measure = serialized_size) -> str:
-    """Return `text` cleaned and on one line, cut with an ellipsis if its size exceeds `limit`.
+    """Return the cleaned text on one line, cut with an ellipsis if its size exceeds `limit`.
 
     The cost depends on `limit`, not on the text's length.
     """

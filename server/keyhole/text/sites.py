@@ -1,4 +1,4 @@
-"""Site and age filters, shared by web search and the store."""
+"""Filters by site and age, shared by web search and the store."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 DAY: Final = 86_400.0
 AGES: Final = MappingProxyType({"day": DAY, "week": 7 * DAY, "month": 31 * DAY, "year": 366 * DAY})
-"""Seconds of each age filter: those of the longest month and year, so that no page of the period is missed."""
+"""Seconds of each age filter. Month and year have their longest lengths, so that no page of the period is missed."""
 
 
 class SiteFilter(Protocol):
@@ -16,19 +16,19 @@ class SiteFilter(Protocol):
 
     @property
     def sites(self) -> tuple[str, ...]:
-        """The only sites wanted; empty for all."""
+        """Sites to include; empty for all sites."""
         ...
 
     @property
     def exclude_sites(self) -> tuple[str, ...]:
-        """Sites not wanted."""
+        """Sites to exclude."""
         ...
 
 
-def is_allowed_by_sites(url: str, wanted: SiteFilter) -> bool:
+def is_allowed_by_sites(url: str, filters: SiteFilter) -> bool:
     """Return True if a URL's host passes the site filters, False for an invalid URL.
 
-    Search results need this check, since engines do not apply `site:` strictly.
+    Search results are checked too, since engines do not apply `site:` strictly.
     """
     try:
         host = (urlsplit(url).hostname or "").lower()
@@ -39,4 +39,5 @@ def is_allowed_by_sites(url: str, wanted: SiteFilter) -> bool:
         domain = site.lower().removeprefix("www.")
         return host == domain or host.endswith("." + domain)
 
-    return (not wanted.sites or any(map(is_under, wanted.sites))) and not any(map(is_under, wanted.exclude_sites))
+    is_included = not filters.sites or any(map(is_under, filters.sites))
+    return is_included and not any(map(is_under, filters.exclude_sites))
