@@ -62,12 +62,12 @@ STAGES: Final = {
         "keyhole.render.answer.window_answer",
         "keyhole.retrieval.retrieve.header_lines",
     ),
-    "bound": ("keyhole.budget.fit.answer_size", "keyhole.budget.fit._lean"),
-    "links": ("keyhole.retrieval.pages.keys_of",),
+    "bound": ("keyhole.budget.fit.answer_size", "keyhole.budget.fit._with_fitting_facts"),
+    "links": ("keyhole.retrieval.pages.hash_page_urls",),
     "identity": (
         "keyhole.retrieval.pages.artifact_id",
-        "keyhole.retrieval.pages.follow",
-        "keyhole.retrieval.pages.artifact_of",
+        "keyhole.retrieval.pages.link_to_previous",
+        "keyhole.retrieval.pages.make_artifact",
     ),
     "result": (f"{__name__}.to_json",),
 }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from benchmarks.server.http_server import measure, unheard
+from benchmarks.server.http_server import measure, unobserved_stage
 
 
 def test_a_server_at_rest_is_measured() -> None:
@@ -10,4 +10,4 @@ def test_a_server_at_rest_is_measured() -> None:
     assert 0 < figures.alone[0] <= figures.alone[1] < 1_000
     assert figures.among_idle[1] < 1_000
     assert figures.drained < 10
-    assert unheard() > 0
+    assert unobserved_stage() > 0

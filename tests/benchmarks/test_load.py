@@ -13,8 +13,16 @@ from random import Random
 import pytest
 
 from benchmarks.server.load_test.client import Reply, understood
-from benchmarks.server.load_test.results import Run, Tally, misses, percentile, unscaled
-from benchmarks.server.load_test.workload import MIX, Call, Kept, World, faults, kept, planned
+from benchmarks.server.load_test.results import Run, Tally, find_misses, is_gain_too_small, percentile
+from benchmarks.server.load_test.workload import (
+    MIX,
+    Acknowledged,
+    Call,
+    World,
+    acknowledged_artifacts,
+    find_faults,
+    plan_call,
+)
 from benchmarks.server.memory_slope import slope
 from tests.support.documentation import ROOT
 
@@ -24,7 +32,7 @@ WORLD = World(
     texts={"127.0.0.1/a": "one two three [here](http://127.0.0.1:1/a?v=000000000000#b)"},
 )  # fmt: skip
 TRUTH = "one two three [here](http://127.0.0.1:1/a?v=00000000000f#b)"
-KEPT = Kept("id1", f"{PAGE}?v=00000000000f", len(TRUTH), noticed=False)
+KEPT = Acknowledged("id1", f"{PAGE}?v=00000000000f", len(TRUTH), has_notice=False)
 
 
 def result(text: str, is_error: bool = False, **facts: object) -> str:
@@ -43,33 +51,33 @@ def test_an_answer_is_understood_as_json_and_as_the_last_message_of_a_stream() -
     stream = f"event: message\r\ndata: {{}}\r\n\r\n: ping\r\n\r\ndata: {result('hello', total_chars=5)}\r\n\r\n"
     for kind, text in (("application/json", result("hello", total_chars=5)), ("text/event-stream", stream)):
         reply = understood(200, {"content-type": kind}, text, 0.5)
-        assert (reply.said, reply.text, reply.facts["total_chars"]) == ("ok", "hello", 5)
+        assert (reply.outcome, reply.text, reply.facts["total_chars"]) == ("ok", "hello", 5)
 
 
 def test_a_refusal_has_its_name_and_its_wait() -> None:
     body = json.dumps({"error": "too_many_calls", "message": "…"})
     reply = understood(429, {"content-type": "application/json", "retry-after": "3"}, body, 0.0)
-    assert (reply.refused, reply.said, reply.retry_after) == (True, "too_many_calls", 3.0)
-    assert understood(503, {}, "<html>", 0.0).said == "http_503"
-    assert understood(200, {}, result("timeout: nothing", is_error=True), 0.0).said == "timeout"
+    assert (reply.is_refused, reply.outcome, reply.retry_after) == (True, "too_many_calls", 3.0)
+    assert understood(503, {}, "<html>", 0.0).outcome == "http_503"
+    assert understood(200, {}, result("timeout: nothing", is_error=True), 0.0).outcome == "timeout"
 
 
 def test_a_page_must_be_kept_as_it_is_read_here_its_links_to_itself_included() -> None:
     call = Call("fetch small", "web_fetch", {"url": KEPT.url})
     facts = {"artifact_id": "id1", "url": KEPT.url, "total_chars": len(TRUTH)}
-    assert faults(call, Reply(200, 0.1, "…", facts), WORLD) == []
-    assert faults(call, Reply(200, 0.1, "…", facts | {"total_chars": 3}), WORLD) != []
-    assert faults(call, Reply(200, 0.1, "…", facts | {"total_chars": 3, "notice": "cut"}), WORLD) == []
-    assert kept(call, Reply(200, 0.1, "…", facts)) == [KEPT]
+    assert find_faults(call, Reply(200, 0.1, "…", facts), WORLD) == []
+    assert find_faults(call, Reply(200, 0.1, "…", facts | {"total_chars": 3}), WORLD) != []
+    assert find_faults(call, Reply(200, 0.1, "…", facts | {"total_chars": 3, "notice": "cut"}), WORLD) == []
+    assert acknowledged_artifacts(call, Reply(200, 0.1, "…", facts)) == [KEPT]
 
 
 def test_a_range_must_be_the_text_character_for_character() -> None:
     call = Call("read", "read_artifact", {"id": "id1", "offset": 4, "limit": 100}, KEPT)
-    assert faults(call, reading(TRUTH[4:], 4, len(TRUTH)), WORLD) == []
-    assert faults(call, reading(TRUTH[4:-1] + "x", 4, len(TRUTH)), WORLD) != []
-    assert faults(call, reading(TRUTH[3:], 3, len(TRUTH)), WORLD) != []
+    assert find_faults(call, reading(TRUTH[4:], 4, len(TRUTH)), WORLD) == []
+    assert find_faults(call, reading(TRUTH[4:-1] + "x", 4, len(TRUTH)), WORLD) != []
+    assert find_faults(call, reading(TRUTH[3:], 3, len(TRUTH)), WORLD) != []
     empty = reading("", 4, 4)
-    assert faults(call, replace(empty, facts={**empty.facts, "spans": []}), WORLD) != []
+    assert find_faults(call, replace(empty, facts={**empty.facts, "spans": []}), WORLD) != []
 
 
 def test_an_answer_must_be_that_of_its_own_call() -> None:
@@ -78,8 +86,8 @@ def test_an_answer_must_be_that_of_its_own_call() -> None:
         (Call("fetch again", "web_fetch", {"url": KEPT.url}, KEPT), {"url": f"{PAGE}?v=00000000000e"}),
         (Call("read for a query", "read_artifact", {"id": "id1", "query": "two"}, KEPT), {"artifact_id": "id2"}),
     ):
-        assert faults(call, Reply(200, 0.1, "…", facts), WORLD) == []
-        assert faults(call, Reply(200, 0.1, "…", facts | other), WORLD) != []
+        assert find_faults(call, Reply(200, 0.1, "…", facts), WORLD) == []
+        assert find_faults(call, Reply(200, 0.1, "…", facts | other), WORLD) != []
 
 
 @pytest.mark.parametrize(
@@ -99,13 +107,13 @@ def test_an_answer_must_be_that_of_its_own_call() -> None:
     ],
 )
 def test_only_named_errors_that_fit_the_call_are_right(kind: str, reply: Reply, right: bool) -> None:
-    assert (faults(Call(kind, "web_fetch", {}), reply, WORLD) == []) is right
+    assert (find_faults(Call(kind, "web_fetch", {}), reply, WORLD) == []) is right
 
 
 def test_calls_are_mixed_as_stated_and_follow_from_the_seed() -> None:
     def plan(seed: int) -> list[Call]:
         random = Random(seed)
-        return [planned(random, WORLD, [KEPT], ["other"]) for _ in range(2_000)]
+        return [plan_call(random, WORLD, [KEPT], ["other"]) for _ in range(2_000)]
 
     assert sum(MIX.values()) == 100
     assert plan(1) == plan(1)
@@ -122,19 +130,19 @@ def run(offered: float = 0, rate: int = 10, cpu: float = 2.0, **changes: object)
 
 
 def test_every_kind_of_loss_is_a_miss_and_slowness_only_at_an_offered_rate() -> None:
-    assert misses(run()) == []
-    assert len(misses(run(lost=("a",), wrong=("b",), foreign=("c",)))) == 3
-    assert misses(run(offered=5)) == ["p95 of small fetches is 1.50 s at 5 calls/s offered"]
+    assert find_misses(run()) == []
+    assert len(find_misses(run(lost=("a",), wrong=("b",), foreign=("c",)))) == 3
+    assert find_misses(run(offered=5)) == ["p95 of small fetches is 1.50 s at 5 calls/s offered"]
     late = run()
     late.tally.out_of_time = 2
-    assert misses(late) == []
-    assert misses(replace(late, offered=5))[0] == "2 calls ran out of time at 5 calls/s offered"
+    assert find_misses(late) == []
+    assert find_misses(replace(late, offered=5))[0] == "2 calls ran out of time at 5 calls/s offered"
 
 
 def test_replicas_that_bring_too_little_are_a_miss_only_where_processors_stood_idle() -> None:
-    assert unscaled(run(cpu=1.0), run(rate=15))
-    assert not unscaled(run(cpu=1.9), run(rate=15))
-    assert not unscaled(run(cpu=1.0), run(rate=17))
+    assert is_gain_too_small(run(cpu=1.0), run(rate=15))
+    assert not is_gain_too_small(run(cpu=1.9), run(rate=15))
+    assert not is_gain_too_small(run(cpu=1.0), run(rate=17))
 
 
 def test_percentiles_and_slopes() -> None:
@@ -150,8 +158,8 @@ def test_a_small_run_loses_nothing(tmp_path: Path) -> None:
     file = tmp_path / "run.json"
     little = {"replicas": 2, "rates": 0, "seconds": 2, "clients": 6, "tenants": 0, "store": "sqlite", "pages": 12}
     options = [word for name, value in {**little, "json": file}.items() for word in (f"--{name}", str(value))]
-    command = [sys.executable, str(ROOT / "benchmarks" / "load.py"), *options]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=180)
+    command = [sys.executable, "-m", "benchmarks.server.load", *options]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=180)
     assert done.returncode == 0, done.stdout + done.stderr
     (facts,) = json.loads(file.read_text())
     assert facts["misses"] == []

@@ -130,7 +130,7 @@ class Served:
         """Wait until this number of calls is active."""
 
         async def is_reached() -> bool:
-            return self.admission.active_calls() == calls
+            return self.admission._calls.in_use == calls
 
         await wait_for_async(is_reached)
 

@@ -96,10 +96,6 @@ class AdmissionMiddleware:
         else:
             await self._request(tenant_of(scope), scope, receive, send)
 
-    def active_calls(self) -> int:
-        """Return the number of calls that run on this server."""
-        return self._calls.in_use
-
     async def _request(self, tenant: str, scope: Scope, receive: Receive, send: Send) -> None:
         """Read a request's body in a request slot; calls and streams release that slot before they start."""
         with ExitStack() as reading:

@@ -43,10 +43,6 @@ class Slots:
         if not self._held[tenant]:
             del self._held[tenant]
 
-    def tenant_count(self) -> int:
-        """Return the number of tenants that hold slots."""
-        return len(self._held)
-
 
 class Slot:
     """One slot, held while a request or the work that it started is inside.
