@@ -64,12 +64,3 @@ def build(config: Config, extractor: Extractor | None = None, *, long_running: b
     panel = Panel(engines, count=count, timeout=config.engine_timeout, missing=missing)
     stores = open_stores(config, long_running=long_running)
     return Tenants(config, fetcher, stores, panel, time.time, extractor or WorkerPool(config))
-
-
-def check_engines(config: Config) -> None:
-    """Raise KeyholeError if a search engine setting or the engines file is wrong."""
-    if config.engines or config.engines_file:
-        from keyhole.websearch.engines_file import load_engines_file
-        from keyhole.websearch.registry import check_engine_names
-
-        check_engine_names(config.engines, [spec.name for spec in load_engines_file(config)])

@@ -19,7 +19,7 @@ DUMB_TERMINALS: Final = frozenset({"dumb", "unknown"})
 
 @dataclass(frozen=True, slots=True)
 class PlotStyle:
-    """How a plot is drawn. `width`: in columns."""
+    """The style of a plot. `width`: in columns."""
 
     colours: bool
     plain: bool

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import Final
 
-from keyhole.cli.build import check_engines
+from keyhole.cli.serve_command import check_engines
 from keyhole.cli.table import one_line, print_json
 from keyhole.config.config import Config
 from keyhole.config.load import exposed_file_warnings, read_settings, settings_path

@@ -19,8 +19,6 @@ def run(config: Config, arguments: argparse.Namespace) -> int:
         raise KeyholeError(Code.INVALID_ARGUMENT, "--host and --port need --http")
     if not arguments.http and sys.stdin.isatty():  # a person at a terminal would otherwise wait for a prompt
         print("keyhole: waiting for an MCP client on standard input; Ctrl-C ends it", file=sys.stderr)
-    from keyhole.cli.build import build, check_engines
-
     check_engines(config)  # report wrong settings at the start instead of at the first call
     # Loading the protocol's types allocates half a million objects that live as long as the process. Garbage
     # collections during the load, and later ones that scan these objects, cost a tenth of the start time.
@@ -30,9 +28,20 @@ def run(config: Config, arguments: argparse.Namespace) -> int:
     with nullcontext() if arguments.http else deferred_imports():
         from keyhole.serve.run import serve_http, serve_stdio
 
+    from keyhole.cli.build import build
+
     build_server = partial(build, long_running=True)
     gc.freeze()
     gc.enable()
     if arguments.http:
         return serve_http(config, build_server, arguments.host, arguments.port)
     return serve_stdio(config, build_server)
+
+
+def check_engines(config: Config) -> None:
+    """Raise KeyholeError if a search engine setting or the engines file is wrong."""
+    if config.engines or config.engines_file:
+        from keyhole.websearch.engines_file import load_engines_file
+        from keyhole.websearch.registry import check_engine_names
+
+        check_engine_names(config.engines, [spec.name for spec in load_engines_file(config)])

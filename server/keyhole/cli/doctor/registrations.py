@@ -1,4 +1,4 @@
-"""Check each client on this machine: is Keyhole registered with it, with which command, and does that start?"""
+"""Check that Keyhole is registered with the clients on this machine and that the registered commands start."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class ReportStyle:
-    """How a report is printed. `symbols`: False for terminals that cannot show them; words stand in."""
+    """The style of a report. `symbols`: False for terminals that cannot show them; words are printed instead."""
 
     color: bool = False
     symbols: bool = True

@@ -30,7 +30,7 @@ _NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,48}")
 
 @dataclass(frozen=True, slots=True)
 class FileChange:
-    """What was done with a client's file. `state`: changed, unchanged, would change, refused."""
+    """A change of a client's file. `state`: changed, unchanged, would change, refused."""
 
     client: str
     path: str
