@@ -23,9 +23,9 @@ from keyhole.retrieval.session import Session
 from keyhole.serve import resources
 from keyhole.serve.resources import (
     MAX_SEARCHED,
-    PAGE,
-    RANGE,
-    WHOLE,
+    MAX_ENTRIES,
+    RANGE_TEMPLATE,
+    PAGE_TEMPLATE,
     cursor_of,
     list_page,
     parse_cursor,
@@ -123,7 +123,7 @@ def test_a_page_of_the_listing_fits_the_budget_and_has_at_least_one_entry(size: 
     product = retrieval(store=stored(150), config=Config(max_chars=size))
     listed = asyncio.run(list_page(product, UNKNOWN_CALLER, None))
     wire = json.dumps(listed.model_dump(by_alias=True, mode="json", exclude_none=True), ensure_ascii=False)
-    assert 1 <= len(listed.resources) <= PAGE
+    assert 1 <= len(listed.resources) <= MAX_ENTRIES
     assert len(wire.encode()) <= size or len(listed.resources) == 1
     assert listed.next_cursor
 
@@ -248,13 +248,13 @@ def test_an_unknown_uri_is_refused_with_its_code(era: str, uri: str, code: str) 
 @pytest.mark.parametrize(
     ("uri", "arguments"),
     [
-        (WHOLE, {}),
-        (WHOLE + "/", {}),
-        (WHOLE + "?", {}),
-        (WHOLE + "?offset=&limit=", {}),
-        (WHOLE + "?offset=5", {"offset": 5}),
-        (WHOLE + "?limit=7", {"limit": 7}),
-        (WHOLE + "?offset=05&limit=999999", {"offset": 5, "limit": 200_000}),
+        (PAGE_TEMPLATE, {}),
+        (PAGE_TEMPLATE + "/", {}),
+        (PAGE_TEMPLATE + "?", {}),
+        (PAGE_TEMPLATE + "?offset=&limit=", {}),
+        (PAGE_TEMPLATE + "?offset=5", {"offset": 5}),
+        (PAGE_TEMPLATE + "?limit=7", {"limit": 7}),
+        (PAGE_TEMPLATE + "?offset=05&limit=999999", {"offset": 5, "limit": 200_000}),
     ],
 )
 def test_a_uri_can_be_filled_in_as_clients_do(uri: str, arguments: dict[str, int]) -> None:
@@ -286,7 +286,7 @@ def test_a_reader_of_resources_leaves_no_trace_in_the_session() -> None:
 
 @pytest.mark.parametrize("era", ERAS)
 def test_an_id_is_completed_from_its_start_or_words_of_its_page(era: str) -> None:
-    async def complete(client: Client, value: str, argument: str = "id", uri: str = WHOLE) -> Any:
+    async def complete(client: Client, value: str, argument: str = "id", uri: str = PAGE_TEMPLATE) -> Any:
         ref = ResourceTemplateReference(uri=uri)
         return (await client.complete(ref, {"name": argument, "value": value})).completion
 
@@ -299,7 +299,7 @@ def test_an_id_is_completed_from_its_start_or_words_of_its_page(era: str) -> Non
     everything = values("")
     assert (len(everything.values), everything.total, everything.has_more) == (100, 120, True)
     assert values("nowhere").model_dump(exclude_none=True) == {"values": [], "total": 0, "has_more": False}
-    assert values("4", argument="offset", uri=RANGE).values == []
+    assert values("4", argument="offset", uri=RANGE_TEMPLATE).values == []
 
 
 @pytest.mark.parametrize("era", ERAS)
@@ -316,7 +316,7 @@ def test_a_prompts_url_is_completed_from_stored_pages(era: str) -> None:
     ("ref", "argument"),
     [
         (ResourceTemplateReference(uri="artifact://x"), "id"),
-        (ResourceTemplateReference(uri=WHOLE), "offset"),
+        (ResourceTemplateReference(uri=PAGE_TEMPLATE), "offset"),
         (ResourceTemplateReference(uri="file:///{path}"), "path"),
         (PromptReference(name="nothing"), "question"),
         (PromptReference(name="research"), "url"),

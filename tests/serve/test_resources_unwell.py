@@ -17,7 +17,7 @@ from keyhole.config.config import Config
 from keyhole.records import ArtifactSummary, Place
 from keyhole.retrieval import instrumentation
 from keyhole.retrieval.instrumentation import Amount, ObservedCall, Stage
-from keyhole.serve.resources import WHOLE
+from keyhole.serve.resources import PAGE_TEMPLATE
 from tests.serve.test_resources import ERAS, id_of, refusal, with_client
 from tests.support.fakes import BrokenStore
 from tests.support.product import retrieval
@@ -29,7 +29,7 @@ def test_a_failing_store_is_reported_with_its_code(era: str) -> None:
         return [
             lambda client: client.list_resources(),
             lambda client: client.read_resource(f"artifact://{id_of(0)}"),
-            lambda client: client.complete(ResourceTemplateReference(uri=WHOLE), {"name": "id", "value": ""}),
+            lambda client: client.complete(ResourceTemplateReference(uri=PAGE_TEMPLATE), {"name": "id", "value": ""}),
         ]
 
     for use in uses():

@@ -2,22 +2,52 @@
 
 from __future__ import annotations
 
+import json
+import re
 from pathlib import Path
 
 import anyio
 import mcp_types as types
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from mcp.shared.message import SessionMessage
 from pydantic import ValidationError
 
-from keyhole.serve.stdio_stream import Item, StdioMessages, error_reply, repair_message
+from keyhole.serve.stdio_stream import Item, StdioMessages, error_reply, repair_message, replace_lone_surrogates
 from tests.serve.test_run import Process
+
+TEXTS = st.text(st.sampled_from('\\u"/dD8c0') | st.characters() | st.sampled_from("\ud800\udbff\udc00\udfff😀"))
 
 
 def parse_failure(line: str) -> ValidationError:
     with pytest.raises(ValidationError) as caught:
         types.jsonrpc_message_adapter.validate_json(line, by_name=False)
     return caught.value
+
+
+@pytest.mark.parametrize(
+    ("text", "repaired"),
+    [
+        (r'"\ud800"', r'"\ufffd"'),
+        (r'"a\uDFFFb"', r'"a\ufffdb"'),
+        (r'"\ud83d\ude00"', r'"\ud83d\ude00"'),
+        (r'"\ude00\ud83d"', r'"\ufffd\ufffd"'),
+        (r'"\ud83d\ud83d\ude00"', r'"\ufffd\ud83d\ude00"'),
+        (r'"\\ud800"', r'"\\ud800"'),
+        (r'"\\\ud800"', r'"\\\ufffd"'),
+        (r'"\u0041\n"', r'"\u0041\n"'),
+    ],
+)
+def test_only_lone_surrogates_are_replaced(text: str, repaired: str) -> None:
+    assert replace_lone_surrogates(text) == repaired
+
+
+@given(TEXTS)
+def test_every_repaired_text_is_valid_utf_8_and_otherwise_unchanged(text: str) -> None:
+    repaired = json.loads(replace_lone_surrogates(json.dumps(text)))
+    assert repaired == re.sub("[\ud800-\udfff]", "\ufffd", json.loads(json.dumps(text)))
+    repaired.encode("utf-8")
 
 
 @pytest.mark.parametrize("line", ['{"jsonrpc": "2.0", "id": 1', "[1]", "5", r'{"x": "\ud800"}', ""])

@@ -1,10 +1,12 @@
 """Stream of stdio messages: repair lone surrogates and reply to invalid lines.
 
-The SDK only logs a line that it cannot parse, and the client would wait for its answer until it gives up.
+The SDK only logs a line that it cannot parse, and the client would wait for its answer until it gives up. That includes
+lines with an escaped lone surrogate, such as `"\\ud800"`: clients send them for text that was cut inside an emoji.
 """
 
 from __future__ import annotations
 
+import re
 from contextlib import suppress
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Self
@@ -14,12 +16,17 @@ from anyio import BrokenResourceError, ClosedResourceError
 from mcp.shared.message import SessionMessage
 from pydantic import ValidationError
 
-from keyhole.serve.surrogates import replace_lone_surrogates
-
 if TYPE_CHECKING:
     from mcp.shared._stream_protocols import ReadStream, WriteStream
 
 Item = SessionMessage | Exception
+
+_HIGH: Final = r"[dD][89abAB][0-9a-fA-F]{2}"
+_LOW: Final = r"[dD][c-fC-F][0-9a-fA-F]{2}"
+# Backslashes are matched in pairs from the first one on, and possessively, so that matching is linear. Group 2 is a
+# complete pair, which stays.
+_LONE: Final = re.compile(rf"(?<!\\)((?:\\\\)*+)(?:(\\u{_HIGH}\\u{_LOW})|\\u(?:{_HIGH}|{_LOW}))")
+_REPLACEMENT: Final = "\\ufffd"
 
 _MESSAGES: Final = {types.PARSE_ERROR: "Parse error", types.INVALID_REQUEST: "Invalid request"}
 
@@ -72,6 +79,11 @@ def repair_message(item: Item) -> Item:
         return SessionMessage(types.jsonrpc_message_adapter.validate_json(repaired, by_name=False))
     except ValidationError:
         return item
+
+
+def replace_lone_surrogates(text: str) -> str:
+    """Replace each escaped lone surrogate in JSON text by U+FFFD, in linear time."""
+    return _LONE.sub(lambda match: match[0] if match[2] else match[1] + _REPLACEMENT, text)
 
 
 def error_reply(error: ValidationError) -> types.JSONRPCError | None:

@@ -24,7 +24,7 @@ _DRAINING: Final = Refusal(
 
 @dataclass(slots=True)
 class DrainState:
-    """Whether the server is draining, and how many requests are active."""
+    """The progress of draining, and the number of active requests."""
 
     active_requests: int = 0
     started: asyncio.Event = field(default_factory=asyncio.Event)

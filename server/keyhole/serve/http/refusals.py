@@ -49,7 +49,7 @@ _DEFAULT_WAITS: Final = MappingProxyType({"open_streams": 60.0, "open_sessions":
 
 @dataclass(frozen=True, slots=True)
 class LimitRefusal:
-    """Why a request exceeds a limit, and the whole seconds to wait before the next attempt."""
+    """The limit that a request exceeds, and the whole seconds to wait before the next attempt."""
 
     reason: str
     wait: int

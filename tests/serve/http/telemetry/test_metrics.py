@@ -72,7 +72,7 @@ def test_a_server_counts_its_calls_by_tool_and_outcome_and_its_stages(tmp_path: 
     assert found["process_resident_memory_bytes", ()] > 1_000_000
     assert not [
         name for name, _ in found if name.endswith("_created")
-    ]  # every metric is listed in docs/hosting/watching.md
+    ]  # every metric is listed in docs/hosting/monitoring.md
 
 
 def test_no_name_from_a_request_becomes_a_label(tmp_path: Path) -> None:

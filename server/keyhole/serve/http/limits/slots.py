@@ -63,7 +63,7 @@ class Slot:
 
     @property
     def is_detached(self) -> bool:
-        """Whether only the work still holds the slot, its request having ended."""
+        """True if the request has ended and only its work still holds the slot."""
         return self._holders == 1
 
     def __enter__(self) -> None:

@@ -20,7 +20,7 @@ limit starts its next call at once, perhaps on another server."""
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Whether the shared limits allow a call."""
+    """The decision of the shared limits on a call."""
 
     refused: Literal["", "calls_at_once", "calls_per_minute"] = ""
     wait: float = 0.0
