@@ -237,7 +237,7 @@ def test_the_hosting_page_names_existing_files_and_settings() -> None:
 
 
 def test_the_alerts_of_the_monitoring_page_are_valid_and_use_existing_metrics() -> None:
-    text = (ROOT / "docs" / "hosting" / "watching.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs" / "hosting" / "monitoring.md").read_text(encoding="utf-8")
     table = set(re.findall(r"`(keyhole_\w+)`", text))
     (block,) = (block for block in re.findall(r"```yaml\n(.*?)```", text, re.DOTALL) if "alert:" in block)
     (group,) = yaml.safe_load(block)["groups"]

@@ -1,0 +1,119 @@
+"""Draw docs/shots/answer.svg: a long page goes in, the answer comes out. `python docs/make/picture.py` writes it.
+
+Page, call and result are those of a real call on a recorded page. The same result gives the same file.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import textwrap
+from html import escape
+from pathlib import Path
+from typing import Final
+
+ROOT: Final = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT))
+
+from tests.support.documentation import QUESTION, recorded_product  # noqa: E402 - found through the line above
+
+PICTURE: Final = ROOT / "docs" / "shots" / "answer.svg"
+BUDGET: Final = 2_500
+"""Bytes of the result; the same as in the transcript of docs/concepts.md."""
+WIDTH, HEIGHT = 1_200, 560
+"""Pixels of the picture."""
+TOP: Final = 96
+"""Pixels above the page and the result."""
+PAGE_COLUMNS: Final = 3
+PAGE_LINE_CHARS: Final = 100
+RESULT_LEFT: Final = 500
+RESULT_COLUMNS: Final = 96
+RESULT_LINE_HEIGHT: Final = 14.2
+FONT: Final = "font-family: ui-monospace, Menlo, Consolas, monospace"
+SANS: Final = "font-family: system-ui, 'Segoe UI', Helvetica, Arial, sans-serif"
+INK, GREY, FAINT, TEAL, CARD = "#1f2933", "#52606d", "#cbd2d9", "#0d9488", "#f8fafb"
+
+
+def draw() -> str:
+    """Return the picture as SVG."""
+    url, product = recorded_product()
+    answer = asyncio.run(product.web_fetch(url, QUESTION, BUDGET))
+    id = answer.shown[0][0]
+    text = product.store.get(id).text
+    spans = [(start, end) for _, start, end in answer.shown]
+    shown = sum(end - start for start, end in spans)
+    title = product.store.get(id).title
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" height="{HEIGHT}" '
+        f'role="img" aria-label="A page of {len(text):,} characters; the result shows the {shown:,} that answer">',
+        f'<rect width="{WIDTH}" height="{HEIGHT}" rx="12" fill="{CARD}" stroke="{FAINT}"/>',
+        _label(28, 40, f'web_fetch(url, query="{QUESTION}", max_chars={BUDGET})', f"{FONT}; font-size: 15px", INK),
+        _label(28, 76, f"{len(text):,} characters in", f"{SANS}; font-size: 17px; font-weight: 600", INK),
+        _label(
+            RESULT_LEFT, 76, f"{shown:,} characters out, verbatim", f"{SANS}; font-size: 17px; font-weight: 600", TEAL
+        ),
+        _label(262, 76, f"“{title}”", f"{SANS}; font-size: 13px", GREY),
+        _label(RESULT_LEFT + 320, 76, "the rest stays on disk, one call away", f"{SANS}; font-size: 13px", GREY),
+        *_page_bars(text, spans),
+        *_result_lines(answer.text),
+        "</svg>",
+    ]
+    return "\n".join(parts) + "\n"
+
+
+def _page_bars(text: str, spans: list[tuple[int, int]]) -> list[str]:
+    """Return the page as columns of bars, one for each line, the shown ones coloured."""
+    lines = _wrapped(text)
+    per_column = -(-len(lines) // PAGE_COLUMNS)
+    width, line_height = (RESULT_LEFT - 60 - 28) / PAGE_COLUMNS, (HEIGHT - TOP - 24) / per_column
+    bars = []
+    for number, (start, length) in enumerate(lines):
+        column, row = divmod(number, per_column)
+        is_shown = any(start < end and first < start + length for first, end in spans)
+        x, y = 28 + column * width, TOP + row * line_height
+        bar = max(1.0, (width - 14) * length / PAGE_LINE_CHARS)
+        height = line_height - (0.2 if is_shown else 1.1)
+        colour = TEAL if is_shown else FAINT
+        bars.append(f'<rect x="{x:.1f}" y="{y:.1f}" width="{bar:.1f}" height="{height:.1f}" fill="{colour}"/>')
+    return bars
+
+
+def _wrapped(text: str) -> list[tuple[int, int]]:
+    """Return offset and length of each line of the text, long lines cut at `PAGE_LINE_CHARS`."""
+    lines, offset = [], 0
+    for line in text.split("\n"):
+        for at in range(0, max(1, len(line)), PAGE_LINE_CHARS):
+            lines.append((offset + at, min(PAGE_LINE_CHARS, len(line) - at)))
+        offset += len(line) + 1
+    return lines
+
+
+def _result_lines(text: str) -> list[str]:
+    """Return the lines of the result; the lines of Keyhole are grey, those of the page dark."""
+    rows: list[tuple[str, str]] = []
+    inside = False
+    for line in text.split("\n"):
+        if line.startswith("--- end"):
+            inside = False
+        colour = INK if inside and not line.startswith("[…") else GREY
+        rows += [(row, colour) for row in textwrap.wrap(line, RESULT_COLUMNS, drop_whitespace=False) or [""]]
+        if line.startswith("--- untrusted"):
+            inside = True
+    room = int((HEIGHT - TOP - 16) // RESULT_LINE_HEIGHT)
+    if len(rows) > room:
+        head = room - 7
+        rows = [*rows[:head], (f"   ({len(rows) - room + 1} more lines)", GREY), *rows[-6:]]
+    style = f"{FONT}; font-size: 11.2px; white-space: pre"
+    return [
+        _label(RESULT_LEFT, TOP + 9 + number * RESULT_LINE_HEIGHT, row, style, colour)
+        for number, (row, colour) in enumerate(rows)
+        if row.strip()
+    ]
+
+
+def _label(x: float, y: float, text: str, style: str, colour: str) -> str:
+    return f'<text x="{x:.1f}" y="{y:.1f}" fill="{colour}" xml:space="preserve" style="{style}">{escape(text)}</text>'
+
+
+if __name__ == "__main__":
+    PICTURE.write_text(draw(), encoding="utf-8")
