@@ -1,7 +1,7 @@
-"""How large a result each real agent hands its model: `python -m tests.clients.caps [AGENT…]` prints a table.
+"""Measure the largest tool result that each real agent passes to its model: `python -m tests.clients.caps [AGENT…]`.
 
-One turn an agent, in which its model reads ever larger windows of a stored page; the server is not told who asks, so
-that it fits nothing to the client. Bounded by the time of a turn, 90 s each.
+Each agent runs one or two turns of at most 90 s, in which its model reads larger and larger windows of a stored page.
+The client's name is hidden from the server, so that the server does not fit results to the client.
 """
 
 from __future__ import annotations
@@ -14,87 +14,89 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
+from .agent_turns import Turn, run_turn, window_script
 from .agents import AGENTS, Agent
-from .npm import PINNED, NotBroughtError, bring
-from .seen import Turn, play, window_script
-from .stage import Stage, set_stage
+from .npm import PINNED, InstallError, install_from_npm
+from .setup import Setup, open_setup
 from .steps import FAULTS
 
 SIZES: Final = (9_000, *range(10_000, 60_000, 2_000), *range(60_000, 200_001, 10_000))
-"""Characters of the windows asked for; the last is the largest budget of a call."""
+"""Characters of the requested windows; the last is the largest budget of a call."""
 
 
-FINE: Final = 100
-"""Characters between two windows, where the largest that arrives whole is looked for again."""
-STEPS: Final = 25
-"""At most so many of them."""
+FINE_STEP: Final = 100
+"""Minimum difference in characters between two windows of the second turn, which narrows the limit down."""
+FINE_STEPS: Final = 25
+"""Maximum number of windows of the second turn."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cap:
-    """What one agent let through."""
+    """The output limit of an agent."""
 
     whole: int
-    """Characters of the largest result that arrived whole, with no smaller one that did not."""
-    asked: int
-    """The size of the window in it that was asked for."""
-    refused: int | None = None
-    """Of the smallest that did not; None where all did."""
-    left: int | None = None
-    """Characters of it that the model was shown."""
-    how: str = ""
+    """Characters of the largest result before the first truncated one."""
+    requested: int
+    """The size of the window in that result."""
+    truncated: int | None = None
+    """Characters of the first truncated result; None if there is none."""
+    shown: int | None = None
+    """Characters of that result that the model received."""
+    shown_part: str = ""
 
 
 def cap_of(turn: Turn, sizes: Iterable[int]) -> Cap:
-    """The cap that a turn shows, which read windows of these sizes."""
-    whole = asked = 0
-    for said, shown, size in zip(turn.said[1:], turn.shown[1:], sizes, strict=False):
-        if said not in shown:
-            return Cap(whole, asked, len(said), len(shown), _how(said, shown))
-        whole, asked = len(said), size
-    return Cap(whole, asked)
+    """Return the limit observed in a turn that read windows of these sizes."""
+    whole = requested = 0
+    for sent, shown, size in zip(turn.sent[1:], turn.shown[1:], sizes, strict=False):
+        if sent not in shown:
+            return Cap(whole, requested, len(sent), len(shown), _shown_part(sent, shown))
+        whole, requested = len(sent), size
+    return Cap(whole, requested)
 
 
-def _how(said: str, shown: str) -> str:
-    """What of a result is left: its beginning, its end, both or neither."""
+def _shown_part(sent: str, shown: str) -> str:
+    """Return the part of a truncated result that was shown: its head, its tail, both or neither."""
     edge = 200
-    begins, ends = said[:edge] in shown, said[-edge:] in shown
-    kept = {(True, True): "head and tail", (True, False): "head", (False, True): "tail", (False, False): "neither end"}
-    return kept[begins, ends]
+    head, tail = sent[:edge] in shown, sent[-edge:] in shown
+    names = {(True, True): "head and tail", (True, False): "head", (False, True): "tail", (False, False): "neither end"}
+    return names[head, tail]
 
 
-def row(agent: Agent, stage: Stage, programs: Path) -> str:
-    """One line of the table."""
-    turn = play(agent, stage, programs, window_script(stage.long_page, SIZES), unnamed=True)
-    assert len(turn.said) > 1, f"no tool was called: {turn.shown}"
+def row(agent: Agent, setup: Setup, programs: Path) -> str:
+    """Measure an agent; return its row of the table."""
+    turn = run_turn(agent, setup, programs, window_script(setup.long_page, SIZES), unnamed=True)
+    assert len(turn.sent) > 1, f"no tool was called: {turn.shown}"
     cap = cap_of(turn, SIZES)
-    if cap.refused is not None:
-        above = next(size for size in SIZES if size > cap.asked)
-        between = range(cap.asked, above + 1, max(FINE, (above - cap.asked) // STEPS))
-        with tempfile.TemporaryDirectory(prefix="keyhole-clients-") as scratch, set_stage(Path(scratch)) as fresh:
-            cap = cap_of(play(agent, fresh, programs, window_script(fresh.long_page, between), unnamed=True), between)
+    if cap.truncated is not None:
+        above = next(size for size in SIZES if size > cap.requested)
+        between = range(cap.requested, above + 1, max(FINE_STEP, (above - cap.requested) // FINE_STEPS))
+        with tempfile.TemporaryDirectory(prefix="keyhole-clients-") as scratch, open_setup(Path(scratch)) as fresh:
+            cap = cap_of(
+                run_turn(agent, fresh, programs, window_script(fresh.long_page, between), unnamed=True), between
+            )
     version = PINNED["dependencies"][agent.packages[0]]
-    rest = "–" if cap.refused is None else f"of {cap.refused:,}: {cap.left:,} ({cap.how})"
+    rest = "–" if cap.truncated is None else f"of {cap.truncated:,}: {cap.shown:,} ({cap.shown_part})"
     announced = f"`{turn.client['name']}` {turn.client['version']}"
     return f"| {agent.name} {version} | {announced} | {turn.revision} | {cap.whole:,} | {rest} |"
 
 
-def main(wanted: list[str]) -> int:
-    """Print the table."""
+def main(names: list[str]) -> int:
+    """Print the table of all agents, or of those whose names contain one of the words."""
     print(f"Measured {datetime.now(UTC):%Y-%m-%d}, results of up to {SIZES[-1]:,} bytes.\n")
-    print("| agent | clientInfo | revision | largest whole, characters | first that is cut: characters shown |")
+    print("| agent | clientInfo | revision | largest whole, characters | first truncated result: characters shown |")
     print("| --- | --- | --- | ---: | --- |")
     for agent in AGENTS:
-        if wanted and not any(word in agent.name for word in wanted):
+        if names and not any(name in agent.name for name in names):
             continue
         try:
-            programs = bring(agent.packages)
-        except NotBroughtError as reason:
-            print(f"| {agent.name} | not tried: {reason} | | | |")
+            programs = install_from_npm(agent.packages)
+        except InstallError as reason:
+            print(f"| {agent.name} | not installed: {reason} | | | |")
             continue
-        with tempfile.TemporaryDirectory(prefix="keyhole-clients-") as scratch, set_stage(Path(scratch)) as stage:
+        with tempfile.TemporaryDirectory(prefix="keyhole-clients-") as scratch, open_setup(Path(scratch)) as setup:
             try:
-                print(row(agent, stage, programs), flush=True)
+                print(row(agent, setup, programs), flush=True)
             except FAULTS as fault:
                 print(f"| {agent.name} | not measured: {' '.join(str(fault).split())[:200]} | | | |", flush=True)
     return 0

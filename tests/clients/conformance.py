@@ -1,7 +1,7 @@
-"""The protocol's own conformance suite against Keyhole: all that is scored, of both revisions.
+"""Run the MCP conformance suite against Keyhole, for both protocol revisions.
 
-Against `conformance_server.py`, which has the suite's fixtures beside Keyhole's own handlers, and those scenarios that
-need none against `keyhole serve --http` as it ships.
+All scored scenarios run against `conformance_server.py`, which adds the suite's fixtures to Keyhole's handlers. The
+scenarios that need no fixtures also run against `keyhole serve --http`.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ import sys
 from functools import partial
 from pathlib import Path
 
-from .stage import Stage, serve_http
+from .setup import Setup, serve_http
 from .steps import Steps, run_program
 
 PACKAGES = ("@modelcontextprotocol/conformance", "node")
-"""With a Node of its own: the suite wants 22."""
+"""Includes Node, because the suite needs version 22."""
 
 SCORED = {"2025-11-25": 30, "2026-07-28": 37}
-"""Scenarios that count, by revision, in the pinned version of the suite."""
+"""Number of scored scenarios in the pinned version of the suite, by revision."""
 
 BARE = {
     "2025-11-25": {
@@ -30,43 +30,43 @@ BARE = {
         "http-header-validation", "input-required-result-unsupported-methods",
     },
 }  # fmt: skip
-"""Scenarios that need no fixture, scored or not."""
+"""Scenarios that need no fixtures, scored or not."""
 
-_OUTCOME = re.compile(r"^([✓✗]) (\S+): (\d+) passed, (\d+) failed", re.MULTILINE)
-_ASIDE = re.compile(r"^  [✓✗] (\S+) \(", re.MULTILINE)
+_RESULT = re.compile(r"^([✓✗]) (\S+): (\d+) passed, (\d+) failed", re.MULTILINE)
+_UNSCORED = re.compile(r"^  [✓✗] (\S+) \(", re.MULTILINE)
 
-Ran = tuple[set[str], set[str], set[str]]
-"""The scenarios that passed, those that failed, and which of them are not scored."""
+Outcome = tuple[set[str], set[str], set[str]]
+"""The scenarios that passed, those that failed, and those that are not scored."""
 
 
-def check(steps: Steps, stage: Stage, programs: Path) -> None:
-    """Both revisions, with fixtures and without."""
+def check(steps: Steps, setup: Setup, programs: Path) -> None:
+    """Run both revisions, with fixtures and without."""
     fixtures = (sys.executable, "-m", "tests.clients.conformance_server")
-    with serve_http(stage, fixtures) as url:
+    with serve_http(setup, fixtures) as url:
         for revision, count in SCORED.items():
             name = f"conformance {revision}: all {count} scored scenarios pass"
-            steps.run(name, partial(_check_scored, stage, programs, url, revision))
-    with serve_http(stage) as url:
+            steps.run(name, partial(_check_scored, setup, programs, url, revision))
+    with serve_http(setup) as url:
         for revision, bare in BARE.items():
             name = f"conformance {revision}: {len(bare)} scenarios pass that need no fixtures, as Keyhole ships"
-            steps.run(name, partial(_check_bare, stage, programs, url, revision))
+            steps.run(name, partial(_check_bare, setup, programs, url, revision))
 
 
-def _run(stage: Stage, programs: Path, url: str, revision: str) -> Ran:
+def _run(setup: Setup, programs: Path, url: str, revision: str) -> Outcome:
     command = [str(programs / "conformance"), "server", "--url", url, "--requirements", revision]
-    done = run_program(command, stage.client_env(programs), stage.scratch)
-    found = _OUTCOME.findall(done.stdout)
+    done = run_program(command, setup.client_env(programs), setup.scratch)
+    found = _RESULT.findall(done.stdout)
     assert found, f"exit {done.returncode}: {done.stdout[-300:]} {done.stderr[-300:]}"
     failed = {name for mark, name, _, faults in found if mark == "✗" or faults != "0"}
-    return {name for _, name, _, _ in found} - failed, failed, set(_ASIDE.findall(done.stdout))
+    return {name for _, name, _, _ in found} - failed, failed, set(_UNSCORED.findall(done.stdout))
 
 
-def _check_scored(stage: Stage, programs: Path, url: str, revision: str) -> None:
-    passed, failed, aside = _run(stage, programs, url, revision)
-    assert not failed - aside, f"failed: {', '.join(sorted(failed - aside))}"
-    assert len(passed - aside) == SCORED[revision], f"{len(passed - aside)} passed"
+def _check_scored(setup: Setup, programs: Path, url: str, revision: str) -> None:
+    passed, failed, unscored = _run(setup, programs, url, revision)
+    assert not failed - unscored, f"failed: {', '.join(sorted(failed - unscored))}"
+    assert len(passed - unscored) == SCORED[revision], f"{len(passed - unscored)} passed"
 
 
-def _check_bare(stage: Stage, programs: Path, url: str, revision: str) -> None:
-    passed, _, _ = _run(stage, programs, url, revision)
+def _check_bare(setup: Setup, programs: Path, url: str, revision: str) -> None:
+    passed, _, _ = _run(setup, programs, url, revision)
     assert passed >= BARE[revision], f"failed: {', '.join(sorted(BARE[revision] - passed))}"

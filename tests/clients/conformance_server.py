@@ -1,8 +1,8 @@
-"""Keyhole's own HTTP application with the conformance suite's fixtures beside its tools: a program for tests alone.
+"""Serve Keyhole's HTTP application with the fixtures of the conformance suite added to its handlers.
 
-`python -m tests.clients.conformance_server --port 8943` serves on loopback. What is scored is
-Keyhole's: the application with its checks of Host and Origin, the transport, sessions, both eras, its handlers. A name
-or an address that is no fixture's goes to Keyhole's handler. Nothing of this is in the package.
+`python -m tests.clients.conformance_server --port 8943` serves on loopback. Everything but the fixtures is Keyhole's:
+checks of Host and Origin, transport, sessions, both eras and handlers. Names that belong to no fixture go to Keyhole's
+handlers. This program is not part of the package.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from mcp.shared.exceptions import MCPDeprecationWarning, MCPError
 
 from keyhole.cli.build import build
 from keyhole.cli.commands import LOOPBACK
-from keyhole.config.config import load
+from keyhole.config.config import parse_config
 from keyhole.retrieval.retrieve import Retrieval
-from keyhole.serve.http.app import PATH, Parts, application
-from keyhole.serve.http.drain import Draining
-from keyhole.serve.http.listener import listening, url_of
-from keyhole.serve.http.probes import look_at
+from keyhole.serve.http.app import PATH, AppDependencies, build_app
+from keyhole.serve.http.drain import DrainState
+from keyhole.serve.http.listener import listener_url, open_listener
+from keyhole.serve.http.probes import check_stores
 from keyhole.serve.tools import build_server
 
 from .fixture_rounds import PROMPT, ROUNDS, prompt_rounds
@@ -36,34 +36,34 @@ from .fixture_tools import FIXED, PROMPTS, RESOURCES, TEMPLATE, WORKING, Context
 Handler = Callable[[Context, Any], Awaitable[Any]]
 TOOLS: dict[str, Tool] = {**WORKING, **ROUNDS}
 _WORDS = {"test_sampling": "prompt", "test_elicitation": "message"}
-"""The arguments of the tools that have one."""
+"""The argument of each tool that has one."""
 
 
-def with_fixtures(server: Server[Any]) -> Server[Any]:
-    """The same server, whose handlers know the fixtures too."""
+def add_fixtures(server: Server[Any]) -> Server[Any]:
+    """Wrap the server's handlers so that they also serve the fixtures; return the server."""
     for method, params, fixture in _HANDLERS:
         own = server.get_request_handler(method)
         server.add_request_handler(method, params, fixture(own.handler if own else None))
     return server
 
 
-def _added(name: str, made: types.Result, items: list[Any]) -> Callable[[Handler | None], Handler]:
-    """A list with fixtures after the server's own."""
+def _append(name: str, empty: types.Result, items: list[Any]) -> Callable[[Handler | None], Handler]:
+    """Return a wrapper of list handlers that appends `items` to the list `name`."""
 
-    def around(own: Handler | None) -> Handler:
+    def wrap(own: Handler | None) -> Handler:
         async def handler(ctx: Context, params: Any) -> Any:
-            result = await own(ctx, params) if own else made
+            result = await own(ctx, params) if own else empty
             return result.model_copy(update={name: [*getattr(result, name), *items]})
 
         return handler
 
-    return around
+    return wrap
 
 
-def _instead(fixture: Handler) -> Callable[[Handler | None], Handler]:
-    """A handler that asks the fixtures first; None from them is the server's own to answer."""
+def _prefer(fixture: Handler) -> Callable[[Handler | None], Handler]:
+    """Return a wrapper that calls `fixture` first, and the server's handler if that returns None."""
 
-    def around(own: Handler | None) -> Handler:
+    def wrap(own: Handler | None) -> Handler:
         async def handler(ctx: Context, params: Any) -> Any:
             result = await fixture(ctx, params)
             if result is not None:
@@ -74,7 +74,7 @@ def _instead(fixture: Handler) -> Callable[[Handler | None], Handler]:
 
         return handler
 
-    return around
+    return wrap
 
 
 async def _call(ctx: Context, params: types.CallToolRequestParams) -> Any:
@@ -108,7 +108,7 @@ async def _complete(_ctx: Context, params: types.CompleteRequestParams) -> Any:
     return types.CompleteResult(completion=types.Completion(values=[], total=0, has_more=False))
 
 
-async def _accepted(_ctx: Context, _params: Any) -> types.EmptyResult:
+async def _accept(_ctx: Context, _params: Any) -> types.EmptyResult:
     return types.EmptyResult()
 
 
@@ -122,55 +122,55 @@ def _resource(uri: str) -> types.Resource:
     return types.Resource(uri=uri, name=uri.rpartition("/")[2], description="A fixture.", mime_type=mime)
 
 
-def _face(name: str, words: tuple[str, ...]) -> types.Prompt:
+def _prompt_info(name: str, words: tuple[str, ...]) -> types.Prompt:
     arguments = [types.PromptArgument(name=word, description="A word.", required=True) for word in words]
     return types.Prompt(name=name, description="A fixture.", arguments=arguments)
 
 
 _PAGE, _TEMPLATES = types.PaginatedRequestParams, types.ListResourceTemplatesResult(resource_templates=[])
 _HANDLERS: list[tuple[str, Any, Callable[[Handler | None], Handler]]] = [
-    ("tools/list", _PAGE, _added("tools", types.ListToolsResult(tools=[]), [_tool(n) for n in (*FIXED, *TOOLS)])),
-    ("tools/call", types.CallToolRequestParams, _instead(_call)),
+    ("tools/list", _PAGE, _append("tools", types.ListToolsResult(tools=[]), [_tool(n) for n in (*FIXED, *TOOLS)])),
+    ("tools/call", types.CallToolRequestParams, _prefer(_call)),
     (
         "resources/list",
         _PAGE,
-        _added("resources", types.ListResourcesResult(resources=[]), [_resource(uri) for uri in RESOURCES]),
+        _append("resources", types.ListResourcesResult(resources=[]), [_resource(uri) for uri in RESOURCES]),
     ),
     (
         "resources/templates/list",
         _PAGE,
-        _added("resource_templates", _TEMPLATES, [types.ResourceTemplate(uri_template=TEMPLATE, name="data")]),
+        _append("resource_templates", _TEMPLATES, [types.ResourceTemplate(uri_template=TEMPLATE, name="data")]),
     ),
-    ("resources/read", types.ReadResourceRequestParams, _instead(_read)),
+    ("resources/read", types.ReadResourceRequestParams, _prefer(_read)),
     (
         "prompts/list",
         _PAGE,
-        _added(
+        _append(
             "prompts",
             types.ListPromptsResult(prompts=[]),
-            [*(_face(name, words) for name, (words, _) in PROMPTS.items()), _face(PROMPT, ())],
+            [*(_prompt_info(name, words) for name, (words, _) in PROMPTS.items()), _prompt_info(PROMPT, ())],
         ),
     ),
-    ("prompts/get", types.GetPromptRequestParams, _instead(_prompt)),
-    ("completion/complete", types.CompleteRequestParams, _instead(_complete)),
-    ("logging/setLevel", types.SetLevelRequestParams, _instead(_accepted)),
-    ("resources/subscribe", types.SubscribeRequestParams, _instead(_accepted)),
-    ("resources/unsubscribe", types.UnsubscribeRequestParams, _instead(_accepted)),
+    ("prompts/get", types.GetPromptRequestParams, _prefer(_prompt)),
+    ("completion/complete", types.CompleteRequestParams, _prefer(_complete)),
+    ("logging/setLevel", types.SetLevelRequestParams, _prefer(_accept)),
+    ("resources/subscribe", types.SubscribeRequestParams, _prefer(_accept)),
+    ("resources/unsubscribe", types.UnsubscribeRequestParams, _prefer(_accept)),
 ]
 
 
 async def _serve(listener: Any) -> None:
-    config = load(os.environ)
-    tenants = build(config, lasting=True)
+    config = parse_config(os.environ)
+    tenants = build(config, long_running=True)
 
     async def product(tenant: str) -> Retrieval:
         return tenants.of(tenant)
 
-    async def look() -> str:
-        return await asyncio.to_thread(look_at, tenants.stores, False)
+    async def check() -> str:
+        return await asyncio.to_thread(check_stores, tenants.stores, False)
 
-    app = application(config, with_fixtures(build_server(product)), Parts(Draining(), look, tenants.sizes))
-    print(f"conformance: serving MCP at {url_of(listener, PATH)}", file=sys.stderr, flush=True)
+    app = build_app(config, add_fixtures(build_server(product)), AppDependencies(DrainState(), check, tenants.sizes))
+    print(f"conformance: serving MCP at {listener_url(listener, PATH)}", file=sys.stderr, flush=True)
     settings = uvicorn.Config(app, log_config=None, access_log=False, timeout_graceful_shutdown=1)
     await uvicorn.Server(settings).serve(sockets=[listener])
     await tenants.aclose()
@@ -178,10 +178,10 @@ async def _serve(listener: Any) -> None:
 
 def main() -> None:
     """Serve until stopped."""
-    warnings.simplefilter("ignore", MCPDeprecationWarning)  # the older revision has what the newer one left out
+    warnings.simplefilter("ignore", MCPDeprecationWarning)  # the older revision uses deprecated features
     words = argparse.ArgumentParser()
     words.add_argument("--port", type=int, default=0)
-    with listening(load(os.environ), LOOPBACK, words.parse_args().port) as listener:
+    with open_listener(parse_config(os.environ), LOOPBACK, words.parse_args().port) as listener:
         asyncio.run(_serve(listener))
 
 

@@ -1,4 +1,4 @@
-"""MCP Inspector's command line against Keyhole: both transports, both protocol eras."""
+"""Call Keyhole with the MCP Inspector's command line, over both transports and in both protocol eras."""
 
 from __future__ import annotations
 
@@ -7,27 +7,27 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from .stage import QUESTION, Stage, serve_http
+from .setup import QUESTION, Setup, serve_http
 from .steps import Steps, run_program
-from .tour import TOOLS, Reply, read_reply, tour
+from .tool_calls import TOOLS, Reply, check_tools, read_reply
 
 PACKAGES = ("@modelcontextprotocol/inspector", "node")
-"""With a Node of its own: the Inspector wants a newer one than many systems have."""
+"""Includes Node, because the Inspector needs a newer version than many systems have."""
 
 REVISIONS = {"legacy": "2025-11-25", "modern": "2026-07-28"}
 TOOL_ERROR = 5
 """The Inspector's exit code for a result with isError."""
 
 
-def check(steps: Steps, stage: Stage, programs: Path) -> None:
+def check(steps: Steps, setup: Setup, programs: Path) -> None:
     """List, lint and call over stdio and HTTP in both eras."""
-    settings = [part for item in stage.settings.items() for part in ("-e", "=".join(item))]
-    _check_transport(steps, stage, programs, "stdio", [*stage.command, *settings])
-    with serve_http(stage) as url:
-        _check_transport(steps, stage, programs, "http", [url, "--transport", "http"])
+    settings = [part for item in setup.settings.items() for part in ("-e", "=".join(item))]
+    _check_transport(steps, setup, programs, "stdio", [*setup.command, *settings])
+    with serve_http(setup) as url:
+        _check_transport(steps, setup, programs, "http", [url, "--transport", "http"])
 
 
-def _check_transport(steps: Steps, stage: Stage, programs: Path, transport: str, target: list[str]) -> None:
+def _check_transport(steps: Steps, setup: Setup, programs: Path, transport: str, target: list[str]) -> None:
     for era in REVISIONS:
         where = f"inspector {transport} {era}"
         base = [
@@ -40,15 +40,15 @@ def _check_transport(steps: Steps, stage: Stage, programs: Path, transport: str,
             "json",
             "--method",
         ]
-        ask = partial(_ask, stage, programs, base)
+        ask = partial(_ask, setup, programs, base)
         steps.run(f"{where}: speaks revision {REVISIONS[era]}", partial(_check_revision, ask, era))
         steps.run(f"{where}: tools/list --strict finds no error", partial(_check_list, ask))
-        tour(steps, where, partial(_call, ask), stage.page)
+        check_tools(steps, where, partial(_call, ask), setup.page)
         steps.run(f"{where}: lists and reads what else it declares", partial(_check_declared, ask))
 
 
-def _ask(stage: Stage, programs: Path, base: list[str], *words: str) -> tuple[int, dict[str, Any]]:
-    done = run_program([*base, *words], stage.client_env(programs), stage.scratch)
+def _ask(setup: Setup, programs: Path, base: list[str], *words: str) -> tuple[int, dict[str, Any]]:
+    done = run_program([*base, *words], setup.client_env(programs), setup.scratch)
     assert done.stdout, f"exit {done.returncode}: {done.stderr[-500:]}"
     result: dict[str, Any] = json.loads(done.stdout)["result"]
     return done.returncode, result
@@ -66,7 +66,7 @@ def _check_list(ask: partial[tuple[int, dict[str, Any]]]) -> None:
 
 
 def _check_declared(ask: partial[tuple[int, dict[str, Any]]]) -> None:
-    """Resources and prompts, as far as the server says that it has them; the first of each is read."""
+    """List the resources and prompts that the server declares, and read the first of each."""
     _, result = ask("initialize")
     if "resources" in result["capabilities"]:
         _listed(ask, "resources/templates/list", "resourceTemplates")
@@ -76,9 +76,9 @@ def _check_declared(ask: partial[tuple[int, dict[str, Any]]]) -> None:
     if "prompts" in result["capabilities"]:
         for prompt in _listed(ask, "prompts/list", "prompts")[:1]:
             words = [f"{each['name']}={QUESTION}" for each in prompt.get("arguments", [])]
-            given = [part for word in words for part in ("--prompt-args", word)]
-            code, got = ask("prompts/get", "--prompt-name", prompt["name"], *given)
-            assert code == 0 and got["messages"], got
+            arguments = [part for word in words for part in ("--prompt-args", word)]
+            code, result = ask("prompts/get", "--prompt-name", prompt["name"], *arguments)
+            assert code == 0 and result["messages"], result
 
 
 def _listed(ask: partial[tuple[int, dict[str, Any]]], method: str, name: str) -> list[dict[str, Any]]:

@@ -1,4 +1,4 @@
-"""Brings a client from npm, once, into a folder outside the tree. Knows no client."""
+"""Install clients from npm into a cache outside the checkout."""
 
 from __future__ import annotations
 
@@ -15,24 +15,23 @@ from .steps import run_program
 
 PINNED: dict[str, Any] = json.loads((Path(__file__).parent / "package.json").read_text("utf-8"))
 INSTALL_TIMEOUT = 300.0
-"""Seconds: the largest client is half a gigabyte."""
+"""Seconds for an installation; the largest client is half a gigabyte."""
 
 
-class NotBroughtError(Exception):
-    """npm could not bring a client; the text says why."""
+class InstallError(Exception):
+    """A client could not be installed; the text says why."""
 
 
 def cache_folder() -> Path:
-    """Where clients are kept between runs."""
-    named = os.environ.get("CLIENTS_CACHE")
-    return Path(named) if named else Path.home() / ".cache" / "keyhole-clients"
+    """Return the folder that keeps clients between runs."""
+    path = os.environ.get("CLIENTS_CACHE")
+    return Path(path) if path else Path.home() / ".cache" / "keyhole-clients"
 
 
-def bring(packages: Sequence[str]) -> Path:
-    """The folder with the programs of these packages, installed now if they are not there yet.
+def install_from_npm(packages: Sequence[str]) -> Path:
+    """Install these packages if they are missing; return the folder of their programs. Raises InstallError.
 
-    Each client has a folder of its own, named by the versions in it, so that one that cannot be had does not
-    take the others with it. Raises NotBroughtError.
+    Each client has a separate folder, named by its versions, so that one failure does not affect other clients.
     """
     versions = {name: PINNED["dependencies"][name] for name in packages}
     cache = cache_folder()
@@ -40,7 +39,7 @@ def bring(packages: Sequence[str]) -> Path:
     if not folder.exists():
         cache.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=cache, prefix="partial-") as partial:
-            # Moved into place when complete: a run that was interrupted leaves no half client behind.
+            # Move the folder into place when it is complete, so that an interrupted run leaves no partial client.
             _install(versions, Path(partial) / "client").rename(folder)
     return folder / "node_modules" / ".bin"
 
@@ -48,7 +47,7 @@ def bring(packages: Sequence[str]) -> Path:
 def _install(versions: dict[str, str], folder: Path) -> Path:
     npm = shutil.which("npm")
     if npm is None:
-        raise NotBroughtError("npm is not installed")
+        raise InstallError("npm is not installed")
     folder.mkdir()
     wanted = {"private": True, "dependencies": versions, "allowScripts": PINNED["allowScripts"]}
     (folder / "package.json").write_text(json.dumps(wanted), "utf-8")
@@ -56,8 +55,8 @@ def _install(versions: dict[str, str], folder: Path) -> Path:
     try:
         done = run_program(command, os.environ, folder, INSTALL_TIMEOUT)
     except subprocess.TimeoutExpired as error:
-        raise NotBroughtError(f"npm took more than {INSTALL_TIMEOUT:.0f} s") from error
+        raise InstallError(f"npm took more than {INSTALL_TIMEOUT:.0f} s") from error
     if done.returncode:
         faults = [line for line in done.stderr.splitlines() if line.startswith("npm error")]
-        raise NotBroughtError("; ".join(faults[:2]) or f"npm ended with {done.returncode}")
+        raise InstallError("; ".join(faults[:2]) or f"npm ended with {done.returncode}")
     return folder

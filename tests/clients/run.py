@@ -1,8 +1,8 @@
-"""Real clients against Keyhole: `python -m tests.clients.run` from the top of the tree.
+"""Test Keyhole with real clients: `python -m tests.clients.run [CLIENT…]` in the root of the checkout.
 
-Installs the clients that package.json pins into CLIENTS_CACHE (by default ~/.cache/keyhole-clients),
-gives each a home of its own, and prints a line a step and a table at the end. Exit code 1 if a step failed; a client
-that npm or pip cannot bring is skipped, and says why. Names after the command choose among them.
+Installs the clients that package.json pins into CLIENTS_CACHE (default: ~/.cache/keyhole-clients), gives each a
+separate home, and prints a line per step and a table at the end. The exit code is 1 if a step failed. A client that
+npm or pip cannot install is skipped with the reason.
 """
 
 from __future__ import annotations
@@ -14,48 +14,48 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
-from . import claude, codex, conformance, fuzz, inspector, installing, scanners, seen
+from . import agent_turns, claude, codex, conformance, fuzz, inspector, install_command, scanners
 from .agents import AGENTS
-from .npm import NotBroughtError, bring
-from .stage import Stage, set_stage
+from .npm import InstallError, install_from_npm
+from .setup import Setup, open_setup
 from .steps import FAULTS, Steps
 
-Check = Callable[[Steps, Stage, Path], None]
+Check = Callable[[Steps, Setup, Path], None]
 
 CLIENTS: dict[str, tuple[Sequence[str], Check]] = {
     "conformance": (conformance.PACKAGES, conformance.check),
     "inspector": (inspector.PACKAGES, inspector.check),
     "codex": (codex.PACKAGES, codex.check),
     "claude": (claude.PACKAGES, claude.check),
-    **{agent.name: (agent.packages, partial(seen.check, agent)) for agent in AGENTS},
-    "installing": (installing.PACKAGES, installing.check),
+    **{agent.name: (agent.packages, partial(agent_turns.check, agent)) for agent in AGENTS},
+    "installing": (install_command.PACKAGES, install_command.check),
     "fuzz": ((), fuzz.check),
     "scanners": ((), scanners.check),
 }
-"""Each with what npm is to bring for it."""
+"""The npm packages and the check of each client."""
 
 
-def main(wanted: Sequence[str] = ()) -> int:
-    """Try every client, or those that are named; the exit code."""
+def main(names: Sequence[str] = ()) -> int:
+    """Check every client, or the named ones; return the exit code."""
     steps = Steps()
     for name, (packages, check) in CLIENTS.items():
-        if wanted and name not in wanted:
+        if names and name not in names:
             continue
-        with steps.of(name):
+        with steps.group(name):
             try:
-                programs = bring(packages) if packages else Path()
-            except NotBroughtError as reason:
+                programs = install_from_npm(packages) if packages else Path()
+            except InstallError as reason:
                 steps.skip(name, str(reason))
                 continue
-            # A scratch folder each: no client sees what another stored.
-            with tempfile.TemporaryDirectory(prefix="keyhole-clients-") as scratch, set_stage(Path(scratch)) as stage:
+            # A separate folder for each client, so that no client sees what another stored.
+            with tempfile.TemporaryDirectory(prefix="keyhole-clients-") as scratch, open_setup(Path(scratch)) as setup:
                 try:
-                    check(steps, stage, programs)
+                    check(steps, setup, programs)
                 except FAULTS as fault:
                     steps.fail(name, fault)
     return steps.finish()
 
 
 if __name__ == "__main__":
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that what was started is ended too
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that started programs are stopped too
     sys.exit(main(sys.argv[1:]))

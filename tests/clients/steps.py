@@ -1,4 +1,4 @@
-"""What was tried and how it went: one line a step, a count at the end; and programs run within a time."""
+"""Run steps, print their outcomes and count them; run programs with a timeout."""
 
 from __future__ import annotations
 
@@ -15,57 +15,57 @@ from typing import TypeVar
 T = TypeVar("T")
 
 PATIENCE = 60.0
-"""Seconds for one program: a hundred times what a step takes, so that only a hang meets it."""
+"""Seconds for one program, a hundred times the normal duration, so that only hangs time out."""
 
 FAULTS = (AssertionError, LookupError, TypeError, ValueError, OSError, subprocess.SubprocessError)
-"""What a client that misbehaves makes our code raise; anything else is a fault of these scripts."""
+"""Exceptions that a misbehaving client can cause; other exceptions are faults of these scripts."""
 
 
 TOTALS = {"passed": "ok", "failed": "FAIL", "skipped": "skipped"}
-"""The words of the table, and of a step's line."""
+"""The column headings of the table, with the word that begins a step's line."""
 
 
 class Steps:
-    """Prints each step's outcome as it is known and counts them."""
+    """Prints the outcome of each step and counts the outcomes."""
 
     def __init__(self) -> None:
         self._count: Counter[str] = Counter()
         self._rows: list[str] = []
 
     @contextmanager
-    def of(self, client: str) -> Iterator[None]:
-        """The steps of one client, which are a line of the table at the end."""
+    def group(self, client: str) -> Iterator[None]:
+        """Count the steps in the block as a row of the final table."""
         before, began = self._count.copy(), time.monotonic()
         yield
         counts = [self._count[kind] - before[kind] for kind in TOTALS.values()]
         self._rows.append(f"{client:20}" + "".join(f"{n:8}" for n in counts) + f"{time.monotonic() - began:8.1f} s")
 
     def run(self, name: str, check: Callable[[], T]) -> T | None:
-        """Try one thing: its result, or None (told as FAIL) when it raised."""
+        """Run a check; return its result, or None if it raised one of FAULTS, which is reported as FAIL."""
         try:
             result = check()
         except FAULTS as fault:
             self.fail(name, fault)
             return None
-        self._tell("ok", name)
+        self._report("ok", name)
         return result
 
     def fail(self, name: str, fault: Exception) -> None:
-        """Say that something went wrong, and what."""
-        said = " ".join(str(fault).split())
-        self._tell("FAIL", name, f": {type(fault).__name__}: {said[:600]}")
+        """Report a failed step."""
+        text = " ".join(str(fault).split())
+        self._report("FAIL", name, f": {type(fault).__name__}: {text[:600]}")
 
     def skip(self, client: str, reason: str) -> None:
-        """Say that a client could not be brought here."""
-        self._tell("skipped", client, f": {reason}")
+        """Report that a client could not be installed."""
+        self._report("skipped", client, f": {reason}")
 
     def finish(self) -> int:
-        """Print the table and the totals; the exit code."""
+        """Print the table and the totals; return the exit code."""
         print("\n".join(["", f"{'':20}" + "".join(f"{word:>8}" for word in TOTALS), *self._rows, ""]))
         print(", ".join(f"{self._count[kind]} {word}" for word, kind in TOTALS.items()))
         return 1 if self._count["FAIL"] else 0
 
-    def _tell(self, kind: str, name: str, more: str = "") -> None:
+    def _report(self, kind: str, name: str, more: str = "") -> None:
         self._count[kind] += 1
         print(f"{kind}: {name}{more}", flush=True)
 
@@ -73,10 +73,7 @@ class Steps:
 def run_program(
     command: Sequence[str], env: Mapping[str, str], folder: Path, seconds: float = PATIENCE
 ) -> subprocess.CompletedProcess[str]:
-    """Run a program to its end; with all it started it is gone when this returns.
-
-    Raises subprocess.TimeoutExpired when it takes too long.
-    """
+    """Run a program, then kill the processes that it started. Raises subprocess.TimeoutExpired."""
     pipe = subprocess.PIPE
     with subprocess.Popen(
         command, env=env, cwd=folder, text=True, stdin=subprocess.DEVNULL, stdout=pipe, stderr=pipe,
@@ -90,6 +87,6 @@ def run_program(
 
 
 def end_group(process: subprocess.Popen[str]) -> None:
-    """End a program that was started in a session of its own, and its children."""
+    """Kill a program that was started in a new session, and its children."""
     with suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)

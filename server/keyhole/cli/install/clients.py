@@ -1,6 +1,6 @@
 """Table of the clients that Keyhole can be registered with: their configuration files, and the shape of an entry.
 
-Checked against the clients' documentation in November 2026. tests/clients/installing.py checks some entries with the
+Checked against the clients' documentation in November 2026. tests/clients/install_command.py checks some entries with the
 client's own program. Paths are computed for a machine; no file is opened.
 """
 

@@ -1,4 +1,4 @@
-"""Builds what is published, as a release does, and looks at it: wheel and sdist. Installs nothing but the tools."""
+"""Build the wheel and the sdist as for a release, and check that the builds are reproducible."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ from typing import Final
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 TOOLS: Final = ("build==1.6.1", "hatchling==1.33.0", "twine==7.0.0", "uv==0.13.8", "pipx==1.18.4", "skillsaw==0.22.0")
-"""What the check uses besides npm's, pinned. skillsaw carries the published schemas of the MCP registry."""
+"""The tools from PyPI, pinned. skillsaw contains the published schemas of the MCP registry."""
 EPOCH: Final = "1577836800"
-"""Seconds: every file of a build is of the first of January 2020, so that a build tomorrow has the same bytes."""
+"""Seconds since 1970 (1 January 2020): the modification time of all files in a build, for reproducible builds."""
 PATIENCE: Final = 300.0
-"""Seconds for one command: an installation from an index that is slow."""
-NOT_OURS: Final = ("PYTHON", "KEYHOLE_", "VIRTUAL_ENV", "PIPX_", "UV_")
+"""Seconds for one command, such as an installation from a slow index."""
+REMOVED_VARIABLES: Final = ("PYTHON", "KEYHOLE_", "VIRTUAL_ENV", "PIPX_", "UV_")
 
 
 def environment(**more: str) -> dict[str, str]:
-    """This process's environment without what would lead a Python to the checkout."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(NOT_OURS)}
+    """Return this process's environment without variables that would make Python find the checkout."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(REMOVED_VARIABLES)}
     return {**kept, **more}
 
 
 def run(command: Sequence[object], folder: Path, env: Mapping[str, str] | None = None) -> str:
-    """What a command says on stdout. Raises AssertionError with its last words when it fails."""
+    """Run a command; return its standard output. Raises AssertionError with the end of its output if it fails."""
     words = [str(word) for word in command]
     done = subprocess.run(
         words, cwd=folder, env=env or environment(), capture_output=True, text=True, timeout=PATIENCE, check=False
@@ -38,8 +38,8 @@ def run(command: Sequence[object], folder: Path, env: Mapping[str, str] | None =
     return done.stdout
 
 
-def tools() -> Path:
-    """The folder of the tools' programs, installed now if they are not there yet."""
+def install_tools() -> Path:
+    """Install the tools if they are missing; return the folder of their programs."""
     named = os.environ.get("CLIENTS_CACHE")
     cache = Path(named) if named else Path.home() / ".cache" / "keyhole-clients"
     key = hashlib.sha256("".join((*TOOLS, sys.version)).encode()).hexdigest()[:12]
@@ -53,32 +53,32 @@ def tools() -> Path:
 
 
 def build(programs: Path, scratch: Path) -> Path:
-    """Wheel and sdist, each built twice and the wheel from the sdist too; the folder of the one set of bytes."""
+    """Build wheel and sdist twice, and the wheel from the sdist; check that all bytes agree, and return the folder."""
     first, second, third = (scratch / name for name in ("first", "second", "from-sdist"))
     env = environment(SOURCE_DATE_EPOCH=EPOCH)
     run([programs / "python", "-m", "build", "--outdir", first, ROOT], scratch, env)
     later = [programs / "python", "-m", "build", "--no-isolation", "--outdir"]
     run([*later, second, ROOT], scratch, {**env, "PYTHONHASHSEED": "7"})
-    assert digests(first) == digests(second), "two builds differ"
-    run([*later, third, "--wheel", unpacked(only(first, "*.tar.gz"), scratch)], scratch, env)
-    assert digests(third).items() <= digests(first).items(), "the sdist builds another wheel"
+    assert file_digests(first) == file_digests(second), "two builds differ"
+    run([*later, third, "--wheel", unpack(single_file(first, "*.tar.gz"), scratch)], scratch, env)
+    assert file_digests(third).items() <= file_digests(first).items(), "the sdist builds another wheel"
     run([programs / "python", "-m", "twine", "check", "--strict", *first.iterdir()], scratch)
     return first
 
 
-def digests(folder: Path) -> dict[str, str]:
-    """Each file's name with the digest of its bytes."""
+def file_digests(folder: Path) -> dict[str, str]:
+    """Return the SHA-256 digest of each file, by name."""
     return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in folder.iterdir()}
 
 
-def only(folder: Path, pattern: str) -> Path:
-    """The one file that matches."""
+def single_file(folder: Path, pattern: str) -> Path:
+    """Return the only file that matches."""
     (path,) = folder.glob(pattern)
     return path
 
 
-def unpacked(sdist: Path, scratch: Path) -> Path:
-    """The sdist's tree, far from any checkout."""
+def unpack(sdist: Path, scratch: Path) -> Path:
+    """Unpack the sdist outside the checkout; return its top folder."""
     with tarfile.open(sdist) as archive:
         archive.extractall(scratch / "unpacked", filter="data")
     (tree,) = (scratch / "unpacked").iterdir()

@@ -1,7 +1,7 @@
-"""Stands between a client and a server over stdio and writes down what both say: `python tap.py RECORD -- COMMAND…`.
+"""Record the lines between a client and a server over stdio: `stdio_recorder.py RECORD [--unnamed] -- COMMAND…`.
 
-Lines pass unchanged and in order. The record is JSON, a line for each line said: `{"from": "client", "line": …}`.
-With `--unnamed` the client's name is struck out, so that the server treats it as one it does not know.
+Lines are forwarded unchanged and in order. The record has a line of JSON for each: `{"from": "client", "line": …}`.
+With `--unnamed`, the client's name is replaced, so that the server treats the client as unknown.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import IO, Any
 
 UNNAMED = "--unnamed"
-STRANGER = "stranger"
+UNKNOWN_NAME = "stranger"
 
 
 def main() -> int:
-    """Run the command until the client closes our stdin or the server ends; its exit code."""
+    """Run the command until the client closes stdin or the server ends; return the server's exit code."""
     own, command = sys.argv[1 : sys.argv.index("--")], sys.argv[sys.argv.index("--") + 1 :]
     lock = threading.Lock()
     pipe = subprocess.PIPE
@@ -28,33 +28,33 @@ def main() -> int:
     ):
         assert server.stdin is not None and server.stdout is not None
 
-        def pass_on(who: str, source: IO[bytes], target: IO[bytes]) -> None:
+        def forward(who: str, source: IO[bytes], target: IO[bytes]) -> None:
             for line in source:
                 with lock:
                     record.write(json.dumps({"from": who, "line": line.decode("utf-8", "replace")}) + "\n")
                     record.flush()
-                target.write(_unnamed(line) if who == "client" and UNNAMED in own else line)
+                target.write(_replace_name(line) if who == "client" and UNNAMED in own else line)
                 target.flush()
             if who == "client":
                 target.close()
 
-        threading.Thread(target=pass_on, args=("client", sys.stdin.buffer, server.stdin), daemon=True).start()
-        pass_on("server", server.stdout, sys.stdout.buffer)
+        threading.Thread(target=forward, args=("client", sys.stdin.buffer, server.stdin), daemon=True).start()
+        forward("server", server.stdout, sys.stdout.buffer)
     return server.returncode
 
 
-def _unnamed(line: bytes) -> bytes:
+def _replace_name(line: bytes) -> bytes:
     try:
         message = json.loads(line)
     except ValueError:
         return line
     for info in client_infos(message):
-        info["name"] = STRANGER
+        info["name"] = UNKNOWN_NAME
     return json.dumps(message).encode() + b"\n"
 
 
 def client_infos(message: Any) -> list[dict[str, Any]]:
-    """Where a message says who the client is, in either era."""
+    """Return the `clientInfo` objects in a message of either protocol era."""
     params = message.get("params") if isinstance(message, dict) else None
     if not isinstance(params, dict):
         return []

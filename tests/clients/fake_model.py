@@ -1,4 +1,4 @@
-"""A model on loopback that follows a script: it calls the tools it is told to and writes down what it was shown."""
+"""A fake model on loopback that makes the tool calls of a script and records the results that it receives."""
 
 from __future__ import annotations
 
@@ -10,61 +10,61 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from .dialects import DIALECTS, Dialect, Json
-from .stage import HOST
+from .model_apis import MODEL_APIS, Json, ModelApi
+from .setup import HOST
 
 CHARS_PER_TOKEN = 4
-"""What a client that asks for a count of tokens is told: a rule of thumb for English."""
+"""Used to answer requests to count tokens; a rule of thumb for English."""
 
 WORDS = "fetch a web page, search the web, read on"
-"""What a model looks for where a client shows it no tools before it asks."""
+"""The search query for tools, if the client shows tools only after a search."""
 
 Step = tuple[str, Json] | Callable[[Sequence[str]], tuple[str, Json]]
-"""A call of a tool by its own name; or what makes it of the results that were shown so far."""
+"""A tool call, with the server's name of the tool; or a function of the results so far that returns a tool call."""
 
 
 @dataclass(slots=True)
 class Model:
-    """What the model is to do, and what it saw."""
+    """The script of the model, and what it has received."""
 
     script: Sequence[Step]
     url: str = ""
     shown: list[str] = field(default_factory=list)
-    """Of each call, the result as the model got it first: a client may shorten older ones later."""
+    """The result of each call as first received; a client may shorten older results later."""
     requests: list[Json] = field(default_factory=list)
-    """All that were answered from the script, as they came."""
-    sought: bool = False
-    """Whether it had to look for the tools first."""
-    passed_over: list[str] = field(default_factory=list)
-    """The paths of requests that were none of the turn's."""
+    """The requests that were answered from the script."""
+    searched: bool = False
+    """True once the model has searched for tools."""
+    other_paths: list[str] = field(default_factory=list)
+    """The paths of requests that are not part of the turn."""
 
-    def answer(self, dialect: Dialect, request: Json) -> bytes:
-        """The next call of the script, or the end of the turn."""
+    def answer(self, api: ModelApi, request: Json) -> bytes:
+        """Return the next call of the script, or the end of the turn."""
         self.requests.append(request)
-        self.shown += dialect.results(request)[len(self.shown) :]
-        offered = dialect.offered(request)
+        self.shown += api.results(request)[len(self.shown) :]
+        offered = api.tool_names(request)
         if len(self.shown) >= len(self.script) or not offered:
-            return dialect.done()
+            return api.finish()
         step = self.script[len(self.shown)]
         try:
             tool, arguments = step(self.shown) if callable(step) else step
         except AssertionError:
-            return dialect.done()  # what was shown does not let it go on; who asked for the turn sees that
+            return api.finish()  # the results do not allow the next step; the check of the turn reports it
         name = full_name(tool, offered)
-        if name not in offered and not self.sought and (seeking := dialect.seek(WORDS)):
-            self.sought = True
+        if name not in offered and not self.searched and (seeking := api.search_tools(WORDS)):
+            self.searched = True
             return seeking
-        return dialect.call(name, arguments, len(self.shown))
+        return api.call(name, arguments, len(self.shown))
 
 
 def full_name(tool: str, offered: Sequence[str]) -> str:
-    """The name under which a client offers a tool of Keyhole's: its own after the server's."""
+    """Return the client's name of a tool of Keyhole, which has a prefix for the server."""
     found = [name for name in offered if name.endswith(tool) and "keyhole" in name]
     return found[0] if found else tool
 
 
-def aside(request: Json) -> bytes:
-    """The answer to what is asked beside the turn: how many tokens a text has, or a summary, in each API's words."""
+def answer_other(request: Json) -> bytes:
+    """Return the response to a request that is not part of the turn: a token count and a summary, for every API."""
     tokens = len(json.dumps(request, ensure_ascii=False)) // CHARS_PER_TOKEN
     content = {"role": "model", "parts": [{"text": "{}"}]}
     summary = {"candidates": [{"content": content, "finishReason": "STOP", "index": 0}]}
@@ -73,7 +73,7 @@ def aside(request: Json) -> bytes:
 
 @contextmanager
 def serve_model(script: Sequence[Step]) -> Iterator[Model]:
-    """The model until the end of the block."""
+    """Run the fake model until the block ends."""
     model = Model(script)
     lock = threading.Lock()
 
@@ -82,15 +82,15 @@ def serve_model(script: Sequence[Step]) -> Iterator[Model]:
 
         def do_POST(self) -> None:
             request = json.loads(self.rfile.read(int(self.headers.get("Content-Length", 0))) or b"{}")
-            dialect = next((each for each in DIALECTS if each.path in self.path and "count" not in self.path), None)
+            api = next((each for each in MODEL_APIS if each.path in self.path and "count" not in self.path), None)
             with lock:
-                if dialect is None:
-                    model.passed_over.append(self.path)
-                    return self._send(200, aside(request), "application/json")
-                return self._send(200, model.answer(dialect, request), "text/event-stream")
+                if api is None:
+                    model.other_paths.append(self.path)
+                    return self._send(200, answer_other(request), "application/json")
+                return self._send(200, model.answer(api, request), "text/event-stream")
 
         def do_GET(self) -> None:
-            model.passed_over.append(self.path)
+            model.other_paths.append(self.path)
             self._send(200, b'{"object": "list", "data": [], "models": []}', "application/json")
 
         def do_HEAD(self) -> None:
@@ -104,7 +104,7 @@ def serve_model(script: Sequence[Step]) -> Iterator[Model]:
             self.wfile.write(body)
 
         def log_message(self, format: str, *args: Any) -> None:
-            """Say nothing: the output is one line a step."""
+            """Log nothing, because the output is one line per step."""
 
     with ThreadingHTTPServer((HOST, 0), Handler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()

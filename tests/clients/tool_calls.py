@@ -1,4 +1,4 @@
-"""The calls that every client makes, and what must hold of the results. Knows no client."""
+"""Tool calls that every client makes, and checks of their results."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from .stage import ANSWER, QUESTION
+from .setup import ANSWER, QUESTION
 from .steps import Steps
 
 TOOLS = {"web_fetch", "search", "read_artifact"}
@@ -18,7 +18,7 @@ _FRAMED = re.compile(r"^--- untrusted text (\S+) ---\n(.*)\n--- end \1 ---$", re
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """A tool result as the client handed it on."""
+    """A tool result as the client returned it."""
 
     text: str
     facts: dict[str, Any]
@@ -29,15 +29,15 @@ Call = Callable[[str, dict[str, Any]], Reply]
 
 
 def read_reply(result: dict[str, Any]) -> Reply:
-    """A tool result of the protocol as a Reply; it must be text and nothing else."""
+    """Convert a tool result of the protocol, which must be a single text."""
     assert "structuredContent" not in result, "some clients would show structuredContent instead of the text"
     assert [part["type"] for part in result["content"]] == ["text"], result["content"]
     facts = result.get("_meta", {}).get("keyhole", {})
     return Reply(result["content"][0]["text"], facts, bool(result.get("isError")))
 
 
-def tour(steps: Steps, where: str, call: Call, page: str) -> Reply | None:
-    """All three tools, really called, and one refusal; what web_fetch answered."""
+def check_tools(steps: Steps, where: str, call: Call, page: str) -> Reply | None:
+    """Call all three tools and check one refusal; return the result of web_fetch."""
     fetched = steps.run(f"{where}: web_fetch answers a query from mid-page", lambda: _fetch(call, page))
     if fetched is not None:
         steps.run(f"{where}: read_artifact follows the Next: call, uncut", lambda: _read_on(call, fetched))
@@ -47,7 +47,7 @@ def tour(steps: Steps, where: str, call: Call, page: str) -> Reply | None:
 
 
 def body(reply: Reply) -> str:
-    """The page's own text in a reply, between the lines that mark it as untrusted."""
+    """Return the page text in a reply, between the lines that mark it as untrusted."""
     framed = _FRAMED.search(reply.text)
     assert framed, f"no marked text in: {reply.text[:200]}"
     return framed[2]
@@ -68,7 +68,9 @@ def _read_on(call: Call, fetched: Reply) -> None:
     tool, arguments = next_call(fetched.text)
     reply = call(tool, arguments)
     assert not reply.is_error, reply.text
-    assert len(body(reply)) == arguments["limit"] == reply.facts["shown_chars"], "the window is not what Next: said"
+    assert len(body(reply)) == arguments["limit"] == reply.facts["shown_chars"], (
+        "the window differs from the Next: line"
+    )
 
 
 def _search(call: Call, page: str) -> None:
@@ -84,7 +86,7 @@ def _refuse(call: Call, page: str) -> None:
 
 
 def next_call(text: str) -> tuple[str, dict[str, Any]]:
-    """The call that a `Next:` line prints, read as an agent would: literally."""
+    """Parse the call in the last `Next:` line of a result."""
     printed = [line for line in text.splitlines() if line.startswith("Next: ")][-1].removeprefix("Next: ")
     parsed = ast.parse(printed, mode="eval").body
     assert isinstance(parsed, ast.Call) and isinstance(parsed.func, ast.Name), printed

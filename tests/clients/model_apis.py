@@ -1,7 +1,7 @@
-"""How each model API says things: what a request holds, and an answer that calls a tool. Pure, and no client here.
+"""Read requests and write responses of the model APIs that agents use.
 
-A dialect reads the tools that a request offers and the results that it hands the model, and writes the answer, as
-server-sent events, with which a model would call one tool or end its turn.
+A ModelApi reads the tools and the tool results in a request, and writes the response, as server-sent events, in which a
+model calls a tool or ends its turn.
 """
 
 from __future__ import annotations
@@ -14,30 +14,30 @@ Json = dict[str, Any]
 DONE = "All calls were made."
 
 
-class Dialect(Protocol):
-    """One API of a model."""
+class ModelApi(Protocol):
+    """The API of a model."""
 
     path: str
-    """What the path of a request holds."""
+    """A part of the path of its requests."""
 
-    def offered(self, request: Json) -> list[str]:
-        """The names of the tools that the model may call."""
+    def tool_names(self, request: Json) -> list[str]:
+        """Return the names of the tools that the model may call."""
 
     def results(self, request: Json) -> list[str]:
-        """What the model is shown of each tool's result, in order."""
+        """Return the tool results in a request, in order."""
 
     def call(self, name: str, arguments: Json, number: int) -> bytes:
-        """The answer that calls a tool."""
+        """Return the response that calls a tool."""
 
-    def seek(self, words: str) -> bytes | None:
-        """The answer that looks for tools the client holds back; None where it holds back none."""
+    def search_tools(self, words: str) -> bytes | None:
+        """Return the response that searches for deferred tools; None if the API has no deferred tools."""
 
-    def done(self) -> bytes:
-        """The answer that ends the turn."""
+    def finish(self) -> bytes:
+        """Return the response that ends the turn."""
 
 
 def events(items: Iterable[Json], named: bool = False) -> bytes:
-    """Server-sent events."""
+    """Encode server-sent events."""
     return b"".join(
         (f"event: {item['type']}\n" if named else "").encode() + f"data: {json.dumps(item)}\n\n".encode()
         for item in items
@@ -45,7 +45,7 @@ def events(items: Iterable[Json], named: bool = False) -> bytes:
 
 
 def _joined(content: Any) -> str:
-    """The text of a content that is a string, or parts with a text each."""
+    """Return the text of a content, which is a string or a list of parts."""
     if isinstance(content, str):
         return content
     return "".join(str(part.get("text", "")) for part in content if isinstance(part, dict))
@@ -56,7 +56,7 @@ class Responses:
 
     path = "/responses"
 
-    def offered(self, request: Json) -> list[str]:
+    def tool_names(self, request: Json) -> list[str]:
         found = [item["tools"] for item in request["input"] if item.get("type") == "tool_search_output"]
         names = []
         for tool in [*(request.get("tools") or []), *(tool for tools in found for tool in tools)]:
@@ -75,11 +75,11 @@ class Responses:
         item |= {"arguments": json.dumps(arguments), "status": "completed"}
         return self._answer([item | ({"namespace": space} if space else {})])
 
-    def seek(self, words: str) -> bytes | None:
+    def search_tools(self, words: str) -> bytes | None:
         item = {"type": "tool_search_call", "call_id": "search_1", "execution": "client", "status": "completed"}
         return self._answer([{**item, "arguments": {"query": words}}])
 
-    def done(self) -> bytes:
+    def finish(self) -> bytes:
         part = {"type": "output_text", "text": DONE, "annotations": []}
         return self._answer([{"type": "message", "id": "msg_1", "role": "assistant", "content": [part]}])
 
@@ -87,12 +87,12 @@ class Responses:
         usage: Json = {"input_tokens": 1, "output_tokens": 1, "total_tokens": 2}
         usage |= {"input_tokens_details": {"cached_tokens": 0}, "output_tokens_details": {"reasoning_tokens": 0}}
         response = {"id": "resp_1", "object": "response", "output": items, "usage": usage, "status": "completed"}
-        said: list[Json] = [{"type": "response.created", "response": {"id": "resp_1"}}]
-        said += [
+        stream: list[Json] = [{"type": "response.created", "response": {"id": "resp_1"}}]
+        stream += [
             {"type": "response.output_item.done", "output_index": index, "item": item}
             for index, item in enumerate(items)
         ]
-        return events([*said, {"type": "response.completed", "response": response}], named=True)
+        return events([*stream, {"type": "response.completed", "response": response}], named=True)
 
 
 class Messages:
@@ -100,7 +100,7 @@ class Messages:
 
     path = "/messages"
 
-    def offered(self, request: Json) -> list[str]:
+    def tool_names(self, request: Json) -> list[str]:
         return [tool["name"] for tool in request.get("tools") or []]
 
     def results(self, request: Json) -> list[str]:
@@ -111,16 +111,16 @@ class Messages:
         block = {"type": "tool_use", "id": f"toolu_{number}", "name": name, "input": {}}
         return self._answer(block, {"type": "input_json_delta", "partial_json": json.dumps(arguments)}, "tool_use")
 
-    def seek(self, words: str) -> bytes | None:
+    def search_tools(self, words: str) -> bytes | None:
         return None
 
-    def done(self) -> bytes:
+    def finish(self) -> bytes:
         return self._answer({"type": "text", "text": ""}, {"type": "text_delta", "text": DONE}, "end_turn")
 
     def _answer(self, block: Json, delta: Json, reason: str) -> bytes:
         message: Json = {"id": "msg_1", "type": "message", "role": "assistant", "model": "claude", "content": []}
         message |= {"stop_reason": None, "stop_sequence": None, "usage": {"input_tokens": 1, "output_tokens": 1}}
-        said: list[Json] = [
+        stream: list[Json] = [
             {"type": "message_start", "message": message},
             {"type": "content_block_start", "index": 0, "content_block": block},
             {"type": "content_block_delta", "index": 0, "delta": delta},
@@ -132,15 +132,15 @@ class Messages:
             },
             {"type": "message_stop"},
         ]
-        return events(said, named=True)
+        return events(stream, named=True)
 
 
 class Completions:
-    """OpenAI's chat completions, which most others speak."""
+    """OpenAI's chat completions, which most other providers use too."""
 
     path = "/chat/completions"
 
-    def offered(self, request: Json) -> list[str]:
+    def tool_names(self, request: Json) -> list[str]:
         return [tool["function"]["name"] for tool in request.get("tools") or []]
 
     def results(self, request: Json) -> list[str]:
@@ -151,20 +151,20 @@ class Completions:
         call = {"index": 0, "id": f"call_{number}", "type": "function", "function": function}
         return self._answer({"role": "assistant", "tool_calls": [call]}, "tool_calls")
 
-    def seek(self, words: str) -> bytes | None:
+    def search_tools(self, words: str) -> bytes | None:
         return None
 
-    def done(self) -> bytes:
+    def finish(self) -> bytes:
         return self._answer({"role": "assistant", "content": DONE}, "stop")
 
     def _answer(self, delta: Json, reason: str) -> bytes:
         chunk: Json = {"id": "chatcmpl-1", "object": "chat.completion.chunk", "created": 1, "model": "mock"}
         usage = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
-        said = [
+        stream = [
             chunk | {"choices": [{"index": 0, "delta": delta, "finish_reason": None}]},
             chunk | {"choices": [{"index": 0, "delta": {}, "finish_reason": reason}], "usage": usage},
         ]
-        return events(said) + b"data: [DONE]\n\n"
+        return events(stream) + b"data: [DONE]\n\n"
 
 
 class Gemini:
@@ -172,7 +172,7 @@ class Gemini:
 
     path = "GenerateContent"
 
-    def offered(self, request: Json) -> list[str]:
+    def tool_names(self, request: Json) -> list[str]:
         groups = [tool.get("functionDeclarations") or [] for tool in request.get("tools") or []]
         return [each["name"] for group in groups for each in group]
 
@@ -183,10 +183,10 @@ class Gemini:
     def call(self, name: str, arguments: Json, number: int) -> bytes:
         return self._answer({"functionCall": {"name": name, "args": arguments, "id": f"call_{number}"}})
 
-    def seek(self, words: str) -> bytes | None:
+    def search_tools(self, words: str) -> bytes | None:
         return None
 
-    def done(self) -> bytes:
+    def finish(self) -> bytes:
         return self._answer({"text": DONE})
 
     def _answer(self, part: Json) -> bytes:
@@ -196,9 +196,9 @@ class Gemini:
 
 
 def _value(response: Json) -> str:
-    """A response is an object with the text under one name."""
+    """Return the text of a function response, which is the only value of an object."""
     values = [value for value in response.values() if isinstance(value, str)]
     return values[0] if len(values) == len(response) == 1 else json.dumps(response, ensure_ascii=False)
 
 
-DIALECTS: tuple[Dialect, ...] = (Responses(), Messages(), Completions(), Gemini())
+MODEL_APIS: tuple[ModelApi, ...] = (Responses(), Messages(), Completions(), Gemini())

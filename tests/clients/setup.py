@@ -1,4 +1,4 @@
-"""What every client meets: a small web site, and Keyhole as its README registers it. All of it on loopback."""
+"""The setup of every client test: a web page on loopback, and the command and settings that start Keyhole."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ from .steps import end_group
 TOP = Path(__file__).resolve().parents[2]
 SERVER = TOP / "server"
 HOST = "127.0.0.1"
-NOWHERE = f"http://{HOST}:9"
-"""A proxy where nobody listens: what a client would send beyond loopback ends there."""
+CLOSED_PROXY = f"http://{HOST}:9"
+"""A proxy on a closed port, which blocks clients' requests beyond loopback."""
 
 QUESTION = "how often is the lamp of the lighthouse filled with oil"
 ANSWER = "The keeper of the lighthouse fills its lamp with oil every seventeen days, at dusk."
 SECTIONS = 500
 LONG_SECTIONS = 2_000
-"""Of the page that is larger than any client's cap and than the largest budget of a call."""
+"""Sections of the long page, which is larger than every client's limit and than the largest budget of a call."""
 
 
 @dataclass(frozen=True, slots=True)
-class Stage:
-    """The page to ask about, and how Keyhole is started: the command and settings of a registration."""
+class Setup:
+    """The URL of the test page, the command and settings that start Keyhole, and a temporary folder."""
 
     page: str
     command: tuple[str, ...]
@@ -40,21 +40,21 @@ class Stage:
 
     @property
     def long_page(self) -> str:
-        """The same page, four times as long."""
+        """The URL of the long page."""
         return f"{self.page}/long"
 
     def client_env(self, programs: Path) -> dict[str, str]:
-        """The environment of a client: a home of its own and no way out to the network."""
+        """Return the environment of a client: a separate home, and no access to the network."""
         home = self.scratch / "home"
         home.mkdir(exist_ok=True)
-        proxies = dict.fromkeys(("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"), NOWHERE)
+        proxies = dict.fromkeys(("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"), CLOSED_PROXY)
         path = f"{programs}{os.pathsep}{os.environ.get('PATH', os.defpath)}"
         return {"PATH": path, "HOME": str(home), "TMPDIR": str(self.scratch), "NO_PROXY": HOST, **proxies}
 
 
 @contextmanager
-def set_stage(scratch: Path) -> Iterator[Stage]:
-    """Serve the page until the end of the block."""
+def open_setup(scratch: Path) -> Iterator[Setup]:
+    """Serve the test page until the block ends."""
     with ThreadingHTTPServer((HOST, 0), _Page) as site:
         threading.Thread(target=site.serve_forever, daemon=True).start()
         endpoint = f"{HOST}:{site.server_port}"
@@ -64,17 +64,17 @@ def set_stage(scratch: Path) -> Iterator[Stage]:
             "KEYHOLE_ALLOW_PRIVATE": endpoint,
             "PYTHONPATH": str(SERVER),
         }
-        yield Stage(f"http://{endpoint}/lights", (sys.executable, "-m", "keyhole", "serve"), settings, scratch)
+        yield Setup(f"http://{endpoint}/lights", (sys.executable, "-m", "keyhole", "serve"), settings, scratch)
         site.shutdown()
 
 
 @contextmanager
-def serve_http(stage: Stage, program: Sequence[str] = ()) -> Iterator[str]:
-    """Keyhole over streamable HTTP until the end of the block, or a program that takes --port as it does; its URL."""
+def serve_http(setup: Setup, program: Sequence[str] = ()) -> Iterator[str]:
+    """Run Keyhole over HTTP, or another program that accepts --port, until the block ends; yield its URL."""
     port = _free_port()
-    env = {**stage.client_env(Path()), **stage.settings}
-    command = program or (*stage.command, "--http")
-    log = stage.scratch / "http.log"
+    env = {**setup.client_env(Path()), **setup.settings}
+    command = program or (*setup.command, "--http")
+    log = setup.scratch / "http.log"
     with log.open("w", encoding="utf-8") as errors, subprocess.Popen(
         [*command, "--port", str(port)], env=env, cwd=TOP, stderr=errors, text=True, start_new_session=True
     ) as process:  # fmt: skip
@@ -86,7 +86,7 @@ def serve_http(stage: Stage, program: Sequence[str] = ()) -> Iterator[str]:
 
 
 def article(sections: int = SECTIONS) -> str:
-    """A page far over any default budget, with the one answer in the middle."""
+    """Return a page far above every default budget, with ANSWER in the middle."""
     parts = [
         f"<h2>Station {n}</h2><p>At station {n} the road follows the river for {n * 7 % 90} miles; "
         "the weather is noted twice a day and the mail is sorted by hand.</p>"
@@ -98,7 +98,7 @@ def article(sections: int = SECTIONS) -> str:
 
 
 class _Page(BaseHTTPRequestHandler):
-    """Answers every address with the article, those that end in /long with a longer one."""
+    """Answers every request with the article, or with a longer one if the path ends in /long."""
 
     def do_GET(self) -> None:
         body = article(LONG_SECTIONS if self.path.endswith("/long") else SECTIONS).encode()
@@ -109,7 +109,7 @@ class _Page(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def log_message(self, format: str, *args: object) -> None:
-        """Say nothing: the output is one line a step."""
+        """Log nothing, because the output is one line per step."""
 
 
 def _free_port() -> int:
@@ -120,8 +120,8 @@ def _free_port() -> int:
 
 
 def _wait_until_open(port: int, process: subprocess.Popen[str], log: Path) -> None:
-    until = time.monotonic() + 20
-    while time.monotonic() < until and process.poll() is None:
+    end = time.monotonic() + 20
+    while time.monotonic() < end and process.poll() is None:
         with socket.socket() as probe:
             if probe.connect_ex((HOST, port)) == 0:
                 return

@@ -1,4 +1,4 @@
-"""What the checks with real clients stand on: the tap passes all on, the model follows its script."""
+"""Tests of the helpers for real clients: the recorder, the fake model and the measured caps."""
 
 from __future__ import annotations
 
@@ -13,38 +13,38 @@ from typing import Any
 import pytest
 
 from keyhole.serve.tools import tool_list
+from tests.clients.agent_turns import Turn, read_turn
 from tests.clients.caps import Cap, cap_of
-from tests.clients.dialects import DIALECTS, Dialect
-from tests.clients.model_api import serve_model
-from tests.clients.seen import Turn, read_turn
-from tests.clients.tap import STRANGER, UNNAMED, client_infos
+from tests.clients.fake_model import serve_model
+from tests.clients.model_apis import MODEL_APIS, ModelApi
+from tests.clients.stdio_recorder import UNKNOWN_NAME, UNNAMED, client_infos
 from tests.support.documentation import ROOT
 from tests.support.loopback import PATIENCE
 
-TAP = Path(__file__).parent / "tap.py"
+TAP = Path(__file__).parent / "stdio_recorder.py"
 ECHO = "import sys\nfor line in sys.stdin: print(line, end='', flush=True)"
 OLD = {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {"clientInfo": {"name": "one", "version": "2"}}}
 NEW = {"jsonrpc": "2.0", "id": 1, "params": {"_meta": {"io.modelcontextprotocol/clientInfo": {"name": "one"}}}}
 
 
-def through(record: Path, lines: list[str], *options: str) -> list[str]:
+def run_recorder(record: Path, lines: list[str], *options: str) -> list[str]:
     command = [sys.executable, str(TAP), str(record), *options, "--", sys.executable, "-c", ECHO]
     sent = "".join(f"{line}\n" for line in lines)
     done = subprocess.run(command, input=sent, capture_output=True, text=True, check=True, timeout=PATIENCE)
     return done.stdout.splitlines()
 
 
-def test_a_tap_passes_every_line_unchanged_and_writes_down_both_sides(tmp_path: Path) -> None:
+def test_the_recorder_forwards_every_line_unchanged_and_records_both_sides(tmp_path: Path) -> None:
     lines = [json.dumps(OLD), "no JSON — at all", '{"a":  1}', json.dumps(NEW)]
-    assert through(tmp_path / "record", lines) == lines
-    said = [json.loads(line) for line in (tmp_path / "record").read_text("utf-8").splitlines()]
-    assert [each["line"].rstrip("\n") for each in said if each["from"] == "client"] == lines
-    assert [each["line"].rstrip("\n") for each in said if each["from"] == "server"] == lines
+    assert run_recorder(tmp_path / "record", lines) == lines
+    record = [json.loads(line) for line in (tmp_path / "record").read_text("utf-8").splitlines()]
+    assert [each["line"].rstrip("\n") for each in record if each["from"] == "client"] == lines
+    assert [each["line"].rstrip("\n") for each in record if each["from"] == "server"] == lines
 
 
-def test_a_tap_strikes_out_the_name_of_the_client_in_both_eras_and_records_it(tmp_path: Path) -> None:
-    out = [json.loads(line) for line in through(tmp_path / "record", [json.dumps(OLD), json.dumps(NEW)], UNNAMED)]
-    assert [info["name"] for message in out for info in client_infos(message)] == [STRANGER, STRANGER]
+def test_the_recorder_replaces_the_client_s_name_in_both_eras_and_records_it(tmp_path: Path) -> None:
+    out = [json.loads(line) for line in run_recorder(tmp_path / "record", [json.dumps(OLD), json.dumps(NEW)], UNNAMED)]
+    assert [info["name"] for message in out for info in client_infos(message)] == [UNKNOWN_NAME, UNKNOWN_NAME]
     assert read_turn(tmp_path / "record", ()).client["name"] == "one"
 
 
@@ -63,7 +63,7 @@ OFFERS: dict[str, dict[str, Any]] = {
 
 
 @pytest.mark.parametrize("path", OFFERS)
-def test_the_model_calls_what_its_script_says_in_every_dialect(path: str) -> None:
+def test_the_model_makes_the_calls_of_its_script_in_every_api(path: str) -> None:
     with serve_model([("web_fetch", {"url": "http://127.0.0.1/"})]) as model:
         port = int(model.url.rpartition(":")[2])
         connection = HTTPConnection("127.0.0.1", port, timeout=PATIENCE)
@@ -74,21 +74,21 @@ def test_the_model_calls_what_its_script_says_in_every_dialect(path: str) -> Non
     assert model.requests == [OFFERS[path]]
 
 
-@pytest.mark.parametrize("dialect", DIALECTS, ids=lambda dialect: type(dialect).__name__)
-def test_every_line_of_an_answer_is_an_event(dialect: Dialect) -> None:
-    for answer in (dialect.call("a", {}, 0), dialect.done(), dialect.seek("b") or b""):
+@pytest.mark.parametrize("api", MODEL_APIS, ids=lambda api: type(api).__name__)
+def test_every_line_of_a_response_is_part_of_an_event(api: ModelApi) -> None:
+    for answer in (api.call("a", {}, 0), api.finish(), api.search_tools("b") or b""):
         fields = {line.partition(":")[0] for line in answer.decode().splitlines()}
         assert fields <= {"", "event", "data"}
 
 
-def test_a_cap_is_between_the_last_result_that_was_whole_and_the_first_that_was_not() -> None:
+def test_a_cap_is_between_the_last_whole_result_and_the_first_truncated_one() -> None:
     page, two, three = "p" * 10, "t" * 20, "b" * 300 + "e" * 300
     turn = Turn((page, f"seen: {two}", three[:250]), (page, two, three), {}, "")
     assert cap_of(turn, (20, 600)) == Cap(20, 20, 600, 250, "head")
     assert cap_of(Turn((page, two), (page, two), {}, ""), (20,)) == Cap(20, 20)
 
 
-def test_no_fixture_of_the_conformance_suite_is_in_the_package_or_its_tools() -> None:
+def test_the_package_has_no_fixtures_of_the_conformance_suite() -> None:
     assert not [tool.name for tool in tool_list() if tool.name.startswith("test_")]
     sources = (path.read_text("utf-8") for path in (ROOT / "server").rglob("*.py"))
     assert not any("test://" in source or "test_simple_text" in source for source in sources)
