@@ -119,8 +119,7 @@ def _try_change(client: Client, path: Path | None, server: Server, arguments: ar
         _check_shape(client, server)
         change = _change_file(client, path, server, arguments)
     except (KeyholeError, OSError) as error:
-        is_named = isinstance(error, KeyholeError)
-        message = error.message if is_named else f"{client.title}'s file: {error.strerror or error}"
+        message = f"{client.title}'s file: {error.strerror or error}" if isinstance(error, OSError) else error.message
         change = FileChange(client.name, str(path or ""), "refused", message)
     if not arguments.json:
         _print_change(client, change, is_diff_shown=_is_interactive(arguments))
