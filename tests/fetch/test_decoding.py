@@ -1,7 +1,7 @@
 """Content codings are decoded within a limit, independently of how the bytes are split.
 
 The last part tests properties. For 10,000 examples of each:
-`pytest tests/fetch/test_decoding.py --hypothesis-profile=laws`.
+`pytest tests/fetch/test_decoding.py --hypothesis-profile=thorough`.
 """
 
 from __future__ import annotations
@@ -331,7 +331,7 @@ def test_a_body_that_arrives_byte_by_byte_is_the_same(name: str) -> None:
     assert decode(header(name), *(body[i : i + 1] for i in range(len(body)))) == (TEXT, True)
 
 
-# The laws.
+# Properties.
 
 CHAINS = st.lists(st.sampled_from(list(ENCODERS)), max_size=2)
 TEXTS = st.binary(max_size=300) | st.binary(max_size=40).map(lambda few: few * 50)
@@ -388,9 +388,9 @@ def test_any_bytes_give_the_same_result_however_they_are_split_within_the_limit(
 @given(CHAINS, TEXTS, st.integers(0, 10_000))
 def test_a_body_truncated_anywhere_gives_a_prefix_and_is_not_finished(names: list[str], text: bytes, cut: int) -> None:
     body = encoded(names, text)
-    got = outcome(header(*names), [body[: cut % (len(body) + 1)]])
-    if isinstance(got, Code):
-        assert got is Code.PROTOCOL_ERROR
+    result = outcome(header(*names), [body[: cut % (len(body) + 1)]])
+    if isinstance(result, Code):
+        assert result is Code.PROTOCOL_ERROR
     else:
-        assert text.startswith(got[0])
-        assert not got[1] or got[0] == text or header(*names).replace("identity", "").strip(", ") == ""
+        assert text.startswith(result[0])
+        assert not result[1] or result[0] == text or header(*names).replace("identity", "").strip(", ") == ""

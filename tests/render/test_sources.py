@@ -1,4 +1,4 @@
-"""The lines of a search's sources: nothing that is not known, nothing twice."""
+"""The sources of a search: cited with passages, or listed on one line."""
 
 from __future__ import annotations
 
@@ -10,38 +10,40 @@ from keyhole.records import Source, Window
 from keyhole.render.sources import CitedSource, ListedSource, render_cited, render_listed, search_facts, shorten_snippet
 from tests.support.fakes import artifact
 
-KEPT = artifact(text="x" * 1_234, url="https://example.org/page", title="A page")
-SOURCE = Source(KEPT.url, KEPT.title, artifact=KEPT, stored=True)
-ON = Window(500, 700, 1_234)
+ARTIFACT = artifact(text="x" * 1_234, url="https://example.org/page", title="A page")
+SOURCE = Source(ARTIFACT.url, ARTIFACT.title, artifact=ARTIFACT, stored=True)
+NEXT_WINDOW = Window(500, 700, 1_234)
 
 
-def cited(source: Source = SOURCE, following: Window | None = ON, repeats: tuple[int, ...] = ()) -> str:
+def render(source: Source = SOURCE, following: Window | None = NEXT_WINDOW, repeats: tuple[int, ...] = ()) -> str:
     return render_cited(CitedSource(source, "body", "abcdefgh", following, repeats), 3, brief=False)
 
 
 def test_a_source_has_its_title_address_size_text_and_continuation() -> None:
-    assert cited() == (
+    assert render() == (
         "[3] A page\nhttps://example.org/page\n1,234 characters.\n"
         "--- untrusted text abcdefgh ---\nbody\n--- end abcdefgh ---\n"
         'Next: read_artifact(id="aaaaaaaaaaaaaaaa", offset=500, limit=200)'
     )
 
 
-def test_the_id_stands_once_and_only_where_there_is_something_stored() -> None:
-    assert cited(following=None).count("aaaaaaaaaaaaaaaa") == 1
-    assert "aaaaaaaaaaaaaaaa" not in cited(replace(SOURCE, stored=False))
+def test_the_id_is_shown_once_and_only_for_stored_sources() -> None:
+    assert render(following=None).count("aaaaaaaaaaaaaaaa") == 1
+    assert "aaaaaaaaaaaaaaaa" not in render(replace(SOURCE, stored=False))
 
 
-def test_a_site_is_named_where_title_and_address_do_not() -> None:
-    assert "\nThe Mill Post, 2024-05-01, 1,234" in cited(
-        replace(SOURCE, artifact=replace(KEPT, site="The Mill Post"), date="2024-05-01T09:00:00Z")
+def test_a_site_is_named_unless_title_or_address_name_it() -> None:
+    assert "\nThe Mill Post, 2024-05-01, 1,234" in render(
+        replace(SOURCE, artifact=replace(ARTIFACT, site="The Mill Post"), date="2024-05-01T09:00:00Z")
     )
-    assert "example.org, " not in cited(replace(SOURCE, artifact=replace(KEPT, site="example.org")))
+    assert "example.org, " not in render(replace(SOURCE, artifact=replace(ARTIFACT, site="example.org")))
 
 
-def test_a_partial_page_copies_and_repetitions_are_told_in_the_same_line() -> None:
-    source = replace(SOURCE, artifact=replace(KEPT, cut=True), copies=("https://www.b.example/x", "not a url", "//[x"))
-    line = cited(source, repeats=(2, 1)).splitlines()[2]
+def test_truncation_copies_and_repetitions_are_reported_on_one_line() -> None:
+    source = replace(
+        SOURCE, artifact=replace(ARTIFACT, cut=True), copies=("https://www.b.example/x", "not a url", "//[x")
+    )
+    line = render(source, repeats=(2, 1)).splitlines()[2]
     assert "Partial: " in line
     assert "Also at: b.example, not a url, //[x." in line
     assert line.endswith("Shares a passage with [1], [2], left out here.")
@@ -67,7 +69,7 @@ def test_a_snippet_is_one_line_that_forms_no_markdown() -> None:
     assert len(shorten_snippet("é" * 900, 100).encode()) <= 100
 
 
-def test_facts_count_all_sources_and_list_those_that_are_shown() -> None:
-    told = search_facts([], [ListedSource(SOURCE)], total=7, weak=False)
-    assert told["total"] == 7
-    assert [row["url"] for row in told["sources"]] == [SOURCE.url]  # type: ignore[attr-defined]
+def test_facts_count_all_sources_and_list_the_shown_ones() -> None:
+    facts = search_facts([], [ListedSource(SOURCE)], total=7, weak=False)
+    assert facts["total"] == 7
+    assert [row["url"] for row in facts["sources"]] == [SOURCE.url]  # type: ignore[attr-defined]

@@ -1,4 +1,4 @@
-"""What an artifact knows of the one before it."""
+"""Artifacts made from pages, their link to the previous artifact, and validators for conditional requests."""
 
 from __future__ import annotations
 
@@ -14,36 +14,36 @@ OLD = artifact("old", "a\nb\n")
 NEW = artifact("new", "a\nc\nb\n")
 
 
-def test_a_page_without_a_predecessor_replaces_nothing() -> None:
+def test_a_first_artifact_replaces_nothing() -> None:
     assert link_to_previous(NEW, None) == NEW
 
 
-def test_another_text_names_what_it_replaces_and_what_is_new() -> None:
+def test_a_changed_text_names_the_artifact_it_replaces_and_the_new_ranges() -> None:
     noted = link_to_previous(replace(NEW, notes=(("other", "1"),)), OLD)
     assert noted == replace(NEW, replaces="old", notes=(("other", "1"), ("changed", "1 2:3")))
 
 
-def test_the_same_text_again_keeps_what_it_knew() -> None:
+def test_an_unchanged_text_keeps_its_link() -> None:
     assert link_to_previous(NEW, link_to_previous(NEW, OLD)) == link_to_previous(NEW, OLD)
     assert link_to_previous(OLD, OLD) == OLD
 
 
-def test_a_text_that_comes_back_replaces_the_one_between() -> None:
+def test_a_text_that_returns_replaces_the_one_between() -> None:
     between = link_to_previous(NEW, OLD)
     assert link_to_previous(OLD, between).replaces == "new"
     assert link_to_previous(OLD, between).note("changed") == "0"
 
 
-def test_nothing_is_said_after_a_text_that_was_cut() -> None:
+def test_a_truncated_previous_text_is_not_compared() -> None:
     assert link_to_previous(NEW, replace(OLD, cut=True)) == NEW
 
 
-def test_nothing_is_said_of_texts_from_two_formats_or_two_versions_of_keyhole() -> None:
+def test_texts_of_different_formats_or_versions_of_keyhole_are_not_compared() -> None:
     assert link_to_previous(NEW, replace(OLD, media_type="text/markdown")) == NEW
     assert link_to_previous(NEW, replace(OLD, notes=(("reader", "0.0.9"),))) == NEW
 
 
-def test_nothing_is_asked_about_what_was_cut_read_by_another_version_or_has_no_validator() -> None:
+def test_an_artifact_is_revalidated_only_if_it_is_whole_of_this_version_and_has_a_validator() -> None:
     whole = replace(artifact(), etag='"1"', notes=(("reader", __version__),))
     assert validators(whole) == Validators(whole.url, '"1"')
     assert validators(replace(whole, cut=True)) is None
@@ -52,7 +52,7 @@ def test_nothing_is_asked_about_what_was_cut_read_by_another_version_or_has_no_v
     assert validators(None) is None
 
 
-def test_the_artifact_of_a_page_keeps_what_the_page_says_of_itself_and_no_unsafe_validator() -> None:
+def test_an_artifact_has_the_page_s_metadata_and_only_safe_validators() -> None:
     about = Metadata(author="A", published="2024", modified="2025", site="S")
     served = replace(page("https://a.example/x", ""), etag='"1"\r\nX: y', last_modified="Sun, 06 Nov 1994 08:49:37 GMT")
     made = make_artifact(served, Document("T", "text\n", "text/html", metadata=about), "id")

@@ -1,4 +1,4 @@
-"""A call by the tool's name: the same answer from the command line as from an agent, and failures within the budget."""
+"""Calls by the name of a tool, and failures as answers within the budget."""
 
 from __future__ import annotations
 
@@ -25,23 +25,23 @@ def product(config: Config | None = None) -> Retrieval:
     return retrieval({URL: page(URL, "<title>Pumps</title><p>They run.")}, engines=[engine], config=config)
 
 
-def answer(found: Retrieval, tool: str, caller: Caller | None = None, **arguments: Any) -> Answer:
+def answer(agent: Retrieval, tool: str, caller: Caller | None = None, **arguments: Any) -> Answer:
     async def call() -> Answer:
-        return await dispatch(found, tool, arguments, no_progress, caller or Caller())
+        return await dispatch(agent, tool, arguments, no_progress, caller or Caller())
 
     return anyio.run(call)
 
 
 def test_each_tool_is_called_by_its_name() -> None:
-    found = product()
-    fetched = answer(found, "web_fetch", url=URL)
-    read = answer(found, "read_artifact", id=fetched.facts["artifact_id"])
-    searched = answer(found, "search", query="do they run")
+    agent = product()
+    fetched = answer(agent, "web_fetch", url=URL)
+    read = answer(agent, "read_artifact", id=fetched.facts["artifact_id"])
+    searched = answer(agent, "search", query="do they run")
     assert all("They run." in each.text and not each.is_error for each in (fetched, read, searched))
     assert searched.facts["sources"]
 
 
-def test_arguments_may_be_strings_as_models_write_them() -> None:
+def test_arguments_may_be_strings() -> None:
     assert answer(product(), "web_fetch", url=URL, max_chars="2000").text == answer(
         product(), "web_fetch", url=URL, max_chars=2_000
     ).text  # fmt: skip
@@ -51,13 +51,13 @@ def test_arguments_may_be_strings_as_models_write_them() -> None:
     ("tool", "given", "code"),
     [("web_fetch", {"url": 3}, "invalid_argument"), ("read_artifact", {"id": "gone"}, "unknown_artifact")],
 )
-def test_what_cannot_be_done_is_an_answer_that_names_its_code(tool: str, given: dict[str, Any], code: str) -> None:
+def test_a_failure_is_an_answer_with_its_code(tool: str, given: dict[str, Any], code: str) -> None:
     failed = answer(product(), tool, **given)
     assert failed.is_error
     assert failed.text.startswith(f"{code}: ")
 
 
-def test_a_failure_is_within_the_budget_too() -> None:
+def test_a_failure_is_within_the_budget() -> None:
     url = "https://" + "long" * 900 + ".example/"
     assert answer_size(answer(product(), "web_fetch", url=url)) > 600
     failed = answer(product(Config(max_chars=600)), "web_fetch", url=url)
@@ -65,6 +65,6 @@ def test_a_failure_is_within_the_budget_too() -> None:
     assert answer_size(failed) <= 600
 
 
-def test_a_fault_of_ours_is_not_taken_for_a_failed_call() -> None:
+def test_an_internal_error_is_raised() -> None:
     with pytest.raises(RuntimeError):
         answer(retrieval({URL: RuntimeError("ours")}), "web_fetch", url=URL)

@@ -1,4 +1,4 @@
-"""A page asked for again, against a real server on loopback: asked about, not fetched, and what changed is named."""
+"""A page fetched again from a server on loopback: it is revalidated, and its changes are named."""
 
 from __future__ import annotations
 
@@ -14,8 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from keyhole.budget.fit import answer_size
-from keyhole.config.config import Config
-from keyhole.config.schema import MIN_BUDGET
+from keyhole.config.config import MIN_BUDGET, Config
 from keyhole.fetch.client import HttpFetcher
 from keyhole.records import Answer
 from keyhole.retrieval.retrieve import Retrieval
@@ -24,8 +23,8 @@ from keyhole.store.memory import MemoryStore
 from keyhole.store.sqlite.store import SqliteStore
 from keyhole.text.challenges import CHALLENGE_MARKS
 from keyhole.websearch.panel import Panel
-from tests.support.fakes import Clock, FakeFetcher, InProcess, page
-from tests.support.loopback import Call, Site, Talk, response, serve
+from tests.support.fakes import Clock, FakeFetcher, InProcessExtractor, page
+from tests.support.loopback import Call, Responder, Site, response, serve
 from tests.support.product import SECRET, retrieval
 
 DATE = "Sun, 06 Nov 1994 08:49:37 GMT"
@@ -34,26 +33,26 @@ SECOND = "# Fees\n\nThe fee is 6 euros.\n\nPay at the desk.\n\nCards are taken.\
 
 
 @dataclass
-class Pages:
+class ConditionalSite:
     """A site that answers conditional requests; `pages` may change between fetches."""
 
     pages: dict[str, str]
     etags: dict[str, str] = field(default_factory=dict)
     dates: dict[str, str] = field(default_factory=dict)
-    moved: dict[str, str] = field(default_factory=dict)
+    redirects: dict[str, str] = field(default_factory=dict)
     always_304: bool = False
 
-    def __call__(self, site: Site) -> Talk:
+    def __call__(self, site: Site) -> Responder:
         def talk(call: Call) -> None:
-            path, asked = call.path, call.headers
-            if path in self.moved:
-                call.send(response(status="302 Found", Location=self.moved[path]))
+            path, requests = call.path, call.headers
+            if path in self.redirects:
+                call.send(response(status="302 Found", Location=self.redirects[path]))
                 return
             facts = {"Content_Type": "text/markdown; charset=utf-8"}
             facts |= {"ETag": self.etags[path]} if path in self.etags else {}
             facts |= {"Last_Modified": self.dates[path]} if path in self.dates else {}
-            same = asked.get("if-none-match") == self.etags.get(path, "?") or (
-                path not in self.etags and asked.get("if-modified-since") == self.dates.get(path, "?")
+            same = requests.get("if-none-match") == self.etags.get(path, "?") or (
+                path not in self.etags and requests.get("if-modified-since") == self.dates.get(path, "?")
             )
             if same or self.always_304:
                 call.send(f"HTTP/1.1 304 Not Modified\r\nETag: {self.etags.get(path, '')}\r\n\r\n".encode())
@@ -92,73 +91,73 @@ class Agent:
         async def run() -> Answer:
             config = Config(allow_private=frozenset({self.site.endpoint}))
             async with HttpFetcher(config, "Test/1", self.clock) as fetcher:
-                product = Retrieval(config, fetcher, self.store, Panel(()), SECRET, self.clock, InProcess())
+                product = Retrieval(config, fetcher, self.store, Panel(()), SECRET, self.clock, InProcessExtractor())
                 return await product.web_fetch(self.site.url(path), None, budget, refresh)
 
         return asyncio.run(run())
 
-    def asked(self) -> list[tuple[str, str, str]]:
-        """Path, If-None-Match and If-Modified-Since of every request so far."""
+    def requests(self) -> list[tuple[str, str, str]]:
+        """Return path, If-None-Match and If-Modified-Since of every request so far."""
         heads = [(call.path, call.headers) for call in self.site.calls]
         return [(path, head.get("if-none-match", ""), head.get("if-modified-since", "")) for path, head in heads]
 
 
 @pytest.mark.parametrize("etag", ['"v1"', 'W/"v1"'])
-def test_a_stale_page_is_asked_about_and_a_304_answers_from_the_store(store: Store, clock: Clock, etag: str) -> None:
-    with serve(Pages({"/x": FIRST}, {"/x": etag}, {"/x": DATE})) as site:
+def test_a_stale_page_is_revalidated_and_a_304_answers_from_the_store(store: Store, clock: Clock, etag: str) -> None:
+    with serve(ConditionalSite({"/x": FIRST}, {"/x": etag}, {"/x": DATE})) as site:
         agent = Agent(site, store, clock)
         first = agent.fetch()
         again = agent.fetch(wait=901)
-        assert agent.asked() == [("/x", "", ""), ("/x", etag, DATE)]
+        assert agent.requests() == [("/x", "", ""), ("/x", etag, DATE)]
         assert again == first
         assert "The fee is 5 euros." in again.text
-        # The time was renewed: within the window nobody is asked.
+        # The 304 renewed the artifact, so there is no request within the freshness window.
         assert agent.fetch(wait=899) == first
-        assert len(agent.asked()) == 2
+        assert len(agent.requests()) == 2
 
 
-def test_a_date_alone_is_enough(store: Store, clock: Clock) -> None:
-    with serve(Pages({"/x": FIRST}, dates={"/x": DATE})) as site:
+def test_a_last_modified_date_is_enough_to_revalidate(store: Store, clock: Clock) -> None:
+    with serve(ConditionalSite({"/x": FIRST}, dates={"/x": DATE})) as site:
         agent = Agent(site, store, clock)
         assert agent.fetch(refresh=True) == agent.fetch(refresh=True)
-        assert agent.asked() == [("/x", "", ""), ("/x", "", DATE)]
+        assert agent.requests() == [("/x", "", ""), ("/x", "", DATE)]
 
 
 @pytest.mark.parametrize("etag", ["v1", '"a b"', '"' + "x" * 500 + '"'])
-def test_a_validator_that_is_not_of_the_standard_is_not_sent(store: Store, clock: Clock, etag: str) -> None:
-    with serve(Pages({"/x": FIRST}, {"/x": etag})) as site:
+def test_an_invalid_etag_is_not_sent(store: Store, clock: Clock, etag: str) -> None:
+    with serve(ConditionalSite({"/x": FIRST}, {"/x": etag})) as site:
         agent = Agent(site, store, clock)
         assert agent.fetch() == agent.fetch(wait=901)
-        assert agent.asked() == [("/x", "", "")] * 2
+        assert agent.requests() == [("/x", "", "")] * 2
 
 
-def test_a_304_that_nobody_asked_for_is_a_failure_and_no_empty_page(store: Store, clock: Clock) -> None:
-    with serve(Pages({"/x": FIRST}, always_304=True)) as site:
+def test_an_unrequested_304_is_a_failure(store: Store, clock: Clock) -> None:
+    with serve(ConditionalSite({"/x": FIRST}, always_304=True)) as site:
         answer = Agent(site, store, clock).fetch()
         assert answer.is_error
         assert answer.text.startswith("http_status: HTTP 304")
 
 
-def test_validators_go_to_the_url_that_gave_them_and_to_no_hop_before(store: Store, clock: Clock) -> None:
-    with serve(Pages({"/y": FIRST, "/z": FIRST}, {"/y": '"1"', "/z": '"1"'}, moved={"/x": "/y"})) as site:
+def test_validators_are_sent_only_to_the_url_they_came_from(store: Store, clock: Clock) -> None:
+    with serve(ConditionalSite({"/y": FIRST, "/z": FIRST}, {"/y": '"1"', "/z": '"1"'}, redirects={"/x": "/y"})) as site:
         agent = Agent(site, store, clock)
         first = agent.fetch()
         assert agent.fetch(wait=901) == first
-        assert agent.asked()[2:] == [("/x", "", ""), ("/y", '"1"', "")]
+        assert agent.requests()[2:] == [("/x", "", ""), ("/y", '"1"', "")]
 
 
-def test_a_redirect_that_now_leads_elsewhere_is_not_asked_about(store: Store, clock: Clock) -> None:
-    pages = Pages({"/y": FIRST, "/z": SECOND}, {"/y": '"1"', "/z": '"1"'}, moved={"/x": "/y"})
+def test_a_changed_redirect_target_gets_no_validators(store: Store, clock: Clock) -> None:
+    pages = ConditionalSite({"/y": FIRST, "/z": SECOND}, {"/y": '"1"', "/z": '"1"'}, redirects={"/x": "/y"})
     with serve(pages) as site:
         agent = Agent(site, store, clock)
         agent.fetch()
-        pages.moved["/x"] = "/z"
+        pages.redirects["/x"] = "/z"
         assert "The fee is 6 euros." in agent.fetch(wait=901).text
-        assert agent.asked()[2:] == [("/x", "", ""), ("/z", "", "")]
+        assert agent.requests()[2:] == [("/x", "", ""), ("/z", "", "")]
 
 
-def test_a_page_that_changed_is_another_artifact_and_says_what_is_new(store: Store, clock: Clock) -> None:
-    pages = Pages({"/x": FIRST}, {"/x": '"1"'})
+def test_a_changed_page_is_another_artifact_with_its_new_ranges(store: Store, clock: Clock) -> None:
+    pages = ConditionalSite({"/x": FIRST}, {"/x": '"1"'})
     with serve(pages) as site:
         agent = Agent(site, store, clock)
         old = str(agent.fetch().facts["artifact_id"])
@@ -171,18 +170,18 @@ def test_a_page_that_changed_is_another_artifact_and_says_what_is_new(store: Sto
         places = [tuple(map(int, place.split(":"))) for place in line[2].split(", ")]
         assert [new.text[start:end] for start, end in places] == ["The fee is 6 euros.", "Cards are taken."]
         assert store.get(old).text == FIRST
-        # From the store, after a 304, and after the same text was sent whole: the same bytes.
+        # The answer has the same bytes from the store, after a 304, and after the text was sent again.
         assert agent.fetch() == answer
         assert agent.fetch(wait=901) == answer
         pages.etags["/x"] = '"3"'
         assert agent.fetch(refresh=True, wait=1) == answer
-        assert agent.asked()[-1] == ("/x", '"2"', "")
-        # A small budget has no room for it.
+        assert agent.requests()[-1] == ("/x", '"2"', "")
+        # The line is omitted at a small budget.
         assert "Changed" not in agent.fetch(budget=1_500).text
 
 
-def test_a_page_that_changed_back_is_the_first_artifact_again(store: Store, clock: Clock) -> None:
-    pages = Pages({"/x": FIRST})
+def test_a_page_that_changes_back_is_the_first_artifact_again(store: Store, clock: Clock) -> None:
+    pages = ConditionalSite({"/x": FIRST})
     with serve(pages) as site:
         agent = Agent(site, store, clock)
         first = agent.fetch()
@@ -195,22 +194,22 @@ def test_a_page_that_changed_back_is_the_first_artifact_again(store: Store, cloc
         assert since in third.text
 
 
-def test_a_page_that_was_cut_is_fetched_whole(store: Store, clock: Clock) -> None:
-    def site_of(_: Site) -> Talk:
+def test_a_truncated_page_is_fetched_again_without_validators(store: Store, clock: Clock) -> None:
+    def make_responder(_: Site) -> Responder:
         def talk(call: Call) -> None:
             call.send(response(b"half of it\n" * 10, Content_Type="text/plain", ETag='"1"', Content_Length="999"))
 
         return talk
 
-    with serve(site_of) as site:
+    with serve(make_responder) as site:
         agent = Agent(site, store, clock)
         assert "Partial" in agent.fetch().text
         agent.fetch(wait=901)
-        assert agent.asked() == [("/x", "", "")] * 2
+        assert agent.requests() == [("/x", "", "")] * 2
 
 
-def test_what_was_removed_while_it_was_asked_about_is_fetched_again(store: Store, clock: Clock) -> None:
-    def site_of(_: Site) -> Talk:
+def test_a_page_removed_during_revalidation_is_fetched_again(store: Store, clock: Clock) -> None:
+    def make_responder(_: Site) -> Responder:
         def talk(call: Call) -> None:
             if "if-none-match" in call.headers:
                 for row in store.list(10):
@@ -221,24 +220,24 @@ def test_what_was_removed_while_it_was_asked_about_is_fetched_again(store: Store
 
         return talk
 
-    with serve(site_of) as site:
+    with serve(make_responder) as site:
         agent = Agent(site, store, clock)
         first = agent.fetch()
         assert agent.fetch(wait=901) == first
-        assert agent.asked() == [("/x", "", ""), ("/x", '"1"', ""), ("/x", "", "")]
+        assert agent.requests() == [("/x", "", ""), ("/x", '"1"', ""), ("/x", "", "")]
         assert store.get(str(first.facts["artifact_id"])).text == "The text.\n"
 
 
 @settings(max_examples=300, deadline=None)
 @given(
-    # Markup with the mark of a bot check in it is one.
+    # A page with the mark of a bot check is treated as a bot check.
     author=st.text(max_size=300).filter(lambda text: not any(mark in text for mark in CHALLENGE_MARKS)),
     lines=st.lists(st.text(st.sampled_from('aé中"<&\n '), max_size=40), min_size=1, max_size=60),
     other=st.lists(st.text(st.sampled_from('bé中"<&\n '), max_size=40), min_size=1, max_size=60),
     budget=st.integers(MIN_BUDGET, 6_000),
     query=st.sampled_from([None, "abba bb"]),
 )
-def test_the_lines_of_a_changed_page_stay_within_every_budget(
+def test_the_result_of_a_changed_page_is_within_every_budget(
     author: str, lines: list[str], other: list[str], budget: int, query: str | None
 ) -> None:
     def html(texts: list[str]) -> str:

@@ -1,4 +1,4 @@
-"""The author's own Markdown of a page, against a real server: used where it is the same text, and else the HTML."""
+"""Markdown alternates of HTML pages, from a server on loopback: used only if they have the same text."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from keyhole.retrieval.markdown_alternate import is_same_text
 from keyhole.retrieval.retrieve import Retrieval
 from keyhole.store.memory import MemoryStore
 from keyhole.websearch.panel import Panel
-from tests.support.fakes import Clock, InProcess
-from tests.support.loopback import Call, Site, Talk, response, serve
+from tests.support.fakes import Clock, InProcessExtractor
+from tests.support.loopback import Call, Responder, Site, response, serve
 from tests.support.product import SECRET
 
 WORDS = [f"Sentence {name} explains how valves of type {name}{name} are opened slowly." for name in
@@ -28,25 +28,27 @@ HTML = f"<!doctype html><html lang=en><head>{HEAD}</head><body><main><h1>Valves<
     f"<p>{line}</p>" for line in WORDS
 )
 SHELL = f"<!doctype html><html><head>{HEAD}<script src=/a.js></script></head><body><div id=root></div>"
-AUTHORED = "# Valves\n\n" + "\n\n".join(WORDS) + "\n\nSee [more](more.md) `as written`.\n"
-MARKDOWN = {"Content_Type": "text/markdown; charset=utf-8", "ETag": '"m"'}
-PLAIN = {"Content_Type": "text/plain"}
-Answering = Callable[[Site, Call], None]
+MARKDOWN_TEXT = "# Valves\n\n" + "\n\n".join(WORDS) + "\n\nSee [more](more.md) `as written`.\n"
+MARKDOWN_HEADERS = {"Content_Type": "text/markdown; charset=utf-8", "ETag": '"m"'}
+PLAIN_HEADERS = {"Content_Type": "text/plain"}
+RespondToMarkdown = Callable[[Site, Call], None]
 
 
-def says(body: str, status: str = "200 OK", **headers: str) -> Answering:
+def respond_with(body: str, status: str = "200 OK", **headers: str) -> RespondToMarkdown:
     return lambda _, call: call.send(response(body.encode(), status, **headers))
 
 
-def fetch(answering: Answering, html: str = HTML, timeout: float = 30, **headers: str) -> tuple[Answer, list[str]]:
-    """The answer for a page whose Markdown is answered so, and the paths that were asked for."""
+def fetch(
+    respond: RespondToMarkdown, html: str = HTML, timeout: float = 30, **headers: str
+) -> tuple[Answer, list[str]]:
+    """Fetch a page whose Markdown `respond` serves; return the answer and the requested paths."""
 
-    def site_of(site: Site) -> Talk:
+    def make_responder(site: Site) -> Responder:
         def talk(call: Call) -> None:
             if call.path == "/valves":
                 call.send(response(html.encode(), Content_Type="text/html", ETag='"h"', **headers))
             else:
-                answering(site, call)
+                respond(site, call)
 
         return talk
 
@@ -54,23 +56,23 @@ def fetch(answering: Answering, html: str = HTML, timeout: float = 30, **headers
         config = Config(allow_private=frozenset({site.endpoint}), timeout=timeout)
         clock = Clock()
         async with HttpFetcher(config, "Test/1", clock) as fetcher:
-            product = Retrieval(config, fetcher, MemoryStore(clock), Panel(()), SECRET, clock, InProcess())
+            product = Retrieval(config, fetcher, MemoryStore(clock), Panel(()), SECRET, clock, InProcessExtractor())
             answer = await product.web_fetch(site.url("/valves"))
             artifact_id = answer.facts.get("artifact_id")
             if isinstance(artifact_id, str):
                 kept = product.store.get(artifact_id)
                 assert kept.url == site.url("/valves")
                 assert await product.web_fetch(site.url("/valves")) == answer
-                # Neither validator is one of what was put together from two places.
+                # A text from two resources has no validators.
                 assert kept.etag == ("" if kept.note("markdown") else '"h"')
             return answer
 
-    with serve(site_of) as site:
+    with serve(make_responder) as site:
         return asyncio.run(run(site)), [call.path for call in site.calls]
 
 
-def test_the_authors_markdown_is_shown_under_the_pages_own_address() -> None:
-    answer, paths = fetch(says(AUTHORED, **MARKDOWN))
+def test_the_markdown_alternate_is_shown_with_the_page_s_own_url() -> None:
+    answer, paths = fetch(respond_with(MARKDOWN_TEXT, **MARKDOWN_HEADERS))
     assert "`as written`" in answer.text
     assert "/more.md)" in answer.text
     assert "Valves" in answer.text.splitlines()[0]
@@ -80,62 +82,62 @@ def test_the_authors_markdown_is_shown_under_the_pages_own_address() -> None:
     assert paths == ["/valves", "/valves.md"]
 
 
-def test_the_link_header_is_enough_and_plain_text_is_taken_too() -> None:
+def test_a_link_header_is_enough_and_plain_text_is_accepted() -> None:
     link = '</other.md>; rel="alternate"; type="text/markdown"'
-    answer, paths = fetch(says(AUTHORED, **PLAIN), HTML.replace(HEAD, ""), Link=link)
+    answer, paths = fetch(respond_with(MARKDOWN_TEXT, **PLAIN_HEADERS), HTML.replace(HEAD, ""), Link=link)
     assert "`as written`" in answer.text
     assert paths == ["/valves", "/other.md"]
 
 
-def test_a_shell_that_scripts_would_fill_is_read_from_its_markdown() -> None:
-    answer, _ = fetch(says(AUTHORED, **MARKDOWN), SHELL)
+def test_a_page_that_needs_javascript_is_read_from_its_markdown() -> None:
+    answer, _ = fetch(respond_with(MARKDOWN_TEXT, **MARKDOWN_HEADERS), SHELL)
     assert not answer.is_error
     assert WORDS[7] in answer.text
 
 
-def test_a_shell_without_a_usable_markdown_fails_as_before() -> None:
-    answer, _ = fetch(says("not here", "404 Not Found"), SHELL)
+def test_a_page_that_needs_javascript_fails_without_usable_markdown() -> None:
+    answer, _ = fetch(respond_with("not here", "404 Not Found"), SHELL)
     assert answer.text.startswith("javascript_required")
 
 
 @pytest.mark.parametrize(
-    "answering",
+    "respond",
     [
-        says("not here", "404 Not Found", **MARKDOWN),
-        says("", **MARKDOWN),
-        says(AUTHORED, Content_Type="application/json"),
-        says(HTML, **MARKDOWN),
-        says(AUTHORED[: len(AUTHORED) // 2], **MARKDOWN),
-        says("# Valves\n\nThe page was not found. " + "Go back to the start page. " * 40, **MARKDOWN),
-        says("# All pages\n\n" + AUTHORED * 5, **MARKDOWN),
-        says(AUTHORED, Content_Length="99999", **MARKDOWN),
-        says("", "302 Found", Location="http://localhost:1/valves.md"),
-        says("", "302 Found", Location="/valves.md"),
+        respond_with("not here", "404 Not Found", **MARKDOWN_HEADERS),
+        respond_with("", **MARKDOWN_HEADERS),
+        respond_with(MARKDOWN_TEXT, Content_Type="application/json"),
+        respond_with(HTML, **MARKDOWN_HEADERS),
+        respond_with(MARKDOWN_TEXT[: len(MARKDOWN_TEXT) // 2], **MARKDOWN_HEADERS),
+        respond_with("# Valves\n\nThe page was not found. " + "Go back to the start page. " * 40, **MARKDOWN_HEADERS),
+        respond_with("# All pages\n\n" + MARKDOWN_TEXT * 5, **MARKDOWN_HEADERS),
+        respond_with(MARKDOWN_TEXT, Content_Length="99999", **MARKDOWN_HEADERS),
+        respond_with("", "302 Found", Location="http://localhost:1/valves.md"),
+        respond_with("", "302 Found", Location="/valves.md"),
         lambda _, call: call.send(b"nonsense"),
     ],
     ids=["404", "empty", "json", "html", "half", "error page", "handbook", "cut", "elsewhere", "loop", "no http"],
 )
-def test_a_markdown_that_is_not_the_page_leaves_the_html(answering: Answering) -> None:
-    answer, _ = fetch(answering)
+def test_unusable_markdown_is_ignored(respond: RespondToMarkdown) -> None:
+    answer, _ = fetch(respond)
     assert not answer.is_error
     assert answer.facts["media_type"] == "text/html"
     assert WORDS[9] in answer.text
 
 
-def test_a_markdown_that_does_not_come_costs_little_and_leaves_the_html() -> None:
+def test_markdown_that_does_not_arrive_is_ignored() -> None:
     answer, _ = fetch(lambda site, call: site.hold(call), timeout=1)
     assert not answer.is_error
     assert WORDS[9] in answer.text
 
 
-def test_the_markdowns_own_alternates_are_not_followed() -> None:
+def test_alternates_of_the_markdown_are_not_followed() -> None:
     link = '</third.md>; rel="alternate"; type="text/markdown"'
-    _, paths = fetch(says(AUTHORED, Link=link, **MARKDOWN))
+    _, paths = fetch(respond_with(MARKDOWN_TEXT, Link=link, **MARKDOWN_HEADERS))
     assert paths == ["/valves", "/valves.md"]
 
 
-def test_a_page_without_words_is_compared_with_nothing() -> None:
+def test_texts_are_compared_only_if_both_have_words() -> None:
     assert not is_same_text("", "")
     assert not is_same_text("too short", "")
-    assert is_same_text(AUTHORED, "Loading...")
+    assert is_same_text(MARKDOWN_TEXT, "Loading...")
     assert is_same_text("句子解释了阀门如何缓慢打开。" * 40, "句子解释了阀门如何缓慢打开。" * 40)

@@ -1,4 +1,4 @@
-"""A range of a stored text is read from that stretch alone, and says what the whole text would have said."""
+"""A range of a stored text is answered from that part of the text alone."""
 
 from __future__ import annotations
 
@@ -8,11 +8,10 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keyhole.config.config import Config
-from keyhole.config.schema import MAX_BUDGET
+from keyhole.config.config import MAX_BUDGET, Config
 from keyhole.records import Artifact, Part
 from keyhole.store.memory import MemoryStore
-from tests.retrieval.test_laws import TEXTS
+from tests.retrieval.test_properties import TEXTS
 from tests.support.fakes import Clock, artifact
 from tests.support.product import retrieval
 
@@ -20,15 +19,15 @@ ID = artifact().id
 LINES = "".join(f"Line {n} of a long text.\n" for n in range(50_000))
 
 
-class Counting(MemoryStore):
-    """A store that says how much of a text was asked for, and refuses to give a whole one."""
+class PartOnlyStore(MemoryStore):
+    """A store that records the requested parts and fails if a whole text is requested."""
 
     def __init__(self) -> None:
         super().__init__(Clock())
-        self.asked: list[tuple[int, int]] = []
+        self.requested: list[tuple[int, int]] = []
 
     def part(self, id: str, start: int, end: int) -> Part:
-        self.asked.append((start, end))
+        self.requested.append((start, end))
         kept = super().get(id)
         start = min(start, len(kept.text))
         return Part(replace(kept, text=kept.text[start:end]), start, len(kept.text))
@@ -37,8 +36,8 @@ class Counting(MemoryStore):
         raise AssertionError("the whole text was read")
 
 
-class Whole(MemoryStore):
-    """A store whose parts are the whole text."""
+class WholeTextStore(MemoryStore):
+    """A store that returns the whole text as every part."""
 
     def part(self, id: str, start: int, end: int) -> Part:
         kept = self.get(id)
@@ -51,30 +50,30 @@ class Whole(MemoryStore):
     limit=st.none() | st.integers(1, 3_000) | st.just(MAX_BUDGET),
     max_chars=st.sampled_from([500, 700, 2_000, 9_000]),
 )
-def test_a_part_of_a_text_is_answered_with_the_same_bytes_as_the_whole(
+def test_a_range_read_from_a_part_has_the_same_bytes_as_from_the_whole_text(
     text: str, offset: int, limit: int | None, max_chars: int
 ) -> None:
     kept = artifact(text=text)
     answers = []
-    for store in (Counting(), Whole(Clock())):
+    for store in (PartOnlyStore(), WholeTextStore(Clock())):
         store.put(kept, "x")
         product = retrieval(config=Config(max_chars=max_chars), store=store)
         answers.append(asyncio.run(product.read_artifact(ID, offset, limit)))
     assert answers[0] == answers[1]
 
 
-def test_no_more_is_read_than_the_window_and_its_continuation_may_take() -> None:
-    store = Counting()
+def test_only_the_window_and_its_continuation_are_read() -> None:
+    store = PartOnlyStore()
     store.put(artifact(text=LINES), "x")
     asyncio.run(retrieval(store=store).read_artifact(ID, 600_000, 400))
     asyncio.run(retrieval(store=store).read_artifact(ID, 600_000))
     asyncio.run(retrieval(store=store).read_artifact(ID, 10**40, 10**5))
-    assert [start for start, _ in store.asked] == [600_000, 600_000, 2_000_000_000]
-    assert [end - start <= 2 * 9_000 or start > len(LINES) for start, end in store.asked] == [True] * 3
+    assert [start for start, _ in store.requested] == [600_000, 600_000, 2_000_000_000]
+    assert [end - start <= 2 * 9_000 or start > len(LINES) for start, end in store.requested] == [True] * 3
 
 
-def test_an_offset_at_or_beyond_the_end_says_how_long_the_text_is() -> None:
-    store = Counting()
+def test_an_offset_at_or_beyond_the_end_reports_the_length_of_the_text() -> None:
+    store = PartOnlyStore()
     store.put(artifact(text="abc"), "x")
     for offset in (3, 4, 10**18, 10**400):
         answer = asyncio.run(retrieval(store=store).read_artifact(ID, offset))

@@ -1,4 +1,4 @@
-"""Pages read at once: reserves stand in for those that fail or are late; better pages are waited for, not for ever."""
+"""Pages read concurrently: reserves replace failed and late pages, and better pages are waited for up to a limit."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from keyhole.retrieval.read_pages import (
 )
 from tests.support.fakes import artifact
 
-PLAN = ReadPlan(wanted=3, at_once=4, begun=100.0, late_after=4.0, patience=110.0, until=130.0)
+PLAN = ReadPlan(wanted=3, at_once=4, late_after=4.0, patience=110.0, until=130.0)
 NOW = 101.0
-SOON = 0.02
-"""Seconds after which a page is late in these tests; those that hang never come."""
-WHOLE = 5.0
-"""Seconds that no test takes."""
+LATE_AFTER = 0.02
+"""Seconds after which a page is late in these tests."""
+LONG = 5.0
+"""Seconds longer than any test."""
 
 
 def hits(*names: str) -> list[Hit]:
@@ -36,21 +36,21 @@ def hits(*names: str) -> list[Hit]:
 
 
 class Web:
-    """Pages by name: read at once, failing, hanging, or hanging until another one was begun."""
+    """Pages by name, each of which is read, fails, hangs, or waits until another page is begun."""
 
-    def __init__(self, fates: Mapping[str, str] | None = None) -> None:
-        self.fates = dict(fates or {})
+    def __init__(self, behaviours: Mapping[str, str] | None = None) -> None:
+        self.behaviours = dict(behaviours or {})
         self.begun: list[str] = []
         self.cancelled: list[str] = []
         self.events: dict[str, asyncio.Event] = {}
-        self.most = 0
+        self.max_open = 0
         self._open = 0
 
     async def read(self, hit: Hit) -> Source:
         self.begun.append(hit.title)
         self.events.setdefault(hit.title, asyncio.Event()).set()
         self._open += 1
-        self.most = max(self.most, self._open)
+        self.max_open = max(self.max_open, self._open)
         try:
             return await self._answer(hit)
         except asyncio.CancelledError:
@@ -60,104 +60,104 @@ class Web:
             self._open -= 1
 
     async def _answer(self, hit: Hit) -> Source:
-        fate = self.fates.get(hit.title, "")
-        await asyncio.sleep(0)  # so that those that were begun together are there together
-        if fate == "fails":
+        behaviour = self.behaviours.get(hit.title, "")
+        await asyncio.sleep(0)  # lets all pages that were begun together start
+        if behaviour == "fails":
             return unread_source(hit, "not_found")
-        if fate == "hangs":
+        if behaviour == "hangs":
             await asyncio.Event().wait()
-        if fate.startswith("after "):
-            await self.events.setdefault(fate.removeprefix("after "), asyncio.Event()).wait()
-        id = fate.removeprefix("is ") if fate.startswith("is ") else hit.title
+        if behaviour.startswith("after "):
+            await self.events.setdefault(behaviour.removeprefix("after "), asyncio.Event()).wait()
+        id = behaviour.removeprefix("is ") if behaviour.startswith("is ") else hit.title
         return Source(
             hit.url, hit.title, artifact=artifact(id), stored=True, sketch=sketch(f"all there is of {id} here")
         )
 
 
 def read(
-    web: Web, names: str, wanted: int = 2, *, at_once: int = 10, patience: float = WHOLE, until: float = WHOLE
+    web: Web, names: str, wanted: int = 2, *, at_once: int = 10, patience: float = LONG, until: float = LONG
 ) -> tuple[dict[str, str], list[tuple[int, str]]]:
-    told: list[tuple[int, str]] = []
+    reports: list[tuple[int, str]] = []
 
     async def on_read(count: int, hit: Hit) -> None:
-        told.append((count, hit.title))
+        reports.append((count, hit.title))
 
     async def run() -> list[Source]:
         now = asyncio.get_running_loop().time()
-        schedule = ReadPlan(wanted, at_once, now, SOON, now + patience, now + until)
-        async with asyncio.timeout(2 * WHOLE):
-            return await read_best(hits(*names), schedule, web.read, on_read)
+        plan = ReadPlan(wanted, at_once, LATE_AFTER, now + patience, now + until)
+        async with asyncio.timeout(2 * LONG):
+            return await read_best(hits(*names), plan, web.read, on_read)
 
     sources = asyncio.run(run())
-    return {source.title: source.not_read for source in sources}, told
+    return {source.title: source.not_read for source in sources}, reports
 
 
-def test_as_many_as_are_wanted_are_read_with_two_spares_and_no_more() -> None:
+def test_the_wanted_pages_and_two_spares_are_read() -> None:
     web = Web()
-    sources, told = read(web, "abcdefg")
+    sources, reports = read(web, "abcdefg")
     assert sources == {"a": "", "b": "", "c": "", "d": ""}
     assert web.begun == ["a", "b", "c", "d"]
-    assert [count for count, _ in told] == [1, 2, 3, 4]
+    assert [count for count, _ in reports] == [1, 2, 3, 4]
 
 
-def test_nobody_waits_for_a_spare_where_the_wanted_pages_are_there() -> None:
+def test_spares_are_not_waited_for() -> None:
     web = Web({"c": "hangs", "d": "hangs"})
     sources, _ = read(web, "abcdefg")
-    assert sources == {"a": "", "b": ""}  # nor are the spares told as pages that were not read in time
+    assert sources == {"a": "", "b": ""}  # the spares are not reported as pages that were not read in time
     assert web.begun == ["a", "b", "c", "d"]
 
 
-def test_for_each_page_that_fails_the_next_one_is_read() -> None:
+def test_each_page_that_fails_is_replaced_by_the_next() -> None:
     web = Web(dict.fromkeys("acd", "fails"))
     sources, _ = read(web, "abcdef")
     assert {name for name, why in sources.items() if not why} == {"b", "e"}
     assert "f" not in web.begun
 
 
-def test_beside_a_late_page_a_reserve_is_read_and_the_late_one_is_still_taken() -> None:
+def test_a_reserve_is_read_beside_a_late_page_which_is_still_used() -> None:
     web = Web({"a": "after e", "c": "fails", "d": "fails"})
     sources, _ = read(web, "abcde")
     assert [name for name, why in sources.items() if not why] == ["a", "b", "e"]
 
 
-def test_a_page_that_never_comes_is_not_waited_for_longer_than_patience_lasts() -> None:
+def test_a_page_is_waited_for_no_longer_than_the_patience() -> None:
     web = Web({"a": "hangs"})
-    sources, _ = read(web, "abc", patience=5 * SOON)
+    sources, _ = read(web, "abc", patience=5 * LATE_AFTER)
     assert list(sources.items()) == [("a", "timed out"), ("b", ""), ("c", "")]
     assert web.cancelled == ["a"]
 
 
-def test_at_the_deadline_what_is_there_is_given_and_the_rest_is_named() -> None:
+def test_at_the_deadline_the_read_pages_are_returned_and_the_others_are_named() -> None:
     web = Web({"a": "hangs", "c": "hangs", "d": "hangs"})
-    sources, _ = read(web, "abcd", wanted=3, until=4 * SOON)
+    sources, _ = read(web, "abcd", wanted=3, until=4 * LATE_AFTER)
     assert sources == {"a": "timed out", "b": "", "c": "timed out", "d": "timed out"}
     assert sorted(web.cancelled) == ["a", "c", "d"]
 
 
-def test_without_reserves_a_late_page_has_until_the_deadline() -> None:
-    sources, _ = read(Web({"a": "hangs"}), "ab", patience=SOON, until=4 * SOON)
+def test_without_reserves_a_late_page_is_waited_for_until_the_deadline() -> None:
+    sources, _ = read(Web({"a": "hangs"}), "ab", patience=LATE_AFTER, until=4 * LATE_AFTER)
     assert sources == {"a": "timed out", "b": ""}
 
 
-def test_two_hits_that_lead_to_one_text_are_one_source_and_a_reserve_is_read() -> None:
+def test_two_hits_with_one_text_are_one_source_and_a_reserve_is_read() -> None:
     web = Web({"b": "is a"})
-    sources, told = read(web, "abc")
+    sources, reports = read(web, "abc")
     assert sources == {"a": "", "c": ""}
-    assert [count for count, _ in told] == [1, 2]
+    assert [count for count, _ in reports] == [1, 2]
 
 
-def test_no_more_than_the_setting_says_are_read_at_once() -> None:
+def test_the_number_of_concurrent_reads_is_limited() -> None:
     web = Web()
     sources, _ = read(web, "abcdefgh", wanted=8, at_once=3)
     assert len(sources) == 8
-    assert web.most == 3
+    assert web.max_open == 3
 
 
-def test_no_hits_are_no_sources() -> None:
+def test_without_hits_there_are_no_sources() -> None:
     assert read(Web(), "") == ({}, [])
 
 
-def test_a_call_that_is_cancelled_leaves_no_page_being_read() -> None:
+def test_a_cancelled_call_cancels_its_reads() -> None:
     web = Web({"a": "hangs", "b": "hangs"})
 
     async def run() -> None:
@@ -165,8 +165,8 @@ def test_a_call_that_is_cancelled_leaves_no_page_being_read() -> None:
             raise AssertionError
 
         now = asyncio.get_running_loop().time()
-        schedule = make_plan(2, 10, WHOLE, now, now + WHOLE)
-        task = asyncio.ensure_future(read_best(hits("a", "b"), schedule, web.read, on_read))
+        plan = make_plan(2, 10, LONG, now, now + LONG)
+        task = asyncio.ensure_future(read_best(hits("a", "b"), plan, web.read, on_read))
         while len(web.begun) < 2:
             await asyncio.wait([task], timeout=0.001)
         task.cancel()
@@ -178,9 +178,9 @@ def test_a_call_that_is_cancelled_leaves_no_page_being_read() -> None:
 
 
 @pytest.mark.parametrize(
-    ("standing", "count"),
+    ("state", "count"),
     [
-        (ReadState(NOW, 0, 0, 9, (), 0), 4),  # five with the spares, of which four at once
+        (ReadState(NOW, 0, 0, 9, (), 0), 4),  # five with the spares, but at most four at once
         (ReadState(NOW, 0, 0, 2, (), 0), 2),
         (ReadState(NOW, 1, 4, 9, (100.0,) * 3, 3), 1),
         (ReadState(NOW, 1, 5, 9, (100.0,) * 2, 2), 0),
@@ -191,23 +191,23 @@ def test_a_call_that_is_cancelled_leaves_no_page_being_read() -> None:
         (ReadState(NOW, 0, 6, 9, (90.0,) * 6, 6), 2),
     ],
 )
-def test_one_is_begun_for_each_that_is_missing(standing: ReadState, count: int) -> None:
-    assert pages_to_begin(PLAN, standing) == count
+def test_one_page_is_begun_for_each_missing_one(state: ReadState, count: int) -> None:
+    assert pages_to_begin(PLAN, state) == count
 
 
 @st.composite
-def standings(draw: st.DrawFn) -> ReadState:
+def states(draw: st.DrawFn) -> ReadState:
     running = tuple(draw(st.lists(st.floats(90, 100), max_size=9)))
     read = draw(st.integers(0, 5))
     better = draw(st.integers(0, len(running)))
     return ReadState(draw(st.floats(100, 140)), read, len(running) + read, draw(st.integers(0, 9)), running, better)
 
 
-STANDINGS = standings()
+STATES = states()
 
 
-@given(STANDINGS)
-def test_whoever_is_not_finished_begins_something_or_waits_for_a_later_moment(standing: ReadState) -> None:
-    if not is_finished(PLAN, standing):
-        assert standing.running or pages_to_begin(PLAN, standing)
-        assert next_check(PLAN, standing) > standing.now
+@given(STATES)
+def test_an_unfinished_plan_begins_a_page_or_waits_for_a_later_check(state: ReadState) -> None:
+    if not is_finished(PLAN, state):
+        assert state.running or pages_to_begin(PLAN, state)
+        assert next_check(PLAN, state) > state.now

@@ -1,4 +1,4 @@
-"""Fetching and reading over fakes: what they show, what they keep, how they fail."""
+"""web_fetch and read_artifact over fakes: their answers, stored texts and errors."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from keyhole.cli.demo_site import recorded_pages
 from keyhole.config.config import Config
 from keyhole.records import Answer, Document, Page
 from keyhole.retrieval.retrieve import Retrieval
-from tests.support.fakes import HANGS, BrokenStore, Clock, FakeFetcher, InProcess, page
+from tests.support.fakes import HANGS, BrokenStore, Clock, FakeFetcher, InProcessExtractor, page
 from tests.support.product import retrieval
 
 URL = "https://pumps.example/manual"
@@ -31,7 +31,7 @@ def markdown(text: str = LONG) -> dict[str, object]:
     return {URL: page(URL, text, content_type="text/markdown")}
 
 
-def test_a_page_within_the_budget_is_shown_whole_and_offers_nothing_to_read_on() -> None:
+def test_a_page_within_the_budget_is_shown_whole_without_a_continuation() -> None:
     answer = fetch(retrieval(markdown("# Short\n\nAll of it.\n")))
     assert "All of it." in answer.text
     assert answer.facts["strategy"] == "whole"
@@ -53,7 +53,7 @@ def test_without_a_query_head_and_tail_are_shown() -> None:
     assert "It has 200 screws." not in answer.text
 
 
-def test_a_query_that_matches_nothing_gives_the_window_and_names_the_absent_terms() -> None:
+def test_a_query_without_matches_shows_head_and_tail_and_names_the_absent_terms() -> None:
     product = retrieval(markdown())
     answer = fetch(product, "unicorn grazing")
     assert "Nothing matches the query" in answer.text
@@ -61,7 +61,7 @@ def test_a_query_that_matches_nothing_gives_the_window_and_names_the_absent_term
     assert [answer.facts["strategy"], answer.facts["total_chars"]] == ["head_tail", len(LONG)]
 
 
-def test_the_continuation_stands_before_and_after_the_text_with_the_same_numbers() -> None:
+def test_the_continuation_is_the_same_before_and_after_the_text() -> None:
     answer = fetch(retrieval(markdown()))
     calls = CALL.findall(answer.text)
     assert len(calls) == 2
@@ -96,14 +96,14 @@ def test_a_quote_is_found_with_its_offsets() -> None:
 
 
 @pytest.mark.parametrize("limit", [500, 600, 900, 1_300, 9_000])
-def test_a_quote_that_is_found_is_shown_whatever_the_budget(limit: int) -> None:
+def test_a_found_quote_is_shown_at_every_budget(limit: int) -> None:
     product = retrieval(markdown())
     id = str(fetch(product).facts["artifact_id"])
     answer = asyncio.run(product.read_artifact(id, find="widget77 and its colour", limit=limit))
     assert "widget77 and its colour" in answer.text
 
 
-def test_a_quote_that_differs_in_spaces_case_and_punctuation_is_found_as_such() -> None:
+def test_a_quote_that_differs_in_spaces_case_and_punctuation_is_found_and_marked() -> None:
     product = retrieval(markdown())
     id = str(fetch(product).facts["artifact_id"])
     answer = asyncio.run(product.read_artifact(id, find="WIDGET77,  and its\ncolour"))
@@ -111,7 +111,7 @@ def test_a_quote_that_differs_in_spaces_case_and_punctuation_is_found_as_such() 
     assert answer.facts["exact"] is False
 
 
-def test_a_quote_that_is_not_there_is_a_named_failure() -> None:
+def test_a_missing_quote_is_an_error_with_its_code() -> None:
     product = retrieval(markdown())
     id = str(fetch(product).facts["artifact_id"])
     answer = asyncio.run(product.read_artifact(id, find="never written"))
@@ -135,7 +135,7 @@ def test_an_expired_id_names_the_url_to_fetch_again() -> None:
     assert f'web_fetch(url="{URL}")' in answer.text
 
 
-def test_an_offset_beyond_the_end_says_how_long_the_text_is() -> None:
+def test_an_offset_beyond_the_end_reports_the_length_of_the_text() -> None:
     product = retrieval(markdown())
     id = str(fetch(product).facts["artifact_id"])
     answer = asyncio.run(product.read_artifact(id, offset=10**18))
@@ -143,7 +143,7 @@ def test_an_offset_beyond_the_end_says_how_long_the_text_is() -> None:
     assert f"the text has {len(LONG)} characters" in answer.text
 
 
-def test_a_fresh_page_is_answered_from_the_store_and_refresh_asks_again() -> None:
+def test_a_fresh_page_is_answered_from_the_store_unless_refresh_is_set() -> None:
     clock = Clock()
     product = retrieval(markdown(), clock=clock)
     assert isinstance(product.fetcher, FakeFetcher)
@@ -157,19 +157,19 @@ def test_a_fresh_page_is_answered_from_the_store_and_refresh_asks_again() -> Non
     assert product.fetcher.calls == [URL] * 3
 
 
-def test_a_broken_store_still_answers_but_offers_no_recovery() -> None:
+def test_with_a_broken_store_a_fetch_answers_without_a_continuation() -> None:
     answer = fetch(retrieval(markdown(), store=BrokenStore()))
     assert not answer.is_error
     assert "Warning store_unavailable" in answer.text
     assert not CALL.search(answer.text)
 
 
-def test_a_cut_response_says_that_it_is_partial() -> None:
+def test_a_truncated_response_is_marked_as_partial() -> None:
     answer = fetch(retrieval({URL: page(URL, "<p>Half a pa", cut=True)}))
     assert "Partial: " in answer.text
 
 
-def test_a_preview_says_so_in_one_line_from_the_network_and_from_the_store_alike() -> None:
+def test_a_preview_is_marked_from_the_network_and_from_the_store() -> None:
     body = (
         "<title>The mill</title><article><h1>The mill</h1><p>The mill stands at the bend of the river, its wheel has "
         "turned since the flood. The miller has kept a book of every sack that was ground there.</p>"
@@ -184,7 +184,7 @@ def test_a_preview_says_so_in_one_line_from_the_network_and_from_the_store_alike
     assert "Only a preview: " in again.text
 
 
-def test_a_login_in_the_place_of_a_page_is_an_error_and_nothing_is_kept() -> None:
+def test_a_login_page_is_an_error_and_is_not_stored() -> None:
     body = '<title>Sign in</title><h1>Sign in</h1><form><input name="user"><input type="password"></form>'
     product = retrieval({URL: page(URL, body, final_url="https://pumps.example/login?next=manual")})
     assert fetch(product).text.startswith("login_required: ")
@@ -202,15 +202,15 @@ def test_at_every_budget_the_answer_keeps_its_form() -> None:
             assert re.search(r"--- untrusted text (\w{8}) ---\n.*\n--- end \1 ---", answer.text, re.DOTALL), budget
 
 
-def test_reading_on_after_a_quote_begins_where_the_shown_text_ends() -> None:
+def test_the_continuation_after_a_quote_begins_where_the_shown_text_ends() -> None:
     product = retrieval(markdown())
     id = str(fetch(product).facts["artifact_id"])
     answer = asyncio.run(product.read_artifact(id, find="widget77 and its colour"))
-    shown_to = int(re.findall(r"shown are characters \d+:(\d+)", answer.text)[0])
+    shown_to = int(re.findall(r"characters \d+:(\d+) are shown", answer.text)[0])
     assert {int(offset) for _, offset, _ in CALL.findall(answer.text)} == {shown_to}
 
 
-def test_passages_are_followed_by_the_stretch_after_the_best_one() -> None:
+def test_the_continuation_after_passages_begins_after_the_best_one() -> None:
     answer = fetch(retrieval(markdown()), "widget321 screws", 2_000)
     spans = answer.facts["spans"]
     assert isinstance(spans, list)
@@ -226,8 +226,8 @@ def test_a_limit_bounds_the_passages_for_a_query() -> None:
     assert len(small.text) < 1_000
 
 
-class Salvager(InProcess):
-    """Reads no page to the end."""
+class SalvagingExtractor(InProcessExtractor):
+    """Returns salvaged text for every page."""
 
     async def extract(self, page: Page, until: float | None = None) -> tuple[Document, str]:
         from keyhole.extract.workers.salvage import salvage
@@ -235,8 +235,10 @@ class Salvager(InProcess):
         return salvage(page, "reading took more than 15 s")
 
 
-def test_what_was_saved_of_a_page_says_so_in_one_line_and_is_marked_partial() -> None:
-    product = retrieval({URL: page(URL, "<p>All that <b>was</b> saved." + "<p>More." * 3_000)}, extractor=Salvager())
+def test_salvaged_text_has_a_warning_and_is_marked_as_partial() -> None:
+    product = retrieval(
+        {URL: page(URL, "<p>All that <b>was</b> saved." + "<p>More." * 3_000)}, extractor=SalvagingExtractor()
+    )
     answer = fetch(product)
     assert "\nWarning extraction_failed: reading took more than 15 s; this is the undigested text.\n" in answer.text
     assert answer.text.count("Partial: ") == 1
@@ -246,8 +248,8 @@ def test_what_was_saved_of_a_page_says_so_in_one_line_and_is_marked_partial() ->
     assert "More." in asyncio.run(product.read_artifact(id, int(offset), int(limit))).text
 
 
-class Slow(Salvager):
-    """Reads until the time that is left for it is over."""
+class SlowExtractor(SalvagingExtractor):
+    """Returns salvaged text when its time is over."""
 
     async def extract(self, page: Page, until: float | None = None) -> tuple[Document, str]:
         with suppress(TimeoutError):
@@ -256,20 +258,20 @@ class Slow(Salvager):
         return await super().extract(page, until)
 
 
-def test_a_page_that_takes_all_the_time_of_its_call_is_still_shown_undigested() -> None:
+def test_a_page_that_uses_up_the_time_of_its_call_is_shown_as_salvaged_text() -> None:
     answers = {URL: page(URL, "<p>All that was saved.")}
-    answer = fetch(retrieval(answers, config=Config(timeout=1), extractor=Slow()))
+    answer = fetch(retrieval(answers, config=Config(timeout=1), extractor=SlowExtractor()))
     assert not answer.is_error
     assert "All that was saved." in answer.text
 
 
-def test_a_binary_page_that_could_not_be_read_is_a_named_failure() -> None:
-    answer = fetch(retrieval({URL: page(URL, b"%PDF-1.7", "application/pdf")}, extractor=Salvager()))
+def test_an_unreadable_binary_page_is_an_error_with_its_code() -> None:
+    answer = fetch(retrieval({URL: page(URL, b"%PDF-1.7", "application/pdf")}, extractor=SalvagingExtractor()))
     assert answer.text.startswith("extraction_failed: reading took more than 15 s. ")
 
 
-def test_extraction_is_told_of_a_page_before_the_network_answers() -> None:
-    extractor = InProcess()
+def test_extraction_is_warmed_up_before_the_network_answers() -> None:
+    extractor = InProcessExtractor()
     product = retrieval({URL: HANGS}, config=Config(timeout=0.1), extractor=extractor)
     fetch(product)
     assert extractor.warmed == 1

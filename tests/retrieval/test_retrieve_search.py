@@ -1,4 +1,4 @@
-"""A search over fakes: which sources it shows, which it names, and how it fails."""
+"""Searches over fakes: the sources with passages, the listed sources and the errors."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def search(product: Retrieval, **more: object) -> Answer:
     return asyncio.run(product.search("valve opens", **more))  # type: ignore[arg-type]
 
 
-def test_a_search_shows_numbered_sources_with_their_passages_and_how_to_read_on() -> None:
+def test_a_search_shows_numbered_sources_with_passages_and_continuations() -> None:
     answer = search(retrieval(web("a", "b"), engines=[FakeEngine(hits("a", "b"))]))
     assert "[1] " in answer.text
     assert "[2] " in answer.text
@@ -53,7 +53,7 @@ def test_a_failing_engine_is_named_beside_the_results_of_the_others() -> None:
     assert "1 of 2 engines; brave: quota" in answer.text
 
 
-def test_no_reachable_engine_is_a_failure_of_its_own_and_never_no_results() -> None:
+def test_unreachable_engines_are_an_error_other_than_no_results() -> None:
     broken = FakeEngine(KeyholeError(Code.ENGINE_UNAVAILABLE, "challenge page"))
     assert search(retrieval(engines=[broken])).text.startswith("engine_unavailable: ")
     assert search(retrieval(engines=[])).text.startswith("key_refused: no search engine is set up. The operator must")
@@ -63,7 +63,7 @@ def test_a_healthy_engine_without_hits_is_no_results() -> None:
     assert search(retrieval(engines=[FakeEngine(())])).text.startswith("no_results: ")
 
 
-def test_a_page_that_cannot_be_read_keeps_its_snippet_and_says_why() -> None:
+def test_a_page_that_cannot_be_read_keeps_its_snippet_with_the_reason() -> None:
     missing = {"https://missing.example/": KeyholeError(Code.HTTP_STATUS, "HTTP 404", status=404)}
     answer = search(retrieval({**web("a"), **missing}, engines=[FakeEngine(hits("a", "gone", "missing"))]))
     assert "https://gone.example/ (not read: dns_failure) Title gone" in answer.text
@@ -71,7 +71,7 @@ def test_a_page_that_cannot_be_read_keeps_its_snippet_and_says_why() -> None:
     assert "Snippet of gone." in answer.text
 
 
-def test_a_slow_page_never_delays_the_answer_past_the_deadline() -> None:
+def test_a_slow_page_does_not_delay_the_answer_past_the_deadline() -> None:
     answers = {**web("a"), "https://slow.example/": HANGS}
     product = retrieval(answers, engines=[FakeEngine(hits("a", "slow"))], config=Config(search_timeout=0.4))
     answer = search(product)
@@ -80,7 +80,7 @@ def test_a_slow_page_never_delays_the_answer_past_the_deadline() -> None:
     assert "The a valve opens" in answer.text
 
 
-def test_a_ranking_that_has_no_time_left_is_given_up_and_told() -> None:
+def test_a_ranking_without_time_left_is_abandoned_with_a_note() -> None:
     found = FoundSources(
         (Source("https://a.example/", "A", artifact=artifact(text="A valve. " * 10_000), stored=True),)
     )
@@ -93,7 +93,7 @@ def test_a_ranking_that_has_no_time_left_is_given_up_and_told() -> None:
     assert asyncio.run(run()) == (None, UNRANKED)
 
 
-def test_site_filters_hold_even_if_the_engine_ignores_them() -> None:
+def test_site_filters_apply_even_if_the_engine_ignores_them() -> None:
     product = retrieval(web("a", "b"), engines=[FakeEngine(hits("a", "b"))])
     answer = search(product, sites=["b.example"])
     assert "Title a" not in answer.text
@@ -101,7 +101,7 @@ def test_site_filters_hold_even_if_the_engine_ignores_them() -> None:
     assert "https://a.example/" not in search(product, exclude_sites=["a.example"]).text
 
 
-def test_the_stored_scope_finds_what_was_fetched_without_the_network() -> None:
+def test_the_stored_scope_finds_fetched_pages_without_the_network() -> None:
     product = retrieval(web("a", "b"))
     for name in "ab":
         asyncio.run(product.web_fetch(f"https://{name}.example/"))
@@ -124,7 +124,7 @@ def test_progress_strictly_rises() -> None:
     assert len(seen) >= 3
 
 
-def test_a_search_with_a_small_budget_leaves_sources_out_whole_and_says_so() -> None:
+def test_a_small_budget_omits_whole_sources_and_counts_them() -> None:
     product = retrieval(web("a", "b", "c"), engines=[FakeEngine(hits("a", "b", "c"))])
     for budget in range(500, 3_000, 50):
         text = search(product, max_chars=budget).text

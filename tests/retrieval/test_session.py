@@ -1,4 +1,4 @@
-"""What a session remembers: the history before each call, the same call made again, and no more than it may hold."""
+"""Session history: the ranges shown before each call, repeated calls and bounded memory."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import sys
 from keyhole.retrieval.session import HORIZON, MAX_CALLS, MAX_SESSIONS, Session, Sessions, Shown
 
 
-def test_a_call_sees_what_earlier_ones_showed_the_latest_first() -> None:
+def test_a_call_sees_the_ranges_shown_by_earlier_calls_latest_first() -> None:
     session = Session()
     session.record(session.begin("a", "pumps", 100), [("id", 0, 10), ("other", 5, 6)], 7)
     session.record(session.begin("b", "seals", 100), [("id", 5, 20)], 8)
@@ -16,14 +16,14 @@ def test_a_call_sees_what_earlier_ones_showed_the_latest_first() -> None:
     assert (turn.call, turn.spent) == (3, 15)
 
 
-def test_a_call_that_was_not_entered_showed_nothing_and_keeps_its_number() -> None:
+def test_an_unrecorded_call_showed_nothing_but_has_a_number() -> None:
     session = Session()
     session.begin("a", "", 100)
     turn = session.begin("a", "", 100)
     assert (turn.call, turn.shown("id"), turn.spent) == (2, (), 0)
 
 
-def test_the_same_call_is_answered_from_the_history_it_had_unless_it_asks_for_more() -> None:
+def test_a_repeated_call_has_its_first_history_unless_it_requests_more() -> None:
     session = Session()
     first = session.begin("a", "", 100)
     session.record(first, [("id", 0, 10)], 1)
@@ -32,7 +32,7 @@ def test_the_same_call_is_answered_from_the_history_it_had_unless_it_asks_for_mo
     assert session.begin("a", "", 101).shown("id")
 
 
-def test_a_call_that_is_larger_in_one_measure_asks_for_more() -> None:
+def test_a_call_with_a_larger_limit_requests_more() -> None:
     session = Session()
     first = session.begin("a", "", 9_000, 200)
     session.record(first, [("id", 0, 10)], 1)
@@ -41,7 +41,7 @@ def test_a_call_that_is_larger_in_one_measure_asks_for_more() -> None:
     assert session.begin("a", "", 9_001, 200).shown("id")
 
 
-def test_a_larger_call_between_does_not_change_what_the_smaller_ones_give() -> None:
+def test_a_larger_call_does_not_change_the_history_of_smaller_ones() -> None:
     session = Session()
     small = session.begin("a", "", 100)
     session.record(small, [("id", 0, 10)], 1)
@@ -50,7 +50,7 @@ def test_a_larger_call_between_does_not_change_what_the_smaller_ones_give() -> N
     assert session.begin("a", "", 101).call == 2
 
 
-def test_calls_at_once_do_not_see_each_other() -> None:
+def test_concurrent_calls_do_not_see_each_other() -> None:
     session = Session()
     one, two = session.begin("a", "", 100), session.begin("b", "", 100)
     session.record(one, [("id", 0, 10)], 1)
@@ -58,7 +58,7 @@ def test_calls_at_once_do_not_see_each_other() -> None:
     assert not two.shown("id")
 
 
-def test_what_is_older_than_the_horizon_is_forgotten() -> None:
+def test_ranges_older_than_the_horizon_are_forgotten() -> None:
     session = Session(horizon=100)
     session.record(session.begin("a", "", 100), [("id", 0, 10)], 60)
     session.record(session.begin("b", "", 100), [("id", 10, 20)], 60)
@@ -68,7 +68,7 @@ def test_what_is_older_than_the_horizon_is_forgotten() -> None:
     assert session.begin("a", "", 100).call == 6
 
 
-def test_a_session_without_end_takes_bounded_memory() -> None:
+def test_an_endless_session_uses_bounded_memory() -> None:
     session = Session(horizon=sys.maxsize)
     for number in range(3 * MAX_CALLS):
         session.record(session.begin(number, "x" * 9_000, 100), [("id", number, number + 1)], 1)
@@ -76,7 +76,7 @@ def test_a_session_without_end_takes_bounded_memory() -> None:
     assert session.begin(0, "", 100).call > 3 * MAX_CALLS
 
 
-def test_each_session_has_its_own_ledger_and_the_one_unseen_for_longest_goes_first() -> None:
+def test_each_session_has_its_own_history_and_the_least_recently_used_is_dropped() -> None:
     ledgers = Sessions()
     first, second = ledgers.get("first", None), ledgers.get("second", HORIZON)
     assert first is not second

@@ -1,4 +1,4 @@
-"""What one session is shown over several calls: nothing twice, nothing hidden, and the same call answers the same."""
+"""Several calls of a session: passages are not repeated, omissions are named, repeated calls have the same answer."""
 
 from __future__ import annotations
 
@@ -49,18 +49,18 @@ def fetch(product: Retrieval, caller: Caller, query: str | None, budget: int = 3
     return asyncio.run(product.web_fetch(VACUUM, query, budget, caller=caller, **more))
 
 
-def covered(answer: Answer) -> set[tuple[str, int]]:
-    """The characters it shows, by the text they stand in."""
+def shown_characters(answer: Answer) -> set[tuple[str, int]]:
+    """Return the shown characters as pairs of artifact id and offset."""
     return {(id, offset) for id, start, end in answer.shown for offset in range(start, end)}
 
 
-def named(text: str) -> list[tuple[int, int]]:
-    """The stretches that it says were shown before."""
+def named_ranges(text: str) -> list[tuple[int, int]]:
+    """Return the ranges that a result lists as shown before."""
     ours = re.sub(r"(?s)--- untrusted text (\w+) ---\n.*?\n--- end \1 ---", "", text)
     return [(int(start), int(end)) for some in NAMED.findall(ours) for start, end in re.findall(r"(\d+):(\d+)", some)]
 
 
-def ask(product: Retrieval, call: tuple[str, str | None, int, str], caller: Caller) -> Answer:
+def make_call(product: Retrieval, call: tuple[str, str | None, int, str], caller: Caller) -> Answer:
     url, query, budget, how = call
     if how == "search":
         return asyncio.run(product.search(query or "vacuum", max_chars=budget, caller=caller))
@@ -73,69 +73,69 @@ def ask(product: Retrieval, call: tuple[str, str | None, int, str], caller: Call
 @settings(max_examples=60, deadline=None)
 @example(calls=[(VACUUM, QUERIES[0], budget, "fetch") for budget in (500, 9_000, 500, 60_000, 9_000)])
 @given(calls=st.lists(CALLS, min_size=2, max_size=7))
-def test_a_session_joined_with_what_its_lines_name_covers_what_a_fresh_one_shows(
+def test_shown_and_named_ranges_of_a_session_cover_the_ranges_of_a_fresh_call(
     calls: list[tuple[str, str | None, int, str]],
 ) -> None:
     product, caller = session()
     seen: set[tuple[str, int]] = set()
     first: dict[tuple[str, str | None, int, str], Answer] = {}
     for call in calls:
-        answer, fresh = ask(product, call, caller), ask(product, call, UNKNOWN_CALLER)
+        answer, fresh = make_call(product, call, caller), make_call(product, call, UNKNOWN_CALLER)
         budget = max(call[2], Config().max_chars) if call[3] == "read" else call[2]
         assert answer_size(answer) <= budget
         assert answer.text.endswith("\n" + END)
         assert answer.text == first.setdefault(call, answer).text
-        left_out = covered(fresh) - covered(answer)
+        left_out = shown_characters(fresh) - shown_characters(answer)
         assert left_out <= seen
         if call[3] == "fetch":
-            stretches = [range(*each) for each in named(answer.text)]
-            assert all(any(offset in each for each in stretches) for _, offset in left_out)
+            ranges = [range(*each) for each in named_ranges(answer.text)]
+            assert all(any(offset in each for each in ranges) for _, offset in left_out)
         ids = {id for id, _, _ in answer.shown} | {id for id, _ in seen}
-        for start, end in named(answer.text):
+        for start, end in named_ranges(answer.text):
             assert any({(id, offset) for offset in range(start, end)} <= seen for id in ids)
-        seen |= covered(answer)
+        seen |= shown_characters(answer)
 
 
-def test_a_passage_shown_before_is_left_out_named_and_makes_room_for_others() -> None:
+def test_a_passage_shown_before_is_replaced_by_others_and_named() -> None:
     product, caller = session()
     first = fetch(product, caller, "vacuum threshold for autovacuum")
     second = fetch(product, caller, "autovacuum threshold")
     assert "in call 1 (vacuum threshold for autovacuum). repeat=true shows it again." in second.text
-    assert not covered(first) & covered(second)
-    assert named(second.text)
+    assert not shown_characters(first) & shown_characters(second)
+    assert named_ranges(second.text)
 
 
-def test_repeat_shows_it_again_whole() -> None:
+def test_repeat_shows_passages_again() -> None:
     product, caller = session()
     fetch(product, caller, "vacuum threshold for autovacuum")
     again = fetch(product, caller, "autovacuum threshold", repeat=True)
     assert again == fetch(product, UNKNOWN_CALLER, "autovacuum threshold")
 
 
-def test_a_setting_turns_all_of_it_off() -> None:
+def test_a_setting_disables_the_omission_of_repeats() -> None:
     product, caller = session(repeats="always")
     fetch(product, caller, "vacuum threshold for autovacuum")
     assert fetch(product, caller, "autovacuum threshold") == fetch(product, UNKNOWN_CALLER, "autovacuum threshold")
 
 
 @pytest.mark.parametrize("budget", [3_000, 2_000])
-def test_the_same_call_with_the_same_budget_or_less_is_answered_whole(budget: int) -> None:
+def test_a_repeated_call_with_the_same_or_a_smaller_budget_has_the_full_answer(budget: int) -> None:
     product, caller = session()
     fetch(product, caller, QUERIES[0])
     fetch(product, caller, QUERIES[1])
     assert fetch(product, caller, QUERIES[0], budget) == fetch(product, UNKNOWN_CALLER, QUERIES[0], budget)
 
 
-def test_the_same_call_with_a_larger_budget_shows_what_comes_next() -> None:
+def test_a_repeated_call_with_a_larger_budget_shows_the_next_passages() -> None:
     product, caller = session()
     first, more = fetch(product, caller, QUERIES[0]), fetch(product, caller, QUERIES[0], 6_000)
-    assert not covered(first) & covered(more)
+    assert not shown_characters(first) & shown_characters(more)
 
 
-def test_the_same_call_with_more_tokens_shows_what_comes_next_and_has_a_number_of_its_own() -> None:
+def test_a_repeated_call_with_more_tokens_shows_the_next_passages_under_its_own_number() -> None:
     product, caller = session()
     first, more = (fetch(product, caller, QUERIES[0], 9_000, max_tokens=tokens) for tokens in (700, 1_400))
-    assert not covered(first) & covered(more)
+    assert not shown_characters(first) & shown_characters(more)
     assert "in call 1" in more.text
     assert f"in call 2 ({QUERIES[0]})" in fetch(product, caller, QUERIES[0], 9_000, max_tokens=2_000).text
 
@@ -164,7 +164,7 @@ def test_a_range_and_a_quote_are_always_shown() -> None:
     assert found == asyncio.run(product.read_artifact(id, find="vacuum threshold"))
 
 
-def test_what_was_read_by_offset_is_shown_before_too() -> None:
+def test_ranges_read_by_offset_count_as_shown() -> None:
     product, caller = session()
     fresh = fetch(product, UNKNOWN_CALLER, QUERIES[0])
     id, start, end = fresh.shown[0]
@@ -172,7 +172,7 @@ def test_what_was_read_by_offset_is_shown_before_too() -> None:
     assert f"{start}:{end} in call 1 (read_artifact)." in fetch(product, caller, QUERIES[0]).text
 
 
-def test_a_small_page_shown_whole_is_a_line_the_second_time() -> None:
+def test_a_page_shown_whole_is_one_line_the_second_time() -> None:
     url = "https://small.example/"
     product = retrieval({url: page(url, "<p>The pump runs at 40 rpm, and its seal holds.</p>" * 30)})
     caller = Caller(session=Session())
@@ -183,7 +183,7 @@ def test_a_small_page_shown_whole_is_a_line_the_second_time() -> None:
     assert not again.shown
 
 
-def test_a_failed_and_a_cancelled_call_showed_nothing() -> None:
+def test_failed_and_cancelled_calls_show_nothing() -> None:
     product, caller = session(timeout=0.2)
     product = replace(product, fetcher=type(product.fetcher)({VACUUM: HANGS}))  # type: ignore[call-arg]
     assert fetch(product, caller, QUERIES[0]).is_error
@@ -199,23 +199,23 @@ def test_a_failed_and_a_cancelled_call_showed_nothing() -> None:
     assert fetch(working, caller, QUERIES[0]) == fetch(working, UNKNOWN_CALLER, QUERIES[0])
 
 
-def test_a_search_leaves_out_what_a_fetch_showed_and_names_it_at_its_source() -> None:
+def test_a_search_omits_passages_shown_by_a_fetch_and_names_them() -> None:
     product, caller = session()
     shown = fetch(product, caller, "vacuum threshold for autovacuum", 9_000)
     found = asyncio.run(product.search("vacuum threshold for autovacuum", max_chars=4_000, caller=caller))
-    assert len(covered(shown) & covered(found)) < 0.2 * len(covered(found))
+    assert len(shown_characters(shown) & shown_characters(found)) < 0.2 * len(shown_characters(found))
     assert "shown before in call 1 (vacuum threshold for autovacuum); repeat=true" in found.text
     assert re.search(r"[Ss]hown before: \d+:\d+.* in call 1", found.text)
 
 
-def test_a_search_whose_passages_were_all_shown_still_names_the_source_and_its_id() -> None:
+def test_a_search_whose_passages_were_all_shown_still_lists_the_source() -> None:
     product, caller = session()
     id = str(fetch(product, caller, None, 100_000).facts["artifact_id"])
     found = asyncio.run(product.search("vacuum threshold for autovacuum", max_chars=4_000, caller=caller))
     assert re.search(rf'\(shown before: .* in call 1\) id="{id}"', found.text)
 
 
-def test_results_shrink_as_the_session_budget_runs_out_and_say_so() -> None:
+def test_results_shrink_with_a_note_as_the_session_budget_runs_out() -> None:
     product, caller = session(session_tokens=20_000, repeats="always")
     sizes, texts = [], []
     for number in range(24):
@@ -235,4 +235,4 @@ def test_an_old_passage_counts_as_forgotten() -> None:
     fetch(product, caller, "vacuum threshold for autovacuum")
     for _ in range(3):
         fetch(product, caller, "free space map", repeat=True)
-    assert not named(fetch(product, caller, "autovacuum threshold").text)
+    assert not named_ranges(fetch(product, caller, "autovacuum threshold").text)

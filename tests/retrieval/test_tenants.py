@@ -1,4 +1,4 @@
-"""What tenants of one server share, and what is each one's own."""
+"""Tenants share the network but not their artifacts, and their stores are opened and closed on demand."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from keyhole.store.base import LOCAL, Store
 from keyhole.store.memory import MemoryStore
 from keyhole.store.open import LocalStores
 from keyhole.websearch.panel import Panel
-from tests.support.fakes import Clock, FakeFetcher, InProcess, page
+from tests.support.fakes import Clock, FakeFetcher, InProcessExtractor, page
 from tests.support.waiting import wait_for
 
 URL = "https://a.example/"
@@ -25,10 +25,10 @@ URL = "https://a.example/"
 
 def tenants(home: Path) -> Tenants:
     network, config = FakeFetcher({URL: page(URL, "<p>Pumps and valves.")}), Config(home=home)
-    return Tenants(config, network, LocalStores(config), Panel(()), Clock(), InProcess())
+    return Tenants(config, network, LocalStores(config), Panel(()), Clock(), InProcessExtractor())
 
 
-def test_what_one_tenant_fetched_is_unknown_to_all_others(tmp_path: Path) -> None:
+def test_an_artifact_of_one_tenant_is_unknown_to_all_others(tmp_path: Path) -> None:
     product = tenants(tmp_path)
     id = str(asyncio.run(product.of("one").web_fetch(URL)).facts["artifact_id"])
     assert "Pumps" in asyncio.run(product.of("one").read_artifact(id)).text
@@ -47,17 +47,17 @@ def test_ids_of_the_same_page_differ_between_tenants(tmp_path: Path) -> None:
     assert len(ids) == 3
 
 
-def test_closing_closes_the_network_and_the_readers(tmp_path: Path) -> None:
+def test_closing_tenants_closes_the_network_and_the_extractor(tmp_path: Path) -> None:
     product = tenants(tmp_path)
     asyncio.run(product.aclose())
     assert isinstance(product.network, FakeFetcher)
     assert product.network.closed
-    assert isinstance(product.extractor, InProcess)
+    assert isinstance(product.extractor, InProcessExtractor)
     assert product.extractor.closed
 
 
-class Noted(MemoryStore):
-    """Notes that it was closed."""
+class ObservableStore(MemoryStore):
+    """A store that sets `closed` when it is closed."""
 
     def __init__(self) -> None:
         super().__init__(Clock())
@@ -67,52 +67,52 @@ class Noted(MemoryStore):
         self.closed.set()
 
 
-class NotedStores:
-    """Stores of tenants that note when they are closed."""
+class ObservableStores:
+    """Stores of tenants, by name."""
 
     def __init__(self) -> None:
-        self.made: dict[str, Noted] = {}
+        self.opened: dict[str, ObservableStore] = {}
 
     def for_tenant(self, tenant: str) -> tuple[Store, bytes]:
-        return self.made.setdefault(tenant, Noted()), tenant.encode()
+        return self.opened.setdefault(tenant, ObservableStore()), tenant.encode()
 
     def warning(self) -> str:
         return ""
 
     def close(self) -> None:
-        for store in self.made.values():
+        for store in self.opened.values():
             store.close()
 
 
-def noted() -> tuple[Tenants, NotedStores]:
-    network, stores = FakeFetcher({URL: page(URL, "<p>Pumps and valves.")}), NotedStores()
-    return Tenants(Config(), network, stores, Panel(()), Clock(), InProcess()), stores
+def observable_tenants() -> tuple[Tenants, ObservableStores]:
+    network, stores = FakeFetcher({URL: page(URL, "<p>Pumps and valves.")}), ObservableStores()
+    return Tenants(Config(), network, stores, Panel(()), Clock(), InProcessExtractor()), stores
 
 
-def test_the_stores_that_were_used_least_recently_are_closed() -> None:
-    product, stores = noted()
+def test_the_least_recently_used_stores_are_closed() -> None:
+    product, stores = observable_tenants()
     for number in range(MAX_OPEN):
         product.of(str(number))
     product.of("0")
     product.of("more")
-    assert stores.made["1"].closed.wait(5)
-    assert [name for name, store in stores.made.items() if store.closed.is_set()] == ["1"]
+    assert stores.opened["1"].closed.wait(5)
+    assert [name for name, store in stores.opened.items() if store.closed.is_set()] == ["1"]
 
 
-def test_a_store_in_use_is_never_closed_and_its_product_never_made_twice() -> None:
-    product, stores = noted()
+def test_a_store_in_use_is_never_closed_or_opened_twice() -> None:
+    product, stores = observable_tenants()
     used = product.of("used")
     for number in range(2 * MAX_OPEN):
         product.of(str(number))
-    assert not stores.made["used"].closed.is_set()
+    assert not stores.opened["used"].closed.is_set()
     assert product.of("used") is used
     for number in range(2 * MAX_OPEN):
         product.of(str(number))
     del used
-    assert stores.made["used"].closed.wait(5)
+    assert stores.opened["used"].closed.wait(5)
 
 
-def test_a_store_that_was_closed_is_opened_by_the_next_use(tmp_path: Path) -> None:
+def test_a_closed_store_is_opened_again_by_the_next_use(tmp_path: Path) -> None:
     product = tenants(tmp_path)
     id = str(asyncio.run(product.of("one").web_fetch(URL)).facts["artifact_id"])
     for number in range(MAX_OPEN):
@@ -125,10 +125,10 @@ def test_a_store_that_was_closed_is_opened_by_the_next_use(tmp_path: Path) -> No
 
 
 def open_files(folder: Path) -> set[str]:
-    """What this process has open in a folder."""
+    """Return the files in a folder that this process has open."""
     found = set()
     for link in Path("/proc/self/fd").iterdir():
-        with suppress(OSError):  # one that was closed meanwhile, as that of this listing
+        with suppress(OSError):  # a descriptor closed meanwhile, such as that of this listing
             found.add(str(link.readlink()))
     return {name for name in found if name.startswith(str(folder))}
 

@@ -1,4 +1,4 @@
-"""Which URLs the policies let a call ask for, over fakes: what was seen is known, whatever the model writes is not."""
+"""URL policies over fakes: only URLs that were seen before may be fetched, and site filters apply."""
 
 from __future__ import annotations
 
@@ -35,29 +35,29 @@ def fetch(product: Retrieval, url: str) -> str:
     return code(asyncio.run(product.web_fetch(url)))
 
 
-def asked(product: Retrieval) -> list[str]:
+def requested_urls(product: Retrieval) -> list[str]:
     assert isinstance(product.fetcher, FakeFetcher)
     return product.fetcher.calls
 
 
-def test_by_default_any_url_is_asked_for_as_it_is_written() -> None:
+def test_by_default_any_url_is_fetched_as_written() -> None:
     product = retrieval({"https://start.example/%7e#x": page(START, "<p>Pumps.")})
     assert fetch(product, "https://start.example/%7e#x") == ""
 
 
-def test_a_url_that_nothing_contained_is_refused_and_not_asked_for() -> None:
+def test_an_unknown_url_is_refused_without_a_request() -> None:
     product = retrieval(PAGES, config=KNOWN)
     answer = asyncio.run(product.web_fetch(LINKED))
     assert code(answer) == "url_not_known"
     assert "search" in answer.text
-    assert asked(product) == []
+    assert requested_urls(product) == []
 
 
-def test_a_url_that_is_malformed_is_named_as_that() -> None:
+def test_a_malformed_url_is_reported_as_invalid() -> None:
     assert fetch(retrieval(config=KNOWN), "https://user@a.example/") == "invalid_url"
 
 
-def test_a_link_of_a_fetched_page_is_known_and_nothing_near_it() -> None:
+def test_a_link_of_a_fetched_page_is_known_but_similar_urls_are_not() -> None:
     product = retrieval(PAGES, config=KNOWN)
     assert fetch(product, START) == ""
     for near in (f"{LINKED}&d=secret", "https://linked.example/a", "https://secret.linked.example/a?b=c"):
@@ -65,14 +65,14 @@ def test_a_link_of_a_fetched_page_is_known_and_nothing_near_it() -> None:
     assert fetch(product, LINKED) == ""
 
 
-def test_a_known_url_is_asked_for_in_its_one_spelling_so_that_the_spelling_carries_nothing() -> None:
+def test_a_known_url_is_requested_in_its_known_spelling() -> None:
     product = retrieval(PAGES, config=KNOWN)
     fetch(product, START)
     assert fetch(product, "https://LINKED.example:443/%61?%62=%63#secret") == ""
-    assert asked(product) == [START, LINKED]
+    assert requested_urls(product) == [START, LINKED]
 
 
-def test_a_result_of_a_search_is_known_and_a_hit_that_it_had_no_use_for_is_not() -> None:
+def test_a_search_result_is_known_but_an_unused_hit_is_not() -> None:
     spares = [Hit(f"https://spare.example/{number}", "", "", "fake") for number in range(RESERVES - 1)]
     engine = FakeEngine([Hit(HIT, "Pumps", "", "fake"), *spares, Hit(LINKED, "Not read", "", "fake")])
     product = retrieval(PAGES, config=KNOWN, engines=[engine])
@@ -81,13 +81,13 @@ def test_a_result_of_a_search_is_known_and_a_hit_that_it_had_no_use_for_is_not()
     assert fetch(product, LINKED) == "url_not_known"
 
 
-def test_where_a_redirect_led_is_known() -> None:
+def test_the_target_of_a_redirect_is_known() -> None:
     product = retrieval({START: page(START, "<p>Pumps.", final_url=LINKED)}, config=KNOWN)
     fetch(product, START)
     assert fetch(product, LINKED) != "url_not_known"
 
 
-def test_what_was_seen_under_the_other_policy_by_another_process_is_known(tmp_path: Path) -> None:
+def test_urls_seen_by_another_process_under_another_policy_are_known(tmp_path: Path) -> None:
     def store() -> Store:
         return SqliteStore(tmp_path, Clock(), ttl=1e9, max_bytes=10**9)
 
@@ -97,7 +97,7 @@ def test_what_was_seen_under_the_other_policy_by_another_process_is_known(tmp_pa
     assert fetch(product, HIT) == "url_not_known"
 
 
-def test_while_the_store_fails_only_what_the_operator_named_is_known() -> None:
+def test_while_the_store_fails_only_configured_urls_are_known() -> None:
     product = retrieval(PAGES, config=KNOWN, store=BrokenStore())
     assert fetch(product, START) == ""
     assert fetch(product, LINKED) == "url_not_known"
@@ -106,15 +106,15 @@ def test_while_the_store_fails_only_what_the_operator_named_is_known() -> None:
 # The sites of a search.
 
 
-def test_results_on_denied_domains_are_passed_over_for_the_next_ones() -> None:
+def test_results_on_denied_domains_are_replaced_by_the_next_ones() -> None:
     engine = FakeEngine([Hit(LINKED, "Denied", "", "fake"), Hit(HIT, "Pumps", "", "fake")])
     product = retrieval(PAGES, config=Config(deny_domains=frozenset({"linked.example"})), engines=[engine])
     assert code(asyncio.run(product.search("pumps", max_results=1))) == ""
-    assert asked(product) == [HIT]
+    assert requested_urls(product) == [HIT]
 
 
 @pytest.mark.parametrize("allow", ["nowhere.example", "*.hit.example"])
-def test_when_no_result_lies_on_an_allowed_domain_the_answer_says_so(allow: str) -> None:
+def test_results_outside_the_allowed_domains_are_no_results(allow: str) -> None:
     engine = FakeEngine([Hit(HIT, "Pumps", "", "fake")])
     product = retrieval(PAGES, config=Config(allow_domains=frozenset({allow})), engines=[engine])
     answer = asyncio.run(product.search("pumps"))
@@ -122,7 +122,7 @@ def test_when_no_result_lies_on_an_allowed_domain_the_answer_says_so(allow: str)
     assert "sites that may be fetched" in answer.text
 
 
-def test_a_stored_page_that_lies_elsewhere_does_not_stand_in_for_a_page_of_the_sites_asked_for() -> None:
+def test_a_stored_page_of_another_site_is_not_used_for_a_site_filter() -> None:
     engine = FakeEngine([Hit(HIT, "Pumps", "", "fake")])
     pages = PAGES | {HIT: page(HIT, "<p>Pumps.", final_url=LINKED)}
     product = retrieval(pages, engines=[engine])

@@ -22,7 +22,7 @@ from keyhole.fetch.known_urls import canonicalize, hash_url
 from keyhole.records import Artifact
 from keyhole.store.base import artifact_id
 from keyhole.text.clean import clean
-from tests.retrieval.test_laws import TEXTS
+from tests.retrieval.test_properties import TEXTS
 from tests.support.fakes import artifact
 from tests.support.installation import Installation
 from tests.support.product import SECRET

@@ -1,4 +1,4 @@
-"""The promises as properties of the whole product: budget, recovery, verbatim text, equal bytes, an end."""
+"""Properties of the whole product: budgets, continuations, verbatim text, reproducible bytes and deadlines."""
 
 from __future__ import annotations
 
@@ -15,8 +15,7 @@ from hypothesis import strategies as st
 
 from keyhole.budget.budget import BRIEF_BELOW
 from keyhole.budget.fit import result_json
-from keyhole.config.config import Config
-from keyhole.config.schema import MAX_BUDGET, MIN_BUDGET
+from keyhole.config.config import MAX_BUDGET, MIN_BUDGET, Config
 from keyhole.records import Answer
 from tests.support.fakes import HANGS, BrokenStore, page
 from tests.support.product import retrieval
@@ -50,12 +49,12 @@ TEXTS = st.lists(WORDS | st.sampled_from(["\n", "\n\n", "# ", "```\n", "| a | b 
 )
 PAGES = st.builds(lambda text, times: text * times, TEXTS, st.sampled_from([1, 3, 20, 150]))
 READABLE = PAGES.map(lambda text: text.replace("\x00", "0").encode(errors="ignore").decode())
-"""Pages that are not taken for binary."""
+"""Texts that Keyhole does not treat as binary."""
 BUDGETS = st.one_of(st.none(), st.integers(MIN_BUDGET, 3_000), st.integers(MIN_BUDGET, MAX_BUDGET))
 
 
 def wire_size(answer: Answer) -> int:
-    """Bytes of the result as the later protocol sends it."""
+    """Return the bytes of the result in the later protocol."""
     result: dict[str, Any] = result_json(answer)
     result["_meta"] = {**result.get("_meta", {}), **STAMP}
     return len(json.dumps(result, ensure_ascii=False).encode("utf-8"))
@@ -107,7 +106,7 @@ def test_an_error_never_exceeds_its_budget(url: str, budget: int | None, find: s
     limit=st.one_of(st.none(), st.integers(1, 5_000)),
     budget=st.sampled_from([MIN_BUDGET, 1_199, 1_200, 9_000]),
 )
-def test_windows_joined_are_the_stored_text(text: str, limit: int | None, budget: int) -> None:
+def test_joined_windows_are_the_stored_text(text: str, limit: int | None, budget: int) -> None:
     pages = {URL: page(URL, "start " + text, content_type="text/plain")}
     product = retrieval(pages, config=Config(max_chars=budget))
     first = asyncio.run(product.web_fetch(URL, None, 1_000))
@@ -134,7 +133,7 @@ def test_windows_joined_are_the_stored_text(text: str, limit: int | None, budget
 
 @settings(max_examples=500)
 @given(text=READABLE, query=st.one_of(st.none(), WORDS), budget=BUDGETS)
-def test_what_is_shown_is_verbatim_and_every_omission_names_its_offsets(
+def test_passages_are_verbatim_and_every_gap_names_its_offsets(
     text: str, query: str | None, budget: int | None
 ) -> None:
     product = retrieval({URL: page(URL, "start " + text, content_type="text/plain")})
@@ -153,7 +152,7 @@ def test_what_is_shown_is_verbatim_and_every_omission_names_its_offsets(
             assert (int(gap[1]), int(gap[2])) == (position, start)
             body = body[gap.end() :]
             if body.startswith("|") and not body.startswith(stored[start:end]):
-                body = body.partition("\n")[2]  # the header row of a table, repeated on our side
+                body = body.partition("\n")[2]  # the header row of a table, which Keyhole repeats
         assert body.startswith(stored[start:end])
         body, position = body[end - start :], end
     assert body == ""
@@ -161,7 +160,7 @@ def test_what_is_shown_is_verbatim_and_every_omission_names_its_offsets(
 
 @settings(max_examples=100)
 @given(text=READABLE)
-def test_recovery_is_offered_only_when_the_text_was_stored(text: str) -> None:
+def test_continuations_are_offered_only_if_the_text_was_stored(text: str) -> None:
     product = retrieval({URL: page(URL, "start " + text, "text/plain")}, store=BrokenStore())
     answer = asyncio.run(product.web_fetch(URL, None, 1_500))
     assert not answer.is_error
@@ -185,7 +184,7 @@ for query in ("pump 77 rpm", None, "absent unicorn", "数据库"):
 """
 
 
-def test_the_same_page_and_arguments_give_the_same_bytes_in_every_process() -> None:
+def test_a_result_has_the_same_bytes_in_every_process() -> None:
     outputs = set()
     for seed in ("0", "1", "4242"):
         environment = {**os.environ, "PYTHONHASHSEED": seed}
@@ -197,7 +196,7 @@ def test_the_same_page_and_arguments_give_the_same_bytes_in_every_process() -> N
     assert outputs.pop().count(b"artifact_id") == 4
 
 
-def test_a_page_that_never_comes_ends_at_the_deadline_with_a_named_error() -> None:
+def test_a_page_that_never_answers_is_a_timeout_error() -> None:
     product = retrieval({URL: HANGS}, config=Config(timeout=0.1))
     answer = asyncio.run(product.web_fetch(URL))
     assert answer.is_error

@@ -1,4 +1,4 @@
-"""Small budgets: the words around a text shrink, but what the text is not is told within any of them."""
+"""At small budgets the lines around a text are shorter, but its caveats are still there."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 
 from keyhole.budget.budget import BRIEF_BELOW
-from keyhole.config.config import Config
-from keyhole.config.schema import MIN_BUDGET
+from keyhole.config.config import MIN_BUDGET, Config
 from keyhole.records import Artifact, Part, Selection, Window
 from keyhole.render.answer import NOTICES, WEAK_BRIEFLY, page_answer, window_answer
 from keyhole.retrieval.retrieve import Retrieval
@@ -28,38 +27,38 @@ def product(budget: int = 9_000) -> Retrieval:
 
 
 @pytest.mark.parametrize("budget", [MIN_BUDGET, 700, BRIEF_BELOW - 1, BRIEF_BELOW])
-def test_a_page_that_was_cut_never_passes_for_whole(budget: int) -> None:
+def test_a_truncated_page_is_marked_at_every_budget(budget: int) -> None:
     agent = product(budget)
     answer = asyncio.run(agent.web_fetch(URL))
     assert "Partial" in answer.text
-    reading_on = asyncio.run(agent.read_artifact(id_of(agent)))
-    assert "Partial" in reading_on.text
+    window = asyncio.run(agent.read_artifact(id_of(agent)))
+    assert "Partial" in window.text
 
 
-def test_a_source_of_a_search_that_was_cut_says_so() -> None:
+def test_a_truncated_source_of_a_search_is_marked() -> None:
     agent = product()
     asyncio.run(agent.web_fetch(URL))
     assert "Partial: " in asyncio.run(agent.search("pump seal", scope="stored")).text
 
 
-def test_a_query_that_matches_nothing_is_told_so_within_the_smallest_budget() -> None:
+def test_a_query_without_matches_is_reported_within_the_smallest_budget() -> None:
     assert "Nothing matches the query." in asyncio.run(product().web_fetch(URL, "zebra", MIN_BUDGET)).text
 
 
-def test_notices_keep_what_stands_before_their_colon() -> None:
-    told = [wording_of(notice) for notice in NOTICES]
-    assert "Only a preview." in told[0]
-    assert all(len(text) < 200 for text in told)
+def test_brief_notices_keep_the_text_before_their_colon() -> None:
+    texts = [brief_notice(notice) for notice in NOTICES]
+    assert "Only a preview." in texts[0]
+    assert all(len(text) < 200 for text in texts)
 
 
-def test_a_weak_match_is_told_within_the_smallest_budget() -> None:
+def test_a_weak_match_is_reported_within_the_smallest_budget() -> None:
     weak = Selection("passages", 100, ((0, 4),), (1.0,), "Pump", weak=True)
     answer = page_answer(artifact(""), weak, mark="m", next_window=None, has_query=True, warning="", brief=True)
     assert WEAK_BRIEFLY in answer.text
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="pipes break otherwise there")
-def test_a_command_whose_reader_has_left_ends_quietly(tmp_path: Path) -> None:
+@pytest.mark.skipif(sys.platform == "win32", reason="closed pipes behave differently on Windows")
+def test_a_command_ends_quietly_when_its_output_pipe_is_closed(tmp_path: Path) -> None:
     reading_end, writing_end = os.pipe()
     os.close(reading_end)
     text = tmp_path / "page.txt"
@@ -78,5 +77,5 @@ def artifact(notice: str) -> Artifact:
     return Artifact("id", URL, URL, "Pumps", "Pump", "text/html", "en", 0.0, notes=(("notice", notice),))
 
 
-def wording_of(notice: str) -> str:
+def brief_notice(notice: str) -> str:
     return window_answer(Part(artifact(notice), 0, 4), Window(0, 4, 4), mark="m", next_window=None, brief=True).text

@@ -1,4 +1,4 @@
-"""A store that is not well: every result says so by one code, and recovery is offered only of what can be read."""
+"""A failing store: every result has one warning, and continuations are offered only for readable texts."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from keyhole.budget.fit import answer_size
-from keyhole.config.config import Config
-from keyhole.config.schema import MIN_BUDGET
+from keyhole.config.config import MIN_BUDGET, Config
 from keyhole.errors import Code, KeyholeError
 from keyhole.records import Answer, Artifact, Hit
 from keyhole.render.answer import WARNINGS
@@ -30,7 +29,7 @@ TEXT = "<h1>Pumps</h1>" + "<p>The pump runs at 40 rpm, and its seal holds.</p>" 
 HITS = (Hit(URL, "Pumps", "On pumps.", "fake"), Hit(OTHER, "Valves", "On valves.", "fake"))
 
 
-def unwell(clock: Clock, memory: MemoryStore | None = None) -> Store:
+def failing_store(clock: Clock, memory: MemoryStore | None = None) -> Store:
     return FallbackStore(BrokenStore(), memory or MemoryStore(clock), clock, 10**9)
 
 
@@ -39,10 +38,10 @@ def product(store: Store, clock: Clock | None = None) -> Retrieval:
     return retrieval(pages, store=store, clock=clock, engines=[FakeEngine(HITS)])
 
 
-def calls(agent: Retrieval, budget: int | None = None) -> list[Answer]:
-    """An answer of every kind that the three tools give."""
+def all_answers(agent: Retrieval, budget: int | None = None) -> list[Answer]:
+    """Return an answer of every kind from the three tools."""
 
-    async def every() -> list[Answer]:
+    async def call_all() -> list[Answer]:
         fetched = await agent.web_fetch(URL, "seal", 9_000)
         id = str(fetched.facts["artifact_id"])
         return [
@@ -59,13 +58,13 @@ def calls(agent: Retrieval, budget: int | None = None) -> list[Answer]:
             await agent.search("zebra", scope="stored", max_chars=budget),
         ]
 
-    return asyncio.run(every())
+    return asyncio.run(call_all())
 
 
 @pytest.mark.parametrize("budget", [None, MIN_BUDGET, 1_000, 3_000])
-def test_every_result_says_by_one_code_that_texts_are_kept_in_memory(budget: int | None) -> None:
+def test_every_result_warns_once_that_texts_are_kept_in_memory(budget: int | None) -> None:
     clock = Clock()
-    for answer in calls(product(unwell(clock), clock), budget):
+    for answer in all_answers(product(failing_store(clock), clock), budget):
         assert answer.text.count("Warning kept_in_memory") == 1, answer.text
         assert len(answer.text.splitlines()[0]) > 0
         assert answer_size(answer) <= max(9_000, budget or 0)
@@ -78,20 +77,20 @@ def test_every_result_says_by_one_code_that_texts_are_kept_in_memory(budget: int
 @pytest.mark.parametrize("budget", [MIN_BUDGET, 1_000])
 def test_the_warning_is_within_the_budget(budget: int) -> None:
     clock = Clock()
-    agent = product(unwell(clock), clock)
+    agent = product(failing_store(clock), clock)
     assert answer_size(asyncio.run(agent.web_fetch(URL, "seal", budget))) <= budget
     assert answer_size(asyncio.run(agent.search("pump seal", max_chars=budget))) <= budget
 
 
-def test_no_result_of_a_store_that_is_well_says_anything() -> None:
-    for answer in calls(product(MemoryStore(Clock()))):
+def test_a_working_store_causes_no_warning() -> None:
+    for answer in all_answers(product(MemoryStore(Clock()))):
         assert "Warning" not in answer.text
         assert "warning" not in answer.facts
 
 
-def test_what_is_kept_in_memory_is_offered_and_read() -> None:
+def test_texts_kept_in_memory_can_be_read() -> None:
     clock = Clock()
-    agent = product(unwell(clock), clock)
+    agent = product(failing_store(clock), clock)
     answer = asyncio.run(agent.search("pump seal"))
     found = re.search(r'read_artifact\(id="(\w+)", offset=(\d+), limit=(\d+)\)', answer.text)
     assert found
@@ -99,9 +98,9 @@ def test_what_is_kept_in_memory_is_offered_and_read() -> None:
     assert "The pump runs at 40 r" in reading.text
 
 
-def test_what_memory_lost_says_what_to_fetch_again() -> None:
+def test_a_text_lost_from_memory_names_the_url_to_fetch_again() -> None:
     clock = Clock()
-    agent = product(unwell(clock), clock)
+    agent = product(failing_store(clock), clock)
     id = str(asyncio.run(agent.web_fetch(URL)).facts["artifact_id"])
     clock.advance(3_601)
     answer = asyncio.run(agent.read_artifact(id))
@@ -109,9 +108,9 @@ def test_what_memory_lost_says_what_to_fetch_again() -> None:
     assert f'web_fetch(url="{URL}")' in answer.text
 
 
-def test_of_a_source_that_memory_had_to_drop_for_another_no_recovery_is_offered() -> None:
+def test_a_source_dropped_from_memory_has_no_continuation() -> None:
     clock = Clock()
-    agent = product(unwell(clock, MemoryStore(clock, max_artifacts=1)), clock)
+    agent = product(failing_store(clock, MemoryStore(clock, max_artifacts=1)), clock)
     answer = asyncio.run(agent.search("pump seal"))
     offered = set(re.findall(r'id="(\w+)"', answer.text))
     assert len(offered) == 1
@@ -119,14 +118,14 @@ def test_of_a_source_that_memory_had_to_drop_for_another_no_recovery_is_offered(
     assert not asyncio.run(agent.read_artifact(offered.pop())).is_error
 
 
-def test_a_search_of_which_nothing_can_be_kept_says_that_too() -> None:
+def test_a_search_that_cannot_store_anything_warns() -> None:
     answer = asyncio.run(product(BrokenStore()).search("pump seal"))
     assert answer.text.count("Warning store_unavailable: nothing was stored") == 1
     assert answer.facts["warning"] == "store_unavailable"
     assert "read_artifact(" not in answer.text
 
 
-def test_a_store_that_fails_in_the_middle_of_a_call_still_offers_recovery() -> None:
+def test_a_store_that_fails_during_a_call_still_allows_continuations() -> None:
     class FailsToWrite(MemoryStore):
         def put(self, artifact: Artifact, words: str, keys: Iterable[bytes] = ()) -> None:
             raise KeyholeError(Code.STORE_UNAVAILABLE, "the disk is full")
@@ -138,7 +137,7 @@ def test_a_store_that_fails_in_the_middle_of_a_call_still_offers_recovery() -> N
     assert "Next: read_artifact(" in answer.text
 
 
-def test_a_store_that_was_begun_anew_is_told_too() -> None:
+def test_a_replaced_store_causes_a_warning() -> None:
     class Replaced(MemoryStore):
         def warning(self) -> str:
             return "store_replaced"
@@ -151,7 +150,7 @@ def test_a_store_that_was_begun_anew_is_told_too() -> None:
     assert "Warning store_replaced" in unknown.text
 
 
-def test_the_page_on_errors_names_every_warning() -> None:
+def test_the_errors_page_lists_every_warning() -> None:
     text = (DOCS / "reference" / "errors.md").read_text(encoding="utf-8")
     assert all(f"| `{code}` | " in text for code in WARNINGS)
 
@@ -159,7 +158,7 @@ def test_the_page_on_errors_names_every_warning() -> None:
 # The stores that the settings name.
 
 
-def test_a_server_goes_on_without_its_folder_and_a_single_command_says_that_nothing_was_kept(tmp_path: Path) -> None:
+def test_without_its_folder_a_server_uses_memory_and_a_command_fails(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("no folder")
     config = Config(home=tmp_path / "file" / "home")
     for tenant in (LOCAL, "one"):
@@ -172,7 +171,7 @@ def test_a_server_goes_on_without_its_folder_and_a_single_command_says_that_noth
         assert caught.value.code is Code.STORE_UNAVAILABLE
 
 
-def test_the_warning_of_all_stores_is_that_of_any(tmp_path: Path) -> None:
+def test_the_warning_of_any_store_is_the_warning_of_all(tmp_path: Path) -> None:
     stores = LocalStores(Config(home=tmp_path), long_running=True)
     assert stores.warning() == ""
     stores.for_tenant("one")[0].recent(URL, 0)

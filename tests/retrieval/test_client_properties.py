@@ -1,4 +1,4 @@
-"""The laws of budgets for each client: its caps hold, tokens hold by the estimate, and `Next:` says what comes."""
+"""Properties of budgets for each client: results obey its caps, and continuations return the named window."""
 
 from __future__ import annotations
 
@@ -12,11 +12,10 @@ from hypothesis import strategies as st
 from keyhole.budget.budget import client_budget
 from keyhole.budget.clients import CLIENT_LIMITS, ClientLimits
 from keyhole.budget.tokens import estimate
-from keyhole.config.config import Config
-from keyhole.config.schema import MAX_BUDGET, MIN_BUDGET, MIN_TOKENS
+from keyhole.config.config import MAX_BUDGET, MIN_BUDGET, MIN_TOKENS, Config
 from keyhole.records import Answer
 from keyhole.retrieval.call import UNKNOWN_CALLER, Caller
-from tests.retrieval.test_laws import BODY, CALL, READABLE, TEXTS, URL, wire_size
+from tests.retrieval.test_properties import BODY, CALL, READABLE, TEXTS, URL, wire_size
 from tests.support.fakes import page
 from tests.support.product import retrieval
 
@@ -29,7 +28,7 @@ SIZES = st.one_of(st.none(), st.integers(MIN_BUDGET, MAX_BUDGET))
 LONG = st.builds(lambda text, times: "start " + text * times, READABLE, st.sampled_from([1, 30]))
 
 
-def within(answer: Answer, config: Config, caller: Caller, size: int | None, tokens: int | None) -> None:
+def check_limits(answer: Answer, config: Config, caller: Caller, size: int | None, tokens: int | None) -> None:
     budget = client_budget(config, caller.limits, size, tokens)
     assert wire_size(answer) <= budget.size
     assert budget.chars is None or len(answer.text) <= budget.chars
@@ -39,29 +38,29 @@ def within(answer: Answer, config: Config, caller: Caller, size: int | None, tok
 
 @settings(max_examples=400)
 @given(text=LONG, query=st.one_of(st.none(), TEXTS), caller=CALLERS, size=SIZES, tokens=st.one_of(st.none(), TOKENS))
-def test_a_page_never_exceeds_the_clients_caps_or_the_tokens_asked_for(
+def test_a_page_never_exceeds_the_client_s_caps_or_the_requested_tokens(
     text: str, query: str | None, caller: Caller, size: int | None, tokens: int | None
 ) -> None:
     product = retrieval({URL: page(URL, text, content_type="text/plain")})
     answer = asyncio.run(product.web_fetch(URL, query, size, max_tokens=tokens, caller=caller))
-    within(answer, product.config, caller, size, tokens)
+    check_limits(answer, product.config, caller, size, tokens)
 
 
 @settings(max_examples=100)
 @given(text=LONG, query=TEXTS, caller=CALLERS, size=SIZES, tokens=st.one_of(st.none(), TOKENS))
-def test_a_search_of_stored_pages_never_exceeds_them_either(
+def test_a_stored_search_never_exceeds_the_client_s_caps_or_the_requested_tokens(
     text: str, query: str, caller: Caller, size: int | None, tokens: int | None
 ) -> None:
     product = retrieval({f"{URL}{n}": page(f"{URL}{n}", f"{n} {text} {n}", "text/plain") for n in range(3)})
     for n in range(3):
         asyncio.run(product.web_fetch(f"{URL}{n}"))
     answer = asyncio.run(product.search(query or "start", "stored", max_chars=size, max_tokens=tokens, caller=caller))
-    within(answer, product.config, caller, size, tokens)
+    check_limits(answer, product.config, caller, size, tokens)
 
 
 @pytest.mark.parametrize("host", CLIENT_LIMITS, ids=lambda host: f"{host.name} {host.since}")
 @pytest.mark.parametrize("letter", ["pump runs. ", "数据库水泵。", "😀 ", '"\n', "Zk9d+/Qa", "1.5 | "])
-def test_a_result_never_exceeds_the_caps_of_any_row_however_much_is_asked_for(host: ClientLimits, letter: str) -> None:
+def test_a_result_at_the_maximum_budget_never_exceeds_a_client_s_caps(host: ClientLimits, letter: str) -> None:
     caller = Caller(host.name, ".".join(map(str, host.since)) or "0.0.1")
     product = retrieval({URL: page(URL, letter * 60_000, content_type="text/plain")})
     fetched = asyncio.run(product.web_fetch(URL, None, MAX_BUDGET, caller=caller))
@@ -74,7 +73,7 @@ def test_a_result_never_exceeds_the_caps_of_any_row_however_much_is_asked_for(ho
 
 @settings(max_examples=200)
 @given(text=LONG, caller=CALLERS, context=st.one_of(st.none(), st.integers(2_000, 40_000)))
-def test_the_continuation_gives_exactly_the_window_that_it_names(
+def test_the_continuation_returns_exactly_the_window_that_it_names(
     text: str, caller: Caller, context: int | None
 ) -> None:
     product = retrieval({URL: page(URL, text, "text/plain")}, config=Config(context_tokens=context))
@@ -82,13 +81,13 @@ def test_the_continuation_gives_exactly_the_window_that_it_names(
     for call in CALL.findall(first.text)[:1]:
         start, limit = int(call[1]), int(call[2])
         answer = asyncio.run(product.read_artifact(call[0], offset=start, limit=limit, caller=caller))
-        within(answer, product.config, caller, None, None)
+        check_limits(answer, product.config, caller, None, None)
         found = BODY.search(answer.text)
         assert found
         assert len(found[2]) == limit
 
 
-def test_what_is_asked_beyond_the_clients_cap_is_answered_at_the_cap_and_says_so() -> None:
+def test_a_request_above_the_client_s_cap_is_limited_with_a_note() -> None:
     product = retrieval({URL: page(URL, "The pump runs. " * 20_000, content_type="text/plain")})
     codex = Caller("codex-mcp-client", "0.169.0")
     answer = asyncio.run(product.web_fetch(URL, None, 100_000, caller=codex))
@@ -97,13 +96,13 @@ def test_what_is_asked_beyond_the_clients_cap_is_answered_at_the_cap_and_says_so
     assert "less than requested" not in asyncio.run(product.web_fetch(URL, None, 40_000, caller=codex)).text
 
 
-def test_a_page_that_is_shown_whole_says_nothing_of_a_cap() -> None:
+def test_a_page_shown_whole_has_no_note_about_a_cap() -> None:
     product = retrieval({URL: page(URL, "a short page", content_type="text/plain")})
     answer = asyncio.run(product.web_fetch(URL, max_chars=MAX_BUDGET, caller=Caller("codex-mcp-client", "0.169.0")))
     assert "Whole text" in answer.text and "less than requested" not in answer.text
 
 
-def test_tokens_that_were_asked_for_are_filled_with_text() -> None:
+def test_the_requested_tokens_are_filled_with_text() -> None:
     product = retrieval({URL: page(URL, "The pump runs at speed today. " * 9_000, content_type="text/plain")})
     for tokens in (300, 1_000, 1_800):
         answer = asyncio.run(product.web_fetch(URL, None, max_tokens=tokens))
