@@ -31,7 +31,8 @@ from typing import Any, Final
 
 import jwt
 
-from keyhole.config.config import Config, parse_config
+from keyhole.config.config import Config
+from keyhole.config.parse import parse_config
 from keyhole.serve.http.asgi import App, Message, Receive, Scope, Send
 from keyhole.serve.http.auth.authenticate import add_authentication, create_verifier
 from keyhole.serve.http.auth.token_file import Grant, format_grant, hash_token, new_token

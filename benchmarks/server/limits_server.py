@@ -15,7 +15,8 @@ from mcp.server.auth.middleware.bearer_auth import BearerAuthBackend
 from mcp.server.auth.provider import AccessToken
 from starlette.middleware.authentication import AuthenticationMiddleware
 
-from keyhole.config.config import Config, parse_config
+from keyhole.config.config import Config
+from keyhole.config.parse import parse_config
 from keyhole.extract.workers.pool import WorkerPool
 from keyhole.fetch.client import HttpFetcher
 from keyhole.fetch.host_limits import HostLimits

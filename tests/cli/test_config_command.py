@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from keyhole.cli.main import main
-from keyhole.config.schema import SETTINGS
+from keyhole.config.config import SETTINGS
 
 Captured = pytest.CaptureFixture[str]
 
@@ -85,7 +85,7 @@ def test_check_reports_every_error_and_returns_2(
     monkeypatch.setenv("KEYHOLE_ENGINES", "brave,gogle")
     assert main(["config", "--check"]) == 2
     lines = capsys.readouterr().err.splitlines()
-    assert "'gogle' is none of searxng, brave" in lines.pop()
+    assert "'gogle' is not one of searxng, brave" in lines.pop()
     assert lines == [
         f"keyhole: {settings_file}:1: unknown setting max_char; did you mean max_chars?",
         "keyhole: unknown setting KEYHOLE_HOMME; did you mean KEYHOLE_HOME?",

@@ -9,7 +9,7 @@ import pytest
 
 from keyhole.cli.demo_site import fixtures_folder
 from keyhole.cli.main import main
-from keyhole.config.config import parse_settings
+from keyhole.config.parse import parse_settings
 from keyhole.config.toml_file import parse_settings_file
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"

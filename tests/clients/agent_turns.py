@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from keyhole.budget.clients import UNKNOWN_CLIENT, limits_of
-from keyhole.config.schema import MAX_BUDGET
+from keyhole.config.config import MAX_BUDGET
 
 from .agents import Agent, AgentSetup
 from .fake_model import Step, serve_model

@@ -22,7 +22,7 @@ from mcp.shared.exceptions import MCPDeprecationWarning, MCPError
 
 from keyhole.cli.build import build
 from keyhole.cli.commands import LOOPBACK
-from keyhole.config.config import parse_config
+from keyhole.config.parse import parse_config
 from keyhole.retrieval.retrieve import Retrieval
 from keyhole.serve.http.app import PATH, AppDependencies, build_app
 from keyhole.serve.http.drain import DrainState

@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keyhole.config.config import WEB_PORTS, Config, parse_config
-from keyhole.config.schema import MAX_BUDGET, MIN_BUDGET, PREFIX, SETTINGS
+from keyhole.config.config import MAX_BUDGET, MIN_BUDGET, PREFIX, SETTINGS, Config
+from keyhole.config.parse import parse_config
+from keyhole.config.parsers import WEB_PORTS
 from keyhole.errors import Code, KeyholeError
 
 

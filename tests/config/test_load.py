@@ -98,8 +98,8 @@ def test_a_server_over_stdio_uses_the_settings_file(tmp_path: Path) -> None:
     path = tmp_path / "config.toml"
 
     async def fetched(url: str) -> str:
-        given = {"KEYHOLE_CONFIG": str(path), "KEYHOLE_LOG_LEVEL": "ERROR"}
-        server = StdioServerParameters(command=sys.executable, args=["-m", "keyhole", "serve"], env=given)
+        environment = {"KEYHOLE_CONFIG": str(path), "KEYHOLE_LOG_LEVEL": "ERROR"}
+        server = StdioServerParameters(command=sys.executable, args=["-m", "keyhole", "serve"], env=environment)
         async with Client(server) as client:
             return (await client.call_tool("web_fetch", {"url": url})).model_dump_json()
 

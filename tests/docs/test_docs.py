@@ -18,7 +18,7 @@ import picture
 import pytest
 from mcp import Client, StdioServerParameters
 
-from keyhole.config.schema import SETTINGS
+from keyhole.config.config import SETTINGS
 from keyhole.errors import RULES
 from tests.support.documentation import DOCS, PAGES, README, ROOT
 
@@ -28,8 +28,8 @@ TEXT = README.read_text(encoding="utf-8")
 def test_the_readme_has_its_headings_in_order() -> None:
     headings = re.findall(r"^## (.+)$", TEXT, re.MULTILINE)
     assert headings == [
-        "What a plain fetch does not do", "Try it", "Register", "The three tools", "Settings", "Errors",
-        "What Keyhole does not do", "Documentation",
+        "Comparison with a plain fetch", "Demo", "Registration", "The three tools", "Settings", "Errors", "Limits",
+        "Documentation",
     ]  # fmt: skip
 
 

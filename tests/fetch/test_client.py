@@ -76,7 +76,7 @@ def answers_with(data: bytes) -> Callable[[Site], Responder]:
     return lambda _: lambda call: call.send(data)
 
 
-# What a page holds.
+# Pages.
 
 
 def test_a_page_has_the_response_of_the_server() -> None:
@@ -114,7 +114,7 @@ def test_a_chunked_body_is_joined() -> None:
         assert fetch(site.url(), allow=(site.endpoint,)).body == b"abcde"
 
 
-# Challenges that come with an error.
+# Challenges with an error status.
 
 
 def test_a_challenge_in_the_body_of_an_error_is_reported() -> None:
@@ -139,7 +139,7 @@ def test_an_error_without_a_challenge_keeps_its_code(status: str, code: Code, co
         assert failure(site.url(), allow=(site.endpoint,)).code is code
 
 
-# What the server is told.
+# Requests.
 
 
 def test_the_request_has_the_user_agent_and_the_accepted_types() -> None:
@@ -162,7 +162,7 @@ def test_the_path_that_was_checked_is_the_path_that_is_sent() -> None:
         assert [call.path for call in site.calls] == [path]
 
 
-def test_cookies_are_neither_kept_nor_sent_back() -> None:
+def test_cookies_are_neither_stored_nor_sent_back() -> None:
     with serve(
         {
             "/set": response(b"x", Set_Cookie="session=1; Path=/"),
@@ -191,7 +191,7 @@ def test_a_proxy_in_the_environment_is_not_used(monkeypatch: pytest.MonkeyPatch)
         assert proxy.connections == 0
 
 
-# Which addresses are reached.
+# Refused addresses.
 
 
 def test_loopback_is_refused_without_an_allow_list_and_no_connection_is_made() -> None:
@@ -561,7 +561,7 @@ def _answer_once(listener: socket.socket, data: bytes) -> None:
         connection.sendall(data)
 
 
-# APIs that the operator named.
+# APIs that the operator configured.
 
 
 def endpoint(site: Site) -> frozenset[str]:

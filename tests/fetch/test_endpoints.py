@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keyhole.config.config import WEB_PORTS
+from keyhole.config.parsers import WEB_PORTS
 from keyhole.fetch.endpoints import name_refusal, port_refusal
 
 

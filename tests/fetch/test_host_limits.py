@@ -102,7 +102,7 @@ def test_after_a_wait_that_fits_the_deadline_the_page_is_requested_again(status:
         run(work, site)
 
 
-def test_a_second_wait_of_the_same_site_is_not_waited_for() -> None:
+def test_a_second_retry_after_of_the_same_site_is_reported_at_once() -> None:
     with serve({"/": response(status=SLOW, Retry_After="5")}) as site:
 
         async def work(fetcher: HttpFetcher, times: Times) -> None:
@@ -162,7 +162,7 @@ def test_the_waits_of_a_limited_number_of_hosts_are_remembered() -> None:
     asyncio.run(main())
 
 
-# Connections at once.
+# Concurrent connections.
 
 
 def test_a_limited_number_of_pages_of_one_host_are_fetched_at_once() -> None:
@@ -273,7 +273,7 @@ def test_a_refused_address_is_not_retried() -> None:
         run(work)
 
 
-# Permission, at every hop.
+# Permissions, at every hop.
 
 
 def test_a_page_that_robots_txt_disallows_is_never_requested() -> None:

@@ -66,7 +66,7 @@ def drip(site: Site, call: Call, piece: bytes) -> None:
     site.client_left.set()
 
 
-# What is not HTTP.
+# Answers that are not HTTP.
 
 NOT_HTTP = {
     "no version": b"200 OK\r\n\r\n",
@@ -158,7 +158,7 @@ def test_the_body_before_a_protocol_violation_is_a_partial_page(rest: bytes) -> 
     assert page.body.startswith(BODY)
 
 
-# What is odd and yet a page.
+# Unusual answers that are pages.
 
 ODD = {
     "no reason": b"HTTP/1.1 200\r\n" + LENGTH + b"\r\n" + BODY,
@@ -283,7 +283,7 @@ def test_two_different_locations_are_refused_and_a_repeated_one_is_followed() ->
         assert get(site).body == BODY
 
 
-# Too much.
+# Unlimited answers.
 
 
 @pytest.mark.parametrize("header", [b"Link: </a>", b"Link: " + b"x" * 50_000], ids=["many", "large"])
@@ -315,7 +315,7 @@ def test_chunks_of_one_byte_are_a_page() -> None:
     assert (page.body, page.cut) == (b"x" * 5_000, False)
 
 
-# Too slow: what has come is shown, and the deadline holds whatever is awaited.
+# Slow answers: the part received is returned, and the deadline holds at every stage.
 
 
 def send_nothing(site: Site, call: Call) -> None:
@@ -385,7 +385,7 @@ def test_the_part_of_a_page_received_by_the_deadline_is_a_partial_page() -> None
         return answer
 
     async def run(site: Site) -> list[Page]:
-        # Concurrent and with time to spare, so that even a busy machine has sent the beginnings by then.
+        # Concurrent, with so much time that even a busy machine has sent the beginnings.
         config = Config(allow_private=frozenset({site.endpoint}), timeout=5 * DEADLINE / FETCH_SHARE)
         async with HttpFetcher(config, "Test/1.0") as fetcher:
             return await asyncio.gather(*(fetcher.fetch(site.url(f"/{n}")) for n in range(2 * len(BEGINNINGS))))

@@ -17,7 +17,8 @@ from typing import Any
 
 import pytest
 
-from keyhole.config.config import Config, parse_config
+from keyhole.config.config import Config
+from keyhole.config.parse import parse_config
 from keyhole.serve.http.limits.shared import link
 from tests.packaging.containerfile import FILE, Instruction, last_instruction, parse_instructions
 from tests.support.documentation import ROOT

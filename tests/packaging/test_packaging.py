@@ -21,8 +21,8 @@ sys.path.append(str(Path(__file__).resolve().parents[2] / "packaging"))
 import bundle
 import listings
 from keyhole import __version__
-from keyhole.config.config import parse_config
-from keyhole.config.schema import SETTINGS
+from keyhole.config.config import SETTINGS
+from keyhole.config.parse import parse_config
 from keyhole.serve.tools import tool_list
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -11,7 +11,7 @@ import pytest
 from keyhole.config.config import Config
 from keyhole.errors import KeyholeError
 from keyhole.fetch.base import Api, ApiCall, ApiReply
-from keyhole.rerank.base import Scores, describe_fault
+from keyhole.rerank.base import Scores, describe_error
 from keyhole.rerank.embeddings import MAX_REQUESTS, MAX_TEXT_CHARS, Embedder
 from keyhole.store.base import Store
 from keyhole.store.memory import MemoryStore
@@ -44,7 +44,7 @@ def failure(settings: Config, sleep: FakeSleep | None = None, seconds: float = 1
     """Return the fault of an embedder that cannot score any text."""
     with pytest.raises(KeyholeError) as caught:
         score(settings, sleep=sleep, seconds=seconds)
-    return describe_fault(caught.value)
+    return describe_error(caught.value)
 
 
 def test_texts_are_scored_by_cosine_in_the_order_given(server: Server) -> None:
@@ -151,7 +151,7 @@ def test_a_slow_server_times_out(server: Server) -> None:
     assert failure(embedding_config(server, "slow"), seconds=0.05) == "timeout"
 
 
-def test_cached_vectors_are_taken_from_the_store(server: Server) -> None:
+def test_cached_vectors_are_read_from_the_store(server: Server) -> None:
     store = MemoryStore(Clock())
     session = server.session()
     settings = embedding_config(server, session=session)
@@ -188,7 +188,7 @@ def test_cached_vectors_of_another_length_give_no_score(server: Server) -> None:
 
 
 class Gate:
-    """An API that answers once `MAX_REQUESTS` requests are open, and records the most open requests."""
+    """An API that answers once `MAX_REQUESTS` requests are open, and records the maximum of open requests."""
 
     def __init__(self) -> None:
         self.waiting = self.most_open = 0

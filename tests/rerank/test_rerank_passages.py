@@ -1,4 +1,4 @@
-"""Scorers reorder the passages of a call; when one fails, the order stands, and no call exceeds its deadline."""
+"""Scorers reorder the passages of a call. A failed scorer changes no order, and no call exceeds its deadline."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def test_no_scorer_is_called_within_the_margin_of_the_deadline(server: Server) -
 
 def test_a_scorer_times_out_before_the_margin_of_the_deadline(server: Server) -> None:
     settings = config(rerank_url=server.url("v1/rerank", "slow"), rerank_timeout=60.0)
-    assert rerank(settings, seconds=CALL_MARGIN + 0.05).faults[0].what == "timeout"
+    assert rerank(settings, seconds=CALL_MARGIN + 0.05).faults[0].reason == "timeout"
 
 
 def test_a_failed_batch_is_counted_and_the_other_texts_move(server: Server) -> None:

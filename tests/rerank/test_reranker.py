@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from keyhole.errors import Code, KeyholeError
 from keyhole.fetch.base import Api
-from keyhole.rerank.base import SENT_QUERY_CHARS, describe_fault
+from keyhole.rerank.base import SENT_QUERY_CHARS, describe_error
 from keyhole.rerank.reranker import Reranker, parse_scores
 from tests.support.scorer_requests import Server, config, rerank, with_api
 from tests.support.scorer_server import KEY, overlap
@@ -24,7 +24,7 @@ def failure(server: Server, fault: str, seconds: float = 10.0, **settings: objec
     """Return the fault of a reranker that fails."""
     with pytest.raises(KeyholeError) as caught:
         rerank(config(rerank_url=server.url("v1/rerank", fault), **settings), QUERY, TEXTS, seconds)
-    return describe_fault(caught.value)
+    return describe_error(caught.value)
 
 
 @pytest.mark.parametrize("path", ["v1/rerank", "v2/rerank", "voyage/rerank", "tei/rerank"])
@@ -111,7 +111,7 @@ def test_an_unreachable_reranker_is_a_fault_without_its_address() -> None:
     url = f"http://127.0.0.1:{unused_port()}/rerank"
     with pytest.raises(KeyholeError) as caught:
         rerank(config(rerank_url=url), QUERY, TEXTS)
-    assert describe_fault(caught.value) == str(Code.CONNECT_FAILURE)
+    assert describe_error(caught.value) == str(Code.CONNECT_FAILURE)
 
 
 def test_only_urls_of_the_settings_may_be_private(server: Server) -> None:

@@ -10,8 +10,7 @@ import pytest
 
 from keyhole.budget.budget import client_budget
 from keyhole.budget.clients import CLIENT_LIMITS, UNKNOWN_CLIENT, limits_of
-from keyhole.config.config import Config
-from keyhole.config.schema import MAX_BUDGET
+from keyhole.config.config import MAX_BUDGET, Config
 from keyhole.errors import KeyholeError
 from keyhole.serve import resources
 from keyhole.serve.resources import parse_cursor

@@ -22,10 +22,10 @@ from keyhole.retrieval.retrieve import Retrieval
 from keyhole.retrieval.session import Session
 from keyhole.serve import resources
 from keyhole.serve.resources import (
-    MAX_SEARCHED,
     MAX_ENTRIES,
-    RANGE_TEMPLATE,
+    MAX_SEARCHED,
     PAGE_TEMPLATE,
+    RANGE_TEMPLATE,
     cursor_of,
     list_page,
     parse_cursor,

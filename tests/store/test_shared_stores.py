@@ -9,7 +9,8 @@ from dataclasses import replace
 import pytest
 
 from keyhole.cli.main import main
-from keyhole.config.config import Config, parse_config
+from keyhole.config.config import Config
+from keyhole.config.parse import parse_config
 from keyhole.errors import Code, KeyholeError
 from keyhole.retrieval.tenants import Tenants
 from keyhole.store.base import LOCAL

@@ -10,8 +10,7 @@ from typing import Any, Final
 from keyhole.budget.budget import client_budget
 from keyhole.budget.clients import CLIENT_LIMITS, ClientLimits, limits_of
 from keyhole.cli.install.clients import CLIENTS, Client, Machine
-from keyhole.config.config import Config
-from keyhole.config.schema import SETTINGS, Setting
+from keyhole.config.config import SETTINGS, Config, Setting
 from keyhole.errors import RULES
 from keyhole.render.answer import WARNINGS
 from keyhole.serve.tools import tool_list
@@ -20,12 +19,12 @@ from tests.support.console import capture_parser
 GROUPS: Final = {
     "max_chars": "Budget of a result",
     "timeout": "Time and size of a call",
-    "allow_private": "What may be fetched, and how",
+    "allow_private": "Network access",
     "fetches": "Search and its engines",
-    "rerank_url": "Second opinions",
+    "rerank_url": "Reranking and embeddings",
     "ttl_days": "Store",
-    "allowed_hosts": "Who may call over HTTP",
-    "stateless": "A hosted server",
+    "allowed_hosts": "Authentication over HTTP",
+    "stateless": "HTTP server",
     "metrics_token": "Metrics and logs",
 }
 """The title of each group of settings, by the first setting of the group in SETTINGS."""
@@ -56,7 +55,7 @@ def tools() -> str:
     """Return each tool with its description and arguments."""
     parts = []
     for tool in tool_list():
-        rows = ["| argument | what |", "| --- | --- |"]
+        rows = ["| argument | description |", "| --- | --- |"]
         for name, schema in tool.input_schema["properties"].items():
             needed = " (required)" if name in tool.input_schema.get("required", []) else ""
             rows.append(f"| `{name}`{needed} | {schema['description']} |")
@@ -66,7 +65,7 @@ def tools() -> str:
 
 def tools_in_brief() -> str:
     """Return a table of the tools: the first sentence of each description and the arguments' names."""
-    rows = ["| tool | what | arguments |", "| --- | --- | --- |"]
+    rows = ["| tool | description | arguments |", "| --- | --- | --- |"]
     for tool in tool_list():
         first = (tool.description or "").split(". ")[0]
         names = ", ".join(f"`{name}`" for name in tool.input_schema["properties"])
@@ -92,7 +91,7 @@ def readme_settings() -> str:
 
 def _setting_rows(rows: Iterable[Setting]) -> str:
     """Return a table of settings."""
-    head = ["| variable | unit | default | what for |", "| --- | --- | --- | --- |"]
+    head = ["| variable | unit | default | description |", "| --- | --- | --- | --- |"]
     default = Config()
     return "\n".join(
         head
@@ -125,24 +124,24 @@ def errors() -> str:
 def warnings() -> str:
     """Return a table of the warnings and their texts."""
     return "\n".join(
-        ["| warning | what a result says |", "| --- | --- |", *(f"| `{c}` | {w} |" for c, w in WARNINGS.items())]
+        ["| warning | message |", "| --- | --- |", *(f"| `{c}` | {w} |" for c, w in WARNINGS.items())]
     )
 
 
 def clients() -> str:
     """Return a table of the known clients: output limit, default budget, timeout, and the source of these figures."""
-    head = ["| client | lets through | unasked it gets | waits for a call | from |", "| --- | --- | ---: | --- | --- |"]
+    head = ["| client | result limit | default size | call timeout | source |", "| --- | --- | ---: | --- | --- |"]
     return "\n".join(head + [_client(host) for host in CLIENT_LIMITS])
 
 
 def _client(host: ClientLimits) -> str:
     since = ".".join(map(str, host.since))
     caps = {"bytes": host.max_bytes, "characters": host.max_chars, "tokens": host.max_tokens}
-    lets = ", ".join(f"{most:,} {unit}" for unit, most in caps.items() if most)
-    unasked = f"{client_budget(Config(), limits_of(host.name, since)).size:,} bytes"
-    waits = f"{host.timeout:g} s" if host.timeout else ""
+    limit = ", ".join(f"{most:,} {unit}" for unit, most in caps.items() if most)
+    default = f"{client_budget(Config(), limits_of(host.name, since)).size:,} bytes"
+    timeout = f"{host.timeout:g} s" if host.timeout else ""
     name = f"`{host.name}`{'…' if host.is_prefix else ''}{f' from {since}' if since else ''}"
-    return f"| {name} | {lets} | {unasked} | {waits} | {host.source} |"
+    return f"| {name} | {limit} | {default} | {timeout} | {host.source} |"
 
 
 def commands() -> str:
@@ -173,7 +172,7 @@ def _command(name: str, help: str, parser: argparse.ArgumentParser) -> str:
     actions = [action for action in parser._actions if action.help != argparse.SUPPRESS and action.dest != "help"]
     descriptions = _tool_arguments(name)
     rows = [
-        "| argument | what |",
+        "| argument | description |",
         "| --- | --- |",
         *(f"| {_argument_syntax(action)} | {_argument_help(action, descriptions)} |" for action in actions),
     ]
@@ -204,7 +203,7 @@ def _argument_help(action: argparse.Action, descriptions: dict[str, str]) -> str
 def registrations() -> str:
     """Return a table of the clients that `keyhole install` knows, with their configuration files."""
     rows = [
-        "| client | the user's file | a folder's file | takes an address | source |",
+        "| client | user's file | project's file | accepts a URL | documentation |",
         "| --- | --- | --- | --- | --- |",
     ]
     return "\n".join([*rows, *(_registration(client) for client in CLIENTS.values())])
@@ -214,6 +213,6 @@ def _registration(client: Client) -> str:
     machine = Machine("linux", Path("~"), Path(), {})
     project = f"`{client.project}`" if client.project else ""
     path = f"`{client.user_paths(machine)[0].as_posix()}`"
-    takes_url = "yes" if client.shape.url else "no"
-    cells = (f"`{client.name}`", path, project, takes_url, f"[{client.title}]({client.source})")
+    accepts_url = "yes" if client.shape.url else "no"
+    cells = (f"`{client.name}`", path, project, accepts_url, f"[{client.title}]({client.source})")
     return f"| {' | '.join(cells)} |"

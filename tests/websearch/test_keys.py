@@ -12,7 +12,8 @@ from urllib.parse import quote, quote_plus
 
 import pytest
 
-from keyhole.config.config import Config, parse_config
+from keyhole.config.config import Config
+from keyhole.config.parse import parse_config
 from keyhole.errors import KeyholeError
 from keyhole.fetch.base import ApiCall
 from keyhole.records import SearchRequest
@@ -27,24 +28,24 @@ REQUEST = SearchRequest("a question", 5)
 ALL = pytest.mark.parametrize("engine", KEYED_NAMES)
 
 
-def heard(call: Call) -> str:
+def request_text(call: Call) -> str:
     """Return the request as text, plain and decoded, as a server could repeat it."""
     secret = base64.b64encode(KEY.encode()).decode()
     return f"{call.head.decode('latin-1')} {call.body.decode()} {secret}"
 
 
-def as_words(call: Call) -> str:
-    """Return an error message under every key that engines use."""
-    said = heard(call)
+def as_error(call: Call) -> str:
+    """Return an error message in every JSON field in which engines send one."""
+    echo = request_text(call)
     return json.dumps(
-        {"message": said, "error": {"code": said, "detail": said}, "response": {"status": said}, "results": said}
+        {"message": echo, "error": {"code": echo, "detail": echo}, "response": {"status": echo}, "results": echo}
     )
 
 
 def as_a_hit(call: Call) -> str:
     """Return a successful answer whose texts repeat the request."""
-    said = heard(call).replace("\r\n", " ")
-    row = {"title": said, "description": said, "content": said, "snippet": said, "desc": said, "highlights": [said]}
+    echo = request_text(call).replace("\r\n", " ")
+    row = {"title": echo, "description": echo, "content": echo, "snippet": echo, "desc": echo, "highlights": [echo]}
     url = "https://a.example/?" + (call.headers.get("x-api-key") or call.path.partition("?")[2])
     rows = [{**row, "url": url, "link": url}]
     return json.dumps(
@@ -53,12 +54,12 @@ def as_a_hit(call: Call) -> str:
     )  # fmt: skip
 
 
-def told(engine: str, form: str, status: int) -> str:
-    """Return the result or the error of a search at a server that repeats the request, in headers too."""
+def result_or_error(engine: str, form: str, status: int) -> str:
+    """Search with a server that repeats the request, in headers too; return the result or the error as text."""
 
     def answer(call: Call) -> bytes:
-        assert KEY in heard(call) or quote(KEY, safe="") in heard(call)
-        body = {"words": as_words, "hit": as_a_hit, "text": heard}[form](call)
+        assert KEY in request_text(call) or quote(KEY, safe="") in request_text(call)
+        body = {"words": as_error, "hit": as_a_hit, "text": request_text}[form](call)
         head = call.head.decode("latin-1").replace("\r\n", " ")
         return response_bytes(body.encode(), status, X_Heard=head, Content_Type="application/json")
 
@@ -72,18 +73,18 @@ def told(engine: str, form: str, status: int) -> str:
 @pytest.mark.parametrize("form", ["words", "text"])
 @pytest.mark.parametrize("status", STATUSES)
 def test_no_failure_repeats_a_key(engine: str, form: str, status: int, caplog: pytest.LogCaptureFixture) -> None:
-    # As the command line sets the logs up: httpcore writes the heads of answers there.
+    # Logging as the command line configures it: httpcore logs the heads of answers.
     caplog.set_level(logging.DEBUG)
     caplog.set_level(logging.INFO, logger="httpcore")
-    said = told(engine, form, status) + caplog.text
-    assert not [spelling for spelling in SPELLINGS if spelling in said]
+    repeated = result_or_error(engine, form, status) + caplog.text
+    assert not [spelling for spelling in SPELLINGS if spelling in repeated]
 
 
 @ALL
 def test_no_result_repeats_a_key(engine: str) -> None:
-    said = told(engine, "hit", 200)
-    assert said.startswith("(Hit(")
-    assert not [spelling for spelling in SPELLINGS[:3] if spelling in said]
+    repeated = result_or_error(engine, "hit", 200)
+    assert repeated.startswith("(Hit(")
+    assert not [spelling for spelling in SPELLINGS[:3] if spelling in repeated]
 
 
 def test_neither_settings_nor_calls_nor_engines_show_a_key() -> None:

@@ -1,4 +1,4 @@
-"""Test asking several engines: preference and reserves, timeouts, rests, phrasings and reports."""
+"""Test querying several engines: preference and reserves, timeouts, rests, phrasings and reports."""
 
 from __future__ import annotations
 
@@ -37,17 +37,17 @@ def healthy(name: str, count: int = 3) -> FakeEngine:
     return FakeEngine(hits(name, count), name)
 
 
-def ask(panel: Panel, *requests: SearchRequest, seconds: float | None = None) -> PanelResult:
+def search(panel: Panel, *requests: SearchRequest, seconds: float | None = None) -> PanelResult:
     async def run() -> PanelResult:
         until = None if seconds is None else asyncio.get_running_loop().time() + seconds
-        return await panel.ask(requests or [QUESTION], until)
+        return await panel.search(requests or [QUESTION], until)
 
     return asyncio.run(run())
 
 
 def failure(panel: Panel, *requests: SearchRequest, seconds: float | None = None) -> str:
     with pytest.raises(KeyholeError) as caught:
-        ask(panel, *requests, seconds=seconds)
+        search(panel, *requests, seconds=seconds)
     assert caught.value.code in {Code.ENGINE_UNAVAILABLE, Code.KEY_REFUSED}
     return caught.value.message
 
@@ -82,26 +82,26 @@ class Gated(FakeEngine):
 def test_lists_are_in_order_of_preference_whichever_engine_was_first() -> None:
     done = asyncio.Event()
     panel = Panel([Gated("a", after=done), Gated("b", before=done)])
-    assert [result[0].engine for result in ask(panel).lists] == ["a", "b"]
+    assert [result[0].engine for result in search(panel).lists] == ["a", "b"]
 
 
-def test_only_the_wanted_number_of_engines_is_asked() -> None:
+def test_only_the_configured_number_of_engines_is_queried() -> None:
     engines = [healthy(name) for name in "abcd"]
-    result = ask(Panel(engines, count=2))
+    result = search(Panel(engines, count=2))
     assert [len(engine.requests) for engine in engines] == [1, 1, 0, 0]
     assert faults(result) == {"a": "", "b": ""}
 
 
 def test_one_reserve_replaces_each_engine_that_fails() -> None:
     engines = [FakeEngine(QUOTA, "a"), FakeEngine(DOWN, "b"), healthy("c"), healthy("d")]
-    result = ask(Panel(engines, count=1))
+    result = search(Panel(engines, count=1))
     assert faults(result) == {"a": "quota", "b": "down (HTTP 500)", "c": ""}
     assert [len(engine.requests) for engine in engines] == [1, 1, 1, 0]
 
 
 def test_no_reserve_replaces_an_engine_that_found_nothing() -> None:
     engines = [FakeEngine((), "a"), healthy("b")]
-    assert ask(Panel(engines, count=1)) == PanelResult((), (EngineReport("a"),))
+    assert search(Panel(engines, count=1)) == PanelResult((), (EngineReport("a"),))
     assert engines[1].requests == []
 
 
@@ -131,12 +131,12 @@ def test_without_engines_the_missing_settings_are_reported() -> None:
 )
 def test_the_error_code_is_retryable_only_if_a_retry_may_help(engines: list[FakeEngine], code: Code) -> None:
     with pytest.raises(KeyholeError) as caught:
-        ask(Panel(engines))
+        search(Panel(engines))
     assert caught.value.code is code
 
 
 def test_a_parsing_bug_of_one_engine_does_not_affect_the_others(caplog: pytest.LogCaptureFixture) -> None:
-    result = ask(Panel([FakeEngine(KeyError("secret"), "a"), healthy("b")]))
+    result = search(Panel([FakeEngine(KeyError("secret"), "a"), healthy("b")]))
     assert faults(result) == {"a": "down (its answer could not be read)", "b": ""}
     assert "a: KeyError" in caplog.text
     assert "secret" not in caplog.text
@@ -146,59 +146,59 @@ def test_a_parsing_bug_of_one_engine_does_not_affect_the_others(caplog: pytest.L
 
 
 def test_a_slow_engine_is_dropped_after_the_grace_period() -> None:
-    result = ask(Panel([FakeEngine(HANGS, "a"), healthy("b")], grace=SHORT, patience=SHORT, timeout=LONG))
+    result = search(Panel([FakeEngine(HANGS, "a"), healthy("b")], grace=SHORT, patience=SHORT, timeout=LONG))
     assert faults(result) == {"a": "slow", "b": ""}
     assert len(result.lists) == 1
 
 
 def test_an_engine_that_answers_within_the_grace_counts() -> None:
     done = asyncio.Event()
-    result = ask(Panel([Gated("a", after=done), Gated("b", before=done)], grace=LONG))
+    result = search(Panel([Gated("a", after=done), Gated("b", before=done)], grace=LONG))
     assert faults(result) == {"a": "", "b": ""}
 
 
 def test_the_most_preferred_engine_gets_more_than_the_grace_period() -> None:
     done = asyncio.Event()
     panel = Panel([FakeEngine(DOWN, "a"), Gated("b", after=done), Gated("c", before=done)], grace=0.0, patience=LONG)
-    assert faults(ask(panel)) == {"a": "down (HTTP 500)", "b": "", "c": ""}
+    assert faults(search(panel)) == {"a": "down (HTTP 500)", "b": "", "c": ""}
 
 
 def test_a_less_preferred_engine_gets_only_the_grace_period() -> None:
     panel = Panel([healthy("a"), FakeEngine(HANGS, "b")], grace=SHORT, patience=LONG, timeout=LONG)
-    assert faults(ask(panel)) == {"a": "", "b": "slow"}
+    assert faults(search(panel)) == {"a": "", "b": "slow"}
 
 
 def test_few_hits_are_enough_once_half_of_the_engines_answered() -> None:
-    result = ask(Panel([healthy("a", 1), FakeEngine(DOWN, "b"), FakeEngine(HANGS, "c")], grace=SHORT, timeout=LONG))
+    result = search(Panel([healthy("a", 1), FakeEngine(DOWN, "b"), FakeEngine(HANGS, "c")], grace=SHORT, timeout=LONG))
     assert faults(result) == {"a": "", "b": "down (HTTP 500)", "c": "slow"}
 
 
 def test_empty_answers_are_not_enough_to_drop_an_engine() -> None:
-    result = ask(Panel([FakeEngine((), "a"), FakeEngine((), "b"), FakeEngine(HANGS, "c")], grace=0.0, timeout=SHORT))
+    result = search(Panel([FakeEngine((), "a"), FakeEngine((), "b"), FakeEngine(HANGS, "c")], grace=0.0, timeout=SHORT))
     assert faults(result) == {"a": "", "b": "", "c": "timeout"}
 
 
 def test_a_reserve_replaces_an_engine_that_times_out() -> None:
-    result = ask(Panel([FakeEngine(HANGS, "a"), healthy("b")], count=1, timeout=SHORT))
+    result = search(Panel([FakeEngine(HANGS, "a"), healthy("b")], count=1, timeout=SHORT))
     assert faults(result) == {"a": "timeout", "b": ""}
 
 
 def test_a_short_call_leaves_time_for_the_reserve_and_for_pages() -> None:
     started = time.monotonic()
-    result = ask(Panel([FakeEngine(HANGS, "a"), healthy("b")], count=1), seconds=1.0)
+    result = search(Panel([FakeEngine(HANGS, "a"), healthy("b")], count=1), seconds=1.0)
     assert faults(result) == {"a": "timeout", "b": ""}
     assert time.monotonic() - started < PATIENCE
 
 
-def test_a_call_after_its_deadline_asks_no_engine() -> None:
+def test_a_call_after_its_deadline_queries_no_engine() -> None:
     engine = healthy("a")
-    assert failure(Panel([engine]), seconds=-1.0) == "no time was left to ask an engine"
+    assert failure(Panel([engine]), seconds=-1.0) == "no time was left to query an engine"
     assert engine.requests == []
 
 
 def test_tasks_of_dropped_engines_have_ended_when_the_call_returns() -> None:
     async def run() -> set[asyncio.Task[Any]]:
-        await Panel([FakeEngine(HANGS, "a"), healthy("b")], grace=0.0, patience=0.0).ask([QUESTION])
+        await Panel([FakeEngine(HANGS, "a"), healthy("b")], grace=0.0, patience=0.0).search([QUESTION])
         return asyncio.all_tasks() - {asyncio.current_task()}
 
     assert asyncio.run(run()) == set()
@@ -211,13 +211,13 @@ def test_a_reserve_replaces_an_engine_that_rests_after_a_refusal() -> None:
     clock = Clock(0.0)
     a = FakeEngine(QUOTA, "a")
     panel = Panel([a, healthy("b")], count=1, ticks=clock)
-    ask(panel)
-    assert faults(ask(panel)) == {"a": "resting after quota", "b": ""}
+    search(panel)
+    assert faults(search(panel)) == {"a": "resting after quota", "b": ""}
     assert len(a.requests) == 1
     clock.advance(61.0)
     a.answer = hits("a")
-    assert faults(ask(panel)) == {"a": ""}
-    assert faults(ask(panel)) == {"a": ""}
+    assert faults(search(panel)) == {"a": ""}
+    assert faults(search(panel)) == {"a": ""}
 
 
 def test_an_engine_rests_as_long_as_its_retry_after() -> None:
@@ -234,7 +234,7 @@ def test_an_engine_rests_as_long_as_its_retry_after() -> None:
 def test_an_engine_that_is_always_slow_rests() -> None:
     a = FakeEngine(HANGS, "a")
     panel = Panel([a, healthy("b")], grace=0.0, patience=0.0, timeout=LONG, ticks=Clock(0.0))
-    results = [faults(ask(panel))["a"] for _ in range(4)]
+    results = [faults(search(panel))["a"] for _ in range(4)]
     assert results == ["slow", "slow", "slow", "resting after slow answers"]
     assert len(a.requests) == 3
 
@@ -243,11 +243,11 @@ def test_only_one_of_several_concurrent_calls_tries_an_engine_after_its_rest() -
     clock = Clock(0.0)
     a = FakeEngine(QUOTA, "a")
     panel = Panel([a, healthy("b")], count=1, ticks=clock)
-    ask(panel)
+    search(panel)
     clock.advance(61.0)
 
     async def run() -> list[PanelResult]:
-        return await asyncio.gather(*(panel.ask([QUESTION]) for _ in range(3)))
+        return await asyncio.gather(*(panel.search([QUESTION]) for _ in range(3)))
 
     results = [faults(result)["a"] for result in asyncio.run(run())]
     assert results == ["quota", "resting after quota", "resting after quota"]
@@ -262,7 +262,7 @@ def test_after_a_cancelled_trial_the_next_call_tries_the_engine() -> None:
     a.answer = HANGS
 
     async def run() -> None:
-        task = asyncio.create_task(panel.ask([QUESTION]))
+        task = asyncio.create_task(panel.search([QUESTION]))
         for _ in range(10):  # turns of the loop until it hangs in the engine
             await asyncio.sleep(0)
         assert len(a.requests) == 2
@@ -272,7 +272,7 @@ def test_after_a_cancelled_trial_the_next_call_tries_the_engine() -> None:
 
     asyncio.run(run())
     a.answer = hits("a")
-    assert faults(ask(panel)) == {"a": ""}
+    assert faults(search(panel)) == {"a": ""}
 
 
 # Phrasings.
@@ -295,18 +295,18 @@ def phrasings(*queries: str) -> list[SearchRequest]:
 
 
 def test_every_engine_returns_a_list_for_every_phrasing() -> None:
-    result = ask(Panel([Picky(name="a"), Picky(name="b")]), *phrasings("x", "y"))
+    result = search(Panel([Picky(name="a"), Picky(name="b")]), *phrasings("x", "y"))
     assert [hit_list[0].title for hit_list in result.lists] == ["x", "y", "x", "y"]
 
 
 def test_an_engine_that_fails_at_some_phrasings_reports_them_in_a_note() -> None:
-    result = ask(Panel([Picky(name="a")]), *phrasings("x", "bad", "worse"))
+    result = search(Panel([Picky(name="a")]), *phrasings("x", "bad", "worse"))
     assert result.reports == (EngineReport("a", note="quota for 2 of 3 phrasings; without google"),)
     assert len(result.lists) == 1
 
 
 def test_a_phrasing_that_hangs_is_dropped_and_the_others_count() -> None:
-    result = ask(Panel([Picky(name="a")], grace=SHORT, patience=SHORT, timeout=LONG), *phrasings("hang", "x"))
+    result = search(Panel([Picky(name="a")], grace=SHORT, patience=SHORT, timeout=LONG), *phrasings("hang", "x"))
     assert result.reports == (EngineReport("a", note="slow for 1 of 2 phrasings; without google"),)
 
 
@@ -320,7 +320,7 @@ def test_concurrent_requests_are_limited_per_engine_and_per_call() -> None:
             return await super().search(request)
 
     engines = [Counting(name) for name in "abcdef"]
-    result = ask(Panel(engines, count=6), *phrasings(*"123456"))
+    result = search(Panel(engines, count=6), *phrasings(*"123456"))
     assert len(result.lists) == 36
     assert max(engine.most for engine in engines) == MAX_ENGINE_REQUESTS
     assert max(running) <= MAX_REQUESTS
@@ -329,16 +329,16 @@ def test_concurrent_requests_are_limited_per_engine_and_per_call() -> None:
 # Filters.
 
 
-def test_engines_without_news_are_not_asked_for_news() -> None:
+def test_engines_without_news_are_not_queried_for_news() -> None:
     a = FakeEngine(hits("a"), "a", NO_NEWS)
-    result = ask(Panel([a, healthy("b")]), SearchRequest("q", 3, kind="news"))
+    result = search(Panel([a, healthy("b")]), SearchRequest("q", 3, kind="news"))
     assert result.reports == (EngineReport("b"),)
     assert a.requests == []
 
 
 def test_if_no_engine_has_news_web_pages_are_returned_and_reported() -> None:
     a = FakeEngine(hits("a"), "a", NO_NEWS)
-    result = ask(Panel([a]), SearchRequest("q", 3, kind="news"))
+    result = search(Panel([a]), SearchRequest("q", 3, kind="news"))
     assert result.reports == (EngineReport("a", unapplied=("news",)),)
     assert [request.kind for request in a.requests] == ["web"]
 
@@ -346,7 +346,7 @@ def test_if_no_engine_has_news_web_pages_are_returned_and_reported() -> None:
 def test_filtered_hits_are_not_returned_and_do_not_count_as_enough() -> None:
     a = FakeEngine([Hit("https://x.example/", "x", "", "a", "2001-01-01")] * 9, "a", frozenset())
     panel = Panel([a, FakeEngine(HANGS, "b")], grace=0.0, timeout=SHORT, clock=Clock())
-    result = ask(panel, SearchRequest("q", 3, freshness="week"))
+    result = search(panel, SearchRequest("q", 3, freshness="week"))
     assert result.lists == ()
     assert faults(result) == {"a": "", "b": "timeout"}
 
@@ -368,7 +368,7 @@ def test_any_mix_of_engines_ends_in_time_with_hits_or_every_fault(
     panel = Panel(engines, count=count, timeout=SHORT, grace=0.01, patience=0.02)
     started = time.monotonic()
     try:
-        result = ask(panel, *phrasings(*"abc"[:phrasing_count]), seconds=0.1)
+        result = search(panel, *phrasings(*"abc"[:phrasing_count]), seconds=0.1)
     except KeyholeError as error:
         assert error.code is Code.ENGINE_UNAVAILABLE
         assert all(f"engine{n}" in error.message for n, engine in enumerate(engines) if engine.requests)

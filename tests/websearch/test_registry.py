@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from keyhole.config.config import Config, parse_config
-from keyhole.config.schema import ENGINES, KEYED_ENGINES
+from keyhole.config.config import ENGINES, KEYED_ENGINES, Config
+from keyhole.config.parse import parse_config
 from keyhole.errors import Code, KeyholeError
 from keyhole.websearch.base import Engine
 from keyhole.websearch.registry import (
     api_endpoints,
     build_engines,
-    missing_setting,
+    describe_missing_setting,
     parallel_count,
     select_engines,
 )
@@ -53,13 +53,13 @@ def test_engines_that_need_a_date_apply_freshness_only_with_a_clock() -> None:
 
 @pytest.mark.parametrize("engine", [*KEYED_ENGINES, "wikipedia"])
 def test_the_documentation_lists_the_filters_of_an_engine(engine: str) -> None:
-    table = DOCS.read_text(encoding="utf-8").partition("## What each applies itself")[2]
+    table = DOCS.read_text(encoding="utf-8").partition("## Filters")[2]
     (row,) = (line for line in table.splitlines() if line.startswith(f"| `{engine}`"))
     cells = [cell.strip() for cell in row.strip("| ").split("|")][1:7]
-    no = ("no", "one site")
-    said = {name for name, cell in zip(FILTERS, cells, strict=True) if not cell.startswith(no)}
+    not_applied = ("no", "one site")
+    documented = {name for name, cell in zip(FILTERS, cells, strict=True) if not cell.startswith(not_applied)}
     environment = {name: value for name, value in EVERY.items() if name.endswith("_KEY")}
-    assert said == build_engines(parse_config(environment), FakeFetcher(), Clock())[engine].supported_filters
+    assert documented == build_engines(parse_config(environment), FakeFetcher(), Clock())[engine].supported_filters
 
 
 def test_configured_endpoints_may_be_private() -> None:
@@ -105,11 +105,11 @@ def test_an_engine_that_is_not_set_up_is_left_out() -> None:
 
 def test_the_missing_setting_of_an_engine_is_named() -> None:
     assert names(["searxng", "brave"], ["keyless", "wikipedia"]) == []
-    assert missing_setting("searxng") == "searxng needs KEYHOLE_SEARXNG_URL"
-    assert missing_setting("brave") == "brave needs KEYHOLE_BRAVE_KEY"
+    assert describe_missing_setting("searxng") == "searxng needs KEYHOLE_SEARXNG_URL"
+    assert describe_missing_setting("brave") == "brave needs KEYHOLE_BRAVE_KEY"
 
 
-def test_default_engines_are_asked_one_at_a_time() -> None:
+def test_default_engines_are_queried_one_at_a_time() -> None:
     keyless, wikipedia = FakeEngine(name="keyless"), FakeEngine(name="wikipedia")
     assert parallel_count((), [keyless, wikipedia], 3) == 1
     assert parallel_count(("keyless", "wikipedia"), [keyless, wikipedia], 3) == 3
@@ -120,5 +120,5 @@ def test_an_unknown_engine_is_refused_with_a_suggestion() -> None:
     with pytest.raises(KeyholeError) as caught:
         names(["searxng", "intranett"], ["keyless"], custom=["intranet"])
     assert caught.value.code is Code.INVALID_ARGUMENT
-    assert "'intranett' is none of searxng" in caught.value.message
+    assert "'intranett' is not one of searxng" in caught.value.message
     assert caught.value.message.endswith("did you mean intranet?")

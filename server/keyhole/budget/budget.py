@@ -7,40 +7,39 @@ from functools import partial
 from typing import Final
 
 from keyhole.budget.clients import ClientLimits
-from keyhole.config.config import Config
-from keyhole.config.schema import MAX_BUDGET, MIN_BUDGET, MIN_TOKENS
+from keyhole.config.config import MAX_BUDGET, MIN_BUDGET, MIN_TOKENS, Config
 from keyhole.text.measure import Measure, fits, serialized_size
 
 KNOWN_CLIENT_BYTES: Final = 16_000
 """Default bytes of a result for a client known to accept more than 9,000: about 4,000 tokens of English, 2 % of a
-context of 200,000. Far below the limits of most clients: a high limit does not mean that the user wants long results."""
+context of 200,000. Most clients' limits are far higher, but a high limit does not mean that users want long results."""
 HEADROOM_SHARE: Final = 20
-"""A twentieth (5 %) of a client's limit stays free for what the client counts and the server cannot see."""
+"""A twentieth (5 %) of a client's limit is left free: clients also count text that the server cannot see."""
 CONTEXT_SHARE: Final = 8
 """One result takes at most an eighth of a model's context. Four results then fill half of it; the other half is for the
 conversation, the tools and the answer."""
 BYTES_PER_TOKEN: Final = 4
 """Bytes of English text in a token. The lines that Keyhole adds are English."""
 BRIEF_BELOW: Final = 1_200
-"""Bytes. In a smaller budget the title, address, facts and advice would take more room than the text."""
+"""Bytes. In a smaller budget the title, address, facts and advice would take more space than the text."""
 TIMEOUT_MARGIN: Final = 5.0
 """Seconds before the client's timeout at which a call ends by itself, so that the client still gets an answer."""
 
 WINDOW_OVERHEAD: Final = 1_500
-"""Bytes kept free in a reading window for the longest header, both continuation calls and the facts."""
+"""Bytes that a reading window leaves free for the longest header, both continuation lines and the facts."""
 WINDOW_OVERHEAD_TOKENS: Final = 400
 """The same overhead in tokens: addresses and ids take many tokens."""
 
 SESSION_SHARE: Final = 4
-"""A result takes at most a quarter of the tokens left in the session, so that results shrink step by step and no single
+"""A result takes at most a quarter of the tokens left in the session. Results then shrink step by step, and no single
 call uses up the session."""
 MIN_SESSION_TOKENS: Final = 400
-"""Tokens of a result however few are left in the session: the header and a passage of about a hundred words."""
+"""Tokens that a result may always have, however few are left: enough for the header and about a hundred words."""
 
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """The limits that a result keeps, all of them at once."""
+    """The limits of one result. All of them apply."""
 
     size: int
     """Bytes of the whole result as JSON."""
@@ -53,8 +52,10 @@ class Budget:
 
     @property
     def measure(self) -> Measure:
-        """Return the function that measures text against `size`: its bytes, or its share of the tokens or characters
-        scaled to `size` where that is more."""
+        """Return a function that measures text on the scale of `size`.
+
+        The measure of a text is its bytes, or its share of `tokens` or `chars` multiplied by `size` if that is more.
+        """
         if self.tokens is None and self.chars is None:
             return serialized_size
         weight = 0
@@ -64,27 +65,27 @@ class Budget:
             weight = capacity(self.tokens)
         return partial(_scaled_size, self.size, weight, self.chars)
 
-    def holds(self, text: str) -> bool:
-        """Return True if `text` fits."""
+    def allows(self, text: str) -> bool:
+        """Return True if `text` is within all limits."""
         return fits(text, self.size, self.measure)
 
-    def smaller(self, size: int) -> Budget:
+    def reduced_by(self, size: int) -> Budget:
         """Return the budget with `size` bytes less."""
         return replace(self, size=self.size - size) if size else self
 
     @property
     def english_bytes(self) -> int:
-        """Return the bytes of English text that fit. The length of the header depends on it."""
+        """Return about how many bytes of English text fit. The length of the header depends on this number."""
         return min(self.size, self.chars or self.size, (self.tokens or self.size) * BYTES_PER_TOKEN)
 
     @property
     def is_brief(self) -> bool:
-        """Return True if there is only room for the text and the call that continues it."""
+        """Return True if a result has space only for its text and the call that reads on."""
         return self.english_bytes < BRIEF_BELOW
 
     @property
     def window_size(self) -> int:
-        """Return the part of `size` for the text of a reading window; at least a fifth of it."""
+        """Return how much of `size` the text of a reading window may take: at least a fifth."""
         size = self.size
         tokens, chars = self.tokens or size, self.chars or size
         overhead = max(WINDOW_OVERHEAD, WINDOW_OVERHEAD_TOKENS * size // tokens, WINDOW_OVERHEAD * size // chars)
@@ -94,13 +95,13 @@ class Budget:
 def client_budget(
     config: Config, limits: ClientLimits, max_chars: int | None = None, max_tokens: int | None = None
 ) -> Budget:
-    """Return the budget of a call that asks for `max_chars` bytes and `max_tokens` tokens; None asks for the default."""
+    """Return the budget of a call that requests `max_chars` bytes and `max_tokens` tokens; None means the default."""
     most = min(MAX_BUDGET, _with_headroom(limits.max_bytes) or MAX_BUDGET)
     size = min(most, max(MIN_BUDGET, max_chars or _default_bytes(config, limits)))
     chars = _with_headroom(limits.max_chars)
     shares = [max(MIN_TOKENS, config.context_tokens // CONTEXT_SHARE)] if config.context_tokens else []
     token_limits = [*([limit] if (limit := _with_headroom(limits.max_tokens)) else []), *shares]
-    # No tokenizer makes more tokens than bytes, so a limit of at least `size` tokens is never computed.
+    # No tokenizer makes more tokens than bytes, so a limit of `size` tokens or more has no effect.
     effective = [limit for limit in token_limits if limit < size]
     tokens = min([*([max_tokens] if max_tokens else []), *effective], default=None)
     lowered = [f"{most:,} bytes"] if (max_chars or 0) > most else []
@@ -112,12 +113,12 @@ def client_budget(
 
 
 def session_budget(budget: Budget, session_tokens: int | None, spent: int) -> Budget:
-    """Return `budget` lowered for a session of `session_tokens`, of which `spent` are used; None for no session limit."""
+    """Return `budget` lowered for a session of `session_tokens`, of which `spent` are used. None: no session limit."""
     if session_tokens is None:
         return budget
     left = max(0, session_tokens - spent)
     most = max(MIN_SESSION_TOKENS, left // SESSION_SHARE)
-    # The bytes are limited too: the facts of a result are not counted in tokens.
+    # The bytes are limited too, because the facts of a result are not counted in tokens.
     size = max(MIN_BUDGET, most * BYTES_PER_TOKEN)
     # Text that is not English may take as many tokens as bytes.
     tokens = min(most, budget.tokens or most) if most < budget.size else budget.tokens
@@ -129,12 +130,12 @@ def session_budget(budget: Budget, session_tokens: int | None, spent: int) -> Bu
 
 
 def call_timeout(seconds: float, limits: ClientLimits) -> float:
-    """Return the seconds that a call may take: `seconds`, or fewer if the client stops waiting before."""
+    """Return the seconds that a call may take: `seconds`, or fewer if the client stops waiting earlier."""
     return min(seconds, limits.timeout - TIMEOUT_MARGIN) if limits.timeout else seconds
 
 
 def _default_bytes(config: Config, limits: ClientLimits) -> int:
-    """Return the bytes of a result for which no size was requested."""
+    """Return the bytes of a result if the call requests no size."""
     is_known = limits.max_bytes or limits.max_chars
     if "max_chars" in config.origins or not is_known:
         return config.max_chars
@@ -147,12 +148,12 @@ def _with_headroom(limit: int | None) -> int | None:
 
 
 def _scaled_size(size: int, weight: int, chars: int | None, text: str) -> int:
-    """Return what `text` takes of `size`, if `weight` and `chars` correspond to the whole of it. Rounds up."""
-    taken = serialized_size(text)
+    """Return the measure of `text`; `size` bytes, `weight` and `chars` each measure `size`. Rounds up."""
+    measured = serialized_size(text)
     if chars:
-        taken = max(taken, -(-len(text) * size // chars))
+        measured = max(measured, -(-len(text) * size // chars))
     if weight:
         from keyhole.budget.tokens import weigh
 
-        taken = max(taken, -(-weigh(text) * size // weight))
-    return taken
+        measured = max(measured, -(-weigh(text) * size // weight))
+    return measured

@@ -1,6 +1,7 @@
 """The limits that known clients put on a result: a table, each row with its source and date.
 
-A row rests on what a real client does or on its code. A client without such evidence has no row and counts as unknown.
+The evidence is a run of the real client, its code or its documentation. A client without evidence has no row and counts
+as unknown.
 Names are compared in lower case, and by their beginning where a client appends the name of the server.
 """
 
@@ -10,16 +11,16 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from keyhole.config.schema import MAX_BUDGET
+from keyhole.config.config import MAX_BUDGET
 
 DECLARED_CHARS: Final = MAX_BUDGET
-"""Characters that the tools declare as `anthropic/maxResultSizeChars`: the most that a call can ask for, so that Claude
-Code never puts a requested result into a file. Claude Code accepts up to 500,000; results are far shorter by default."""
+"""Characters that the tools declare as `anthropic/maxResultSizeChars`: the most that a call can request. Claude Code
+then never puts a requested result into a file. It accepts up to 500,000; results are far shorter by default."""
 
 _PROXY_SUFFIX: Final = re.compile(r" \(via [^)]*\)$")
 """mcp-remote appends this to the name of the client that it relays."""
-MAX_NAME: Final = 200
-"""Characters of a name that are compared: several times the longest known name. Each request may send another name."""
+MAX_CLIENT_NAME: Final = 200
+"""Characters of a client's name that are compared: several times the longest known name. A client may send any name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,14 +35,14 @@ class ClientLimits:
     max_tokens: int | None = None
     """Tokens of the text, as the client counts them."""
     default_bytes: int | None = None
-    """Bytes of a result for which no size was requested, where the limit depends on facts that the client does not
-    send, such as its model."""
+    """Bytes of a result if the call requests no size. It is set where the client's limit depends on something that the
+    client does not send, such as its model."""
     timeout: float | None = None
     """Seconds that the client waits for a call."""
     source: str = ""
     """Where the figures are from, with the date."""
     is_prefix: bool = False
-    """True if more may follow the name."""
+    """True if a client's name only has to begin with `name`."""
     since: tuple[int, ...] = ()
     """The first version for which the row holds."""
 
@@ -120,12 +121,12 @@ CLIENT_LIMITS: Final = (
         "default of the TypeScript SDK that it is built on",
     ),
 )
-"""A newer version of a client stands before an older one."""
+"""The rows, newer versions of a client before older ones: the first row that matches is used."""
 
 
 def limits_of(client: str, version: str = "") -> ClientLimits:
     """Return the row of the client with this name and version, or `UNKNOWN_CLIENT`."""
-    name = _PROXY_SUFFIX.sub("", client[:MAX_NAME].strip().lower())
+    name = _PROXY_SUFFIX.sub("", client[:MAX_CLIENT_NAME].strip().lower())
     numbers = tuple(int(number) for number in re.findall(r"\d{1,9}", version[:40])[:3])
     for row in CLIENT_LIMITS:
         if (name == row.name or (row.is_prefix and name.startswith(row.name))) and numbers >= row.since:

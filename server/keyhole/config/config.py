@@ -1,159 +1,342 @@
-"""The settings of one server with their defaults. Parse them from environment variables and a settings file."""
+"""The settings of one server: a table of all of them with default, unit, description and parser."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 from keyhole._version import __version__
-from keyhole.config.schema import FILE_VARIABLE, PREFIX, SETTINGS
-from keyhole.errors import Code, KeyholeError
-from keyhole.text.suggest import suggest_name
+from keyhole.config import parsers
+from keyhole.config.parsers import WEB_PORTS, between, one_of
 
-WEB_PORTS = frozenset(
-    {80, 443, 8008, 8080}  # http, https and http-alt in IANA's registry of ports
-    | {8000, 8081, 8443, 8888, 81, 3000, 4443, 5000, 9443}  # other common ports of servers and frameworks
-    | {2052, 2053, 2082, 2083, 2086, 2087, 2095, 2096, 8880}  # the other ports on which Cloudflare serves sites
-)
-"""Ports that may be connected to by default. They are listed, because a list of forbidden ports is never complete: the
-bad ports of WHATWG's Fetch standard lack Redis, Docker and etcd. No bad port is in this list."""
+PREFIX = "KEYHOLE_"
+FILE_VARIABLE = "KEYHOLE_CONFIG"
+"""The variable with the path of the settings file. It is no setting, because the file cannot contain its own path."""
+
+MIN_BUDGET = 500
+"""Bytes. In a smaller budget, the header, continuation and markers leave no space for text."""
+MAX_BUDGET = 200_000
+"""Bytes. No known client accepts more: their largest limit is 150,000 characters."""
+MIN_TOKENS = 200
+"""Tokens. In a smaller budget, the header, continuation and markers leave no space for text."""
+
+KEYED_ENGINES = ("brave", "exa", "tavily", "serper", "mojeek")
+ENGINES = ("searxng", *KEYED_ENGINES, "keyless", "wikipedia")
+"""The built-in web search engines in order of preference: self-hosted, paid, free."""
+
 
 HOME_PAGE = "https://pypi.org/project/keyhole-reader/"
 """The page that tells the owners of fetched sites what Keyhole is."""
 
 
 @dataclass(frozen=True, slots=True)
+class Setting:
+    """One row of the table. Its variable is `KEYHOLE_` followed by the field's name in upper case."""
+
+    field: str
+    unit: str
+    description: str
+    parse: Callable[[str], Any]
+    secret: bool
+    """True if the value must not be shown."""
+
+    @property
+    def variable(self) -> str:
+        """The name of the environment variable."""
+        return PREFIX + self.field.upper()
+
+
+def setting(default: Any, unit: str, description: str, parse: Callable[[str], Any], *, secret: bool = False) -> Any:
+    """Return a field of `Config` that is a row of the table."""
+    row = {"unit": unit, "description": description, "parse": parse, "secret": secret}
+    return field(default=default, repr=not secret, metadata=row)
+
+
+@dataclass(frozen=True, slots=True)
 class Config:
     """The settings of one server. Create it with `parse_config`, or directly in tests."""
 
-    home: Path | None = None
-    max_chars: int = 9_000
-    context_tokens: int | None = None
-    session_tokens: int | None = None
-    repeats: str = "once"
-    timeout: float = 30.0
-    search_timeout: float = 40.0
-    max_bytes: int = 10_000_000
-    max_decoded_bytes: int = 20_000_000
-    max_redirects: int = 10
-    extract_timeout: float = 15.0
-    extract_memory: int = 500_000_000
-    freshness: float = 900.0
-    allow_private: frozenset[str] = frozenset()
-    ports: frozenset[int] = WEB_PORTS
-    proxy: str = ""
-    allow_domains: frozenset[str] = frozenset()
-    deny_domains: frozenset[str] = frozenset()
-    robots: str = "on"
-    url_policy: str = "any"
-    known_urls: frozenset[str] = frozenset()
-    user_agent: str = ""
-    fetches: int = 10
-    engines: tuple[str, ...] = ()
-    engines_file: Path | None = None
-    engine_count: int = 3
-    engine_timeout: float = 10.0
-    searxng_url: tuple[str, ...] = ()
-    mediawiki_url: str = ""
-    brave_key: str = field(default="", repr=False)
-    exa_key: str = field(default="", repr=False)
-    tavily_key: str = field(default="", repr=False)
-    serper_key: str = field(default="", repr=False)
-    mojeek_key: str = field(default="", repr=False)
-    rerank_url: str = ""
-    rerank_model: str = ""
-    rerank_key: str = field(default="", repr=False)
-    rerank_max_docs: int = 20
-    rerank_max_chars_per_doc: int = 500
-    rerank_threshold: float | None = None
-    rerank_timeout: float = 10.0
-    embed_url: str = ""
-    embed_model: str = ""
-    embed_key: str = field(default="", repr=False)
-    embed_max_docs: int = 100
-    embed_batch: int = 300
-    embed_query_prefix: str = ""
-    embed_text_prefix: str = ""
-    embed_timeout: float = 10.0
-    ttl_days: float = 30.0
-    store_max_bytes: int = 2 * 1024**3
-    store: str = field(default="", repr=False)
-    store_connections: int = 8
-    allowed_hosts: tuple[str, ...] = ()
-    allowed_origins: tuple[str, ...] = ()
-    tokens_file: Path | None = None
-    public_url: str = ""
-    oauth_issuer: str = ""
-    oauth_audience: str = ""
-    oauth_jwks_url: str = ""
-    oauth_scopes: tuple[str, ...] = ()
-    oauth_tenant: str = "sub"
-    stateless: bool = False
-    calls_per_minute: int = 120
-    calls_at_once: int = 8
-    max_calls: int = 64
-    max_request_bytes: int = 1_000_000
-    drain_seconds: float = 30.0
-    metrics_token: str = field(default="", repr=False)
-    log_format: str = "text"
-    log_level: str = "WARNING"
+    home: Path | None = setting(
+        None, "path", "folder of the stored artifacts; default: the platform's user data folder", Path
+    )
+    max_chars: int = setting(
+        9_000,
+        "bytes of the result",
+        "default size limit of a result; some clients cut results at 10,000 bytes",
+        between(MIN_BUDGET, MAX_BUDGET, int),
+    )
+    context_tokens: int | None = setting(
+        None,
+        "tokens",
+        "context size of the model, of which a result may take a share; default: the known limit of the client",
+        between(2_000, 100_000_000, int),
+    )
+    session_tokens: int | None = setting(
+        None,
+        "tokens",
+        "total of all results of a session, beyond which results become shorter and say so; default: no limit",
+        between(1_000, 1_000_000_000, int),
+    )
+    repeats: str = setting(
+        "once",
+        "once or always",
+        "`once`: show a passage again in the same session only with repeat=true; `always`: show it every time",
+        one_of("once", "always"),
+    )
+    timeout: float = setting(
+        30.0,
+        "seconds",
+        "deadline of a web_fetch or read_artifact call; common clients wait 60 s",
+        between(0.1, 600, float),
+    )
+    search_timeout: float = setting(
+        40.0, "seconds", "deadline of a search call; common clients wait 60 s", between(0.1, 600, float)
+    )
+    max_bytes: int = setting(
+        10_000_000,
+        "bytes",
+        "size limit of a response on the network; the rest is not read",
+        between(1_000, 1_000_000_000, int),
+    )
+    max_decoded_bytes: int = setting(
+        20_000_000, "bytes", "size limit of a response after decompression", between(1_000, 2_000_000_000, int)
+    )
+    max_redirects: int = setting(
+        10, "hops", "redirects followed per request; each target is checked like the first URL", between(0, 20, int)
+    )
+    extract_timeout: float = setting(
+        15.0,
+        "seconds",
+        "time limit for extracting a page; after it the unprocessed text is returned",
+        between(0.1, 600, float),
+    )
+    extract_memory: int = setting(
+        500_000_000, "bytes", "memory limit for extracting a page", between(50_000_000, 2**40, int)
+    )
+    freshness: float = setting(
+        900.0,
+        "seconds",
+        "age up to which a stored page is returned without fetching it again; refresh=true overrides it",
+        between(0, 86_400 * 365, float),
+    )
+    allow_private: frozenset[str] = setting(
+        frozenset(), "host:port,…", "private endpoints that may be fetched; default: none", parsers.endpoints
+    )
+    ports: frozenset[int] = setting(
+        WEB_PORTS, "ports", "ports that may be connected to, with ranges such as 8000-8999", parsers.ports
+    )
+    proxy: str = setting(
+        "",
+        "http://host:port",
+        "proxy that connects to public addresses with CONNECT; HTTP_PROXY and similar variables are ignored",
+        parsers.proxy,
+    )
+    allow_domains: frozenset[str] = setting(
+        frozenset(),
+        "domains",
+        "only these hosts are fetched: `example.com` is one host, `*.example.com` its subdomains; default: all hosts",
+        parsers.domains,
+    )
+    deny_domains: frozenset[str] = setting(
+        frozenset(),
+        "domains",
+        "hosts that are never fetched; takes precedence over KEYHOLE_ALLOW_DOMAINS",
+        parsers.domains,
+    )
+    robots: str = setting(
+        "on",
+        "on or off",
+        "whether robots.txt is obeyed; it does not apply to endpoints of KEYHOLE_ALLOW_PRIVATE",
+        one_of("on", "off"),
+    )
+    url_policy: str = setting(
+        "any",
+        "any or known",
+        "`known`: fetch only URLs from search results, fetched pages and KEYHOLE_KNOWN_URLS; `any`: fetch every URL",
+        one_of("any", "known"),
+    )
+    known_urls: frozenset[str] = setting(
+        frozenset(),
+        "URLs",
+        "URLs that the policy `known` always allows; `https://example.com/docs/*` allows all URLs with this prefix",
+        parsers.known_urls,
+    )
+    user_agent: str = setting(
+        "", "text", "User-Agent header; default: Keyhole, its version and its home page", parsers.header_text
+    )
+    fetches: int = setting(10, "pages", "pages that a search fetches at once", between(1, 50, int))
+    engines: tuple[str, ...] = setting(
+        (),
+        "names",
+        "web search engines in order of preference, from KEYHOLE_ENGINES_FILE and "
+        f"{', '.join(ENGINES)}; default: the configured ones, or keyless and wikipedia if none is configured",
+        parsers.names,
+    )
+    engines_file: Path | None = setting(
+        None, "path", "TOML file with custom search engines; see docs/search-engines/engines-file.md", Path
+    )
+    engine_count: int = setting(
+        3, "engines", "engines queried at once; the others replace those that fail", between(1, 20, int)
+    )
+    engine_timeout: float = setting(
+        10.0, "seconds", "time limit for one engine, at most half of the search's deadline", between(0.1, 60, float)
+    )
+    searxng_url: tuple[str, ...] = setting(
+        (),
+        "URLs",
+        "base URLs of SearXNG instances with the JSON format enabled; the next one is used if one fails",
+        parsers.http_urls,
+    )
+    mediawiki_url: str = setting(
+        "", "URL", "api.php of the wiki that the engine `wikipedia` searches; default: Wikipedia", parsers.http_url
+    )
+    brave_key: str = setting(
+        "", "key", "API key of the engine brave, which is not used without one", parsers.key, secret=True
+    )
+    exa_key: str = setting(
+        "", "key", "API key of the engine exa, which is not used without one", parsers.key, secret=True
+    )
+    tavily_key: str = setting(
+        "", "key", "API key of the engine tavily, which is not used without one", parsers.key, secret=True
+    )
+    serper_key: str = setting(
+        "", "key", "API key of the engine serper, which is not used without one", parsers.key, secret=True
+    )
+    mojeek_key: str = setting(
+        "", "key", "API key of the engine mojeek, which is not used without one", parsers.key, secret=True
+    )
+    rerank_url: str = setting(
+        "", "URL", "URL of a /rerank API that reorders the best passages; default: none", parsers.api_url
+    )
+    rerank_model: str = setting("", "name", "model of the reranker; servers with a single model may not need it", str)
+    rerank_key: str = setting("", "text", "bearer token for the reranker", parsers.header_text, secret=True)
+    rerank_max_docs: int = setting(
+        20, "passages", "passages sent to the reranker, best lexical score first", between(1, 1_000, int)
+    )
+    rerank_max_chars_per_doc: int = setting(
+        500,
+        "characters",
+        "characters of each passage sent to the reranker; results contain the whole passage",
+        between(50, 100_000, int),
+    )
+    rerank_threshold: float | None = setting(
+        None,
+        "score",
+        "passages with a lower score of the reranker are placed last; default: none, since scales differ",
+        between(-1e9, 1e9, float),
+    )
+    rerank_timeout: float = setting(
+        10.0, "seconds", "time limit for the reranker, within the deadline of the call", between(0.1, 60, float)
+    )
+    embed_url: str = setting(
+        "",
+        "URL",
+        "URL of a /v1/embeddings API whose ranking is combined with the lexical one; default: none",
+        parsers.api_url,
+    )
+    embed_model: str = setting("", "name", "embedding model; servers with a single model may not need it", str)
+    embed_key: str = setting("", "text", "bearer token for the embeddings API", parsers.header_text, secret=True)
+    embed_max_docs: int = setting(
+        100, "passages", "passages embedded, best lexical score first", between(1, 100_000, int)
+    )
+    embed_batch: int = setting(300, "texts", "texts per request; some servers accept fewer", between(1, 10_000, int))
+    embed_query_prefix: str = setting(
+        "", "text", "prefix that the model requires before a query, such as `query:`", str
+    )
+    embed_text_prefix: str = setting(
+        "", "text", "prefix that the model requires before a passage, such as `passage:`", str
+    )
+    embed_timeout: float = setting(
+        10.0, "seconds", "time limit for all embeddings, within the deadline of the call", between(0.1, 60, float)
+    )
+    ttl_days: float = setting(
+        30.0, "days", "time that an artifact is kept after it was last read", between(0.001, 36_500, float)
+    )
+    store_max_bytes: int = setting(
+        2 * 1024**3,
+        "bytes",
+        "size limit of the store; beyond it the least recently read artifacts are deleted",
+        between(1_000_000, 2**50, int),
+    )
+    store: str = setting(
+        "",
+        "address",
+        "store to use instead of a file in the home folder: `memory`, or `postgresql://…` shared by several servers",
+        parsers.store_address,
+        secret=True,
+    )
+    store_connections: int = setting(
+        8,
+        "connections",
+        "maximum of connections of one server to PostgreSQL for artifacts; shared limits use four more",
+        between(1, 1_000, int),
+    )
+    allowed_hosts: tuple[str, ...] = setting(
+        (),
+        "host:port,…",
+        "accepted Host headers of HTTP requests; default: loopback only; required for any other listening address",
+        parsers.names,
+    )
+    allowed_origins: tuple[str, ...] = setting(
+        (), "origins", "accepted Origin headers of HTTP requests from browsers; default: loopback only", parsers.names
+    )
+    tokens_file: Path | None = setting(
+        None, "path", "file of hashed bearer tokens, each with its tenant; see `keyhole tokens`", Path
+    )
+    public_url: str = setting(
+        "", "URL", "URL at which clients reach the server's /mcp, for OAuth metadata", parsers.http_url
+    )
+    oauth_issuer: str = setting(
+        "", "URL", "OAuth 2.1 authorization server whose access tokens are accepted", parsers.http_url
+    )
+    oauth_audience: str = setting("", "text", "audience that access tokens must have; default: KEYHOLE_PUBLIC_URL", str)
+    oauth_jwks_url: str = setting(
+        "", "URL", "URL of the authorization server's keys; default: from its metadata", parsers.http_url
+    )
+    oauth_scopes: tuple[str, ...] = setting((), "names", "scopes that an access token must have", parsers.scopes)
+    oauth_tenant: str = setting("sub", "claim", "claim of the access token that contains the tenant", str)
+    stateless: bool = setting(
+        False,
+        "on or off",
+        "`on`: keep no HTTP sessions, so that any of several servers can answer any request",
+        parsers.switch,
+    )
+    calls_per_minute: int = setting(
+        120, "calls", "tool calls per minute and tenant; more are refused", between(1, 1_000_000, int)
+    )
+    calls_at_once: int = setting(
+        8, "calls", "concurrent tool calls per tenant; more are refused", between(1, 10_000, int)
+    )
+    max_calls: int = setting(
+        64, "calls", "concurrent tool calls of the whole server; more are refused", between(1, 10_000, int)
+    )
+    max_request_bytes: int = setting(
+        1_000_000, "bytes", "size limit of an HTTP request's body", between(10_000, 100_000_000, int)
+    )
+    drain_seconds: float = setting(
+        30.0, "seconds", "time that running calls have to finish when the server stops", between(0, 600, float)
+    )
+    metrics_token: str = setting(
+        "",
+        "text",
+        "bearer token required for /metrics; without it /metrics is only available on loopback",
+        parsers.key,
+        secret=True,
+    )
+    log_format: str = setting("text", "text or json", "format of the log on stderr", one_of("text", "json"))
+    log_level: str = setting(
+        "WARNING", "name", "lowest level logged to stderr", one_of("DEBUG", "INFO", "WARNING", "ERROR")
+    )
     origins: Mapping[str, str] = field(default_factory=dict, repr=False, compare=False)
     """Where each field was set, such as `KEYHOLE_HOME`. Fields that are missing here have their default."""
+
+
+SETTINGS = tuple(Setting(each.name, **each.metadata) for each in fields(Config) if each.metadata)
+"""The rows of the table, in the order of the fields."""
 
 
 def build_user_agent(config: Config) -> str:
     """Return the User-Agent header that Keyhole sends."""
     return config.user_agent or f"Keyhole/{__version__} (+{HOME_PAGE})"
-
-
-@dataclass(frozen=True, slots=True)
-class RawSetting:
-    """The unparsed value of one setting, with its origin."""
-
-    raw: str = field(repr=False)
-    origin: str
-    """The variable, such as `KEYHOLE_HOME`, or the file and line."""
-    label: str
-    """The beginning of a message about the value: its origin and the setting's name."""
-
-
-NO_SETTINGS: Mapping[str, RawSetting] = MappingProxyType({})
-
-
-def parse_config(environment: Mapping[str, str], file: Mapping[str, RawSetting] = NO_SETTINGS) -> Config:
-    """Parse the `KEYHOLE_*` variables, which take precedence, and the settings of a file (see toml_file.py).
-
-    Raises KeyholeError (invalid_argument) for an unknown variable, with the nearest known one, and for an invalid
-    value.
-    """
-    config, faults = parse_settings(environment, file)
-    if faults:
-        raise KeyholeError(Code.INVALID_ARGUMENT, faults[0])
-    return config
-
-
-def parse_settings(
-    environment: Mapping[str, str], file: Mapping[str, RawSetting] = NO_SETTINGS
-) -> tuple[Config, list[str]]:
-    """Parse like `parse_config`, but return a Config of the valid settings, and a message for each fault."""
-    fields = {setting.variable: setting.field for setting in SETTINGS}
-    settings, faults = dict(file), []
-    for name in sorted(environment):
-        if name in fields:
-            if raw := environment[name].strip():
-                settings[fields[name]] = RawSetting(raw, name, name)
-        elif name.startswith(PREFIX) and name != FILE_VARIABLE:
-            faults.append(f"unknown setting {name}{suggest_name(name, [*fields, FILE_VARIABLE])}")
-    values: dict[str, Any] = {}
-    for setting in SETTINGS:
-        if (value := settings.get(setting.field)) is None:
-            continue
-        try:
-            values[setting.field] = setting.parse(value.raw)
-        except ValueError as error:
-            quoted = "" if setting.secret else f"={value.raw!r}"
-            faults.append(f"{value.label}{quoted}: {error}")
-    return Config(**values, origins={name: settings[name].origin for name in values}), faults

@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-from keyhole.config.config import Config, parse_settings
-from keyhole.config.schema import FILE_VARIABLE, SETTINGS
+from keyhole.config.config import FILE_VARIABLE, SETTINGS, Config
+from keyhole.config.parse import parse_settings
 from keyhole.errors import Code, KeyholeError
 
 log = logging.getLogger(__name__)

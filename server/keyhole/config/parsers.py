@@ -7,6 +7,13 @@ import re
 from collections.abc import Callable
 from typing import Final
 
+WEB_PORTS: Final = frozenset(
+    {80, 443, 8008, 8080}  # http, https and http-alt in IANA's registry of ports
+    | {8000, 8081, 8443, 8888, 81, 3000, 4443, 5000, 9443}  # other common ports of servers and frameworks
+    | {2052, 2053, 2082, 2083, 2086, 2087, 2095, 2096, 8880}  # the other ports on which Cloudflare serves sites
+)
+"""Ports that may be connected to by default. They are listed, because a list of forbidden ports is never complete: the
+bad ports of WHATWG's Fetch standard lack Redis, Docker and etcd. No bad port is in this list."""
 MIN_KEY: Final = 8
 """Minimum characters of a key. Real keys have about 30. Keys are removed from responses, and a shorter key may equal a
 word."""

@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from keyhole.config.config import Config, RawSetting
-from keyhole.config.schema import PREFIX, SETTINGS, Setting
+from keyhole.config.config import PREFIX, SETTINGS, Config, Setting
+from keyhole.config.parse import RawSetting
 from keyhole.text.measure import clip
 from keyhole.text.suggest import suggest_name
 

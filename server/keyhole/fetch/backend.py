@@ -16,7 +16,7 @@ from typing import Any
 
 import httpcore
 
-from keyhole.config.config import WEB_PORTS
+from keyhole.config.parsers import WEB_PORTS
 from keyhole.errors import Code, KeyholeError
 from keyhole.fetch.addresses import address_refusal
 from keyhole.fetch.dns import look_up

@@ -17,13 +17,13 @@ from keyhole.fetch.backend import CheckedBackend
 from keyhole.fetch.byte_cap import ByteCapBackend
 from keyhole.fetch.decoding import Decoder
 from keyhole.fetch.host_limits import BACKOFF, HostLimits
-from keyhole.fetch.response_head import PARTIAL_CONTENT
 from keyhole.fetch.urls import DEFAULT_PORTS, Target
 
 Response = httpx.Response
 Headers = httpx.Headers
 """Other modules of fetch/ use these aliases, so that only this file depends on httpx."""
 
+PARTIAL_CONTENT: Final = 206
 MAX_CONNECTIONS: Final = 64
 """Maximum of open connections of one server. A search fetches 10 pages at once, and several clients may share a server.
 A few sites that never finish must not block the other requests."""

@@ -1,13 +1,13 @@
-"""Score texts by embeddings from an OpenAI-compatible /v1/embeddings API; vectors are cached in the store.
+"""Score texts by embeddings from an OpenAI-compatible /v1/embeddings API, and cache the vectors in the store.
 
-A batch that fails leaves its own texts without a score; the other texts keep theirs.
+If a batch fails, only its own texts have no score.
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from keyhole.config.config import Config
 from keyhole.errors import Code, KeyholeError
@@ -18,7 +18,7 @@ from keyhole.rerank.base import (
     Scores,
     build_request,
     check_status,
-    describe_fault,
+    describe_error,
     parse_json,
 )
 from keyhole.rerank.fuse import fuse_ranks
@@ -29,10 +29,10 @@ MAX_TEXT_CHARS: Final = 500
 """Characters of a passage that are embedded. Passages have about 300; the shortest common limit of a model is
 512 tokens, and in Chinese or Thai a character may be a token."""
 MAX_REQUESTS: Final = 4
-"""Concurrent requests: what hosted APIs allow their smallest customers, and enough to keep a local server busy."""
+"""Concurrent requests. Hosted APIs allow their smallest customers four, and four keep a local server busy."""
 MAX_ATTEMPTS: Final = 3
 FIRST_PAUSE: Final = 0.25
-"""Seconds before the second attempt, doubled before the third. All attempts must fit KEYHOLE_EMBED_TIMEOUT."""
+"""Seconds before the second attempt, doubled before the third. All attempts share KEYHOLE_EMBED_TIMEOUT."""
 RETRYABLE: Final = frozenset(
     {Code.RATE_LIMITED, Code.PROTOCOL_ERROR, Code.CONNECT_FAILURE, Code.DNS_FAILURE, Code.TIMEOUT}
 )
@@ -55,15 +55,15 @@ class Embedder:
         self.seconds = config.embed_timeout
 
     async def score(self, query: str, texts: Sequence[str], seconds: float) -> Scores:
-        """Score each text by its cosine with the query; None if its batch failed.
+        """Score each text by its cosine with the query. The score is None if the batch of the text failed.
 
-        The query has a request of its own, so that a failed batch of texts does not lose it. Raise KeyholeError if the
+        The query is sent in a separate request, so that it does not fail together with texts. Raise KeyholeError if the
         query could not be embedded.
         """
         config = self._config
         query = _add_prefix(config.embed_query_prefix, query[:SENT_QUERY_CHARS])
         texts = [_add_prefix(config.embed_text_prefix, text[:MAX_TEXT_CHARS]) for text in texts]
-        model = config.embed_model or config.embed_url  # servers without a model name may serve different models
+        model = config.embed_model or config.embed_url  # servers that need no model name may have different models
         keys = {text: vector_key(model, text) for text in (query, *texts)}
         cached = await asyncio.to_thread(self._load_vectors, list(keys.values()))
         vectors = {text: cached[key] for text, key in keys.items() if key in cached}
@@ -105,12 +105,12 @@ class Embedder:
             async with asyncio.timeout_at(until), slots:
                 return await self._request_with_retries(texts, until)
         except KeyholeError as error:
-            return describe_fault(error)
+            return describe_error(error)
         except TimeoutError:
             return str(Code.TIMEOUT)
 
     async def _request_with_retries(self, texts: Sequence[str], until: float) -> list[bytes]:
-        """Request vectors at most `MAX_ATTEMPTS` times. Raises the last error, at once if a retry cannot help."""
+        """Request vectors up to `MAX_ATTEMPTS` times. Raise the last error, or the first that a retry cannot fix."""
         attempt = 1
         while True:
             try:
@@ -118,7 +118,7 @@ class Embedder:
             except KeyholeError as error:
                 pause = _pause_seconds(error, attempt)
                 left = until - asyncio.get_running_loop().time()
-                # A pause that does not end before the deadline is not begun.
+                # Do not begin a pause that would end after the deadline.
                 if error.code not in RETRYABLE or attempt == MAX_ATTEMPTS or pause > left:
                     raise
             attempt += 1
@@ -133,7 +133,7 @@ class Embedder:
         return await asyncio.to_thread(lambda: parse_vectors(parse_json(reply.body), len(texts)))
 
     def _load_vectors(self, keys: Sequence[bytes]) -> Mapping[bytes, bytes]:
-        """Return the cached vectors; a store that fails only costs requests."""
+        """Return the cached vectors, none if the store fails: they are then requested again."""
         try:
             return self._store.vectors(keys)
         except KeyholeError:

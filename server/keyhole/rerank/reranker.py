@@ -1,6 +1,6 @@
 """Score texts with a reranker over HTTP, in the /rerank format of Jina, Cohere, Voyage, vLLM, Infinity, llama.cpp, TEI.
 
-A failed request is not retried: the agent is waiting, and the order without a reranker is good.
+A failed request is not retried, because the agent is waiting and the order without a reranker is good.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from keyhole.rerank.base import (
 from keyhole.rerank.fuse import order_by_score
 
 MAX_SCORE: Final = 1e300
-"""Beyond every real score; the comparison with it also rejects infinity and NaN."""
+"""A bound above all real scores. The comparison with it also rejects infinity and NaN."""
 
 
 class Reranker:
@@ -57,8 +57,8 @@ class Reranker:
     def _request(self, query: str, texts: Sequence[str]) -> ApiCall:
         """Build the request for all scores.
 
-        The number of results is left out: every API returns all by default, the field is called `top_n` or `top_k`, and
-        Cohere rejects unknown fields.
+        The number of results is left out. By default every API returns all results. The field is called `top_n` or
+        `top_k`, and Cohere rejects unknown fields.
         """
         config = self._config
         common: dict[str, object] = {"model": config.rerank_model, "query": query}
@@ -69,9 +69,9 @@ class Reranker:
 def parse_scores(answer: Any, count: int) -> tuple[float, ...]:
     """Return the scores of a response in the order of the texts.
 
-    The rows are a bare list, or stand under `results` or `data`, in any order; each has an `index` and a
-    `relevance_score` or `score`. Raise KeyholeError for any other form, and for rows that do not give each of the
-    `count` texts one finite score: partial scores would mix with the order that they replace.
+    The response is a list of rows, or has the list in `results` or `data`. Rows are in any order; each has an `index`
+    and a `relevance_score` or `score`. Raise KeyholeError for any other form, and unless each of the `count` texts has
+    exactly one finite score: partial scores would mix two orders.
     """
     rows = answer.get("results", answer.get("data")) if isinstance(answer, dict) else answer
     if not isinstance(rows, list):

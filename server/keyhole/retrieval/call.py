@@ -1,4 +1,4 @@
-"""One call of a tool: who makes it, its budget, its deadline and its place in the session."""
+"""Begin and end one call of a tool: its caller, budget, deadline and session history."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ def _is_waiting() -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """The client that makes a call, as it named itself. The name decides about limits and nothing else."""
+    """The client that makes a call. Its name only decides which limits apply."""
 
     client: str = ""
     """`clientInfo.name`, or "" if the client sent none."""
     version: str = ""
     session: Session | None = None
-    """The passages that its session was shown; None outside a session."""
+    """The session that the call belongs to, None without one."""
     is_gone: Callable[[], bool] = _is_waiting
-    """Returns True if nobody waits for the answer any more. The answer then shows nothing to the session."""
+    """Returns True if nobody waits for the answer any more. Its passages then do not count as shown."""
 
     @property
     def limits(self) -> ClientLimits:
-        """Return the limits that this client puts on results."""
+        """Return the limits of this client."""
         return limits_of(self.client, self.version)
 
 
@@ -44,26 +44,26 @@ UNKNOWN_CALLER = Caller()
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One call of a tool. Everything that it may take is decided before it begins."""
+    """One call of a tool, with its limits, which are computed before it begins."""
 
     caller: Caller
     budget: Budget
     next_budget: Budget
-    """The budget that the call named in the continuation line will have."""
+    """The budget of the call that the continuation line names."""
     seconds: float
     deadline: float
-    """The end of `seconds`, by the clock of the event loop."""
+    """The time at which `seconds` end, by the clock of the event loop."""
     history: History = NO_HISTORY
     shows_repeats: bool = False
-    """True if passages that the session was shown before are shown again."""
+    """True if passages that an earlier call of the session showed are shown again."""
 
     def shown(self, id: str) -> tuple[Shown, ...]:
-        """Return the ranges of a text that need not be shown again, because the session was shown them before."""
+        """Return the ranges of a text that the call leaves out because earlier calls of the session showed them."""
         return () if self.shows_repeats else self.history.shown(id)
 
 
 def default_size(config: Config, caller: Caller) -> int:
-    """Return the bytes of a result for which the caller requests no size."""
+    """Return the bytes of a result if the caller requests no size."""
     return client_budget(config, caller.limits).size
 
 
@@ -80,7 +80,8 @@ def begin_call(
 ) -> Call:
     """Return the call with its budget, deadline and history.
 
-    `arguments` identify the call within the session: the query, the tool, and everything else but the budget.
+    `arguments` identify the call within its session: the query or "", the tool, and all other arguments that are not
+    limits of size.
     `overhead`: bytes that the protocol puts around this result beyond those around a tool result.
     """
     limits = caller.limits
@@ -88,17 +89,17 @@ def begin_call(
     default = client_budget(config, limits)
     history = NO_HISTORY
     if caller.session is not None:
-        # No tokenizer makes more tokens than bytes, so the bytes limit the tokens where nothing else does.
+        # No tokenizer makes more tokens than bytes, so without a limit of tokens the bytes limit them.
         sizes = requested.size, requested.tokens or requested.size
         history = caller.session.begin((*arguments, repeat), str(arguments[0] or arguments[1]), *sizes)
     budget = session_budget(requested, config.session_tokens, history.spent)
-    # The next call has what this call leaves, which may take all of its budget.
+    # This call may use its whole budget. The next call gets the rest of the session's.
     spent = history.spent + (budget.tokens or budget.size)
     next_budget = session_budget(default, config.session_tokens, spent)
     seconds = call_timeout(seconds, limits)
     return Call(
         caller,
-        budget.smaller(overhead),
+        budget.reduced_by(overhead),
         next_budget,
         seconds,
         asyncio.get_running_loop().time() + seconds,
@@ -108,9 +109,9 @@ def begin_call(
 
 
 async def answer_call(call: Call, work: Coroutine[Any, Any, Answer], warning: Callable[[], str]) -> Answer:
-    """Return the answer of `work`, or the error that ended it or that its deadline made. Record what was shown.
+    """Return the answer of `work`, or the answer for its error or timeout. Record the passages shown in the session.
 
-    `warning` returns the code of what is wrong with the store, for the text of an error.
+    `warning` returns the store's warning code, which an error's text names too.
     """
     try:
         async with asyncio.timeout_at(call.deadline):
@@ -122,7 +123,7 @@ async def answer_call(call: Call, work: Coroutine[Any, Any, Answer], warning: Ca
         return truncate(error_answer(error, warning()), call.budget)
     session = call.caller.session
     if session is not None and not call.caller.is_gone():
-        from keyhole.budget.tokens import estimate  # loads a vocabulary, which the start does not wait for
+        from keyhole.budget.tokens import estimate  # imported late: it loads a vocabulary
 
         session.record(call.history, answer.shown, estimate(answer.text))
     return answer

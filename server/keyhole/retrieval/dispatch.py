@@ -1,7 +1,7 @@
-"""Check the arguments of a tool call and make the call. The published schemas of the arguments are here too.
+"""Check the arguments of a tool call, call the tool, and publish the schemas of the arguments.
 
-No protocol type is imported: the command line calls the tools through this module too, and loading the protocol's types
-takes as long as everything else that a command loads.
+This module imports no protocol types, because the command line uses it too: loading those types takes as long as
+loading everything else that a command needs.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from keyhole.budget.budget import client_budget
 from keyhole.budget.fit import truncate
-from keyhole.config.schema import MAX_BUDGET, MIN_BUDGET, MIN_TOKENS
+from keyhole.config.config import MAX_BUDGET, MIN_BUDGET, MIN_TOKENS
 from keyhole.errors import Code, KeyholeError
 from keyhole.records import Answer
 from keyhole.render.answer import error_answer
@@ -24,7 +24,7 @@ from keyhole.retrieval.progress import Progress
 from keyhole.retrieval.retrieve import Retrieval
 
 MAX_NUMBER: Final = 2**63 - 1
-"""The largest whole number of 64 bits. It is not in the schema, where it would cost every client tokens for nothing."""
+"""The largest whole number of 64 bits. The schema omits it, because it would cost every client tokens without use."""
 
 _SITE: Final = re.compile(r"(?:site:)?(?:https?://)?(?:\*\.)?([\w-]+(?:\.[\w-]+)*)\.?(?::\d+)?(/\S*)?", re.IGNORECASE)
 
@@ -34,7 +34,7 @@ def _as_list(value: object) -> object:
 
 
 def _host(site: str) -> str:
-    """Return the host of a site, in whatever form it is written. Raises ValueError for a path: it would allow the whole host."""
+    """Return the host of a site, which may be given as a URL. Raises ValueError for a path: it would be ignored."""
     match = _SITE.fullmatch(site.strip())
     if match is None:
         raise ValueError(f"{site[:64]!r} is not a site; give hosts such as docs.python.org")
@@ -59,21 +59,21 @@ def _within_64_bits(value: int) -> int:
 
 Phrasings = Annotated[list[Annotated[str, Field(min_length=1, max_length=2_000)]], BeforeValidator(_as_list)]
 Sites = Annotated[list[Annotated[str, AfterValidator(_host)]], BeforeValidator(_as_list)]
-# Bounds stand inside the union: only there does pydantic publish them as `minimum` and `maximum`.
+# The bounds are inside the union, because pydantic publishes them as `minimum` and `maximum` only there.
 Offset = Annotated[int, Field(ge=0), BeforeValidator(_no_bool), AfterValidator(_within_64_bits)]
 Count = Annotated[int, Field(ge=1), BeforeValidator(_no_bool), AfterValidator(_within_64_bits)]
 Results = Annotated[int, Field(ge=1, le=20), BeforeValidator(_no_bool)]
 Budget = Annotated[
     Annotated[int, Field(ge=MIN_BUDGET, le=MAX_BUDGET), BeforeValidator(_no_bool)] | None,
-    Field(description="Upper bound of the result in bytes of JSON. Default 9000; 16000 for a client known to take it."),
+    Field(description="Upper bound of the result in bytes of JSON. Default 9000; up to 16000 for known clients."),
 ]
 
 Tokens = Annotated[
     Annotated[int, Field(ge=MIN_TOKENS, le=MAX_BUDGET), BeforeValidator(_no_bool)] | None,
-    Field(description="Upper bound of the result in tokens, by a careful estimate; max_chars holds besides."),
+    Field(description="Upper bound of the result in tokens, by a careful estimate; max_chars applies too."),
 ]
 Repeat = Annotated[
-    bool, Field(description="Show again what an earlier call of this session showed already. Default false.")
+    bool, Field(description="Show passages again that an earlier call of this session showed. Default false.")
 ]
 
 
@@ -102,11 +102,11 @@ class Search(BaseModel):
     model_config = ConfigDict(extra="forbid", str_strip_whitespace=True)
     query: str = Field(description="The question, in a few words.", min_length=1, max_length=2_000)
     queries: Phrasings | None = Field(
-        None, max_length=5, description="Up to 5 other phrasings of the same question, searched for together with it."
+        None, max_length=5, description="Up to 5 other phrasings of the same question, searched together with it."
     )
     scope: Literal["web", "stored", "both"] = Field(
         "web",
-        description="'web' asks search engines; 'stored' looks through pages fetched before; or 'both'. Default web.",
+        description="'web': search engines; 'stored': pages fetched before; or 'both'. Default web.",
     )
     max_results: Results = Field(5, description="Sources to read, 1 to 20. Default 5.")
     max_chars: Budget = None
@@ -126,7 +126,7 @@ class Search(BaseModel):
     )
     kind: Literal["web", "news"] = Field("web", description="'web' or 'news'. Default web.")
     fetch: bool = Field(
-        True, description="False: only titles, addresses and the engines' snippets, no page is read. Default true."
+        True, description="False: read no page, return only titles, URLs and the engines' snippets. Default true."
     )
     repeat: Repeat = False
 
@@ -135,18 +135,18 @@ class ReadArtifact(BaseModel):
     """Arguments of read_artifact."""
 
     model_config = ConfigDict(extra="forbid")
-    id: str = Field(description="The id that web_fetch or search gave.", min_length=1, max_length=200)
+    id: str = Field(description="The id from a web_fetch or search result.", min_length=1, max_length=200)
     offset: Offset = Field(0, description="First character to read, counted from 0. Default 0.")
     limit: Count | None = Field(
         None,
-        description="Characters to read; the result takes at most as many bytes as this, or the default. With query "
+        description="Characters to read; the result has at most as many bytes as this, or the default. With query "
         "or find: upper bound of the result in bytes. At most 200000.",
     )
-    query: str | None = Field(None, max_length=2_000, description="Show the passages that answer this instead.")
+    query: str | None = Field(None, max_length=2_000, description="Show the passages that answer this query instead.")
     find: str | None = Field(
         None,
         max_length=4_000,
-        description="Show where this quote stands in the text instead, with its offsets.",
+        description="Find this quote instead: show it in context with its offsets.",
     )
     max_tokens: Tokens = None
     repeat: Repeat = False
@@ -159,10 +159,10 @@ ARGUMENTS: dict[str, type[BaseModel]] = {
 }
 
 
-@cache  # the SDK lists the tools anew before each call without a session, to check its headers
+@cache  # before each call without a session the SDK lists the tools again, to check the headers
 def argument_schema(name: str) -> dict[str, Any]:
-    """Return the JSON Schema of a tool's arguments, without parts that confuse models: titles, null types, `anyOf` with one
-    type."""
+    """Return the JSON Schema of a tool's arguments, without parts that confuse models: titles, null types and
+    `anyOf` with one type."""
     schema = ARGUMENTS[name].model_json_schema()
     properties = {each: _simplified(prop) for each, prop in schema["properties"].items()}
     required = {"required": schema["required"]} if "required" in schema else {}
@@ -172,7 +172,7 @@ def argument_schema(name: str) -> dict[str, Any]:
 def parse_arguments(name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """Return the arguments as Python values, without absent and null ones.
 
-    Raises KeyholeError (invalid_argument), which names the argument, the fault, and what is accepted.
+    Raises KeyholeError (invalid_argument), which names the argument, the fault, and the accepted values.
     """
     model = ARGUMENTS[name]
     present = {key: value for key, value in arguments.items() if value is not None}
@@ -181,7 +181,8 @@ def parse_arguments(name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
         accepted = ", ".join(model.model_fields)
         raise KeyholeError(Code.INVALID_ARGUMENT, f"{name} has no argument {unknown[0][:64]!r}; it takes {accepted}")
     if name == "search" and "query" not in present and (phrasings := _as_list(present.get("queries"))):
-        present["query"] = phrasings[0] if isinstance(phrasings, list) else phrasings  # a list is a question too
+        # Without a query, the first phrasing is the query.
+        present["query"] = phrasings[0] if isinstance(phrasings, list) else phrasings
     try:
         parsed = model.model_validate(present)
     except ValidationError as error:
@@ -197,13 +198,14 @@ def parse_arguments(name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _fault(model: type[BaseModel], where: str, error: Any) -> str:
-    """Return what is wrong with an argument, in words that a model understands."""
+    """Return the fault of an argument, in words that a model understands."""
     if error["type"] == "string_pattern_mismatch":
         return f"has the wrong form: {model.model_fields[where].description}"
     return str(error["msg"]).removeprefix("Value error, ")
 
 
 def _simplified(prop: dict[str, Any]) -> dict[str, Any]:
+    """Return the schema of one argument without its title, its null type and a null default."""
     arms = [arm for arm in prop.pop("anyOf", []) if arm != {"type": "null"}]
     merged = {**(arms[0] if len(arms) == 1 else {}), **prop}
     merged.pop("title", None)

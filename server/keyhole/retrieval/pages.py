@@ -1,4 +1,4 @@
-"""Get the artifact of a URL: a fresh one from the store, or the page fetched, extracted and stored.
+"""Get the artifact of a URL from the store if it is fresh; otherwise fetch, extract and store the page.
 
 The network, the extractor and the store are ports.
 """
@@ -24,14 +24,14 @@ from keyhole.retrieval.markdown_alternate import adopt_markdown, is_markdown_of,
 from keyhole.store.base import Clock, Store, artifact_id
 
 AFTER_EXTRACTION: Final = 3.0
-"""Seconds of a call's deadline kept for what follows the extraction: storing the page, choosing passages, and saving
-what can be saved of a page that was not extracted in time. It takes less than one second, ten at once a few."""
+"""Seconds of a call's time that are reserved for the stages after extraction: storing the page, selecting passages, and
+salvaging text of a page that was not extracted in time. They take less than one second; in ten calls at once, a few."""
 AFTER_SHARE: Final = 1 / 5
-"""The same as a share of the time left when the page was begun, if that is less."""
+"""The same reserve as a share of the time left when the page is begun; the smaller one applies."""
 MARKDOWN_SECONDS: Final = 5.0
-"""Seconds that the author's Markdown may take: it is a small file beside a page that has arrived already."""
+"""Seconds to wait for the author's Markdown: a small file, while the page itself has already arrived."""
 MARKDOWN_SHARE: Final = 1 / 4
-"""The same as a share of the call's timeout, if that is less."""
+"""The same limit as a share of the call's timeout; the smaller one applies."""
 _IMAGE: Final = "image/"
 _SVG: Final = "image/svg+xml"
 
@@ -41,7 +41,7 @@ Extracted = tuple[Artifact, str]
 
 @dataclass(frozen=True, slots=True)
 class Pages:
-    """The pages of the web as artifacts."""
+    """Gets pages as artifacts, from the store or from the web."""
 
     config: Config
     fetcher: Fetcher
@@ -53,7 +53,7 @@ class Pages:
     async def get(self, url: str, refresh: bool, options: FetchOptions) -> tuple[Artifact, bool]:
         """Return the artifact of a URL, and True if it is stored.
 
-        `refresh`: ask the site even if a fresh artifact is stored. Raises KeyholeError as fetching and extraction do.
+        `refresh`: request the page even if a fresh artifact is stored. Raises KeyholeError: any error of a page.
         """
         after = min(AFTER_EXTRACTION, (options.deadline - asyncio.get_running_loop().time()) * AFTER_SHARE)
         known = await self._recent(url)
@@ -66,11 +66,11 @@ class Pages:
         if known and page.status == NOT_MODIFIED:
             if await self._renew(known, page.fetched_at):
                 return replace(known, fetched_at=page.fetched_at), True
-            page = await self._fetch(url, options)  # the stored text is gone meanwhile: ask for the text itself
+            page = await self._fetch(url, options)  # the stored text was removed meanwhile
         artifact, terms = await self._extract_best(page, options.deadline - after)
         if known:
             artifact = await asyncio.to_thread(link_to_previous, artifact, known)
-        return artifact, await self._keep(artifact, terms)
+        return artifact, await self._put(artifact, terms)
 
     async def _fetch(self, url: str, options: FetchOptions) -> Page:
         with stage("fetch"):
@@ -79,14 +79,14 @@ class Pages:
         return page
 
     async def _extract_best(self, page: Page, until: float) -> Extracted:
-        """Return the page, with the text of its author's Markdown if that is offered and is the same text."""
+        """Return the artifact of a page. Its text is the author's Markdown if that exists and is the same text."""
         address = find_markdown_url(page)
         if not address:
             return await self._extract(page, until)
         async with asyncio.TaskGroup() as group:
-            asking = group.create_task(self._markdown(address, until))
+            fetching = group.create_task(self._markdown(address, until))
             extracted = await self._extract_or_error(page, until)
-        markdown, html = asking.result(), None if isinstance(extracted, KeyholeError) else extracted[0]
+        markdown, html = fetching.result(), None if isinstance(extracted, KeyholeError) else extracted[0]
         if markdown and is_same_text(markdown[0].text, html.text if html else ""):
             id = artifact_id(self.secret, page.url, markdown[0].text)
             return adopt_markdown(markdown[0], html, page, address, id), markdown[1]
@@ -95,7 +95,7 @@ class Pages:
         return extracted
 
     async def _markdown(self, address: str, until: float) -> Extracted | None:
-        """Return the Markdown at `address` if it comes in time, complete and from the same origin; None otherwise."""
+        """Return the Markdown at `address` if it arrives in time, complete and from the same origin; None otherwise."""
         try:
             async with asyncio.timeout(min(MARKDOWN_SECONDS, self.config.timeout * MARKDOWN_SHARE)):
                 page = await self.fetcher.fetch(address)
@@ -114,7 +114,7 @@ class Pages:
             document, terms = await self.extractor.extract(page, until)
         kind = document.media_type
         if kind.startswith(_IMAGE) and kind != _SVG:
-            # The description of an image is not a text to read or to store. It goes into the error instead.
+            # An image has no text to store. The error states its description instead.
             description = " ".join(document.text.split())
             raise KeyholeError(Code.UNSUPPORTED_MEDIA, description.rstrip("."), bytes=len(page.body))
         return make_artifact(page, document, artifact_id(self.secret, page.url, document.text)), terms
@@ -124,23 +124,24 @@ class Pages:
             with stage("store"):
                 return await asyncio.to_thread(self.store.recent, url.strip(), 0.0)
         except KeyholeError:
-            return None  # a failing store must not keep a page from being read
+            return None  # a page can be read without the store
 
     async def _renew(self, artifact: Artifact, fetched_at: float) -> bool:
+        """Set the time of a stored artifact, and return False if it is no longer stored."""
         try:
             return await asyncio.to_thread(self.store.renew, artifact.id, fetched_at)
         except KeyholeError:
             return False
 
-    async def _keep(self, artifact: Artifact, terms: str) -> bool:
-        """Store the artifact, and return True if that worked.
+    async def _put(self, artifact: Artifact, terms: str) -> bool:
+        """Store the artifact and the URLs of the page; return True if the artifact was stored.
 
-        Its URL and links become known under every policy, so that `known` can be set later.
+        The URLs are stored under every URL policy, so that the policy `known` can be set later.
         """
         keys = await asyncio.to_thread(hash_page_urls, artifact.url, artifact.text)
         try:
             with stage("store"):
-                # One write for both, because each write waits for the disk.
+                # A single write, because each write waits for the disk.
                 await asyncio.to_thread(self.store.put, artifact, terms, keys)
         except KeyholeError:
             with suppress(KeyholeError):

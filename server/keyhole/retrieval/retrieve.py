@@ -1,7 +1,7 @@
-"""web_fetch, search and read_artifact: the order of the stages of each tool.
+"""The three tools, web_fetch, search and read_artifact: each runs its stages in order.
 
-Every call has one deadline and one budget, both decided before it begins. The network, the store and the extractor are
-ports. Ranking and rendering are pure and run in a thread, so that one large page does not stop other calls.
+Each call has one deadline and one budget, both computed before it begins. The network, the store and the extractor are
+ports. Ranking and rendering run in a thread, so that one large page does not delay other calls.
 """
 
 from __future__ import annotations
@@ -36,17 +36,17 @@ if TYPE_CHECKING:
     from keyhole.rerank.rerank_passages import PassageReranker
 
 RENDER_SHARE: Final = 1 / 20
-"""Share of a search's deadline that must be left when the ranking ends. Rendering beside a ranking that goes on in its
-thread takes several times what it takes alone."""
+"""Share of a search's time that is reserved for rendering. A ranking that exceeds its time goes on in its thread, and
+rendering beside it takes several times as long as alone."""
 MAX_OFFSET: Final = 2_000_000_000
-"""Characters. No text is as long (see KEYHOLE_MAX_DECODED_BYTES), and every database counts that far."""
+"""Characters. No text is as long (see KEYHOLE_MAX_DECODED_BYTES), and every database accepts this number."""
 QUOTE_CONTEXT: Final = 300
 """Characters shown before and after a found quote."""
 
 
 @dataclass(frozen=True, slots=True, weakref_slot=True)
 class Retrieval:
-    """The three tools over the ports they need."""
+    """The three tools, with the settings and the ports that they use."""
 
     config: Config
     fetcher: Fetcher
@@ -68,7 +68,7 @@ class Retrieval:
         repeat: bool = False,
         caller: Caller = UNKNOWN_CALLER,
     ) -> Answer:
-        """Fetch a page and return its whole text, the passages for `query`, or its head and tail."""
+        """Fetch a page and return its whole text, or the passages that answer `query`, or its head and tail."""
         arguments = (query or "", "web_fetch", url, refresh)
         call = begin_call(
             self.config, caller, arguments, self.config.timeout,
@@ -80,7 +80,7 @@ class Retrieval:
             artifact, stored = await self._pages().get(allowed_url, refresh, FetchOptions(call.deadline))
             self.recorder.page(artifact)
             preferred, note = await self._rerank_page(call, artifact, query)
-            return await asyncio.to_thread(self._page, call, artifact, stored, query, preferred, note)
+            return await asyncio.to_thread(self._page_answer, call, artifact, stored, query, preferred, note)
 
         return await answer_call(call, work(), self.store.warning)
 
@@ -111,13 +111,13 @@ class Retrieval:
 
         async def work() -> Answer:
             if is_range:
-                return await asyncio.to_thread(self._window, call, id, max(0, min(offset, MAX_OFFSET)), limit)
+                return await asyncio.to_thread(self._window_answer, call, id, max(0, min(offset, MAX_OFFSET)), limit)
             with stage("store"):
                 artifact = await asyncio.to_thread(self.store.get, id)
             if find:
-                return await asyncio.to_thread(self._quote, call, artifact, find)
+                return await asyncio.to_thread(self._quote_answer, call, artifact, find)
             preferred, note = await self._rerank_page(call, artifact, query)
-            return await asyncio.to_thread(self._page, call, artifact, True, query, preferred, note)
+            return await asyncio.to_thread(self._page_answer, call, artifact, True, query, preferred, note)
 
         return await answer_call(call, work(), self.store.warning)
 
@@ -159,25 +159,25 @@ class Retrieval:
             await question.progress(question.steps - 1, question.steps, f"ranking {len(found.sources)} sources")
             ranked, note = await self._rank(call, found, phrasings)
             self.recorder.sources(found.sources, found.reports, ranked)
-            return await asyncio.to_thread(self._sources, call, found, ranked, max_results, scope, note)
+            return await asyncio.to_thread(self._sources_answer, call, found, ranked, max_results, scope, note)
 
         return await answer_call(call, work(), self.store.warning)
 
     def _pages(self) -> Pages:
         return Pages(self.config, self.fetcher, self.extractor, self.store, self.secret, self.clock)
 
-    # Ranking: which passages come first.
+    # Ranking passages.
 
     async def _rerank_page(self, call: Call, artifact: Artifact, query: str | None) -> tuple[tuple[int, ...], str]:
-        """Return the windows that the reranker puts first, and a note on its faults."""
-        # The order does not matter for a text that is shown whole.
-        if not self.reranker or not query or call.budget.holds(artifact.text):
+        """Return the numbers of the windows that the reranker puts first, and a note on its faults."""
+        # A text that is shown whole needs no ranking.
+        if not self.reranker or not query or call.budget.allows(artifact.text):
             return (), ""
         preferred, faults = await self.reranker.rerank_windows(artifact.text, query, call.deadline)
         return preferred, rerank_note(faults)
 
     async def _rank(self, call: Call, found: FoundSources, phrasings: Sequence[str]) -> tuple[Ranked | None, str]:
-        """Return the ranked passages of all sources, None if ranking took too long, and a note on what went wrong."""
+        """Return the ranked passages of all sources, or None if ranking took too long, and a note on faults."""
         from keyhole.passages.rank_sources import rank_sources
 
         texts = [source.artifact.text if source.artifact else "" for source in found.sources]
@@ -192,25 +192,25 @@ class Retrieval:
         ranked, faults = await self.reranker.rerank_passages(texts, ranked, phrasings[0], call.deadline)
         return ranked, rerank_note(faults)
 
-    # Selecting and rendering, within the budget.
+    # Selecting and rendering text within the budget.
 
-    def _page(
+    def _page_answer(
         self, call: Call, artifact: Artifact, stored: bool, query: str | None, preferred: tuple[int, ...], note: str
     ) -> Answer:
-        """Return the passages of a text that answer `query`; its head and tail without a query."""
+        """Return the answer for a page: the passages for `query`, or its head and tail without a query."""
         from keyhole.passages import select
 
         budget = call.budget
         shown = call.shown(artifact.id) if stored else ()
         before = [(each.start, each.end) for each in shown]
         header = header_lines(artifact) if budget.english_bytes >= HEADER_FROM else []
-        # Read once, so that every rendering of this answer shows the same.
+        # Read once, so that every rendering of this answer shows the same warning.
         warning = self.store.warning() if stored else UNSTORED
 
-        def render(room: int) -> Answer:
+        def render(space: int) -> Answer:
             with stage("rank"):
                 selection = select(
-                    artifact.text, query, room, measure=budget.measure, preferred=preferred, before=before
+                    artifact.text, query, space, measure=budget.measure, preferred=preferred, shown_before=before
                 )
             repeated = repeats_line(repeats_of(selection.repeated, shown), others=bool(selection.spans))
             gap = selection.next_gap if stored else None
@@ -228,36 +228,36 @@ class Retrieval:
 
         return _count_saved(fit(budget, render), artifact)
 
-    def _window(self, call: Call, id: str, offset: int, limit: int | None) -> Answer:
-        """Return a range of a stored text."""
+    def _window_answer(self, call: Call, id: str, offset: int, limit: int | None) -> Answer:
+        """Return the answer for a range of a stored text."""
         from keyhole.passages.reading import max_window_chars, read_window
 
         budget, most = call.budget, call.budget.window_size
-        # Read only the part that may be shown, and the window that the next call will show.
+        # Only the part that may be shown is read, and the window of the next call.
         end = offset + max_window_chars(limit, most) + max_window_chars(None, call.next_budget.window_size)
         with stage("store"):
             part = self.store.part(id, offset, end)
         text, base, total = part.artifact.text, part.start, part.total
         warning, mark = self.store.warning(), boundary_mark(self.secret, part.artifact.id)
 
-        def render(room: int) -> Answer:
-            window = read_window(text, offset, limit, min(room, most), budget.measure, base=base, total=total)
+        def render(space: int) -> Answer:
+            window = read_window(text, offset, limit, min(space, most), budget.measure, base=base, total=total)
             following = _following_window(call, text, window, base)
             return window_answer(part, window, mark=mark, next_window=following, brief=budget.is_brief, warning=warning)
 
         return fit(budget, render)
 
-    def _quote(self, call: Call, artifact: Artifact, text: str) -> Answer:
-        """Return the place of a quote with the text around it."""
+    def _quote_answer(self, call: Call, artifact: Artifact, text: str) -> Answer:
+        """Return the answer that shows a quote and the text around it. Raises KeyholeError: quote_not_found."""
         from keyhole.passages.reading import find_quote, quote_window
 
         quote = find_quote(artifact.text, text)
         if quote is None:
-            raise KeyholeError(Code.QUOTE_NOT_FOUND, "the text does not hold this quote")
+            raise KeyholeError(Code.QUOTE_NOT_FOUND, "the text does not contain this quote")
         budget, warning, mark = call.budget, self.store.warning(), boundary_mark(self.secret, artifact.id)
 
-        def render(room: int) -> Answer:
-            window = quote_window(artifact.text, quote, QUOTE_CONTEXT, max(1, room), budget.measure)
+        def render(space: int) -> Answer:
+            window = quote_window(artifact.text, quote, QUOTE_CONTEXT, max(1, space), budget.measure)
             following = _following_window(call, artifact.text, window)
             return quote_answer(
                 artifact, quote, window, mark=mark, next_window=following, brief=budget.is_brief, warning=warning
@@ -265,10 +265,10 @@ class Retrieval:
 
         return fit(budget, render)
 
-    def _sources(
+    def _sources_answer(
         self, call: Call, found: FoundSources, ranked: Ranked | None, count: int, scope: str, note: str
     ) -> Answer:
-        """Return the sources of a search with their best passages."""
+        """Return the answer for a search: its sources with their best passages."""
         from keyhole.retrieval.search_answer import search_answer
 
         with stage("render"):
@@ -293,7 +293,7 @@ def _following_window(call: Call, text: str, window: Window, base: int = 0) -> W
 
 
 def _next_window(call: Call, text: str, start: int, end: int, *, base: int = 0, total: int | None = None) -> Window:
-    """Return the window of the omitted range `start:end` that the next call will show."""
+    """Return the window that the next call will show of the omitted range `start:end`."""
     from keyhole.passages.reading import next_window
 
     budget = call.next_budget
@@ -301,6 +301,6 @@ def _next_window(call: Call, text: str, start: int, end: int, *, base: int = 0, 
 
 
 def _count_saved(answer: Answer, *artifacts: Artifact) -> Answer:
-    """Report how many characters of the texts the answer leaves out, and return the answer."""
+    """Add to the metric how many characters of the texts the answer leaves out, and return the answer."""
     add_amount("characters_saved", max(0, sum(len(artifact.text) for artifact in artifacts) - len(answer.text)))
     return answer

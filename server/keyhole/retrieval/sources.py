@@ -1,6 +1,6 @@
-"""Find the sources that may answer a question: from search engines, whose best pages are read, or from the store.
+"""Find sources for a question: from search engines, whose best pages are read, from the store, or from both.
 
-The engines, the network and the store are ports behind `panel`, `pages` and `store`. Ranking comes later.
+The sources are not ranked here. The engines, the network and the store are ports.
 """
 
 from __future__ import annotations
@@ -26,30 +26,31 @@ from keyhole.store.base import Store
 from keyhole.store.filters import Filters
 from keyhole.text.sites import is_allowed_by_sites
 from keyhole.websearch.filters import active_filters
-from keyhole.websearch.merge import merge
+from keyhole.websearch.merge import merge_hits
 from keyhole.websearch.no_results import describe_no_results
 from keyhole.websearch.panel import Panel
 
 AFTER_READING: Final = 6.0
-"""Seconds of a search's deadline kept after the last page for ranking and rendering: ten times what they mostly take."""
+"""Seconds of a search's time that are reserved for ranking and rendering: ten times their usual duration."""
 AFTER_SHARE: Final = 1 / 4
-"""The same as a share of the deadline, if that is less."""
+"""The same reserve as a share of the search's time; the smaller one applies."""
 RESERVES: Final = 3
-"""Hits tried for each wanted result, before a search returns what it has."""
+"""Hits tried for each requested source. After them a search returns the sources that were read."""
 
 NOT_STORED: Final = MappingProxyType({"country": "country", "news": "kind"})
-"""Filters that say nothing about stored artifacts, and the arguments that ask for them."""
+"""Filters that cannot be applied to stored artifacts, and the arguments that set them."""
 STORED_PER_RESULT: Final = 2
-"""Stored artifacts ranked for each one shown. Ranking takes most of the time; see docs/storage/searching.md."""
+"""Stored artifacts that are ranked for each requested source. Ranking takes most of the time; see
+docs/storage/searching.md."""
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """One search, as its caller asked for it."""
+    """One search as requested by the caller."""
 
     request: SearchRequest
     phrasings: tuple[str, ...]
-    """The query, and further phrasings of the same question."""
+    """The query and further phrasings of the same question."""
     scope: str
     """`web`, `stored` or `both`."""
     fetch: bool
@@ -60,13 +61,13 @@ class Question:
 
     @property
     def steps(self) -> float:
-        """Return the number of steps for progress reports: asking, choosing, each page, ranking."""
+        """Return the number of steps in progress reports: the engines, the choice of hits, each page, and ranking."""
         return self.request.max_results + 3.0
 
 
 @dataclass(frozen=True, slots=True)
 class FoundSources:
-    """The sources for one question, best first as far as is known before ranking, and the engines' reports."""
+    """The sources for one question before ranking, in the order of engines or store, and the engines' reports."""
 
     sources: tuple[Source, ...]
     reports: tuple[EngineReport, ...] = ()
@@ -74,7 +75,7 @@ class FoundSources:
 
 @dataclass(frozen=True, slots=True)
 class SourceFinder:
-    """Finds sources in the web and in the store."""
+    """Finds sources on the web and in the store."""
 
     config: Config
     panel: Panel
@@ -92,18 +93,18 @@ class SourceFinder:
             found = await self._from_both(question)
         else:
             found = await self._from_web(question)
-        # A failing store keeps few texts in memory, so the first page may be gone when the last one is stored.
+        # While the store fails, only few texts are kept in memory: the first page may be gone when the last is stored.
         return await asyncio.to_thread(self._check_stored, found) if self.store.warning() else found
 
     async def _from_web(self, question: Question) -> FoundSources:
-        """Return the engines' best hits, read if the question wants that."""
+        """Return the engines' best hits as sources. Their pages are read if `question.fetch` is True."""
         request = question.request
         await question.progress(0, question.steps, "searching")
         with stage("engines"):
-            found = await self.panel.ask(
+            found = await self.panel.search(
                 [replace(request, query=phrasing) for phrasing in question.phrasings], question.until
             )
-        merged = merge(found.lists)
+        merged = merge_hits(found.lists)
         hits = [hit for hit in merged if is_wanted(hit, request, self.config)]
         if not hits:
             message = describe_no_results(request, found.reports, has_disallowed=bool(merged))
@@ -116,7 +117,7 @@ class SourceFinder:
         return FoundSources(tuple(sources), found.reports)
 
     async def _from_store(self, question: Question) -> FoundSources:
-        """Return the stored artifacts that contain most of the words, each page once."""
+        """Return the stored artifacts that match the words of the question best, each page once."""
         from keyhole.passages.stems import query_words
 
         request = question.request
@@ -133,9 +134,9 @@ class SourceFinder:
         return FoundSources(deduplicate(sources), (EngineReport("the store", unapplied=unapplied),))
 
     async def _from_both(self, question: Question) -> FoundSources:
-        """Search the web and the store at the same time. If only one of them answers, return its sources.
+        """Search the web and the store concurrently. If one of them fails, return the sources of the other.
 
-        Raises the web's KeyholeError if neither answers.
+        Raises the web's KeyholeError if both fail, with both messages.
         """
         web, stored = await asyncio.gather(
             _result_or_error(self._from_web(question)),
@@ -162,7 +163,7 @@ class SourceFinder:
             return False
 
     async def _read(self, hits: list[Hit], question: Question) -> list[Source]:
-        """Read the best hits, with the others as reserves. A page that is not read in time says so."""
+        """Return sources for the best hits; the other hits are reserves. A late page has a reason in `not_read`."""
         wanted, seconds = question.request.max_results, self.config.search_timeout
         until = question.until - min(AFTER_READING, seconds * AFTER_SHARE)
         options = FetchOptions(until, lambda url: is_allowed_by_sites(url, question.request))
@@ -177,6 +178,7 @@ class SourceFinder:
         return await read_best(hits, plan, lambda hit: self._read_hit(hit, options), on_read)
 
     async def _read_hit(self, hit: Hit, options: FetchOptions) -> Source:
+        """Read the page of a hit and return its source, with the error code in `not_read` if that fails."""
         from keyhole.passages.near_duplicates import sketch
 
         try:

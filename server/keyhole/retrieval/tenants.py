@@ -1,5 +1,4 @@
-"""The product for each of those who use one server: what they share, and what is each one's own. No identities here:
-a tenant is a name that authentication gave."""
+"""Create one Retrieval for each tenant of a server. Authentication gives each request its tenant's name."""
 
 from __future__ import annotations
 
@@ -21,17 +20,17 @@ if TYPE_CHECKING:
     from keyhole.rerank.rerank_passages import PassageReranker
 
 MAX_OPEN: Final = 64
-"""Tenants whose stores are kept open although no call uses them, the least recently used closed first. As many as the
-default of KEYHOLE_MAX_CALLS: a store takes a few files and up to 2 MB of memory, and a millisecond to open again."""
+"""Tenants whose stores stay open while no call uses them; the least recently used one is closed first. The number is
+the default of KEYHOLE_MAX_CALLS. An open store takes a few files and up to 2 MB; opening it takes a millisecond."""
 
 
 class Network(Fetcher, Api, Protocol):
-    """The web and the APIs that the settings name, through one client."""
+    """One client for the web and for the APIs that the settings name."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tenants:
-    """The network, the engines and the readers are shared; the store and the secret of ids are a tenant's own."""
+    """The tenants of a server: they share network, engines and extractor; each has its own store and secret."""
 
     config: Config
     network: Network
@@ -41,13 +40,13 @@ class Tenants:
     extractor: Extractor
     _recent: OrderedDict[str, Retrieval] = field(default_factory=OrderedDict)
     _living: weakref.WeakValueDictionary[str, Retrieval] = field(default_factory=weakref.WeakValueDictionary)
-    """Those and, besides, what calls that are under way still hold: a product in use is never made twice or closed."""
+    """The recent products and those in use. A product in use is never closed, and never created a second time."""
     _lock: Lock = field(default_factory=Lock)
 
     def of(self, tenant: str) -> Retrieval:
-        """The product of one tenant. Its store stays open for as long as someone holds it."""
-        # Made outside the lock, as a database may be waited for; where two make one, the first is everybody's.
-        product = self._living.get(tenant) or self._made(tenant)
+        """Return the product of one tenant. Its store stays open as long as a caller holds the product."""
+        # Created outside the lock, because a database may respond slowly. If two threads create one, the first wins.
+        product = self._living.get(tenant) or self._create(tenant)
         dropped = None
         with self._lock:
             product = self._living.get(tenant) or product
@@ -55,18 +54,18 @@ class Tenants:
             self._recent.move_to_end(tenant)
             if len(self._recent) > MAX_OPEN:
                 _, dropped = self._recent.popitem(last=False)
-        del dropped  # outside the lock, since its store is closed if nobody else holds it
+        del dropped  # outside the lock, because this closes its store if no call holds it
         return product
 
-    def at_hand(self, tenant: str) -> Retrieval | None:
-        """The same without waiting for anything, where it was used lately."""
+    def get_recent(self, tenant: str) -> Retrieval | None:
+        """Return the product of a recently used tenant, without waiting for a store; None for any other tenant."""
         with self._lock:
             if product := self._recent.get(tenant):
                 self._recent.move_to_end(tenant)
             return product
 
     def sizes(self) -> tuple[int, int]:
-        """How many artifacts and bytes the stores hold that are open."""
+        """Return the number of artifacts and of bytes in the open stores."""
         with self._lock:
             stores = [product.store for product in self._recent.values()]
         artifacts = size = 0
@@ -74,32 +73,31 @@ class Tenants:
             try:
                 stats = store.stats()
             except KeyholeError:
-                continue  # a store that fails is told by /readyz and by every call
+                continue  # /readyz and every call report a failing store
             artifacts, size = artifacts + stats.artifacts, size + stats.stored_bytes
         return artifacts, size
 
-    def _made(self, tenant: str) -> Retrieval:
+    def _create(self, tenant: str) -> Retrieval:
         store, secret = self.stores.for_tenant(tenant)
-        reranker = _second_opinion(self.config, self.network, store)
+        reranker = _make_reranker(self.config, self.network, store)
         product = Retrieval(self.config, self.network, store, self.panel, secret, self.clock, self.extractor, reranker)
-        weakref.finalize(product, _let_go, store).atexit = False  # at the end aclose closes all
+        weakref.finalize(product, _close_in_thread, store).atexit = False  # at exit, aclose closes all stores
         return product
 
     async def aclose(self) -> None:
-        """Close what is open."""
+        """Close the extractor, the network client and the stores."""
         await self.extractor.aclose()
         await self.network.aclose()
         self.stores.close()
 
 
-def _let_go(store: Store) -> None:
-    """Close a store in a thread of its own: a product may end wherever garbage is collected, also in a thread that
-    waits for this very store."""
+def _close_in_thread(store: Store) -> None:
+    """Close a store in a new thread, because garbage collection may run in a thread that waits for this store."""
     Thread(target=store.close, daemon=True).start()
 
 
-def _second_opinion(config: Config, api: Api, store: Store) -> PassageReranker | None:
-    """The scorers that the settings name, embeddings before the reranker; without any, nothing is imported."""
+def _make_reranker(config: Config, api: Api, store: Store) -> PassageReranker | None:
+    """Return the reranker with the configured scorers, embeddings first; None if none is configured."""
     if not (config.rerank_url or config.embed_url):
         return None
     from keyhole.rerank.embeddings import Embedder

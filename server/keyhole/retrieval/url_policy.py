@@ -18,7 +18,7 @@ from keyhole.text.sites import is_allowed_by_sites
 async def check_url_policy(url: str, config: Config, store: Store) -> str:
     """Return the URL to fetch. Under the policy `known` it is the canonical URL.
 
-    Raises KeyholeError: url_not_known, and the errors of parsing a URL.
+    Raises KeyholeError: url_not_known, or an error of parsing the URL.
     """
     if config.url_policy != "known":
         return url
@@ -35,11 +35,11 @@ async def check_url_policy(url: str, config: Config, store: Store) -> str:
 
 
 async def remember_urls(urls: Iterable[str], store: Store) -> None:
-    """Make the URLs of search results known."""
+    """Store the URLs of search results as known. A store that fails is ignored."""
     with suppress(KeyholeError):
         await asyncio.to_thread(store.remember, hash_urls(urls))
 
 
 def is_wanted(hit: Hit, request: SearchRequest, config: Config) -> bool:
-    """Return True if a search result lies on a site that the call and the operator allow."""
+    """Return True if a search result is on a site that the call and the operator allow."""
     return is_allowed_by_sites(hit.url, request) and is_url_allowed(hit.url, config.allow_domains, config.deny_domains)

@@ -1,6 +1,6 @@
 """Read and validate the operator's engines file, a TOML file that describes search engines.
 
-Values of environment variables, such as keys, are filled in here. No message, repr or log shows them.
+`${NAME}` is replaced by environment variables, such as keys. No message, repr or log shows their values.
 """
 
 from __future__ import annotations
@@ -13,9 +13,8 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 from urllib.parse import quote
 
-from keyhole.config.config import Config
+from keyhole.config.config import ENGINES, Config
 from keyhole.config.parsers import MIN_KEY
-from keyhole.config.schema import ENGINES
 from keyhole.errors import Code, KeyholeError
 from keyhole.fetch.urls import Target, parse_target
 from keyhole.text.sites import AGES
@@ -30,7 +29,7 @@ FILTERS: Final = ("language", "country", "freshness")
 """Placeholders that are filters. An engine applies the filters whose placeholders its templates contain."""
 PLACEHOLDER: Final = re.compile(r"\{(query|count|language|country|freshness)\}")
 MAX_ENGINES: Final = 50
-"""Engines in one file: far more than a team has, and few enough to list their names in an error."""
+"""Maximum of engines in one file: more than a team has, and few enough to list their names in an error."""
 
 _VARIABLE: Final = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 _NAME: Final = re.compile(r"[a-z0-9][a-z0-9_-]{0,30}")
@@ -53,7 +52,7 @@ class EngineSpec:
     """The JSON to send, with placeholders; None for a GET."""
     headers: tuple[tuple[str, str], ...] = field(repr=False)
     results: Any
-    """A compiled JMESPath that selects the rows of an answer. The next four select within a row; None if absent."""
+    """A compiled JMESPath that selects the rows of an answer. The next four select values in a row, or are None."""
     link: Any
     title: Any
     snippet: Any
@@ -63,11 +62,11 @@ class EngineSpec:
     """The engine's names for day, week, month and year."""
     supported_filters: frozenset[str]
     secrets: tuple[str, ...] = field(repr=False)
-    """The values that came from the environment, without those so short that they may occur as ordinary text."""
+    """Values of environment variables, without short values, which may occur as ordinary text."""
 
 
 def load_engines_file(config: Config) -> tuple[EngineSpec, ...]:
-    """Return the engines of the file that KEYHOLE_ENGINES_FILE names, none if it is not set.
+    """Return the engines of the file that KEYHOLE_ENGINES_FILE names; () if it is not set.
 
     Raises KeyholeError (invalid_argument) if the file cannot be read or is not valid.
     """
@@ -77,13 +76,13 @@ def load_engines_file(config: Config) -> tuple[EngineSpec, ...]:
         text = config.engines_file.expanduser().read_text(encoding="utf-8")
     except (OSError, ValueError) as error:
         raise KeyholeError(Code.INVALID_ARGUMENT, "the file that KEYHOLE_ENGINES_FILE names cannot be read") from error
-    return parse(text, os.environ)
+    return parse_engines_file(text, os.environ)
 
 
-def parse(text: str, environment: Mapping[str, str]) -> tuple[EngineSpec, ...]:
-    """Return the engines of a TOML text, in its order.
+def parse_engines_file(text: str, environment: Mapping[str, str]) -> tuple[EngineSpec, ...]:
+    """Return the engines of a TOML text, in the same order.
 
-    Raises KeyholeError (invalid_argument), naming the table and the key; values of the environment are not shown.
+    Raises KeyholeError (invalid_argument) with the table and the key, and without values of the environment.
     """
     import tomllib
 
@@ -97,7 +96,7 @@ def parse(text: str, environment: Mapping[str, str]) -> tuple[EngineSpec, ...]:
     rows = tables.get("engine", [])
     if not isinstance(rows, list) or len(rows) > MAX_ENGINES or not all(isinstance(row, dict) for row in rows):
         raise _file_error("engine", f"must be at most {MAX_ENGINES} [[engine]] tables")
-    if not rows:  # an operator who names a file does not expect the public engines
+    if not rows:  # otherwise the public engines would be used, which an operator with a file does not expect
         raise _file_error("", "it has no [[engine]] table")
     specs: list[EngineSpec] = []
     for number, row in enumerate(rows, start=1):
@@ -109,8 +108,8 @@ def parse(text: str, environment: Mapping[str, str]) -> tuple[EngineSpec, ...]:
     return tuple(specs)
 
 
-def _parse_engine(row: Mapping[str, Any], environment: Mapping[str, str], taken: Sequence[str]) -> EngineSpec:
-    """Return the engine of one table. Raises ValueError whose message begins with the key."""
+def _parse_engine(row: Mapping[str, Any], environment: Mapping[str, str], used_names: Sequence[str]) -> EngineSpec:
+    """Return the engine of one table. Raises ValueError with a message that begins with the key."""
     for key in row:
         if key not in KEYS:
             raise ValueError(f"{key}: unknown key{suggest_name(key, KEYS)}")
@@ -123,7 +122,7 @@ def _parse_engine(row: Mapping[str, Any], environment: Mapping[str, str], taken:
     if "query" not in used:
         raise ValueError("url: {query} is in neither the url nor the body")
     return EngineSpec(
-        name=_check_name(_get_text(row, "name"), taken),
+        name=_check_name(_get_text(row, "name"), used_names),
         endpoint=target.endpoint,
         base=f"{target.scheme}://{target.netloc}/",
         url=url,
@@ -148,10 +147,10 @@ def _get_text(row: Mapping[str, Any], key: str) -> str:
     return value.strip()
 
 
-def _check_name(name: str, taken: Sequence[str]) -> str:
+def _check_name(name: str, used_names: Sequence[str]) -> str:
     if not _NAME.fullmatch(name):
-        raise ValueError("name: must be of a-z, 0-9, - and _, at most 31 characters")
-    if name in ENGINES or name in taken:
+        raise ValueError("name: must consist of a-z, 0-9, - and _, at most 31 characters")
+    if name in ENGINES or name in used_names:
         raise ValueError(f"name: {name} is the name of another engine")
     return name
 
@@ -163,7 +162,7 @@ def _parse_url(template: str, environment: Mapping[str, str]) -> tuple[str, Targ
         raise ValueError("url: scheme, host and port must not contain placeholders or variables")
     placeholders = re.findall(r"(?<!\$)\{[^}]*\}?", template)
     if unknown := next((each for each in placeholders if not PLACEHOLDER.fullmatch(each)), ""):
-        raise ValueError(f"url: {unknown[:40]} is none of {{query}}, {{count}}, {{{'}, {'.join(FILTERS)}}}")
+        raise ValueError(f"url: {unknown[:40]} is not one of {{query}}, {{count}}, {{{'}, {'.join(FILTERS)}}}")
     url = _fill_text(f"{scheme}://{rest}", environment, "url", encode=True)
     try:
         return url, parse_target(PLACEHOLDER.sub("x", url))
@@ -249,7 +248,7 @@ def _parse_freshness(table: object) -> Mapping[str, str]:
     if not isinstance(table, dict) or not all(isinstance(word, str) for word in table.values()):
         raise ValueError("freshness: must be a table of texts")
     if unknown := next((age for age in table if age not in AGES), ""):
-        raise ValueError(f"freshness.{unknown}: is none of {', '.join(AGES)}")
+        raise ValueError(f"freshness.{unknown}: is not one of {', '.join(AGES)}")
     return dict(table)
 
 

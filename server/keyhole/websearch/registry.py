@@ -1,12 +1,11 @@
-"""Build the engines that the settings allow, and select those that a search asks. Pure."""
+"""Build the engines that are set up, and select the engines that a search queries. Pure."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
-from keyhole.config.config import Config
-from keyhole.config.schema import ENGINES
+from keyhole.config.config import ENGINES, Config
 from keyhole.errors import Code, KeyholeError
 from keyhole.fetch.base import Api
 from keyhole.fetch.urls import parse_target
@@ -14,8 +13,8 @@ from keyhole.text.suggest import suggest_name
 from keyhole.websearch.base import Engine
 
 DEFAULT_ENGINES: Final = ("keyless", "wikipedia")
-"""Engines that need no setting, used by default only if no engine was set up: a team that set up its own engines did
-not agree that its questions go to others. The second is asked only if the first fails."""
+"""Engines that need no setting. They are used by default only if no other engine is set up, because a team with its own
+engines did not agree to send its questions to others. The second engine is queried only if the first fails."""
 
 
 def build_engines(config: Config, api: Api, clock: Callable[[], float] | None = None) -> dict[str, Engine]:
@@ -49,11 +48,11 @@ def api_endpoints(config: Config) -> frozenset[str]:
 
 
 def select_engines(wanted: Sequence[str], built: Mapping[str, Engine], custom: Sequence[Engine]) -> list[Engine]:
-    """Return the engines to ask, most preferred first.
+    """Return the engines to query, most preferred first.
 
-    `wanted`: the names in KEYHOLE_ENGINES; those that are not set up are skipped. If it is empty, all engines that were
-    set up are returned, with `custom`, those of the operator's engines file, first. Raises KeyholeError
-    (invalid_argument) for an unknown name.
+    `wanted`: the names in KEYHOLE_ENGINES; engines that are not set up are skipped. `custom`: the engines of the
+    operator's engines file. If `wanted` is empty, all engines that are set up are returned, `custom` first. Raises
+    KeyholeError (invalid_argument) for an unknown name.
     """
     engines = {**{engine.name: engine for engine in custom}, **built}
     if not wanted:
@@ -68,15 +67,15 @@ def check_engine_names(wanted: Sequence[str], custom: Sequence[str]) -> None:
     known = [*ENGINES, *custom]
     for name in wanted:
         if name not in known:
-            message = f"KEYHOLE_ENGINES: {name!r} is none of {', '.join(known)}{suggest_name(name, known)}"
+            message = f"KEYHOLE_ENGINES: {name!r} is not one of {', '.join(known)}{suggest_name(name, known)}"
             raise KeyholeError(Code.INVALID_ARGUMENT, message)
 
 
-def missing_setting(name: str) -> str:
-    """Return a message that names the setting an engine needs."""
+def describe_missing_setting(name: str) -> str:
+    """Describe the setting that an engine needs."""
     return f"{name} needs KEYHOLE_{name.upper()}_{'URL' if name == 'searxng' else 'KEY'}"
 
 
 def parallel_count(wanted: Sequence[str], engines: Sequence[Engine], count: int) -> int:
-    """Return how many engines to ask at once: `count`, or 1 if the default engines are used without being named."""
+    """Return how many engines to query at once: `count`, or 1 if DEFAULT_ENGINES are used and `wanted` is empty."""
     return count if wanted or [engine.name for engine in engines] != list(DEFAULT_ENGINES) else 1

@@ -22,7 +22,8 @@ from keyhole.cli.doctor.conversation import try_start
 from keyhole.cli.doctor.report import Finding, Level, ReportStyle, format_report, has_failures
 from keyhole.cli.install.entries import Server
 from keyhole.cli.main import main
-from keyhole.config.config import Config, parse_config
+from keyhole.config.config import Config
+from keyhole.config.parse import parse_config
 
 Captured = pytest.CaptureFixture[str]
 SERVER = Server(sys.executable, ("-m", "keyhole", "serve"))
@@ -57,9 +58,9 @@ def test_a_fresh_installation_has_no_failures_offline(home: Path, capsys: Captur
     assert code == 0, [each for each in findings.values() if each["level"] == "fail"]
     for name in ("Python", "Keyhole", "full-text search", "values", "home folder", "free disk", "certificates"):
         assert findings[name]["level"] == "ok"
-    assert findings["codex"]["said"].startswith("starts in")
+    assert findings["codex"]["message"].startswith("starts in")
     assert findings["stdio, 2025-11-25"]["level"] == findings["stdio, 2026-07-28"]["level"] == "ok"
-    assert findings["engines"]["said"] == "not checked: keyless, wikipedia"
+    assert findings["engines"]["message"] == "not checked: keyless, wikipedia"
     assert not list(home.rglob("artifacts.db")), "checking creates nothing"
 
 
@@ -119,8 +120,8 @@ def test_a_wrong_setting_is_a_finding_and_stops_no_other_check(
     capsys.readouterr()
     assert main(["doctor", "--json", "--offline"]) == 1
     findings = json.loads(capsys.readouterr().out)["findings"]
-    assert "not checked: wikipedia" in [each["said"] for each in findings], "the other settings hold"
-    failures = [each["said"] for each in findings if each["level"] == "fail"]
+    assert "not checked: wikipedia" in [each["message"] for each in findings], "the other settings hold"
+    failures = [each["message"] for each in findings if each["level"] == "fail"]
     assert "unknown setting KEYHOLE_ROBOT; did you mean KEYHOLE_ROBOTS?" in failures
     assert any("KEYHOLE_TIMEOUT" in message for message in failures)
 

@@ -18,7 +18,7 @@ from keyhole.fetch.client import HttpFetcher
 from keyhole.fetch.urls import parse_target
 from keyhole.records import Hit, SearchRequest
 from keyhole.websearch.engines.custom import CustomEngine, build_call, parse_answer
-from keyhole.websearch.engines_file import EngineSpec, parse
+from keyhole.websearch.engines_file import EngineSpec, parse_engines_file
 from keyhole.websearch.hits import MAX_ROWS
 from tests.support.loopback import Call, Site, response, serve
 
@@ -50,7 +50,7 @@ title = "title"
 
 
 def spec(text: str = BY_GET, port: int = 80) -> EngineSpec:
-    (found,) = parse(text.replace("PORT", str(port)), ENVIRONMENT)
+    (found,) = parse_engines_file(text.replace("PORT", str(port)), ENVIRONMENT)
     return found
 
 
@@ -88,11 +88,11 @@ ITEMS = {
 
 def test_a_get_follows_the_template_and_its_answer_is_read_by_the_paths() -> None:
     request = SearchRequest("größe & {count} 100%", 8, freshness="week", language="de", country="at")
-    found, asked = search(BY_GET, ok(ITEMS), request)
-    assert asked.method == "GET"
+    found, call = search(BY_GET, ok(ITEMS), request)
+    assert call.method == "GET"
     encoded = "gr%C3%B6%C3%9Fe%20%26%20%7Bcount%7D%20100%25"
-    assert asked.path == f"/find/{encoded}?q={encoded}&n=16&lang=de-at&age=7d&fixed=1"
-    assert asked.headers["x-key"] == KEY
+    assert call.path == f"/find/{encoded}?q={encoded}&n=16&lang=de-at&age=7d&fixed=1"
+    assert call.headers["x-key"] == KEY
     (first, second) = found
     assert first.url.endswith("/pages/7")
     assert (first.title, first.snippet, first.engine) == ("Pumps", "a pump & a hose … two pumps", "wiki")
@@ -101,16 +101,16 @@ def test_a_get_follows_the_template_and_its_answer_is_read_by_the_paths() -> Non
 
 
 def test_parameters_of_unset_filters_are_left_out() -> None:
-    _, asked = search(BY_GET, ok({"data": {"items": []}}), SearchRequest("q", 1))
-    assert asked.path == "/find/q?q=q&n=10&fixed=1"
+    _, call = search(BY_GET, ok({"data": {"items": []}}), SearchRequest("q", 1))
+    assert call.path == "/find/q?q=q&n=10&fixed=1"
 
 
 def test_a_post_contains_the_values_as_json() -> None:
     question = 'say "hi"\n{language} \\ größe'
-    _, asked = search(BY_POST, ok({"hits": []}), SearchRequest(question, 20, freshness="day", language="en"))
-    assert asked.method == "POST"
-    assert asked.path == f"/_search?key={KEY}"
-    assert json.loads(asked.body) == {
+    _, call = search(BY_POST, ok({"hits": []}), SearchRequest(question, 20, freshness="day", language="en"))
+    assert call.method == "POST"
+    assert call.path == f"/_search?key={KEY}"
+    assert json.loads(call.body) == {
         "size": 40,
         "query": {"match": f"all of {question}", "lang": "en"},
         "sort": ["day", "score"],
@@ -124,14 +124,14 @@ def test_json_members_of_unset_filters_are_left_out() -> None:
 
 @given(st.text(min_size=1, max_size=40), st.text(max_size=5), st.sampled_from([BY_GET, BY_POST]))
 def test_any_query_gives_a_request_of_the_described_form(query: str, language: str, text: str) -> None:
-    asked = build_call(spec(text), SearchRequest(query, 5, language=language))
-    target = parse_target(asked.url)
+    call = build_call(spec(text), SearchRequest(query, 5, language=language))
+    target = parse_target(call.url)
     assert target.endpoint == "127.0.0.1:80"
-    assert asked.url.count("?") == 1
-    if asked.body is None:
-        assert parse_qs(urlsplit(asked.url).query, keep_blank_values=True)["q"] == [query]
+    assert call.url.count("?") == 1
+    if call.body is None:
+        assert parse_qs(urlsplit(call.url).query, keep_blank_values=True)["q"] == [query]
     else:
-        assert json.loads(asked.body)["query"]["match"] == f"all of {query}"
+        assert json.loads(call.body)["query"]["match"] == f"all of {query}"
 
 
 def test_characters_that_utf_8_cannot_encode_are_replaced() -> None:
@@ -186,14 +186,14 @@ def test_results_errors_and_logs_do_not_contain_the_key(
     caplog.set_level(logging.DEBUG)
 
     def echo(call: Call) -> None:
-        said = f"{call.path} {call.headers}"
+        repeated = f"{call.path} {call.headers}"
         row = {
-            "url": f"https://a.example/{said.split()[0]}",
+            "url": f"https://a.example/{repeated.split()[0]}",
             "links": {"web": "https://a.example/"},
-            "title": said,
-            "name": said,
+            "title": repeated,
+            "name": repeated,
         }
-        body = {"message": said, "data": {"items": [row]}, "hits": [row]}
+        body = {"message": repeated, "data": {"items": [row]}, "hits": [row]}
         call.send(response(json.dumps(body).encode(), status, Content_Type="application/json"))
 
     async def run(site: Site) -> str:
@@ -237,5 +237,5 @@ def test_the_number_of_rows_is_limited() -> None:
 
 
 def test_a_long_query_gives_a_valid_url() -> None:
-    asked = build_call(spec(), SearchRequest("数据库" * 600, 5))
-    assert parse_target(asked.url).path
+    call = build_call(spec(), SearchRequest("数据库" * 600, 5))
+    assert parse_target(call.url).path

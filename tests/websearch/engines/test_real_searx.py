@@ -15,7 +15,7 @@ from benchmarks.search.web import searx
 from benchmarks.search.web.processes import RunningWeb, serve_web
 from benchmarks.search.web.sites import CLOSED
 from keyhole.cli.build import build
-from keyhole.config.config import parse_config
+from keyhole.config.parse import parse_config
 from keyhole.records import Answer
 from keyhole.store.base import LOCAL
 
@@ -31,7 +31,7 @@ def web() -> Iterator[RunningWeb]:
 
 
 def search(web: RunningWeb, home: Path, instances: str, seconds: int = 20) -> Answer:
-    """Return the answer of one search of the whole product."""
+    """Return the answer of one search with the complete product."""
     settings = {
         "KEYHOLE_CONFIG": "off",
         "KEYHOLE_HOME": str(home),

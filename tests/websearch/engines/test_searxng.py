@@ -62,10 +62,10 @@ def test_a_plain_query_requests_json_without_filters() -> None:
 
 def test_filters_are_sent_to_searxng() -> None:
     request = SearchRequest("q", 5, ("a.example",), ("b.example",), freshness="week", language="de-AT")
-    asked = fields(request)
-    assert asked["q"] == ["q site:a.example -site:b.example"]
-    assert asked["time_range"] == ["week"]
-    assert asked["language"] == ["de-AT"]
+    sent = fields(request)
+    assert sent["q"] == ["q site:a.example -site:b.example"]
+    assert sent["time_range"] == ["week"]
+    assert sent["language"] == ["de-AT"]
 
 
 @pytest.mark.parametrize(
@@ -214,7 +214,7 @@ def search_over_loopback(data: bytes) -> tuple[tuple[Hit, ...], list[str]]:
         return found, [call.path for call in site.calls]
 
 
-def test_an_instance_on_loopback_is_asked_over_http() -> None:
+def test_an_instance_on_loopback_is_queried_over_http() -> None:
     found, paths = search_over_loopback(response(answer(ROW), Content_Type="application/json"))
     assert found == (HIT,)
     assert paths == ["/searx/search?q=gr%C3%B6%C3%9Fe+now&format=json&safesearch=0"]
@@ -268,22 +268,22 @@ def test_an_empty_answer_soon_after_a_failure_is_an_error() -> None:
     failed, well, empty = answer(unresponsive_engines=[["google", "blocked"]]), answer(ROW), answer()
     clock = Clock(1_000.0)
 
-    def told(*bodies: bytes) -> list[str]:
+    def outcomes(*bodies: bytes) -> list[str]:
         url = build_url("http://searx.example", SearchRequest("q", 5))
         fetcher = FakeFetcher()
         engine = SearxngEngine("http://searx.example", fetcher, clock)
-        said = []
+        results = []
         for body in bodies:
             fetcher.answers[url] = page(url, body, "application/json")
             try:
-                said.append(f"{len(asyncio.run(engine.search(SearchRequest('q', 5))))} hits")
+                results.append(f"{len(asyncio.run(engine.search(SearchRequest('q', 5))))} hits")
             except KeyholeError as error:
-                said.append(str(error.code))
+                results.append(str(error.code))
             clock.advance(60.0)
-        return said
+        return results
 
-    assert told(empty, failed, empty, empty) == ["0 hits", "engine_unavailable", "engine_unavailable", "0 hits"]
-    assert told(failed, well, empty) == ["engine_unavailable", "1 hits", "0 hits"]
+    assert outcomes(empty, failed, empty, empty) == ["0 hits", "engine_unavailable", "engine_unavailable", "0 hits"]
+    assert outcomes(failed, well, empty) == ["engine_unavailable", "1 hits", "0 hits"]
 
 
 @pytest.mark.parametrize("query", ["数据库" * 600, "😀" * 2_000, "a\ud800b"])

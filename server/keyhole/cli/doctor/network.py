@@ -14,8 +14,7 @@ from urllib.parse import urlsplit
 import certifi
 
 from keyhole.cli.doctor.report import Finding, Level
-from keyhole.config.config import Config
-from keyhole.config.schema import KEYED_ENGINES
+from keyhole.config.config import KEYED_ENGINES, Config
 from keyhole.errors import KeyholeError
 from keyhole.websearch.registry import DEFAULT_ENGINES, describe_missing_setting
 

@@ -13,7 +13,7 @@ from keyhole.cli.install.arguments import DEFAULT_NAME
 from keyhole.cli.install.discover import Registration, find_registrations, this_machine
 from keyhole.cli.install.entries import FORMER_SCRIPT, Server
 from keyhole.cli.install.output import mask_command, mask_secrets
-from keyhole.config.config import parse_config
+from keyhole.config.parse import parse_config
 from keyhole.errors import KeyholeError
 
 AREA: Final = "Clients"

@@ -18,7 +18,8 @@ from keyhole.cli.install.entries import Server
 from keyhole.cli.install.launch import this_server
 from keyhole.cli.install.output import color_lines, diff_lines, mask_command, mask_secrets
 from keyhole.cli.table import Column, print_json, print_table
-from keyhole.config.config import Config, parse_config
+from keyhole.config.config import Config
+from keyhole.config.parse import parse_config
 from keyhole.config.parsers import http_url
 from keyhole.errors import Code, KeyholeError
 from keyhole.text.suggest import suggest_name
@@ -42,8 +43,8 @@ class FileChange:
     def json_facts(self) -> dict[str, object]:
         """Return the change as `keyhole install --json` prints it."""
         return {
-            "client": self.client, "path": self.path, "state": self.state, "said": self.message,
-            "backup": self.backup, "difference": self.diff,
+            "client": self.client, "path": self.path, "state": self.state, "message": self.message,
+            "backup": self.backup, "diff": self.diff,
         }  # fmt: skip
 
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from keyhole.config.schema import PREFIX, SETTINGS
+from keyhole.config.config import PREFIX, SETTINGS
 
 MASK: Final = "•••"
 MAX_LINE: Final = 160

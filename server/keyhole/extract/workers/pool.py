@@ -1,7 +1,7 @@
 """Start, use, kill and replace worker processes.
 
-A worker reads one page at a time. It is killed at once if it exceeds its time or memory, crashes, or its call is
-cancelled; the next page gets another worker. A pool belongs to one event loop.
+A worker reads one page at a time. It is killed if it exceeds its time limit or if its call is cancelled, and replaced
+if it ends by itself. A pool belongs to one event loop.
 """
 
 from __future__ import annotations
@@ -35,21 +35,22 @@ from keyhole.records import Document, Page
 log = logging.getLogger(__name__)
 
 POOL_SIZE: Final = max(2, min(4, os.cpu_count() or 1))
-"""Largest number of workers for heavy pages: one for each processor. At least two, so that a slow page does not block
-the others."""
+"""Largest number of workers for heavy pages: one per processor, at most four. At least two, so that a slow page does not
+block the others."""
 RESERVED_WORKERS: Final = 1
-"""Additional workers that heavy pages never use. Most pages are light and take less than a second, and should not wait
-behind a few hostile ones. A light page uses any free worker."""
+"""Additional workers that only light pages use. Most pages are light and take less than a second, so they should not wait
+for a few hostile pages. A light page uses any free worker."""
 MAX_LIGHT_BYTES: Final = 300_000
 """Largest body of a light page, in bytes. Nine of ten pages are smaller."""
 LIGHT_SECONDS: Final = 2.0
-"""Seconds of a light page's first attempt. A slower page is read again as a heavy page with the full time limit."""
+"""Time limit in seconds of the first attempt at a light page. A slower page is read again as a heavy page with the full
+time limit."""
 START_TIMEOUT: Final = 20.0
-"""Seconds in which a worker has to load its parsers: a hundred times what it usually takes."""
+"""Seconds within which a worker must load its parsers: a hundred times the usual time."""
 END_TIMEOUT: Final = 2.0
-"""Seconds in which a killed worker has to end. The kernel takes milliseconds."""
+"""Seconds within which a killed worker must end. The kernel takes milliseconds."""
 IDLE_TIMEOUT: Final = 300.0
-"""Seconds after which an idle worker ends: longer than an agent pauses between two pages."""
+"""Seconds after which an idle worker ends: longer than an agent's pause between two pages."""
 CHUNK_BYTES: Final = 1_000_000
 """Bytes written or buffered at a time, so that a large body is not copied whole."""
 READER: Final = "keyhole.extract.workers.child:extract_with_words"
@@ -59,11 +60,15 @@ _BOOT: Final = (
     "from keyhole.extract.workers.child import main; main(options)"
 )
 _INHERITED_VARIABLES: Final = ("SYSTEMROOT", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")
-"""Environment variables that a worker inherits: those that an interpreter may need to find its libraries."""
+"""Environment variables that a worker inherits, because its interpreter may need them to find libraries."""
 
 
 class WorkerPool:
-    """The Extractor of the product. `reader` is the function that workers run, as "module:function"."""
+    """An Extractor that reads pages in worker processes.
+
+    At most `size` workers read heavy pages, and `reserved` more read light pages. `reader` is the function that workers
+    run, as "module:function".
+    """
 
     def __init__(
         self, config: Config, size: int = POOL_SIZE, reader: str = READER, reserved: int = RESERVED_WORKERS
@@ -84,7 +89,7 @@ class WorkerPool:
             self._put_back(_Worker(self._options))
 
     async def extract(self, page: Page, deadline: float | None = None) -> tuple[Document, str]:
-        """Have a worker read the page. If it cannot, return the bare text of the page."""
+        """Return the document and words of a page from a worker. If the worker does not finish, return the bare text."""
         try:
             return await self._read_until(page, deadline)
         except UnreadError as failure:
@@ -111,7 +116,7 @@ class WorkerPool:
             self._all.release()
 
     async def _read_until(self, page: Page, deadline: float | None) -> tuple[Document, str]:
-        """Read a page, including the wait for a worker and its start, until the call's deadline."""
+        """Read a page before the call's deadline, including the wait for a worker and its start."""
         try:
             async with asyncio.timeout_at(deadline):
                 return await self._read_in_turn(page)
@@ -121,6 +126,7 @@ class WorkerPool:
             ) from error
 
     async def _read_in_turn(self, page: Page) -> tuple[Document, str]:
+        """Read a page when a worker is free. A light page that is slow is read again as a heavy page."""
         seconds = self._config.extract_timeout
         if len(page.body) <= MAX_LIGHT_BYTES and self._reserved:
             try:
@@ -145,7 +151,7 @@ class WorkerPool:
                 self._drop(worker)
 
     def _take_worker(self) -> _Worker:
-        """Return the worker used last, whose memory is warm, or a new worker."""
+        """Return the idle worker that was used last, or a new worker."""
         while self._idle:
             worker = self._idle.pop()
             if worker.is_alive:
@@ -176,8 +182,8 @@ class _Worker:
     def __init__(self, options: dict[str, Any]) -> None:
         self._process: Process | None = None
         self._lifetime_fd: int | None = None
-        """The end of a pipe that carries no data. The worker ends when it is closed, also by the death of the
-        server."""
+        """The server's end of a pipe without data. The worker ends when this end is closed, as by the server's
+        death."""
         self._ready = asyncio.get_running_loop().create_task(self._start(options))
         self._ready.add_done_callback(self._log_failed_start)
         self._killed = False
@@ -192,8 +198,10 @@ class _Worker:
         return self._process is None or self._process.returncode is None
 
     async def read(self, page: Page, seconds: float) -> tuple[Document, str]:
-        """Return the worker's answer for one page. Raises the failure of the page, or UnreadError if the worker did not
-        finish."""
+        """Return the worker's answer for one page.
+
+        Raises UnreadError if the worker did not finish, and any other KeyholeError that the page caused.
+        """
         try:
             process = await asyncio.shield(self._ready)
         except (OSError, EOFError, TimeoutError) as error:
@@ -285,7 +293,7 @@ async def _start_process(options: dict[str, Any]) -> Process:
 
 
 def _module_path() -> list[str]:
-    """Return the import path of this process in absolute form, so that a worker finds the same modules."""
+    """Return the absolute import path of this process, with which a worker finds the same modules."""
     entries = [str(Path(entry).absolute()) for entry in sys.path]
     own = str(Path(__file__).absolute().parents[3])
     return entries if own in entries else [*entries, own]

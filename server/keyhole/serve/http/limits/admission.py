@@ -27,7 +27,7 @@ from keyhole.serve.http.refusals import (
     send_limit_refusal,
 )
 from keyhole.serve.http.sessions import SessionCounts
-from keyhole.serve.tools import PLACE, tenant_of
+from keyhole.serve.tools import SLOT, tenant_of
 
 REQUESTS_PER_CALL: Final = 10
 """Requests per minute for each allowed call: a client sends four to start, and one or two around a call."""
@@ -150,7 +150,7 @@ class AdmissionMiddleware:
             if verdict.lease:
                 slot.on_release(lambda: self._end(tenant, verdict.lease))
             if not verdict.refused:
-                scope[PLACE] = slot
+                scope[SLOT] = slot
                 await self._run_app(tenant, scope, receive, send)
         if verdict.refused:
             self._apply(tenant, verdict)
