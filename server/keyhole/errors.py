@@ -1,6 +1,6 @@
-"""The one exception, `KeyholeError`, and its error codes.
+"""The exception `KeyholeError` and its error codes.
 
-The table `RULES` states for each code whether the call can be retried, and the next step. docs/reference/errors.md
+The table `RULES` states for each code whether a retry may succeed, and the next step. docs/reference/errors.md
 shows this table, and a test compares the two. render/answer.py turns errors into text.
 """
 
@@ -13,7 +13,7 @@ from types import MappingProxyType
 
 
 class Code(StrEnum):
-    """Error codes. They are stable and come first in the error's text, so that an agent can match them."""
+    """Error codes. They are stable and begin the error's text, so that an agent can match them."""
 
     INVALID_ARGUMENT = "invalid_argument"
     INVALID_URL = "invalid_url"
@@ -132,5 +132,5 @@ class KeyholeError(Exception):
 
     @property
     def rule(self) -> Rule:
-        """The advice for this code."""
+        """Return the advice for this code."""
         return RULES[self.code]

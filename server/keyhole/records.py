@@ -1,7 +1,7 @@
-"""The values that travel between stages, in the order they are made. No behaviour beyond their own facts.
+"""The values that stages pass to each other, in the order in which they are created.
 
-Offsets are Unicode code points, half-open `[start, end)`, into the stored text. Times are seconds since
-the epoch. Every value is frozen: a stage makes a new one instead of changing what it was given.
+Offsets are Unicode code points, half-open `[start, end)`, into the stored text. Times are seconds since the epoch. All
+values are frozen: a stage creates a new value instead of changing its input.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ Strategy = Literal["whole", "passages", "head_tail", "window", "quote"]
 BlockKind = Literal["heading", "paragraph", "list", "table", "code", "quote"]
 
 TOPIC: Final = "*"
-"""The prefix of a search term that names what an artifact is about. No word contains it."""
+"""The prefix of the search terms for an artifact's topic, which are stored beside its words. No word contains it."""
 CHANGED: Final = "changed"
 """The artifact note that lists the passages that are new since the artifact it replaced; see text/diff.py."""
 MARKDOWN: Final = "markdown"
@@ -24,7 +24,7 @@ READER: Final = "reader"
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """What the network gave for one URL: the body is as served, undecoded text, at most the byte cap."""
+    """The response for one URL. The body is as served, not decoded to text, and at most as long as the byte limit."""
 
     requested_url: str
     url: str
@@ -33,12 +33,11 @@ class Page:
     body: bytes
     fetched_at: float
     cut: bool = False
-    """True when the body stopped at the byte cap, the connection broke or a coding was damaged: it must never pass for
-    whole."""
+    """True if the body is incomplete: it reached the byte limit, the connection broke, or its coding was damaged."""
     etag: str = ""
     last_modified: str = ""
     link: str = ""
-    """The Link header, bounded."""
+    """The Link header, shortened."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,24 +52,23 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Metadata:
-    """What a page says of itself: each value one bounded line, "" where it says nothing. Dates are ISO 8601."""
+    """The metadata that a page states: each value is one short line, or "". Dates are ISO 8601. The title does not
+    contain the name of the site."""
 
     title: str = ""
-    """The page's own, without the site's name."""
     author: str = ""
     published: str = ""
     modified: str = ""
-    language: str = ""
-    """BCP 47."""
+    language: str = ""  # a BCP 47 tag
     canonical: str = ""
-    """Absolute http(s). A claim of the page: never used in place of the URL that was fetched."""
+    """An absolute http(s) URL. The page claims it; it never replaces the URL that was fetched."""
     site: str = ""
     description: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A page as readable Markdown, with what was left out of it counted."""
+    """A page as readable Markdown, with counts of the parts left out."""
 
     title: str
     text: str
@@ -80,14 +78,14 @@ class Document:
     removed: tuple[tuple[str, int], ...] = ()
     metadata: Metadata = Metadata()
     notice: str = ""
-    """What the text is only, by name (see wording.NOTICES) or as a line of ours; "" for a page that is itself."""
+    """The kind of placeholder, if the text is not the real page: a key of `NOTICES` in render/answer.py, or a line."""
     cut: bool = False
-    """True when the text is not all that the body holds."""
+    """True if the text is not the complete text of the body."""
 
 
 @dataclass(frozen=True, slots=True)
 class Artifact:
-    """A document kept: the full text under an id that is the same for the same URL and text."""
+    """A document with the id under which it is stored. The same URL and text have the same id."""
 
     id: str
     url: str
@@ -100,29 +98,29 @@ class Artifact:
     cut: bool = False
     etag: str = ""
     last_modified: str = ""
-    """Validators of the final URL as it gave them, "" where none can be sent back."""
+    """The validators `etag` and `last_modified` as the final URL sent them, "" if they cannot be sent back."""
     author: str = ""
     published: str = ""
     modified: str = ""
     site: str = ""
     replaces: str = ""
-    """The id of the artifact that the same request gave before, "" when there was none or it was the same."""
+    """The id of the earlier artifact of the same requested URL, "" if there is none or its text was the same."""
     notes: tuple[tuple[str, str], ...] = ()
-    """Small facts by name, each once: what a stage found out that later calls must say again."""
+    """Further facts as `(name, value)`, each name at most once. Later results show them too."""
 
     def note(self, name: str) -> str:
-        """The note of this name, or ""."""
+        """Return the value of the note called `name`, or ""."""
         return dict(self.notes).get(name, "")
 
     @property
     def notice(self) -> str:
-        """As in the document."""
+        """Return the notice of the document, "" for a real page."""
         return self.note("notice")
 
 
 @dataclass(frozen=True, slots=True)
 class ArtifactSummary:
-    """One line of a listing: everything about an artifact but its text."""
+    """One entry of a listing: an artifact without its text."""
 
     id: str
     url: str
@@ -135,18 +133,17 @@ class ArtifactSummary:
 
     @property
     def place(self) -> Place:
-        """Where it stands in a listing."""
+        """Return the artifact's place in a listing."""
         return (self.fetched_at, self.id)
 
 
 Place = tuple[float, str]
-"""A place in a listing: when an artifact was fetched, and its id. It stays when others come or go."""
+"""A place in a listing: when an artifact was fetched, and its id. It stays valid when other artifacts come or go."""
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A stretch of a stored text without the rest: `artifact.text` is only what stands from `start` on, of `total`
-    characters."""
+    """A part of a stored text: `artifact.text` is only the part that begins at `start`, of `total` characters."""
 
     artifact: Artifact
     start: int
@@ -155,7 +152,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class TermCount:
-    """How often one term of the query stands in the whole text."""
+    """The number of times that one term of the query occurs in the whole text."""
 
     term: str
     count: int
@@ -163,32 +160,32 @@ class TermCount:
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """What of a text is shown: spans in reading order, their scores, and why these."""
+    """The spans of a text that are shown, in reading order, with their scores and how they were chosen."""
 
     strategy: Strategy
     total: int
     spans: tuple[tuple[int, int], ...]
     scores: tuple[float, ...]
     text: str = field(repr=False)
-    """The verbatim spans joined by gap lines; at most the budget it was made for."""
+    """The verbatim spans joined by gap lines, within the budget."""
     terms: tuple[TermCount, ...] = ()
     matched: bool = False
-    """Whether any term of the query stands in the text."""
+    """True if any term of the query occurs in the text."""
     weak: bool = False
-    """Whether even the best passage has so little of the query that the text may not hold the answer."""
+    """True if even the best passage matches so little of the query that the text may not contain the answer."""
     parts: tuple[tuple[tuple[str, float], ...], ...] = ()
-    """Each span's score split by ingredient, to explain it."""
+    """For each span the components of its score, as `(name, value)`."""
     repeated: tuple[tuple[int, int], ...] = ()
-    """Stretches that would be shown, had the session not been shown them before."""
+    """Spans left out because the session was shown them before."""
 
     @property
     def shown(self) -> int:
-        """How many characters of the text are shown."""
+        """Return the number of characters shown."""
         return sum(end - start for start, end in self.spans)
 
     @property
     def next_gap(self) -> tuple[int, int] | None:
-        """The omitted stretch to read next, or None: the one after the best span, else the last before it."""
+        """Return the omitted span to read next (see the function `next_gap`), None if nothing is omitted."""
         best = max(range(len(self.spans)), key=lambda number: self.scores[number], default=None)
         return next_gap(self.total, self.spans, best, self.repeated)
 
@@ -196,8 +193,10 @@ class Selection:
 def next_gap(
     total: int, spans: tuple[tuple[int, int], ...], best: int | None, known: tuple[tuple[int, int], ...] = ()
 ) -> tuple[int, int] | None:
-    """The omitted stretch that reading goes on with: after span number `best`, else the last one before it. What is
-    `known` is none."""
+    """Return the omitted span to read next: the first one after span number `best`, else the last one, else None.
+
+    Without `best` it is the first one. The spans in `known` do not count as omitted.
+    """
     edges = [0, *(edge for span in sorted((*spans, *known)) for edge in span), total]
     gaps = [(edges[i], edges[i + 1]) for i in range(0, len(edges), 2) if edges[i] < edges[i + 1]]
     if not gaps or best is None:
@@ -207,7 +206,7 @@ def next_gap(
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """A stretch read in order: `next_start` is where reading goes on, None at the end of the text."""
+    """A range of a text that is read in order."""
 
     start: int
     end: int
@@ -215,13 +214,13 @@ class Window:
 
     @property
     def next_start(self) -> int | None:
-        """Where the next window begins, or None when this one reached the end."""
+        """Return the start of the next window, None at the end of the text."""
         return self.end if self.end < self.total else None
 
 
 @dataclass(frozen=True, slots=True)
 class Quote:
-    """Where a quote stands in a text; `exact` is False when only its letters and digits agree."""
+    """The place of a quote in a text; `exact` is False if only its letters and digits agree."""
 
     start: int
     end: int
@@ -230,7 +229,7 @@ class Quote:
 
 @dataclass(frozen=True, slots=True)
 class SearchRequest:
-    """One question for the engines, with the filters that they or we apply."""
+    """One question for the search engines, with filters that the engines or Keyhole apply."""
 
     query: str
     max_results: int
@@ -238,10 +237,8 @@ class SearchRequest:
     exclude_sites: tuple[str, ...] = ()
     freshness: str = ""
     """`day`, `week`, `month` or `year`."""
-    language: str = ""
-    """BCP 47."""
-    country: str = ""
-    """ISO 3166-1, two letters in lower case."""
+    language: str = ""  # a BCP 47 tag
+    country: str = ""  # ISO 3166-1, two letters in lower case
     kind: str = "web"
     """`web` or `news`."""
 
@@ -255,34 +252,35 @@ class Hit:
     snippet: str
     engine: str
     date: str = ""
-    """When it was published, as an ISO 8601 date or date and time, where the engine says so."""
+    """The date of publication as the engine states it: an ISO 8601 date, with or without a time."""
 
 
 @dataclass(frozen=True, slots=True)
 class EngineReport:
-    """How asking one engine went: `fault` in a few words, "" when it is well, even if it found nothing."""
+    """The outcome of a request to one engine: `fault` in a few words, "" if the engine answered, even without hits."""
 
     name: str
     fault: str = ""
     unapplied: tuple[str, ...] = ()
-    """The filters of the request that the engine cannot apply and that nobody applies after it."""
+    """The filters of the request that neither the engine nor Keyhole can apply."""
     note: str = ""
-    """What an engine that answered left out, in a few words: phrasings that failed, engines behind it that did."""
+    """A remark in a few words: phrasings that failed, or engines behind a metasearch engine that failed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sketch:
-    """What stands for a text in comparisons: some hashes of its runs of words, by which level they were chosen, and
-    how many different runs it has, of a long text about."""
+    """A fingerprint of a text, for finding texts that are nearly the same; see passages/near_duplicates.py."""
 
-    kept: frozenset[int]
-    level: int
+    hashes: frozenset[int]
+    """A sample of the hashes of the text's shingles, which are runs of words."""
+    level: int  # sets the size of the sample
     size: int
+    """The number of different shingles; an estimate for a long text."""
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """One numbered source of a search: its artifact and what is shown of it, or why it was not read."""
+    """One source of a search: its artifact and the spans that are shown, or the reason why it was not read."""
 
     url: str
     title: str
@@ -293,57 +291,57 @@ class Source:
     spans: tuple[tuple[int, int], ...] = ()
     scores: tuple[float, ...] = ()
     date: str = ""
-    """When it was published, as the page or else the engine says; ISO 8601."""
+    """The date of publication as the page or else the engine states it; ISO 8601."""
     copies: tuple[str, ...] = ()
-    """URLs of other pages with nearly the same text, which stand behind this one."""
+    """URLs of other pages with nearly the same text, which this source represents."""
     from_store: bool = False
-    """Whether a search of the store found it, and not an engine."""
+    """True if a search of the store found the source, not an engine."""
     sketch: Sketch | None = None
-    """Of the artifact's text, where someone has made it already."""
+    """The sketch of the artifact's text, if it was computed already."""
 
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A stretch of one source's text with its score, which compares with those of other sources' passages."""
+    """A span of one source's text. Its score is comparable with the scores of other sources' passages."""
 
     start: int
     end: int
     score: float
     label: str = ""
-    """What stands above it and is not shown with it: a heading, a table's header row; as on a gap line."""
-    held: float = 1.0
-    """The share of the question's weight, from 0 to 1 or a little more, that it holds with what is around it."""
+    """The heading or the table's header row above the passage, for the gap line."""
+    coverage: float = 1.0
+    """The share of the query's weight that the passage and its context match, from 0 to 1 or a little more."""
 
 
 Ranked = tuple[tuple[Passage, ...], ...]
-"""For each source of a search its matching passages, best first."""
+"""For each source of a search, its matching passages, best first."""
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a tool gives back: text for the model, facts for programs, and whether it failed."""
+    """The result of a tool: text for the model, facts for programs, and whether the call failed."""
 
     text: str
     facts: dict[str, object]
     is_error: bool = False
     shown: tuple[tuple[str, int, int], ...] = ()
-    """The stretches of stored texts in it, each with the text's id: for the session's ledger, not for the wire."""
+    """`(id, start, end)` of each span of a stored text in the answer. The session records them; they are not sent."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """What went wrong with one scorer: `missing` of the `asked` texts have no score, and `instead` orders them."""
+    """The failure of one scorer: `missing` of `requested` texts have no score. `instead` names their order."""
 
     scorer: str
-    what: str
+    reason: str
     missing: int
-    asked: int
+    requested: int
     instead: str
 
 
 @dataclass(frozen=True, slots=True)
 class Repeat:
-    """A stretch that is left out, and the call that showed it."""
+    """A span that is left out, and the call that showed it."""
 
     start: int
     end: int

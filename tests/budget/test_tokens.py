@@ -45,7 +45,7 @@ def test_the_capacity_of_a_budget_fits_its_tokens(tokens: int) -> None:
     ],
 )
 def test_the_estimate_of_plain_texts_is_near_a_tokenizer_s_count(text: str, tokens: int) -> None:
-    # A repeated sentence does not represent a language; benchmarks/budget/tokens.py measures the estimate on real pages.
+    # A repeated sentence does not represent a language; benchmarks/budget/tokens.py measures estimates on real pages.
     assert 0.9 * tokens <= estimate(text) < 2 * tokens
 
 

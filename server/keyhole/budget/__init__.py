@@ -1,1 +1,1 @@
-"""Everything about the size of a result: clients' limits, tokens, budgets, and fitting an answer to one."""
+"""The size of results: clients' limits, estimates of tokens, the budget of a call, and fitting an answer into it."""

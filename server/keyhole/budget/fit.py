@@ -1,4 +1,4 @@
-"""Fit an answer into its budget. Every result passes through here, last."""
+"""Fit an answer into its budget. Each result passes through `fit` or `truncate` as its last step."""
 
 from __future__ import annotations
 
@@ -12,13 +12,14 @@ from keyhole.records import Answer
 from keyhole.text.measure import Measure, clip, serialized_size
 
 META_KEY: Final = "keyhole"
+"""The key of the facts under `_meta`."""
 FACTS_SHARE: Final = 6
-"""The facts for programs take at most a sixth of a budget. The model does not read them, but they travel with it."""
+"""The facts for programs take at most a sixth of a budget. The model does not read them, but they are sent too."""
 ATTEMPTS: Final = 4
-"""Renderings with text, at most. In the tests 97 % of the results fit at the first attempt and 99.9 % at the third. The
-last attempt has half of the room."""
+"""Most renderings with text. In the tests 97 % of the results fit at the first attempt and 99.9 % at the third. The
+last attempt gets half of the space."""
 MARGIN: Final = 16
-"""Bytes by which counts and offsets around a text usually exceed those around no text."""
+"""Bytes reserved for counts and offsets, which have more digits around a text than around no text."""
 
 _FACTS_DROPPED: Final = (
     (),
@@ -27,50 +28,50 @@ _FACTS_DROPPED: Final = (
     ("sources",),
     ("url", "media_type", "strategy", "weak"),
 )
-"""Names of facts in the order in which they are dropped when the facts take too much. The id and the next call stay."""
+"""Names of facts in the order in which they are dropped if the facts are too large. The id and the next call stay."""
 
-# The SDK adds this to every result of the 2026-07-28 protocol.
-_STAMP: Final = {"io.modelcontextprotocol/serverInfo": {"name": "keyhole", "version": "00.00.00"}}
+_SERVER_INFO: Final = {"io.modelcontextprotocol/serverInfo": {"name": "keyhole", "version": "00.00.00"}}
+"""What the SDK adds to the `_meta` of every result in the 2026-07-28 protocol. Its size is counted."""
 
 
 def fit(budget: Budget, render: Callable[[int], Answer]) -> Answer:
-    """Return `render(room)` for a room in which the whole answer fits `budget`; render at most five times.
+    """Return an answer that fits `budget`, from at most five calls of `render`.
 
-    `room` is what the page's text may take, as `budget.measure` counts it. The lines around the text depend on the
-    text, so the room is lowered by the excess of one rendering before the next. If nothing fits, return the lines
-    without any text, truncated. The budget's note comes first, unless a text is shown whole.
+    `render(space)` returns an answer whose page text measures at most `space` by `budget.measure`. The lines around
+    the text depend on the text, so each attempt lowers `space` by the excess of the attempt before. If none fits,
+    return the lines without any text, truncated. The budget's note is the first line, unless a whole text is shown.
     """
     empty = _with_note(render(0), budget)
-    room = budget.size - answer_size(_with_fitting_facts(empty, budget.size), budget.measure) - MARGIN
+    space = budget.size - answer_size(_with_fitting_facts(empty, budget.size), budget.measure) - MARGIN
     for attempt in range(ATTEMPTS):
         if attempt == ATTEMPTS - 1:
-            room //= 2
-        answer = _with_fitting_facts(_with_note(render(max(0, room)), budget), budget.size)
+            space //= 2
+        answer = _with_fitting_facts(_with_note(render(max(0, space)), budget), budget.size)
         excess = answer_size(answer, budget.measure) - budget.size
         if excess <= 0:
             return answer
-        # The margin grows: text comes in sentences, so a few bytes less of room may change nothing.
-        room -= excess + (MARGIN << attempt)
+        # The margin grows, because text is packed by sentences: a few bytes less of space may change nothing.
+        space -= excess + (MARGIN << attempt)
     return truncate(_with_fitting_facts(empty, budget.size), budget)
 
 
 def truncate(answer: Answer, budget: Budget) -> Answer:
-    """Return the answer within `budget`: without its facts if they do not fit, then with its text cut short. For
-    errors, which are short."""
+    """Return the answer within `budget`: without its facts if it does not fit, and with a shorter text if it still does
+    not fit. Meant for errors, whose text is short."""
     if answer_size(answer, budget.measure) <= budget.size:
         return answer
     bare = replace(answer, facts={})
     if answer_size(bare, budget.measure) <= budget.size:
         return bare
-    room = budget.size - answer_size(Answer("", {}, answer.is_error))
-    return Answer(clip(answer.text, room, budget.measure), {}, answer.is_error)
+    space = budget.size - answer_size(Answer("", {}, answer.is_error))
+    return Answer(clip(answer.text, space, budget.measure), {}, answer.is_error)
 
 
 def answer_size(answer: Answer, measure: Measure = serialized_size) -> int:
-    """Return the bytes of the tool result as the later protocol sends it, or the size of its text by `measure` if that
-    is larger."""
+    """Return the bytes of the tool result in the 2026-07-28 protocol, or the size of its text by `measure` if that is
+    larger."""
     result = result_json(answer)
-    size = _json_size({**result, "_meta": {**result.get("_meta", {}), **_STAMP}})
+    size = _json_size({**result, "_meta": {**result.get("_meta", {}), **_SERVER_INFO}})
     return size if measure is serialized_size else max(size, measure(answer.text))
 
 
@@ -84,18 +85,19 @@ def result_json(answer: Answer) -> dict[str, Any]:
 
 
 def text_length(text: str) -> dict[str, int]:
-    """Return the characters and the UTF-8 bytes of a text, from which a program can tell that it was cut."""
+    """Return the characters and UTF-8 bytes of a text. If a program receives fewer, the text was truncated."""
     return {"characters": len(text), "bytes": len(text.encode("utf-8", "surrogatepass"))}
 
 
 def _with_note(answer: Answer, budget: Budget) -> Answer:
+    """Return the answer with the budget's note as its first line, if there is a note and text was left out."""
     if not budget.note or answer.facts.get("strategy") == "whole":
         return answer
     return replace(answer, text=f"{budget.note}\n{answer.text}")
 
 
 def _with_fitting_facts(answer: Answer, size: int) -> Answer:
-    """Return the answer with as many of its facts as their share of `size` holds, and the length of its text."""
+    """Return the answer with those of its facts that fit their share of `size`, and with the length of its text."""
     most = size // FACTS_SHARE
     facts: Any = answer.facts
     for names in _FACTS_DROPPED:
@@ -107,7 +109,7 @@ def _with_fitting_facts(answer: Answer, size: int) -> Answer:
 
 
 def _without(facts: Any, names: Sequence[str]) -> Any:
-    """Return the facts without these names, at every depth."""
+    """Return the facts without those called `names`, at every depth."""
     if isinstance(facts, dict):
         return {name: _without(value, names) for name, value in facts.items() if name not in names}
     return [_without(fact, names) for fact in facts] if isinstance(facts, list) else facts

@@ -1,8 +1,8 @@
 """Detect texts that are nearly the same by sketches of their shingles. Pure.
 
-A shingle is a run of four words. A sketch holds the shingle hashes below a bound, so that all texts keep or drop the
-same shingle, and sketches suffice to estimate how much of one text another contains (Broder, "On the resemblance and
-containment of documents", 1997; the bound is a fraction, as in FracMinHash, Irber et al., 2022).
+A shingle is a run of four words. A sketch contains the shingle hashes below a bound, so the sketches of two texts
+contain the same part of their common shingles. So sketches suffice to estimate how much of one text the other contains
+(Broder, "On the resemblance and containment of documents", 1997; the bound as in FracMinHash, Irber et al., 2022).
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ from keyhole.records import Sketch
 SHINGLE_WORDS: Final = 4
 """Words of a shingle: three occur by chance in texts on one subject, five break at every second edited word."""
 SKETCH_HASHES: Final = 400
-"""About how many hashes a sketch holds: the estimated containment is then off by about 2 %."""
+"""Approximate number of hashes in a sketch: the error of the estimated containment is then about 2 %."""
 MIN_CONTAINMENT: Final = 0.75
 """Share of the shorter text that the longer must contain: sites cut and retitle a syndicated article, and different
 pages of one site share at most a fifth (benchmarks/README.md)."""
 MAX_SIZE_RATIO: Final = 2.0
-"""Most shingles of the longer text, relative to the shorter. Boilerplate that extraction missed at most doubles a short
-article; a much longer text quotes the shorter one, and the answer may be in the rest of it."""
+"""Maximum shingles of the longer text, relative to the shorter. Boilerplate that extraction missed at most doubles a
+short article. A much longer text only quotes the shorter one, and the answer may be elsewhere in it."""
 MAX_SKETCHED_CHARS: Final = 300_000
 """Characters compared, from the beginning; the rest counts only for the size. Copies agree from the beginning, and
 forty stored books would take half a second each."""
 
 _HASHES: Final = 1 << 32
-"""A sketch of level n keeps the hashes below this number shifted right by n."""
+"""A sketch of level n contains the hashes below this number shifted right by n."""
 
 
 def sketch(text: str) -> Sketch:
@@ -49,7 +49,7 @@ def group_duplicates(sketches: Sequence[Sketch]) -> tuple[tuple[int, ...], ...]:
 
     def hashes(number: int, level: int) -> frozenset[int]:
         if (number, level) not in at_level:
-            at_level[number, level] = _below(sketches[number].kept, level)
+            at_level[number, level] = _below(sketches[number].hashes, level)
         return at_level[number, level]
 
     for number, own in enumerate(sketches):

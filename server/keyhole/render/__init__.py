@@ -1,1 +1,1 @@
-"""Turn records and errors into the text that a model reads."""
+"""Render records and errors as the text that a model reads."""

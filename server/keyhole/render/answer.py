@@ -1,8 +1,8 @@
-"""Render what a model reads: pages, windows, quotes, the status of a search, and errors.
+"""Render the answers that a model reads: pages, windows, quotes and errors. The sources of a search: sources.py.
 
-The lines outside the boundary are Keyhole's; the text between the boundary lines is the page's and untrusted. The
-boundary carries a mark that a page cannot know (see `boundary_mark`). There is no clock and no random value: the same
-page and arguments give the same bytes.
+The text between the boundary lines is the page's and untrusted; all other lines are Keyhole's. The boundary lines
+contain a mark that a page cannot know (see `boundary_mark`). No clock and no random value is used, so the same page
+and arguments give the same bytes.
 """
 
 from __future__ import annotations
@@ -20,51 +20,51 @@ from keyhole.text.escape import plain_line
 from keyhole.text.measure import clip
 
 MAX_TITLE = 160
-"""Bytes of a title shown. Search engines show about 60 characters."""
+"""Bytes of a title that are shown. Search engines show about 60 characters."""
 MAX_URL = 300
-"""Bytes of a URL shown. The full URL is in `_meta` if it fits."""
+"""Bytes of a URL that are shown. The full URL is in `_meta` if it fits."""
 MAX_MESSAGE = 300
-"""Bytes of an error's message; some messages contain text of servers or host names."""
+"""Bytes of an error's message. Some messages contain text from servers, or host names."""
 MAX_TERMS = 12
-"""Terms named at most, for each of the found and the absent ones."""
+"""Terms of the query listed as found, and as absent, at most."""
 END = "[end]"
-"""The last line of every result except errors. A result that ends otherwise was truncated on its way."""
+"""The last line of every result except errors. A result without it was truncated after Keyhole sent it."""
 WEAK = "Weak match: the page may not contain the answer."
 WEAK_BRIEFLY = "Weak match."
 
 UNSTORED = "store_unavailable"
-"""The warning for a text that could not be stored. Only for such a text is no recovery offered."""
+"""The warning code for a text that could not be stored. Its result has no id and no call that reads on."""
 
 NOTICES = {
     "paywalled": "Only a preview: the page says that the rest is for subscribers.",
     "login_required": "The site led to a login: this is what it shows without one.",
-    "not_found": "The page says that what was asked for is not there; this is what it shows instead.",
-    "home_page": "The address led to the site's first page: what was asked for may be gone.",
+    "not_found": "The page says that the requested content does not exist; this is what it shows instead.",
+    "home_page": "The address led to the site's first page: the requested page may be gone.",
 }
-"""The line for each notice of an artifact. A notice that is not in this table is already such a line."""
+"""The line for each notice of an artifact. A notice that is not a key of this table is itself a line."""
 
 WARNINGS = {
-    "store_unavailable": "nothing was stored, so what is left out cannot be read on.",
-    "kept_in_memory": "the store on the disk fails; texts are kept in memory for an hour, at most 64.",
-    "store_replaced": "the store was damaged and a new one was begun; pages read before must be fetched again.",
+    "store_unavailable": "nothing was stored, so text that is left out cannot be read.",
+    "kept_in_memory": "the store on disk fails; up to 64 texts are kept in memory, for an hour.",
+    "store_replaced": "the store was damaged and replaced by a new one; pages read before must be fetched again.",
 }
-"""What each warning of the store means for the caller. The codes are stable."""
+"""The meaning for the caller of each warning code of the store. The codes are stable."""
 
 
 def warning_line(code: str, *, brief: bool = False) -> str:
-    """Return the line for a warning code, "" for no warning. `brief`: only the code, which programs match on."""
+    """Return the line for a warning code, or "" for no warning. `brief`: only the code, unless it is `UNSTORED`."""
     meaning = f": {WARNINGS.get(code, 'the store has a problem.')}"
     return f"Warning {code}{'.' if brief and code != UNSTORED else meaning}" if code else ""
 
 
 def boundary_mark(secret: bytes, id: str) -> str:
-    """Return eight characters that only this installation can compute for the text with this id."""
+    """Return the boundary mark for the text with this id: eight characters that nobody can compute without `secret`."""
     digest = hmac.new(secret, b"boundary:" + id.encode("utf-8", "surrogatepass"), hashlib.sha256).digest()
     return base64.b32encode(digest[:5]).decode("ascii").lower()
 
 
 def read_call(id: str, window: Window | None) -> str:
-    """Return the exact call that reads `window`, or ""."""
+    """Return the read_artifact call for `window`, or "" without a window."""
     return f'read_artifact(id="{id}", offset={window.start}, limit={window.end - window.start})' if window else ""
 
 
@@ -81,8 +81,8 @@ def page_answer(
 ) -> Answer:
     """Return a page, or the passages of it that were selected.
 
-    `brief`: leave out the title and most of the header, for small budgets; caveats stay. `warning`: the store's warning
-    code, `UNSTORED` if the text is not stored. `extras`: further lines for the header.
+    `brief`: leave out the title and most of the header, for small budgets; caveats are shown always. `warning`: the
+    store's warning code, or `UNSTORED` if the text is not stored. `extras`: further lines for the header.
     """
     call = read_call(artifact.id, next_window)
     id = f'id="{artifact.id}"' if warning != UNSTORED else ""
@@ -112,7 +112,7 @@ def page_answer(
 def window_answer(
     part: Part, window: Window, *, mark: str, next_window: Window | None, brief: bool, warning: str = ""
 ) -> Answer:
-    """Return a range of a stored text; `part` contains at least that range."""
+    """Return the answer that shows `window`, a range of a stored text. `part` contains at least this range."""
     artifact = part.artifact
     call = read_call(artifact.id, next_window)
     status = f"Characters {window.start}:{window.end} of {window.total}."
@@ -147,9 +147,9 @@ def quote_answer(
     brief: bool,
     warning: str = "",
 ) -> Answer:
-    """Return the place of a quote with the text around it."""
+    """Return the answer that shows a quote, its offsets and the text around it."""
     how = "exactly" if quote.exact else "apart from spaces, case and punctuation"
-    status = f"The quote stands {how} at {quote.start}:{quote.end}; shown are characters {window.start}:{window.end}."
+    status = f"The quote matches {how} at {quote.start}:{quote.end}; characters {window.start}:{window.end} are shown."
     warned = warning_line(warning, brief=brief)
     head = [*_source_lines(artifact), _join(status, f'id="{artifact.id}"'), *([warned] if warned else [])]
     if brief:
@@ -170,7 +170,7 @@ def quote_answer(
 
 
 def error_answer(error: KeyholeError, warning: str = "") -> Answer:
-    """Return an error: its code first, then what happened, the next step, and whether a retry helps."""
+    """Return the answer for an error: its code, its message, the next step, and whether a retry may succeed."""
     rule = error.rule
     url = error.facts.get("url")
     message = plain_line(error.message, MAX_MESSAGE).rstrip(".")
@@ -183,22 +183,22 @@ def error_answer(error: KeyholeError, warning: str = "") -> Answer:
 
 
 def rerank_note(faults: Sequence[Fault]) -> str:
-    """Return which scorers failed and which order is used instead, "" if none failed."""
+    """Return a note on the scorers that failed and the order used instead, or "" if none failed."""
     sentences = []
     for fault in faults:
-        partly = fault.missing < fault.asked
-        where = f" for {fault.missing} of {fault.asked} passages" if partly else ""
-        sentences.append(f"{fault.scorer}: {fault.what}{where}; {fault.instead}{' for these' if partly else ''}.")
+        partly = fault.missing < fault.requested
+        where = f" for {fault.missing} of {fault.requested} passages" if partly else ""
+        sentences.append(f"{fault.scorer}: {fault.reason}{where}; {fault.instead}{' for these' if partly else ''}.")
     return _join(*sentences)
 
 
 def title_line(title: str) -> str:
-    """Return a page's title as one line that forms no Markdown of its own."""
+    """Return a page's title as one line of plain text in which Markdown is escaped."""
     return plain_line(title, MAX_TITLE)
 
 
 def caveats(artifact: Artifact, warning: str) -> list[str]:
-    """Return the caveats of a text: it is truncated, it is a placeholder, the store has a problem."""
+    """Return the lines that warn of a truncated text, of a placeholder and of a problem with the store."""
     cut = "Partial: the rest of the page was never received or could not be read." if artifact.cut else ""
     return [line for line in (cut, NOTICES.get(artifact.notice, artifact.notice), warning) if line]
 
@@ -209,11 +209,12 @@ def enclose(body: str, mark: str) -> str:
 
 
 def warning_fact(warning: str) -> dict[str, object]:
-    """Return the store's warning code for programs."""
+    """Return the fact that gives programs the store's warning code; no fact without a warning."""
     return {"warning": warning} if warning else {}
 
 
 def _status(selection: Selection, has_query: bool) -> str:
+    """Return how much of the text is shown, and how it was chosen."""
     amount = f"{selection.shown:,} of {selection.total:,} characters"
     if selection.strategy == "whole":
         return f"Whole text, {selection.total:,} characters."
@@ -234,7 +235,7 @@ def _brief_status(selection: Selection, has_query: bool) -> str:
 
 
 def _terms(selection: Selection) -> str:
-    """Return each word of the query with its count in the whole text, and whether the match is weak."""
+    """Return the count of each term of the query in the whole text, and whether the match is weak."""
     counts = [f"{clip(term.term, 40)} {term.count}" for term in selection.terms if term.count][:MAX_TERMS]
     absent = [clip(term.term, 40) for term in selection.terms if not term.count][:MAX_TERMS]
     return _join(
@@ -245,13 +246,13 @@ def _terms(selection: Selection) -> str:
 
 
 def _source_lines(artifact: Artifact) -> list[str]:
-    # "Title:" stands before the title, so that no title begins a line, where it could pass for a line of Keyhole's.
+    # The title follows "Title:", because at the beginning of a line it could imitate a line of Keyhole.
     title = title_line(artifact.title)
     return [*([f"Title: {title}"] if title else []), clip(artifact.url, MAX_URL)]
 
 
 def _hidden_line(artifact: Artifact) -> str:
-    """Return how many parts and characters of the page were left out because no reader of it sees them."""
+    """Return how many parts and characters of the page were left out because the page does not display them."""
     kinds = (("hidden", "hidden part"), ("invisible", "invisible character"))
     counts = [(int(count), noun) for name, noun in kinds if (count := artifact.note(name))]
     parts = ", ".join(f"{count:,} {noun}{'s' if count > 1 else ''}" for count, noun in counts)
@@ -264,7 +265,8 @@ def _brief_caveats(artifact: Artifact) -> list[str]:
 
 
 def _framed(head: Sequence[str], body: str, mark: str, call: str, brief: bool) -> str:
-    """Return all lines in order. A brief result has its next call once, at the end: no client truncates it."""
+    """Return all lines in order. The next call stands above and below the text, because clients truncate long results;
+    in a brief result only below."""
     continuation = [f"Next: {call}"] if call else []
     return "\n".join([*head, *([] if brief else continuation), enclose(body, mark), *continuation, END])
 

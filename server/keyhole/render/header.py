@@ -1,7 +1,6 @@
-"""The lines above a page that are shown only where there is something to say: whose it is, when, what changed.
+"""Render the optional header lines of a page: its author, site and dates, and the passages that changed.
 
-Words and facts of an artifact; decides nothing about it. What a page says of itself stands after a word of ours and
-is bounded, so that it cannot pass for another line of the header.
+Text that comes from the page follows a word of Keyhole and is short, so that it cannot imitate another header line.
 """
 
 from __future__ import annotations
@@ -14,23 +13,23 @@ from keyhole.text.diff import parse_ranges
 from keyhole.text.escape import plain_line
 
 HEADER_FROM: Final = 2_000
-"""Bytes. A smaller budget keeps its room for the text."""
-MAX_NAME: Final = 60
-"""Bytes of an author or a site: longer ones are lists of names."""
-MAX_SHOWN: Final = 3
-"""New passages named in the line; `_meta` has up to 20."""
+"""Bytes. Smaller budgets have no optional header lines: all space is for the text."""
+MAX_BYLINE_NAME: Final = 60
+"""Bytes of the name of an author or a site. Longer values are lists of names."""
+MAX_RANGES: Final = 3
+"""Ranges of new passages in the line. `_meta` has up to 20."""
 
 _DAY: Final = re.compile(r"[0-9]{4}(?:-[0-9]{2}(?:-[0-9]{2})?)?")
 _SQUASHED: Final = re.compile(r"[\W_]+")
 
 
 def header_lines(artifact: Artifact) -> list[str]:
-    """At most two lines: the page's author, site and dates; which passages are new since an earlier fetch."""
+    """Return at most two lines: the page's author, site and dates, and the passages new since an earlier fetch."""
     return [line for line in (_byline(artifact), _changes(artifact)) if line]
 
 
 def header_facts(artifact: Artifact) -> dict[str, object]:
-    """The same for programs, under `about` and `changed`; neither where there is nothing to say."""
+    """Return the content of the header lines as facts for programs: `about` and `changed`, each only if it is known."""
     named = {
         "author": artifact.author,
         "site": artifact.site,
@@ -47,18 +46,19 @@ def header_facts(artifact: Artifact) -> dict[str, object]:
 
 
 def site_and_date(artifact: Artifact, date: str) -> list[str]:
-    """A source's site, where its title and address do not say it, and the day of a date."""
+    """Return the site of a source, unless its title or URL contains the name, and the day of `date`."""
     return [fact for fact in (_site(artifact), day_of(date)) if fact]
 
 
 def _site(artifact: Artifact) -> str:
+    """Return the name of the site, "" if the title or the URL contains it."""
     site = _name(artifact.site)
-    told = _squashed(f"{artifact.title} {artifact.url.split('?')[0]}")
-    return "" if _squashed(site) in told else site
+    shown = _squashed(f"{artifact.title} {artifact.url.split('?')[0]}")
+    return "" if _squashed(site) in shown else site
 
 
 def _byline(artifact: Artifact) -> str:
-    """Empty where the title and the address say it already; a site alone is not worth a line."""
+    """Return the line with author, site and dates, "" without an author or a date: a site alone is not worth a line."""
     author, site = _name(artifact.author), _site(artifact)
     site = "" if _squashed(site) == _squashed(author) else site
     published, modified = day_of(artifact.published), day_of(artifact.modified)
@@ -75,28 +75,31 @@ def _byline(artifact: Artifact) -> str:
 
 
 def _changes(artifact: Artifact) -> str:
+    """Return the line that names the new passages, "" if the page did not change."""
     if not artifact.replaces:
         return ""
     count, ranges = parse_ranges(artifact.note(CHANGED) or "0")
     since = f'Changed since an earlier fetch (id="{artifact.replaces}")'
     if not count:
         return f"{since}: nothing is new, text was removed or moved."
-    # The longest say most; they are named in reading order.
-    longest = sorted(sorted(ranges, key=lambda span: span[0] - span[1])[:MAX_SHOWN])
+    # The longest ranges, in reading order.
+    longest = sorted(sorted(ranges, key=lambda span: span[0] - span[1])[:MAX_RANGES])
     places = ", ".join(f"{start}:{end}" for start, end in longest)
     more = f" and {count - len(longest)} more" if count > len(longest) else ""
     return f"{since}: new at {places}{more}."
 
 
 def _name(text: str) -> str:
-    return plain_line(text, MAX_NAME).rstrip(".,;")
+    """Return the name of an author or a site as one short line."""
+    return plain_line(text, MAX_BYLINE_NAME).rstrip(".,;")
 
 
 def day_of(date: str) -> str:
-    """The day, or month or year, of an ISO 8601 date; "" for anything else."""
-    found = _DAY.match(date)
-    return found[0] if found else ""
+    """Return the day of an ISO 8601 date, or its month or year if it has no day; "" for any other text."""
+    match = _DAY.match(date)
+    return match[0] if match else ""
 
 
 def _squashed(text: str) -> str:
+    """Return a text for comparison: lower case, letters and digits only."""
     return _SQUASHED.sub("", text).casefold()

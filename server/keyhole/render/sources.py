@@ -1,8 +1,8 @@
 """Render the numbered sources of a search as text and facts.
 
-A source that shows passages has lines of its own, and its text stands inside a boundary. The other sources stand in one
-list at the end, a line each. Their snippets stand in one block after it, a line each too. So no text of a page or of an
-engine begins a line outside a boundary, or can pass for another source inside one.
+A source that shows passages has several lines, with its text between boundary lines. The other sources follow in one
+list, a line each. Their snippets follow in one block between boundary lines, a line each. So text of a page or of an
+engine never begins a line outside a boundary, and cannot imitate another source inside a boundary.
 """
 
 from __future__ import annotations
@@ -19,15 +19,13 @@ from keyhole.text.escape import plain_line
 from keyhole.text.measure import clip
 
 MAX_COPIES: Final = 3
-"""Sites named that have the same text. The rest are counted, and `_meta` has their URLs."""
+"""Sites with the same text that are named. The others are only counted; `_meta` has all URLs."""
 MAX_HOST: Final = 60
-"""Bytes of the name of such a site."""
+"""Bytes of the host of a site with the same text."""
 MAX_SNIPPET: Final = 300
 """Bytes of a search engine's snippet; engines give about 150 to 300 characters."""
 WEAK_MATCH: Final = "Weak match: these pages may not contain the answer."
-NO_MATCH: Final = "Nothing matches: no page that was read holds a word of the query."
-
-
+NO_MATCH: Final = "Nothing matches: no page that was read contains a word of the query."
 UNRANKED: Final = "The pages are too long to rank in time: read them by their ids, with a query."
 
 
@@ -41,14 +39,14 @@ class CitedSource:
     mark: str
     next_window: Window | None
     repeats: tuple[int, ...] = ()
-    """Numbers of the sources that show the same text, which is left out here."""
+    """Numbers of the sources that show a passage with the same text, which is left out here."""
     before: tuple[Repeat, ...] = ()
-    """Stretches left out because the session was shown them before."""
+    """Ranges left out because an earlier call of the session showed them."""
 
 
 @dataclass(frozen=True, slots=True)
 class ListedSource:
-    """A source that shows no passages; `snippet` is "" if there is no room for it."""
+    """A source that shows no passages. `snippet` is "" if there is no space for it."""
 
     source: Source
     snippet: str = ""
@@ -67,10 +65,10 @@ def search_status(
     brief: bool = False,
     characters: int = 0,
 ) -> str:
-    """Return the status line of a search: the number of sources, how many the store gave, and what went wrong.
+    """Return the status line of a search: the number of sources, how many are from the store, and all failures.
 
-    `characters` of pages are shown; `late` pages were not read in time. `brief`: leave out the reasons and remarks of
-    engines, which could leave no room for the passages.
+    `characters`: the length of all passages shown. `late`: the number of pages that were not read in time. `brief`:
+    leave out reasons and remarks of engines, which could take all the space.
     """
     where = "stored artifacts" if scope == "stored" else "the web"
     left_out = f", {total - shown} not shown: the budget is small" if shown < total else ""
@@ -84,7 +82,7 @@ def search_status(
 
 
 def _engines(reports: Sequence[EngineReport]) -> str:
-    """Return which engines failed, what others left out, and which filters no engine applied."""
+    """Return which engines failed, the remarks of the others, and which filters were not applied."""
     failed = [f"{report.name}: {plain_line(report.fault, MAX_URL)}" for report in reports if report.fault]
     failures = f"{len(reports) - len(failed)} of {len(reports)} engines; {'; '.join(failed)}." if failed else ""
     notes = [f"{report.name}: {plain_line(report.note, MAX_URL)}." for report in reports if report.note]
@@ -104,7 +102,7 @@ def _engines(reports: Sequence[EngineReport]) -> str:
 def render_sources(
     status: Sequence[str], cited: Sequence[CitedSource], listed: Sequence[ListedSource], mark: str, *, brief: bool
 ) -> str:
-    """Return the text of the whole result. `brief`: leave out titles and facts, for small budgets."""
+    """Return the whole text of a search's result. `brief`: leave out titles and facts, for small budgets."""
     parts = ["\n".join(status)]
     parts += [render_cited(each, number, brief=brief) for number, each in enumerate(cited, start=1)]
     if listed:
@@ -138,9 +136,9 @@ def render_listed(listed: ListedSource, number: int, *, brief: bool) -> str:
     return f"{line} {title}" if title else line
 
 
-def shorten_snippet(text: str, room: int) -> str:
-    """Return a search engine's snippet as one line of at most `room` bytes."""
-    return plain_line(text, room)
+def shorten_snippet(text: str, size: int) -> str:
+    """Return a search engine's snippet as one plain line of at most `size` bytes."""
+    return plain_line(text, size)
 
 
 def search_facts(
@@ -152,6 +150,7 @@ def search_facts(
 
 
 def _facts_line(cited: CitedSource) -> str:
+    """Return the line with a source's site, date, length and id, its caveats, copies and repeats."""
     source, artifact = cited.source, cited.source.artifact
     if artifact is None:
         return ""
@@ -170,13 +169,14 @@ def _facts_line(cited: CitedSource) -> str:
 
 
 def _also_at(copies: Sequence[str]) -> str:
+    """Return the sentence that names other sites with the same text."""
     hosts = list(dict.fromkeys(clip(_host(url), MAX_HOST) for url in copies))
     more = f" and {len(hosts) - MAX_COPIES} more" if len(hosts) > MAX_COPIES else ""
     return f"Also at: {', '.join(hosts[:MAX_COPIES])}{more}." if hosts else ""
 
 
 def _host(url: str) -> str:
-    # Not urllib: it refuses some hosts that the URL of a page may have.
+    # Not urllib, which raises ValueError for some URLs that pages have.
     return url.partition("://")[2].split("/")[0].rpartition("@")[2].removeprefix("www.") or url
 
 
@@ -185,6 +185,7 @@ def _shared_passage(numbers: Sequence[int]) -> str:
 
 
 def _source_facts(source: Source) -> dict[str, object]:
+    """Return the facts of one source for programs, without empty ones."""
     artifact = source.artifact
     facts = {
         "url": source.url,

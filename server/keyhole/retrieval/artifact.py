@@ -1,4 +1,4 @@
-"""Make an artifact from a page and its document, and link it to the artifact that the same request gave before."""
+"""Make an artifact from a page and its document, and link it to the earlier artifact of the same requested URL."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from keyhole.records import CHANGED, READER, Artifact, Document, Page
 from keyhole.text.diff import find_new_ranges, format_ranges
 
 COUNTED_PARTS: Final = frozenset({"hidden", "invisible"})
-"""Kinds of left-out parts that a result reports. Scripts, comments and menus are on every page."""
+"""Kinds of removed parts whose number a result reports. Scripts, comments and menus are on every page."""
 
 
 def make_artifact(page: Page, document: Document, id: str) -> Artifact:
@@ -40,8 +40,8 @@ def make_artifact(page: Page, document: Document, id: str) -> Artifact:
 def validators(artifact: Artifact | None) -> Validators | None:
     """Return the validators of a conditional request for an artifact; None if its text must be fetched again.
 
-    A truncated text would stay truncated, and a text that another version extracted would miss that version's
-    improvements.
+    A truncated text must be fetched again to be complete, and a text that another version extracted misses the
+    improvements of this version.
     """
     if artifact is None or artifact.cut or artifact.note(READER) != __version__:
         return None
@@ -50,16 +50,16 @@ def validators(artifact: Artifact | None) -> Validators | None:
 
 
 def _document_notes(document: Document) -> list[tuple[str, str]]:
-    """Return the notes for every later result: the kind of placeholder, and how many parts were left out."""
+    """Return the notes of a document: its notice, and the numbers of its hidden and invisible parts."""
     notice = [("notice", document.notice)] if document.notice else []
     return notice + [(kind, str(count)) for kind, count in document.removed if kind in COUNTED_PARTS]
 
 
 def link_to_previous(artifact: Artifact, previous: Artifact | None) -> Artifact:
-    """Return the artifact with a link to the previous one and a note of the passages that are new since then.
+    """Return the artifact with the id of the previous one and a note that lists the new passages.
 
-    The note is stored, so that every later result shows it. The same text again keeps its note. Two texts are not
-    compared if one was truncated, or read from another format or by another version.
+    An artifact with the same id as the previous one gets the link and the note of the previous one. Two texts are not
+    compared if the previous one was truncated, or if their formats or the extracting versions differ.
     """
     if previous is None or not _is_comparable(previous, artifact):
         return artifact

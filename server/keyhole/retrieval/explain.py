@@ -1,4 +1,4 @@
-"""The port that records what a call found, so that `--explain` can show it. It changes nothing in the answer."""
+"""The port that records the pages and passages of a call for `--explain`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from keyhole.records import Artifact, EngineReport, Ranked, Source
 
 
 class CallRecorder(Protocol):
-    """Receives what a call found, before it is known how much of it fits the budget."""
+    """Receives the pages and ranked passages of a call before they are cut to the budget."""
 
     def page(self, artifact: Artifact) -> None:
         """Record the requested page."""

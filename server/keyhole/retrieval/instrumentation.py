@@ -1,4 +1,4 @@
-"""Report calls, the time of their stages and the amounts they move to observers, which metrics and logs register.
+"""Report calls, their stages and amounts to observers, such as metrics and logs.
 
 There are no observers by default. Only names and numbers are reported, never page content or an address.
 """
@@ -18,20 +18,19 @@ CANCELLED: Final = "cancelled"
 
 @dataclass(slots=True)
 class ObservedCall:
-    """One call of a tool while it runs, or one request for stored pages, whose method stands for the tool."""
+    """One running call of a tool, or one running request for resources, with its method as `tool`."""
 
     tool: str
     tenant: str
     outcome: str = CANCELLED
-    """`ok` or the error code once there is an answer. A call that ends without an answer was cancelled."""
+    """`ok` or the error code as soon as there is an answer. A call that ends without an answer was cancelled."""
 
 
 class Observer(Protocol):
-    """Receives reports from the event loop and from threads. It must not raise and must be quick: every call waits for
-    it."""
+    """Receives reports from the event loop and from threads. It must not raise and must be quick: calls wait for it."""
 
     def call(self, call: ObservedCall) -> AbstractContextManager[object]:
-        """Return a context for one call of a tool; the call's outcome is set when the context ends."""
+        """Return a context for one call of a tool. When the context ends, the call's outcome is set."""
         ...
 
     def stage(self, name: Stage) -> AbstractContextManager[object]:
@@ -43,7 +42,7 @@ class Observer(Protocol):
         ...
 
     def refused(self, reason: str) -> None:
-        """Count a request that was turned away before it became a call; there are few different reasons."""
+        """Count a request that was rejected before it became a call. There are few different reasons."""
         ...
 
     def answered(self, status: int) -> None:
@@ -58,7 +57,7 @@ _NO_CONTEXT: Final = nullcontext()
 @contextmanager
 def observed_by(*observers: Observer) -> Iterator[None]:
     """Report everything that happens in the block to these observers."""
-    global _observers  # every layer reports and few listen, so the observers have one place
+    global _observers  # a global, so that functions in every layer can report without a parameter
     before = _observers
     _observers = (*before, *observers)
     try:
@@ -81,13 +80,13 @@ def stage(name: Stage) -> AbstractContextManager[object]:
 
 
 def add_amount(what: Amount, amount: int) -> None:
-    """Add to a count of the running call."""
+    """Add an amount to a count of the running call."""
     for observer in _observers:
         observer.add(what, amount)
 
 
 def count_refusal(reason: str) -> None:
-    """Count a request that was turned away."""
+    """Count a request that was rejected before it became a call."""
     for observer in _observers:
         observer.refused(reason)
 
@@ -100,6 +99,7 @@ def count_response(status: int) -> None:
 
 @contextmanager
 def _combined(contexts: list[AbstractContextManager[object]]) -> Iterator[None]:
+    """Enter all contexts for the block."""
     with ExitStack() as stack:
         for context in contexts:
             stack.enter_context(context)

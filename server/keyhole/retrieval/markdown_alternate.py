@@ -1,7 +1,7 @@
-"""Decide whether the author's Markdown of a page may stand for its HTML, and make the artifact of it.
+"""Decide whether the author's Markdown of a page can replace the text of its HTML, and make the artifact from it.
 
-The author's Markdown has exact code, tables and headings, and nothing of the site around them. But a wrong file (an index
-of the site, an error page, another page) would lose the text. So the HTML is always read too, and compared.
+The author's Markdown has exact code, tables and headings, and no menus. But a wrong file (an index of the site, an
+error page, another page) would lose the text. So the HTML is always extracted too, and the two texts are compared.
 """
 
 from __future__ import annotations
@@ -14,13 +14,14 @@ from keyhole.fetch.alternate_link import MARKDOWN_TYPES
 from keyhole.fetch.urls import parse_target
 from keyhole.records import MARKDOWN, Artifact, Page
 
-SHARED: Final = 0.7
+MIN_SHARED_WORDS: Final = 0.7
 """Share of the HTML's different words that the Markdown must contain. Menus left in the HTML may be missing."""
-SHORTEST: Final = 0.8
-LONGEST: Final = 3.0
-"""Letters of the Markdown for each letter of the HTML. Less has lost text; far more is another page or a handbook."""
-FEW: Final = 30
-"""Words. HTML with fewer words is a shell without text to compare; the Markdown must only have more."""
+MIN_RATIO: Final = 0.8
+MAX_RATIO: Final = 3.0
+"""Letters of the Markdown for each letter of the HTML. With fewer, text is missing; with far more, the Markdown is
+another page or a handbook."""
+MIN_WORDS: Final = 30
+"""HTML with fewer words is a shell that scripts fill. It is not compared; the Markdown only has to be longer."""
 
 _WORD: Final = re.compile(r"\w{3,}")
 _LINK_TARGET: Final = re.compile(r"\]\([^()\s]{0,2000}")
@@ -36,20 +37,20 @@ def is_markdown_of(page: Page, address: str) -> bool:
 
 
 def is_same_text(markdown: str, html_text: str) -> bool:
-    """Return True if the Markdown is the same text as the one extracted from the HTML."""
+    """Return True if the Markdown contains the text that was extracted from the HTML, and not much more."""
     theirs, ours = _words(markdown), _words(html_text)
-    if len(ours) < FEW:
-        return len(theirs) >= max(FEW, len(ours))
-    # Letters are compared, not words: scripts without spaces have few and long words.
+    if len(ours) < MIN_WORDS:
+        return len(theirs) >= max(MIN_WORDS, len(ours))
+    # Letters are counted, not words, because scripts without spaces have few and long words.
     ratio = sum(map(len, theirs)) / sum(map(len, ours))
     known = set(ours)
-    return SHORTEST <= ratio <= LONGEST and len(known & set(theirs)) >= SHARED * len(known)
+    return MIN_RATIO <= ratio <= MAX_RATIO and len(known & set(theirs)) >= MIN_SHARED_WORDS * len(known)
 
 
 def adopt_markdown(markdown: Artifact, html: Artifact | None, page: Page, address: str, id: str) -> Artifact:
-    """Return the Markdown's text as the artifact of the page, with the metadata of the HTML.
+    """Return the artifact of the page with the text of the Markdown and the metadata of the HTML.
 
-    The artifact has no validators: those of the page do not tell when the Markdown changed, nor the reverse.
+    The artifact has no validators, because the page and its Markdown can change independently.
     """
     artifact = replace(
         markdown,
@@ -75,4 +76,5 @@ def adopt_markdown(markdown: Artifact, html: Artifact | None, page: Page, addres
 
 
 def _words(text: str) -> list[str]:
+    """Return the words of a text, without the targets of links."""
     return _WORD.findall(_LINK_TARGET.sub("]", text).lower())

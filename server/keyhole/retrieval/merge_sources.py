@@ -13,11 +13,11 @@ from keyhole.store.base import Word
 from keyhole.websearch.canonical import page_key
 
 MAX_NAMED: Final = 12
-"""Words that an error names; the first words of a long question say enough."""
+"""Words of a long question that an error names; the others are counted."""
 
 
 def deduplicate(sources: Iterable[Source]) -> tuple[Source, ...]:
-    """Return one source for each page, at the place of its first: the one with the fresher text, or with any text."""
+    """Return one source for each page, in the position of its first: the source with the freshest text, if any."""
     pages: dict[str, Source] = {}
     for source in sources:
         page = page_key(source.url) or source.url
@@ -26,13 +26,13 @@ def deduplicate(sources: Iterable[Source]) -> tuple[Source, ...]:
 
 
 def interleave(web: Sequence[Source], stored: Sequence[Source]) -> tuple[Source, ...]:
-    """Return the sources of both lists in turn, the web's first. A page that is in both is one source."""
+    """Return the sources of both lists in turn, beginning with the web's. A page in both lists becomes one source."""
     pairs = zip_longest(web, stored)
     return deduplicate(source for pair in pairs for source in pair if source is not None)
 
 
 def _fresher(first: Source, second: Source) -> Source:
-    """Return the fresher source, the first of equally fresh ones, with the first one's snippet and any known date."""
+    """Return the source with the fresher text, or else the first, with the snippet and date that either of them has."""
     fresher = second if _fetched_at(second) > _fetched_at(first) else first
     return replace(fresher, snippet=first.snippet or second.snippet, date=fresher.date or first.date or second.date)
 
@@ -46,11 +46,13 @@ def nothing_stored_error(words: Sequence[Word], is_stored: Sequence[bool]) -> Ke
     absent = [_name(word) for word, stored in zip(words, is_stored, strict=True) if not stored]
     named = ", ".join(absent[:MAX_NAMED]) + (f" and {len(absent) - MAX_NAMED} more" if len(absent) > MAX_NAMED else "")
     if len(absent) == len(words):
-        return KeyholeError(Code.NO_RESULTS, f"no stored page holds a word of the question: {named or 'it has none'}")
-    none = f"; none at all holds: {named}" if absent else ""
-    return KeyholeError(Code.NO_RESULTS, f"no stored page that the filters let through holds a word of it{none}")
+        message = f"no stored page contains a word of the question: {named or 'it has none'}"
+        return KeyholeError(Code.NO_RESULTS, message)
+    never = f"; no stored page at all contains: {named}" if absent else ""
+    message = f"no stored page that the filters allow contains a word of the question{never}"
+    return KeyholeError(Code.NO_RESULTS, message)
 
 
 def _name(word: Word) -> str:
-    """Return the word as the question spells it, which is the last of its forms."""
+    """Return the word as the question spells it: the last of its forms."""
     return word if isinstance(word, str) else word[-1]

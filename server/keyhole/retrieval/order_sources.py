@@ -1,4 +1,4 @@
-"""Put the sources of a search in order, and collapse pages with nearly the same text into one source."""
+"""Order the sources of a search, and collapse pages with nearly the same text into one source."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ RankedSource = tuple[Source, tuple[Passage, ...]]
 
 
 def order_sources(sources: Sequence[Source], ranked: Ranked, scope: str) -> list[int]:
-    """Return the numbers of the sources, best first: the engines' order and the order of the best passages, fused by
-    reciprocal rank.
+    """Return the numbers of the sources, best first.
 
-    Stored sources come in no order of relevance. Sources that were not read come after those that were.
+    The engines' order and the order of the sources' best passages are fused by reciprocal rank. With the scope `stored`
+    only the passages count. Sources that were not read come last.
     """
     numbers = range(len(sources))
     by_passage = sorted(numbers, key=lambda number: -max((p.score for p in ranked[number]), default=0.0))
@@ -31,9 +31,10 @@ def order_sources(sources: Sequence[Source], ranked: Ranked, scope: str) -> list
 
 
 def first_different(read: Sequence[RankedSource], count: int) -> list[RankedSource]:
-    """Return the first `count` sources that were read, copies collapsed.
+    """Return the first `count` sources of `read` after collapsing copies.
 
-    A sketch takes as long as ranking, and stored sources have none yet. So no more of them are compared than needed.
+    Sketching a text takes as long as ranking it, and stored sources have no sketch yet. So only as many sources are
+    compared as necessary.
     """
     compared = len(read) if all(source.sketch for source, _ in read) else count
     while len(found := collapse_copies(read[:compared])) < count and compared < len(read):
@@ -42,7 +43,7 @@ def first_different(read: Sequence[RankedSource], count: int) -> list[RankedSour
 
 
 def collapse_copies(sources: Sequence[RankedSource]) -> list[RankedSource]:
-    """Return the first of each group of pages with nearly the same text; it lists the URLs of the others."""
+    """Return the first source of each group with nearly the same text; its `copies` are the URLs of the others."""
     read = [place for place, (source, _) in enumerate(sources) if source.artifact]
     sketches = [sources[place][0].sketch or sketch(text_of(sources[place][0])) for place in read]
     copies = {read[group[0]]: group[1:] for group in group_duplicates(sketches)}

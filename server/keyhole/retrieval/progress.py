@@ -10,12 +10,14 @@ Progress = Callable[[float, float, str], Coroutine[Any, Any, None]]
 
 
 async def no_progress(done: float, total: float, message: str) -> None:
-    """Ignore a report."""
+    """Ignore a progress report."""
 
 
 def only_rising(progress: Progress) -> Progress:
-    """Return `progress` without reports that do not rise. The protocol requires this, and concurrent parts of a call
-    cannot know each other's progress."""
+    """Return a function that passes on only reports above all earlier ones, as the protocol requires.
+
+    Concurrent parts of a call do not know each other's progress.
+    """
     last = -1.0
 
     async def report(done: float, total: float, message: str) -> None:

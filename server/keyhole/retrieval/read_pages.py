@@ -1,6 +1,6 @@
-"""Read the best pages of a list concurrently, with reserves for pages that fail, repeat another one or are late.
+"""Read the best pages of a list concurrently, with reserves for pages that fail, are late, or duplicate another page.
 
-Pure functions of a `ReadState` decide what to begin and when to stop; the loop in `read_best` only does it.
+Pure functions of a `ReadState` decide which pages to begin and when to stop. `read_best` executes their decisions.
 """
 
 from __future__ import annotations
@@ -13,83 +13,88 @@ from typing import Any, Final
 from keyhole.records import Hit, Source
 
 SPARES: Final = 2
-"""Pages begun beyond the wanted number. Of five results usually one or two cannot be read or repeat another one, and
-waiting for that before the next page is read would double the time."""
+"""Pages begun beyond the wanted number. Of five hits, one or two usually cannot be read or duplicate another.
+Beginning a reserve only after such a failure would double the time."""
 LATE_SHARE: Final = 1 / 20
 """Share of a search's deadline (2 s of 40) after which a page counts as late and a reserve is begun beside it. Most
-pages come sooner. A hedged request as in Dean and Barroso, "The Tail at Scale", CACM 2013, but for another page."""
+pages arrive earlier. A hedged request as in Dean and Barroso, "The Tail at Scale", CACM 2013, but for another page."""
 PATIENCE_SHARE: Final = 1 / 8
-"""Share of the deadline (5 s of 40) for which late pages are awaited although the wanted number has been read. They were
-ranked higher and may contain the answer; a page that takes longer seldom comes at all."""
+"""Share of the deadline (5 s of 40) for which late pages are awaited although the wanted number has been read. They are
+ranked higher and may contain the answer. A page that takes longer seldom arrives at all."""
 Read = Callable[[Hit], Coroutine[Any, Any, Source]]
 """Reads one page. A failure is a source with `not_read`, never an exception."""
 OnRead = Callable[[int, Hit], Awaitable[None]]
-"""Receives the number of pages read and the latest one, each time that there is one more."""
+"""Receives the number of different pages read and the hit of the latest one, after each of them."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReadPlan:
-    """The number of wanted pages and of concurrent fetches, and moments in seconds of the event loop's clock."""
+    """The limits of the reading. Times are seconds of the event loop's clock."""
 
     wanted: int
+    """Different pages to read."""
     at_once: int
-    begun: float
+    """Pages read concurrently."""
     late_after: float
+    """Seconds after which a page counts as late."""
     patience: float
+    """The time until which late pages are awaited although the wanted number has been read."""
     until: float
+    """The time at which the reading ends in any case."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReadState:
-    """The progress of the reading at one moment."""
+    """The state of the reading at the time `now`."""
 
     now: float
     read: int
-    """Different pages read."""
+    """Different pages read so far."""
     begun: int
+    """Hits whose reading was begun."""
     left: int
     """Hits not yet begun."""
     running: tuple[float, ...]
-    """When each page that is being read was begun."""
+    """For each page that is being read, the time when it was begun."""
     better: int
-    """Running pages that are ranked above the last of the wanted pages that were read."""
+    """Pages being read that are ranked above the last wanted page that was read."""
 
 
 def make_plan(wanted: int, at_once: int, deadline: float, now: float, until: float) -> ReadPlan:
     """Return the plan for a search with this `deadline` in seconds, whose reading must end at `until`."""
-    return ReadPlan(wanted, at_once, now, deadline * LATE_SHARE, now + deadline * PATIENCE_SHARE, until)
+    return ReadPlan(wanted, at_once, deadline * LATE_SHARE, now + deadline * PATIENCE_SHARE, until)
 
 
 def is_finished(plan: ReadPlan, state: ReadState) -> bool:
-    """Return True if there is nothing left to wait for."""
+    """Return True if the reading must end or can end."""
     if state.now >= plan.until or not (state.running or state.left):
         return True
     return state.read >= plan.wanted and (not state.better or state.now >= plan.patience)
 
 
 def pages_to_begin(plan: ReadPlan, state: ReadState) -> int:
-    """Return how many pages to begin now: the spares, and one for each page that is missing, failed or late."""
+    """Return how many pages to begin now: the wanted ones and spares, and one for each that failed or is late."""
     if state.read >= plan.wanted:
         return 0
     in_time = sum(state.now - begun < plan.late_after for begun in state.running)
     missing = max(plan.wanted + SPARES - state.begun, plan.wanted - state.read - in_time)
-    # Late pages hardly use their connections, but their number must be bounded.
-    room = min(plan.at_once - in_time, 2 * plan.at_once - len(state.running))
-    return max(0, min(missing, room, state.left))
+    # Late pages do not count as concurrent, because they hardly use the network. Their number is limited too.
+    free = min(plan.at_once - in_time, 2 * plan.at_once - len(state.running))
+    return max(0, min(missing, free, state.left))
 
 
 def next_check(plan: ReadPlan, state: ReadState) -> float:
-    """Return when to decide again, even if no page has arrived by then."""
+    """Return the time of the next decision if no page arrives earlier."""
     late = [begun + plan.late_after for begun in state.running if begun + plan.late_after > state.now]
     patience = [plan.patience] if state.read >= plan.wanted else []
     return min([plan.until, *late, *patience])
 
 
 async def read_best(hits: Sequence[Hit], plan: ReadPlan, read: Read, on_read: OnRead) -> list[Source]:
-    """Return the sources of the hits that were begun, in the order of the hits.
+    """Read the best hits and return their sources, in the order of the hits.
 
-    A page that was not read in time says so. A page ranked below the wanted number, for which nobody waits, was only a
-    spare and is left out. Pages with nearly the same text count as one; of pages with the same text the first is kept.
+    A page that was not read in time has a reason in `not_read`, or is left out if enough better pages were read. Pages
+    with nearly the same text count as one page read. Of pages with the same text, only the first is returned.
     """
     now = asyncio.get_running_loop().time
     sources: dict[int, Source] = {}
@@ -130,7 +135,7 @@ def unread_source(hit: Hit, reason: str = "") -> Source:
 
 
 def _different(sources: Mapping[int, Source]) -> list[int]:
-    """Return the numbers of the pages that were read; of pages with nearly the same text the first."""
+    """Return the numbers of the different pages read: of pages with nearly the same text, only the first."""
     from keyhole.passages.near_duplicates import group_duplicates
 
     read = [(number, source.sketch) for number, source in sorted(sources.items()) if source.sketch]
@@ -138,12 +143,12 @@ def _different(sources: Mapping[int, Source]) -> list[int]:
 
 
 def _last_wanted(read: Sequence[int], wanted: int) -> float:
-    """Return the number of the last wanted page that was read; infinity while a wanted page is missing."""
+    """Return the number of the last wanted page that was read, infinity until the wanted number has been read."""
     return read[wanted - 1] if len(read) >= wanted else float("inf")
 
 
 def _without_repeats(sources: Iterable[Source]) -> list[Source]:
-    """Return the first source of each text."""
+    """Return the sources without those whose text an earlier source has."""
     seen: set[str] = set()
     first = []
     for source in sources:

@@ -1,7 +1,7 @@
-"""Make the answer of a search: choose and pack the passages of its sources within the budget.
+"""Build the answer of a search: choose its sources and pack their passages within the budget.
 
-The lines around a source that shows passages are charged to it. So a small budget shows much of few sources instead of
-nothing of many; the other sources are named in one line each.
+The lines around a source's passages count as part of its size. A small budget therefore shows long passages of few
+sources, and the other sources are listed in one line each.
 """
 
 from __future__ import annotations
@@ -40,12 +40,12 @@ from keyhole.retrieval.session import repeats_of
 from keyhole.retrieval.sources import FoundSources
 
 LIST_SHARE: Final = 24
-"""One part in 24 of a budget is for naming sources without passages, which are the less likely ones. With a sixth, one
-answer in fourteen was lost at 4,000 bytes (benchmarks/search/search.py, development half)."""
+"""A twenty-fourth of a budget is reserved for the list of sources without passages, which seldom answer the query. With
+a sixth, one answer in fourteen was lost at 4,000 bytes (benchmarks/search/search.py, development half)."""
 MAX_NUMBER: Final = 99
 """The largest number of a source: at most 20 are read."""
 MIN_SNIPPET: Final = 60
-"""Bytes. A shorter snippet says nothing that a title does not."""
+"""Bytes. A shorter snippet adds nothing to the title."""
 LIST_OVERHEAD: Final = 16
 """Bytes around the list of sources without passages."""
 BLOCK_OVERHEAD: Final = 64
@@ -54,7 +54,7 @@ SNIPPET_OVERHEAD: Final = 8
 """Bytes before each snippet."""
 
 Repeats = Sequence[tuple[Repeat, ...]]
-"""For each source the stretches left out because the session was shown them before."""
+"""For each source the ranges left out because an earlier call of the session showed them."""
 
 
 def search_answer(
@@ -68,10 +68,10 @@ def search_answer(
     note: str = "",
     warning: str = "",
 ) -> Answer:
-    """Return at most `count` sources with their best passages. A passage that does not fit is left out whole.
+    """Return the answer with the best passages of at most `count` sources, and a list of sources that were not read.
 
-    `ranked`: None if the passages could not be ranked. `secret` signs the boundaries. `note`: what went wrong with the
-    ranking. `warning`: the store's warning code.
+    `ranked`: None if the passages could not be ranked. `secret` signs the boundaries. `note`: faults of the ranking.
+    `warning`: the store's warning code.
     """
     is_ranked = ranked is not None
     ranked = ranked or tuple(() for _ in found.sources)
@@ -97,14 +97,14 @@ def search_answer(
 
 @dataclass(frozen=True, slots=True)
 class _SourceList:
-    """The snippets of the sources without passages, by the number of the source, and the size of the whole list."""
+    """The listed sources, by number, each with its snippet or "", and the size of the list."""
 
     snippets: dict[int, str]
     size: int
 
 
 class _SearchPacking:
-    """The chosen sources in order, packed and rendered for one room after another."""
+    """Packs and renders the chosen sources, given in order, for any size."""
 
     def __init__(
         self, chosen: Sequence[RankedSource], call: Call, secret: bytes, *, is_ranked: bool, warning: str
@@ -123,13 +123,13 @@ class _SearchPacking:
         before = [ShownSpans([(each.start, each.end) for each in shown]) for shown in self._shown]
         self._packer = UnseenPacker(texts, self._ranked, before, measure)
         self._head_sizes = [self._head_size(source) for source in self._sources]
-        strongest = max((passage.held for passages in self._ranked for passage in passages), default=0.0)
+        strongest = max((passage.coverage for passages in self._ranked for passage in passages), default=0.0)
         self._weak = is_ranked and strongest < WEAK_BELOW and any(source.artifact for source in self._sources)
         self._weak_line = ([WEAK_MATCH] if strongest else [NO_MATCH]) if self._weak else []
 
-    def render(self, status: Callable[..., str], room: int) -> Answer:
-        """Return as much as fits `room`; `status` renders the status line for the number of sources shown."""
-        packed, before, listing = self._plan(room)
+    def render(self, status: Callable[..., str], space: int) -> Answer:
+        """Return the answer whose sources fit `space`. `status` renders the status line from the number of sources."""
+        packed, before, listing = self._plan(space)
         opened = [number for number, passages in enumerate(packed.passages) if passages]
         place_of = {number: place for place, number in enumerate(opened, start=1)}
         repeats = [tuple(place_of[other] for other in others if other in place_of) for others in packed.repeats]
@@ -149,32 +149,32 @@ class _SearchPacking:
         shown = tuple((source.artifact.id, start, end) for source, start, end in spans if source.artifact)
         return Answer(render_sources(lines, cited, listed, mark, brief=self._brief), facts, shown=shown)
 
-    def _plan(self, room: int) -> tuple[PackedPassages, Repeats, _SourceList]:
-        """Pack the passages first, with room reserved for naming the other sources; use what is left for snippets."""
-        reserve = (0 if self._brief else room // LIST_SHARE) if any(self._ranked) else room
+    def _plan(self, space: int) -> tuple[PackedPassages, Repeats, _SourceList]:
+        """Pack the passages, with space reserved for the list of other sources. Snippets get the space that is left."""
+        reserve = (0 if self._brief else space // LIST_SHARE) if any(self._ranked) else space
         none: Repeats = [()] * len(self._sources)
-        packed, without = self._pack(self._packer.all_passages, room, reserve, none)
+        packed, without = self._pack(self._packer.all_passages, space, reserve, none)
         repeated = self._packer.find_repeated(packed)
         if not any(repeated):
-            return packed, none, self._list(without, room - packed.size, none)
-        room -= repeats_line_size([span for spans in repeated for span in spans])
+            return packed, none, self._list(without, space - packed.size, none)
+        space -= repeats_line_size([span for spans in repeated for span in spans])
         before = [repeats_of(*each) for each in zip(repeated, self._shown, strict=True)]
-        packed, without = self._pack(self._packer.unseen_passages, room, reserve, before)
-        # Sources that were shown before answer better than those only found, so they are named first.
+        packed, without = self._pack(self._packer.unseen_passages, space, reserve, before)
+        # Sources that an earlier call showed match better than those that were never shown, so they are listed first.
         without.sort(key=lambda number: not before[number])
-        return packed, before, self._list(without, room - packed.size, before)
+        return packed, before, self._list(without, space - packed.size, before)
 
-    def _pack(self, packer: Packer, room: int, reserve: int, before: Repeats) -> tuple[PackedPassages, list[int]]:
+    def _pack(self, packer: Packer, space: int, reserve: int, before: Repeats) -> tuple[PackedPassages, list[int]]:
         """Return the packed passages, and the numbers of the sources that show none."""
         without = list(range(len(self._sources)))
         for _ in range(2):
-            packed = packer.pack(room - self._list(without, reserve, before).size, self._head_sizes)
+            packed = packer.pack(space - self._list(without, reserve, before).size, self._head_sizes)
             without = [number for number, passages in enumerate(packed.passages) if not passages]
         return packed, without
 
-    def _list(self, numbers: Iterable[int], room: int, before: Repeats) -> _SourceList:
-        """Return as many sources as fit `room`, a line each, with their snippets in equal shares of what is left."""
-        left = room - LIST_OVERHEAD
+    def _list(self, numbers: Iterable[int], space: int, before: Repeats) -> _SourceList:
+        """Return the list of those sources that fit `space`. Their snippets get equal shares of the space left."""
+        left = space - LIST_OVERHEAD
         snippets: dict[int, str] = {}
         for number in numbers:
             source = ListedSource(self._sources[number], before=before[number])
@@ -189,11 +189,12 @@ class _SearchPacking:
             for number in unread:
                 snippets[number] = shorten_snippet(self._sources[number].snippet, share)
                 left -= self._measure(snippets[number]) + SNIPPET_OVERHEAD
-        return _SourceList(snippets, room - left if snippets else 0)
+        return _SourceList(snippets, space - left if snippets else 0)
 
     def _cited(
         self, number: int, passages: Sequence[Passage], repeats: tuple[int, ...], before: tuple[Repeat, ...]
     ) -> CitedSource:
+        """Return a source with its passages, and the window that reads on after them."""
         source, text = self._sources[number], text_of(self._sources[number])
         spans = tuple((passage.start, passage.end) for passage in passages)
         scores = tuple(round(passage.score, 3) for passage in passages)
@@ -206,7 +207,7 @@ class _SearchPacking:
         return CitedSource(shown, body, self._mark(source), window, repeats, before)
 
     def _head_size(self, source: Source) -> int:
-        """Return the size of the lines around a source's passages, at most."""
+        """Return the largest size of the lines around a source's passages."""
         total = len(text_of(source))
         cited = CitedSource(source, "", self._mark(source), Window(total, 2 * total, total))
         return self._measure("\n\n" + render_cited(cited, MAX_NUMBER, brief=self._brief))

@@ -1,7 +1,7 @@
 """Remember which passages each call of a session showed, in bounded memory.
 
-A call is answered from the history before it. So the same call made again returns the same bytes, whatever was shown in
-between: agents repeat a call when its result was lost or truncated.
+Each call has a history: the calls before it. If the same call is made again, it gets the same history and
+returns the same bytes, whatever was shown in between. Agents repeat a call if its result was lost or truncated.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from keyhole.records import Repeat
 Span = tuple[int, int]
 
 HORIZON: Final = 100_000
-"""Tokens of results after which a passage counts as forgotten, if the model's context is not known: half of the 200,000
-of common models. The other half is for the agent itself and other tools, and clients summarise what is older."""
+"""Tokens of later results after which a passage counts as forgotten, if the model's context is unknown: half of the
+200,000 of common models. The agent and other tools use the other half, and clients summarise older text."""
 MAX_CALLS: Final = 200
-"""Calls remembered. No session makes more within the horizon, at 500 tokens or more each."""
+"""Calls that a session remembers: as many as fit the horizon with 500 tokens each."""
 MAX_LABEL: Final = 300
-"""Characters kept of a call's query or tool, which names the call."""
+"""Characters that are remembered of a call's label, which is its query or tool."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class Shown:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """The passages that one call showed, by the ids of their texts."""
+    """The record of one answered call: the ranges that it showed, by the ids of their texts."""
 
     call: int
     label: str
@@ -48,19 +48,19 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """The number of one call in its session, and the calls before it."""
+    """The session as one call sees it: the call's own number, and the records of earlier calls."""
 
     call: int
     key: Hashable = None
     label: str = ""
     sizes: tuple[int, ...] = ()
-    """The call's budget, in each of its measures."""
+    """The call's budget: bytes, then tokens."""
     entries: tuple[Entry, ...] = ()
     spent: int = 0
     """Tokens of all results before this call."""
 
     def shown(self, id: str) -> tuple[Shown, ...]:
-        """Return the ranges of a text that were shown before, the latest call first."""
+        """Return the ranges of a text that earlier calls showed, those of the latest call first."""
         return tuple(
             Shown(*span, entry.call, entry.label)
             for entry in reversed(self.entries)
@@ -73,9 +73,9 @@ NO_HISTORY: Final = History(1)
 
 
 class Session:
-    """The passages that the calls of one session showed, and the tokens of all their results.
+    """One session: the records of its calls and the tokens of all their results.
 
-    The entries are a tuple that is replaced and never changed, so a ranking in another thread may read it.
+    The tuple of entries is replaced and never changed, so that other threads can read it.
     """
 
     def __init__(self, horizon: int = HORIZON) -> None:
@@ -86,10 +86,11 @@ class Session:
         self._histories: OrderedDict[Hashable, History] = OrderedDict()
 
     def begin(self, key: Hashable, label: str, *sizes: int) -> History:
-        """Return the history for a call with these arguments and this budget: a new one, or that of an earlier call.
+        """Return the history for the call with the arguments `key` and the budget `sizes`.
 
-        The same arguments with a smaller budget count as the same call: an agent asks so if its client truncated the
-        first result. A budget that is larger in any measure makes a new call.
+        A call with the same arguments and a budget that is not larger in any size counts as the same call and gets the
+        same history: agents request a smaller result if their client truncated the first one. Any other call gets a new
+        history.
         """
         self._calls += 1
         earlier = [each for each in self._histories.values() if each.key == key and _covers(each.sizes, sizes)]
@@ -100,9 +101,9 @@ class Session:
         return History(self._calls, key, label[:MAX_LABEL], sizes, recent, self._spent)
 
     def record(self, history: History, shown: Iterable[tuple[str, int, int]], tokens: int) -> None:
-        """Record what the answered call showed: `(id, start, end)` of each passage, and the result's `tokens`.
+        """Record an answered call: `(id, start, end)` of each passage shown, and the result's `tokens`.
 
-        A call that failed or was cancelled is never recorded.
+        Calls that failed or were cancelled must not be recorded.
         """
         spans: dict[str, list[Span]] = {}
         for id, start, end in shown:
@@ -117,27 +118,28 @@ class Session:
             self._histories.popitem(last=False)
 
     def _is_recent(self, spent: int) -> bool:
+        """Return True if a record at `spent` tokens of the session is within the horizon."""
         return self._spent - spent <= self._horizon
 
 
 def _covers(sizes: tuple[int, ...], others: tuple[int, ...]) -> bool:
-    """Return True if a budget is at least another one in every measure."""
+    """Return True if each of `sizes` is at least its counterpart in `others`."""
     return all(size >= other for size, other in zip(sizes, others, strict=True))
 
 
 MAX_SESSIONS: Final = 256
 """Sessions that a server over HTTP remembers, about 10 KB each. The least recently used one is forgotten first. It is
-then shown passages again, which costs room and hides nothing."""
+then shown passages again, which costs space but hides nothing."""
 
 
 class Sessions:
-    """The sessions of a server, by any hashable key."""
+    """The sessions of a server. A key is any hashable value."""
 
     def __init__(self) -> None:
         self._sessions: OrderedDict[Hashable, Session] = OrderedDict()
 
     def get(self, key: Hashable, horizon: int | None) -> Session:
-        """Return the session of `key`; the first request for it creates it."""
+        """Return the session of `key`; create it if necessary. `horizon`: tokens, None for the default."""
         session = self._sessions.setdefault(key, Session(horizon or HORIZON))
         self._sessions.move_to_end(key)
         while len(self._sessions) > MAX_SESSIONS:
@@ -145,14 +147,17 @@ class Sessions:
         return session
 
 
-def repeats_of(stretches: Sequence[Span], shown: Sequence[Shown]) -> tuple[Repeat, ...]:
-    """Return which calls showed these stretches, in reading order. If several calls did, name the latest."""
+def repeats_of(spans: Sequence[Span], shown: Sequence[Shown]) -> tuple[Repeat, ...]:
+    """Return which call showed each of the spans, in reading order. `shown` has the latest call first.
+
+    A span that no single call showed is split. If several calls showed it, the latest is named.
+    """
     repeats: list[Repeat] = []
-    for start, end in stretches:
+    for start, end in spans:
         at = start
         while at < end:
             covering = [each for each in shown if each.start <= at < each.end]
-            # The call that shows all of the rest, else the one that shows most of it; `shown` has the latest first.
+            # The call that shows the rest of the span, or else most of it; the latest of several.
             best = max(covering, key=lambda each: min(each.end, end), default=None)
             if best is None:
                 break

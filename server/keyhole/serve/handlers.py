@@ -1,4 +1,4 @@
-"""The handlers of resources, prompts and completion, as the SDK's low-level server takes them."""
+"""Handlers of MCP requests for resources, prompts and completion, for the SDK's low-level server."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ Context = ServerRequestContext[Any]
 
 
 class Ask(Protocol):
-    """Answers a request from the product of the tenant that sent it."""
+    """Answers a request with the Retrieval of the tenant that sent it."""
 
     async def __call__(self, ctx: Context, name: str, handle: Callable[[Retrieval, Caller], Awaitable[T]]) -> T:
-        """Return the result of `handle`. Raises MCPError for every failure."""
+        """Return the result of `handle`. Raises MCPError for any failure."""
         ...
 
 
 def resource_handlers(ask: Ask) -> dict[str, Any]:
-    """Return the handlers of resources, prompts and completion, by the parameter names of `Server`.
+    """Return the handlers by the names of the parameters of `Server`.
 
-    Only requests that need stored pages ask for the product.
+    Only handlers that need stored pages call `ask`.
     """
 
     async def list_resources(ctx: Context, params: types.PaginatedRequestParams | None) -> types.ListResourcesResult:
@@ -77,15 +77,16 @@ def resource_handlers(ask: Ask) -> dict[str, Any]:
 
 
 def completable_argument(ref: types.ResourceTemplateReference | types.PromptReference, argument: str) -> str:
-    """Return the argument to complete. Raises KeyholeError (invalid_argument) if the template or prompt does not have it."""
+    """Return the argument to complete. Raises KeyholeError (invalid_argument) if `ref` has no such argument."""
     if isinstance(ref, types.PromptReference):
         known = [each.name for each in prompts.find_prompt(ref.name).arguments or ()]
-    elif ref.uri in (resources.WHOLE, resources.RANGE):
+    elif ref.uri in (resources.PAGE_TEMPLATE, resources.RANGE_TEMPLATE):
         known = [name for name in ("id", "offset", "limit") if f"{{{name}}}" in ref.uri]
     else:
-        raise KeyholeError(Code.INVALID_ARGUMENT, f"ref: the templates are {resources.WHOLE} and {resources.RANGE}")
+        templates = f"{resources.PAGE_TEMPLATE} and {resources.RANGE_TEMPLATE}"
+        raise KeyholeError(Code.INVALID_ARGUMENT, f"ref: the templates are {templates}")
     if argument not in known:
         raise KeyholeError(
-            Code.INVALID_ARGUMENT, f"argument: there is no {argument[:64]!r}; it takes {', '.join(known)}"
+            Code.INVALID_ARGUMENT, f"argument: there is no {argument[:64]!r}; accepted are {', '.join(known)}"
         )
     return argument

@@ -1,4 +1,4 @@
-"""Stored pages as MCP resources: URIs, listing, reading, completion. A text is read as read_artifact reads it."""
+"""Stored pages as MCP resources: their URIs, listing, reading and completion."""
 
 from __future__ import annotations
 
@@ -18,53 +18,53 @@ from mcp.shared.exceptions import MCPError
 
 from keyhole.budget.budget import client_budget
 from keyhole.budget.fit import META_KEY, answer_size
-from keyhole.retrieval.call import Caller
 from keyhole.errors import Code, KeyholeError
 from keyhole.records import Answer, ArtifactSummary, Place
 from keyhole.render.answer import MAX_URL, title_line
+from keyhole.retrieval.call import Caller
 from keyhole.retrieval.dispatch import parse_arguments
 from keyhole.retrieval.instrumentation import stage
 from keyhole.retrieval.retrieve import Retrieval
 from keyhole.text.measure import clip
 
 MIME_TYPE: Final = "text/markdown"
-WHOLE: Final = "artifact://{id}"
-RANGE: Final = "artifact://{id}?offset={offset}&limit={limit}"
-"""Both templates are of level 1 of RFC 6570. A client that knows only `{name}`, as MCP Inspector did until August 2026
-(modelcontextprotocol/inspector#1919), shows no field for `{?offset,limit}` and sends it unchanged."""
-PAGE: Final = 100
-"""Entries of a page at most. The caller's budget bounds its bytes too, because models are shown listings: about 25
-entries for an unknown client. Some clients read no second page (NousResearch/hermes-agent#61724)."""
+PAGE_TEMPLATE: Final = "artifact://{id}"
+RANGE_TEMPLATE: Final = "artifact://{id}?offset={offset}&limit={limit}"
+"""Both templates are of level 1 of RFC 6570. A client that supports only `{name}`, such as MCP Inspector until August
+2026 (modelcontextprotocol/inspector#1919), would show no field for `{?offset,limit}` and send it unchanged."""
+MAX_ENTRIES: Final = 100
+"""Entries of one page of the listing. The client's budget limits its bytes too, because models are shown
+listings: about 25 entries for an unknown client. Some clients read no second page (NousResearch/hermes-agent#61724)."""
 MAX_VALUES: Final = 100
 """Completions returned at once: the protocol's limit."""
 MAX_SEARCHED: Final = 2_000
-"""The newest artifacts, in which a completion searches for words. It takes some milliseconds at each key press."""
-
-MAX_WORDS: Final = 200
-"""Characters of a value that are searched for. Each of its words is searched in each of those artifacts."""
+"""Artifacts that a completion searches, the newest ones. This takes some milliseconds at each key press."""
+MAX_VALUE: Final = 200
+"""Characters of a completed value that are used. Each of its words is searched for in each artifact."""
 
 MAX_TIME: Final = 253_402_300_799.0
-"""The last second of the year 9999, the last that a date can express. A store written by others may hold any number."""
+"""The last second of the year 9999, the last that `datetime` can express. A damaged store may contain any number."""
 
 _URI: Final = re.compile(r"artifact://([a-z2-7]{16})/?(?:\?(?:offset=(\d{0,19}))?&?(?:limit=(\d{0,19}))?)?", re.ASCII)
 _CURSOR: Final = re.compile(r"([\d.e+-]{1,32}) ([!-~]{1,64})", re.ASCII)
-_NOT_THERE: Final = frozenset(
+_NOT_FOUND: Final = frozenset(
     {Code.INVALID_ARGUMENT, Code.UNKNOWN_ARTIFACT, Code.EXPIRED_ARTIFACT, Code.DAMAGED_ARTIFACT}
 )
-_STAMP: Final = 100
-"""Bytes of the server's name and version, which the later protocol adds to a result."""
+"""Errors of requests for something that does not exist."""
+_SERVER_INFO_BYTES: Final = 100
+"""Bytes of the server's name and version, which the SDK adds to a result in the 2026-07-28 protocol."""
 _PAGE_OVERHEAD: Final = 300
-"""Bytes of a page around its entries, including the cursor and the server's name."""
+"""Bytes of one page of the listing around its entries, including the cursor and the server's name."""
 
 
 def protocol_error(answer: Answer, **facts: str) -> MCPError:
-    """Return the protocol's error for a failed answer, with the error code in its text and data.
+    """Return the protocol's error for a failed answer, with Keyhole's error code in its text and data.
 
-    It is `invalid parameters` for something that does not exist, as in every era since SEP-2164, and `internal error`
-    for something that may exist later.
+    The number is "invalid parameters" for something that does not exist, as SEP-2164 specifies, and "internal error"
+    for other failures.
     """
     code = answer.text.partition(":")[0]
-    number = types.INVALID_PARAMS if code in _NOT_THERE else types.INTERNAL_ERROR
+    number = types.INVALID_PARAMS if code in _NOT_FOUND else types.INTERNAL_ERROR
     return MCPError(number, answer.text, data={"code": code, **facts, **answer.facts})
 
 
@@ -72,18 +72,18 @@ def templates() -> list[types.ResourceTemplate]:
     """Return the URI templates of stored pages."""
     return [
         types.ResourceTemplate(
-            uri_template=WHOLE,
+            uri_template=PAGE_TEMPLATE,
             name="page",
             title="A stored page",
-            description="The text of a page fetched before, from its start, within the client's budget; its last line "
-            "names the call that reads on. Complete the id with words of the title or the address.",
+            description="The text of a page fetched before, from its start, within the client's budget; a line at its "
+            "end names the call that reads on. Complete the id with words of its title or address.",
             mime_type=MIME_TYPE,
         ),
         types.ResourceTemplate(
-            uri_template=RANGE,
+            uri_template=RANGE_TEMPLATE,
             name="part",
             title="A part of a stored page",
-            description="The characters from an offset on, at most so many as the limit; either may be left empty.",
+            description="At most `limit` characters from `offset` on; either may be empty.",
             mime_type=MIME_TYPE,
         ),
     ]
@@ -93,35 +93,37 @@ def templates() -> list[types.ResourceTemplate]:
 
 
 async def read(retrieval: Retrieval, caller: Caller, uri: str) -> Answer:
-    """Return the text that a URI names, as read_artifact returns it: bounded, verbatim, marked as untrusted.
+    """Return the text of a URI, as read_artifact returns it: within the budget, verbatim, marked as untrusted.
 
-    Raises KeyholeError for a URI that names nothing.
+    Raises KeyholeError (unknown_artifact) if no resource has the URI.
     """
     arguments = parse_uri(uri)
-    # A resource is attached by a person and shown in full: the session's history does not apply.
+    # A person attaches a resource and expects all of it, so the session's history does not apply.
     caller = replace(caller, session=None)
     return await retrieval.read_artifact(**arguments, repeat=True, caller=caller, overhead=envelope_overhead(uri))
 
 
 def envelope_overhead(uri: str) -> int:
-    """Return the bytes that a resource takes around its text beyond those that a tool result takes."""
+    """Return how many more bytes the protocol puts around a resource than around a tool result."""
     empty = Answer("", {"length": 0})
-    return max(0, _size(contents(uri, empty)) + _STAMP - answer_size(empty))
+    return max(0, _size(contents(uri, empty)) + _SERVER_INFO_BYTES - answer_size(empty))
 
 
 def parse_uri(uri: str) -> dict[str, Any]:
-    """Return the arguments of read_artifact that a URI stands for. Raises KeyholeError if it names nothing."""
-    found = _URI.fullmatch(uri)
-    if found is None:
+    """Return the arguments of read_artifact for a URI. Raises KeyholeError if no resource has the URI."""
+    match = _URI.fullmatch(uri)
+    if match is None:
         raise KeyholeError(
-            Code.UNKNOWN_ARTIFACT, f"no resource has this URI; they are {WHOLE} and {RANGE}", uri=clip(uri, MAX_URL)
+            Code.UNKNOWN_ARTIFACT,
+            f"no resource has this URI; the templates are {PAGE_TEMPLATE} and {RANGE_TEMPLATE}",
+            uri=clip(uri, MAX_URL),
         )
-    given = {name: value for name, value in zip(("id", "offset", "limit"), found.groups(), strict=True) if value}
-    return parse_arguments("read_artifact", given)
+    arguments = {name: value for name, value in zip(("id", "offset", "limit"), match.groups(), strict=True) if value}
+    return parse_arguments("read_artifact", arguments)
 
 
 def contents(uri: str, answer: Answer) -> types.ReadResourceResult:
-    """Return the answer as the protocol writes a resource. Raises MCPError for an error."""
+    """Return the answer as a resource of the protocol. Raises MCPError if the answer is an error."""
     if answer.is_error:
         raise protocol_error(answer, uri=uri)
     meta = {META_KEY: answer.facts} if answer.facts else None
@@ -134,18 +136,19 @@ def contents(uri: str, answer: Answer) -> types.ReadResourceResult:
 
 
 async def list_page(retrieval: Retrieval, caller: Caller, cursor: str | None) -> types.ListResourcesResult:
-    """Return the newest artifacts, or those after a cursor. No text is read.
+    """Return one page of the listing: the newest artifacts, or those after a cursor.
 
-    An artifact that is fetched again meanwhile moves to the front. No other comes twice, and none is left out.
+    An artifact that is fetched again between two pages moves to the front, and may be missing or repeated. Every other
+    artifact is listed exactly once.
     """
     after = None if cursor is None else parse_cursor(cursor)
-    rows = await _listed(retrieval, PAGE + 1, after)
-    room = client_budget(retrieval.config, caller.limits).size - _PAGE_OVERHEAD
+    rows = await _listed(retrieval, MAX_ENTRIES + 1, after)
+    space = client_budget(retrieval.config, caller.limits).size - _PAGE_OVERHEAD
     entries: list[types.Resource] = []
-    for row in rows[:PAGE]:
+    for row in rows[:MAX_ENTRIES]:
         entry = resource(row)
-        room -= _size(entry) + 2
-        if room < 0 and entries:
+        space -= _size(entry) + 2
+        if space < 0 and entries:
             break
         entries.append(entry)
     more = len(entries) < len(rows)
@@ -155,12 +158,12 @@ async def list_page(retrieval: Retrieval, caller: Caller, cursor: str | None) ->
 
 
 def resource(row: ArtifactSummary) -> types.Resource:
-    """Return one entry of the listing. Title and address are the page's, as lines that form no Markdown."""
+    """Return one entry of the listing. The page's title and address are escaped, so that they form no Markdown."""
     at = datetime.fromtimestamp(min(max(0.0, row.fetched_at), MAX_TIME), UTC)
     address = clip(row.url, MAX_URL)
     name = title_line(row.url.partition("://")[2] or row.url)
     return types.Resource(
-        uri=WHOLE.replace("{id}", row.id),
+        uri=PAGE_TEMPLATE.replace("{id}", row.id),
         name=name,
         title=title_line(row.title) or name,
         description=f"{row.chars:,} characters of {address}, as read on {at:%Y-%m-%d}",
@@ -171,7 +174,7 @@ def resource(row: ArtifactSummary) -> types.Resource:
 
 
 def cursor_of(place: Place) -> str:
-    """Return the cursor for a place in the listing: opaque to clients, and the same in every process."""
+    """Return the cursor for a place in the listing. It is valid in every process."""
     return base64.urlsafe_b64encode(f"{place[0]!r} {place[1]}".encode()).decode().rstrip("=")
 
 
@@ -194,10 +197,12 @@ def parse_cursor(cursor: str) -> Place:
 
 
 async def complete(retrieval: Retrieval, argument: str, value: str) -> types.Completion:
-    """Return ids or URLs of stored pages, the newest first, whose title or URL contains the words of `value` or whose id
-    begins with it."""
+    """Return ids or URLs of the stored pages whose title or URL contains all words of `value`, the newest first.
+
+    Pages whose id begins with `value` come first.
+    """
     rows = await _listed(retrieval, MAX_SEARCHED)
-    found = COMPLETERS[argument](rows, value[:MAX_WORDS])
+    found = COMPLETERS[argument](rows, value[:MAX_VALUE])
     values = list(dict.fromkeys(found))
     whole = len(rows) < MAX_SEARCHED
     return types.Completion(
@@ -242,6 +247,7 @@ async def _listed(retrieval: Retrieval, limit: int, after: Place | None = None) 
 
 @asynccontextmanager
 async def _deadline(seconds: float) -> AsyncIterator[None]:
+    """End the block after `seconds` with KeyholeError (timeout)."""
     try:
         async with asyncio.timeout(seconds):
             yield
@@ -250,6 +256,6 @@ async def _deadline(seconds: float) -> AsyncIterator[None]:
 
 
 def _size(value: types.Resource | types.ReadResourceResult) -> int:
-    """Return the bytes of the JSON, as budget/fit.py counts them."""
+    """Return the bytes of a value as JSON, with the separators that budget/fit.py counts."""
     data = value.model_dump(by_alias=True, mode="json", exclude_none=True)
     return len(json.dumps(data, ensure_ascii=False).encode("utf-8", "surrogatepass"))

@@ -107,7 +107,7 @@ def test_search_prints_the_pages_with_their_best_lines(here: Installation) -> No
     assert found["line"] in pumps.text[start:end]
     code, out, err = here.run("search", "zebra")
     assert (code, out) == (1, "")
-    assert err.startswith("no_results: no stored page holds a word of the question: zebra. ")
+    assert err.startswith("no_results: no stored page contains a word of the question: zebra. ")
 
 
 def test_artifacts_are_removed_by_id_and_a_missing_id_is_reported(here: Installation) -> None:
