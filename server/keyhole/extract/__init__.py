@@ -20,7 +20,7 @@ from keyhole.text.markdown import parse_blocks
 __all__ = ["extract", "sniff"]
 
 Reader = Callable[[Body], Document]
-"""Reads a body into a Document. `extract` fills in `media_type` and `blocks` afterwards."""
+"""A function that reads a body into a Document. `extract` fills in `media_type` and `blocks` afterwards."""
 
 _OPEN_XML: Final = "application/vnd.openxmlformats-officedocument."
 _BINARY_READERS: Final = {
@@ -31,7 +31,7 @@ _BINARY_READERS: Final = {
     f"{_OPEN_XML}presentationml.presentation": "office.read_pptx",
     f"{_OPEN_XML}spreadsheetml.sheet": "office.read_xlsx",
 }
-"""Readers of binary formats, used only for bodies that start with the signature of the format."""
+"""Readers of binary formats. A reader is used only if the body starts with the signature of its format."""
 _IMAGE_FORMATS: Final = {
     "image/png": "PNG", "image/jpeg": "JPEG", "image/gif": "GIF", "image/webp": "WebP", "image/avif": "AVIF",
     "image/bmp": "BMP", "image/x-icon": "ICO",
@@ -69,6 +69,7 @@ _PLAIN_TYPES: Final = frozenset(
         "application/x-subrip", "application/x-bibtex", "application/x-troff-man", "message/rfc822",
     }
 )  # fmt: skip
+"""Media types outside `text/` that are read as plain text."""
 
 
 def extract(body: bytes, *, url: str, content_type: str, requested_url: str = "") -> Document:
@@ -78,9 +79,9 @@ def extract(body: bytes, *, url: str, content_type: str, requested_url: str = ""
     sent. `requested_url` is the URL before redirects; it helps to recognise redirects to a login or to the home page.
 
     Raises KeyholeError: unsupported_media for formats without a reader, empty_document if no text is left,
-    login_required, bot_challenge, consent_required, not_found, paywalled or javascript_required if the body is only
-    such a page, encrypted_document, extraction_failed for damaged files, too_large and decompression_bomb for files
-    over the size limits.
+    login_required, bot_challenge, consent_required, not_found, paywalled or javascript_required if the server sent
+    such a page instead of the requested one, encrypted_document, extraction_failed for damaged files, too_large and
+    decompression_bomb for files over the size limits.
     """
     media_type = sniff(body, content_type, url)
     response = Body(body, content_type, url, requested_url)
@@ -104,7 +105,7 @@ def _clean_document(document: Document) -> Document:
 
 
 def _find_reader(media_type: str, body: Body) -> Reader | None:
-    """Return the reader of a media type, or None. Reader modules are imported on first use."""
+    """Return the reader of a media type, or None for an unsupported type. Reader modules are imported on first use."""
     if match_signature(body.data) is not None:
         if media_type in _IMAGE_FORMATS:
             return lambda body: _read_image(_IMAGE_FORMATS[media_type], body)
@@ -142,9 +143,11 @@ def _read_html(body: Body) -> Document:
 
 
 class _CallableModule(ModuleType):
-    """Makes the module `keyhole.extract` callable like the function of the public API that has the same name. Importing
-    any submodule binds `keyhole.extract` to this package; see "Customizing module attribute access" in Python's data
-    model."""
+    """The class of this module, which makes `keyhole.extract` callable.
+
+    Importing a submodule rebinds `keyhole.extract` from the public function to this package. See "Customizing module
+    attribute access" in Python's data model.
+    """
 
     def __call__(self, body: bytes, *, url: str, content_type: str, requested_url: str = "") -> Document:
         return extract(body, url=url, content_type=content_type, requested_url=requested_url)

@@ -10,7 +10,7 @@ from keyhole.extract.decode import decode
 
 @dataclass(frozen=True, slots=True)
 class Body:
-    """A response body as served, with its `content_type` header and final URL."""
+    """A response body as received, with its Content-Type header and final URL."""
 
     data: bytes
     content_type: str
@@ -24,7 +24,7 @@ class Body:
 
     @property
     def size_text(self) -> str:
-        """The length for messages, such as "1,234 bytes"."""
+        """The size of the body for messages, such as "1,234 bytes"."""
         return f"{len(self.data):,} bytes"
 
 

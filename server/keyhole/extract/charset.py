@@ -1,4 +1,4 @@
-"""Guess the charset of a text that declares none and is not UTF-8."""
+"""Guess the charset of a text that declares no charset and is not UTF-8."""
 
 from __future__ import annotations
 
@@ -12,24 +12,25 @@ _CANDIDATES: Final = (
     "cp1251", "koi8-r", "koi8-u", "iso8859-5", "cp866", "cp1253", "iso8859-7", "cp1255", "iso8859-8", "cp1256",
     "iso8859-6", "cp874", "cp932", "euc-jp", "gb18030", "big5hkscs", "cp949",
 )  # fmt: skip
-"""Charsets of web pages by their Python names; the superset where two overlap. Charsets that no site was served in
-(EBCDIC, Macintosh) are left out, since they could only be wrong guesses."""
+"""Charsets of web pages by their Python names. Of two overlapping charsets only the superset is listed. Charsets that
+no website uses (EBCDIC, Macintosh) are left out, because they would always be wrong guesses."""
 _SAMPLE_BYTES: Final = 64 * 1024
-"""Bytes passed to the detector. 20,000 characters are detected no better than 1,000, only more slowly
+"""Bytes passed to the detector. With 20,000 characters it is slower than with 1,000, but not more accurate
 (benchmarks/extraction/charsets.py)."""
 _MIN_HIGH_BYTES: Final = 3
-"""Bytes over 127 that a guess needs. With fewer the charset is undecidable (é, ® or й?), and nearly always the text is
-Western."""
+"""Least number of bytes over 127 for a guess. With fewer, the charset cannot be determined (é, ® or й?), and the text
+is nearly always Western."""
 _HIGH_BYTES: Final = bytes(range(128, 256))
 _LETTERS: Final = re.compile(rb"[\xc0-\xff]|[\x80-\xbf]{2}")
-"""Letters beyond ASCII. High bytes that are no letters are Western quotes and signs such as §, ½ and •."""
+"""Letters beyond ASCII. Other bytes over 127 are Western quotes and signs such as §, ½ and •."""
 _TEXT_RUN: Final = re.compile(rb"[^<>]+")
 _ISO_2022_JP: Final = re.compile(rb"\x1b\$[@B]")
 """The escape sequence of ISO-2022-JP, the only 7-bit charset of the web other than ASCII."""
 _OTHER_ALPHABET: Final = re.compile(r"[\u0370-\u0e7f]")
 _MIXED: Final = re.compile(r"[A-Za-z][\u0370-\u0e7f]|[\u0370-\u0e7f][A-Za-z]")
 MAX_MIXED: Final = 0.3
-"""Largest share of non-Latin letters next to a Latin letter. A larger share is a wrong guess: `dйjа vu` is French."""
+"""Largest share of non-Latin letters that are next to a Latin letter. A larger share means that the guess is wrong:
+`dйjа vu` is French."""
 
 
 def is_iso_2022_jp(body: bytes) -> bool:
@@ -38,7 +39,7 @@ def is_iso_2022_jp(body: bytes) -> bool:
 
 
 def detect_charset(body: bytes) -> str:
-    """Return the name of the Python codec for `body`. Deterministic."""
+    """Guess the charset of `body` and return the name of its Python codec. The result is deterministic."""
     if is_iso_2022_jp(body):
         return "iso2022_jp"
     sample = _take_sample(body)
@@ -55,8 +56,10 @@ def detect_charset(body: bytes) -> str:
 
 
 def _take_sample(body: bytes) -> bytes:
-    """Return the first non-ASCII runs of text between tags. No multi-byte charset uses the bytes of `<` or `>` inside a
-    character, so at most the last character is truncated."""
+    """Return the first `_SAMPLE_BYTES` bytes of the texts between tags that are not pure ASCII.
+
+    No multi-byte charset uses the bytes of `<` or `>` inside a character, so at most the last character is truncated.
+    """
     runs, size = [], 0
     for match in _TEXT_RUN.finditer(body):
         run = match[0]

@@ -1,4 +1,4 @@
-"""Decode bytes to text: choose the charset, and recognise bytes that are not text."""
+"""Choose the charset of a body, decode the body, and recognise binary data."""
 
 from __future__ import annotations
 
@@ -20,23 +20,25 @@ _BOMS = (
 _CHARSET = re.compile(r"charset\s*=\s*[\"']?\s*([\w.:-]{1,40})", re.IGNORECASE)
 _META = re.compile(rb"<meta[^>]{0,400}?charset\s*=\s*[\"']?\s*([\w.:-]{1,40})", re.IGNORECASE)
 _META_BYTES = 4_096
-"""Bytes searched for a `<meta charset>`. The HTML standard asks for the first 1,024, but pages put it later."""
+"""Bytes searched for a `<meta charset>`. The HTML standard requires it in the first 1,024, but some pages put it
+later."""
 
 _UTF_8_SEQUENCE = re.compile(rb"[\xc2-\xf4][\x80-\xbf]+")
-# é, ©, ’ and similar in UTF-8. Read as Windows-1252 they are Ã©, Â©, â€™, which occur in no language.
+# é, ©, ’ and similar in UTF-8. Decoded as Windows-1252 they become Ã©, Â©, â€™, which occur in no language.
 _WESTERN_SEQUENCE = re.compile(rb"[\xc2\xc3][\x80-\xbf]|\xe2[\x80-\x84][\x80-\xbf]")
 _SURROGATES = tuple(bytes([0xED, second]) for second in range(0xA0, 0xC0))
-"""First two bytes of surrogate halves, which some old programs write (CESU-8). Such text is broken UTF-8, not another
+"""First two bytes of encoded surrogates, which some old programs write (CESU-8). Such text is broken UTF-8, not another
 charset."""
 MAX_SEQUENCES = 1_000
-"""Multi-byte sequences examined. Pages do not change their charset after that many."""
+"""Largest number of multi-byte sequences examined. Pages do not change their charset after so many."""
 MIN_SEQUENCES = 4
-"""Valid UTF-8 sequences from which on a different declared charset is wrong. One in twelve byte pairs of Chinese text
-is valid UTF-8 by chance, so the first four all are in 1 of 20,000 such texts."""
+"""Number of valid UTF-8 sequences that disproves a declared charset other than UTF-8. One in twelve byte pairs of
+Chinese text is valid UTF-8 by chance, so the first four are all valid in 1 of 20,000 such texts."""
 
 _SIGNATURES = (b"%PDF-", b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"PK\x03\x04", b"\x1f\x8b", b"\x7fELF")
 MAX_NULS = 0.01
-"""Largest share of NUL bytes in text. A stray NUL is a template error; one in a hundred bytes is a binary format."""
+"""Largest share of NUL bytes in text. A single NUL is a template error; one in a hundred bytes means a binary
+format."""
 _CONTROL_BYTES = bytes([*range(0x08), *range(0x0E, 0x1B), *range(0x1C, 0x20), 0x7F])
 """Control bytes that no charset uses in text. Backspace (old manuals) and escape (logs, ISO-2022) are left out."""
 MAX_CONTROLS = 0.03
@@ -44,21 +46,21 @@ MAX_CONTROLS = 0.03
 
 
 def decode(body: bytes, content_type: str) -> str:
-    """Decode a body: charset by BOM, header or `<meta>`, else UTF-8 if valid, else a guess.
+    """Decode a body by the charset of its BOM, header or `<meta>`, else as UTF-8 if valid, else by a guessed charset.
 
-    A declared charset that the bytes contradict is ignored.
+    A declared charset is ignored if the bytes contradict it.
     """
     for bom, charset in _BOMS:
         if body.startswith(bom):
             return body[len(bom) :].decode(charset, "replace")
     meta = _META.search(body[:_META_BYTES])
     header = _CHARSET.search(content_type)
-    utf_8 = _is_utf_8(body)
+    is_utf_8 = _is_utf_8(body)
     for label in (header[1] if header else "", meta[1].decode("ascii", "replace") if meta else ""):
         # The WHATWG Encoding standard defines the labels, as in browsers. Python's own lookup also finds codecs that
         # are not charsets, and some that take quadratic time.
         encoding = webencodings.lookup(label)
-        if encoding is None or _is_wrong_charset(encoding.name, body, utf_8, in_meta=meta is not None):
+        if encoding is None or _is_wrong_charset(encoding.name, body, is_utf_8, has_meta=meta is not None):
             continue
         text = (
             body.decode("utf-8", "replace")
@@ -67,7 +69,7 @@ def decode(body: bytes, content_type: str) -> str:
         )
         if not _is_garbled(text, body):
             return text
-    return body.decode("utf-8" if utf_8 and not is_iso_2022_jp(body) else detect_charset(body), "replace")
+    return body.decode("utf-8" if is_utf_8 and not is_iso_2022_jp(body) else detect_charset(body), "replace")
 
 
 def _is_utf_8(body: bytes) -> bool:
@@ -80,12 +82,13 @@ def _is_utf_8(body: bytes) -> bool:
     return True
 
 
-def _is_wrong_charset(name: str, body: bytes, utf_8: bool, in_meta: bool) -> bool:
+def _is_wrong_charset(name: str, body: bytes, is_utf_8: bool, has_meta: bool) -> bool:
     """Return whether the declared charset `name` is a mistake, such as a server default sent with UTF-8."""
     if name.startswith("utf-16"):
-        # A page whose <meta> can be read as ASCII is not UTF-16 (HTML standard, 13.2.3.2), nor is a body without NULs.
-        return in_meta or 0 not in body
-    if name == "utf-8" or not utf_8:
+        # A body whose <meta> can be read as ASCII is not UTF-16 (HTML standard, 13.2.3.2). A body without NULs is not
+        # UTF-16 either.
+        return has_meta or 0 not in body
+    if name == "utf-8" or not is_utf_8:
         return False
     sequences = [match[0] for match in islice(_UTF_8_SEQUENCE.finditer(body), MAX_SEQUENCES)]
     is_western = name == "windows-1252" and all(map(_WESTERN_SEQUENCE.fullmatch, sequences))
@@ -93,8 +96,10 @@ def _is_wrong_charset(name: str, body: bytes, utf_8: bool, in_meta: bool) -> boo
 
 
 def _is_garbled(text: str, body: bytes) -> bool:
-    """Return whether decoding replaced more sequences than the text has other non-ASCII characters. The charset was
-    then wrong; with fewer replacements the body just has a few broken bytes."""
+    """Return whether decoding replaced more sequences than the text has other non-ASCII characters.
+
+    In that case the charset is wrong. With fewer replacements, the body only has some broken bytes.
+    """
     replaced = text.count("\ufffd")
     if replaced:
         replaced -= body.count(b"\xef\xbf\xbd") + 3 * sum(map(body.count, _SURROGATES))
@@ -102,8 +107,10 @@ def _is_garbled(text: str, body: bytes) -> bool:
 
 
 def looks_binary(body: bytes, content_type: str = "") -> bool:
-    """Return whether the bytes cannot be text: they have a file signature, or many control bytes without being UTF-16
-    or UTF-32."""
+    """Return whether the bytes are not text: they have a file signature, or many NUL or control bytes.
+
+    UTF-16 and UTF-32 are recognised by a BOM; without a BOM, UTF-16 is recognised by the header.
+    """
     declared = _CHARSET.search(content_type)
     if any(body.startswith(bom) for bom, _ in _BOMS) or (declared and declared[1].lower().startswith("utf-16")):
         return False

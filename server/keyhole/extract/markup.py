@@ -1,4 +1,4 @@
-"""Write pieces of Markdown for the format readers: code fences, tables, headings, HTML fragments."""
+"""Write Markdown for the format readers: code blocks, tables, headings and converted HTML fragments."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _HAS_MARKUP = re.compile(r"<[a-zA-Z/!?]|&#?\w{1,32};")
 
 
 def fence_code(text: str, language: str) -> str:
-    """Return a code block with a fence that does not occur in the text. It ends with a line break."""
+    """Return the text as a code block that ends with a line break. The fence is longer than any in the text."""
     fence = "`" * (max((len(ticks) for ticks in _BACKTICKS.findall(text)), default=2) + 1)
     return f"{fence}{language}\n{text.rstrip(chr(10))}\n{fence}\n"
 
@@ -42,8 +42,10 @@ def _format_row(cells: Sequence[str]) -> str:
 
 
 def lower_headings(markdown: str, levels: int) -> str:
-    """Return the Markdown with its headings `levels` lower, so that they fit under an enclosing heading. Code is
-    unchanged."""
+    """Lower the headings of a Markdown text by `levels`, so that they fit under an enclosing heading.
+
+    Code blocks are unchanged.
+    """
     lines: list[str] = []
     fence = ""
     for line in markdown.split("\n"):
@@ -58,20 +60,16 @@ def lower_headings(markdown: str, levels: int) -> str:
     return "\n".join(lines)
 
 
-def one_line(text: str, limit: int = 300) -> str:
+def to_one_line(text: str, limit: int = 300) -> str:
     """Return the text with white space collapsed to single spaces, truncated to `limit` characters."""
     line = " ".join(text[: 4 * limit].split())
     return line if len(line) <= limit else line[: limit - 1].rstrip() + "…"
 
 
 def fragment_to_markdown(html: str, base_url: str) -> str:
-    """Convert an HTML fragment inside another format to Markdown without a final line break."""
+    """Convert an HTML fragment, such as the content of a feed entry, to Markdown without a final line break."""
     if not _HAS_MARKUP.search(html):
         return escape_markdown(html.strip())
-    from keyhole.extract.html.converter import to_markdown
-    from keyhole.extract.html.prune import prune
-    from keyhole.extract.html.tree import parse_html
+    from keyhole.extract.html.page import html_to_markdown  # lxml is imported on first use
 
-    root = parse_html(html)
-    prune(root)
-    return to_markdown(root, base_url).strip("\n")
+    return html_to_markdown(html, base_url).strip("\n")

@@ -13,17 +13,17 @@ from keyhole.extract.formats.xml import decode_xml, sniff_root
 
 UNKNOWN: Final = "application/octet-stream"
 
-_UNTRUSTED: Final = frozenset(
+_GENERIC_TYPES: Final = frozenset(
     {"", "text/plain", UNKNOWN, "application/x-unknown", "application/unknown", "binary/octet-stream"}
 )
-"""Types that servers send when they know no better. For these the first bytes of the body decide, then the URL."""
+"""Types that servers send for files of unknown type. The first bytes of the body, then the URL, determine the type."""
 
 _SUFFIXES: Final = {
     "json": "application/json", "geojson": "application/geo+json", "jsonl": "application/jsonl",
     "ndjson": "application/x-ndjson", "csv": "text/csv", "tsv": "text/tab-separated-values", "md": "text/markdown",
     "xml": "application/xml",
 }  # fmt: skip
-"""URL suffixes of text formats that have their own reader."""
+"""Media types by URL suffix, for text formats that have their own reader."""
 
 _SIGNATURES: Final = (
     (b"%PDF-", "application/pdf", "a PDF document"),
@@ -41,7 +41,7 @@ _SIGNATURES: Final = (
     (b"7z\xbc\xaf\x27\x1c", "application/x-7z-compressed", "a 7z archive"),
     (b"Rar!\x1a\x07", "application/vnd.rar", "a RAR archive"),
     (b"\x7fELF", "application/x-elf", "an ELF program"),
-    (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "application/x-ole-storage", "an Office document of before 2007"),
+    (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "application/x-ole-storage", "an Office document from before 2007"),
     (b"\0asm", "application/wasm", "a WebAssembly module"),
     (b"SQLite format 3\0", "application/vnd.sqlite3", "an SQLite database"),
     (b"wOFF", "font/woff", "a web font"),
@@ -73,10 +73,10 @@ _XML_TYPES: Final = frozenset({"application/xml", "text/xml", "application/x-xml
 
 
 def sniff(body: bytes, content_type: str, url: str = "") -> str:
-    """Return the media type to read the bytes as.
+    """Return the media type of a body.
 
-    The signature of a binary format takes precedence over the header. If the header is missing or generic, the body is
-    checked for HTML and XML, then the suffix of the URL decides.
+    The signature of a binary format takes precedence over the header. If the header is missing or generic, the type is
+    that of HTML or XML in the body, else that of the URL's suffix.
     """
     response = Body(body, content_type, url)
     declared = content_type.partition(";")[0].strip().lower()
@@ -86,7 +86,7 @@ def sniff(body: bytes, content_type: str, url: str = "") -> str:
     is_binary = looks_binary(body, content_type)
     if not is_binary and start.startswith(b"<") and (media_type := _sniff_markup(response, declared, start)):
         return media_type
-    if declared in _UNTRUSTED:
+    if declared in _GENERIC_TYPES:
         if is_binary:
             return declared if declared == "text/plain" else UNKNOWN
         declared = _SUFFIXES.get(_url_suffix(url), "text/plain")
@@ -98,26 +98,26 @@ def sniff(body: bytes, content_type: str, url: str = "") -> str:
 def _sniff_markup(body: Body, declared: str, start: bytes) -> str:
     """Return the media type of a body that starts with `<`, or "" to use the declared type.
 
-    Feeds, XHTML and SVG are recognised under any XML type, HTML under an untrusted or binary type.
+    Feeds, XHTML and SVG are recognised under any XML type, HTML under a generic or binary type.
     """
-    untrusted = declared in _UNTRUSTED
-    if (untrusted or _is_binary_type(declared)) and start.startswith(_HTML_STARTS):
+    is_generic = declared in _GENERIC_TYPES
+    if (is_generic or _is_binary_type(declared)) and start.startswith(_HTML_STARTS):
         return "text/html"
-    xml = declared in _XML_TYPES or declared.endswith("+xml")
-    if not (xml or untrusted or (declared == "text/html" and start.startswith((b"<?xml", b"<rss", b"<feed")))):
+    is_xml = declared in _XML_TYPES or declared.endswith("+xml")
+    if not (is_xml or is_generic or (declared == "text/html" and start.startswith((b"<?xml", b"<rss", b"<feed")))):
         return ""
     kind = sniff_root(decode_xml(body)[:40_000])
     if kind == "feed":
         return declared if declared in _FEED_TYPES else "application/feed+xml"
     if kind == "html":
-        return "application/xhtml+xml" if xml else "text/html"
+        return "application/xhtml+xml" if is_xml else "text/html"
     if kind == "svg":
         return "image/svg+xml"
-    return "application/xml" if untrusted and start.startswith(b"<?xml") else ""
+    return "application/xml" if is_generic and start.startswith(b"<?xml") else ""
 
 
 def match_signature(body: bytes) -> tuple[str, str] | None:
-    """Return the media type and description of a binary format, or None if the first bytes match none."""
+    """Return the media type and description of a binary format, or None if no signature matches."""
     for start, media_type, name in _SIGNATURES:
         if body.startswith(start):
             return media_type, name
@@ -133,7 +133,7 @@ def match_signature(body: bytes) -> tuple[str, str] | None:
         return "application/vnd.microsoft.portable-executable", "a Windows program"
     if body[257:262] == b"ustar":
         return "application/x-tar", "a tar archive"
-    # Some programs write a line or two before the PDF header, and PDF readers accept it.
+    # Some programs write a line or two before the PDF header, which PDF readers accept.
     return ("application/pdf", "a PDF document") if b"\n%PDF-" in body[:1_024] else None
 
 
@@ -161,7 +161,7 @@ def _is_binary_type(declared: str) -> bool:
 
 
 def _sniff_zip(body: Body) -> str:
-    """Return the kind of document in a ZIP file. For a damaged file, trust a header that declares a document."""
+    """Return the media type of the document in a ZIP file. For a damaged file, return a declared document type."""
     from keyhole.extract.formats.archive import Archive  # imports zipfile, which few bodies need
 
     declared = body.content_type.partition(";")[0].strip().lower()

@@ -1,8 +1,8 @@
-"""Detect pages that a server sent with success in place of the page: bot challenges, consent walls, login walls, error
-pages, paywalls.
+"""Detect failure pages sent with a success status: bot challenges, consent walls, login walls, error pages, paywalls.
 
-Evidence of different kinds is combined: address, title, form, markup, words, length of the text. No single word is
-enough, because a page may also write about such pages. A page with useful text gets a notice, any other page fails.
+Several kinds of evidence are combined: URL, title, form, markup, phrases and length of the text. No single phrase is
+enough, because ordinary pages write about logins and paywalls too. A failure page with useful text gets a notice; a
+failure page without useful text raises an error.
 """
 
 from __future__ import annotations
@@ -37,32 +37,34 @@ from keyhole.extract.failures.signatures import (
 from keyhole.text.challenges import CHALLENGE_WIDGETS, MAX_SEARCHED, find_challenge_mark
 
 SHORT_PAGE: Final = 1_500
-"""Characters of Markdown up to which a page is examined whatever its title. Real walls have some 50 to 1,100."""
+"""Pages with at most this many characters of Markdown are always examined. Real walls have some 50 to 1,100."""
 MAX_PREVIEW: Final = 2_500
-"""Characters up to which a text may be a preview. Sites show one to four paragraphs."""
+"""Largest length of a preview, in characters. Sites show one to four paragraphs."""
 MAX_GATE_TEXT: Final = 300
-"""Characters that a wall may have besides its form or phrase."""
+"""Largest length of a wall's text, in characters."""
 MAX_LOGIN_TEXT: Final = 800
-"""Characters that a login page may have besides its form: help, terms, other ways to log in."""
+"""Largest length of a login page's text, in characters: help, terms, other ways to log in."""
 MIN_PREVIEW: Final = 80
-"""Characters from which on a preview is useful: one sentence."""
+"""Least number of characters of a useful preview: one sentence."""
 HOME_PAGE: Final = "home_page"
-"""The notice of a redirect to the site's home page."""
+"""Name of the notice about a redirect to the site's home page."""
 
 
 class SoftFailure(NamedTuple):
-    """The kind of failure, the reason for the error message, and whether the page has no useful text. `kind` is a Code
-    or HOME_PAGE."""
+    """A failure that a server sent with a success status."""
 
     kind: str
+    """A Code, or HOME_PAGE."""
     reason: str
+    """The error message, or "" if the failure is never fatal."""
     is_fatal: bool
+    """True if the page has no useful text."""
 
 
 def detect_failure(
     root: HtmlElement, html: str, markdown: str, url: str, requested_url: str = ""
 ) -> SoftFailure | None:
-    """Return the failure that the page is, or None. `root` is its unpruned tree."""
+    """Return the failure of a failure page, or None for other pages. `root` is the page's unpruned tree."""
     facts = collect_facts(root, html, markdown, url, requested_url)
     for detect in (_detect_challenge, _detect_consent_wall, _detect_login_wall, _detect_not_found, _detect_paywall):
         if failure := detect(facts):
@@ -71,13 +73,12 @@ def detect_failure(
 
 
 def detect_home_redirect(url: str, requested_url: str) -> SoftFailure | None:
-    """Return a notice if a request for a deep page ended at the site's home page."""
+    """Return the HOME_PAGE failure if a request for a deep page ended at the site's home page, else None."""
     return SoftFailure(HOME_PAGE, "", False) if is_home_redirect(url, requested_url) else None
 
 
 def may_be_failure(html: str, title: str, markdown: str, url: str, requested_url: str) -> bool:
-    """Return whether a page has to be examined by `detect_failure`. The signs are cheap to check, and most pages are
-    long and have none."""
+    """Return whether `detect_failure` must examine the page. This check is cheap and excludes most long pages."""
     length = len(markdown)
     if length <= SHORT_PAGE or "isAccessibleForFree" in html:
         return True
@@ -140,7 +141,7 @@ def _detect_consent_wall(facts: PageFacts) -> SoftFailure | None:
     count = _count_phrases(phrases.CONSENT, facts.words)
     if not count or count + has_platform < 2:
         return None
-    if facts.chars_without((*phrases.CONSENT, *phrases.CONSENT_GATES)) > (
+    if facts.count_chars_without((*phrases.CONSENT, *phrases.CONSENT_GATES)) > (
         2 * MAX_GATE_TEXT if has_url else MAX_GATE_TEXT
     ):
         return None
@@ -179,7 +180,7 @@ def _is_login_url(url: str) -> bool:
 
 
 def _detect_not_found(facts: PageFacts) -> SoftFailure | None:
-    in_title, in_heading = _names_absence(facts.title), _names_absence(facts.headings)
+    in_title, in_heading = _reports_missing(facts.title), _reports_missing(facts.headings)
     has_title = in_title or any(part in phrases.NOT_FOUND_TITLES for part in facts.title)
     has_heading = in_heading or any(part in phrases.NOT_FOUND_TITLES for part in facts.headings)
     was_redirected = facts.is_redirected and any(part in NOT_FOUND_SEGMENTS for part in path_segments(facts.url))
@@ -187,8 +188,8 @@ def _detect_not_found(facts: PageFacts) -> SoftFailure | None:
         return None
     # An error page addresses its reader; a page about missing pages does not.
     words = facts.words[:SHORT_PAGE]
-    names_absence = in_title or in_heading or _contains_any(phrases.NOT_FOUND, (words,))
-    addresses_reader = names_absence and _contains_any(phrases.NOT_FOUND_SPEECH, (words,))
+    is_reported = in_title or in_heading or _contains_any(phrases.NOT_FOUND, (words,))
+    addresses_reader = is_reported and _contains_any(phrases.NOT_FOUND_READER_PHRASES, (words,))
     is_bare = facts.text_chars <= MAX_GATE_TEXT // 2 and (in_title or was_redirected or (has_title and in_heading))
     if not addresses_reader and not is_bare and not (was_redirected and (has_title or has_heading)):
         return None
@@ -199,7 +200,7 @@ def _detect_not_found(facts: PageFacts) -> SoftFailure | None:
     )
 
 
-def _names_absence(texts: tuple[str, ...]) -> bool:
+def _reports_missing(texts: tuple[str, ...]) -> bool:
     """Return whether a title or heading says that a page or item is missing."""
     return _contains_any(phrases.NOT_FOUND, texts) or any(
         len(text) <= 60 and text.rstrip(" .!…").endswith(phrases.NOT_FOUND_ENDINGS) for text in texts
@@ -207,11 +208,12 @@ def _names_absence(texts: tuple[str, ...]) -> bool:
 
 
 def _is_technical(facts: PageFacts) -> bool:
+    """Return whether the page writes about HTTP or shows code."""
     return _contains_any(phrases.HTTP_JARGON, (facts.words,)) or "```" in facts.markdown
 
 
 def _detect_paywall(facts: PageFacts) -> SoftFailure | None:
     if not is_preview(facts, MAX_PREVIEW):
         return None
-    is_fatal = facts.chars_without(phrases.PAYWALL_GATES) < MIN_PREVIEW
+    is_fatal = facts.count_chars_without(phrases.PAYWALL_GATES) < MIN_PREVIEW
     return SoftFailure(Code.PAYWALLED, "the page is for subscribers and shows no useful text", is_fatal)

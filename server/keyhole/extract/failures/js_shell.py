@@ -1,4 +1,4 @@
-"""Detect pages that are empty until their scripts run. Decides by the markup; no script is run."""
+"""Detect JavaScript shells, which are pages without text until their scripts run. No script is run here."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from lxml import etree
 from lxml.html import HtmlElement
 
 MAX_SHELL_TEXT: Final = 250
-"""Characters that a shell may show: a loading message, a name, a footer line. Other pages have more."""
+"""Largest length of a shell's text, in characters: a loading message, a name, a footer line."""
 MAX_MOUNT_TEXT: Final = 40
-"""Characters that an unfilled mount node may contain."""
+"""Largest length of the text in an empty mount node, in characters."""
 MAX_NODES: Final = 5_000
-"""Elements examined of each kind. Shells have some 30 elements in all."""
+"""Largest number of scripts and of mount nodes examined. Shells have some 30 elements in total."""
 
 MIN_PROGRAM_CHARS: Final = 2_000
-"""Length from which on an inline script may be an application. Loaders and analytics snippets are shorter."""
+"""Least length of an inline script that may be an application. Loaders and analytics snippets are shorter."""
 
 # Ids of the mount node in the templates and tutorials of frameworks.
 _MOUNT_IDS = frozenset({
@@ -35,7 +35,7 @@ _MOUNT_NAME = re.compile(r"(?i)^(?:app|my|main|root|shell)-[a-z]|-(?:app|root|sh
 _MEDIA_TAGS = ("img", "picture", "video", "iframe", "frame", "object", "embed")
 _INVISIBLE_TAGS = frozenset({"script", "style", "noscript", "template", "svg", "title", "head"})
 
-# Third-party scripts that write no text of the page.
+# Third-party scripts, which do not write the page's text.
 _THIRD_PARTY = re.compile(
     r"(?i)google-?(?:analytics|tagmanager|syndication|adservices|-?ads)|gtag|gtm\.js|analytics|doubleclick|hotjar|clarity\.ms"
     r"|segment\.(?:com|io)|matomo|piwik|plausible|umami|fathom|goatcounter|cloudflareinsights|beacon|newrelic|nreum|nr-data|sentry"
@@ -71,10 +71,10 @@ _SPACE = re.compile(r"[\s#*_>|`•·–—-]+")
 
 
 def needs_javascript(root: HtmlElement, text: str) -> bool:
-    """Return whether scripts would write this page. `root` is its unpruned tree, `text` its extracted text.
+    """Return whether a page is a shell. `root` is its unpruned tree, `text` its extracted text.
 
-    A page is a shell if it shows little and has an application script of its own, and if it also has an empty mount
-    node, asks to enable scripts, or shows nothing at all.
+    A shell shows little text and has an application script. It also has an empty mount node, asks to enable scripts,
+    or shows no text at all.
     """
     shown = _content_text(text)
     if len(shown) > MAX_SHELL_TEXT:
@@ -84,7 +84,7 @@ def needs_javascript(root: HtmlElement, text: str) -> bool:
         asks_for_scripts(notice) and not _PARTIAL_FEATURE.search(notice) for notice in (*notices, text[:2_000])
     )
     if not _has_program(root):
-        # A challenge page shows nothing and asks for scripts. Its small inline script loads the rest.
+        # A challenge page shows no text and asks to enable scripts. Its small inline script loads the rest.
         return (
             is_requested
             and not shown
@@ -93,7 +93,7 @@ def needs_javascript(root: HtmlElement, text: str) -> bool:
     if not shown and next(root.iter(*_MEDIA_TAGS), None) is None:
         return True
     mounts = _mount_texts(root)
-    # The server may have rendered the frame around an empty mount node.
+    # The server may have rendered menus and footers around an empty mount node.
     return any(len(mount) <= MAX_MOUNT_TEXT for mount in mounts) or (is_requested and len(shown) <= MAX_SHELL_TEXT // 2)
 
 
@@ -106,8 +106,7 @@ def asks_for_scripts(text: str) -> bool:
 
 
 def _content_text(text: str) -> str:
-    """Return the content of a Markdown text: links as their text, without marks and without notices about scripts or
-    loading."""
+    """Return a Markdown text without the URLs of links, Markdown signs, and notices about scripts or loading."""
     words = _LINKS.sub(r"\1", text[: 20 * MAX_SHELL_TEXT])
     if len(words) > 8 * MAX_SHELL_TEXT:
         return words
@@ -121,7 +120,7 @@ def _is_notice(sentence: str) -> bool:
 
 
 def _has_program(root: HtmlElement) -> bool:
-    """Return whether the page loads or contains an application script of its own."""
+    """Return whether the page has an application script, linked or inline, that is not a known third-party script."""
     for script in islice(root.iter("script"), MAX_NODES):
         kind = script.get("type", "")[:100].lower()
         if kind and kind != "module" and not kind.endswith("javascript"):
@@ -135,8 +134,7 @@ def _has_program(root: HtmlElement) -> bool:
 
 
 def _mount_texts(root: HtmlElement) -> list[str]:
-    """Return the visible text of each mount node. Frameworks fill these elements, which have a known id, attribute or
-    name."""
+    """Return the visible text of each mount node, an element with a known id, attribute or name that scripts fill."""
     texts: list[str] = []
     for element in _MOUNTS(root)[:MAX_NODES]:
         is_known = element.get("id", "")[:60].lower() in _MOUNT_IDS or any(
@@ -152,7 +150,7 @@ def _mount_texts(root: HtmlElement) -> list[str]:
 
 
 def _visible_text(element: HtmlElement) -> str:
-    """Return the visible text inside an element, truncated to a length that no empty mount node has."""
+    """Return the visible text inside an element, truncated after some 2,000 characters."""
     words: list[str] = []
     length = 0
     for node in element.iter():

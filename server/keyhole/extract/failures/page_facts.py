@@ -1,4 +1,4 @@
-"""Collect the facts about a page that the detectors of failures need: title, headings, form fields, visible words.
+"""Collect the facts about a page with which detect.py recognises failures: title, headings, form fields, visible text.
 
 All reads are bounded, so that a large page takes no longer than a small one.
 """
@@ -17,11 +17,11 @@ from lxml.html import HtmlElement
 from keyhole.extract.failures.signatures import HOME_SEGMENTS
 
 MAX_VISIBLE_CHARS: Final = 3_000
-"""Characters of visible text that are read. Failure pages have a third of it."""
+"""Characters of visible text that are read. Failure pages have a third of this."""
 MAX_NODES: Final = 3_000
-"""Elements visited to collect the visible text."""
+"""Largest number of elements visited in each search of the tree."""
 MAX_FIELDS: Final = 100
-"""Form fields examined. A login form has five."""
+"""Largest number of form fields examined. A login form has five."""
 
 _INVISIBLE_TAGS: Final = frozenset({"script", "style", "template", "svg", "head", "title", "option", "textarea"})
 _IGNORED_INPUT_TYPES: Final = frozenset({"hidden", "submit", "button", "image", "checkbox", "radio", "reset", "search"})
@@ -35,38 +35,39 @@ _SPACES = re.compile(r"\s+")
 
 @dataclass(frozen=True, slots=True)
 class PageFacts:
-    """Facts about a page. All texts but `markdown` are normalised by `normalise`."""
+    """Facts about a page. `title`, `headings` and `words` are normalised by `normalise`."""
 
     root: HtmlElement
     html: str
     url: str
     requested_url: str
     markdown: str
-    """The extracted Markdown, not normalised."""
+    """The extracted Markdown."""
     title: tuple[str, ...]
     """The whole title, then its sections."""
     headings: tuple[str, ...]
     words: str
-    """The first visible text, including `<noscript>`."""
+    """The beginning of the visible text, including `<noscript>`."""
     password_fields: int
     identifier_fields: int
     """The number of fields for a user name or e-mail address."""
     fields: int
     """The number of fields that a person fills in."""
     input_names: frozenset[str]
+    """The names of all `<input>` elements."""
 
     @property
     def text_chars(self) -> int:
-        """The length of the extracted text, in characters, with links counted as their text."""
+        """The length of the extracted text in characters, without the URLs of links."""
         return len(_LINK.sub(r"\1", self.markdown).strip()) if len(self.markdown) < 20_000 else len(self.markdown)
 
     @property
     def is_redirected(self) -> bool:
-        """Whether the final URL differs from the requested URL."""
+        """True if the final URL and the requested URL are different pages."""
         return url_key(self.url) != url_key(self.requested_url)
 
-    def chars_without(self, phrases: tuple[str, ...]) -> int:
-        """Return the number of characters on lines that are not headings and contain none of the phrases."""
+    def count_chars_without(self, phrases: tuple[str, ...]) -> int:
+        """Count the characters of all lines that are not headings and contain none of the phrases."""
         lines = (line for line in _LINK.sub(r"\1", self.markdown[:20_000]).splitlines() if not line.startswith("#"))
         return sum(len(line) for line in map(normalise, lines) if not any(phrase in line for phrase in phrases))
 
@@ -113,7 +114,7 @@ def split_title(title: str) -> tuple[str, ...]:
 
 
 def url_key(url: str) -> tuple[str, str, str]:
-    """Return the host without `www.`, the path without its last slash, and the query: equal keys mean the same page."""
+    """Return a key that is equal for URLs of the same page: host without `www.`, path without last slash, query."""
     parts = _split_url(url)
     return (parts.hostname or "").removeprefix("www."), parts.path.rstrip("/"), parts.query
 
@@ -159,14 +160,14 @@ def _is_identifier(field: HtmlElement) -> bool:
 
 
 def _iter_visible_text(root: HtmlElement) -> Iterator[str]:
-    left = MAX_VISIBLE_CHARS
+    chars_left = MAX_VISIBLE_CHARS
     for element in islice(root.iter(), MAX_NODES):
-        if left <= 0:
+        if chars_left <= 0:
             return
         own = element.text if isinstance(element.tag, str) and element.tag not in _INVISIBLE_TAGS else ""
         for text in (own, element.tail):
             if text and not text.isspace():
                 yield text[:MAX_VISIBLE_CHARS]
-                left -= len(text)
+                chars_left -= len(text)
         if element.tag == "input" and element.get("type", "").lower() == "submit":
             yield element.get("value", "")[:100]

@@ -1,7 +1,7 @@
-"""Detect previews of subscriber texts by structured data, markup and phrases.
+"""Detect previews of texts for subscribers by structured data, markup and phrases.
 
-Sites declare a paywall to search engines in JSON-LD even when they serve the whole text. The declaration counts only if
-the part that it names is missing. See Google's documentation of structured data for paywalled content.
+Sites declare a paywall to search engines in JSON-LD even if they serve the full text. Such a declaration counts only if
+the text is incomplete. See Google's documentation of structured data for paywalled content.
 """
 
 from __future__ import annotations
@@ -16,12 +16,13 @@ from keyhole.extract.failures.phrases import PAYWALL_GATES
 from keyhole.extract.failures.signatures import PAYWALL_MARKS
 
 MIN_PART_CHARS: Final = 200
-"""Characters below which a locked part is missing: it holds only a heading and an offer."""
+"""Least number of characters of a complete locked part. A shorter one contains only a heading and an offer to
+subscribe."""
 WORD_COUNT_RATIO: Final = 2.0
-"""Ratio of declared to shown words from which on the text is a preview. Sites' own word counts differ from ours by a
-third at most."""
+"""A text is a preview if the declared word count is at least this many times the number of its words. The counts of
+full texts differ by a third at most."""
 TAIL_CHARS: Final = 600
-"""Characters at the end of a long text searched for an offer to subscribe."""
+"""Number of characters at the end of the text that are searched for an offer to subscribe."""
 
 _NOT_FREE = re.compile(r'"isAccessibleForFree"\s*:\s*"?(?:false|no)\b', re.IGNORECASE)
 _PART = re.compile(r'"cssSelector"\s*:\s*(?:\[\s*)?"\s*([.#])([\w-]{1,100})')
@@ -31,8 +32,10 @@ _WORD = re.compile(r"[^\W_]+")
 
 
 def is_preview(facts: PageFacts, max_chars: int) -> bool:
-    """Return whether the page shows only the start of a subscriber text. `max_chars` is the largest length of a
-    preview."""
+    """Return whether the page shows only the beginning of a text for subscribers.
+
+    `max_chars` is the largest length of a preview.
+    """
     is_declared = _NOT_FREE.search(facts.html) is not None
     if not is_declared and facts.text_chars > max_chars:
         return False

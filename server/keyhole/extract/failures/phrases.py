@@ -1,9 +1,9 @@
 """Phrases of login, error, consent, paywall and challenge pages in some thirty languages.
 
-Phrases are case-folded, with straight apostrophes and single spaces. They are compared with parts of a short page's
-text; titles and headings with whole sections. No phrase is enough by itself: failures/detect.py combines them. Sources
-are the default texts of the systems named in failures/signatures.py and of WordPress, Drupal, TYPO3, phpBB, MediaWiki,
-Moodle, Keycloak and Shopify.
+Phrases are case-folded, with straight apostrophes and single spaces. Those in `…_TITLES` are compared with the sections
+of titles and headings; most others are searched for in the text of a short page. No phrase is enough by itself:
+failures/detect.py combines them with other evidence. Sources are the default texts of the systems named in
+failures/signatures.py and of WordPress, Drupal, TYPO3, phpBB, MediaWiki, Moodle, Keycloak and Shopify.
 """
 
 from __future__ import annotations
@@ -39,6 +39,7 @@ log in to|login to|sign in to|log into|sign into|anmelden bei|anmeldung bei|meld
 connectez-vous à|se connecter à|iniciar sesión en|inicia sesión en|entrar em|entre em|accedi a|inloggen bij
 logga in på|zaloguj się do|вход в|войти в
 """)
+"""Beginnings of titles and headings of login pages."""
 LOGIN_GATES: Final = _parse_phrases("""
 must be logged in to view|must log in to view|must be logged in to access|must log in to access
 must be logged in to see|log in to view this|log in to continue|log in to see|login to continue|login to view
@@ -121,8 +122,8 @@ nu a fost găsită|не найден|не найдена|не найдено|н�
 が見つかりませんでした|は存在しません|不存在|未找到|已下架|已失效|找不到|찾을 수 없습니다|غير موجود|غير موجودة|לא נמצא
 לא נמצאה|یافت نشد|پیدا نشد|không tìm thấy|không tồn tại|tidak ditemukan|ไม่พบ|नहीं मिला
 """)
-"""Endings of short titles and headings that name a missing page or item."""
-NOT_FOUND_SPEECH: Final = _parse_phrases("""
+"""Endings of short titles and headings that report a missing page or item."""
+NOT_FOUND_READER_PHRASES: Final = _parse_phrases("""
 you are looking for|you're looking for|you were looking for|you requested|you tried to|you followed|you may have
 you've reached|oops|sorry|we can't find|we couldn't find|we could not find|we cannot find|looks like nothing
 moved, deleted|moved or deleted|moved or removed|may have been removed|may have been moved|might have been removed
@@ -146,11 +147,13 @@ pe care o căutați|căutat|к сожалению|извините|запраш�
 xin lỗi|rất tiếc|bạn đang tìm|bạn yêu cầu|đã bị xóa|về trang chủ|maaf|yang anda cari|telah dihapus|kembali ke beranda
 ขออภัย|ที่คุณ|กลับหน้าแรก|क्षमा करें|जिसे आप|आप जिस
 """)
+"""Phrases with which an error page addresses its reader."""
 HTTP_JARGON: Final = _parse_phrases("""
 status code|http status|error code|server configuration|.htaccess|web server|rfc 9110|rfc 7231|client error response
 http response|statuscode|code d'état|código de estado|código de status|codice di stato|код состояния|код ответа
 ステータスコード|状态码|狀態碼|상태 코드
 """)
+"""Terms of pages that write about HTTP."""
 
 CONSENT_TITLES: Final = _parse_phrases("""
 before you continue to|we value your privacy|your privacy choices|privacy settings|cookie consent|cookie wall|consent

@@ -1,8 +1,8 @@
 """Marks of consent platforms, paywalls, login pages and error pages in markup and URLs.
 
-Sources: the vendors' public documentation of their consent and paywall pages (Sourcepoint, OneTrust, Didomi,
-Usercentrics, Quantcast, Cookiebot, Piano, Ghost) and public detectors of them. The marks of bot protection systems are
-in text/challenges.py.
+Sources are the vendors' public documentation of their consent and paywall pages (Sourcepoint, OneTrust, Didomi,
+Usercentrics, Quantcast, Cookiebot, Piano, Ghost) and public detectors of such pages. The marks of bot protection
+systems are in text/challenges.py.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ PAYWALL_HINTS: Final = (
     "subscriber",
     "premium",
 )
-"""Substrings of most paywall marks. They decide whether a page of medium length is examined."""
+"""Substrings of most paywall marks. A page of medium length that contains one of them is examined."""
 
 LOGIN_SEGMENTS: Final = frozenset({
     "login", "log-in", "signin", "sign-in", "sign_in", "logon", "auth", "authenticate", "sso", "login.php",

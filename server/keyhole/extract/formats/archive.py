@@ -12,12 +12,13 @@ from keyhole.errors import Code, KeyholeError
 from keyhole.extract.body import Body
 
 MAX_ENTRIES: Final = 5_000
-"""Largest number of archive entries. A long book has some 500, a workbook some 100; each takes memory before it is
-read."""
+"""Largest number of archive entries. A long book has some 500, a workbook some 100. Each entry takes memory even if it
+is not read."""
 MAX_UNPACKED_BYTES: Final = 100_000_000
-"""Largest unpacked size of all parts together, in bytes: ten times the largest body that is fetched."""
+"""Largest unpacked size of all parts that are read, in bytes: ten times the largest body that is fetched."""
 MAX_RATIO: Final = 200
-"""Largest ratio of unpacked to packed bytes over all parts. Deflate reaches 1,032; sheets of equal rows some 100."""
+"""Largest ratio of unpacked bytes of all parts to bytes of the file. Deflate reaches 1,032; sheets of equal rows some
+100."""
 MIN_RATIO_BYTES: Final = 5_000_000
 """Unpacked bytes up to which the ratio is not checked: small files of repeated XML are harmless at any ratio."""
 
@@ -42,14 +43,14 @@ TYPE_BY_PART: Final = (
     ("xl/workbook.xml", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"),
     ("META-INF/container.xml", "application/epub+zip"),
 )
-"""Part that only documents of one kind have, and their media type."""
+"""Parts that only one type of document has, with the media type."""
 
 
 class Archive:
-    """A ZIP file whose parts are read by name. All reads count against one limit for the file."""
+    """A ZIP file whose parts are read by name. The unpacked size of all parts that were read is limited."""
 
     def __init__(self, body: Body) -> None:
-        """Read the directory. Raises KeyholeError for a damaged directory and for one with too many entries."""
+        """Read the archive's directory. Raises KeyholeError if it is damaged or has too many entries."""
         self._body = body
         if body.data.count(_ENTRY_MARK) > MAX_ENTRIES:
             raise self.bomb_error(f"over {MAX_ENTRIES:,} entries")
@@ -66,7 +67,7 @@ class Archive:
         return tuple(self._parts)
 
     def media_type(self) -> str:
-        """Return the media type of the document in the archive, `application/zip` if there is none."""
+        """Return the media type of the document in the archive, or `application/zip` for other archives."""
         if "mimetype" in self._parts:
             declared = self.read("mimetype")[:100].decode("ascii", "replace").strip()
             if declared.startswith("application/"):
@@ -99,7 +100,8 @@ class Archive:
     def repack(self, is_wanted: Callable[[str], bool]) -> io.BytesIO:
         """Return a new uncompressed archive of the parts whose name `is_wanted` accepts.
 
-        Libraries that have no limits of their own can read it safely.
+        Libraries without limits on unpacked size can read the new archive safely. Raises KeyholeError as `read` does,
+        and for parts that declare XML entities.
         """
         packed = io.BytesIO()
         with zipfile.ZipFile(packed, "w") as copy:
@@ -118,13 +120,15 @@ class Archive:
         return KeyholeError(Code.EXTRACTION_FAILED, f"the document is damaged: {reason}, {size:,} bytes", bytes=size)
 
     def bomb_error(self, reason: str) -> KeyholeError:
-        """Return the error for a file that unpacks to more than any document holds."""
+        """Return the error for a file with more entries or unpacked bytes than any document has."""
         size = len(self._body.data)
-        return KeyholeError(Code.DECOMPRESSION_BOMB, f"the archive of {size:,} bytes holds {reason}", bytes=size)
+        return KeyholeError(Code.DECOMPRESSION_BOMB, f"the archive of {size:,} bytes contains {reason}", bytes=size)
 
 
 def _has_doctype(part: bytes) -> bool:
-    """Return whether an XML part has a document type, which could declare entities. ECMA-376, part 2, 8.1.4 forbids
-    it."""
+    """Return whether an XML part has a document type, which could declare entities.
+
+    ECMA-376, part 2, 8.1.4 forbids document types.
+    """
     start = part[:2_000]
     return b"<!DOCTYPE" in start.replace(b"\0", b"") or b"<!ENTITY" in part

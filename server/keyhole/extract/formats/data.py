@@ -1,4 +1,4 @@
-"""Read JSON and JSON Lines: an outline, then the values with their tokens unchanged."""
+"""Read JSON and JSON Lines as an outline followed by the values."""
 
 from __future__ import annotations
 
@@ -8,26 +8,27 @@ from typing import Final
 
 from keyhole.extract.body import Body
 from keyhole.extract.formats.markdown import clean_plain_text
-from keyhole.extract.markup import fence_code, one_line
+from keyhole.extract.markup import fence_code, to_one_line
 from keyhole.records import Document
 from keyhole.text.clean import clean
 
 MAX_OUTLINE_KEYS: Final = 12
-"""Keys that the outline lists, one to a line; further keys are counted. The outline stays under 15 lines."""
+"""Largest number of keys listed in the outline, one per line. Further keys are counted, so that the outline has at most
+15 lines."""
 MAX_INNER_KEYS: Final = 8
-"""Keys of a nested object that are named on its line."""
+"""Largest number of keys listed for a nested object."""
 MAX_KEY_CHARS: Final = 60
-"""Characters shown of a key in the outline: hashes and URLs occur as keys too."""
+"""Characters shown of each key in the outline. Hashes and URLs occur as keys too."""
 MAX_INDENT: Final = 12
-"""Levels that are indented; deeper levels stay at this indent. With two spaces a level, a text of nothing but brackets
-would otherwise grow with the square of its length."""
+"""Largest indent, in levels. With a larger indent at each deeper level, a text that consists of brackets would grow
+with the square of its length."""
 FLAT_CHARS: Final = 100
-"""Characters up to which an array or object of scalars, such as coordinates, tags or records, stays on one line. This
-gives a third of the lines, and a range of lines shows more. The outermost value is always broken."""
+"""An array or object of scalars, such as coordinates, tags or records, stays on one line if it has at most this many
+characters. The text then has a third of the lines. The outermost value is always split into lines."""
 MAX_INDENTED_CHARS: Final = 5_000_000
-"""Characters up to which a text is indented: some 1 s for 2 MB. Larger texts stay as sent."""
+"""Largest text that is indented, in characters: 2 MB take some 1 s. Larger texts stay as sent."""
 LONG_LINE: Final = 1_000
-"""Characters from which on a line is too long for useful ranges. Text without such lines is left unchanged."""
+"""Characters of the longest line that is useful in line ranges. Text whose lines are all shorter is unchanged."""
 
 _STRING = r'"(?:[^"\\]|\\.)*+"'
 _SCALAR = rf"(?:{_STRING}|[-+\w.]++)"
@@ -41,13 +42,13 @@ _ESCAPE = re.compile(r"\\u[0-9a-fA-F]{4}")
 
 
 class _Number(str):
-    """A number as written. It may have 5,000 digits and is never rounded."""
+    """A number as written in the text, which may have 5,000 digits. It is never rounded."""
 
     __slots__ = ()
 
 
 def read_json(body: Body) -> Document:
-    """Read JSON as an outline and its values. Invalid JSON is kept as plain text."""
+    """Read JSON as an outline followed by its values. Invalid JSON is read as plain text."""
     text = clean(body.text()).strip()
     try:
         value = json.loads(text, parse_int=_Number, parse_float=_Number)
@@ -60,7 +61,7 @@ def read_json(body: Body) -> Document:
 
 
 def read_json_lines(body: Body) -> Document:
-    """Read JSON Lines as sent, below a line with their count."""
+    """Read JSON Lines as a line with the number of values followed by the text as sent."""
     text = clean(body.text()).strip("\n")
     lines = [line for line in text.split("\n") if line.strip()]
     if not lines:
@@ -74,10 +75,9 @@ def read_json_lines(body: Body) -> Document:
 
 
 def indent_json(text: str) -> str:
-    """Return valid JSON indented by two spaces a level. Tokens are unchanged except that escapes of letters are
-    decoded.
+    """Indent valid JSON by two spaces per level. Tokens are unchanged, except that escapes of letters are decoded.
 
-    Text that already has lines is returned unchanged.
+    A text with line breaks and no line over `LONG_LINE` is returned unchanged, as is one over `MAX_INDENTED_CHARS`.
     """
     if len(text) > MAX_INDENTED_CHARS or ("\n" in text and max(map(len, text.split("\n"))) <= LONG_LINE):
         return text
@@ -122,7 +122,7 @@ def _decode_escape(escape: re.Match[str]) -> str:
 
 
 def _describe_document(value: object) -> str:
-    """Return an outline of the value, at most some 15 lines."""
+    """Return an outline of the value in at most some 15 lines."""
     lines = [f"JSON: {_describe_value(value)}", ""]
     if isinstance(value, dict) and value:
         lines += [f"- `{_format_key(key)}`: {_describe_value(value[key])}" for key in list(value)[:MAX_OUTLINE_KEYS]]
@@ -156,7 +156,7 @@ def _type_name(value: object) -> str:
 
 
 def _format_key(key: str) -> str:
-    return one_line(key, MAX_KEY_CHARS).replace("`", "'")
+    return to_one_line(key, MAX_KEY_CHARS).replace("`", "'")
 
 
 def _format_count(number: int, noun: str) -> str:
@@ -167,5 +167,5 @@ def _find_title(value: object) -> str:
     if isinstance(value, dict):
         for key in ("title", "name"):
             if isinstance(value.get(key), str) and not isinstance(value[key], _Number):
-                return one_line(value[key])
+                return to_one_line(value[key])
     return ""

@@ -13,14 +13,14 @@ from keyhole.records import Document
 from keyhole.text.clean import clean
 
 DELIMITERS: Final = (",", ";", "\t", "|")
-"""Delimiters, preferred in this order if several fit equally well."""
+"""Delimiters. Of several that fit equally well, the first one is used."""
 SAMPLE_LINES: Final = 20
 SAMPLE_CHARS: Final = 10_000
-"""Lines and characters examined to find the delimiter, which is in every row."""
+"""Lines and characters examined to find the delimiter."""
 
 
 def read_delimited(body: Body) -> Document:
-    """Read the rows as a table whose header is the first row. Text without readable rows is kept as plain text."""
+    """Read the rows as a table whose header is the first row. Text that is not valid CSV is read as plain text."""
     text = clean(body.text()).strip("\n")
     declared = "\t" if "tab-separated" in body.content_type.lower() or "tsv" in body.content_type.lower() else ""
     delimiter, text = _find_delimiter(text, declared)
@@ -32,14 +32,15 @@ def read_delimited(body: Body) -> Document:
 
 
 def _find_delimiter(text: str, declared: str) -> tuple[str, str]:
-    """Return the delimiter, and the text without the `sep=;` line in which spreadsheets declare it."""
+    """Return the delimiter, and the text without a `sep=;` line, with which spreadsheets declare the delimiter."""
     first, _, rest = text.partition("\n")
     if first.lower().startswith("sep=") and len(first) == 5:
         return first[4], rest
     sample = text[:SAMPLE_CHARS].split("\n")[:SAMPLE_LINES]
     lines = [_remove_quoted(line) for line in sample if line.strip()]
 
-    def agreement(delimiter: str) -> tuple[int, int]:
+    def rate(delimiter: str) -> tuple[int, int]:
+        """Return how many lines have as many delimiters as the first line, and that number of delimiters."""
         counts = [line.count(delimiter) for line in lines]
         if not counts or not counts[0]:
             return 0, 0
@@ -47,8 +48,8 @@ def _find_delimiter(text: str, declared: str) -> tuple[str, str]:
 
     if declared and any(declared in line for line in lines):
         return declared, text
-    best = max(DELIMITERS, key=agreement)
-    return (best if agreement(best) > (0, 0) else declared or ","), text
+    best = max(DELIMITERS, key=rate)
+    return (best if rate(best) > (0, 0) else declared or ","), text
 
 
 def _remove_quoted(line: str) -> str:

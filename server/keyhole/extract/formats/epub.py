@@ -1,4 +1,4 @@
-"""Read EPUB books: their chapters in the order of the spine."""
+"""Read EPUB books as their chapters in reading order."""
 
 from __future__ import annotations
 
@@ -6,27 +6,26 @@ import posixpath
 from typing import Any, Final
 from urllib.parse import unquote
 
-from lxml import etree
-
 from keyhole.errors import Code, KeyholeError
 from keyhole.extract.body import Body
 from keyhole.extract.decode import decode
 from keyhole.extract.formats.archive import Archive
-from keyhole.extract.markup import fragment_to_markdown, one_line
+from keyhole.extract.formats.xml import parse_xml
+from keyhole.extract.markup import fragment_to_markdown, to_one_line
 from keyhole.records import Document, Metadata
 from keyhole.text.clean import clean
 from keyhole.text.escape import escape_markdown
 
 MAX_CHAPTERS: Final = 2_000
-"""Largest number of documents read from a spine. Long books have some 200."""
+"""Largest number of chapters read. Long books have some 200."""
 
 _CONTAINER = "META-INF/container.xml"
 _ENCRYPTION = "META-INF/encryption.xml"
-_PAGES = frozenset({"application/xhtml+xml", "text/html"})
+_CHAPTER_TYPES = frozenset({"application/xhtml+xml", "text/html"})
 
 
 def read_epub(body: Body) -> Document:
-    """Read title, author and chapters. A damaged chapter is replaced by a note."""
+    """Read the title, author and chapters of a book. A damaged chapter is replaced by a note."""
     archive = Archive(body)
     package_name = _find_package(archive)
     package = _parse_part(archive, package_name)
@@ -41,7 +40,7 @@ def read_epub(body: Body) -> Document:
         except KeyholeError as error:
             if error.code is not Code.EXTRACTION_FAILED:
                 raise
-            text = f"(The chapter {escape_markdown(one_line(name, 100))} is damaged.)"
+            text = f"(The chapter {escape_markdown(to_one_line(name, 100))} is damaged.)"
         if text:
             parts.append(f"{text}\n")
     return Document(
@@ -56,22 +55,18 @@ def _find_package(archive: Archive) -> str:
 
 
 def _parse_part(archive: Archive, name: str) -> Any:
-    parser = etree.XMLParser(resolve_entities=False, no_network=True, huge_tree=False, recover=True)
-    try:
-        root = etree.fromstring(archive.read(name), parser)
-    except (etree.XMLSyntaxError, ValueError):
-        root = None
+    root = parse_xml(archive.read(name))
     if root is None:
         raise archive.damage_error(f"its part {name[:100]} cannot be read")
     return root
 
 
 def _list_chapters(archive: Archive, package: Any, folder: str) -> list[str]:
-    """Return the names of the HTML parts that the spine lists, without duplicates."""
+    """Return the names of the HTML parts in the order of the book's spine, without duplicates."""
     hrefs = {
         str(item.get("id")): posixpath.normpath(posixpath.join(folder, unquote(item.get("href") or "")))
         for item in package.iterfind(".//{*}manifest/{*}item")
-        if item.get("media-type") in _PAGES
+        if item.get("media-type") in _CHAPTER_TYPES
     }
     listed = [hrefs.get(str(item.get("idref")), "") for item in package.iterfind(".//{*}spine/{*}itemref")]
     names = set(archive.names)
@@ -82,7 +77,7 @@ def _list_chapters(archive: Archive, package: Any, folder: str) -> list[str]:
 
 
 def _refuse_encrypted(archive: Archive, chapters: list[str]) -> None:
-    """Raise KeyholeError if rights management encrypts chapters. Encrypted fonts are common and do not matter."""
+    """Raise KeyholeError if chapters are encrypted by rights management. Encrypted fonts are common and are ignored."""
     if _ENCRYPTION not in archive.names:
         return
     references = _parse_part(archive, _ENCRYPTION).iterfind(".//{*}CipherReference")
@@ -93,12 +88,13 @@ def _refuse_encrypted(archive: Archive, chapters: list[str]) -> None:
 def _read_metadata(package: Any) -> Metadata:
     def field(name: str, limit: int) -> str:
         elements = package.iterfind(f".//{{*}}metadata/{{*}}{name}")
-        values = [one_line(clean("".join(element.itertext())), limit) for element in elements]
-        return one_line(", ".join(values), limit) if name == "creator" else next(iter(values), "")
+        values = [to_one_line(clean("".join(element.itertext())), limit) for element in elements]
+        return to_one_line(", ".join(values), limit) if name == "creator" else next(iter(values), "")
 
     modified = package.find(".//{*}meta[@property='dcterms:modified']")
     return Metadata(
         title=field("title", 300), author=field("creator", 200), published=field("date", 40),
-        modified=one_line(modified.text or "", 40) if modified is not None else "", language=field("language", 20),
-        site=field("publisher", 100), description=one_line(fragment_to_markdown(field("description", 2_000), ""), 500),
+        modified=to_one_line(modified.text or "", 40) if modified is not None else "", language=field("language", 20),
+        site=field("publisher", 100),
+        description=to_one_line(fragment_to_markdown(field("description", 2_000), ""), 500),
     )  # fmt: skip

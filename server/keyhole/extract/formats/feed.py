@@ -1,4 +1,4 @@
-"""Read RSS, Atom and JSON Feed: title, link, date, author and content of each entry."""
+"""Read RSS, Atom and JSON Feed: title, link, dates, author, attachments and content of each entry."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ from lxml import etree
 
 from keyhole.extract.body import Body
 from keyhole.extract.formats.data import read_json
-from keyhole.extract.formats.xml import decode_xml, local_name, namespace, read_xml
-from keyhole.extract.markup import fragment_to_markdown, lower_headings, one_line
+from keyhole.extract.formats.xml import decode_xml, local_name, namespace, parse_xml, read_xml
+from keyhole.extract.markup import fragment_to_markdown, lower_headings, to_one_line
 from keyhole.records import Document, Metadata
 from keyhole.text.clean import clean
 from keyhole.text.escape import escape_markdown
 
 MAX_ENTRIES: Final = 1_000
-"""Entries whose content is converted; later entries get only title, link and date. Each HTML fragment takes its own
-parse of some 0.5 ms, and an entry can be 40 bytes. The longest podcast feeds have some 3,000 episodes."""
+"""Largest number of entries whose content is read. Of later entries only the other facts are read, because converting
+an HTML fragment takes some 0.5 ms. The longest podcast feeds have some 3,000 episodes."""
 MAX_ATTACHMENTS: Final = 10
-"""Attachments listed for one entry."""
+"""Largest number of attachments listed for one entry."""
 
-_FOREIGN = frozenset({"http://search.yahoo.com/mrss/", "http://www.itunes.com/dtds/podcast-1.0.dtd"})
-"""Namespaces whose `title` and `content` have another meaning. They are used only if nothing else is present."""
+_FOREIGN_NAMESPACES = frozenset({"http://search.yahoo.com/mrss/", "http://www.itunes.com/dtds/podcast-1.0.dtd"})
+"""Namespaces whose `title` and `content` have another meaning. Their elements are used only in the absence of
+others."""
 _ENTITY = re.compile(r"&([a-zA-Z][a-zA-Z0-9]{1,31});")
 _XML_ENTITIES = frozenset({"amp", "lt", "gt", "quot", "apos"})
-_DECLARATION = re.compile(r"^\s*<\?xml[^>]*>")
 _INLINE_TAG = re.compile(
     r"</?(?:a|abbr|b|br|code|em|font|i|p|small|span|strong|sub|sup|tt|u)(?:\s[^<>]*)?/?>", re.IGNORECASE
 )
@@ -41,7 +41,7 @@ _INLINE_TAG = re.compile(
 
 @dataclass(slots=True)
 class Entry:
-    """An entry, or the feed itself. `content` is HTML unless `is_plain`. Missing values are ""."""
+    """An entry of a feed, or the feed itself. `content` is HTML unless `is_plain` is True. Missing values are ""."""
 
     title: str = ""
     link: str = ""
@@ -55,16 +55,11 @@ class Entry:
 
 
 def read_feed(body: Body) -> Document:
-    """Read RSS 0.9 to 2.0 and Atom. Broken feeds are read as far as possible; XML without entries or title is read as
-    XML."""
-    text = _ENTITY.sub(_decode_entity, _DECLARATION.sub("", clean(decode_xml(body)), count=1))
-    parser = etree.XMLParser(
-        recover=True, resolve_entities=False, no_network=True, huge_tree=False, remove_pis=True, encoding="utf-8"
-    )
-    try:
-        root = etree.fromstring(text.strip().encode("utf-8", "replace"), parser)
-    except etree.XMLSyntaxError:
-        root = None
+    """Read RSS 0.9 to 2.0 and Atom. Broken feeds are read as far as possible.
+
+    A document without entries and title is read as XML.
+    """
+    root = parse_xml(_ENTITY.sub(_decode_entity, clean(decode_xml(body))))
     if root is None:
         return read_xml(body)
     channel = next((child for child in root if local_name(child) == "channel"), root)
@@ -93,7 +88,7 @@ def read_json_feed(body: Body) -> Document:
 
 
 def _build_document(feed: Entry, entries: Iterator[Entry], count: int, url: str) -> Document:
-    title = one_line(feed.title)
+    title = to_one_line(feed.title)
     parts = [
         f"# {escape_markdown(title)}\n" if title else "",
         *_format_facts(feed),
@@ -101,12 +96,12 @@ def _build_document(feed: Entry, entries: Iterator[Entry], count: int, url: str)
         f"{count:,} {'entry' if count == 1 else 'entries'}\n",
     ]
     for number, entry in enumerate(entries):
-        parts += [f"## {escape_markdown(one_line(entry.title)) or f'Entry {number + 1}'}\n", *_format_facts(entry)]
+        parts += [f"## {escape_markdown(to_one_line(entry.title)) or f'Entry {number + 1}'}\n", *_format_facts(entry)]
         if number < MAX_ENTRIES:
             parts.append(_format_content(entry, entry.link or feed.link or url))
     metadata = Metadata(
-        title=title, author=one_line(feed.author, 200), published=feed.published, modified=feed.modified,
-        language=feed.language, site=title[:100], description=one_line(fragment_to_markdown(feed.content, url), 500),
+        title=title, author=to_one_line(feed.author, 200), published=feed.published, modified=feed.modified,
+        language=feed.language, site=title[:100], description=to_one_line(fragment_to_markdown(feed.content, url), 500),
     )  # fmt: skip
     text = "\n".join(part for part in parts if part)
     return Document(title=title, text=text, media_type="", language=feed.language, metadata=metadata)
@@ -116,8 +111,8 @@ def _format_facts(entry: Entry) -> Iterator[str]:
     """Yield the paragraphs below a heading: URL, dates and author, attachments."""
     if entry.link:
         yield f"<{entry.link}>\n"
-    changed = f"updated {entry.modified}" if entry.modified and entry.modified != entry.published else ""
-    facts = (entry.published, changed, escape_markdown(one_line(entry.author, 200)))
+    updated = f"updated {entry.modified}" if entry.modified and entry.modified != entry.published else ""
+    facts = (entry.published, updated, escape_markdown(to_one_line(entry.author, 200)))
     if any(facts):
         yield f"{' · '.join(filter(None, facts))}\n"
     for attachment in entry.attachments[:MAX_ATTACHMENTS]:
@@ -134,7 +129,7 @@ def _format_content(entry: Entry, base_url: str) -> str:
 
 
 def _parse_entry(element: Any, base_url: str) -> Entry:
-    """Parse an `item`, an `entry` or the head of a feed. Namespaces are ignored, because feeds mix them up."""
+    """Parse an `item`, an `entry` or the feed's own facts. Namespaces are ignored, because feeds confuse them."""
     children: dict[str, Any] = {}
     links: list[Any] = []
     for child in element:
@@ -160,7 +155,7 @@ def _parse_entry(element: Any, base_url: str) -> Entry:
         author=_one_line_text(author if author_name is None else author_name),
         content=content,
         is_plain=is_plain,
-        language=one_line(
+        language=to_one_line(
             _first_text(children, "language") or element.get("{http://www.w3.org/XML/1998/namespace}lang") or "", 20
         ),
         attachments=attachments,
@@ -195,7 +190,7 @@ def _parse_links(elements: list[Any], base_url: str) -> tuple[str, list[str]]:
         if local_name(element) == "enclosure" or relation == "enclosure":
             size = element.get("length") or ""
             details = (element.get("type"), f"{int(size):,} bytes" if re.fullmatch(r"[1-9][0-9]{0,14}", size) else "")
-            note = ", ".join(one_line(part, 80) for part in details if part)
+            note = ", ".join(to_one_line(part, 80) for part in details if part)
             attachments.append(f"<{target}> ({note})" if note else f"<{target}>")
         elif relation == "alternate" and not own:
             own = target
@@ -216,7 +211,7 @@ def _parse_json_entry(item: dict[str, Any], base_url: str) -> Entry:
         is_plain=not markup,
         language=_get_text(item, "language")[:20],
         attachments=[
-            f"<{_resolve_url(base_url, _get_text(file, 'url'))}> ({one_line(_get_text(file, 'mime_type'), 80)})"
+            f"<{_resolve_url(base_url, _get_text(file, 'url'))}> ({to_one_line(_get_text(file, 'mime_type'), 80)})"
             for file in files or []
             if isinstance(file, dict) and _resolve_url(base_url, _get_text(file, "url"))
         ],
@@ -233,19 +228,19 @@ def _first_text(children: dict[str, Any], *names: str) -> str:
 
 
 def _title_text(element: Any) -> str:
-    """Return a title without its markup. RSS and Atom both allow markup, and feeds do not declare it reliably."""
+    """Return a title without markup. RSS and Atom allow markup in titles, and feeds do not declare it reliably."""
     words = _one_line_text(element)
     return " ".join(_INLINE_TAG.sub("", unescape(words) if "&" in words else words).split())
 
 
 def _parse_date(text: str) -> str:
-    """Return the date in ISO 8601, or unchanged if it cannot be parsed."""
+    """Return a date in ISO 8601, or as one line of at most 40 characters if it cannot be parsed."""
     if not text or text[:4].isdigit():
-        return one_line(text, 40)
+        return to_one_line(text, 40)
     try:
         moment = parsedate_to_datetime(text)
     except (ValueError, TypeError, IndexError, OverflowError):
-        return one_line(text, 40)
+        return to_one_line(text, 40)
     return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).isoformat()
 
 
@@ -259,7 +254,7 @@ def _resolve_url(base_url: str, reference: str) -> str:
 
 
 def _decode_entity(entity: re.Match[str]) -> str:
-    """Decode HTML's named entities, which feeds use without declaring them."""
+    """Decode a named HTML entity, which feeds use without a declaration. Entities of XML are unchanged."""
     if entity[1] in _XML_ENTITIES:
         return entity[0]
     return html5.get(f"{entity[1]};", entity[0])
@@ -271,7 +266,7 @@ def _parent_name(element: Any) -> str:
 
 
 def _is_foreign(element: Any) -> bool:
-    return namespace(element) in _FOREIGN
+    return namespace(element) in _FOREIGN_NAMESPACES
 
 
 def _inner_text(element: Any) -> str | None:

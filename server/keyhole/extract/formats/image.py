@@ -9,14 +9,14 @@ from typing import Final
 
 from keyhole.errors import Code, KeyholeError
 from keyhole.extract.body import Body
-from keyhole.extract.formats.xml import decode_xml, local_name, read_xml
-from keyhole.extract.markup import one_line
+from keyhole.extract.formats.xml import decode_xml, local_name, parse_xml, read_xml
+from keyhole.extract.markup import to_one_line
 from keyhole.records import Document, Metadata
 from keyhole.text.clean import clean
 from keyhole.text.escape import escape_markdown
 
 MAX_PARTS: Final = 1_000
-"""Chunks, segments or boxes read of one file. Text comes among the first, before the pixels."""
+"""Largest number of chunks or segments read of one file. Text comes in the first ones, before the pixels."""
 MAX_FIELD_CHARS: Final = 500
 """Largest length of one text field, in characters."""
 MAX_SVG_TEXTS: Final = 2_000
@@ -27,7 +27,7 @@ Fields = list[tuple[str, str]]
 
 
 def read_image(kind: str, body: Body) -> Document:
-    """Read an image of the given format as a line with its size, then a list of its text fields."""
+    """Read an image of the format `kind` as a line with its size and a list of its text fields."""
     try:
         (width, height), texts = _READERS[kind](body.data)
     except (struct.error, IndexError, ValueError):
@@ -43,7 +43,7 @@ def read_image(kind: str, body: Body) -> Document:
 
 
 def _build_document(line: str, texts: Fields) -> Document:
-    cleaned = [(name, one_line(clean(value), MAX_FIELD_CHARS)) for name, value in texts]
+    cleaned = [(name, to_one_line(clean(value), MAX_FIELD_CHARS)) for name, value in texts]
     cleaned = [(name, value) for name, value in dict.fromkeys(cleaned) if value]
     title = next((value for name, value in cleaned if name == "Title"), "")
     fields = dict(reversed(cleaned))
@@ -99,7 +99,7 @@ def _read_jpeg(data: bytes) -> tuple[Size, Fields]:
 
 
 def _read_exif(tiff: bytes) -> Fields:
-    """Return the text fields of the first image file directory (TIFF 6.0, section 2)."""
+    """Return the text fields in the first image file directory of Exif data (TIFF 6.0, section 2)."""
     names = {0x010E: "Description", 0x013B: "Author", 0x8298: "Copyright"}
     order = {b"II": "<", b"MM": ">"}.get(tiff[:2])
     if order is None:
@@ -138,7 +138,7 @@ def _read_webp(data: bytes) -> tuple[Size, Fields]:
 
 
 def _read_avif(data: bytes) -> tuple[Size, Fields]:
-    """Return the largest `ispe` property. Smaller ones belong to thumbnails and alpha planes."""
+    """Return the size in the largest `ispe` property. Smaller ones belong to thumbnails and alpha planes."""
     sizes = [struct.unpack(">II", match[1]) for match in re.finditer(rb"ispe\0{4}(.{8})", data[:65_536], re.DOTALL)]
     width, height = max(sizes, key=lambda size: size[0] * size[1], default=(0, 0))
     return (width, height), []
@@ -165,17 +165,8 @@ _READERS = {
 
 
 def read_svg(body: Body) -> Document:
-    """Read a drawing's title, description and texts in document order. Links and entities are not followed."""
-    from lxml import etree
-
-    text = re.sub(r"^\s*<\?xml[^>]*>", "", clean(decode_xml(body)), count=1).strip()
-    parser = etree.XMLParser(
-        recover=True, resolve_entities=False, no_network=True, huge_tree=False, remove_pis=True, encoding="utf-8"
-    )
-    try:
-        root = etree.fromstring(text.encode("utf-8", "replace"), parser)
-    except etree.XMLSyntaxError:
-        root = None
+    """Read the title, description and texts of an SVG drawing in document order. Nothing is fetched."""
+    root = parse_xml(clean(decode_xml(body)))
     if root is None or local_name(root) != "svg":
         return read_xml(body)  # declared as SVG by mistake
     texts: Fields = []
@@ -188,7 +179,7 @@ def read_svg(body: Body) -> Document:
 
 
 def _describe_svg_size(root: object) -> str:
-    """Return the declared width and height, else those of the view box, as text. "" if there are none."""
+    """Return the declared width and height as text, else those of the view box, else ""."""
     get = getattr(root, "get")  # noqa: B009 - lxml has no types
     box = re.findall(r"[-+.\w]{1,20}", str(get("viewBox") or "")[:100])
     declared = [str(get(name) or "").strip().removesuffix("px") for name in ("width", "height")]

@@ -1,4 +1,4 @@
-"""Read Markdown and plain text. Only inlined images and relative links change."""
+"""Read Markdown and plain text. Only inlined images, relative links and invisible characters change."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from keyhole.records import Document
 from keyhole.text.clean import clean, count_invisible
 from keyhole.text.markdown import parse_blocks
 
-# Targets that start with a scheme or `#` are not relative.
+# A relative target, which does not start with a scheme or `#`.
 _TARGET: Final = r"(?P<target>(?!#|[A-Za-z][A-Za-z0-9+.-]{0,30}:)[^\s()<>]{1,2000}+)"
 # Code spans are matched first, so that links inside them are skipped. Each alternative ends where the next match of its
 # kind could start, which keeps the scan linear.
@@ -27,7 +27,7 @@ _TITLE: Final = re.compile(r"^title:[ \t]{0,9}(['\"]?)(\S[^\n]{0,300})\1[ \t]{0,
 
 
 def read_plain(body: Body) -> Document:
-    """Read plain text, source code and other text formats without a reader of their own."""
+    """Read plain text, source code and other text formats that have no reader."""
     text = body.text()
     title, cleaned = clean_plain_text(text)
     invisible = count_invisible(text)
@@ -35,14 +35,14 @@ def read_plain(body: Body) -> Document:
 
 
 def clean_plain_text(text: str) -> tuple[str, str]:
-    """Return the title and the text without inlined images. The title is the first heading near the top, or ""."""
+    """Return the title and the cleaned text of a plain text. The title is the first heading near the top, or ""."""
     cleaned = _DATA_IMAGE.sub(lambda match: f"[IMAGE: {match[1]}]", clean(text))
     heading = _FIRST_HEADING.search(cleaned[:2_000])
     return (heading[1].rstrip("# \t") if heading else ""), cleaned
 
 
 def read_markdown(body: Body) -> Document:
-    """Read Markdown. The title is that of the front matter, else the first heading."""
+    """Read Markdown. The title comes from the front matter, else from the first heading."""
     title, text = clean_plain_text(body.text())
     front_matter = _FRONT_MATTER.match(text)
     if front_matter and (match := _TITLE.search(front_matter[1])):
@@ -51,8 +51,7 @@ def read_markdown(body: Body) -> Document:
 
 
 def make_links_absolute(text: str, base: str) -> str:
-    """Return the Markdown with absolute link and image targets. Code and targets that cannot be resolved are
-    unchanged."""
+    """Make the link and image targets of a Markdown text absolute. Code and unresolvable targets are unchanged."""
     if not base or ("](" not in text and "]:" not in text):
         return text
 

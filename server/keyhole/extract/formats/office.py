@@ -1,9 +1,10 @@
-"""Read DOCX, PPTX and XLSX with the libraries of the extra `office`. Macros are not run, and external links are not
-followed."""
+"""Read DOCX, PPTX and XLSX with the libraries of the extra `office`.
+
+Macros are not run, and external links are not followed.
+"""
 
 from __future__ import annotations
 
-import io
 import re
 import warnings
 from collections.abc import Iterator
@@ -14,20 +15,21 @@ from xml.parsers.expat import ExpatError
 from keyhole.errors import Code, KeyholeError
 from keyhole.extract.body import PARSER_ERRORS, Body
 from keyhole.extract.formats.archive import Archive
-from keyhole.extract.markup import format_table, fragment_to_markdown, one_line
+from keyhole.extract.formats.xml import parse_xml
+from keyhole.extract.markup import format_table, fragment_to_markdown, to_one_line
 from keyhole.records import Document, Metadata
 from keyhole.text.clean import clean
 from keyhole.text.escape import escape_markdown
 
 MAX_DOCX_BYTES: Final = 10_000_000
-"""Largest size of the XML of a Word document, in bytes. A book of 500 pages has some 5 MB; mammoth reads 0.4 MB a
+"""Largest size of the XML in a Word document, in bytes. A book of 500 pages has some 5 MB. mammoth reads 0.4 MB per
 second."""
 MAX_CELLS: Final = 1_000_000
-"""Cells read of a workbook, including empty ones: a cell at the far right of a row counts 16,384."""
+"""Largest number of cells read of a workbook. Empty cells count, so a cell at the far right of a row counts 16,384."""
 MAX_SHAPES: Final = 20_000
-"""Shapes read of one slide. Slides have some ten."""
+"""Largest number of shapes read of one slide. Slides have some ten."""
 MAX_NESTING: Final = 20
-"""Levels of shape groups inside groups that are read."""
+"""Levels of nested shape groups that are read."""
 
 _STYLES: Final = """
 p[style-name='Title'] => h1:fresh
@@ -38,7 +40,7 @@ p[style-name='Source Code'] => pre:separator('\\n')
 p[style-name='HTML Preformatted'] => pre:separator('\\n')
 p[style-name='Preformatted Text'] => pre:separator('\\n')
 """
-"""Styles that mammoth does not map by default: titles, quotes and code as Word, LibreOffice and pandoc name them."""
+"""Styles that mammoth does not map by default: the titles, quotes and code of Word, LibreOffice and pandoc."""
 
 _XML_PARTS = re.compile(r".*\.(?:xml|rels)", re.IGNORECASE)
 _ENCRYPTED_PACKAGE = "EncryptedPackage".encode("utf-16-le")
@@ -48,7 +50,7 @@ _SKIPPED_PARTS = re.compile(
 
 
 def read_docx(body: Body) -> Document:
-    """Read headings, lists, tables, links and notes of a Word document."""
+    """Read the headings, lists, tables, links and notes of a Word document."""
     archive, mammoth = Archive(body), _import_library("mammoth", body)
     packed = archive.repack(_is_text_part)
     if (size := packed.getbuffer().nbytes) > MAX_DOCX_BYTES:
@@ -68,7 +70,7 @@ def read_docx(body: Body) -> Document:
 
 
 def read_pptx(body: Body) -> Document:
-    """Read each slide under its number: title, texts, tables, descriptions of pictures, speaker notes."""
+    """Read the slides under their numbers: title, texts, tables, descriptions of pictures, speaker notes."""
     archive, pptx = Archive(body), _import_library("pptx", body)
     packed = archive.repack(_is_text_part)
     try:
@@ -84,7 +86,7 @@ def read_pptx(body: Body) -> Document:
 
 
 def read_xlsx(body: Body) -> Document:
-    """Read each sheet under its name as a table. Formulas give their last computed values."""
+    """Read the sheets under their names as tables. Formulas are read as their last computed values."""
     archive, openpyxl = Archive(body), _import_library("openpyxl", body)
     packed = archive.repack(_is_text_part)
     parts: list[str] = []
@@ -106,12 +108,12 @@ def read_xlsx(body: Body) -> Document:
 
 
 def read_ole(body: Body) -> Document:
-    """Raise KeyholeError: the document is encrypted, or in a legacy Office format."""
+    """Raise KeyholeError for a document that is encrypted or in a legacy Office format."""
     if _ENCRYPTED_PACKAGE in body.data:
         raise KeyholeError(Code.ENCRYPTED_DOCUMENT, f"the document is encrypted with a password, {body.size_text}")
     raise KeyholeError(
         Code.UNSUPPORTED_MEDIA,
-        f"the content is an Office document of before 2007 (application/x-ole-storage), {body.size_text}",
+        f"the content is an Office document from before 2007 (application/x-ole-storage), {body.size_text}",
         bytes=len(body.data),
     )
 
@@ -140,13 +142,13 @@ def _import_library(name: str, body: Body) -> Any:
 
 
 def _is_text_part(name: str) -> bool:
-    """Return whether a part is XML that the text needs: not a picture, macro, embedded file or linked workbook."""
+    """Return whether a part is XML needed for the text, and not a picture, macro, embedded file or linked workbook."""
     return _XML_PARTS.fullmatch(name) is not None and _SKIPPED_PARTS.match(name) is None
 
 
 def _format_slide(number: int, slide: Any) -> str:
     title = slide.shapes.title
-    heading = escape_markdown(one_line(title.text_frame.text)) if title is not None else ""
+    heading = escape_markdown(to_one_line(title.text_frame.text)) if title is not None else ""
     parts = [f"## Slide {number}{': ' if heading else ''}{heading}\n"]
     remaining = iter(range(MAX_SHAPES))
     parts += _format_shapes(slide.shapes, 0 if title is None else title.shape_id, remaining, 0)
@@ -168,15 +170,15 @@ def _format_shapes(shapes: Any, title_id: int, remaining: Iterator[int], depth: 
         elif getattr(shape, "has_text_frame", False):
             if shape.shape_id != title_id and (text := _format_paragraphs(shape)):
                 yield text
-        elif alt := one_line(shape._element.xpath("string(.//p:cNvPr/@descr)")):
+        elif alt := to_one_line(shape._element.xpath("string(.//p:cNvPr/@descr)")):
             yield f"[IMAGE: {escape_markdown(alt)}]\n"
 
 
 def _format_paragraphs(shape: Any) -> str:
-    """Format the paragraphs of a body placeholder as list items by level, those of other shapes as lines."""
+    """Format the paragraphs of a body placeholder as nested list items, and those of other shapes as lines."""
     is_body = bool(shape.is_placeholder) and shape.placeholder_format.idx > 0
     lines = [
-        f"{'  ' * paragraph.level + '- ' if is_body else ''}{escape_markdown(one_line(paragraph.text, 5_000))}"
+        f"{'  ' * paragraph.level + '- ' if is_body else ''}{escape_markdown(to_one_line(paragraph.text, 5_000))}"
         for paragraph in shape.text_frame.paragraphs
         if paragraph.text.strip()
     ]
@@ -186,11 +188,11 @@ def _format_paragraphs(shape: Any) -> str:
 def _format_sheet(sheet: Any, rows: list[list[str]]) -> str:
     lines = format_table(rows) or "(an empty sheet)\n"
     hidden = "" if sheet.sheet_state == "visible" else " (hidden)"
-    return f"## {escape_markdown(one_line(sheet.title))}{hidden}\n\n{lines}"
+    return f"## {escape_markdown(to_one_line(sheet.title))}{hidden}\n\n{lines}"
 
 
 def _read_rows(sheet: Any, cells_left: int) -> tuple[list[list[str]], int]:
-    """Return the non-empty rows of a sheet, and how many cells may still be read."""
+    """Return the non-empty rows of a sheet, and the number of cells that may still be read."""
     sheet.reset_dimensions()  # the declared dimensions may be wrong
     rows: list[list[str]] = []
     for row in sheet.iter_rows(values_only=True):
@@ -216,21 +218,15 @@ def _format_value(value: object) -> str:
 
 
 def _read_properties(archive: Archive) -> Metadata:
-    """Return title, author, dates and language from the core properties (ECMA-376, part 2, 8.3)."""
+    """Return the title, author, dates and language in the core properties (ECMA-376, part 2, 8.3)."""
     if "docProps/core.xml" not in archive.names:
         return Metadata()
-    from lxml import etree
-
-    parser = etree.XMLParser(resolve_entities=False, no_network=True, huge_tree=False, recover=True)
-    try:
-        root = etree.parse(io.BytesIO(archive.read("docProps/core.xml")), parser).getroot()
-    except etree.XMLSyntaxError:
-        root = None
+    root = parse_xml(archive.read("docProps/core.xml"))
     if root is None:
         return Metadata()
 
     def field(name: str, limit: int) -> str:
-        return one_line(clean(str(root.findtext(f"{{*}}{name}") or "")), limit)
+        return to_one_line(clean(str(root.findtext(f"{{*}}{name}") or "")), limit)
 
     return Metadata(
         title=field("title", 300), author=field("creator", 200), published=field("created", 40),

@@ -1,4 +1,4 @@
-"""Read the text of PDF files page by page, below the outline. Scanned pages have no text; there is no OCR."""
+"""Read PDF files as their outline followed by the text of each page. There is no OCR, so scanned pages have no text."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from keyhole.errors import Code, KeyholeError
 from keyhole.extract.body import PARSER_ERRORS, Body
-from keyhole.extract.markup import one_line
+from keyhole.extract.markup import to_one_line
 from keyhole.records import Document, Metadata
 from keyhole.text.clean import clean
 from keyhole.text.escape import escape_markdown
@@ -20,20 +20,20 @@ MAX_STREAM_BYTES: Final = 10_000_000
 """Largest unpacked size of one stream, in bytes. A page of text has some 10 KB of drawing commands, a detailed map 5
 MB."""
 MAX_OPERATIONS: Final = 300_000
-"""Tokens of one page's drawing commands, which take 2 s to read. A dense page of text has 10,000."""
+"""Largest number of tokens in the drawing commands of one page. Reading them takes 2 s. A dense page has 10,000."""
 MAX_TOTAL_OPERATIONS: Final = 6_000_000
-"""Operators read of all pages together, some 30 s: 3,000 pages of plain text or 600 dense ones. An unreadable page
-counts as `MAX_OPERATIONS`."""
+"""Largest number of operators read of all pages: 3,000 pages of plain text or 600 dense ones, which take some 30 s. An
+unreadable page counts as `MAX_OPERATIONS`."""
 MAX_FORMS: Final = 500
-"""Form XObjects drawn on one page, including nested ones. Each use is read again."""
+"""Largest number of form XObjects drawn on one page, including nested ones. A form is read again at each use."""
 MAX_PAGES: Final = 3_000
 """Largest number of pages read; further pages are counted. Standards and manuals have up to 2,000."""
 MAX_CHARS: Final = 20_000_000
-"""Largest length of the whole text, in characters. A page that repeats one drawing 500 times expands a lot."""
+"""Largest length of the text, in characters. A small page can repeat one drawing 500 times."""
 MAX_OUTLINE_ENTRIES: Final = 300
-"""Largest number of outline entries shown. A longer outline is an index."""
+"""Largest number of outline entries shown. Longer outlines are indexes."""
 MAX_OUTLINE_LEVELS: Final = 6
-"""Levels of the outline shown."""
+"""Number of levels of the outline that are shown."""
 
 _HYPHENATED = re.compile(r"([^\W\d_]{2,40})[-\u00ad\u2010]\n([^\W\d_]{2,40})([^\s\w]{0,5})(?: |(?=\n|\Z))")
 _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
@@ -48,7 +48,7 @@ _HEADING_LIKE = re.compile(r"^(?=#{1,6}[ \t])", re.MULTILINE)
 
 
 def read_pdf(body: Body) -> Document:
-    """Read the pages under their numbers. Raises KeyholeError for encrypted, scanned and unreadable files."""
+    """Read the pages under their numbers. Raises KeyholeError for encrypted, scanned and damaged files."""
     import pypdf
     from pypdf.errors import DependencyError, FileNotDecryptedError, PyPdfError
 
@@ -91,7 +91,7 @@ def _damage_error(body: Body) -> KeyholeError:
 
 
 def _no_text_error(body: Body, count: int, unread: int) -> KeyholeError:
-    """Return the error for a file without any text: unreadable pages, or no text layer."""
+    """Return the error for a file without text, which has unreadable pages or no text layer."""
     pages = f"{count:,} page{'' if count == 1 else 's'}"
     if unread:
         return KeyholeError(
@@ -104,7 +104,7 @@ def _no_text_error(body: Body, count: int, unread: int) -> KeyholeError:
 
 
 def _read_pages(reader: Any, count: int, errors: tuple[type[Exception], ...]) -> tuple[list[str | None], int]:
-    """Return the text of each page, None for an unreadable page, and the number of unreadable pages."""
+    """Return the texts of the pages, None for an unreadable page, and the number of unreadable pages."""
     pages: list[str | None] = []
     chars = operations = 0
 
@@ -126,7 +126,7 @@ def _read_pages(reader: Any, count: int, errors: tuple[type[Exception], ...]) ->
 
 
 def _clean_page(text: str) -> str:
-    """Return a page's text without empty lines and trailing spaces, with ligatures and accents as letters."""
+    """Clean a page's text: remove empty lines and trailing spaces, and replace ligatures and accents by letters."""
     readable = _ACCENTED.sub(_compose_accent, clean(text.replace("\f", "\n")).translate(_LIGATURES))
     lines = (line.rstrip() for line in readable.split("\n"))
     # A line that starts with # must not become a heading.
@@ -155,7 +155,7 @@ def _build_document(reader: Any, pages: list[str | None], count: int, errors: tu
 
 
 def _join_hyphenated(page: str, words: frozenset[str]) -> str:
-    """Join words divided at line ends. The hyphen stays if the hyphenated word occurs elsewhere in the file."""
+    """Join words that are hyphenated at line ends. The hyphen stays if the file has the hyphenated word elsewhere."""
 
     def join(match: re.Match[str]) -> str:
         first, second, marks = match.groups()
@@ -168,7 +168,7 @@ def _join_hyphenated(page: str, words: frozenset[str]) -> str:
 
 
 def _read_outline(reader: Any, errors: tuple[type[Exception], ...]) -> list[str]:
-    """Return the outline as a list with page numbers, or nothing if it is missing or damaged."""
+    """Return the outline as a list with page numbers, or [] if it is missing or damaged."""
     try:
         lines = list(islice(_iter_outline(reader, reader.outline, 0), MAX_OUTLINE_ENTRIES))
     except errors:
@@ -181,7 +181,7 @@ def _iter_outline(reader: Any, outline: Any, level: int) -> Iterator[str]:
         if isinstance(entry, list):
             if level < MAX_OUTLINE_LEVELS:
                 yield from _iter_outline(reader, entry, level + 1)
-        elif title := one_line(clean(str(entry.title)), 200):
+        elif title := to_one_line(clean(str(entry.title)), 200):
             page = reader.get_destination_page_number(entry)
             yield f"{'  ' * level}- {escape_markdown(title)}" + (
                 f" (page {page + 1})" if page is not None and page >= 0 else ""
@@ -192,20 +192,20 @@ def _read_metadata(reader: Any, errors: tuple[type[Exception], ...]) -> Metadata
     try:
         info = reader.metadata or {}
         language = reader.root_object.get("/Lang")
-        fields = {key: one_line(clean(str(info.get(key) or "")), 500) for key in (
+        fields = {key: to_one_line(clean(str(info.get(key) or "")), 500) for key in (
             "/Title", "/Author", "/Subject", "/CreationDate", "/ModDate",
         )}  # fmt: skip
     except errors:
         return Metadata()
     return Metadata(
         title=fields["/Title"][:300], author=fields["/Author"][:200], published=_to_iso_8601(fields["/CreationDate"]),
-        modified=_to_iso_8601(fields["/ModDate"]), language=one_line(str(language or ""), 20),
+        modified=_to_iso_8601(fields["/ModDate"]), language=to_one_line(str(language or ""), 20),
         description=fields["/Subject"],
     )  # fmt: skip
 
 
 def _to_iso_8601(date: str) -> str:
-    """Convert a PDF date (ISO 32000-1, 7.9.4) to ISO 8601 with the same precision. "" if it is invalid."""
+    """Convert a PDF date (ISO 32000-1, 7.9.4) to ISO 8601 with the same precision. Returns "" if it is invalid."""
     match = _DATE.match(date)
     if not match:
         return ""

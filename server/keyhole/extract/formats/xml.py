@@ -1,4 +1,4 @@
-"""Read XML as text: find its root element and charset, and indent it if it has no line breaks."""
+"""Read XML as text, recognise formats by their root element, and parse XML for other readers."""
 
 from __future__ import annotations
 
@@ -11,32 +11,53 @@ from keyhole.records import Document
 from keyhole.text.clean import clean
 
 PROLOG_CHARS: Final = 20_000
-"""Characters searched for the root element, which may follow long licence comments."""
+"""Number of characters searched for the root element, which may follow long licence comments."""
 LONG_LINE: Final = 2_000
-"""Characters from which on a line is too long, so that the text is indented."""
+"""A text with a longer line, in characters, is indented."""
 MAX_INDENTED_CHARS: Final = 5_000_000
-"""Characters up to which a text is indented: some 1 s for 2 MB. Larger texts stay as sent."""
+"""Largest text that is indented, in characters: 2 MB take some 1 s. Larger texts stay as sent."""
 MAX_INDENT: Final = 12
-"""Levels that are indented; deeper levels stay there, or the text would grow with the square of its depth."""
+"""Largest indent, in levels. With a larger indent at each deeper level, a text could grow with the square of its
+length."""
 
+_DECLARATION = re.compile(r"^\s*<\?xml[^>]*>")
 _PROLOG = re.compile(r"(?:\s++|<\?.*?\?>|<!--.*?-->|<!(?i:doctype)[^\[>]*+(?:\[[^\]]*+\]\s*+)?>)*+", re.DOTALL)
 _ROOT = re.compile(r"<([A-Za-z_][\w.:-]{0,100})([^>]{0,4000})")
 _DECLARED = re.compile(rb"^\s*<\?xml[^>]{0,200}?encoding\s*=\s*[\"']([\w.:-]{1,40})")
-# Unclosed markup matches up to the end: searching on from its start would take quadratic time.
+# Unclosed markup matches up to the end of the text. Searching again after its start would take quadratic time.
 _PIECE = re.compile(r"<!--.*?(?:-->|\Z)|<!\[CDATA\[.*?(?:\]\]>|\Z)|<\?.*?(?:\?>|\Z)|<[^<>]*+>|[^<]++|<", re.DOTALL)
 _RSS_1 = "http://purl.org/rss/1.0/"
 
 
 def decode_xml(body: Body) -> str:
-    """Decode a body by the charset in its XML declaration if the header declares none."""
+    """Decode a body by the charset of its header, else by that of its XML declaration."""
     declared = _DECLARED.match(body.data[:300])
     if declared and "charset" not in body.content_type.lower():
         return decode(body.data, f"application/xml; charset={declared[1].decode('ascii')}")
     return body.text()
 
 
+def parse_xml(source: str | bytes) -> Any:
+    """Parse as much as possible of an XML document and return its root element, or None if there is none.
+
+    Entities are not resolved, and nothing is fetched.
+    """
+    from lxml import etree  # imported on first use
+
+    encoding = None
+    if isinstance(source, str):
+        source, encoding = _DECLARATION.sub("", source, count=1).strip().encode("utf-8", "replace"), "utf-8"
+    parser = etree.XMLParser(
+        recover=True, resolve_entities=False, no_network=True, huge_tree=False, remove_pis=True, encoding=encoding
+    )
+    try:
+        return etree.fromstring(source, parser)
+    except (etree.XMLSyntaxError, ValueError):
+        return None
+
+
 def sniff_root(text: str) -> str:
-    """Return `feed`, `html` or `svg` for the root elements of these formats, `xml` for others, "" if there is none."""
+    """Return `feed`, `html` or `svg` for the root element of such a format, `xml` for any other, "" without a root."""
     start = text[:PROLOG_CHARS].lstrip("\ufeff")
     prolog = _PROLOG.match(start)
     root = _ROOT.match(start, prolog.end() if prolog else 0)
@@ -53,9 +74,9 @@ def sniff_root(text: str) -> str:
 
 
 def local_name(element: Any) -> str:
-    """Return an element's name without namespace and prefix, "" for a comment.
+    """Return an element's name without namespace and prefix, or "" for a comment.
 
-    After recovering from errors, lxml creates names that its own functions reject.
+    The name is split here because lxml, after recovering from errors, creates names that its own functions reject.
     """
     tag = element.tag
     return tag.rpartition("}")[2].rpartition(":")[2] if isinstance(tag, str) else ""
@@ -68,12 +89,15 @@ def namespace(element: Any) -> str:
 
 
 def read_xml(body: Body) -> Document:
-    """Read XML as sent. Text with an overlong line is indented."""
+    """Read XML as text. A text with a line over `LONG_LINE` is indented."""
     return Document(title="", text=indent_xml(clean(decode_xml(body))), media_type="")
 
 
 def indent_xml(text: str) -> str:
-    """Put tags on indented lines of their own, except beside text and in documents that use `xml:space`."""
+    """Put each tag on its own indented line, except beside text.
+
+    A text without a line over `LONG_LINE` is unchanged, as is one with `xml:space` or over `MAX_INDENTED_CHARS`.
+    """
     if len(text) > MAX_INDENTED_CHARS or max(map(len, text.split("\n")), default=0) <= LONG_LINE or "xml:space" in text:
         return text
     pieces = _PIECE.findall(text)
@@ -98,8 +122,10 @@ def _is_start_tag(piece: str) -> bool:
 
 
 def _find_parents(pieces: list[str]) -> tuple[list[int], set[int]]:
-    """Return the number of the piece that opens the parent element of each piece, and the elements with text of their
-    own."""
+    """Return for each piece the index of its parent's start tag, and the indexes of start tags of mixed elements.
+
+    A mixed element directly contains text. The index of the document is -1.
+    """
     open_elements = [-1]
     parents: list[int] = []
     mixed: set[int] = set()

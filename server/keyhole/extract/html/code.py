@@ -1,4 +1,4 @@
-"""Read the code blocks of a page: the exact text without line numbers, and the language."""
+"""Read the code blocks of a page: their exact text without line numbers, and their language."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from lxml import etree
 from lxml.html import HtmlElement
 
 MAX_CLASS: Final = 200
-"""Characters of a class attribute that are searched for a language."""
+"""Number of characters read of a class attribute."""
 _MAX_PARENTS: Final = 4
-"""Elements above `<pre>` that may name the language: highlighters wrap it in two or three."""
+"""Number of elements above `<pre>` that may name the language. Highlighters wrap `<pre>` in two or three."""
 
 # Class names that give a language, most reliable first: HTML's own, GitHub, MediaWiki, SyntaxHighlighter, Sphinx,
 # GeSHi, pandoc.
@@ -46,14 +46,14 @@ _GUTTER_CLASSES = frozenset((
 _CODE_CELL_CLASSES = frozenset({"blob-code", "hljs-ln-code", "js-file-line"})
 _NUMBERS = re.compile(r"[\d\s.:|\u2503]*$")
 _MAX_GUTTER: Final = 50_000
-"""Characters of a line number gutter. Longer text than the numbers of 8,000 lines is kept."""
+"""Largest length of a gutter of line numbers, in characters: the numbers of 8,000 lines."""
 _GUTTER_TEXTS: Final = 8
-"""Text nodes of a gutter inside code, where each line has its own gutter."""
+"""Largest number of text nodes in a gutter inside code, where each line has its own gutter."""
 _LINE_TAGS = frozenset({"div", "p", "li", "tr"})
 
 
 def find_language(pre: HtmlElement) -> str:
-    """Return the language that the page names for a block of code, in lower case, or ""."""
+    """Return the language of a code block in lower case, or "" if the page does not name it."""
     inner = next(pre.iter("code"), None)
     near = [pre] if inner is None or inner is pre else [inner, pre]
     for element in near:
@@ -62,7 +62,7 @@ def find_language(pre: HtmlElement) -> str:
             return "" if language in _NO_LANGUAGE else language
     above: HtmlElement | None = pre.getparent()
     for _ in range(_MAX_PARENTS):
-        # A wrapper holds little besides this code; a class of the whole page names no programming language.
+        # Only a wrapper of this code names its language; a class of a larger element means something else.
         if above is None or above.tag not in _WRAPPER_TAGS:
             return ""
         if language := _find_named_language(above):
@@ -105,13 +105,13 @@ def is_gutter(element: HtmlElement, max_texts: int | None = None) -> bool:
 
 
 def read_code(pre: HtmlElement) -> str:
-    """Return the exact text of a code block, with a line for each `<br>` and each block, without line numbers.
+    """Return the exact text of a code block without line numbers. Each `<br>` and each block ends a line.
 
-    One line break at either end belongs to the markup and is dropped.
+    One line break at the start and one at the end belong to the markup and are removed.
     """
     parts = [pre.text or ""]
     starts: list[int] = []
-    ended = 0
+    line_end = 0
     skipped: HtmlElement | None = None
     for event, element in etree.iterwalk(pre, events=("start", "end", "comment", "pi")):
         if element is pre or (skipped is not None and element is not skipped):
@@ -125,8 +125,8 @@ def read_code(pre: HtmlElement) -> str:
         tail = element.tail or ""
         if event == "end" and element.tag in _LINE_TAGS and skipped is None:
             if _end_line(parts, starts.pop()):
-                ended = len(parts)
-            if ended == len(parts):
+                line_end = len(parts)
+            if line_end == len(parts):
                 tail = tail.removeprefix("\n")
         skipped = None
         if tail:
@@ -146,7 +146,7 @@ def _start_element(element: HtmlElement, parts: list[str], starts: list[int]) ->
 
 
 def _end_line(parts: list[str], start: int) -> bool:
-    """End the line of a block inside code, which may be empty; return False if it has already ended."""
+    """End the line of a block inside code, even an empty line. Returns False if the line has already ended."""
     if len(parts) > start and parts[-1].endswith("\n"):
         return False
     parts.append("\n")
@@ -154,12 +154,12 @@ def _end_line(parts: list[str], start: int) -> bool:
 
 
 def is_gutter_block(pre: HtmlElement) -> bool:
-    """Return whether a `<pre>` holds only the line numbers of the code beside it."""
+    """Return whether a `<pre>` contains only the line numbers of the code beside it."""
     parent = pre.getparent()
     # Prism gives the class "line-numbers" to the code itself, so it counts only beside other code.
     is_only_child = pre.getnext() is None and pre.getprevious() is None
-    stands_alone = parent is None or (is_only_child and parent.tag != "td")
-    return not stands_alone and is_gutter(pre)
+    is_alone = parent is None or (is_only_child and parent.tag != "td")
+    return not is_alone and is_gutter(pre)
 
 
 def read_listing(table: HtmlElement) -> str | None:

@@ -16,7 +16,7 @@ from keyhole.extract.html.walk import build_soup
 from keyhole.text.clean import clean
 
 _BACKTICKS = re.compile(r"`{3,}")
-# A line of text that Markdown would read as a heading, a fence, or the underline of a heading.
+# The start of a line that Markdown would interpret as a heading, a fence, or the underline of a heading.
 _STRUCTURE = re.compile(
     r"(?m)^((?:(?:[-*+:>]|\d{1,9}[.)])[ \t]+)*)(?=#{1,6}(?:[ \t]|$)|`{3,}[^`\n]*$|~{3}|(?:={2,}|-{2,})$)"
 )
@@ -35,23 +35,23 @@ def to_markdown(region: HtmlElement, base_url: str) -> str:
     try:
         markdown = _Converter().convert_soup(soup)
     except RecursionError:
-        # The caller is itself deep in the interpreter's stack: return the plain text.
+        # The caller is deep in the interpreter's stack, so return the plain text.
         markdown = soup.get_text("\n", strip=True)
     return clean(markdown).strip("\n") + "\n"
 
 
 class _Converter(MarkdownConverter):
-    """markdownify with one rule for blank lines.
+    """A MarkdownConverter with one rule for blank lines.
 
-    A block begins with two line breaks, or with one if it is tight, and ends with one. Between blocks, markdownify
-    keeps the longer run.
+    A block begins with two line breaks, or with one if it is tight, and ends with one. Between two blocks, markdownify
+    writes only the longer run of line breaks.
     """
 
     def __init__(self) -> None:
         super().__init__(heading_style=ATX)
 
     def process_tag(self, node: Tag, parent_tags: set[str] | None = None) -> str:
-        """Convert an element as markdownify does, with a fast path for elements that hold only text."""
+        """Convert an element like markdownify, with a fast path for elements that contain only text."""
         # markdownify's type stub declares neither method, though both may be overridden.
         if any(isinstance(child, Tag) for child in node.contents):
             return str(super().process_tag(node, parent_tags=parent_tags))  # type: ignore[misc]
@@ -60,7 +60,7 @@ class _Converter(MarkdownConverter):
         return str(convert(node, text, parent_tags=parent_tags or set())) if convert else text
 
     def process_text(self, el: NavigableString, parent_tags: set[str] | None = None) -> str:
-        """Return the text, which is already escaped; escape a last `!` that would turn a link into an image."""
+        """Return the text, which is already escaped. Escape a final `!` that would turn a link into an image."""
         text = str(el)
         link = text.endswith("!") and isinstance(el.next_sibling, Tag) and el.next_sibling.name == "a"
         return f"{text[:-1]}&#33;" if link else text
@@ -89,13 +89,13 @@ class _Converter(MarkdownConverter):
         return _indent(el, text, "> ", "> ")
 
     def convert_list(self, el: Tag, text: str, parent_tags: set[str]) -> str:
-        """Return the items as they are: each begins with its own line breaks."""
+        """Return the items unchanged, because each begins with its own line breaks."""
         return text
 
     convert_ul = convert_ol = convert_dl = convert_list
 
     def convert_li(self, el: Tag, text: str, parent_tags: set[str]) -> str:
-        """Return an item after its bullet or its `number` attribute; counting siblings would be quadratic."""
+        """Return an item after its bullet or its `number` attribute. Counting siblings would take quadratic time."""
         bullet = f"{el['number']}. " if "number" in el.attrs else "- "
         return _indent(el, text, bullet, " " * len(bullet))
 
@@ -111,7 +111,7 @@ class _Converter(MarkdownConverter):
         return f"{_leading_breaks(el)}{text}" if text.strip(_TABLE_SIGNS) else ""
 
     def convert_tr(self, el: Tag, text: str, parent_tags: set[str]) -> str:
-        """Return a row; the first row is the header, which is empty if the page has none."""
+        """Return a row. The first row is the header, which is empty if the page's table has no header."""
         columns = int(str(el.get("columns", "0")))
         if not columns:
             return "" if _EMPTY_ROW.issuperset(text) else f"|{text}\n"
@@ -121,13 +121,13 @@ class _Converter(MarkdownConverter):
         return f"|{header}{' |' * missing}\n|{' --- |' * columns}\n"
 
     def convert_td(self, el: Tag, text: str, parent_tags: set[str]) -> str:
-        """Return a cell in one line, after the empty cells of the columns that it skips."""
+        """Return a cell as one line, after an empty cell for each skipped column."""
         if "\n" in text:
             text = "<br>".join(line for line in text.split("\n") if line and not line.isspace())
         text = text.strip().replace("|", "\\|")
         return " |" * _count_skipped(el) + (f" {text} |" if text else " |")
 
-    # Words.
+    # Inline elements.
 
     def convert_a(self, el: Tag, text: str, parent_tags: set[str]) -> str:
         return _wrap(escape_label(text), "[", f"]({el['href']})")
@@ -166,7 +166,7 @@ def _may_be_structure(text: str) -> bool:
 
 
 def _indent(container: Tag, text: str, first: str, rest: str) -> str:
-    """Return a container's blocks with `first` before the first line and `rest` before the others."""
+    """Return the blocks of a container with `first` before the first line and `rest` before each other line."""
     text = text.strip("\n")
     if not text.strip():
         return ""

@@ -7,11 +7,11 @@ from functools import lru_cache
 from typing import Final
 
 MAX_STYLE: Final = 2_000
-"""Characters read of one block of declarations: hiding declarations come among its first few."""
+"""Number of characters read of a block of declarations. Declarations that hide come early in it."""
 OFF_SCREEN: Final = 500
-"""Pixels off the page that hide an element: authors write 999 or 9999, and no layout moves text so far."""
+"""Distance off the page, in pixels, that hides an element. Authors write 999 or 9999; no layout moves text this far."""
 _MAX_COLOUR_DISTANCE: Final = 12
-"""Largest difference per channel, of 255, at which text colour and background count as the same."""
+"""Largest difference per channel, out of 255, at which text colour and background count as the same."""
 
 Style = dict[str, str]
 
@@ -31,15 +31,15 @@ _EMPTY_CLIP_PATH = re.compile(
 )
 _EMPTY_RECT = re.compile(r"rect\(\s*([01])(?:px)?[\s,]+([01])(?:px)?[\s,]+\1(?:px)?[\s,]+\2(?:px)?\s*\)")
 _TRANSITIONS: Final = ("transform", "transition", "animation", "will-change")
-"""Properties beside `opacity: 0` with which a script starts to fade text in (Framer, AOS, WOW)."""
+"""Properties that, together with `opacity: 0`, start a fade-in by a script (Framer, AOS, WOW)."""
 _ZERO_OPACITY_FILTER = re.compile(r"opacity\(\s*0*\.?0*%?\s*\)")
 _RGB = re.compile(r"rgba?\(\s*(\d{1,3})[\s,]+(\d{1,3})[\s,]+(\d{1,3})\s*(?:[,/]\s*([\d.]+%?)\s*)?\)")
-_CLEAR_HSL = re.compile(r"hsla\((?:[^(),]{0,20},){3}\s*[0.]+%?\s*\)|hsla?\([^()/]{0,40}/\s*[0.]+%?\s*\)")
+_TRANSPARENT_HSL = re.compile(r"hsla\((?:[^(),]{0,20},){3}\s*[0.]+%?\s*\)|hsla?\([^()/]{0,40}/\s*[0.]+%?\s*\)")
 _RELATIVE_COLOURS: Final = frozenset({"inherit", "initial", "unset", "revert", "currentcolor"})
 _TEXT_PROPERTIES: Final = frozenset(
     {"font", "font-size", "color", "-webkit-text-fill-color", "background", "background-color", "zoom", "all"}
 )
-"""Properties that change how an element's text shows."""
+"""Properties that change whether an element's text is visible."""
 _NAMED_COLOURS: Final = {
     "white": "ffffff", "black": "000000", "red": "ff0000", "blue": "0000ff", "green": "008000",
     "gray": "808080", "grey": "808080", "silver": "c0c0c0", "yellow": "ffff00", "whitesmoke": "f5f5f5",
@@ -48,7 +48,7 @@ _NAMED_COLOURS: Final = {
 
 
 def parse_declarations(css: str) -> Style:
-    """Return the declarations of one block, names and values in lower case; the last of equal names wins.
+    """Return the declarations of one block, in lower case. The last declaration of a name wins.
 
     An `!important` declaration is also stored under `!name`, so that `apply_important` can be called on merged blocks.
     """
@@ -67,7 +67,7 @@ def parse_declarations(css: str) -> Style:
 
 
 def apply_important(style: Style) -> Style:
-    """Return merged declarations in which the `!important` ones have won."""
+    """Return merged declarations with the `!important` ones applied over the others."""
     return style | {name[1:]: value for name, value in style.items() if name[:1] == "!"}
 
 
@@ -75,21 +75,21 @@ def apply_important(style: Style) -> Style:
 def check_inline_style(css: str) -> tuple[bool, bool]:
     """Return whether a style attribute hides its element, and whether it hides the element's own text.
 
-    Cached, as pages repeat their style attributes.
+    The result is cached, because pages repeat their style attributes.
     """
     style = apply_important(parse_declarations(css))
     return hides_element(style), hides_text(style)
 
 
 def restyles_text(css: str) -> bool:
-    """Return whether a style attribute may show text that the enclosing element hides."""
+    """Return whether a style attribute may make text visible that the enclosing element hides."""
     return bool(css) and not _TEXT_PROPERTIES.isdisjoint(parse_declarations(css))
 
 
 def hides_element(style: Style) -> bool:
-    """Return whether an element with these declarations is hidden with all its content.
+    """Return whether these declarations hide an element and all its content.
 
-    An element that is about to fade or move in is not hidden.
+    An element that a script will fade in does not count as hidden.
     """
     value = style.get
     if value("display") == "none" or value("visibility") in {"hidden", "collapse"}:
@@ -112,7 +112,7 @@ def hides_element(style: Style) -> bool:
 
 
 def hides_text(style: Style) -> bool:
-    """Return whether the element's own text is hidden; elements inside it may set other values for theirs."""
+    """Return whether these declarations hide an element's own text. Elements inside it may override them."""
     size = _parse_pixels(style.get("font-size") or _FONT.sub("", style.get("font", "")))
     if (size is not None and 0 <= size <= 1) or _is_zero(style.get("zoom")):
         return True
@@ -123,8 +123,8 @@ def hides_text(style: Style) -> bool:
     if colour == background and colour.isalpha() and colour not in _RELATIVE_COLOURS:
         return True
     front = _parse_colour(colour)
-    if front is None or _is_clear_colour(colour):
-        return _is_clear_colour(colour)
+    if front is None or _is_transparent_colour(colour):
+        return _is_transparent_colour(colour)
     back = None if "url(" in background or "gradient(" in background else _parse_colour(background)
     return back is not None and all(abs(a - b) <= _MAX_COLOUR_DISTANCE for a, b in zip(front, back, strict=True))
 
@@ -140,11 +140,11 @@ def _is_off_page(style: Style) -> bool:
         _is_off_screen(value(name)) for name in ("text-indent", "margin-left", "margin-top", "margin-right", "margin")
     ):
         return True
-    cut_off = any(
+    is_clipped = any(
         "hidden" in value(name, "") or "clip" in value(name, "") for name in ("overflow", "overflow-x", "overflow-y")
     )
     sizes = (_parse_pixels(value(name)) for name in ("width", "height", "max-width", "max-height"))
-    return cut_off and any(size is not None and 0 <= size <= 1 for size in sizes)
+    return is_clipped and any(size is not None and 0 <= size <= 1 for size in sizes)
 
 
 def _parse_pixels(value: str | None) -> float | None:
@@ -163,7 +163,7 @@ def _is_transparent(opacity: str | None) -> bool:
 
 
 def _is_off_screen(value: str | None) -> bool:
-    """Return whether any of the distances leads off the screen."""
+    """Return whether any of the distances is off the screen."""
     if not value:
         return False
     return any((size := _parse_pixels(part)) is not None and (size <= -OFF_SCREEN) for part in value[:80].split())
@@ -171,7 +171,7 @@ def _is_off_screen(value: str | None) -> bool:
 
 def _parse_colour(value: str) -> tuple[int, int, int] | None:
     """Parse the first colour in a value as red, green and blue, or return None."""
-    if (match := _RGB.search(value[:80])) and not _is_clear_colour(match[0]):
+    if (match := _RGB.search(value[:80])) and not _is_transparent_colour(match[0]):
         return int(match[1]), int(match[2]), int(match[3])
     for word in value[:80].split():
         code = _NAMED_COLOURS.get(word, word.removeprefix("#") if word[0] == "#" else "")
@@ -182,10 +182,13 @@ def _parse_colour(value: str) -> tuple[int, int, int] | None:
     return None
 
 
-def _is_clear_colour(value: str) -> bool:
+def _is_transparent_colour(value: str) -> bool:
     match = _RGB.fullmatch(value)
-    clear = match is not None and match[4] is not None and _is_zero(match[4])
+    is_clear = match is not None and match[4] is not None and _is_zero(match[4])
     hexadecimal = (len(value) == 5 and value.endswith("0")) or (len(value) == 9 and value.endswith("00"))
     return (
-        value == "transparent" or clear or _CLEAR_HSL.fullmatch(value) is not None or (value[:1] == "#" and hexadecimal)
+        value == "transparent"
+        or is_clear
+        or _TRANSPARENT_HSL.fullmatch(value) is not None
+        or (value[:1] == "#" and hexadecimal)
     )

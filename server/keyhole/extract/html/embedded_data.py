@@ -1,4 +1,4 @@
-"""Read the text that a page carries as data for its scripts.
+"""Read the text that a page contains as data for its scripts.
 
 Sources are JSON-LD, JSON in scripts (such as `__NEXT_DATA__`), JSON assigned or pushed in a script
 (`window.__INITIAL_STATE__ = {...}`), JSON in the attributes of a mount node, `<noscript>`, and shadow roots. Scripts
@@ -20,33 +20,35 @@ from lxml.html import HtmlElement
 
 from keyhole.extract.failures.js_shell import asks_for_scripts
 from keyhole.extract.html.converter import to_markdown
-from keyhole.extract.html.jsonld import MAX_JSON, fold_text, iter_texts, read_json
+from keyhole.extract.html.jsonld import MAX_JSON, fold_text, iter_texts, parse_lenient_json
 from keyhole.extract.html.prune import prune
 from keyhole.extract.html.tree import parse_html
 from keyhole.text.clean import clean
 from keyhole.text.escape import escape_markdown
 
 MAX_TEXT: Final = 200_000
-"""Characters of Markdown: a long article has 50,000."""
+"""Largest length of the Markdown, in characters. A long article has 50,000."""
 MAX_PIECES: Final = 1_000
-"""Strings collected: each is compared with all before it."""
+"""Largest number of strings collected. Each is compared with all before it."""
 MAX_MARKUP: Final = 500_000
-"""Characters of HTML in strings that are converted: conversion is the most expensive step."""
+"""Largest total length of converted HTML, in characters. Conversion is the most expensive step."""
 MAX_DATA: Final = 8_000_000
-"""Characters of JSON parsed, including nested JSON and failed attempts; large shops carry 3 million."""
+"""Largest total length of parsed JSON, in characters, including nested JSON and failed attempts. Pages of large shops
+have 3 million."""
 MAX_VALUES: Final = 200_000
-"""Values visited in one JSON tree."""
+"""Largest number of values visited in one JSON tree."""
 MAX_ELEMENTS: Final = 2_000
-"""Scripts, noscripts and templates read: real pages have up to 450."""
+"""Largest number of `<script>`, `<noscript>` and `<template>` elements read. Real pages have up to 450."""
 MIN_SENTENCE: Final = 40
-"""Characters of prose: shorter strings are labels, names and settings."""
+"""Least length of prose, in characters. Shorter strings are labels, names and settings."""
 
 _MOUNT_DATA = etree.XPath("descendant::*[@data-page or @data-props or @data-preloaded or @data-react-props]")
 _MOUNT_ATTRIBUTES = ("data-page", "data-props", "data-preloaded", "data-react-props")
 _SCRIPT_TYPES = frozenset({"", "module", "text/javascript", "application/javascript", "text/ecmascript"})
 _TEXT_TYPES = frozenset({"text/markdown", "text/x-markdown"})
 
-# `window.__STATE__ = {`, `var pageData = [`, `window["x"] = JSON.parse("`; and the streams of Next.js and React Router.
+# Assignments: `window.__STATE__ = {`, `var pageData = [`, `window["x"] = JSON.parse("`. Below: the streams of Next.js
+# and React Router.
 _ASSIGNMENT = re.compile(
     r"(?:window\.|self\.|globalThis\.|(?:window|self)\[[\"']|(?:var|let|const)\s{1,5})([\w$]{2,60})(?:[\"']\])?"
     r"\s{0,5}=\s{0,5}(?:JSON\.parse\(\s{0,5}(?=\")|(?=\{\s{0,50}[\"}]|\[\s{0,50}[{\[\"\d\]]))"
@@ -87,24 +89,24 @@ _DECODER = json.JSONDecoder(strict=False)
 
 
 def read_embedded_text(root: HtmlElement, url: str = "") -> str:
-    """Return the prose in a page's data as Markdown, in document order and without repetitions; "" if there is none.
+    """Return the prose in a page's data as Markdown, in document order and without repetitions, or "".
 
     `root` is the unpruned tree. Never raises for any tree.
     """
     collector = _TextCollector(url)
     for element in islice(root.iter("script", "noscript", "template"), MAX_ELEMENTS):
         if element.tag == "script":
-            collector.read_script(element)
+            collector.collect_script(element)
         elif element.tag == "noscript" or {"shadowrootmode", "shadowroot"} & set(element.attrib):
-            collector.read_elements(element)
+            collector.collect_elements(element)
     for element in _MOUNT_DATA(root)[:MAX_ELEMENTS]:
         for name in _MOUNT_ATTRIBUTES:
-            collector.read_json(element.get(name, ""))
+            collector.collect_json(element.get(name, ""))
     return collector.join_pieces()
 
 
 class _TextCollector:
-    """A collector of texts that keeps what is left of each limit."""
+    """A collector of texts that counts how much of each limit remains."""
 
     def __init__(self, url: str) -> None:
         self._url = url
@@ -118,7 +120,7 @@ class _TextCollector:
         self._text_left = MAX_TEXT
 
     def join_pieces(self) -> str:
-        """Return all pieces as Markdown that ends with a line break, without headings that have no text."""
+        """Return all pieces as Markdown, without headings that have no text."""
         lines: list[str] = []
         for piece in reversed(self._pieces):
             following = lines[-1] if lines else "## "
@@ -127,7 +129,7 @@ class _TextCollector:
                 lines.append(piece if is_list else f"{piece}\n")
         return "\n".join(reversed(lines))
 
-    def read_script(self, script: HtmlElement) -> None:
+    def collect_script(self, script: HtmlElement) -> None:
         """Collect the text in one script, according to its type."""
         text = script.text or ""
         kind = script.get("type", "")[:100].partition(";")[0].strip().lower()
@@ -139,22 +141,22 @@ class _TextCollector:
             for heading, piece in iter_texts(self._parse(text)):
                 self._add(piece, heading)
         elif kind.endswith("json") and not _is_config(script.get("id", "")[:200]):
-            self.read_json(text)
+            self.collect_json(text)
         elif kind in _SCRIPT_TYPES:
             self._read_assignments(text)
 
-    def read_json(self, text: str) -> None:
+    def collect_json(self, text: str) -> None:
         """Collect the prose in a JSON text."""
         if text.lstrip()[:1] in {"{", "["}:
             self._add_prose(self._parse(text))
 
-    def read_elements(self, element: HtmlElement) -> None:
-        """Collect the text of `<noscript>` and of a shadow root, which browsers with scripts hide or attach later."""
+    def collect_elements(self, element: HtmlElement) -> None:
+        """Collect the text of a `<noscript>` element or a shadow root."""
         if self._markup_left <= 0 or asks_for_scripts(" ".join(islice(element.itertext(), 50))[:1_000]):
             return
         source = html.tostring(element, encoding="unicode", with_tail=False)
         copy = parse_html(source[: self._markup_left])
-        self._markup_left -= len(source)  # nested elements would be serialized many times
+        self._markup_left -= len(source)  # all of it: nested elements are serialized again
         for inner in list(copy.iter("noscript", "template")):
             inner.tag = "div"
         for picture in list(copy.iter("img", "link", "meta")):
@@ -166,7 +168,7 @@ class _TextCollector:
         for match in _ASSIGNMENT.finditer(script):
             if _STATE_NAME.search(match[1]) and not _is_config(match[1]):
                 value = self._decode_at(script, match.end())
-                self._add_prose(read_json(value) if isinstance(value, str) else value)
+                self._add_prose(parse_lenient_json(value) if isinstance(value, str) else value)
         values = [self._decode_at(script, match.end()) for match in islice(_PUSH_CALL.finditer(script), MAX_ELEMENTS)]
         stream = "".join(text for value in values for text in (value if isinstance(value, list) else [value])
                          if isinstance(text, str))  # fmt: skip
@@ -176,16 +178,16 @@ class _TextCollector:
 
     def _parse(self, text: str) -> object:
         self._data_left -= len(text)
-        return read_json(text) if self._data_left >= 0 else None
+        return parse_lenient_json(text) if self._data_left >= 0 else None
 
     def _decode_at(self, text: str, start: int) -> object:
-        """Parse the JSON value that begins at `start`, or return None; failed attempts count towards `MAX_DATA`."""
+        """Parse the JSON value that begins at `start`, or return None. Failed attempts count towards `MAX_DATA`."""
         if self._data_left <= 0:
             return None
         try:
             value, end = _DECODER.raw_decode(text, start)
         except json.JSONDecodeError as error:
-            # Creating the error counts the lines before its position.
+            # Creating the error takes time too: it counts the lines before its position.
             self._data_left -= max(1_000, error.pos - start, error.pos // 8)
             return None
         except (ValueError, RecursionError):
@@ -232,9 +234,9 @@ class _TextCollector:
 
 
 def _iter_prose(value: object, parse_json: Callable[[str], object]) -> Iterator[tuple[str, str]]:
-    """Yield headings and prose of a JSON value in document order; an object's title is the heading of its first text.
+    """Yield the headings and prose of a JSON value in document order. JSON inside strings is parsed too.
 
-    JSON inside strings is parsed too.
+    The title of an object is the heading of its first text; other texts have the heading "".
     """
     pending: list[tuple[object, list[str]]] = [(value, [])]
     steps_left = MAX_VALUES
@@ -268,7 +270,7 @@ def _is_title(name: str) -> bool:
 
 
 def is_prose(text: str) -> bool:
-    """Return whether a string is sentences or HTML, and not code, a style, an address or an identifier."""
+    """Return whether a string is sentences or HTML, and not code, a style, a URL or an identifier."""
     sample = text[:600]
     if len(_DENSE_SCRIPT.findall(sample)) >= MIN_SENTENCE // 2:
         return _CODE.search(sample) is None

@@ -1,4 +1,4 @@
-"""Find the footnotes of a page: their references, their texts and their return links."""
+"""Find the footnotes of a page: references, notes and return links."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _BACK_LABEL = re.compile(r"[\s↩︎⏎↑^⬆\ufe0e\ufe0f]*")
 
 @dataclass(slots=True)
 class Footnotes:
-    """The labels of references and of notes, and the elements that Markdown footnotes make redundant."""
+    """The labels of references and notes, and the elements that Markdown footnotes replace."""
 
     references: dict[HtmlElement, str] = field(default_factory=dict)
     notes: dict[HtmlElement, str] = field(default_factory=dict)
@@ -25,7 +25,7 @@ class Footnotes:
 
 
 def find_footnotes(region: HtmlElement) -> Footnotes:
-    """Return the footnotes that have both a reference and a text in this region. Walks the region twice."""
+    """Return the footnotes that have both a reference and a note in this region."""
     footnotes = Footnotes()
     pending: dict[str, tuple[str, list[HtmlElement]]] = {}
     reference_names: set[str] = set()
@@ -69,7 +69,7 @@ def _find_label(link: HtmlElement) -> str:
 
 
 def _read_short_text(link: HtmlElement) -> str:
-    """Return the text of a link, cut after about 40 characters: labels are short."""
+    """Return the text of a link, truncated after about 40 characters, because labels are short."""
     words: str = ""
     for part in link.itertext():
         words += str(part)
@@ -79,7 +79,7 @@ def _read_short_text(link: HtmlElement) -> str:
 
 
 def _find_names(link: HtmlElement) -> set[str]:
-    """Return the ids that a note may link back to: those of the link and of elements close around or inside it."""
+    """Return the ids to which a note may link back: those of the link, its first child and its inline ancestors."""
     parent = link.getparent()
     above = parent.getparent() if parent is not None and parent.tag in {"sup", "span"} else None
     near = [link, *list(link)[:1], *(element for element in (parent, above) if element is not None)]
@@ -106,7 +106,7 @@ def _match_notes(region: HtmlElement, pending: dict[str, tuple[str, list[HtmlEle
 
 
 def _find_note(element: HtmlElement) -> HtmlElement | None:
-    """Return the block of a note: the element itself, the definition of a term, or a near ancestor."""
+    """Return the block of the note that `element` names: itself, the definition after a term, or a near ancestor."""
     if element.tag == "dt":
         following = element.getnext()
         return following if following is not None and following.tag == "dd" else None
@@ -120,7 +120,7 @@ def _find_note(element: HtmlElement) -> HtmlElement | None:
 
 
 def _mark_labels(note: HtmlElement, footnotes: Footnotes) -> None:
-    """Mark the note's own number and its return link as redundant: the Markdown label replaces them."""
+    """Mark a note's number and return link as redundant, because the Markdown label replaces them."""
     for first in islice(note.iter("span", "sup", "td"), 1):
         if "label" in (first.get("class") or "")[:200].split():
             footnotes.redundant.add(first)

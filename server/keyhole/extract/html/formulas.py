@@ -1,4 +1,4 @@
-"""Read the formulas of a page as TeX, or as one line of text if the page has no TeX for them."""
+"""Read the formulas of a page as TeX, or as one line of text if the page does not contain their TeX."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ _IMAGE_CLASSES = frozenset({
 })  # fmt: skip
 
 MAX_FORMULA: Final = 20_000
-"""Characters of one formula: longer text is kept as text."""
+"""Largest length of a formula, in characters. Longer text is not marked as a formula."""
 _MAX_TEXT_NODES: Final = 20
-"""Text nodes of an element of class "math": before MathJax runs, a formula is one text node."""
+"""Largest number of text nodes in a formula of class "math". Before MathJax runs, a formula is one text node."""
 _MAX_DEPTH: Final = 60
-"""Nesting of MathML elements: deeper ones are written as plain text."""
+"""Largest depth of MathML elements. Deeper ones are written as plain text."""
 
 
-def read_math(math: HtmlElement) -> str:
-    """Return a `<math>` element between dollar signs: its TeX, else its parts in one line; "" if it is empty."""
+def read_mathml(math: HtmlElement) -> str:
+    """Return the TeX of a `<math>` element, else its parts as one line, between dollar signs."""
     tex = (
         _find_annotation(math)
         or _strip_style(math.get("alttext") or "")
@@ -39,8 +39,8 @@ def read_math(math: HtmlElement) -> str:
     return _delimit(tex, is_display)
 
 
-def read_delimited(element: HtmlElement) -> str:
-    """Return the formula between TeX delimiters that an element of class "math" holds, or "" for other content."""
+def read_delimited_formula(element: HtmlElement) -> str:
+    """Return the formula in an element of class "math", or "" if the content has no TeX delimiters."""
     parts = list(islice(element.itertext(), _MAX_TEXT_NODES + 1))
     text = "".join(parts) if len(parts) <= _MAX_TEXT_NODES and sum(map(len, parts)) <= MAX_FORMULA else ""
     match = _DELIMITERS.match(text)
@@ -49,29 +49,30 @@ def read_delimited(element: HtmlElement) -> str:
     return _delimit(next(group for group in match.groups() if group is not None), bool(match[2] or match[3]))
 
 
-def read_script(script: HtmlElement) -> str:
+def read_mathjax_script(script: HtmlElement) -> str:
     """Return the TeX of a MathJax script."""
     return _delimit(script.text or "", "mode=display" in (script.get("type") or ""))
 
 
-def read_image(image: HtmlElement) -> str:
-    """Return the TeX in the description of an image of a formula, or "" for other images."""
+def read_formula_image(image: HtmlElement) -> str:
+    """Return the TeX in the description of a formula's image, or "" for other images."""
     tex = _strip_style(image.get("alt") or "")
     if not _IMAGE_CLASSES.isdisjoint((image.get("class") or "")[:200].split()):
         return _delimit(tex, is_display=False)
     parent = image.getparent()
-    for holder in (parent, None if parent is None else parent.getparent()):
-        if holder is not None and holder.tag == "div" and holder.get("class") == "math":
+    for above in (parent, None if parent is None else parent.getparent()):
+        if above is not None and above.tag == "div" and above.get("class") == "math":
             return _delimit(tex, is_display=True)
     return ""
 
 
 def escape_formula(tex: str) -> str:
-    """Add spaces to a formula where Markdown would read a link, an image or HTML; in TeX they have no meaning."""
+    """Add spaces to TeX, where they mean nothing, so that Markdown does not see a link, an image or HTML."""
     return _ACTIVE_SIGNS.sub(r"\g<0> ", clean(tex).replace("`", "‘"))
 
 
 def _delimit(tex: str, is_display: bool) -> str:
+    """Put a formula between dollar signs. Empty text and text over `MAX_FORMULA` gets none."""
     tex = tex.strip()
     if not tex or len(tex) > MAX_FORMULA:
         return tex

@@ -17,9 +17,9 @@ from keyhole.text.escape import escape_markdown
 HEADINGS: Final = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
 _CODE_BLOCKS = ("pre", "p", "div", "table", "ul", "ol", "dl", "li", "blockquote", *sorted(HEADINGS))
 _BUTTON_TEXTS: Final = 20
-"""Text nodes of a button searched for a word; a button with more of them has one."""
+"""Number of text nodes of a button that are searched for words. A button with more is assumed to have words."""
 _MATH_REACH: Final = 8
-"""Elements searched at the beginning of a wrapper that may hold a formula twice, as `<math>` and as an image."""
+"""Number of elements searched at the beginning of a wrapper that may contain a formula as `<math>` and as an image."""
 
 EndAction = Callable[[], None]
 
@@ -27,8 +27,8 @@ EndAction = Callable[[], None]
 class InlineWriter:
     """A writer of a page's inline elements to a `SoupBuilder`.
 
-    Each `start_…` method begins an element and returns whether its content is still to be walked. A stack holds the
-    actions that close an element at its end.
+    Each `start_…` method begins an element and returns whether its content must be walked. The stack `_open_elements`
+    contains the actions to run at the end of each element.
     """
 
     def __init__(self, region: HtmlElement, base_url: str) -> None:
@@ -52,15 +52,15 @@ class InlineWriter:
         if inline_rules.is_permalink(element):
             return False
         href = element.get("href")
-        # A link from a heading to itself or to the table of contents loses its address.
+        # A link from a heading to itself or to the table of contents is written without its URL.
         address = self._links.resolve(href) if href and not (self.soup.heading_level and href[0] == "#") else ""
         return self._open_mark(element, "a", href=address) if address else True
 
     def start_image(self, element: HtmlElement) -> bool:
-        if tex := formulas.read_image(element):
-            beside = element.getparent()
-            # Search only the beginning: a paragraph of a thousand such images would be searched for each of them.
-            if beside is None or not any(near.tag == "math" for near in islice(beside.iter(), _MATH_REACH)):
+        if tex := formulas.read_formula_image(element):
+            parent = element.getparent()
+            # Search only the beginning: a paragraph of a thousand such images is searched for each image.
+            if parent is None or not any(near.tag == "math" for near in islice(parent.iter(), _MATH_REACH)):
                 self.soup.add_markdown(formulas.escape_formula(tex))
             return False
         if inline_rules.is_pixel(element):
@@ -69,7 +69,7 @@ class InlineWriter:
         if text and "emoji" in (element.get("class") or "")[: code.MAX_CLASS]:
             self.soup.add_text(text)
         elif text:
-            # Without its address: a client that renders Markdown would fetch it and reveal the reader to the site.
+            # Leave out the URL: a client that renders Markdown would fetch it and reveal the reader to the site.
             self.soup.add_markdown(f"![{escape_markdown(text)}]()")
         return False
 
@@ -90,7 +90,7 @@ class InlineWriter:
         return self._open_mark(element, "q")
 
     def start_code(self, element: HtmlElement) -> bool:
-        """Write inline code; a link that holds all of it stays. Around blocks, `<code>` is ignored."""
+        """Write inline code, and a link that contains all of it. `<code>` around blocks is ignored."""
         if self._is_in_code:
             return True
         if next(element.iter(*_CODE_BLOCKS), None) is not None:
@@ -99,8 +99,8 @@ class InlineWriter:
             return True
         address = self._links.resolve(inline_rules.find_only_link(element))
         link = self.soup.open_mark("a", {"href": address}) if address else None
-        broken = next(element.iter("br"), None) is not None
-        for number, line in enumerate(code.read_code(element).split("\n") if broken else [element.text_content()]):
+        has_breaks = next(element.iter("br"), None) is not None
+        for number, line in enumerate(code.read_code(element).split("\n") if has_breaks else [element.text_content()]):
             if number:
                 self.soup.add_line_break()
             self.soup.add_code(line)
@@ -114,14 +114,14 @@ class InlineWriter:
     def start_script(self, element: HtmlElement) -> bool:
         """Write the TeX of a MathJax script and skip other scripts."""
         if (element.get("type") or "").startswith("math/tex"):
-            self._write_formula(formulas.read_script(element))
+            self._write_formula(formulas.read_mathjax_script(element))
         return False
 
     def start_sup_sub(self, element: HtmlElement) -> bool:
         return self.soup.has_mark("sup") or self.soup.has_mark("sub") or self._open_mark(element, element.tag)
 
     def start_math(self, element: HtmlElement) -> bool:
-        self._write_formula(formulas.read_math(element))
+        self._write_formula(formulas.read_mathml(element))
         return False
 
     def _write_formula(self, tex: str) -> None:
@@ -132,11 +132,11 @@ class InlineWriter:
             self.soup.add_markdown(" ".join(tex.split()))
 
     def start_ruby_text(self, element: HtmlElement) -> bool:
-        """Write the pronunciation of the characters before it."""
+        """Write the pronunciation of the preceding characters."""
         return self._open_mark(element, "rt")
 
     def start_button(self, element: HtmlElement) -> bool:
-        """Write a button's words, and skip a button without any."""
+        """Write the words of a button. A button without words is skipped."""
         parts = list(islice(element.itertext(), _BUTTON_TEXTS))
         if len(parts) < _BUTTON_TEXTS and all(part.isspace() for part in parts):
             return False
@@ -154,7 +154,7 @@ class InlineWriter:
         return False
 
     def start_abbreviation(self, element: HtmlElement) -> bool:
-        """Write an abbreviation, and after its first use its long form."""
+        """Write an abbreviation, followed by its long form at the first use."""
         if title := inline_rules.expand_abbreviation(element, self._expanded):
             self._open_elements.append((element, lambda: self.soup.add_text(f" ({title})")))
         return True

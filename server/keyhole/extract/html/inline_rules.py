@@ -24,13 +24,16 @@ _CHEMICAL = re.compile(r"(?:^|[^a-z])(?:[A-Z][a-z]?|\)|\])$")
 _SIMPLE = re.compile(r"[\w.*′'+−-]{1,12}$")
 _ENDS_IN_WORD = re.compile(r"[\w)\]}$*`|′]$")
 _MAX_LONG_FORM: Final = 100
-"""Characters of the long form of an abbreviation: longer titles are remarks."""
+"""Largest length of the long form of an abbreviation, in characters. Longer titles are remarks."""
 
 
 def format_sup_sub(words: str, before: str, *, is_sub: bool) -> str:
-    """Return superscript or subscript text after `before`, marked with `^` or `_` unless it is like 1st or H2O."""
+    """Mark superscript or subscript text with `^` or `_`, except in cases such as 1st and H2O.
+
+    `before` is the end of the preceding text.
+    """
     stripped = words.strip()
-    # Footnotes have brackets of their own, and text after a space is no power or index.
+    # Footnotes have their own brackets, and text after a space is not a power or index.
     if not stripped or stripped.startswith(("[", "$", "![")) or "\n" in stripped or not _ENDS_IN_WORD.search(before):
         return words
     if is_sub:
@@ -71,7 +74,7 @@ def is_pixel(image: HtmlElement) -> bool:
 
 
 def find_only_link(element: HtmlElement) -> str:
-    """Return the address of the link that holds all text of an element, or ""."""
+    """Return the URL of a link that contains all text of an element, or ""."""
     if len(element) != 1 or element[0].tag != "a":
         return ""
     outside = f"{element.text or ''}{element[0].tail or ''}"
@@ -79,7 +82,7 @@ def find_only_link(element: HtmlElement) -> str:
 
 
 def expand_abbreviation(element: HtmlElement, expanded: set[str]) -> str:
-    """Return the long form of an abbreviation at its first use in the text, else ""."""
+    """Return the long form of an abbreviation at its first use, else "". Adds the abbreviation to `expanded`."""
     title = " ".join(clean((element.get("title") or "")[: 2 * _MAX_LONG_FORM]).split())
     short = (element.text or "").strip()
     if not title or not short or len(title) > _MAX_LONG_FORM or short in expanded or title == short:

@@ -1,4 +1,4 @@
-"""Read JSON-LD: parse it leniently, choose the entity that the page is about, and extract its text."""
+"""Read JSON-LD: parse it leniently, choose the page's main entity, and extract the text of all entities."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from typing import Final
 from urllib.parse import urlsplit
 
 MAX_JSON: Final = 2_000_000
-"""Characters of one block of JSON: real blocks have up to 1 million; longer ones are skipped."""
+"""Largest length of one block of JSON, in characters. Longer blocks are skipped. Real ones have up to 1 million."""
 MAX_ENTITIES: Final = 1_000
-"""Entities read per page: real pages have about 20, long lists about 200."""
+"""Largest number of entities read per page. Real pages have about 20, long lists about 200."""
 MAX_STRING: Final = 4_000
-"""Characters read of a name or description."""
+"""Number of characters read of a name or description."""
 MAX_ADDRESS: Final = 2_000
-"""Characters compared of an address."""
+"""Number of characters compared of an address."""
 
 _SITE_TYPES = frozenset({"WebSite", "Organization", "Corporation", "NewsMediaOrganization", "Blog"})
 _MAIN_TYPES = frozenset({
@@ -26,8 +26,8 @@ _MAIN_TYPES = frozenset({
 })  # fmt: skip
 _MAIN_ENDINGS = ("Article", "Posting")
 _PAGE_ENDINGS = ("Page",)
-# Strings are kept; comments, trailing commas, and the markers of CDATA and HTML comments are removed. Each alternative
-# that begins also ends, at the latest at the end of the text, so matching is linear.
+# Strings stay; comments, trailing commas, and the markers of CDATA and HTML comments are removed. An unclosed string or
+# comment matches up to the end of the text, so matching takes linear time.
 _STRING_OR_FLAW = re.compile(
     r'("(?:[^"\\]|\\.)*+(?:"|\Z))|/\*(?:.*?\*/|.*\Z)|//[^\n]*|,(?=\s*[}\]])|<!\[CDATA\[|\]\]>|<!--|-->', re.DOTALL
 )
@@ -35,8 +35,8 @@ _TAG = re.compile(r"(?i)</?(?:p|br|b|i|em|strong|span|div|a|ul|ol|li|h[1-6]|img|
 _VOCABULARY = re.compile(r"(?i)https?://schema\.org/|schema:")
 
 
-def read_json(text: str) -> object:
-    """Parse the JSON in a script; None if it is invalid. Comments, trailing commas, CDATA and entities are accepted."""
+def parse_lenient_json(text: str) -> object:
+    """Parse JSON with comments, trailing commas, CDATA marks or entities. Returns None for invalid JSON."""
     if len(text) > MAX_JSON:
         return None
     for attempt in (str.strip, _repair):
@@ -58,14 +58,14 @@ def _repair(text: str) -> str:
 
 
 def read_types(entity: dict[str, object]) -> list[str]:
-    """Return the schema.org types of an entity, without the vocabulary's address."""
+    """Return the schema.org types of an entity, without the address of the vocabulary."""
     value = entity.get("@type")
     kinds = value if isinstance(value, list) else [value]
     return [_VOCABULARY.sub("", kind[:100]) for kind in kinds[:10] if isinstance(kind, str)]
 
 
 class Graph:
-    """The entities in a page's JSON-LD; `main` holds those that the page is about."""
+    """The entities in a page's JSON-LD. `main` lists the main entities, which the page is about."""
 
     def __init__(self, data: Iterable[object], url: str) -> None:
         self._by_id: dict[str, dict[str, object]] = {}
@@ -102,15 +102,15 @@ class Graph:
                 if isinstance(name, str):
                     yield _strip_html(name)
 
-    def sites(self) -> Iterator[str]:
-        """Yield the site's names: that of a WebSite entity, then that of the main entity's publisher."""
+    def site_names(self) -> Iterator[str]:
+        """Yield names of the site: those of WebSite and Blog entities, then those of the main entity's publisher."""
         for kind in ("WebSite", "Blog"):
             yield from (name for site in self._sites if kind in read_types(site) for name in self.texts(site))
         for entity in self.main:
             for key in ("publisher", "isPartOf"):
-                of_site = entity.get(key)
-                if isinstance(of_site, dict) and (key == "publisher" or "WebSite" in read_types(of_site)):
-                    yield from self.texts(of_site)
+                publisher = entity.get(key)
+                if isinstance(publisher, dict) and (key == "publisher" or "WebSite" in read_types(publisher)):
+                    yield from self.texts(publisher)
 
 
 def _strip_html(text: str) -> str:
@@ -119,14 +119,14 @@ def _strip_html(text: str) -> str:
 
 
 def rank_type(kind: str) -> int:
-    """Return 0 for types that a page can be about, 1 for types of pages, 2 for all others."""
+    """Return 0 for a type that a page can be about, 1 for a type of page, 2 for any other type."""
     if kind in _MAIN_TYPES or kind.endswith(_MAIN_ENDINGS):
         return 0
     return 1 if kind.endswith(_PAGE_ENDINGS) else 2
 
 
 def _iter_entities(data: Iterable[object]) -> Iterator[dict[str, object]]:
-    """Yield at most `MAX_ENTITIES` entities: those at the top of each block, in its graph, and main entities."""
+    """Yield at most `MAX_ENTITIES` entities: those at the top of each block or in its graph, and main entities."""
     pending = list(data)[::-1]
     steps_left = MAX_ENTITIES
     while pending and steps_left:
@@ -136,29 +136,29 @@ def _iter_entities(data: Iterable[object]) -> Iterator[dict[str, object]]:
             pending.extend(node[:MAX_ENTITIES][::-1])
         elif isinstance(node, dict):
             yield node
-            # The questions of an FAQ are parts of the page, even if they are marked as its main entity.
+            # The questions of an FAQ page are its parts, even if the page marks them as its main entity.
             inner = ("@graph",) if "FAQPage" in read_types(node) else ("mainEntity", "@graph")
             pending.extend(node[key] for key in inner if key in node)
 
 
 def _choose_main(entities: list[dict[str, object]], url: str) -> list[dict[str, object]]:
-    """Return the page's own entity: the only one, or the one with the page's address; [] if none can be chosen."""
+    """Return the only entity, the one with the page's address, or duplicates of one entity; else []."""
     if len(entities) <= 1:
         return entities
     own = normalize_address(url)
     for entity in entities:
-        places = [entity.get("@id"), entity.get("url"), entity.get("mainEntityOfPage")]
-        places += [place.get("@id") for place in places if isinstance(place, dict)]
-        if any(isinstance(place, str) and normalize_address(place) == own for place in places):
+        addresses = [entity.get("@id"), entity.get("url"), entity.get("mainEntityOfPage")]
+        addresses += [address.get("@id") for address in addresses if isinstance(address, dict)]
+        if any(isinstance(address, str) and normalize_address(address) == own for address in addresses):
             return [entity]
     kinds = {kind for entity in entities for kind in read_types(entity)}
-    # The same entity may be there twice, from the site's theme and from a plugin. The items of a list differ in name.
+    # The site's theme and a plugin may each describe the same entity. The items of a list have different names.
     names = {fold_text(str(entity.get("headline") or entity.get("name") or "")[:MAX_STRING]) for entity in entities}
     return entities[:2] if len(names) == 1 or len(kinds) == len(entities) else []
 
 
 def normalize_address(url: str) -> str:
-    """Return host and path, to compare addresses that differ in scheme, `www.`, query or fragment."""
+    """Return the host without `www.` and the path of a URL, to compare addresses."""
     try:
         parts = urlsplit(url[:MAX_ADDRESS].strip())
     except ValueError:
@@ -167,7 +167,7 @@ def normalize_address(url: str) -> str:
 
 
 def fold_text(text: str) -> str:
-    """Return the letters and digits of a text in lower case, to compare names that differ in case and punctuation."""
+    """Return only the letters and digits of a text, case-folded, to compare names."""
     return re.sub(r"[\W_]+", "", text).casefold()
 
 
@@ -191,7 +191,7 @@ _PARTS = (
 
 
 def iter_texts(data: object) -> Iterator[tuple[str, str]]:
-    """Yield titles and texts of all entities in document order. Texts are Markdown, or HTML if the site wrote HTML."""
+    """Yield the titles and texts of all entities in document order. Texts are Markdown, or HTML as on the page."""
     pending = [data]
     steps_left = MAX_ENTITIES
     while pending and steps_left:
@@ -238,7 +238,7 @@ def _read_strings(value: object) -> list[str]:
 
 
 def _format_fact(value: object) -> str:
-    """Return a price, a rating, a name or a plain value in a few words."""
+    """Format a price, a rating, a name or a plain value in a few words. Returns "" for other values."""
     if isinstance(value, list):
         return "; ".join(filter(None, map(_format_fact, [item for item in value[:10] if not isinstance(item, list)])))
     if not isinstance(value, dict):

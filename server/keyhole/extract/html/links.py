@@ -9,15 +9,15 @@ from urllib.parse import urljoin
 
 from keyhole.text.clean import clean
 
-# A parenthesis or a space would end a Markdown link early; a backslash or a backtick would change how its end is read.
+# A parenthesis or a space ends a Markdown link early. A backslash or a backtick can hide the end of the link.
 _UNSAFE = re.compile(r"[\s()<>\\`]")
 _ABSOLUTE = re.compile(r"https?://[^/?#\s\\]+[/?#][!-~]*$")
 _BRACKET = re.compile(r"(\\*)([\[\]])")
 
 MAX_DESCRIPTION: Final = 300
-"""Characters kept of an image's description: longer ones are captions that the page repeats beside the image."""
+"""Largest length of an image's description, in characters. Longer ones are captions, which the page repeats."""
 MAX_REFERENCE: Final = 4_000
-"""Characters of an address: longer ones are encoded data, and no server accepts them."""
+"""Largest length of a link's URL, in characters. Longer URLs are encoded data, which no server accepts."""
 
 
 def resolve_link(base: str, reference: str) -> str:
@@ -73,6 +73,6 @@ def _escape_bracket(bracket: re.Match[str]) -> str:
 
 
 def read_alt_text(attributes: Mapping[str, str]) -> str:
-    """Return an image's description, shortened and without square brackets."""
+    """Return an image's description, truncated to `MAX_DESCRIPTION` and without square brackets."""
     text = " ".join(clean((attributes.get("alt") or "")[: 2 * MAX_DESCRIPTION]).split())
     return text[:MAX_DESCRIPTION].replace("[", "(").replace("]", ")")

@@ -2,9 +2,9 @@
 
 Each value comes from the first of these sources that has it:
 
-1. JSON-LD of the page's main entity (Article, Product, QAPage ... before WebPage): an author or a date there belongs to
-   this page and not to a comment or a teaser;
-2. OpenGraph and article:*, which sites fill in with care, as every shared link shows them;
+1. JSON-LD of the page's main entity (Article, Product, QAPage ... before WebPage), whose author and date belong to the
+   page and not to a comment or a teaser;
+2. OpenGraph and article:*, which sites maintain because shared links show them;
 3. citation_* and Dublin Core, then plain `<meta>`, which is often the same on a whole site;
 4. microdata and `<time>` marked as the publication date, if the page has only one of them;
 5. `<title>` and `<h1>`, for the title only.
@@ -24,7 +24,7 @@ from typing import Final
 from lxml import etree
 from lxml.html import HtmlElement
 
-from keyhole.extract.html.jsonld import Graph, fold_text, normalize_address, rank_type, read_json
+from keyhole.extract.html.jsonld import Graph, fold_text, normalize_address, parse_lenient_json, rank_type
 from keyhole.extract.html.links import resolve_link
 from keyhole.records import Metadata
 from keyhole.text.clean import clean
@@ -34,17 +34,18 @@ MAX_DESCRIPTION: Final = 500
 MAX_AUTHOR: Final = 200
 MAX_SITE: Final = 100
 MAX_URL: Final = 2_000
-"""Characters of each value. Longer ones are not titles or names, and would make a list of sources unreadable."""
+"""Largest length of each value, in characters. Longer URLs are ignored, and other values are truncated, because they
+would make a list of sources unreadable."""
 
 MAX_ELEMENTS: Final = 5_000
-"""Elements read for metadata: real pages have about 200, a few with a `<meta>` for every image 2,000."""
+"""Largest number of elements read. Real pages have about 200; a few have 2,000, with a `<meta>` for every image."""
 MAX_CANDIDATES: Final = 20
-"""Titles compared with each other."""
+"""Largest number of titles compared with each other."""
 MAX_ITEMS: Final = 200
-"""Microdata properties read: each costs a search through its ancestors."""
+"""Largest number of microdata properties read. Each costs a search through its ancestors."""
 
 _TAGS = ("meta", "title", "link", "h1", "time", "script", "base")
-# One step without a union, as unions of node sets are quadratic in libxml2.
+# A single step, because unions of node sets take quadratic time in libxml2.
 _ITEMS = etree.XPath("descendant::*[@itemprop]")
 
 _PROPERTIES = frozenset({"headline", "name", "author", "datePublished", "dateCreated", "dateModified", "description"})
@@ -80,8 +81,8 @@ _HANDLE = re.compile(r"(?i)(?:https?:|www\.|//|@)\S*|\S+@\S+|[\d\s.,#-]*")
 _BYLINE = re.compile(r"(?i)(?:written\s+|posted\s+|published\s+)?by:?\s+")
 
 
-class _Statements:
-    """A page's metadata before any choice: meta values by name, JSON-LD blocks, titles, headings, microdata."""
+class _MetadataCandidates:
+    """All candidates for a page's metadata: meta values by name, JSON-LD blocks, titles, headings, microdata."""
 
     def __init__(self, root: HtmlElement) -> None:
         self.meta: dict[str, list[str]] = {}
@@ -104,7 +105,7 @@ class _Statements:
             self._read_meta(element)
         elif tag == "script":
             if "ld+json" in element.get("type", "")[:100].lower():
-                self.data.append(read_json(element.text or ""))
+                self.data.append(parse_lenient_json(element.text or ""))
         elif tag == "title":
             if next(element.iterancestors("svg"), None) is None:
                 self.titles.append(_read_text(element))
@@ -131,7 +132,7 @@ class _Statements:
             self.items.setdefault(name, []).append(element.get("datetime", ""))
 
     def _read_item(self, element: HtmlElement) -> None:
-        """Read a microdata property of a main entity; skip those of its parts, such as reviews and comments."""
+        """Read a microdata property of the main entity, but not of its parts, such as reviews and comments."""
         scope = next((up for up in element.iterancestors() if "itemscope" in up.attrib), None)
         if scope is None or scope.get("itemprop", "mainEntity") not in {"mainEntity", "blogPost"}:
             return
@@ -148,7 +149,7 @@ class _Statements:
             yield from self.meta.get(name, [])
 
     def iter_items(self, *names: str) -> Iterator[str]:
-        """Yield microdata values whose property has only one value; several values belong to the items of a list."""
+        """Yield the values of microdata properties with one value. Several values belong to the items of a list."""
         for name in names:
             values = dict.fromkeys(value for value in self.items.get(name, []) if value)
             if len(values) == 1:
@@ -156,10 +157,10 @@ class _Statements:
 
 
 def read_metadata(root: HtmlElement, url: str) -> Metadata:
-    """Return the metadata of an unpruned tree; `url` is the page's final URL. Never raises."""
-    page = _Statements(root)
+    """Return a page's metadata from its unpruned tree. `url` is the page's final URL. Never raises."""
+    page = _MetadataCandidates(root)
     graph = Graph(page.data, url)
-    site = _find_line([*page.iter_meta(*_SITES[:1]), *graph.sites(), *page.iter_meta(*_SITES[1:])], MAX_SITE)
+    site = _find_line([*page.iter_meta(*_SITES[:1]), *graph.site_names(), *page.iter_meta(*_SITES[1:])], MAX_SITE)
     base = resolve_link(url, page.base[:MAX_URL]) or url
     canonicals = (resolve_link(base, link[:MAX_URL]) for link in (*page.canonical, *page.iter_meta("og:url")))
     title = _choose_title(page, graph, site, url)
@@ -189,14 +190,14 @@ def read_metadata(root: HtmlElement, url: str) -> Metadata:
 # Values.
 
 
-def _choose_title(page: _Statements, graph: Graph, site: str, url: str) -> str:
-    """Return the first title that is not just the site's name, without that name before or after it."""
+def _choose_title(page: _MetadataCandidates, graph: Graph, site: str, url: str) -> str:
+    """Return the first title that is not just the site's name, and remove the site's name from it."""
     headings = [_clean_line(text, MAX_TITLE) for text in page.headings if text.strip()][:3]
     from_graph = [_clean_line(text, MAX_TITLE) for text in graph.values("headline", "name")]
     others = (*islice(page.iter_meta(*_TITLES), MAX_CANDIDATES), *page.iter_items("headline", "name"))
     from_page = [_clean_line(text, MAX_TITLE) for text in others]
     from_page += [_clean_line(text, MAX_TITLE) for text in page.titles[:3]]
-    # Headlines that nothing else on the page repeats go to the end: they may name the kind of page, as on Wikipedia.
+    # Headlines that the page does not repeat elsewhere come last: they may name the kind of page, as on Wikipedia.
     shown = [fold_text(text) for text in (*from_page, *headings)]
     from_graph.sort(key=lambda text: not any(fold_text(text) in other for other in shown))
     candidates = [text for text in (*from_graph, *from_page) if text]
@@ -222,7 +223,7 @@ def _complete_title(title: str, others: tuple[str, ...]) -> str:
 
 
 def _strip_site(title: str, known: set[str], sites: set[str]) -> str:
-    """Cut a title at a separator: to a part that another source has as its title, else without the site's name."""
+    """Return the part of a title that is also a title in another source, else the title without the site's name."""
     cuts = [(0, 0), *(match.span() for match in _TITLE_SEPARATOR.finditer(title))][:12]
     pieces = [*((title[:start], title[end:]) for start, end in cuts[1:])]
     for head, tail in pieces:
@@ -239,15 +240,15 @@ def _strip_site(title: str, known: set[str], sites: set[str]) -> str:
 
 
 def _find_host_name(url: str) -> str:
-    """Return the part of a host that names the site: `example` of www.example.co.uk."""
+    """Return the label of a URL's host that names the site, such as `example` for www.example.co.uk."""
     labels = normalize_address(url).partition("/")[0].partition(":")[0].split(".")
     while len(labels) > 2 and len(labels[-1]) + len(labels[-2]) <= 5:
         labels.pop()
     return labels[-2] if len(labels) > 1 else labels[0]
 
 
-def _choose_author(page: _Statements, graph: Graph, title: str) -> str:
-    """Return the names in the first source that has any, without addresses, handles and numbers."""
+def _choose_author(page: _MetadataCandidates, graph: Graph, title: str) -> str:
+    """Return the authors' names from the first source with names. Addresses, handles and numbers are not names."""
     for values in (
         [*graph.values("author", "creator")],
         *([*page.iter_meta(name)] for name in _AUTHORS),
@@ -279,7 +280,7 @@ def _parse_date(value: str) -> str:
         datetime.fromisoformat(text if day else f"{date}-01" if month else f"{date}-01-01")
     except ValueError:
         return ""
-    # Databases write "never" as a year near 0 or as the first second of 1970.
+    # A missing date in a database appears as a year near 0 or as the first second of 1970.
     return "" if int(year) < 1400 or text.startswith("1970-01-01") else text
 
 
@@ -297,18 +298,19 @@ def _find_line(values: list[str], limit: int) -> str:
 
 
 def _clean_line(value: str, limit: int) -> str:
-    """Return a text as one clean line of at most `limit` characters, cut at a word."""
+    """Clean a text and return it as one line of at most `limit` characters, truncated between words."""
     line = " ".join(clean(_decode_references(value[: 8 * limit])).split())
     return line if len(line) <= limit else line[: limit - 1].rpartition(" ")[0][:limit].rstrip(" ,.;:") + "…"
 
 
 def _decode_references(value: str) -> str:
-    """Decode references that a template encoded twice. Most named ones stay, as pages about HTML write them."""
+    """Decode character references that a template encoded twice. Named references stay, because pages about HTML
+    write them."""
     return _REFERENCE.sub(lambda match: html.unescape(match[0]), value)
 
 
 def _read_text(*elements: HtmlElement | None) -> str:
-    """Return the text of the first element that is not None, cut well beyond the length of a title."""
+    """Return the text of the first element that is not None, truncated well beyond the length of a title."""
     element = next(element for element in elements if element is not None)
     words: list[str] = []
     for text in element.itertext():

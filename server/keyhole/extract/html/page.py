@@ -20,14 +20,15 @@ from keyhole.text.clean import count_invisible, has_suspect_characters
 
 _OUTSIDE_FORMULAS = etree.XPath("descendant::text()[not(ancestor::math)]", smart_strings=False)
 SHORT_CHARS: Final = 500
-"""Markdown below this length may come from a page that scripts fill; text is then read from the page's data too."""
+"""Markdown with fewer characters may come from a page that scripts fill. Then text is also read from the page's
+data."""
 
 
 def read_html(html: str, url: str, requested_url: str = "") -> Document:
     """Return an HTML page as a Document without blocks and media type.
 
-    Raises KeyholeError: javascript_required if only scripts would fill the page, or the code of the failure that is
-    served in place of the page, such as login_required.
+    Raises KeyholeError: javascript_required if the page has no text until its scripts run, or the code of a failure
+    page, such as login_required.
     """
     root = parse_html(html)
     metadata = read_metadata(root, url)
@@ -52,39 +53,39 @@ def read_html(html: str, url: str, requested_url: str = "") -> Document:
 
 
 def _count_invisible_chars(root: HtmlElement) -> int:
-    """Count invisible characters outside formulas, in which they are operators."""
+    """Count the invisible characters outside formulas. Inside formulas they are operators."""
     text = "".join(root.itertext())
     return sum(map(count_invisible, _OUTSIDE_FORMULAS(root))) if has_suspect_characters(text) else 0
 
 
 def html_to_markdown(html: str, url: str) -> str:
-    """Return the Markdown of an HTML fragment, without failure checks or removal of boilerplate."""
+    """Convert an HTML fragment to Markdown without failure checks and without removal of boilerplate."""
     root = parse_html(html)
     prune(root)
     return to_markdown(root, url)
 
 
 def _check_page(html: str, base: str, markdown: str, title: str, urls: tuple[str, str]) -> tuple[str, str]:
-    """Return the page's text and notice; a short text is extended by the text in the page's data.
+    """Return the page's Markdown and the name of its notice. Short Markdown is extended by text in the page's data.
 
-    A suspicious page is parsed again, as pruning has removed its scripts and forms. Raises KeyholeError if it is a
-    failure page without useful text.
+    A page that may be a failure is parsed again, because pruning removed its scripts and forms. Raises KeyholeError if
+    it is a failure page or a shell without useful text.
     """
-    finding = detect_home_redirect(*urls)
+    failure = detect_home_redirect(*urls)
     if may_be_failure(html, title, markdown, *urls):
         root = parse_html(html)
         text = _append_embedded_text(root, base, markdown) if len(markdown) < SHORT_CHARS else markdown
-        finding = detect_failure(root, html, text, *urls)
-        if finding and finding.is_fatal:
-            raise KeyholeError(Code(finding.kind), finding.reason)
+        failure = detect_failure(root, html, text, *urls)
+        if failure and failure.is_fatal:
+            raise KeyholeError(Code(failure.kind), failure.reason)
         if len(text) < SHORT_CHARS and text == markdown:
             _raise_for_shell(root, markdown)
         markdown = text
-    return markdown, str(finding.kind) if finding else ""
+    return markdown, str(failure.kind) if failure else ""
 
 
 def _append_embedded_text(root: HtmlElement, url: str, markdown: str) -> str:
-    """Append the text in the page's data to its Markdown if it is long and at least twice as much."""
+    """Append the text in the page's data to its Markdown if the text is long and more than twice as long."""
     from keyhole.extract.html.embedded_data import read_embedded_text
 
     data = read_embedded_text(root, url)

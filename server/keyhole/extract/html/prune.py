@@ -1,6 +1,6 @@
 """Remove the invisible parts of an HTML tree: scripts, widgets, comments and hidden elements.
 
-Visible parts that are not content (menus, footers, teasers) are removed later, by boilerplate/classify.py.
+Visible parts that are not content (menus, footers, teasers) are removed later by boilerplate/classify.py.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ _INVISIBLE_TAGS: Final = (
     "style", "template", "iframe", "object", "embed", "svg", "canvas", "select", "textarea",
     "audio", "video", "datalist", "noembed",
 )  # fmt: skip
-# Never shown, and on every page, so they are not counted. <head> itself stays: in a page without <body>, parsers leave
-# the first unknown elements in it.
+# Elements that are never shown and occur on every page, so they are not counted. <head> itself stays: in a page without
+# <body>, parsers leave the first unknown elements in it.
 _METADATA_TAGS: Final = ("title", "meta", "link", "base")
 
 _HIDING_CANDIDATES = etree.XPath(
@@ -41,24 +41,27 @@ _NAMES = etree.XPath("descendant::*/@class | descendant::*/@id", smart_strings=F
 _WITH_NAMES = etree.XPath("descendant::*[@class or @id]")
 
 _MAX_NAMES: Final = 300
-"""Characters searched of class and role."""
+"""Number of characters of class and role that are searched."""
 
 HIDDEN_PAGE_SHARE: Final = 0.1
-"""A hidden element with this share of the page's text is kept: it is the page itself, which a script shows later."""
+"""A hidden element with at least this share of the page's text stays: it is the page itself, which a script shows
+later."""
 HIDDEN_PAGE_MIN_CHARS: Final = 500
-"""A hidden element with less text is never kept as the page itself."""
+"""A hidden element with fewer characters is never the page itself."""
 MAX_HIDDEN_PAGES: Final = 8
-"""Hidden elements kept as the page itself: they may be nested, and counting the text of each costs time."""
-MIN_ALIKE: Final = 3
-"""If one rule hides this many elements with as much text as a page, they open or move in later, and are kept."""
+"""Largest number of hidden elements that stay as the page itself. They may be nested, and counting their text costs
+time."""
+MIN_GROUP_SIZE: Final = 3
+"""If one rule hides at least this many elements with `HIDDEN_PAGE_MIN_CHARS` in total, they stay: a script shows them
+later."""
 TASK_DEPTH: Final = 3
-"""Elements from a task's checkbox up to its list item: a label or a paragraph may stand between them."""
+"""Number of ancestors of a checkbox searched for a list item. A label or a paragraph may be in between."""
 _MATHJAX_OUTPUT: Final = frozenset({"MathJax", "MathJax_Display", "MathJax_Preview", "MJX_Assistive_MathML"})
 """Classes of the elements that MathJax renders beside the script with a formula's TeX."""
 _FORMULA = re.compile(r"\b(?:mwe-math-mathml|mwe-math-fallback-image|katex-mathml)")
 """Classes of a formula that is hidden because an image or other markup shows it."""
 _STREAMED_ID = re.compile(r"S:[0-9a-f]+")
-"""The id of a part that React streams hidden and a script moves into place."""
+"""The id of a hidden part that React streams. A script moves it into place."""
 _COLLAPSIBLE = re.compile(
     r"(?:\b|_)(?:tab|tabs|tab-?pane|tab-?panel|accordi[ao]n|collaps[a-z]*|expand[a-z]*|faq|panel|details?)(?:\b|_)",
     re.IGNORECASE,
@@ -66,13 +69,13 @@ _COLLAPSIBLE = re.compile(
 """Class and role of a part that the reader can open."""
 
 NOSCRIPT_SHARE: Final = 0.5
-"""`<noscript>` is kept if it has at least this share of the page's text: some forums send their threads in it."""
+"""`<noscript>` stays if its text is at least this share of the other text: some forums send their threads in it."""
 NOSCRIPT_MIN_CHARS: Final = 200
-"""Shorter `<noscript>` elements only ask for scripts, and are removed."""
+"""`<noscript>` elements with fewer characters only ask to enable scripts, and are removed."""
 
 
 def prune(root: HtmlElement) -> tuple[tuple[str, int], ...]:
-    """Remove invisible nodes from the tree in place and return how many of each kind were removed."""
+    """Remove the invisible nodes of a tree in place. Returns the number of removed nodes of each kind."""
     sheets = StyleSheets(sheet.text or "" for sheet in _SHEETS(root))
     outside = sum(1 for _ in root.itersiblings(etree.Comment, preceding=True))
     comments = outside + sum(1 for _ in root.iter(etree.Comment))
@@ -85,7 +88,10 @@ def prune(root: HtmlElement) -> tuple[tuple[str, int], ...]:
 
 
 def _drop_scripts(root: HtmlElement) -> int:
-    """Drop scripts and inputs, except TeX for MathJax and task checkboxes; drop MathJax's rendering of that TeX."""
+    """Drop scripts and inputs, except TeX for MathJax and task checkboxes. Returns the number dropped.
+
+    MathJax's rendering of its TeX is dropped too, and not counted.
+    """
     has_tex = False
     dropped = 0
     for element in list(root.iter("script", "input")):
@@ -107,10 +113,10 @@ def _is_task(checkbox: HtmlElement) -> bool:
 
 
 def _drop_noscript(root: HtmlElement) -> int:
-    """Drop `<noscript>` elements, unless they hold the page's text."""
+    """Drop `<noscript>` elements, unless they contain much of the page's text. Returns the number dropped."""
     noscripts = [(element, _count_chars(element)) for element in root.iter("noscript")]
     if all(length < NOSCRIPT_MIN_CHARS for _, length in noscripts):
-        # Most pages: skip counting the text of the rest.
+        # This is the case on most pages. Do not count the text of the rest.
         etree.strip_elements(root, "noscript", with_tail=False)
         return len(noscripts)
     rest = _count_chars(root) - sum(length for _, length in noscripts)
@@ -125,9 +131,9 @@ def _drop_noscript(root: HtmlElement) -> int:
 
 
 def _drop_hidden(root: HtmlElement, sheets: StyleSheets) -> int:
-    """Drop hidden elements, except hidden pages and collapsible parts, and return their number.
+    """Drop hidden elements, except hidden pages and collapsible parts. Returns the number of dropped elements.
 
-    Elements inside a dropped one, and elements without text, are not counted.
+    Elements inside a dropped element, and elements without text, are not counted.
     """
     page_length = dropped = hidden_pages = 0
     hidden_by_sheets = _find_hidden_by_sheets(root, sheets)
@@ -144,7 +150,7 @@ def _drop_hidden(root: HtmlElement, sheets: StyleSheets) -> int:
             if length >= HIDDEN_PAGE_SHARE * page_length:
                 hidden_pages += 1
                 continue
-        dropped += not _has_no_text(element)
+        dropped += _has_text(element)
         element.drop_tree()
     return dropped
 
@@ -152,7 +158,7 @@ def _drop_hidden(root: HtmlElement, sheets: StyleSheets) -> int:
 def _find_hidden_by_sheets(root: HtmlElement, sheets: StyleSheets) -> dict[HtmlElement, None]:
     """Return the elements that the page's own style sheets hide.
 
-    Elements that one rule hides are left out if they are many and hold much text: a script shows them on scrolling.
+    Many elements with much text that one rule hides are left out, because a script shows them on scrolling.
     """
     keys = sheets.hiding_keys
     names = set(" ".join(_NAMES(root)).split()) if keys else set()
@@ -167,20 +173,20 @@ def _find_hidden_by_sheets(root: HtmlElement, sheets: StyleSheets) -> dict[HtmlE
     return dict.fromkeys(
         element
         for group in groups.values()
-        if len(group) < MIN_ALIKE or sum(map(_count_chars, group)) < HIDDEN_PAGE_MIN_CHARS
+        if len(group) < MIN_GROUP_SIZE or sum(map(_count_chars, group)) < HIDDEN_PAGE_MIN_CHARS
         for element in group
     )
 
 
 def _descendants_inherit(element: HtmlElement) -> bool:
-    """Return whether no descendant changes how its text shows."""
+    """Return whether all descendants inherit the visibility of the element's text."""
     return all(
         not (inner.get("class") or restyles_text(inner.get("style") or "")) for inner in element.iterdescendants()
     )
 
 
-def _has_no_text(element: HtmlElement) -> bool:
-    return not any(text and not text.isspace() for text in element.itertext())
+def _has_text(element: HtmlElement) -> bool:
+    return any(text and not text.isspace() for text in element.itertext())
 
 
 def _is_below(element: HtmlElement, root: HtmlElement) -> bool:
@@ -198,7 +204,7 @@ def _is_hidden(element: HtmlElement) -> bool:
 
 
 def _can_open(element: HtmlElement) -> bool:
-    """Return whether the reader can open a hidden element, or the page shows it while loading."""
+    """Return whether a hidden element is collapsible, belongs to a formula, or is shown while the page loads."""
     names = f"{element.get('class') or ''} {element.get('role') or ''}"[:_MAX_NAMES]
     return (_COLLAPSIBLE.search(names) or _FORMULA.search(names)) is not None or _STREAMED_ID.match(
         element.get("id") or ""
@@ -206,5 +212,5 @@ def _can_open(element: HtmlElement) -> bool:
 
 
 def _count_chars(element: HtmlElement) -> int:
-    """Count an element's characters of text, without white space."""
+    """Return the number of characters of an element's text, without white space."""
     return len("".join("".join(element.itertext()).split()))

@@ -1,8 +1,8 @@
 """Build a regular Beautiful Soup tree for markdownify from containers, lines, and marks within lines.
 
 In this tree every text belongs to one line (a paragraph or a heading), white space is collapsed as in a browser,
-elements without meaning are left out, and the depth is bounded. Building it directly is cheaper than writing HTML and
-parsing it again, which would also move misplaced elements a second time.
+elements without meaning are left out, and the depth is bounded. Building the tree directly is faster than writing HTML
+and parsing it again, which would also move misplaced elements a second time.
 """
 
 from __future__ import annotations
@@ -15,19 +15,19 @@ from keyhole.text.clean import clean
 from keyhole.text.escape import escape_markdown
 
 MAX_CONTAINERS: Final = 40
-"""Lists, items and quotes around a line: twenty levels of a list. Real lists nest six deep; deeper ones forgot to close
-their tags. Each level costs the converter stack frames and another indent."""
+"""Largest number of lists, items and quotes around a line: twenty levels of a list. Real lists nest six deep; deeper
+nesting comes from unclosed tags. Each level costs the converter stack frames and another indent."""
 LISTS: Final = frozenset({"ul", "ol", "dl"})
 TABLES: Final = frozenset({"table", "tr", "td"})
 SPACED: Final = frozenset({"li", "dd", "blockquote", "footnote", "table"})
-"""Containers that begin a new line, with or without a blank line before it."""
-RAISED: Final = frozenset({"sup", "sub"})
+"""Containers that begin on a new line, with or without a blank line before."""
+SUP_SUB_TAGS: Final = frozenset({"sup", "sub"})
 _PRECEDING_CHARS: Final = 20
-"""Characters kept of the text before a superscript or subscript, which decide how it is written."""
+"""Number of characters stored of the text before a superscript or subscript, which determine its Markdown."""
 
 
 class Mark:
-    """An inline element around the words that follow, such as `strong` or `a`."""
+    """An inline element around the following words, such as `strong` or `a`."""
 
     __slots__ = ("attributes", "is_open", "is_used", "kind")
 
@@ -35,23 +35,26 @@ class Mark:
         self.kind = kind
         self.attributes = attributes
         self.is_open = False
-        """True if its start tag is in the current line."""
+        """True if the start tag is in the current line."""
         self.is_used = False
-        """True if it ended with an earlier line. It is not repeated: a link around blocks is one link."""
+        """True if the mark ended with an earlier line. It is not repeated, because a link around blocks is one link."""
 
 
 class _Tag(Tag):
-    """An element of the tree."""
+    """An element of the tree for markdownify."""
 
     def find_parent(self, *_: object, **__: object) -> None:
-        """Return None: markdownify looks for a `<pre>` above each element, and in this tree `<pre>` holds only text."""
+        """Return None. markdownify searches for a `<pre>` above each element, but here `<pre>` contains only text."""
 
 
 class SoupBuilder:
-    """A builder that takes blocks and words in order. A line begins with its first word, so that no line is empty."""
+    """A builder of the tree from blocks and words in order. A line begins with its first word, so no line is empty."""
 
     def __init__(self, *, has_suspect_characters: bool = False) -> None:
-        """`has_suspect_characters`: True if texts may hold invisible characters and need cleaning."""
+        """Create an empty tree.
+
+        `has_suspect_characters` is True if texts may contain invisible characters and must be cleaned.
+        """
         self._has_suspect_characters = has_suspect_characters
         self._soup = BeautifulSoup("", "html.parser", multi_valued_attributes=None, element_classes={Tag: _Tag})
         self._soup.reset()
@@ -59,9 +62,9 @@ class SoupBuilder:
         self.is_tight = False
         """True if the next block follows without a blank line."""
         self.is_in_cell = False
-        """True inside a table cell, which is one line of Markdown: no fences and no display formulas."""
+        """True inside a table cell. A cell is one line of Markdown, without fences and display formulas."""
         self.block_count = 0
-        """Lines and other blocks so far."""
+        """The number of lines and other blocks so far."""
         self.preceding = ""
         """The last characters of the current line."""
         self._marks: list[Mark] = []
@@ -81,13 +84,13 @@ class SoupBuilder:
 
     @property
     def is_nested(self) -> bool:
-        """Whether the next line is inside a list item, a quote or a footnote."""
+        """True if the next line is inside a list item, a quote or a footnote."""
         return any(tag not in LISTS for tag in self._containers)
 
     def open_container(self, tag: str, attributes: dict[str, str]) -> bool:
         """Open a container and return True, or return False beyond `MAX_CONTAINERS`.
 
-        Tables are always opened, as they do not nest here.
+        Tables are always opened, because they do not nest in this tree.
         """
         self.end_line()
         if len(self._containers) >= MAX_CONTAINERS and tag not in TABLES:
@@ -121,7 +124,7 @@ class SoupBuilder:
         self._end("td")
 
     def end_line(self) -> None:
-        """End the current paragraph or heading and the marks open in it."""
+        """End the current paragraph or heading and its open marks."""
         if not self._line_tag:
             return
         for mark in reversed(self._marks):
@@ -151,10 +154,10 @@ class SoupBuilder:
             return attributes | {"tight": ""}
         return attributes
 
-    # Words.
+    # Inline content.
 
     def _begin_line(self) -> None:
-        """Begin a line if none is open, and start the waiting marks in it."""
+        """Begin a line if none is open, and start the pending marks in it."""
         if not self._line_tag:
             self._line_tag = f"h{self.heading_level}" if self.heading_level else "p"
             self.block_count += 1
@@ -162,14 +165,14 @@ class SoupBuilder:
         for mark in self._marks:
             if not mark.is_used and not mark.is_open:
                 mark.is_open = True
-                if self.preceding and mark.kind in RAISED:
+                if self.preceding and mark.kind in SUP_SUB_TAGS:
                     mark.attributes["before"] = self.preceding
                 self._start(mark.kind, mark.attributes)
 
     def add_text(self, text: str) -> None:
         """Add text, with white space collapsed as in a browser."""
         if self._has_suspect_characters:
-            # Clean before escaping: a character removed between two signs would bring them together.
+            # Clean before escaping: two signs become adjacent if a character between them is removed.
             text = clean(text)
         words = text.split()
         if not words:
@@ -197,7 +200,7 @@ class SoupBuilder:
         self._break_count = 0
 
     def add_line_break(self) -> None:
-        """Add a line break to the paragraph; more than two in a row are ignored."""
+        """Add a line break to the paragraph. More than two in a row are ignored."""
         if self.heading_level:
             self.add_text(" ")
         elif self._line_tag and self._break_count < 2:
@@ -207,7 +210,7 @@ class SoupBuilder:
             self._ends_in_space, self.preceding = True, "\n"
 
     def add_code(self, code: str) -> None:
-        """Add inline code. It joins inline code right before it, as touching code spans would be read as one."""
+        """Add inline code. Adjacent inline code becomes one span, because Markdown cannot separate adjacent spans."""
         words = " ".join(code.split())
         if not words:
             self.add_text(code)
@@ -217,7 +220,7 @@ class SoupBuilder:
         self._begin_line()
         if not self._is_in_code or "`" in words:
             if self.preceding == "`":
-                self._append(" ")  # touching backticks would be read as one delimiter
+                self._append(" ")  # adjacent backticks would be one delimiter
             self._start("code", {})
         self._soup.handle_data(words)
         self._is_in_code = "`" not in words
@@ -228,7 +231,7 @@ class SoupBuilder:
             self.add_text(" ")
 
     def open_mark(self, kind: str, attributes: dict[str, str]) -> Mark | None:
-        """Open an inline element and return it, or None if one of its kind is open."""
+        """Open an inline element and return it, or return None if an element of this kind is open."""
         if any(mark.kind == kind for mark in self._marks):
             return None
         mark = Mark(kind, attributes)
@@ -240,7 +243,7 @@ class SoupBuilder:
         return any(mark.kind == kind for mark in self._marks)
 
     def close_mark(self, mark: Mark) -> None:
-        """Close an inline element; it leaves no trace if no word came in it."""
+        """Close an inline element. An element without words is not in the tree."""
         self._marks.remove(mark)
         if mark.is_open:
             self._end(mark.kind)

@@ -1,7 +1,7 @@
-"""Rules of a page's own style sheets that hide or show elements.
+"""Read the rules in a page's own style sheets that hide or show elements.
 
-This is not a CSS engine: it reads selectors that are chains of names, classes and ids, and of each rule only the
-properties that can hide. External style sheets are not fetched.
+This is not a CSS engine. It supports selectors that are chains of names, classes and ids, and only properties that can
+hide. External style sheets are not fetched.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from keyhole.extract.html.css_hidden import (
 )
 
 MAX_SHEETS: Final = 400_000
-"""Characters of style sheets read per page: pages carry about 50,000."""
+"""Largest length of style sheets read per page, in characters. Pages have about 50,000."""
 MAX_RULES: Final = 5_000
-"""Rules read per page."""
+"""Largest number of rules read per page."""
 _MAX_CHAIN: Final = 6
-"""Compounds of one selector."""
+"""Largest number of compounds in a selector."""
 _MAX_CLASSES: Final = 1_000
-"""Characters of a class attribute that are read."""
+"""Number of characters read of a class attribute."""
 
 _BRACE = re.compile(r"[{}]")
 _COMPOUND = re.compile(r"([a-z][\w-]*|\*)?((?:[.#][\w-]+)*)$", re.IGNORECASE)
@@ -51,22 +51,22 @@ class Compound(NamedTuple):
     classes: frozenset[str]
     ids: frozenset[str]
     is_child: bool
-    """True if `>` stands before it, False for a descendant."""
+    """True after the combinator `>`, False after the descendant combinator."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One selector with its declarations; `chain` goes from the element itself to its ancestors."""
+    """A selector with its declarations. `chain` lists compounds from the element itself to its ancestors."""
 
     chain: tuple[Compound, ...]
     style: Style
     specificity: tuple[int, int, int]
     is_unconditional: bool
-    """True if the rule holds for every screen. Other rules can show what is hidden, but never hide."""
+    """True if the rule applies to every screen. Conditional rules can show elements, but never hide them."""
 
 
 def parse_rules(sheets: Iterable[str]) -> list[Rule]:
-    """Return the rules that could hide or show elements, skipping those that cannot be parsed. One pass."""
+    """Return the rules that could hide or show elements. Unsupported rules are skipped."""
     css = COMMENT.sub(" ", "\n".join(sheets)[:MAX_SHEETS]).replace("<!--", " ").replace("-->", " ")
     rules: list[Rule] = []
     open_blocks: list[str] = []
@@ -83,7 +83,7 @@ def parse_rules(sheets: Iterable[str]) -> list[Rule]:
 
 
 def _parse_rule(selectors: str, block: str, at_rules: list[str]) -> list[Rule]:
-    """Return one rule for each selector; none if the enclosing at-rules are for print or unknown."""
+    """Return one rule per selector, or [] if the enclosing at-rules are for print or unknown."""
     conditions = " ".join(at_rules).lower()
     if (
         conditions and not all(part.startswith(("@media", "@layer", "@supports")) for part in at_rules)
@@ -141,9 +141,9 @@ class StyleSheets:
         """Keys of the rules that hide: `.class`, `#id` or a name. A hidden element has at least one of them."""
 
     def compute_style(self, element: HtmlElement) -> Style:
-        """Return the declarations of the rules for an element, the most specific last.
+        """Return the merged declarations of the rules that match an element. More specific rules override others.
 
-        A rule for some screens only counts where it shows the element.
+        A conditional rule counts only if it does not hide, and only for properties that other rules set.
         """
         matching = []
         for key in list_keys(element):
@@ -170,7 +170,7 @@ def _find_index_key(rule: Rule) -> str:
 
 
 def list_keys(element: HtmlElement) -> list[str]:
-    """Return an element's name, `.class` names and `#id`, the keys under which rules are indexed."""
+    """Return the keys under which rules for an element are indexed: its name, `.class` names and `#id`."""
     classes = (element.get("class") or "")[:_MAX_CLASSES].split()
     return [str(element.tag), *(f".{each}" for each in classes), *([f"#{id}"] if (id := element.get("id")) else [])]
 
@@ -178,12 +178,12 @@ def list_keys(element: HtmlElement) -> list[str]:
 def _matches_rule(rule: Rule, element: HtmlElement) -> bool:
     if not _matches_compound(rule.chain[0], element):
         return False
-    at: HtmlElement | None = element
+    above: HtmlElement | None = element
     for inner, compound in pairwise(rule.chain):
-        at = at.getparent() if at is not None else None
-        while not inner.is_child and at is not None and not _matches_compound(compound, at):
-            at = at.getparent()
-        if at is None or (inner.is_child and not _matches_compound(compound, at)):
+        above = above.getparent() if above is not None else None
+        while not inner.is_child and above is not None and not _matches_compound(compound, above):
+            above = above.getparent()
+        if above is None or (inner.is_child and not _matches_compound(compound, above)):
             return False
     return True
 

@@ -1,4 +1,4 @@
-"""Tell data tables from layout tables, and place their cells in a grid."""
+"""Distinguish data tables from layout tables, and place the cells of data tables in a grid."""
 
 from __future__ import annotations
 
@@ -10,13 +10,15 @@ from lxml.html import HtmlElement
 from keyhole.extract.html.code import is_gutter
 
 MAX_SPAN: Final = 50
-"""Columns that one cell may span: wider cells are layout, and each column costs a bar in Markdown."""
+"""Largest number of columns that a cell spans. Wider cells are layout, and each column costs a bar in Markdown."""
 MAX_ROW_SPAN: Final = 1_000
-"""Rows that one cell may span."""
+"""Largest number of rows that a cell spans."""
 MAX_SPANNED: Final = 100_000
-"""Grid places that the spans of a table may cover: real tables need a few hundred, and each costs time."""
+"""Largest number of grid places that the spans of a table cover. Real tables need a few hundred, and each costs
+time."""
 MAX_CELL: Final = 3_000
-"""Characters of a data cell: a table with a longer cell is layout, as a row is one line of Markdown."""
+"""Largest length of a data cell, in characters. A table with a longer cell is layout, because a row is one line of
+Markdown."""
 _BLOCK_TAGS: Final = ("table", "pre", "h1", "h2", "h3", "h4", "h5", "h6", "blockquote", "hr", "details")
 # Some pages put a <form> around the rows.
 _SECTIONS = frozenset({"thead", "tbody", "tfoot", "form"})
@@ -25,10 +27,10 @@ _CELL_TAGS = frozenset({"td", "th"})
 
 
 def is_data_table(table: HtmlElement) -> bool:
-    """Return whether a table can be written in Markdown: it has several cells or a header, and no blocks in cells."""
+    """Return whether a table can be Markdown: it has several cells in a row or a header, and no blocks in cells."""
     if table.get("role") in {"presentation", "none"} or _is_broken(table):
         return False
-    # The search ends at the first nested table, so that the cost stays linear.
+    # The search ends at the first nested table, so that it takes linear time.
     if any(block is not table and (block.tag != "pre" or _has_many_lines(block)) for block in table.iter(*_BLOCK_TAGS)):
         return False
     rows = [list_cells(row) for row in iter_rows(table)]
@@ -41,14 +43,14 @@ def is_data_table(table: HtmlElement) -> bool:
 
 
 def _is_broken(table: HtmlElement) -> bool:
-    """Return whether text or elements stand outside the cells, where Markdown rows would lose them."""
-    holders = [table, *(child for child in table if child.tag in _SECTIONS), *iter_rows(table)]
-    for holder in holders:
-        inside = _CELL_TAGS if holder.tag == "tr" else _TABLE_CHILDREN
-        texts = [holder.text, *(child.tail for child in holder)]
+    """Return whether text or elements are outside the cells, where Markdown rows would lose them."""
+    containers = [table, *(child for child in table if child.tag in _SECTIONS), *iter_rows(table)]
+    for container in containers:
+        allowed = _CELL_TAGS if container.tag == "tr" else _TABLE_CHILDREN
+        texts = [container.text, *(child.tail for child in container)]
         if any(text and not text.isspace() for text in texts):
             return True
-        if any(isinstance(child.tag, str) and child.tag not in inside for child in holder):
+        if any(isinstance(child.tag, str) and child.tag not in allowed for child in container):
             return True
     return False
 
@@ -86,7 +88,7 @@ Row = list[tuple[int, HtmlElement]]
 def read_grid(table: HtmlElement) -> tuple[list[Row], int, bool]:
     """Return the cells of each row with their columns, the number of columns, and whether the first row is a header.
 
-    A cell that spans others stands only in its first place. Columns without any cell are left out.
+    A cell that spans several places is listed only at its first place. Columns without cells are left out.
     """
     grid, has_header = _place_cells(table)
     used = sorted({column for row in grid for column, _ in row})

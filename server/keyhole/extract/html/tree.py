@@ -7,15 +7,15 @@ from typing import Final
 
 from lxml import etree, html
 
-# XHTML served as HTML. Browsers read it as HTML, and so does this parser once the declaration is removed.
+# The declaration of XHTML that is served as HTML. Without it, the parser reads the page as HTML, as browsers do.
 _XML_DECLARATION = re.compile(r"^\s*<\?xml[^>]*>")
 
 MAX_DEPTH: Final = 400
-"""Depth to which a page is cut if it nests deeper than the parser accepts (2,048): deeper tags are dropped, their text
-is kept. Real pages nest about 40 deep; deeper ones forgot to close their tags."""
+"""Depth of the tree of a page that nests deeper than the parser accepts (2,048). Deeper tags are dropped, and their
+text stays. Real pages nest about 40 deep; deeper nesting comes from unclosed tags."""
 
-# All quantifiers are possessive: 30 ms per megabyte for any text. Attributes are separated by spaces or slashes, or by
-# nothing after a quoted value.
+# All quantifiers are possessive, so that any text takes 30 ms per megabyte. Spaces or slashes separate attributes; none
+# is needed after a quoted value.
 _MANY_ATTRIBUTES = re.compile(
     rb"(<[A-Za-z][^\s/<>]*+(?:[\s/]*+[^\s/=<>]++(?:\s*+=\s*+(?:\"[^\"]*+\"|'[^']*+'|[^\s>]*+))?+){2000})[^>]*+"
 )
@@ -25,7 +25,7 @@ Real tags have about 10."""
 _ELEMENT_CLASSES: Final = etree.ElementDefaultClassLookup(
     element=html.HtmlElement, comment=html.HtmlComment, pi=html.HtmlProcessingInstruction, entity=html.HtmlEntity
 )
-"""One class for all elements: lxml.html's own lookup runs Python code at every access to an element."""
+"""A lookup with one class for all elements. lxml.html's own lookup runs Python code at every access to an element."""
 
 
 def parse_html(text: str) -> html.HtmlElement:
@@ -38,7 +38,7 @@ def parse_html(text: str) -> html.HtmlElement:
     parser.set_element_class_lookup(_ELEMENT_CLASSES)
     try:
         root = html.document_fromstring(body, parser=parser)
-    except etree.ParserError:  # nothing but comments, or a lone declaration
+    except etree.ParserError:  # only comments, or only a declaration
         return html.Element("html")
     if any(error.type_name == "ERR_RESOURCE_LIMIT" or "depth" in error.message for error in parser.error_log):
         return _parse_flattened(body)
@@ -46,7 +46,7 @@ def parse_html(text: str) -> html.HtmlElement:
 
 
 class _FlatteningTarget:
-    """A parser target that builds the first `MAX_DEPTH` levels of elements and keeps only the text of deeper ones."""
+    """A parser target that builds the first `MAX_DEPTH` levels of elements, and only the text of deeper ones."""
 
     def __init__(self) -> None:
         self._builder = etree.TreeBuilder(element_factory=html.html_parser.makeelement)

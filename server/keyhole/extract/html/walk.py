@@ -24,19 +24,19 @@ _BLOCK_TAGS = frozenset((
 ))  # fmt: skip
 _HEADING_CONTENT = frozenset({"div", "section", "p", "header", "center", "hgroup", "article", "main"})
 _HEADING_REACH: Final = 8
-"""Elements searched for a heading at the beginning of a list item; a heading there makes the list a layout."""
+"""Number of elements searched for a heading at the beginning of a list item."""
 _NUMBER = re.compile(r"[0-9]{1,6}")
 
 
 def build_soup(region: HtmlElement, base_url: str) -> BeautifulSoup:
     """Return the Beautiful Soup tree of a page's content, with absolute links. Never raises or changes `region`."""
     writer = _PageWriter(region, base_url)
-    writer.walk(region, inside=False)
+    writer.walk(region, content_only=False)
     return writer.soup.finish()
 
 
 class _OpenList:
-    """An open list, its items so far, and the number of its next item."""
+    """An open list, with the count of its items so far and the number of its next item."""
 
     __slots__ = ("item_count", "next_number", "step")
 
@@ -62,15 +62,17 @@ class _PageWriter(InlineWriter):
         super().__init__(region, base_url)
         self._open_lists: list[_OpenList] = []
         self._blocks_at_term = -1
+        """The number of blocks at the end of the last `<dt>`."""
         self._line_elements: set[HtmlElement] = set()
+        """Elements that a line break precedes."""
 
-    def walk(self, root: HtmlElement, *, inside: bool) -> None:
-        """Write a tree; with `inside`, only the content of its root element."""
+    def walk(self, root: HtmlElement, *, content_only: bool) -> None:
+        """Write a tree, or only the content of its root element if `content_only` is True."""
         events = etree.iterwalk(root, events=("start", "end", "comment", "pi"))
         skipped: HtmlElement | None = None
         for event, element in events:
             if event == "start":
-                if (inside and element is root) or self._start(element):
+                if (content_only and element is root) or self._start(element):
                     self._write_text(element.text)
                 else:
                     skipped = element
@@ -89,7 +91,7 @@ class _PageWriter(InlineWriter):
             self.soup.add_text(text)
 
     def _start(self, element: HtmlElement) -> bool:
-        """Begin an element and return whether its content is still to be walked."""
+        """Begin an element and return whether its content must be walked."""
         tag = element.tag
         if self._footnotes.redundant and element in self._footnotes.redundant:
             return False
@@ -125,12 +127,12 @@ class _PageWriter(InlineWriter):
             self._open_elements.append((element, self.soup.close_container))
 
     def _start_by_class(self, element: HtmlElement, classes: str) -> bool:
-        """Write a formula or code that only its class marks and return True; return False for other elements."""
+        """Write an element that its class marks as a formula or code. Returns False for other elements."""
         names = classes[: code.MAX_CLASS].split()
         if "t-lines" in names:
-            # Lines on cppreference.com, which only its style sheet puts one below the other.
+            # Lines on cppreference.com, which are separated only by its style sheet.
             self._line_elements.update(element[1:])
-        if "math" in names and (tex := formulas.read_delimited(element)):
+        if "math" in names and (tex := formulas.read_delimited_formula(element)):
             self._write_formula(tex)
             return True
         if "fragment" in names or "syntaxhighlighter" in names:
@@ -191,7 +193,7 @@ class _PageWriter(InlineWriter):
         self._blocks_at_term = self.soup.block_count
 
     def start_definition(self, element: HtmlElement) -> bool:
-        """Begin a definition. Without a term before it, `<dd>` is ignored: wikis write it for an indent."""
+        """Begin a definition. A `<dd>` without a preceding term is ignored, because wikis use it for indents."""
         if _begins_with_heading(element) or (self._open_lists and self._open_lists[-1].item_count == 0):
             return True
         opened = self._open_elements
@@ -240,7 +242,7 @@ class _PageWriter(InlineWriter):
         if not tables.is_data_table(element):
             return True
         for caption in element.iterchildren("caption"):
-            self.walk(caption, inside=False)
+            self.walk(caption, content_only=False)
             self.soup.end_line()
         rows, width, has_header = tables.read_grid(element)
         if width:
@@ -267,7 +269,7 @@ class _PageWriter(InlineWriter):
         lists, self._open_lists = self._open_lists, []
         self.soup.open_container("td", attributes)
         self.soup.is_in_cell = True
-        self.walk(cell, inside=True)
+        self.walk(cell, content_only=True)
         self.soup.close_container()
         self.soup.is_in_cell = False
         self._open_lists = lists
@@ -277,7 +279,7 @@ class _PageWriter(InlineWriter):
 
 
 def _begins_with_heading(element: HtmlElement) -> bool:
-    """Return whether a list item begins with a heading; then it is a section of the page and its list is layout."""
+    """Return whether a list item begins with a heading. Such an item is a section of the page, not of a list."""
     first: Iterator[HtmlElement] = islice(element.iter(), _HEADING_REACH)
     return any(inner.tag in HEADINGS for inner in first)
 

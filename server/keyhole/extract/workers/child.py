@@ -1,7 +1,7 @@
 """A worker process: read pages from stdin, one at a time, and write the extracted documents to stdout.
 
-The process ends when the server closes stdin or dies. It has no network, store or settings, and its memory and time are
-limited.
+The process ends when the server closes stdin or dies. It uses no network, store or settings, and its memory and time
+are limited.
 """
 
 from __future__ import annotations
@@ -24,23 +24,25 @@ from keyhole.passages.stems import index_terms
 from keyhole.records import Document
 
 Reader = Callable[[bytes, str, str, str], tuple[Document, str]]
-"""Takes body, URL, content type and requested URL; returns a document and its words for the search index."""
+"""A function of body, URL, content type and requested URL that returns a document and its words for the search
+index."""
 
 MAX_PAGES: Final = 200
-"""Pages that a process reads before it is replaced, so that leaks and damage by a page stay limited."""
+"""Number of pages after which a process is replaced, which limits leaks and damage by a page."""
 MAX_GROWTH: Final = 0.25
-"""Share of the memory limit that a process may have gained after a page. Beyond it the process is replaced."""
+"""Largest growth of a process, as a share of the memory limit. A process that has grown more after a page is
+replaced."""
 CPU_GRACE: Final = 5
-"""Seconds of processor time on top of the limit on wall time, which the server enforces first."""
+"""Seconds of processor time beyond the limit on wall time, which the server enforces first."""
 MAX_REQUEST: Final = 2**32
-"""Largest request, in bytes. The settings of the server limit what it sends."""
+"""Largest request, in bytes. The server's settings limit requests further."""
 _STATM: Final = Path("/proc/self/statm")
 
 
 def extract_with_words(body: bytes, url: str, content_type: str, requested_url: str = "") -> tuple[Document, str]:
     """Return the document of a page without its blocks, and its words for the search index.
 
-    `keyhole.text.markdown.parse_blocks` computes the blocks of any text again.
+    `keyhole.text.markdown.parse_blocks` can compute the blocks from the text.
     """
     document = extract(body, url=url, content_type=content_type, requested_url=requested_url)
     return dataclasses.replace(document, blocks=()), index_words(document.title, document.text)
@@ -52,7 +54,10 @@ def index_words(title: str, text: str) -> str:
 
 
 def main(options: dict[str, Any]) -> None:
-    """Serve requests until stdin ends. `options`: reader ("module:function"), memory in bytes, seconds, lifetime_fd."""
+    """Serve requests until stdin ends.
+
+    `options` contains `reader` ("module:function"), `memory` in bytes, `seconds` and `lifetime_fd`.
+    """
     answers = _take_stdout()
     module, _, function = options["reader"].partition(":")
     read: Reader = getattr(import_module(module), function)
@@ -103,8 +108,7 @@ def _send(answers: BinaryIO, head: dict[str, Any], body: bytes = b"") -> None:
 
 
 def _take_stdout() -> BinaryIO:
-    """Return the pipe to the server, and redirect stdout to the null device, so that libraries cannot write to the
-    pipe."""
+    """Return stdout as the pipe to the server. Output of libraries goes to the null device instead."""
     pipe = os.fdopen(os.dup(1), "wb")
     null = os.open(os.devnull, os.O_WRONLY)
     os.dup2(null, 1)
@@ -123,8 +127,8 @@ def _address_space() -> int:
 def _limit_memory(size: int) -> int:
     """Limit memory to `size` bytes more than the process uses now. Return the current use in bytes.
 
-    Linux limits the address space. macOS accepts a limit on data but enforces it only for some allocations, and Windows
-    has no such limit; there only the time limit holds.
+    Linux limits the address space. macOS accepts a limit on data but enforces it only for some allocations.
+    Windows has no such limit, so only the time limit applies.
     """
     base = _address_space()
     if sys.platform != "win32":
@@ -137,7 +141,7 @@ def _limit_memory(size: int) -> int:
 
 
 def _limit_cpu(seconds: float) -> None:
-    """Limit processor time by the kernel, which enforces the limit even if the server is gone."""
+    """Set the kernel's limit on processor time, which applies even if the server has died."""
     if sys.platform != "win32":
         import resource
 
@@ -155,11 +159,11 @@ def _lower_limit(kind: int, soft: int) -> None:
 
 
 def _die_with_server(fd: int) -> None:
-    """Have the kernel end this process when the server's end of the pipe is closed, as when the server is killed.
+    """Make the kernel end this process when the server's end of the pipe is closed, as by the server's death.
 
-    The default action of the signal needs no interpreter, which a hostile page may keep busy. A separate pipe is used
-    because stdin also signals data, possibly after it was read; nothing is ever written to this pipe. Only Linux
-    supports this; elsewhere the limit on processor time ends the process later.
+    The default action of the signal works even while a hostile page keeps the interpreter busy. This pipe is separate
+    from stdin, which would also signal data; nothing is ever written to this pipe. Only Linux supports this. On other
+    systems the limit on processor time ends the process later.
     """
     if sys.platform != "linux":
         return

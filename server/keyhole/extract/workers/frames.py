@@ -16,30 +16,30 @@ from keyhole.errors import Code, KeyholeError
 from keyhole.records import Document, Metadata
 
 LENGTHS: Final = struct.Struct("!II")
-"""The lengths of head and body, which precede them."""
+"""The lengths of head and body in bytes, sent before them."""
 MAX_ANSWER: Final = 100_000_000
-"""Largest answer, in bytes: 20 MB of text in three-byte characters, and its words again, are below it."""
+"""Largest answer, in bytes. The largest text and its words are smaller even in three-byte characters."""
 MAX_MESSAGE: Final = 1_000
-"""Largest length of a failure's message and of each of its facts, in characters. Longer ones are truncated."""
+"""Largest length of a failure's message and of each fact, in characters. Longer texts are truncated."""
 MAX_FACTS: Final = 10
-"""Largest number of a failure's facts. No failure has more."""
+"""Largest number of facts of a failure. No failure has more."""
 READING_ENDED: Final = "reading ended unexpectedly"
 _NAME: Final = re.compile(r"[a-z_]{0,40}")
 
 
 class UnreadError(KeyholeError):
-    """A worker did not finish a page. Its bare text may still be shown. The message says why."""
+    """Raised if a worker did not finish a page. The message is the reason. The page's bare text may still be shown."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(Code.EXTRACTION_FAILED, reason)
 
 
 class OutOfTimeError(UnreadError):
-    """A worker was killed at its time limit. With more time the page may be readable."""
+    """Raised if the time limit ended the reading of a page. With more time the page may be readable."""
 
 
 def pack(head: dict[str, Any], body: bytes = b"") -> tuple[bytes, bytes]:
-    """Return a message as a prefix of lengths and head, and the body unchanged, so that a large body is not copied."""
+    """Encode a message as a prefix of lengths and head, and the unchanged body. A large body is not copied."""
     encoded = _encode(json.dumps(head, ensure_ascii=False, separators=(",", ":")))
     return LENGTHS.pack(len(encoded), len(body)) + encoded, body
 
@@ -64,7 +64,7 @@ def parse_head(encoded: bytes) -> dict[str, Any]:
 
 
 def encode_document(document: Document, words: str) -> tuple[dict[str, Any], bytes]:
-    """Return a worker's answer for a page that it read."""
+    """Return a worker's answer for a document: the head and the body of the message."""
     head = {
         "title": document.title,
         "media_type": document.media_type,
@@ -78,12 +78,12 @@ def encode_document(document: Document, words: str) -> tuple[dict[str, Any], byt
 
 
 def encode_failure(error: KeyholeError) -> dict[str, Any]:
-    """Return the head of a worker's answer for a page that failed with an error code."""
+    """Return the head of a worker's answer for a failure with an error code."""
     return {"code": str(error.code), "message": error.message, "facts": error.facts}
 
 
 def parse_answer(head: dict[str, Any], text: bytes) -> tuple[Document, str] | KeyholeError:
-    """Return the document of an answer with its words, or its failure. Raises UnreadError for any other answer."""
+    """Return the document and words in an answer, or the failure in it. Raises UnreadError for any other answer."""
     try:
         if "unread" in head:
             raise UnreadError(_require_text(head["unread"])[:MAX_MESSAGE])
@@ -113,7 +113,7 @@ def _require_text(value: object) -> str:
 
 
 def _require_notice_name(value: object) -> str:
-    """Return a name of a notice. Whole sentences are rejected, because they would be shown as written by Keyhole."""
+    """Return the name of a notice. Sentences are rejected, because they would be shown as Keyhole's own words."""
     if not isinstance(value, str) or not _NAME.fullmatch(value):
         raise TypeError("not a name")
     return value

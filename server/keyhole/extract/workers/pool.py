@@ -35,11 +35,11 @@ from keyhole.records import Document, Page
 log = logging.getLogger(__name__)
 
 POOL_SIZE: Final = max(2, min(4, os.cpu_count() or 1))
-"""Largest number of workers for heavy pages: one per processor, at most four. At least two, so that a slow page does not
-block the others."""
+"""Largest number of workers for heavy pages: one per processor, at most four. At least two, so that a slow page does
+not block the others."""
 RESERVED_WORKERS: Final = 1
-"""Additional workers that only light pages use. Most pages are light and take less than a second, so they should not wait
-for a few hostile pages. A light page uses any free worker."""
+"""Additional workers that only light pages use. Most pages are light and take less than a second, so they should not
+wait for a few hostile pages. A light page uses any free worker."""
 MAX_LIGHT_BYTES: Final = 300_000
 """Largest body of a light page, in bytes. Nine of ten pages are smaller."""
 LIGHT_SECONDS: Final = 2.0
@@ -89,7 +89,7 @@ class WorkerPool:
             self._put_back(_Worker(self._options))
 
     async def extract(self, page: Page, deadline: float | None = None) -> tuple[Document, str]:
-        """Return the document and words of a page from a worker. If the worker does not finish, return the bare text."""
+        """Return the document and words of a page, read by a worker. Salvages a page that no worker finishes."""
         try:
             return await self._read_until(page, deadline)
         except UnreadError as failure:

@@ -1,7 +1,7 @@
-"""Save the bare text of a page that no reader finished, truncated and without tags and scripts.
+"""Salvage the text of a page that a worker did not finish, without tags and scripts.
 
-This runs in the server on bytes that have just defeated a worker. Every step takes linear time in a bounded input, and
-no parser is used.
+This code runs in the server on bytes that may have crashed a worker. Every step takes linear time on a bounded input,
+and no parser is used.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from keyhole.passages.words import WORD, fold_word, lower
 from keyhole.records import Document, Page
 
 MAX_BYTES: Final = 1_000_000
-"""Bytes of the body that are read. The text of a page is a fifth of its markup or more, rarely less."""
+"""Number of bytes of the body that are read. The text is usually at least a fifth of a page."""
 MAX_TEXT: Final = 200_000
-"""Characters of the saved text, as many as the largest result may show."""
+"""Largest length of the salvaged text, in characters: that of the largest result."""
 
 _SKIPPED_TAGS: Final = ("script", "style", "template", "noscript", "svg", "iframe", "textarea", "title")
-"""Elements whose content is skipped: scripts, styles, drawings and other elements that browsers do not show."""
+"""Elements whose content is skipped, such as scripts, styles and drawings."""
 _TITLE = re.compile(r"<title[^<>]{0,200}>([^<]{0,1000})", re.IGNORECASE)
 _TAG_NAME = re.compile(r"/?([a-z][a-z0-9]{0,20})", re.IGNORECASE)
 _INLINE_TAGS: Final = frozenset(
@@ -40,8 +40,10 @@ _LONG_REFERENCE = re.compile(r"&#x?[0-9a-f]{9,}", re.IGNORECASE)
 
 
 def salvage(page: Page, reason: str) -> tuple[Document, str]:
-    """Return the bare text of a page and its words, with a notice of the reason. Raises KeyholeError
-    (extraction_failed) for binary formats and if no text is found."""
+    """Return a document with the bare text of a page and a notice with the reason, and its words.
+
+    Raises KeyholeError (extraction_failed) for binary formats and for pages without text.
+    """
     body = page.body[:MAX_BYTES]
     failure = KeyholeError(Code.EXTRACTION_FAILED, reason)
     if match_signature(body) is not None or looks_binary(body, page.content_type):
@@ -59,7 +61,7 @@ def salvage(page: Page, reason: str) -> tuple[Document, str]:
 
 
 def strip_tags(text: str) -> str:
-    """Return the text of markup without tags, comments and skipped elements. Block elements break lines."""
+    """Return a text without tags, comments and `_SKIPPED_TAGS`. Block elements become line breaks."""
     pieces: list[str] = []
     at = 0
     while (start := text.find("<", at)) >= 0:
@@ -72,22 +74,24 @@ def strip_tags(text: str) -> str:
 
 
 def _skip_markup(text: str, start: int) -> tuple[int, str]:
-    """Return the end of the markup that begins at `start`, and its replacement. Unclosed markup extends to the end of
-    the text, so that nothing is searched twice."""
+    """Return the end of the markup that begins at `start`, and the text that replaces it.
+
+    Unclosed markup extends to the end of the text, so that nothing is searched twice.
+    """
     name = _TAG_NAME.match(text, start + 1)
     if name is None and text[start + 1 : start + 2] not in {"!", "?"}:
         return start + 1, "<"
     if text.startswith("<!--", start):
-        return _end_of(text, "-->", start + 4), ""
-    end = _end_of(text, ">", start + 1)
+        return _find_end(text, "-->", start + 4), ""
+    end = _find_end(text, ">", start + 1)
     tag = name[1].lower() if name else ""
     if tag in _END_TAGS and text[start + 1] != "/":
         close = _END_TAGS[tag].search(text, end)
-        return (_end_of(text, ">", close.start()) if close else len(text)), "\n\n"
+        return (_find_end(text, ">", close.start()) if close else len(text)), "\n\n"
     return end, "" if tag in _INLINE_TAGS else "\n\n"
 
 
-def _end_of(text: str, mark: str, start: int) -> int:
+def _find_end(text: str, mark: str, start: int) -> int:
     position = text.find(mark, start)
     return len(text) if position < 0 else position + len(mark)
 

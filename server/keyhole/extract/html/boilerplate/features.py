@@ -1,4 +1,4 @@
-"""Compute the numeric features of each text block of a page, from which classify.py tells content from boilerplate.
+"""Compute the numeric features of each text block of a page. classify.py predicts from them which blocks are content.
 
 Classifying text blocks by shallow features of themselves and their neighbours is an idea of Kohlschütter, Fankhauser
 and Nejdl, "Boilerplate Detection using Shallow Text Features" (WSDM 2010).
@@ -17,7 +17,7 @@ from keyhole.extract.html.boilerplate.segments import HEADINGS, Box, Segments, T
 
 _SENTENCE_END = re.compile(r"[.!?。！？…:][\"'”’)\]]*$")
 _ENDING_CHARS: Final = 12
-"""Characters at the end of a block that are searched for a final punctuation mark before quotes and brackets."""
+"""Number of characters at the end of a block that are searched for the end of a sentence."""
 _DATE = re.compile(
     r"\b(?:19|20)\d\d\b|\b\d{1,2}[:/.]\d\d|\b(?:ago|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)", re.IGNORECASE
 )
@@ -41,7 +41,7 @@ _BOX_KINDS: Final = {
 """The purpose of a box by the words in its class and id, which sites of all languages write in English."""
 
 _MAX_DISTANCE: Final = 9
-"""Number of boxes above a block that are searched for a name."""
+"""Largest distance from a block up to a box of a kind, in boxes. Longer distances count as this one."""
 
 _LANDMARKS: Final = ("nav", "header", "footer", "aside", "main", "article", "dialog")
 _ROLES: Final = {
@@ -60,13 +60,13 @@ _URL_KINDS: Final = {
 """The kind of a page by the words in its URL."""
 
 _HEADING_REACH: Final = 50
-"""Largest distance from the first heading, in blocks; longer distances count as this one."""
+"""Largest distance from the first heading, in blocks. Longer distances count as this one."""
 _NEIGHBOURS: Final = 6
 """Blocks on each side that count as neighbours."""
 _LEVELS: Final = 5
-"""Boxes with features of their own: the block's box and those above it."""
+"""Number of boxes described for each block: the block's box and those above it."""
 _ALIKE_LEVELS: Final = 3
-"""Levels whose features include the number of boxes that are alike."""
+"""Number of levels described with the number of boxes that are alike."""
 
 
 def compute_features(segments: Segments, url: str) -> list[list[float]]:
@@ -161,7 +161,7 @@ class _BoxFacts:
             self.distances = _find_distances(own_distances, above.distances)
 
     def compute_row(self, page: _PageFacts) -> list[float]:
-        """Return the features of this box and of those above it, computed once."""
+        """Return the features of this box and of the boxes above it. The result is cached."""
         if self._row is None:
             row = [1.0 if self._box.tag == "div" else 0.0]
             row += [1.0 if name in self.landmarks else 0.0 for name in _LANDMARKS]
@@ -188,12 +188,12 @@ class _BoxFacts:
 
 
 _NON_ITEM_TAGS: Final = frozenset({"p", "li", "td", "tr", "h2", "h3", "span", "br"})
-"""Tags that always repeat, so that it says nothing if many are alike."""
+"""Tags that repeat on any page, so they are not the items of a list even if many are alike."""
 
 
 @lru_cache(maxsize=4_096)
 def _match_names(tag: str, names: str) -> tuple[frozenset[str], tuple[int, ...]]:
-    """Return an element's landmarks, and for each kind of box 0 if its names match, else `_MAX_DISTANCE`."""
+    """Return an element's landmarks, and for each kind of box 0 if the element is of it, else `_MAX_DISTANCE`."""
     role = _ROLE.search(names)
     landmarks = {tag} & set(_LANDMARKS) | ({_ROLES[role[1]]} if role else set())
     return frozenset(landmarks), tuple(0 if pattern.search(names) else _MAX_DISTANCE for pattern in _BOX_KINDS.values())
@@ -201,7 +201,7 @@ def _match_names(tag: str, names: str) -> tuple[frozenset[str], tuple[int, ...]]
 
 @lru_cache(maxsize=4_096)
 def _find_distances(own_distances: tuple[int, ...], above: tuple[int, ...]) -> tuple[int, ...]:
-    """Return for each kind the number of boxes up to the nearest one of that kind."""
+    """Return the distance up to the nearest box of each kind, in boxes."""
     return tuple(0 if own == 0 else min(up + 1, _MAX_DISTANCE) for own, up in zip(own_distances, above, strict=True))
 
 
@@ -229,7 +229,7 @@ def _describe_position(number: int, before: int, prose_before: int, page: _PageF
 
 
 def _describe_neighbours(blocks: list[TextBlock], endings: list[float]) -> list[tuple[float, float, float]]:
-    """Return size, share of links and share of finished sentences of each block together with its neighbours."""
+    """Return the size, share of links and share of sentence ends of each block together with its neighbours."""
     sizes, links, finished = [0], [0], [0.0]
     for block, end in zip(blocks, endings, strict=True):
         sizes.append(sizes[-1] + block.size)
@@ -262,4 +262,4 @@ FEATURE_NAMES: Final = (
     "page prices", "page product boxes", "page comment boxes", "path length", "path dashes",
     *(f"URL of a {name}" for name in _URL_KINDS),
 )  # fmt: skip
-"""The columns of `compute_features`; content_trees.py has them as variables."""
+"""The names of the columns of `compute_features`. content_trees.py has a variable for each."""

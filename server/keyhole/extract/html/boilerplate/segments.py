@@ -24,14 +24,15 @@ _MARKS = re.compile(r"[.,;:!?。，、；：！？।؟،]")
 
 PROSE_MIN_BYTES: Final = 80
 PROSE_MAX_LINKS: Final = 0.3
-"""A block is prose if it is longer than this, has a punctuation mark, and less than this share of it is links."""
+"""A block is prose if it is longer than `PROSE_MIN_BYTES`, has a punctuation mark, and the share of its links is below
+`PROSE_MAX_LINKS`."""
 
 _MAX_NAMES: Final = 240
-"""Characters read of class and id: meaningful names come first."""
+"""Number of characters read of each attribute with names. Meaningful names come first."""
 
 
 class Place(Enum):
-    """The part of an element's text: before its first child, all inside it, or after it."""
+    """The place of a text in an element: before the first child, anywhere inside, or after the element."""
 
     HEAD = "head"
     INSIDE = "inside"
@@ -43,7 +44,7 @@ Part = tuple[HtmlElement, Place]
 
 @dataclass(slots=True, eq=False)
 class Box:
-    """An element that contains blocks, with sums over all of them. Sizes are bytes of text in UTF-8."""
+    """An element that contains blocks, with sums over all its blocks. Sizes are bytes of text in UTF-8."""
 
     element: HtmlElement
     parent: Box | None
@@ -52,12 +53,12 @@ class Box:
 
     is_in_link: bool
     alike_count: int = 1
-    """Children of the parent with this tag and first class name, including itself."""
+    """The number of the parent's children with the same tag and first name, including this box."""
 
     size: int = 0
     link_bytes: int = 0
     mark_count: int = 0
-    """Punctuation marks."""
+    """The number of punctuation marks."""
     prose_bytes: int = 0
     block_count: int = 0
 
@@ -69,7 +70,7 @@ class Box:
 
 @dataclass(slots=True, eq=False)
 class TextBlock:
-    """A run of text without a block inside: its box, the parts of the tree that hold the text, and its counts."""
+    """A run of text without a block inside, with its box, the parts of the tree that contain the text, and counts."""
 
     box: Box
     parts: list[Part]
@@ -121,7 +122,7 @@ def _find_block_holders(root: HtmlElement) -> set[HtmlElement]:
 
 
 class _Scanner:
-    """The state of the walk: the open box, and the parts of the block that is not yet complete."""
+    """A builder of blocks and boxes during the walk, with the open box and the parts of the unfinished block."""
 
     def __init__(self, holders: set[HtmlElement]) -> None:
         self.blocks: list[TextBlock] = []
@@ -198,7 +199,7 @@ def _collect_text(part: Part, texts: list[str], link_texts: list[str]) -> None:
 
 
 def _measure_utf8(text: str) -> int:
-    """Return the size of a text in UTF-8, in which a character of a dense script counts more, as it says more."""
+    """Return the size of a text in UTF-8. Dense scripts such as Chinese have more bytes per character."""
     return len(text) if text.isascii() else len(text.encode("utf-8", "replace"))
 
 
@@ -211,7 +212,7 @@ def _read_names(element: HtmlElement) -> str:
 
 
 def _is_data_table(table: HtmlElement) -> bool:
-    """Return whether a table holds data: it has rows, and no cell contains blocks."""
+    """Return whether a table contains data: it has at least two rows, and no cell contains blocks."""
     if any(element is not table for element in table.iter(*_TABLE_BLOCKS)):
         return False
     rows = table.iter("tr")
@@ -219,7 +220,7 @@ def _is_data_table(table: HtmlElement) -> bool:
 
 
 def _sum_counts(segments: Segments) -> None:
-    """Add up the counts of blocks in their boxes and of boxes in their parents, and count boxes that are alike."""
+    """Add the counts of blocks to their boxes and of boxes to their parents, and count the boxes that are alike."""
     for block in segments.blocks:
         box = block.box
         box.size += block.size
