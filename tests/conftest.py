@@ -1,4 +1,4 @@
-"""Hypothesis profiles (CI draws the same examples every time), a shared PostgreSQL server, and logging kept per test."""
+"""Hypothesis profiles (CI draws the same examples every time), a shared PostgreSQL server, and log settings per test."""
 
 from __future__ import annotations
 
@@ -17,9 +17,7 @@ os.environ["KEYHOLE_CONFIG"] = "off"  # neither tests nor their subprocesses rea
 
 settings.register_profile("default", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("ci", settings.get_profile("default"), derandomize=True, print_blob=True)
-settings.register_profile(
-    "thorough", settings.get_profile("default"), max_examples=10_000
-)  # --hypothesis-profile=thorough
+settings.register_profile("thorough", settings.get_profile("default"), max_examples=10_000)
 settings.load_profile("ci" if os.environ.get("CI") else "default")
 
 

@@ -1,9 +1,9 @@
-"""What an agent is shown of hostile and of legitimate pages: `python -m benchmarks.budget.agent_text ROWS [--failures]`.
+"""Check the text of hostile and legitimate pages: `python -m benchmarks.budget.agent_text ROWS [--failures]`.
 
-Each row of the JSONL file has a page (`html`, `ctype`) and what its text must hold (`must_contain`), must not hold
-(`must_not_contain`) and which code points it must not have (`must_not_cp`). A row passes if it does so for the text
-of `keyhole.extract` and for the whole result of web_fetch, both as they are and after undoing Markdown's backslash
-escapes; of pages that forge structures, nothing but the block between the two marks may come from the page.
+Each row of the JSONL file has a page (`html`, `ctype`), the texts that the result must and must not contain
+(`must_contain`, `must_not_contain`), and forbidden code points (`must_not_cp`). A row passes if these hold for the text
+of `keyhole.extract` and for the result of web_fetch, with and without Markdown's backslash escapes. Lines forged by a
+page must stay inside the block of untrusted text.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ _ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
 _BLOCK = re.compile(r"^--- untrusted text (\w{8}) ---\n.*?\n--- end \1 ---$", re.DOTALL | re.MULTILINE)
 
 
-class One:
-    """A network that has one page."""
+class OnePageFetcher:
+    """A fetcher that returns the same page for every URL."""
 
     def __init__(self, body: bytes, content_type: str) -> None:
         self._page = Page(URL, URL, 200, content_type, body, 0.0)
@@ -44,35 +44,36 @@ class One:
         return self._page
 
     async def aclose(self) -> None:
-        """Nothing is open."""
+        """Do nothing."""
 
 
-class InProcess:
+class InProcessExtractor:
     """Extraction without worker processes."""
 
     def warm(self) -> None:
-        """Nothing to start."""
+        """Do nothing."""
 
     async def extract(self, page: Page, deadline: float | None = None) -> tuple[Document, str]:  # noqa: ARG002 - the port's
         return extract_with_words(page.body, page.url, page.content_type, page.requested_url)
 
     async def aclose(self) -> None:
-        """Nothing is open."""
+        """Do nothing."""
 
 
-def faults(row: dict[str, Any]) -> list[str]:
-    """What is wrong with what is shown of a row's page."""
+def find_faults(row: dict[str, Any]) -> list[str]:
+    """Return the faults in the text and the result of a row's page."""
     body = row["html"].encode("utf-8", "surrogatepass")
     try:
         document = keyhole.extract(body, url=URL, content_type=row["ctype"])
     except KeyholeError as error:
         return [f"failed: {error.code}"]
     store = MemoryStore(lambda: 0.0)
-    product = Retrieval(Config(), One(body, row["ctype"]), store, Panel(()), b"0" * 32, lambda: 0.0, InProcess())
+    product = Retrieval(
+        Config(), OnePageFetcher(body, row["ctype"]), store, Panel(()), b"0" * 32, lambda: 0.0, InProcessExtractor()
+    )
     answer = asyncio.run(product.web_fetch(URL)).text
-    found = [
-        f"{where}: {fault}" for where, text in (("text", document.text), ("result", answer)) for fault in _of(row, text)
-    ]
+    texts = (("text", document.text), ("result", answer))
+    found = [f"{where}: {fault}" for where, text in texts for fault in _find_text_faults(row, text)]
     outside = _BLOCK.sub("", answer, count=1)
     inner = re.search(r"<pre>(.*?)</pre>", row["html"], re.DOTALL)
     if row.get("group") == "forged-structure" and inner:
@@ -81,7 +82,7 @@ def faults(row: dict[str, Any]) -> list[str]:
     return found
 
 
-def _of(row: dict[str, Any], shown: str) -> list[str]:
+def _find_text_faults(row: dict[str, Any], shown: str) -> list[str]:
     forms = [unicodedata.normalize("NFC", text) for text in (shown, _ESCAPE.sub(r"\1", shown))]
     wanted = [unicodedata.normalize("NFC", text) for text in row["must_contain"]]
     found = [f"lacks {text!a}" for text in wanted if not any(text in form for form in forms)]
@@ -99,7 +100,7 @@ def main() -> int:
     total: Counter[tuple[str, str]] = Counter()
     for line in options.rows.read_text(encoding="utf-8").splitlines():
         row = json.loads(line)
-        wrong = faults(row)
+        wrong = find_faults(row)
         key = (row["tier"], row["group"])
         total[key] += 1
         passed[key] += not wrong

@@ -1,7 +1,7 @@
-"""Real texts of many kinds for tokens.py: languages, code, tables, JSON, URLs, and what is no text. Counts nothing.
+"""Real texts of many kinds for benchmarks/budget/tokens.py: languages, code, tables, JSON, URLs and noise.
 
-From Debian's documentation packages, which apt brings into a cache folder, from what Python and npm packages carry,
-from the fixtures, and from a folder of more pages where one is named. Documents are split in two halves by their names.
+They come from Debian's documentation packages, which apt downloads into a cache folder, from Python and npm packages,
+from the fixtures, and from an optional folder of pages. The name of a document decides its split, dev or test.
 """
 
 from __future__ import annotations
@@ -27,51 +27,51 @@ FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
 GUIDE = "installation-guide-amd64"
 GUIDE_LANGUAGES = ("en", "de", "es", "fr", "it", "pt", "nl", "sv", "cs", "ro", "ru", "el", "ja", "ko", "zh_CN", "vi")
 HELP_LANGUAGES = ("hi", "tr", "pl")
-"""Of LibreOffice's help: languages that the guide has not."""
+"""Languages of LibreOffice's help that the guide does not have."""
 PAGES = 40
-"""Of each language and folder."""
+"""Maximum pages of each language and folder."""
 NOISE = ("base64", "hex", "ids", "numbers", "URLs")
-"""Kinds that are no words."""
+"""Kinds of text without words."""
 SAMPLES = 120
-"""Of each kind and half."""
+"""Samples of each kind and split."""
 SHORTEST, LONGEST = 200, 9_000
-"""Characters of a sample: from the smallest result to the default budget; each doubling as often as any other."""
+"""Characters of a sample, from the smallest result to the default budget, distributed evenly by logarithm."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """A stretch of a real document."""
+    """A part of a real document."""
 
     kind: str
-    half: str
+    split: str
     text: str
 
 
-def samples(cache: Path, folder: Path | None, seed: int = 8) -> list[Sample]:
-    """As many of each kind and half."""
-    by_half: dict[tuple[str, str], list[str]] = defaultdict(list)
-    for kind, name, text in documents(cache, folder):
+def draw_samples(cache: Path, folder: Path | None, seed: int = 8) -> list[Sample]:
+    """Draw the same number of samples of each kind and split."""
+    by_split: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for kind, name, text in load_documents(cache, folder):
         if len(text) >= SHORTEST:
-            by_half[kind, half_of(name)].append(text)
+            by_split[kind, choose_split(name)].append(text)
     found = []
-    for kind, half in sorted(by_half):
-        random = Random(f"{seed} {kind} {half}")
-        texts = by_half[kind, half]
+    for kind, split in sorted(by_split):
+        random = Random(f"{seed} {kind} {split}")
+        texts = by_split[kind, split]
         for _ in range(SAMPLES):
             text = random.choice(texts)
             size = min(len(text), round(SHORTEST * (LONGEST / SHORTEST) ** random.random()))
             start = random.randrange(len(text) - size + 1)
-            found.append(Sample(kind, half, text[start : start + size]))
+            found.append(Sample(kind, split, text[start : start + size]))
     return found
 
 
-def half_of(name: str) -> str:
-    """`dev` or `test`, by the document's name."""
+def choose_split(name: str) -> str:
+    """Return `dev` or `test`, by a hash of the document's name."""
     return ("dev", "test")[zlib.crc32(name.encode()) >> 7 & 1]
 
 
-def documents(cache: Path, folder: Path | None) -> Iterator[tuple[str, str, str]]:
-    """Kind, name and text of each."""
+def load_documents(cache: Path, folder: Path | None) -> Iterator[tuple[str, str, str]]:
+    """Yield kind, name and text of each document."""
     tables: dict[str, str] = {}
     addresses: dict[str, str] = {}
     for kind, path in _pages(cache):
@@ -97,7 +97,7 @@ def documents(cache: Path, folder: Path | None) -> Iterator[tuple[str, str, str]
 
 
 def _pages(cache: Path) -> Iterator[tuple[str, Path]]:
-    """Each kind's pages of markup."""
+    """Yield kind and path of each HTML page."""
     guide = _package(cache, GUIDE) / "usr/share/doc" / GUIDE
     for language in GUIDE_LANGUAGES:
         yield from ((language[:2], path) for path in sorted((guide / language).glob("*.html"))[:PAGES])
@@ -109,11 +109,11 @@ def _pages(cache: Path) -> Iterator[tuple[str, Path]]:
 
 
 def _package(cache: Path, name: str) -> Path:
-    """The files of a Debian package, brought by apt the first time."""
+    """Download a Debian package if it is not in the cache; return the folder of its files."""
     folder = cache / name
     if not folder.exists():
-        brought = ["apt-get", "download", "-q", name]
-        subprocess.run(brought, cwd=cache, check=True, capture_output=True, timeout=120)
+        download = ["apt-get", "download", "-q", name]
+        subprocess.run(download, cwd=cache, check=True, capture_output=True, timeout=120)
         (package,) = cache.glob(f"{name}_*.deb")
         subprocess.run(["dpkg-deb", "-x", package, folder], check=True, timeout=120)  # noqa: S607
         package.unlink()
@@ -137,7 +137,7 @@ def _data(cache: Path) -> Iterator[tuple[str, str, str]]:
 
 
 def _noise() -> Iterator[tuple[str, str, str]]:
-    """What no tokenizer knows: random bytes as base64 and hex, identifiers, tables of numbers."""
+    """Yield random texts: bytes as base64 and hex, identifiers, and tables of numbers."""
     for number in range(40):
         random = Random(number)
         raw = random.randbytes(6_000)

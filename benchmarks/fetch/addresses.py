@@ -1,13 +1,16 @@
-"""Which addresses a real server connects to: `python -m benchmarks.fetch.addresses ROWS ORACLE`, or `--rebinding 400`.
+"""Check which addresses a real server connects to.
 
-The first form asks the server over stdio for every URL of a file of rows, under an oracle: a folder whose
-`sitecustomize.py` answers all lookups from the row, notes every connect and leads it to loopback. Neither is in the
-repository. A row says `url`, `expect` (blocked, invalid or allowed), `dns`, `http` and `connect_only`, the addresses
-that may be connected to. Proxies that any row has in its `env` are in the server's environment for all rows.
+    python -m benchmarks.fetch.addresses ROWS ORACLE
+    python -m benchmarks.fetch.addresses --rebinding 400
 
-The second form patches nothing. In a network namespace of its own (Linux, `unshare -rmn`, no root) a DNS server on
-loopback rebinds: public addresses of that namespace, private ones, and both in turn. It counts what connects to the
-private twin: Keyhole, and as a control a client that checks a name first and then connects to the name.
+The first form fetches every URL of a file of rows through the server over stdio, under an oracle: a folder whose
+`sitecustomize.py` answers all lookups from the row, records every connect and redirects it to loopback. Neither is in
+the repository. A row has `url`, `expect` (blocked, invalid or allowed), `dns`, `http` and `connect_only`, the addresses
+that may be connected to. Proxies in the `env` of any row are in the server's environment for all rows.
+
+The second form patches nothing. In a separate network namespace (Linux, `unshare -rmn`, no root), a DNS server on
+loopback rebinds names between public and private addresses of that namespace. The benchmark counts connections to the
+private address: of Keyhole, and as a control of a client that checks a name first and then connects to the name.
 """
 
 from __future__ import annotations
@@ -34,14 +37,14 @@ SERVER = Path(__file__).resolve().parents[2] / "server"
 REFUSALS = ("blocked_address", "invalid_url", "scheme_not_allowed")
 PUBLIC, PRIVATE = "93.184.216.34", "10.0.0.1"
 KINDS = ("once", "flip", "mixed", "dual")
-"""How a name answers: public at first and private ever after; private at first; both at once; A public, AAAA ::1."""
+"""How a name resolves: first public, then private; first private, then public; both at once; A public and AAAA ::1."""
 
 Ask = Any
-"""Sends one `web_fetch` and gives the text of its result."""
+"""Calls `web_fetch` with a URL; returns the text of the result."""
 
 
 def main() -> int:
-    """Print one table; 0 when nothing forbidden was connected to."""
+    """Print a table. Return 0 if there was no forbidden connection."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("rows", nargs="?", type=Path)
     parser.add_argument("oracle", nargs="?", type=Path)
@@ -49,18 +52,18 @@ def main() -> int:
     parser.add_argument("--inside", action="store_true", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.inside:
-        return rebinding(arguments.rebinding)
+        return run_rebinding(arguments.rebinding)
     if arguments.rebinding:
         command = ["unshare", "-rmn", sys.executable, __file__, "--inside", "--rebinding", str(arguments.rebinding)]
         return subprocess.run(command, check=False).returncode
     if not (arguments.rows and arguments.oracle):
         parser.error("give ROWS and ORACLE, or --rebinding")
-    return verdicts(arguments.rows, arguments.oracle)
+    return run_rows(arguments.rows, arguments.oracle)
 
 
 @contextmanager
-def running(**environment: str) -> Iterator[Ask]:
-    """The server of this tree over stdio, with an empty store."""
+def run_server(**environment: str) -> Iterator[Ask]:
+    """Run this checkout's server over stdio with an empty store, until the block ends."""
     with tempfile.TemporaryDirectory() as home:
         python_path = os.pathsep.join(filter(None, [environment.pop("PYTHONPATH", ""), str(SERVER)]))
         settings = {
@@ -103,8 +106,8 @@ def running(**environment: str) -> Iterator[Ask]:
             process.wait(10)
 
 
-def verdicts(rows_file: Path, oracle: Path) -> int:
-    """Ask for every row under the oracle, and print the table by group."""
+def run_rows(rows_file: Path, oracle: Path) -> int:
+    """Fetch the URL of every row under the oracle, and print the table by group."""
     rows = [json.loads(line) for line in rows_file.read_text(encoding="utf-8").splitlines()]
     proxies = {name: value for row in rows for name, value in row.get("env", {}).items()}
     table: dict[str, Counter[str]] = defaultdict(Counter)
@@ -113,26 +116,26 @@ def verdicts(rows_file: Path, oracle: Path) -> int:
         answers.write_text("{}")
         log.touch()
         hooks = {"PYTHONPATH": str(oracle.resolve()), "ORACLE_CFG": str(answers), "ORACLE_LOG": str(log)}
-        with running(**hooks, **proxies) as ask:
+        with run_server(**hooks, **proxies) as ask:
             for number, row in enumerate(rows):
                 answers.write_text(json.dumps({"dns": row["dns"], "http": row["http"]}))
-                # The hook reads the file again when its time has changed: a time of its own for every row.
+                # The oracle reads the file again when its modification time has changed, so each row has its own.
                 os.utime(answers, ns=(number + 1, number + 1))
                 log.write_text("")
-                said = ask(row["url"])
+                result = ask(row["url"])
                 connects = [ip_address(json.loads(line)[0]) for line in log.read_text().splitlines()]
-                facts = judge(row, said, connects)
+                facts = judge(row, result, connects)
                 table[row["group"]].update(facts)
                 if not facts["right"]:
-                    print("wrong:", row["url"], "|", row["expect"], "|", said.splitlines()[0], file=sys.stderr)
+                    print("wrong:", row["url"], "|", row["expect"], "|", result.splitlines()[0], file=sys.stderr)
     return _print(table)
 
 
-def judge(row: dict[str, Any], said: str, connects: list[Any]) -> Counter[str]:
-    """What one row adds to its group's line: the verdict, and whether anything forbidden was connected to."""
+def judge(row: dict[str, Any], result: str, connects: list[Any]) -> Counter[str]:
+    """Return the counts that a row adds to its group."""
     permitted = {ip_address(address) for address in row["connect_only"] if not any(c.isspace() for c in address)}
     forbidden = sum(address not in permitted for address in connects)
-    refused = said.startswith(REFUSALS)
+    refused = result.startswith(REFUSALS)
     verdicts = {row["expect"], *row["also_ok"]}
     right = not forbidden and (("allowed" in verdicts and bool(connects)) or (verdicts != {"allowed"} and refused))
     return Counter(rows=1, right=int(right), forbidden=forbidden, allowed=int(row["expect"] == "allowed")) + Counter(
@@ -151,23 +154,23 @@ def _print(table: dict[str, Counter[str]]) -> int:
     return 1 if total["forbidden"] else 0
 
 
-def rebinding(fetches: int) -> int:
-    """Inside the namespace: count connects to the private twin, of Keyhole and of the control."""
+def run_rebinding(fetches: int) -> int:
+    """Count connections to the private address, of Keyhole and of the control. Runs inside the namespace."""
     with tempfile.NamedTemporaryFile("w") as resolver:
         resolver.write("nameserver 127.0.0.1\noptions timeout:1 attempts:2\n")
         resolver.flush()
         setup = ["ip link set lo up", *(f"ip addr add {address}/32 dev lo" for address in (PUBLIC, PRIVATE))]
         for command in [*setup, f"mount --bind {resolver.name} /etc/resolv.conf"]:
             subprocess.run(command.split(), check=True)
-        connects = site()
-        name_server()
+        connects = serve_site()
+        serve_dns()
         names = [f"{KINDS[number % len(KINDS)]}-{number}" for number in range(fetches)]
         print("| client | fetches | pages read | refused | connects to the public site | to the private twin |")
         print("|---|--:|--:|--:|--:|--:|")
-        with running(KEYHOLE_ROBOTS="off") as ask:
-            said = [ask(f"http://{name}.keyhole.example/") for name in names]
-        read = sum("Here is the page" in text for text in said)
-        refused = sum(text.startswith("blocked_address") for text in said)
+        with run_server(KEYHOLE_ROBOTS="off") as ask:
+            results = [ask(f"http://{name}.keyhole.example/") for name in names]
+        read = sum("Here is the page" in text for text in results)
+        refused = sum(text.startswith("blocked_address") for text in results)
         print(f"| keyhole | {fetches} | {read} | {refused} | {connects['public']} | {connects['private']} |")
         failed = connects["private"]
         connects.clear()
@@ -178,7 +181,7 @@ def rebinding(fetches: int) -> int:
 
 
 def check_then_fetch(host: str) -> bool:
-    """What is widely done: every answer is checked, and then the name, not the address, is connected to."""
+    """Check every address of a host, then connect by name, as many clients do. Return True if the page was read."""
     answers = socket.getaddrinfo(host, 80, type=socket.SOCK_STREAM)
     if not all(ip_address(answer[4][0]).is_global for answer in answers):
         return False
@@ -187,8 +190,8 @@ def check_then_fetch(host: str) -> bool:
     return connection.getresponse().status == 200
 
 
-def site() -> Counter[str]:
-    """One page on every address of this namespace, and a count of which was connected to."""
+def serve_site() -> Counter[str]:
+    """Serve a page on every address of this namespace; return the counts of connections, updated as they come."""
     connects: Counter[str] = Counter()
     listener = socket.create_server(("::", 80), family=socket.AF_INET6, dualstack_ipv6=True, backlog=64)
     page = b"<title>Page</title><p>Here is the page, whichever address it was asked at."
@@ -207,9 +210,9 @@ def site() -> Counter[str]:
     return connects
 
 
-def name_server() -> None:
-    """A DNS server on loopback that answers by the first label's kind and how often the name was asked."""
-    asked: Counter[bytes] = Counter()
+def serve_dns() -> None:
+    """Run a DNS server on loopback that answers by the kind in the name's first label and the number of its lookups."""
+    lookups: Counter[bytes] = Counter()
     server = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     server.bind(("127.0.0.1", 53))
 
@@ -218,8 +221,8 @@ def name_server() -> None:
             query, client = server.recvfrom(4_096)
             end = query.index(b"\x00", 12) + 5
             name, (kind,) = query[12 : end - 4], struct.unpack(">H", query[end - 4 : end - 2])
-            addresses = _answers(name[1:].partition(b"-")[0].decode(), kind, asked[name])
-            asked[name] += kind == 1
+            addresses = _addresses(name[1:].partition(b"-")[0].decode(), kind, lookups[name])
+            lookups[name] += kind == 1
             head = query[:2] + struct.pack(">HHHHH", 0x8580, 1, len(addresses), 0, 0)
             records = (b"\xc0\x0c" + struct.pack(">HHIH", kind, 1, 0, len(a)) + a for a in addresses)
             server.sendto(head + query[12:end] + b"".join(records), client)
@@ -227,7 +230,7 @@ def name_server() -> None:
     threading.Thread(target=serve, daemon=True).start()
 
 
-def _answers(kind: str, record: int, times: int) -> list[bytes]:
+def _addresses(kind: str, record: int, times: int) -> list[bytes]:
     public, private = socket.inet_aton(PUBLIC), socket.inet_aton(PRIVATE)
     if record == 28:  # AAAA
         return [socket.inet_pton(socket.AF_INET6, "::1")] if kind == "dual" else []

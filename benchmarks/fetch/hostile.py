@@ -1,11 +1,11 @@
-"""Does any response hurt: a hostile web server, fetched case by case through the real server over stdio.
+"""Fetch every case of a hostile web server through the real server over stdio.
 
     python -m benchmarks.fetch.hostile DIR [--only NAME]
 
-DIR holds `evil_server.py`: a program that listens on loopback, says `LISTEN host:port`, and with `--list` prints its
-cases as JSON lines: what a good fetcher gives (`kind`, `codes`, `must`, `must_not`, `truncated`) and within which
-bounds (`max_s`, `max_mb`). Printed are the failures with their reasons and a table. Linux only: memory is read from
-/proc. Nothing leaves the machine.
+DIR holds `evil_server.py`: a program that listens on loopback, prints `LISTEN host:port`, and with `--list` prints its
+cases as JSON lines: the expected result (`kind`, `codes`, `must`, `must_not`, `truncated`) and limits (`max_s`,
+`max_mb`). Prints a table and the failures with their reasons. Linux only, because memory is read from /proc. All
+traffic is on loopback.
 """
 
 from __future__ import annotations
@@ -30,17 +30,17 @@ from mcp import Client, StdioServerParameters
 from benchmarks.server.startup import SERVER, serve_page
 
 PATIENCE: Final = 75.0
-"""Seconds after which a call counts as a hang: far beyond the default deadline of 30."""
+"""Seconds after which a call counts as a hang, far above the default deadline of 30."""
 MAX_PARENT_MB: Final = 150
-"""Growth of the server's own process during one fetch; a case may ask for less."""
+"""Maximum growth of the server's process during a fetch in MB; a case may have a lower limit."""
 MAX_BOMBS_MB: Final = 500
-"""Growth of the server and its children together during ten bombs at once."""
+"""Maximum growth of the server's process during ten concurrent bombs in MB."""
 MAX_SMALL_S: Final = 2.0
-"""Seconds for a small page of another host while hostile responses are read."""
+"""Maximum seconds for a small page of another host while hostile responses are read."""
 MAX_HEADER: Final = 400
-"""Characters of a line of ours above the untrusted text."""
+"""Maximum characters of a header line above the untrusted text."""
 BOMBS: Final = 10
-FAMILIES: Final = {
+CODES: Final = {
     "unsupported_scheme": {"scheme_not_allowed"},
     "url_blocked": {"blocked_address"},
     "http_error": {"http_status"},
@@ -53,14 +53,14 @@ FAMILIES: Final = {
     "network_error": {"connect_failure", "protocol_error"},
     "too_large": {"too_large", "decompression_bomb"},
 }
-"""What the cases call a failure, and what Keyhole does."""
+"""The error codes of the cases, with Keyhole's codes for them."""
 
 _CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What one case gave."""
+    """The result of a case."""
 
     case: dict[str, Any]
     text: str
@@ -71,50 +71,50 @@ class Outcome:
     children_mb: float
 
     @property
-    def said(self) -> str:
-        """The code of an error, else `text`."""
+    def code(self) -> str:
+        """The code of an error, or `text`."""
         return self.text.partition(":")[0] if self.is_error else "text"
 
 
 def main() -> int:
-    """Run all cases, print the table; 1 when one failed."""
+    """Run all cases and print the table. Return 1 if a case failed."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path, metavar="DIR")
-    parser.add_argument("--only", default="", help="cases whose id or group holds this")
+    parser.add_argument("--only", default="", help="run only cases whose id or group contains this")
     arguments = parser.parse_args()
     program = arguments.folder / "evil_server.py"
-    cases = [case for case in cases_of(program) if arguments.only in case["id"] or arguments.only in case["group"]]
-    outcomes, together = asyncio.run(run(program, cases))
-    print(table(outcomes), *together, sep="\n")
-    faults = [f"- `{o.case['id']}`: {fault}" for o in outcomes for fault in faults_of(o)]
+    cases = [case for case in load_cases(program) if arguments.only in case["id"] or arguments.only in case["group"]]
+    outcomes, together = asyncio.run(run_cases(program, cases))
+    print(format_table(outcomes), *together, sep="\n")
+    faults = [f"- `{o.case['id']}`: {fault}" for o in outcomes for fault in find_faults(o)]
     print("", f"{len(faults)} faults." if faults else "No faults.", *faults, sep="\n")
     return 1 if faults or any("FAIL" in line for line in together) else 0
 
 
-def cases_of(program: Path) -> list[dict[str, Any]]:
-    """The cases as the hostile server lists them; the one that counts forbidden requests comes last."""
+def load_cases(program: Path) -> list[dict[str, Any]]:
+    """Return the cases of the hostile server; the case that counts forbidden requests is last."""
     listed = subprocess.run([sys.executable, str(program), "--list"], capture_output=True, text=True, check=True)
     cases = [json.loads(line) for line in listed.stdout.splitlines()]
-    # A count of forbidden requests says nothing before all is over; the counted page itself is never asked for.
+    # Forbidden requests can only be counted after all other cases. Their page, /canary, is never requested.
     return sorted((case for case in cases if case["path"] != "/canary"), key=lambda case: "count" in case["path"])
 
 
-async def run(program: Path, cases: list[dict[str, Any]]) -> tuple[list[Outcome], list[str]]:
-    """Every case alone, then several at once; the count of forbidden requests after both."""
-    with hostile(program) as endpoint, serve_page() as site:
-        async with keyhole(endpoint, site.removeprefix("http://")) as (client, pid):
-            for _ in range(3):  # parsers are loaded by the first pages, and that is no case's memory
+async def run_cases(program: Path, cases: list[dict[str, Any]]) -> tuple[list[Outcome], list[str]]:
+    """Run every case alone, then several concurrently, then the count of forbidden requests."""
+    with run_hostile_server(program) as endpoint, serve_page() as site:
+        async with run_keyhole(endpoint, site.removeprefix("http://")) as (client, pid):
+            for _ in range(3):  # the first pages load the parsers, whose memory belongs to no case
                 await client.call_tool("web_fetch", {"url": f"{site}/warm", "refresh": True})
             last = [case for case in cases if "count" in case["path"]]
-            outcomes = [await alone(client, pid, endpoint, case) for case in cases if case not in last]
-            together = [await bombs(client, pid, endpoint, cases), await meanwhile(client, endpoint, site, cases)]
-            outcomes += [await alone(client, pid, endpoint, case) for case in last]
+            outcomes = [await run_alone(client, pid, endpoint, case) for case in cases if case not in last]
+            together = [await run_bombs(client, pid, endpoint, cases), await run_beside(client, endpoint, site, cases)]
+            outcomes += [await run_alone(client, pid, endpoint, case) for case in last]
     return outcomes, together
 
 
 @contextmanager
-def hostile(program: Path) -> Iterator[str]:
-    """The hostile server's endpoint while it runs."""
+def run_hostile_server(program: Path) -> Iterator[str]:
+    """Run the hostile server until the block ends; yield its endpoint."""
     with subprocess.Popen([sys.executable, str(program)], stdout=subprocess.PIPE, text=True) as process:
         try:
             assert process.stdout is not None
@@ -124,8 +124,8 @@ def hostile(program: Path) -> Iterator[str]:
 
 
 @asynccontextmanager
-async def keyhole(*endpoints: str) -> AsyncIterator[tuple[Client, int]]:
-    """A client of this tree's server, which may fetch these endpoints only, and the server's process id."""
+async def run_keyhole(*endpoints: str) -> AsyncIterator[tuple[Client, int]]:
+    """Run this checkout's server, which may fetch only these endpoints; yield a client and the server's process id."""
     with tempfile.TemporaryDirectory() as home:
         settings = {
             "KEYHOLE_CONFIG": "off",
@@ -140,18 +140,18 @@ async def keyhole(*endpoints: str) -> AsyncIterator[tuple[Client, int]]:
             yield client, pid
 
 
-async def alone(client: Client, pid: int, endpoint: str, case: dict[str, Any]) -> Outcome:
-    """One case with nothing beside it, and what it took."""
+async def run_alone(client: Client, pid: int, endpoint: str, case: dict[str, Any]) -> Outcome:
+    """Run a case alone; return its result, time and memory."""
     base = reset_peak(pid)
     started = time.monotonic()
-    result = await fetched(client, f"http://{endpoint}{case['path']}")
+    result = await fetch(client, f"http://{endpoint}{case['path']}")
     seconds = time.monotonic() - started
     beside = sum(memory(child, "VmHWM") for child in descendants(pid))
     return Outcome(case, *result, seconds, memory(pid, "VmHWM") - base, beside)
 
 
-async def fetched(client: Client, url: str) -> tuple[str, dict[str, Any], bool]:
-    """Text, facts and whether it failed; a call that never ends or a protocol error is a failure by that name."""
+async def fetch(client: Client, url: str) -> tuple[str, dict[str, Any], bool]:
+    """Return text, facts and True if the call failed. A hang or a protocol error is a failure with that name."""
     try:
         async with asyncio.timeout(PATIENCE):
             result = await client.call_tool("web_fetch", {"url": url, "refresh": True})
@@ -163,15 +163,15 @@ async def fetched(client: Client, url: str) -> tuple[str, dict[str, Any], bool]:
     return text, (result.meta or {}).get("keyhole", {}), bool(result.is_error)
 
 
-async def bombs(client: Client, pid: int, endpoint: str, cases: list[dict[str, Any]]) -> str:
-    """Ten bombs at once, of the kinds there are in turn: how much the server and its children grew."""
+async def run_bombs(client: Client, pid: int, endpoint: str, cases: list[dict[str, Any]]) -> str:
+    """Fetch ten bombs of all kinds concurrently; return a line about the growth of the server and its children."""
     paths = [case["path"] for case in cases if "bomb" in case["path"] or "infinite" in case["path"]]
     if not paths:
         return ""
     base = reset_peak(pid)
     started = time.monotonic()
-    asked = [f"http://{endpoint}{paths[n % len(paths)]}?{n}" for n in range(BOMBS)]
-    calls = asyncio.gather(*(fetched(client, url) for url in asked))
+    urls = [f"http://{endpoint}{paths[n % len(paths)]}?{n}" for n in range(BOMBS)]
+    calls = asyncio.gather(*(fetch(client, url) for url in urls))
     beside = 0.0
     while not calls.done():
         beside = max(beside, sum(memory(child, "VmRSS") for child in descendants(pid)))
@@ -183,14 +183,14 @@ async def bombs(client: Client, pid: int, endpoint: str, cases: list[dict[str, A
     return f"\n{BOMBS} bombs at once, {took:.1f} s: server {grown:+.0f} MB, children {beside:.0f} MB: {verdict}."
 
 
-async def meanwhile(client: Client, endpoint: str, site: str, cases: list[dict[str, Any]]) -> str:
-    """A small page of another host, again and again while slow and large responses are read: the longest wait."""
+async def run_beside(client: Client, endpoint: str, site: str, cases: list[dict[str, Any]]) -> str:
+    """Fetch small pages of another host beside slow and large responses; return a line about the longest wait."""
     paths = [case["path"] for case in cases if case["group"] in {"slow", "size", "html", "doc"}]
-    calls = asyncio.gather(*(fetched(client, f"http://{endpoint}{path}?m") for path in paths))
+    calls = asyncio.gather(*(fetch(client, f"http://{endpoint}{path}?m") for path in paths))
     waits: list[float] = []
     while not calls.done():
         started = time.monotonic()
-        _text, _facts, failed = await fetched(client, f"{site}/small/{len(waits)}")
+        _text, _facts, failed = await fetch(client, f"{site}/small/{len(waits)}")
         waits.append(PATIENCE if failed else time.monotonic() - started)
         await asyncio.sleep(0.2)
     raw = [text for text, _, _ in await calls if text.startswith(("hang", "raw_exception", "internal_error"))]
@@ -199,19 +199,19 @@ async def meanwhile(client: Client, endpoint: str, site: str, cases: list[dict[s
     return f"{len(waits)} small fetches beside {len(paths)} hostile ones at once: longest {longest:.2f} s: {verdict}."
 
 
-def faults_of(outcome: Outcome) -> list[str]:
-    """Why a case failed, in words; nothing when it passed."""
+def find_faults(outcome: Outcome) -> list[str]:
+    """Return the reasons why a case failed; none if it passed."""
     case, text = outcome.case, outcome.text
     faults = []
-    accepted = set().union(*(FAMILIES.get(code, set()) | {code} for code in case["codes"]))
-    if outcome.is_error and (case["kind"] == "text" or outcome.said not in accepted):
+    accepted = set().union(*(CODES.get(code, set()) | {code} for code in case["codes"]))
+    if outcome.is_error and (case["kind"] == "text" or outcome.code not in accepted):
         faults.append(f"wants {case['kind']} {case['codes']}, got the error “{text[:160]}”")
     if not outcome.is_error:
         if case["kind"] == "error":
             faults.append(f"wants an error of {case['codes']}, got text “{text[:160]}”")
         faults += [f"the text lacks {want[:60]!r}" for want in case["must"] if want not in text]
         if case["truncated"] and "Partial" not in text and not _shows_less(outcome.facts):
-            faults.append("the text does not say that it is not all")
+            faults.append("the text is not marked as truncated")
     faults += [f"the result holds {bad[:60]!r}" for bad in case["must_not"] if bad in text]
     if found := _CONTROLS.search(text):
         faults.append(f"the result holds the control character {found[0]!r}")
@@ -229,15 +229,15 @@ def _shows_less(facts: dict[str, Any]) -> bool:
     return bool(facts.get("shown_chars", 0) < facts.get("total_chars", 0))
 
 
-def table(outcomes: list[Outcome]) -> str:
-    """Each group's passes, and the most that one of its cases took, as Markdown."""
+def format_table(outcomes: list[Outcome]) -> str:
+    """Return a Markdown table of passes and maximum time and memory, by group."""
     groups = {
         str(outcome.case["group"]): [o for o in outcomes if o.case["group"] == outcome.case["group"]]
         for outcome in outcomes
     }
     lines = ["| group | passed | longest, s | server grew by, MB | children, MB |", "|---|---:|---:|---:|---:|"]
     for name, group in {**groups, "all": outcomes}.items():
-        passed = sum(not faults_of(outcome) for outcome in group)
+        passed = sum(not find_faults(outcome) for outcome in group)
         most = [max(values) for values in zip(*((o.seconds, o.parent_mb, o.children_mb) for o in group), strict=True)]
         lines.append(f"| {name} | {passed} of {len(group)} | {most[0]:.1f} | {most[1]:.0f} | {most[2]:.0f} |")
     return "\n".join(lines)
@@ -247,7 +247,7 @@ def table(outcomes: list[Outcome]) -> str:
 
 
 def children(process: Path) -> set[int]:
-    """Process ids of the direct children of a process."""
+    """Return the process ids of a process's children."""
     found: set[int] = set()
     for task in (process / "task").glob("*/children"):
         with contextlib.suppress(OSError):
@@ -256,13 +256,13 @@ def children(process: Path) -> set[int]:
 
 
 def descendants(pid: int) -> set[int]:
-    """Process ids of the children of a process, and of theirs."""
+    """Return the process ids of a process's descendants."""
     direct = children(Path(f"/proc/{pid}"))
     return direct.union(*(descendants(child) for child in direct))
 
 
 def memory(pid: int, field: str) -> float:
-    """`VmRSS`, what a process holds now, or `VmHWM`, the most it held; nothing for one that has ended."""
+    """Return the current (`VmRSS`) or peak (`VmHWM`) memory of a process in MB; 0 if it has ended."""
     with contextlib.suppress(OSError):
         if found := re.search(rf"{field}:\s+(\d+) kB", Path(f"/proc/{pid}/status").read_text()):
             return int(found[1]) / 1024
@@ -270,7 +270,7 @@ def memory(pid: int, field: str) -> float:
 
 
 def reset_peak(pid: int) -> float:
-    """Begin to count the peak of a process and its children anew (proc(5), clear_refs); what it holds now."""
+    """Reset the peak memory of a process and its children (proc(5), clear_refs); return its current memory in MB."""
     for process in (pid, *descendants(pid)):
         with contextlib.suppress(OSError):
             Path(f"/proc/{process}/clear_refs").write_text("5")

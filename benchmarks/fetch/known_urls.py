@@ -1,10 +1,10 @@
-"""The policy `known` against URLs that a model may have built to leak data: who passes, who is refused.
+"""Test the URL policy `known` with URLs that a model may have built to leak data.
 
     python -m benchmarks.fetch.known_urls FILE
 
-FILE has one JSON object a line with `url` and `known`. Each known URL is put in turn as a search result, as a Markdown
-link and bare into the text of a page that is stored; then every URL of the file is asked for under the policy, as it
-stands and, when known, in other spellings. No network.
+FILE has a JSON object per line with `url` and `known`. The known URLs are made known as search results, as Markdown
+links and as bare text of a page; each time the policy is applied to every URL of the file, and to other spellings of
+the known ones. Uses no network.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ WAYS = ("search result", "Markdown link", "bare in text")
 PAGE = "https://page-that-was-read.example/"
 
 
-async def seen(store: SqliteStore, url: str, way: str) -> None:
-    """Let the store see a URL in one way."""
+async def remember(store: SqliteStore, url: str, way: str) -> None:
+    """Make a URL known to the store in one of WAYS."""
     if way == "search result":
         return await remember_urls([url], store)
     text = f"Before [words]({url}) after." if way == "Markdown link" else f"Before {url}, after."
@@ -36,7 +36,7 @@ async def seen(store: SqliteStore, url: str, way: str) -> None:
 
 
 def spellings(url: str) -> list[str]:
-    """A URL, and what is the same URL."""
+    """Return equivalent spellings of a URL, itself included."""
     scheme, _, rest = url.partition("://")
     host, slash, path = rest.partition("/")
     bare = url.partition("#")[0]
@@ -44,8 +44,8 @@ def spellings(url: str) -> list[str]:
     return [url, bare, f"{bare}#other", f"{scheme.upper()}://{host.upper()}{slash}{path}", port]
 
 
-async def passes(url: str, store: SqliteStore) -> bool:
-    """Whether the policy lets a URL be asked for."""
+async def is_allowed(url: str, store: SqliteStore) -> bool:
+    """Return True if the policy allows a URL."""
     try:
         await check_url_policy(url, Config(url_policy="known"), store)
     except KeyholeError as error:
@@ -56,7 +56,7 @@ async def passes(url: str, store: SqliteStore) -> bool:
 
 
 async def main(rows: list[dict[str, Any]]) -> int:
-    """Print one line a way; 0 when all known URLs passed and no other did."""
+    """Print a line for each way. Return 0 if all known URLs and no others were allowed."""
     known = [row["url"] for row in rows if row["known"]]
     others = [row["url"] for row in rows if not row["known"]]
     wrong = 0
@@ -64,10 +64,10 @@ async def main(rows: list[dict[str, Any]]) -> int:
         with TemporaryDirectory() as folder:
             store = SqliteStore(Path(folder), lambda: 0.0, 1e9, 10**9)
             for url in known:
-                await seen(store, url, way)
+                await remember(store, url, way)
             tried = [spelling for url in known for spelling in spellings(url)]
-            missed = [url for url in tried if not await passes(url, store)]
-            leaked = [url for url in others if await passes(url, store)]
+            missed = [url for url in tried if not await is_allowed(url, store)]
+            leaked = [url for url in others if await is_allowed(url, store)]
             store.close()
         wrong += len(missed) + len(leaked)
         print(f"{way}: {len(tried) - len(missed)} of {len(tried)} spellings of {len(known)} known URLs pass; ", end="")

@@ -1,8 +1,8 @@
-"""What robots.txt costs: the first and the second page of a site, with and without it, over a slow line.
+"""Measure the cost of robots.txt: the first and second page of a slow site, with and without it.
 
     python -m benchmarks.fetch.robots_cost [MILLISECONDS]
 
-A server on loopback answers every request after so many milliseconds (default 50), as one at that distance would.
+A server on loopback answers every request after this delay (default 50 ms).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ RULES = b"User-agent: *\nDisallow: /private\n" + b"".join(b"Disallow: /area%d/*/
 
 
 async def serve(delay: float) -> asyncio.Server:
-    """The server; it knows one robots.txt and one page."""
+    """Start a server with a robots.txt and a page."""
 
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         head = await reader.readuntil(b"\r\n\r\n")
@@ -34,7 +34,7 @@ async def serve(delay: float) -> asyncio.Server:
 
 
 async def measure(endpoint: str, robots: str) -> tuple[float, float]:
-    """Milliseconds of the first and of the second page that one fetcher asks for."""
+    """Return the milliseconds of the first and second page that a fetcher fetches."""
     config = Config(allow_private=frozenset({endpoint}), robots=robots)
     async with HttpFetcher(config, "Keyhole/1", unlimited=frozenset()) as fetcher:
         times = [time.perf_counter()]
@@ -48,7 +48,7 @@ async def main(milliseconds: float) -> None:
     """Print the table."""
     server = await serve(milliseconds / 1_000)
     endpoint = f"127.0.0.1:{server.sockets[0].getsockname()[1]}"
-    await measure(endpoint, "on")  # loads the parser, once in a process
+    await measure(endpoint, "on")  # loads the parser, which happens once per process
     print("| robots.txt | first page, ms | second page, ms |\n| --- | ---: | ---: |")
     for robots in ("off", "on"):
         runs = [await measure(endpoint, robots) for _ in range(RUNS)]

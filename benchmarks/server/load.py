@@ -122,9 +122,11 @@ def build_world(served: Sites, evil: Path | None, pages: int | None) -> World:
     }
     hostile = [f"http://{TROUBLE}:{served.web.port}/{path}" for path in TROUBLES]
     if evil is not None:
-        from benchmarks.fetch.hostile import cases_of
+        from benchmarks.fetch.hostile import load_cases
 
-        hostile += [f"http://{served.hostile}{case['path']}" for case in cases_of(evil) if "count" not in case["path"]]
+        hostile += [
+            f"http://{served.hostile}{case['path']}" for case in load_cases(evil) if "count" not in case["path"]
+        ]
     return World(
         small=small,
         large=tuple(url for url in own if "/large/" in url),

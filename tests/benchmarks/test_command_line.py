@@ -1,4 +1,4 @@
-"""The benchmark of the command line, in small: every command that it measures works."""
+"""A small run of the command line benchmark."""
 
 from __future__ import annotations
 

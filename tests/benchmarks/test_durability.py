@@ -30,18 +30,18 @@ SOUND = [
 LOG = [Event("pwrite64", f"{FILE}-wal"), Event("fdatasync", f"{FILE}-wal"), Event("write", f"{FILE}-shm")]
 
 
-def test_writers_that_are_killed_lose_nothing_that_they_acknowledged() -> None:
+def test_killed_writers_lose_no_acknowledged_artifacts() -> None:
     done = kills.run_kills(4, seed=11)
     assert done.acknowledged
     assert not done.tally.missed, done
 
 
 @pytest.mark.skipif(not shutil.which("strace"), reason="strace shows the order")
-def test_what_is_acknowledged_was_synced_before(tmp_path: Path) -> None:
+def test_writes_are_synced_before_they_are_acknowledged(tmp_path: Path) -> None:
     home = tmp_path.resolve() / "home"
     lines = syncs.trace(home, 2)
     if not lines:
-        pytest.skip("this system lets nobody be traced")
+        pytest.skip("this system does not allow tracing")
     puts = syncs.split_puts(lines, str(home))
     assert len(puts) == 2
     assert [fault for events in puts for fault in find_faults(events)] == []
@@ -60,7 +60,7 @@ def test_a_sound_order_of_syncs_has_no_fault(events: list[Event]) -> None:
         (5, "the end of the journal was not on the disk"),
     ],
 )
-def test_a_sync_that_is_missing_is_a_fault(left_out: int, fault: str) -> None:
+def test_a_missing_sync_is_a_fault(left_out: int, fault: str) -> None:
     assert fault in find_faults(SOUND[:left_out] + SOUND[left_out + 1 :])
 
 
@@ -91,20 +91,20 @@ def by_mode(home: Path) -> outages.Outage:
 
 
 @pytest.mark.parametrize("way", [outages.limit_file_size, outages.unplug_folder, by_mode])
-def test_a_store_outlives_a_disk_that_fails_for_a_while(tmp_path: Path, way: Callable[[Path], outages.Outage]) -> None:
+def test_a_store_survives_a_temporary_disk_failure(tmp_path: Path, way: Callable[[Path], outages.Outage]) -> None:
     clock = Clock(time.time())
     done = outages.run_outage(way(tmp_path / "home"), 5, clock, clock.advance)
     assert done.held
     assert not done.tally.missed, done
 
 
-def test_a_server_goes_on_while_its_disk_fails(tmp_path: Path) -> None:
+def test_a_server_keeps_working_while_its_disk_fails(tmp_path: Path) -> None:
     done = asyncio.run(stdio_server.run_server(tmp_path / "home", stdio_server.limit_file_size, 3))
     assert done.warned
     assert not done.tally.missed, done
 
 
-def test_stores_get_over_damaged_files_by_themselves(tmp_path: Path) -> None:
+def test_stores_recover_from_damaged_files(tmp_path: Path) -> None:
     done = damage.run_damage(10, 1, tmp_path)
     assert done.files == 10
     assert done.warned

@@ -1,5 +1,4 @@
-"""The scores of the extraction benchmark: Markdown to words, agreement of words, pages of a size. No page of the set,
-no network and no environment is needed."""
+"""The scores of the extraction benchmark: words of Markdown, agreement of words, and generated pages."""
 
 from __future__ import annotations
 
@@ -29,44 +28,44 @@ from benchmarks.extraction.peers.scores import agreement, score, to_words
         ("not closed ` here\nand ` there", "not closed ` here and ` there"),
     ],
 )
-def test_markdown_is_reduced_to_the_words_that_it_shows(markdown: str, shown: str) -> None:
+def test_markdown_is_reduced_to_its_visible_words(markdown: str, shown: str) -> None:
     assert to_words(markdown).replace("#", "").split() == shown.split()
 
 
-def test_fenced_code_stands_as_it_is_and_its_language_is_no_word() -> None:
+def test_fenced_code_is_unchanged_and_its_language_is_removed() -> None:
     reduced = to_words("before\n```python\nx = a[0](**k) # *not* emphasis\n```\n*after*\n")
     assert reduced == "before\nx = a[0](**k) # *not* emphasis\nafter\n"
 
 
-def test_a_fence_that_is_never_closed_is_code_to_the_end() -> None:
+def test_an_unclosed_fence_is_code_to_the_end() -> None:
     assert to_words("~~~\n*a*\n```\n*b*") == "*a*\n```\n*b*"
 
 
-def test_words_count_as_often_as_they_stand_and_in_any_order_and_case() -> None:
+def test_agreement_counts_repeated_words_and_ignores_order_and_case() -> None:
     f1, recall, precision = agreement("The road the RIVER", "the river the mail")
     assert (f1, recall, precision) == (0.75, 0.75, 0.75)
     assert agreement("road road", "road") == pytest.approx((2 / 3, 1.0, 0.5))
 
 
-def test_nothing_agrees_with_nothing_and_with_nothing_else() -> None:
+def test_an_empty_text_agrees_only_with_an_empty_text() -> None:
     assert agreement("", " ") == (1.0, 1.0, 1.0)
     assert agreement("", "words") == agreement("words", "") == (0.0, 0.0, 0.0)
 
 
-def test_snippets_are_looked_for_in_the_text_shown_whatever_its_spaces_and_case() -> None:
+def test_snippets_are_found_in_the_visible_text_regardless_of_spaces_and_case() -> None:
     scored = score("Read **the\nfirst** [chapter](/menu)", "Read the first chapter", ["The first  chapter"], ["menu"])
     assert (scored.f1, scored.must, scored.clean) == (1.0, (True,), (True,))
     assert score("menu", "text", ["text"], ["Menu"]).clean == (False,)
 
 
 @pytest.mark.parametrize("hurtful", ["[", "](", "[a](", "`", "_", "<a ", "\\", "```\n", '[a]("', "![", "*_`["])
-def test_reducing_text_made_to_hurt_takes_no_more_than_its_size_asks(hurtful: str) -> None:
+def test_hostile_text_is_reduced_in_linear_time(hurtful: str) -> None:
     start = time.process_time()
     to_words(hurtful * (50_000 // len(hurtful)))
     assert time.process_time() - start < 5
 
 
-def test_a_page_grows_to_a_size_by_repeating_what_is_in_its_body() -> None:
+def test_a_page_grows_to_a_size_by_repeating_its_body() -> None:
     page = "<html><head><title>t</title></head><BODY class='a'><p>word</p></BODY></html>"
     grown = grow(page, 1_000)
     assert len(grown) == 1_000
@@ -76,7 +75,7 @@ def test_a_page_grows_to_a_size_by_repeating_what_is_in_its_body() -> None:
 
 
 @pytest.mark.parametrize("name", [name for name in HOSTILE if "MB" not in name])
-def test_pages_made_to_hurt_are_whole_pages_of_many_elements(name: str) -> None:
+def test_hostile_pages_are_complete_and_have_many_elements(name: str) -> None:
     page = HOSTILE[name].html()
     assert page.startswith("<!doctype html>")
     assert page.endswith("</body></html>")

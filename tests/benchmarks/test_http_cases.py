@@ -1,4 +1,4 @@
-"""The benchmark of HTTP requests, with its own rows and few idle connections."""
+"""A small run of the benchmark of HTTP requests."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ HOSTED = {"KEYHOLE_ALLOWED_HOSTS": "127.0.0.1,localhost"}
 
 @pytest.mark.skipif(sys.platform != "linux", reason="memory and sockets are read from Linux's /proc")
 @pytest.mark.parametrize("profile", ["plain", "tokens", "oauth"])
-def test_odd_requests_are_answered_as_they_must_be(tmp_path: Path, profile: str) -> None:
+def test_unusual_requests_have_the_expected_responses(tmp_path: Path, profile: str) -> None:
     with issuer() as real:
         made = {"plain": ({}, {}), "tokens": file_tokens(tmp_path), "oauth": oauth_tokens(real)}
         settings, tokens = made[profile]
@@ -36,5 +36,5 @@ def test_odd_requests_are_answered_as_they_must_be(tmp_path: Path, profile: str)
                 assert check_idle(server, 50) == ""
 
 
-def test_an_exception_inside_tells_a_client_nothing_of_it() -> None:
+def test_an_internal_exception_reveals_no_details_to_a_client() -> None:
     assert check_forced() == ""

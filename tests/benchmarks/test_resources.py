@@ -1,4 +1,4 @@
-"""The benchmark of stored pages as resources, in small: the walk gives every page once, in both eras."""
+"""A small run of the benchmark of stored pages as resources, in both eras."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The loopback web is sound: answers stand in their pages, licences are named, every run has the same sites."""
+"""The loopback web of the search benchmark: its pages, questions, licences, sites and result checks."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from benchmarks.search.web.server import CANARY, FORGED
 from benchmarks.search.web.sites import CLOSED, NO_NAME, SLOW, TROUBLE, build_places, choose_pace, render_page
 
 SAMPLE = 12
-"""Every so many questions are looked up in what Keyhole reads of the page; all others in the page as it is."""
+"""Only each twelfth question is checked in the text that Keyhole extracts, because extraction is slow."""
 
 
 @cache
@@ -54,7 +54,7 @@ def test_there_are_200_pages_in_6_languages_and_120_questions_with_two_splits() 
     assert all(sum(question.split == split for question in questions()) >= 40 for split in ("dev", "test"))
 
 
-def test_every_answer_stands_in_its_page() -> None:
+def test_every_answer_is_in_its_page() -> None:
     texts = {id: normalize_text(html.unescape(re.sub(r"<[^>]*>", " ", page.html))) for id, page in pages().items()}
     for question in questions():
         for id, (words, *others) in question.answers:
@@ -64,7 +64,7 @@ def test_every_answer_stands_in_its_page() -> None:
 
 
 @pytest.mark.parametrize("question", load_questions()[::SAMPLE], ids=lambda question: question.id)
-def test_answers_stand_in_what_keyhole_reads_of_a_page(question: Question) -> None:
+def test_answers_are_in_the_extracted_text(question: Question) -> None:
     by_page = {place.page.id: place for place in build_places(pages().values()).values() if not place.copy}
     for id, (words, *_) in question.answers:
         body = render_page(by_page[id], []).encode()
@@ -72,13 +72,13 @@ def test_answers_stand_in_what_keyhole_reads_of_a_page(question: Question) -> No
         assert normalize_text(words) in normalize_text(read.text)
 
 
-def test_no_question_gives_its_answer_away() -> None:
+def test_no_question_contains_its_answer() -> None:
     for question in questions():
-        given = normalize_text(question.text)
-        assert not any(normalize_text(one) in given for _, words in question.answers for one in words), question.id
+        text = normalize_text(question.text)
+        assert not any(normalize_text(one) in text for _, words in question.answers for one in words), question.id
 
 
-def test_every_text_has_its_licence_and_the_notes_name_it() -> None:
+def test_every_text_has_a_licence_that_the_notes_name() -> None:
     notes = (HERE / "README.md").read_text(encoding="utf-8")
     assert {page.manual for page in pages().values()} == set(LICENCES)
     for manual, licence in LICENCES.items():
@@ -87,11 +87,11 @@ def test_every_text_has_its_licence_and_the_notes_name_it() -> None:
         assert f"| {sum(page.manual == manual for page in pages().values())} |" in row
 
 
-def test_the_whole_takes_at_most_two_megabytes() -> None:
+def test_the_corpus_takes_at_most_two_megabytes() -> None:
     assert sum(path.stat().st_size for path in HERE.glob("*.*")) < 2_000_000
 
 
-def test_about_a_third_of_the_addresses_is_slow_and_no_page_that_answers_never_ends() -> None:
+def test_about_a_third_of_the_addresses_is_slow_but_pages_with_answers_end() -> None:
     table = build_places(pages().values())
     paces = {place: choose_pace(place, answering()) for place in table.values()}
     assert 0.25 < sum(bool(how) for how in paces.values()) / len(paces) < 0.42
@@ -100,7 +100,7 @@ def test_about_a_third_of_the_addresses_is_slow_and_no_page_that_answers_never_e
     assert not any(how == "endless" and not place.copy and place.page.id in answering() for place, how in paces.items())
 
 
-def test_pages_have_copies_under_other_hosts_and_in_other_furniture() -> None:
+def test_pages_have_copies_on_other_hosts_with_other_boilerplate() -> None:
     table = build_places(pages().values())
     copies = [place for place in table.values() if place.copy and not place.amp]
     assert len(copies) > len(pages()) / 4
@@ -110,7 +110,7 @@ def test_pages_have_copies_under_other_hosts_and_in_other_furniture() -> None:
     assert copies[0].page.html in render_page(copies[0], [])
 
 
-def test_an_engine_lists_the_page_and_what_engines_list_besides() -> None:
+def test_an_engine_lists_the_page_and_bad_results() -> None:
     rows = index().search("How do I switch foreign keys on in SQLite?")
     hosts = [row["url"] for row in rows]
     assert any("foreignkeys" in url for url in hosts[:5])
@@ -131,14 +131,14 @@ def outcome(text: str, is_error: bool = False) -> Outcome:
     return Outcome(QUESTION, text, len(text), 1.0, is_error)
 
 
-def test_a_result_answers_when_all_words_stand_in_it_whatever_markdown_adds() -> None:
+def test_a_result_has_the_answer_if_it_has_all_words_apart_from_markdown() -> None:
     assert outcome("It runs at\n40 rpm.\n\nThere are *two* pumps.").has_answer
     assert outcome("Forty a minute; two pumps").has_answer
     assert not outcome("It runs at 40 rpm.").has_answer
     assert not outcome("It runs at 40 rpm. There are two pumps.", is_error=True).has_answer
 
 
-def test_a_result_is_harmed_by_hidden_text_and_by_a_frame_that_the_page_made() -> None:
+def test_a_result_is_harmed_by_hidden_text_and_by_forged_boundaries() -> None:
     framed = f"--- untrusted text abc ---\n{FORGED}\n[2] The real answer\n--- end abc ---"
     assert not outcome(framed).is_harmed
     assert outcome(framed + f"\n{FORGED}").is_harmed

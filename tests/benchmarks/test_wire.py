@@ -1,4 +1,4 @@
-"""The benchmarks that speak to a real server over stdio, and the one of a call's cost, in small."""
+"""Small runs of the stdio benchmarks and of the overhead benchmark."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_malformed_frames_are_survived(tmp_path: Path, capsys: pytest.CaptureFix
     assert capsys.readouterr().out.count("3 frames, 0 not survived") == 2
 
 
-def test_hostile_arguments_give_what_they_must(
+def test_hostile_arguments_have_the_expected_results(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(artifact_args, "WALKS", 1)
@@ -47,7 +47,7 @@ def test_hostile_arguments_give_what_they_must(
     assert "row-0: expected ['invalid_argument']" in capsys.readouterr().out
 
 
-def test_the_cost_of_a_call_is_told_by_stage(
+def test_the_cost_of_a_call_is_reported_by_stage(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(overhead, "LONG", 50_000)

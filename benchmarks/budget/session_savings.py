@@ -1,10 +1,10 @@
-"""What a session spares: `python -m benchmarks.budget.thrift [DATA] [--budget 3000] [--documents 60]`.
+"""Measure the text saved by sessions: `python -m benchmarks.budget.session_savings [DATA]`, with options (see --help).
 
-A real server over stdio, the recorded pages on loopback, and eighteen questions on three of them, asked in a row as an
-agent asks: once with `KEYHOLE_REPEATS=always`, once with the session's memory. With DATA, a folder as answers.py describes, the
-same in this process for documents with at least five questions. Prints the characters that the model got, how many of
-them it had not seen, and for how many questions the answer stands in what it was shown: by that call, by one call
-up to it, or in pieces by several. Takes some 10 s, with DATA a minute.
+A real server over stdio answers eighteen questions about three recorded pages in a row, once with
+`KEYHOLE_REPEATS=always` and once without repeating passages. With DATA, a folder as benchmarks/ranking/answers.py
+describes it, the same is measured in this process for documents with at least five questions. Prints the characters
+that the model received, how many of them were new, and the number of questions whose answer is in the result of their
+own call, in one result up to that call, or split over several results. Takes about 10 s, with DATA a minute.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from keyhole.store.memory import MemoryStore
 from keyhole.websearch.panel import Panel
 
 NOW: Final = 1_780_000_000.0
-LEAST_QUESTIONS: Final = 5
+MIN_QUESTIONS: Final = 5
 
 QUESTIONS: Final = (
     ("routine-vacuuming", "What is the vacuum threshold that triggers autovacuum?", "vacuum scale factor * number of"),
@@ -55,32 +55,32 @@ QUESTIONS: Final = (
     ("rust-ownership", "Why can a String be mutated but not a literal?", "how these two types deal with memory"),
     ("rust-ownership", "What is a scope?", "range within a program for which an item is valid"),
 )
-"""Page, question, and words of the answer as they stand on the page."""
+"""Page, question, and the page's words that answer it."""
 
 
 @dataclass(slots=True)
-class Sum:
-    """What the model got in all sessions of one kind."""
+class Totals:
+    """Totals over all sessions with the same settings."""
 
     questions: int = 0
     characters: int = 0
-    fresh: int = 0
-    here: int = 0
-    """Answers in the result of their own call."""
-    anywhere: int = 0
-    """Answers in it or in an earlier one of the session."""
-    pieces: int = 0
-    """Answers of which every character was shown, by several calls; told only where the stored text is at hand."""
+    new_characters: int = 0
+    own_answers: int = 0
+    """Number of answers in the result of their own call."""
+    seen_answers: int = 0
+    """Number of answers in that result or an earlier one of the session."""
+    answers_in_pieces: int = 0
+    """Number of other answers whose every character was shown, by several calls. Counted only for DATA."""
 
 
 Spans = Sequence[tuple[int, int]]
-Asked = tuple[str, str, Sequence[Sequence[str]]]
-"""Of which text, what, and the answer: alternatives of each needed part, without white space."""
+Question = tuple[str, str, Sequence[Sequence[str]]]
+"""The document, the question, and the answer: alternatives of each required part, without white space."""
 Ask = Callable[[str, str], Awaitable[tuple[str, Spans]]]
 
 
 def main() -> int:
-    """Measure and print."""
+    """Measure and print the table."""
     parser = argparse.ArgumentParser()
     parser.add_argument("data", type=Path, nargs="?")
     parser.add_argument("--budget", type=int, action="append")
@@ -90,21 +90,22 @@ def main() -> int:
     print("| --- | ---: | --- | ---: | ---: | ---: | ---: | ---: | ---: |")
     for budget in options.budget or (1_500, 3_000, 9_000):
         for repeats in ("always", "once"):
-            print(row("recorded", budget, repeats, asyncio.run(over_stdio(budget, repeats))))
+            print(format_row("recorded", budget, repeats, asyncio.run(measure_stdio(budget, repeats))))
             if options.data:
-                found = asyncio.run(over_documents(options.data, budget, repeats, options.documents))
-                print(row("data", budget, repeats, found))
+                found = asyncio.run(measure_documents(options.data, budget, repeats, options.documents))
+                print(format_row("data", budget, repeats, found))
     return 0
 
 
-def row(what: str, budget: int, repeats: str, found: Sum) -> str:
-    """One line of the table."""
-    shares = f"{found.here} | {found.anywhere} | {found.pieces}"
-    return f"| {what} | {budget} | {repeats} | {found.questions} | {found.characters:,} | {found.fresh:,} | {shares} |"
+def format_row(what: str, budget: int, repeats: str, found: Totals) -> str:
+    """Return a row of the table."""
+    characters = f"{found.characters:,} | {found.new_characters:,}"
+    answers = f"{found.own_answers} | {found.seen_answers} | {found.answers_in_pieces}"
+    return f"| {what} | {budget} | {repeats} | {found.questions} | {characters} | {answers} |"
 
 
-async def over_stdio(budget: int, repeats: str, questions: Sequence[tuple[str, str, str]] = QUESTIONS) -> Sum:
-    """The questions in one session with a real server."""
+async def measure_stdio(budget: int, repeats: str, questions: Sequence[tuple[str, str, str]] = QUESTIONS) -> Totals:
+    """Ask the questions in one session with a real server."""
     with serve(recorded_pages()) as port, tempfile.TemporaryDirectory() as home:
         environment = {
             "PATH": os.environ["PATH"],
@@ -121,20 +122,22 @@ async def over_stdio(budget: int, repeats: str, questions: Sequence[tuple[str, s
                 result = await client.call_tool("web_fetch", arguments)
                 return str(getattr(result.content[0], "text", "")), ()
 
-            return await session(ask, [(name, question, [[squash(answer)]]) for name, question, answer in questions])
+            return await run_session(
+                ask, [(name, question, [[squash(answer)]]) for name, question, answer in questions]
+            )
 
 
-async def over_documents(data: Path, budget: int, repeats: str, most: int) -> Sum:
-    """The questions of each document in a session of its own."""
-    asked: dict[str, list[Asked]] = defaultdict(list)
+async def measure_documents(data: Path, budget: int, repeats: str, most: int) -> Totals:
+    """Ask the questions of each document in a separate session, for at most `most` documents."""
+    questions: dict[str, list[Question]] = defaultdict(list)
     texts: dict[str, str] = {}
     for example in load(data, "dev"):
         texts[example.doc_id] = example.text
-        asked[example.doc_id].append((example.doc_id, example.question, example.gold))
-    chosen = [id for id, some in sorted(asked.items()) if len(some) >= LEAST_QUESTIONS][:most]
-    total = Sum()
-    for id in chosen:
-        product = stored(id, texts[id], repeats)
+        questions[example.doc_id].append((example.doc_id, example.question, example.gold))
+    ids = [id for id, some in sorted(questions.items()) if len(some) >= MIN_QUESTIONS][:most]
+    total = Totals()
+    for id in ids:
+        product = make_retrieval(id, texts[id], repeats)
         caller = Caller(session=Session())
 
         async def ask(
@@ -143,33 +146,33 @@ async def over_documents(data: Path, budget: int, repeats: str, most: int) -> Su
             answer = await product.read_artifact(name, query=question, limit=budget, caller=caller)
             return answer.text, [(start, end) for _, start, end in answer.shown]
 
-        found = await session(ask, asked[id], texts[id])
-        for name in Sum.__slots__:
+        found = await run_session(ask, questions[id], texts[id])
+        for name in Totals.__slots__:
             setattr(total, name, getattr(total, name) + getattr(found, name))
     return total
 
 
-def stored(id: str, text: str, repeats: str) -> Retrieval:
-    """A product that has this text; the network is never asked."""
+def make_retrieval(id: str, text: str, repeats: str) -> Retrieval:
+    """Return a product that has this text stored."""
     store = MemoryStore(lambda: NOW)
     store.put(
         Artifact(id, f"https://data.example/{id}", f"https://data.example/{id}", "", text, "text/plain", "", NOW), ""
     )
-    nobody: object = None
-    return Retrieval(Config(repeats=repeats), nobody, store, Panel(()), b"0" * 32, lambda: NOW, nobody)  # type: ignore[arg-type]
+    unused: object = None
+    return Retrieval(Config(repeats=repeats), unused, store, Panel(()), b"0" * 32, lambda: NOW, unused)  # type: ignore[arg-type]
 
 
-async def session(ask: Ask, asked: Sequence[Asked], document: str = "") -> Sum:
-    """One session, each question after the other."""
-    found, lines, seen, shown = Sum(), set[str](), "", set[int]()
+async def run_session(ask: Ask, questions: Sequence[Question], document: str = "") -> Totals:
+    """Ask the questions of a session in order; return its totals."""
+    found, lines, seen, shown = Totals(), set[str](), "", set[int]()
     places = [place for place, sign in enumerate(document) if not sign.isspace()]
     words = squash(document)
 
-    def pieced(part: str) -> bool:
+    def is_pieced(part: str) -> bool:
         at = words.find(part)
         return at >= 0 and shown.issuperset(places[at : at + len(part)])
 
-    for name, question, gold in asked:
+    for name, question, gold in questions:
         text, spans = await ask(name, question)
         shown.update(*(range(*span) for span in spans))
         own = [line for line in text.splitlines() if line not in lines]
@@ -177,11 +180,11 @@ async def session(ask: Ask, asked: Sequence[Asked], document: str = "") -> Sum:
         here, seen = squash(text), seen + squash(text)
         found.questions += 1
         found.characters += len(text)
-        found.fresh += sum(map(len, own))
-        found.here += all(any(each in here for each in some) for some in gold)
-        anywhere = all(any(each in seen for each in some) for some in gold)
-        found.anywhere += anywhere
-        found.pieces += not anywhere and all(any(map(pieced, some)) for some in gold)
+        found.new_characters += sum(map(len, own))
+        found.own_answers += all(any(each in here for each in some) for some in gold)
+        is_seen = all(any(each in seen for each in some) for some in gold)
+        found.seen_answers += is_seen
+        found.answers_in_pieces += not is_seen and all(any(map(is_pieced, some)) for some in gold)
     return found
 
 
