@@ -90,7 +90,7 @@ def test_an_unknown_engine_exits_with_2_before_any_request(
 ) -> None:
     monkeypatch.setenv("KEYHOLE_ENGINES", "brave,gogle")
     assert main(command) == 2
-    assert "'gogle' is none of searxng, brave" in capsys.readouterr().err
+    assert "'gogle' is not one of searxng, brave" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("text", ["[[engine]]\nname = 'x'", None])

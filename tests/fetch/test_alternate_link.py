@@ -31,7 +31,7 @@ def find(head: str, *, link: str = "", content_type: str = "text/html") -> str:
         '<link rel="alternate" type="text/markdown" href="https://other.example/x.md">' + LINK,
     ],
 )
-def test_the_link_of_a_head_is_found(head: str) -> None:
+def test_a_link_in_the_head_is_found(head: str) -> None:
     assert find(head) == FOUND
 
 

@@ -15,15 +15,15 @@ from keyhole.fetch.backend import MAX_ADDRESSES, CheckedBackend, IsAllowed
 
 
 class RecordingTcp(httpcore.AsyncMockBackend):
-    """Records the addresses that it is asked to connect to, without a connection. Addresses in `down` refuse."""
+    """Records connection attempts without connecting. Addresses in `down` refuse connections."""
 
     def __init__(self, down: Iterable[str] = ()) -> None:
         super().__init__([])
-        self.asked: list[tuple[str, int]] = []
+        self.attempts: list[tuple[str, int]] = []
         self._down = set(down)
 
     async def connect_tcp(self, host: str, port: int, *rest: Any, **named: Any) -> httpcore.AsyncNetworkStream:
-        self.asked.append((host, port))
+        self.attempts.append((host, port))
         if host in self._down:
             raise httpcore.ConnectError("refused")
         return httpcore.AsyncMockStream([])
@@ -57,7 +57,7 @@ def connect(
 
     with mock.patch("socket.getaddrinfo", getaddrinfo):
         failure = asyncio.run(run())
-    return tcp.asked, lookups, failure
+    return tcp.attempts, lookups, failure
 
 
 def test_a_public_name_is_connected_to_at_its_checked_address_after_one_lookup() -> None:
@@ -65,8 +65,8 @@ def test_a_public_name_is_connected_to_at_its_checked_address_after_one_lookup()
 
 
 def test_a_name_with_a_private_address_is_refused_without_a_connection() -> None:
-    asked, _, failure = connect(["192.168.1.1"])
-    assert asked == []
+    attempts, _, failure = connect(["192.168.1.1"])
+    assert attempts == []
     assert failure is not None
     assert failure.code is Code.BLOCKED_ADDRESS
     assert failure.message == "site.example resolves to 192.168.1.1, which is refused (private, RFC 1918)"
@@ -76,16 +76,16 @@ def test_a_name_with_a_private_address_is_refused_without_a_connection() -> None
 @pytest.mark.parametrize("inside_first", [True, False])
 def test_a_name_with_public_and_private_addresses_is_refused_in_either_order(inside: str, inside_first: bool) -> None:
     answers = [inside, "9.9.9.9"] if inside_first else ["9.9.9.9", "2620:fe::fe", inside]
-    asked, _, failure = connect(answers)
-    assert asked == []
+    attempts, _, failure = connect(answers)
+    assert attempts == []
     assert failure is not None
     assert failure.code is Code.BLOCKED_ADDRESS
     assert inside in failure.message
 
 
 def test_addresses_beyond_those_that_would_be_tried_are_checked_too() -> None:
-    asked, _, failure = connect([*(f"9.9.9.{n}" for n in range(MAX_ADDRESSES)), "127.0.0.1"])
-    assert asked == []
+    attempts, _, failure = connect([*(f"9.9.9.{n}" for n in range(MAX_ADDRESSES)), "127.0.0.1"])
+    assert attempts == []
     assert failure is not None
     assert failure.code is Code.BLOCKED_ADDRESS
 
@@ -97,8 +97,8 @@ def test_the_refusal_of_a_literal_address_names_it_once() -> None:
 
 
 def test_an_allowed_endpoint_may_be_private() -> None:
-    asked, _, failure = connect(["192.168.1.1"], allowed=lambda endpoint: endpoint == "site.example:443")
-    assert asked == [("192.168.1.1", 443)]
+    attempts, _, failure = connect(["192.168.1.1"], allowed=lambda endpoint: endpoint == "site.example:443")
+    assert attempts == [("192.168.1.1", 443)]
     assert failure is None
 
 
@@ -109,23 +109,23 @@ def test_the_allow_list_opens_the_named_port_only() -> None:
 
 
 def test_the_next_address_is_tried_when_one_does_not_answer() -> None:
-    asked, _, failure = connect(["9.9.9.9", "9.9.9.10"], down=["9.9.9.9"])
-    assert asked == [("9.9.9.9", 443), ("9.9.9.10", 443)]
+    attempts, _, failure = connect(["9.9.9.9", "9.9.9.10"], down=["9.9.9.9"])
+    assert attempts == [("9.9.9.9", 443), ("9.9.9.10", 443)]
     assert failure is None
 
 
 def test_a_few_addresses_are_tried_once_each_in_the_resolvers_order() -> None:
     many = [f"9.9.9.{n}" for n in range(20, 0, -1)]
-    asked, _, failure = connect([*many, *many], down=many)
-    assert asked == [(address, 443) for address in many[:MAX_ADDRESSES]]
+    attempts, _, failure = connect([*many, *many], down=many)
+    assert attempts == [(address, 443) for address in many[:MAX_ADDRESSES]]
     assert failure is not None
     assert failure.code is Code.CONNECT_FAILURE
     assert "site.example:443" in failure.message
 
 
 def test_a_name_without_addresses_is_a_dns_failure() -> None:
-    asked, _, failure = connect([])
-    assert asked == []
+    attempts, _, failure = connect([])
+    assert attempts == []
     assert failure is not None
     assert failure.code is Code.DNS_FAILURE
 

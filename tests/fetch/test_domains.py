@@ -18,7 +18,7 @@ def test_without_lists_every_host_is_allowed() -> None:
     assert is_allowed("example.com")
 
 
-def test_a_name_matches_that_host_alone() -> None:
+def test_a_name_matches_only_that_host() -> None:
     assert is_allowed("example.com", "example.com")
     for other in ("www.example.com", "example.com.evil.example", "notexample.com", "com", "example.co"):
         assert not is_allowed(other, "example.com")

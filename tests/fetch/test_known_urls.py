@@ -52,10 +52,10 @@ def test_canonicalizing_is_idempotent(path: str) -> None:
     assert canonicalize(once) == once
 
 
-# What the operator names.
+# Entries of KEYHOLE_KNOWN_URLS.
 
 
-def test_an_entry_is_one_url_or_with_a_star_a_prefix() -> None:
+def test_an_entry_is_a_url_or_a_prefix_that_ends_in_a_star() -> None:
     entries = ["https://docs.example/one", "HTTPS://Api.example/v1/*"]
     for url in ("https://docs.example/one", "https://api.example/v1/", "https://api.example/v1/x?y=z"):
         assert is_listed(url, entries)
@@ -76,7 +76,7 @@ def test_an_invalid_entry_matches_nothing() -> None:
     assert not is_listed("https://a.example/", ["http://127.1/*", ""])
 
 
-# What a text holds.
+# URLs in a text.
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ def is_allowed(text: str | bytes, path: str) -> bool:
     return parse_rules(text if isinstance(text, bytes) else text.encode()).allows(parse_target(SITE + path))
 
 
-# The rules.
+# Rules.
 
 
 @pytest.mark.parametrize("agent", ["*", "Keyhole", "keyhole", "KEYHOLE/0.1", "keyhole # us"])
@@ -85,7 +85,7 @@ def test_a_hostile_file_is_parsed_in_bounded_time(text: str) -> None:
     assert time.perf_counter() - began < 5
 
 
-# Asking for it.
+# Requests and the cache.
 
 
 class Site:

@@ -48,10 +48,10 @@ def test_a_request_goes_through_the_proxy_to_the_checked_address_with_its_host_h
     with serve({"/a?b": response(b"far")}) as site, serve(relay(site.port)) as proxy:
         page = fetch(f"http://{HOST}/a?b", proxy=f"http://{proxy.endpoint}", resolver={HOST: [PUBLIC]})
         assert page.body == b"far"
-        (asked,), (got,) = proxy.calls, site.calls
-    assert asked.head == f"CONNECT {PUBLIC}:80 HTTP/1.1\r\nHost: {PUBLIC}:80".encode()
-    assert got.path == "/a?b"
-    assert got.headers["host"] == HOST
+        (connect,), (request,) = proxy.calls, site.calls
+    assert connect.head == f"CONNECT {PUBLIC}:80 HTTP/1.1\r\nHost: {PUBLIC}:80".encode()
+    assert request.path == "/a?b"
+    assert request.headers["host"] == HOST
 
 
 def test_an_ipv6_address_is_in_brackets() -> None:

@@ -1,4 +1,4 @@
-"""Only safe validators are sent back, and only to the URL that they came from."""
+"""Only safe validators are sent back, and only to the URL that supplied them."""
 
 from __future__ import annotations
 

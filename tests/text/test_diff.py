@@ -78,7 +78,7 @@ def test_ten_megabytes_of_lines_are_compared_in_seconds(line: str) -> None:
     assert time.process_time() - started < 20
 
 
-def test_of_texts_with_too_many_lines_the_whole_middle_is_new_and_little_memory_is_used() -> None:
+def test_too_many_lines_make_the_whole_middle_new_and_use_little_memory() -> None:
     old, new = "x\n" * 1_000_000, "same\n" + "y\nx\n" * 500_000 + "end"
     tracemalloc.start()
     assert find_new_ranges(f"same\n{old}end", new) == ((5, 2_000_004 - 2),)

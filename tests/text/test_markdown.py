@@ -127,7 +127,7 @@ def test_a_fence_that_is_never_closed_reaches_to_the_end() -> None:
 
 
 @pytest.mark.parametrize("marker", ["- ", "1. ", "* - ", "    ", "      "])
-def test_a_fence_may_begin_a_list_item_or_stand_inside_one(marker: str) -> None:
+def test_a_fence_may_begin_a_list_item_or_be_inside_one(marker: str) -> None:
     inside = " " * len(marker)
     text = f"{marker}```sh\n{inside}# make\n\n{inside}make\n{inside}```\n\n# Next\n"
     assert [kind for kind, _ in kinds_and_texts(text)] == ["code", "heading"]

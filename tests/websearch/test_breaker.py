@@ -17,9 +17,9 @@ def broken(times: int = FAILURES, now: float = 100.0) -> Breaker:
     return breaker
 
 
-def test_an_engine_is_asked_until_it_failed_several_times_in_a_row() -> None:
-    assert broken(FAILURES - 1).admits(100.0)
-    assert not broken().admits(100.0)
+def test_an_engine_is_queried_until_it_failed_several_times_in_a_row() -> None:
+    assert broken(FAILURES - 1).allows_call(100.0)
+    assert not broken().allows_call(100.0)
     assert broken().fault == "timeout"
 
 
@@ -30,14 +30,14 @@ def test_a_success_resets_the_count_of_failures() -> None:
 @pytest.mark.parametrize("fault", ["quota", "bad key"])
 def test_an_engine_rests_at_once_after_a_refusal(fault: str) -> None:
     breaker = Breaker().begin_call().record_failure(fault, 100.0)
-    assert not breaker.admits(100.0 + REFUSED_REST - 1)
-    assert breaker.admits(100.0 + REFUSED_REST)
+    assert not breaker.allows_call(100.0 + REFUSED_REST - 1)
+    assert breaker.allows_call(100.0 + REFUSED_REST)
 
 
-def test_an_engine_rests_after_a_quota_as_long_as_it_asks() -> None:
+def test_an_engine_rests_after_a_quota_as_long_as_it_requests() -> None:
     assert Breaker().record_failure("quota", 0.0, 5.0).until == 5.0
     assert Breaker().record_failure("quota", 0.0, 1e9).until == MAX_RETRY_AFTER
-    assert Breaker().record_failure("quota", 0.0, 0.0).admits(0.0)
+    assert Breaker().record_failure("quota", 0.0, 0.0).allows_call(0.0)
 
 
 def test_retry_after_does_not_shorten_the_rest_after_a_failure() -> None:
@@ -48,10 +48,10 @@ def test_retry_after_does_not_shorten_the_rest_after_a_failure() -> None:
 
 def test_after_the_rest_only_one_call_tries_the_engine() -> None:
     over = broken().until
-    assert broken().admits(over)
+    assert broken().allows_call(over)
     tried = broken().begin_call()
-    assert not tried.admits(over)
-    assert tried.record_success().admits(over)
+    assert not tried.allows_call(over)
+    assert tried.record_success().allows_call(over)
 
 
 def test_each_further_rest_is_twice_as_long_up_to_the_maximum() -> None:
@@ -66,7 +66,7 @@ def test_each_further_rest_is_twice_as_long_up_to_the_maximum() -> None:
 
 def test_after_an_abandoned_trial_the_next_call_tries_the_engine() -> None:
     over = broken().until
-    assert broken().begin_call().abandon_call().admits(over)
+    assert broken().begin_call().abandon_call().allows_call(over)
 
 
 def test_a_call_that_began_before_the_rest_does_not_lengthen_it() -> None:
@@ -86,7 +86,7 @@ EVENTS = st.lists(
 
 
 @given(EVENTS)
-def test_after_any_history_an_engine_is_asked_again_within_an_hour(
+def test_after_any_history_an_engine_is_queried_again_within_an_hour(
     events: list[tuple[str, float, float | None]],
 ) -> None:
     breaker, now = Breaker(), 0.0
@@ -96,7 +96,7 @@ def test_after_any_history_an_engine_is_asked_again_within_an_hour(
             breaker = getattr(breaker, event)()
         else:
             breaker = breaker.record_failure(event, now, wait)
-    assert breaker.abandon_call().admits(now + MAX_RETRY_AFTER)
+    assert breaker.abandon_call().allows_call(now + MAX_RETRY_AFTER)
     assert breaker.record_success() == Breaker()
 
 

@@ -104,7 +104,7 @@ def test_two_spellings_have_the_same_key(one: str, other: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("url", "asked"),
+    ("url", "cleaned"),
     [
         ("https://a.example/x?utm_source=n&id=2&gclid=3#part", "https://a.example/x?id=2"),
         ("https://a.example/x?gclid=3", "https://a.example/x"),
@@ -116,8 +116,8 @@ def test_two_spellings_have_the_same_key(one: str, other: str) -> None:
         (" https://a.example ", "https://a.example"),
     ],
 )
-def test_a_clean_url_has_no_tracking_parameters(url: str, asked: str) -> None:
-    assert clean_url(url) == asked
+def test_a_clean_url_has_no_tracking_parameters(url: str, cleaned: str) -> None:
+    assert clean_url(url) == cleaned
 
 
 @pytest.mark.parametrize(

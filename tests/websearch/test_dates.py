@@ -56,9 +56,9 @@ def test_other_texts_have_no_range(text: str) -> None:
 
 @given(st.text(max_size=70) | st.floats() | st.integers() | st.datetimes().map(str) | st.dates().map(str))
 def test_any_value_gives_a_readable_date_or_none(value: Any) -> None:
-    if kept := to_iso_date(value):
-        assert to_iso_date(kept)
-        assert date_range(kept) is not None
+    if converted := to_iso_date(value):
+        assert to_iso_date(converted)
+        assert date_range(converted) is not None
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from keyhole.errors import Code, KeyholeError
-from keyhole.websearch.engines_file import KEYS, parse
+from keyhole.websearch.engines_file import KEYS, parse_engines_file
 
 GUIDE = Path(__file__).resolve().parents[2] / "docs" / "search-engines" / "engines-file.md"
 ENVIRONMENT = {"WIKI_TOKEN": "s3cret/token+7", "EMPTY": "", "LINES": "two\r\nlines-of-it"}
@@ -26,7 +26,7 @@ title = "name"
 
 def error_message(text: str) -> str:
     with pytest.raises(KeyholeError) as caught:
-        parse(text, ENVIRONMENT)
+        parse_engines_file(text, ENVIRONMENT)
     assert caught.value.code is Code.INVALID_ARGUMENT
     assert "s3cret" not in caught.value.message
     return caught.value.message
@@ -39,7 +39,7 @@ def with_line(line: str, without: str = "-") -> str:
 def test_the_example_in_the_guide_is_a_valid_file() -> None:
     text = GUIDE.read_text(encoding="utf-8")
     (example,) = re.findall(r"```toml\n(.*?)```", text, re.DOTALL)
-    wiki, handbook = parse(example, ENVIRONMENT)
+    wiki, handbook = parse_engines_file(example, ENVIRONMENT)
     assert (wiki.name, wiki.endpoint, wiki.timeout) == ("wiki", "wiki.corp.example:443", 5.0)
     assert wiki.supported_filters == {"language", "freshness"}
     assert wiki.headers == (("Authorization", "Bearer s3cret/token+7"),)
@@ -52,7 +52,7 @@ def test_the_example_in_the_guide_is_a_valid_file() -> None:
 @pytest.mark.parametrize("text", ["", "# none yet", "engine = []"])
 def test_a_file_without_engines_is_refused(text: str) -> None:
     with pytest.raises(KeyholeError, match="engines file: it has no"):
-        parse(text, {})
+        parse_engines_file(text, {})
 
 
 def test_values_of_the_environment_are_not_in_the_repr() -> None:
@@ -61,7 +61,7 @@ def test_values_of_the_environment_are_not_in_the_repr() -> None:
         'headers = { X-Key = "${WIKI_TOKEN}" }',
         "url",
     )
-    (spec,) = parse(text, ENVIRONMENT)
+    (spec,) = parse_engines_file(text, ENVIRONMENT)
     assert spec.url == "https://a.example/?q={query}&key=s3cret%2Ftoken%2B7"
     assert spec.body == {"q": "{query}", "key": "s3cret/token+7"}
     assert spec.secrets == ("s3cret/token+7",)
@@ -74,7 +74,7 @@ def test_values_of_the_environment_are_not_in_the_repr() -> None:
         ("", "name", "[[engine]] 1: name: is missing"),
         ("", "results", "[[engine]] 1 (wiki): results: is missing"),
         ("titel = 'x'", "-", "[[engine]] 1 (wiki): titel: unknown key; did you mean title?"),
-        ("name = 'Wiki'", "name", "name: must be of a-z"),
+        ("name = 'Wiki'", "name", "name: must consist of a-z"),
         ("name = 'brave'", "name", "name: brave is the name of another engine"),
         ("name = 5", "name", "name: must be text"),
         ("url = 'wiki.corp.example/{query}'", "url", "url: the URL has no scheme"),
@@ -82,7 +82,7 @@ def test_values_of_the_environment_are_not_in_the_repr() -> None:
         ("url = 'https://{query}.example/'", "url", "url: scheme, host and port must not contain placeholders"),
         ("url = 'https://${WIKI_TOKEN}/{query}'", "url", "url: scheme, host and port must not contain placeholders"),
         ("url = 'https://me:pw@a.example/?q={query}'", "url", "url: "),
-        ("url = 'https://a.example/?q={querry}'", "url", "url: {querry} is none of {query}, {count}"),
+        ("url = 'https://a.example/?q={querry}'", "url", "url: {querry} is not one of {query}, {count}"),
         ("url = 'https://a.example/?q=x'", "url", "url: {query} is in neither the url nor the body"),
         (
             "url = 'https://a.example/?q={query}&k=${NOT_SET}'",
@@ -109,7 +109,7 @@ def test_values_of_the_environment_are_not_in_the_repr() -> None:
         ("timeout = 0", "-", "timeout: must be seconds"),
         ("timeout = true", "-", "timeout: must be seconds"),
         ("freshness = { day = 1 }", "-", "freshness: must be a table of texts"),
-        ("freshness = { hour = 'h' }", "-", "freshness.hour: is none of day, week, month, year"),
+        ("freshness = { hour = 'h' }", "-", "freshness.hour: is not one of day, week, month, year"),
         (PLAIN, "-", "[[engine]] 2 (wiki): name: wiki is the name of another engine"),
         ("[engines]", "-", "engines: only [[engine]] tables are allowed"),
         ("x =", "-", "engines file: Invalid"),
@@ -142,7 +142,7 @@ def test_any_table_gives_an_engine_or_a_keyhole_error(row: dict[str, object]) ->
 
     text = "[[engine]]\n" + "\n".join(f"{key} = {literal(value)}" for key, value in row.items())
     try:
-        specs = parse(text, ENVIRONMENT)
+        specs = parse_engines_file(text, ENVIRONMENT)
     except KeyholeError as error:
         assert error.code is Code.INVALID_ARGUMENT
         assert "s3cret" not in error.message

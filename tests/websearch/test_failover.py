@@ -38,7 +38,7 @@ def request_counts(engines: list[FakeEngine]) -> list[int]:
     return [len(engine.requests) for engine in engines]
 
 
-def test_only_the_first_healthy_instance_is_asked() -> None:
+def test_only_the_first_healthy_instance_is_queried() -> None:
     engine, engines = make_failover([HIT], [HIT])
     assert search(engine) == ((HIT,), "")
     assert request_counts(engines) == [1, 0]
@@ -77,7 +77,7 @@ def test_different_failures_of_all_instances_are_listed_in_one_error() -> None:
     assert caught.value.message == "host0 down (connect failure), host1 quota"
 
 
-def test_a_resting_instance_is_asked_last_until_its_rest_is_over() -> None:
+def test_a_resting_instance_is_queried_last_until_its_rest_is_over() -> None:
     clock = Clock(0.0)
     engine, engines = make_failover(QUOTA, [HIT], clock=clock)
     search(engine)
@@ -89,7 +89,7 @@ def test_a_resting_instance_is_asked_last_until_its_rest_is_over() -> None:
     assert request_counts(engines) == [2, 2]
 
 
-def test_instances_are_asked_even_if_all_of_them_rest() -> None:
+def test_instances_are_queried_even_if_all_of_them_rest() -> None:
     engine, engines = make_failover(QUOTA, QUOTA)
     for _ in range(2):
         with pytest.raises(KeyholeError):
@@ -98,7 +98,7 @@ def test_instances_are_asked_even_if_all_of_them_rest() -> None:
     assert search(engine)[0] == (HIT,)
 
 
-def test_an_instance_that_uses_up_the_time_of_several_calls_is_asked_last() -> None:
+def test_an_instance_that_uses_up_the_time_of_several_calls_is_queried_last() -> None:
     clock = Clock(0.0)
     engine, engines = make_failover(HANGS, [HIT], clock=clock, timeout=100.0)
 

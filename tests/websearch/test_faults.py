@@ -13,7 +13,7 @@ from keyhole.websearch.faults import MAX_REASON, describe_fault, describe_faults
 
 
 @pytest.mark.parametrize(
-    ("code", "message", "told"),
+    ("code", "message", "fault"),
     [
         (Code.RATE_LIMITED, "Brave asks to slow down", "quota"),
         (Code.KEY_REFUSED, "m", "bad key"),
@@ -24,16 +24,16 @@ from keyhole.websearch.faults import MAX_REASON, describe_fault, describe_faults
         (Code.CONNECT_FAILURE, "10.0.0.1 refused", "down (connect failure)"),
     ],
 )
-def test_a_failure_is_a_few_words(code: Code, message: str, told: str) -> None:
-    assert describe_fault(KeyholeError(code, message)) == told
+def test_a_failure_is_a_few_words(code: Code, message: str, fault: str) -> None:
+    assert describe_fault(KeyholeError(code, message)) == fault
 
 
 @given(st.sampled_from(Code), st.text(max_size=400))
 def test_any_failure_is_one_short_line(code: Code, message: str) -> None:
-    told = describe_fault(KeyholeError(code, message))
-    assert told
-    assert "\n" not in told
-    assert serialized_size(told) <= MAX_REASON + len("down ()")
+    fault = describe_fault(KeyholeError(code, message))
+    assert fault
+    assert "\n" not in fault
+    assert serialized_size(fault) <= MAX_REASON + len("down ()")
 
 
 def test_retry_after_is_read_if_present() -> None:
@@ -45,9 +45,9 @@ def test_retry_after_is_read_if_present() -> None:
 
 def test_long_fault_lists_drop_reasons_and_keep_every_engine() -> None:
     reports = [EngineReport(f"engine{n}", "down (the server says a great deal about it)") for n in range(12)]
-    told = describe_faults(reports, 300)
-    assert serialized_size(told) <= 300
-    assert all(f"engine{n}: down" in told for n in range(12))
-    assert "(" not in told
+    fault = describe_faults(reports, 300)
+    assert serialized_size(fault) <= 300
+    assert all(f"engine{n}: down" in fault for n in range(12))
+    assert "(" not in fault
     assert describe_faults(reports[:1], 300) == "engine0: down (the server says a great deal about it)"
     assert describe_faults([EngineReport("well"), EngineReport("brave", "quota")], 300) == "brave: quota"

@@ -56,7 +56,7 @@ def test_a_locale_applies_a_country_only_with_a_language() -> None:
     assert unapplied_filters([hit("a")], SearchRequest("q", 5, country="at", language="de"), locale) == ()
 
 
-def test_an_engine_without_news_is_asked_for_web_pages() -> None:
+def test_an_engine_without_news_is_queried_for_web_pages() -> None:
     request = SearchRequest("q", 5, kind="news")
     assert adapt_request(request, NONE).kind == "web"
     assert adapt_request(request, ALL) is request
@@ -68,7 +68,7 @@ def test_one_engine_gives_at_most_two_hits_for_each_result() -> None:
         assert filter_hits(hits, SearchRequest("q", 3, kind=kind), ALL, NOW) == tuple(hits[:6])
 
 
-def test_dropped_hits_leave_room_for_others() -> None:
+def test_dropped_hits_leave_space_for_others() -> None:
     hits = [*(hit(f"n{n}") for n in range(50)), hit("a")]
     assert names(filter_hits(hits, SearchRequest("q", 1, sites=("a.example",)), ALL, NOW)) == ["a"]
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from keyhole.records import Hit
-from keyhole.websearch.hits import MAX_ROWS, MAX_SNIPPET, MAX_TITLE, MAX_URL, build_hits, parse_url, plain_line
+from keyhole.websearch.hits import MAX_ROWS, MAX_SNIPPET, MAX_TITLE, MAX_URL, build_hits, parse_url, to_single_line
 
 NAMES = ("url", "title", "text")
 
@@ -38,8 +38,8 @@ def test_controls_escapes_and_line_breaks_do_not_reach_a_hit() -> None:
 
 def test_highlighting_tags_are_removed_and_other_tags_stay() -> None:
     raw = 'A <strong class="x">word</strong>, a &lt;b&gt; tag, List<int>, a < b<br/>and <em>more</em> &amp; more'
-    assert plain_line(raw, 200, marked_up=True) == "A word, a <b> tag, List<int>, a < band more & more"
-    assert plain_line(raw, 200) == raw
+    assert to_single_line(raw, 200, marked_up=True) == "A word, a <b> tag, List<int>, a < band more & more"
+    assert to_single_line(raw, 200) == raw
 
 
 @pytest.mark.parametrize("url", [None, 5, [], "", "  ", "https://a.example/a b", "https://a.example/\x00", "https://a"
@@ -56,6 +56,6 @@ def test_spaces_around_a_url_are_removed() -> None:
 
 @given(st.text(max_size=300), st.booleans())
 def test_any_text_is_one_clean_line(text: str, marked_up: bool) -> None:
-    found = plain_line(text, 100, marked_up=marked_up)
+    found = to_single_line(text, 100, marked_up=marked_up)
     assert len(found) <= 100
     assert found == " ".join(found.split())

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import random
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keyhole.records import Hit, SearchRequest
-from keyhole.text.sites import is_allowed_by_sites
+from keyhole.records import Hit
 from keyhole.websearch.canonical import clean_url, page_key
-from keyhole.websearch.merge import merge
-from keyhole.websearch.request import add_site_operators
+from keyhole.websearch.merge import merge_hits
 
 URLS = st.sampled_from(
     [f"https://{host}.example/{path}" for host in ("a", "www.a", "b") for path in ("", "x", "x/", "y?utm_source=z")]
@@ -35,103 +32,56 @@ def titles(merged: tuple[Hit, ...]) -> list[str]:
 
 
 def test_one_list_keeps_its_order() -> None:
-    assert titles(merge([hits("a", "b", "c")])) == ["a", "b", "c"]
-    assert merge([]) == merge([[], []]) == ()
+    assert titles(merge_hits([hits("a", "b", "c")])) == ["a", "b", "c"]
+    assert merge_hits([]) == merge_hits([[], []]) == ()
 
 
 def test_a_page_of_two_engines_ranks_above_the_first_hit_of_either() -> None:
-    assert titles(merge([hits("a", "both"), hits("b", "x", "both")])) == ["both", "a", "b", "x"]
+    assert titles(merge_hits([hits("a", "both"), hits("b", "x", "both")])) == ["both", "a", "b", "x"]
 
 
 def test_pages_with_equal_scores_keep_the_order_of_the_engines() -> None:
-    assert titles(merge([hits("a", "b"), hits("c", "d")])) == ["a", "c", "b", "d"]
+    assert titles(merge_hits([hits("a", "b"), hits("c", "d")])) == ["a", "c", "b", "d"]
 
 
 def test_a_page_that_one_engine_lists_twice_counts_once() -> None:
     twice = [*hits("b"), hit("http://www.b.example/#again")]
-    assert titles(merge([hits("a"), twice])) == ["a", "b"]
+    assert titles(merge_hits([hits("a"), twice])) == ["a", "b"]
 
 
 def test_the_first_title_and_the_longest_snippet_of_a_page_are_kept() -> None:
     one = hit("http://a.example/x", "First", "short", "one")
     two = hit("https://www.a.example/x/?utm_source=y", "Second", "a longer snippet", "two")
-    assert merge([[one], [two]]) == (Hit("http://a.example/x", "First", "a longer snippet", "one"),)
+    assert merge_hits([[one], [two]]) == (Hit("http://a.example/x", "First", "a longer snippet", "one"),)
 
 
 def test_a_page_keeps_its_first_date_and_its_desktop_url() -> None:
     one = Hit("https://m.a.example/x?fbclid=1", "T", "", "one")
     two = Hit("https://a.example/x?id=2&utm_source=y", "T", "", "two", "2026-01-02")
     three = Hit("https://a.example/x#part", "T", "", "three", "2025-01-02")
-    assert [found.url for found in merge([[one], [two]])] == ["https://m.a.example/x", "https://a.example/x?id=2"]
-    assert merge([[one], [three]]) == (Hit("https://a.example/x", "T", "", "one", "2025-01-02"),)
+    assert [found.url for found in merge_hits([[one], [two]])] == ["https://m.a.example/x", "https://a.example/x?id=2"]
+    assert merge_hits([[one], [three]]) == (Hit("https://a.example/x", "T", "", "one", "2025-01-02"),)
 
 
 def test_hits_that_cannot_be_fetched_are_left_out() -> None:
-    assert titles(merge([[hit("javascript:x"), hit("None"), *hits("a")]])) == ["a"]
+    assert titles(merge_hits([[hit("javascript:x"), hit("None"), *hits("a")]])) == ["a"]
 
 
 @given(LISTS)
 def test_every_page_appears_once_in_the_merged_list(lists: list[list[Hit]]) -> None:
-    merged = merge(lists)
+    merged = merge_hits(lists)
     keys = [page_key(found.url) for found in merged]
     assert len(keys) == len(set(keys))
     assert set(keys) == {page_key(found.url) for found_by in lists for found in found_by} - {""}
     urls = {clean_url(found.url) for found_by in lists for found in found_by}
     assert {found.url for found in merged} <= urls
-    assert merge([merged]) == merged
-    assert merge(lists) == merged
+    assert merge_hits([merged]) == merged
+    assert merge_hits(lists) == merged
 
 
 def test_a_thousand_hits_are_merged_deterministically() -> None:
     names = [f"n{n}" for n in range(500)]
     shuffled = random.Random(1).sample(names, len(names))
-    merged = merge([hits(*names), hits(*shuffled)])
+    merged = merge_hits([hits(*names), hits(*shuffled)])
     assert len(merged) == 500
-    assert merged == merge([hits(*names), hits(*shuffled)])
-
-
-# Site filters, which every engine shares.
-
-
-def test_a_query_without_sites_is_unchanged() -> None:
-    assert add_site_operators(SearchRequest("two words", 5)) == "two words"
-
-
-def test_sites_become_site_operators() -> None:
-    assert add_site_operators(SearchRequest("q", 5, sites=("a.example",))) == "q site:a.example"
-    assert (
-        add_site_operators(SearchRequest("q", 5, sites=("a.example", "b.example")))
-        == "q (site:a.example OR site:b.example)"
-    )
-    assert add_site_operators(SearchRequest("q", 5, exclude_sites=("a.example", "b.example"))) == (
-        "q -site:a.example -site:b.example"
-    )
-
-
-@pytest.mark.parametrize(
-    ("url", "allowed"),
-    [
-        ("https://example.org/x", True),
-        ("https://docs.example.org/x", True),
-        ("https://www.example.org/x", True),
-        ("https://EXAMPLE.ORG:8080/x", True),
-        ("https://notexample.org/x", False),
-        ("https://example.org.evil.example/x", False),
-        ("https://evil.example/?example.org", False),
-        ("not a url", False),
-    ],
-)
-def test_a_hit_passes_a_site_filter_by_its_host(url: str, allowed: bool) -> None:
-    assert is_allowed_by_sites(url, SearchRequest("q", 5, sites=("www.Example.org", "other.example"))) is allowed
-    assert is_allowed_by_sites(url, SearchRequest("q", 5, exclude_sites=("example.org",))) is not allowed
-
-
-def test_without_filters_every_hit_with_a_url_passes() -> None:
-    assert is_allowed_by_sites("https://anything.example/", SearchRequest("q", 5))
-    assert not is_allowed_by_sites("http://[", SearchRequest("q", 5))
-
-
-def test_an_excluded_subdomain_of_a_wanted_site_is_dropped() -> None:
-    request = SearchRequest("q", 5, sites=("example.org",), exclude_sites=("old.example.org",))
-    assert is_allowed_by_sites("https://example.org/", request)
-    assert not is_allowed_by_sites("https://old.example.org/", request)
+    assert merged == merge_hits([hits(*names), hits(*shuffled)])

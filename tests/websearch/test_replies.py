@@ -141,8 +141,8 @@ def test_an_answer_of_another_shape_is_an_unavailable_engine(engine: str, body: 
 
 
 def test_a_truncated_answer_is_an_error() -> None:
-    whole = answer_bytes("brave", "web")
-    assert failure("brave", whole[: len(whole) // 2]).code is Code.TOO_LARGE
+    body = answer_bytes("brave", "web")
+    assert failure("brave", body[: len(body) // 2]).code is Code.TOO_LARGE
 
 
 def test_an_engines_message_is_quoted_as_one_short_clean_phrase() -> None:
@@ -154,8 +154,8 @@ def test_an_engines_message_is_quoted_as_one_short_clean_phrase() -> None:
 
 
 def test_a_key_is_removed_in_every_url_encoding() -> None:
-    said = f"{KEY} {KEY.replace('/', '%2F').replace('+', '%2B').replace('=', '%3D')}".encode()
-    assert remove_key(said, KEY) == b" "
+    body = f"{KEY} {KEY.replace('/', '%2F').replace('+', '%2B').replace('=', '%3D')}".encode()
+    assert remove_key(body, KEY) == b" "
     assert remove_key(b"as it was", "") == b"as it was"
 
 

@@ -11,15 +11,23 @@ from hypothesis import strategies as st
 
 from keyhole.fetch.urls import parse_target
 from keyhole.records import SearchRequest
-from keyhole.websearch.request import build_get, build_post, build_query, freshness_start, result_count, truncate_query
+from keyhole.websearch.request import (
+    add_site_operators,
+    build_get,
+    build_post,
+    build_query,
+    freshness_start,
+    result_count,
+    truncate_query,
+)
 from tests.support.fakes import Clock
 
 
 @pytest.mark.parametrize(
-    ("wanted", "most", "asked"), [(1, 20, 10), (5, 20, 10), (8, 20, 16), (20, 20, 20), (20, 99, 40)]
+    ("max_results", "maximum", "count"), [(1, 20, 10), (5, 20, 10), (8, 20, 16), (20, 20, 20), (20, 99, 40)]
 )
-def test_twice_the_results_are_requested_and_at_least_one_page(wanted: int, most: int, asked: int) -> None:
-    assert result_count(SearchRequest("q", wanted), most) == asked
+def test_twice_the_results_are_requested_and_at_least_one_page(max_results: int, maximum: int, count: int) -> None:
+    assert result_count(SearchRequest("q", max_results), maximum) == count
 
 
 def test_a_query_is_truncated_between_words_if_it_has_spaces() -> None:
@@ -61,3 +69,18 @@ def test_a_post_leaves_empty_fields_out() -> None:
     )
     assert call.body is not None
     assert json.loads(call.body) == {"q": "ü\ud800", "no": False, "n": 0}
+
+
+def test_a_query_without_sites_is_unchanged() -> None:
+    assert add_site_operators(SearchRequest("two words", 5)) == "two words"
+
+
+def test_sites_become_site_operators() -> None:
+    assert add_site_operators(SearchRequest("q", 5, sites=("a.example",))) == "q site:a.example"
+    assert (
+        add_site_operators(SearchRequest("q", 5, sites=("a.example", "b.example")))
+        == "q (site:a.example OR site:b.example)"
+    )
+    assert add_site_operators(SearchRequest("q", 5, exclude_sites=("a.example", "b.example"))) == (
+        "q -site:a.example -site:b.example"
+    )

@@ -1,4 +1,4 @@
-"""The settings of one server: a table of all of them with default, unit, description and parser."""
+"""The settings of one server, each with its default, unit, description and parser."""
 
 from __future__ import annotations
 

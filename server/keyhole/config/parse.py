@@ -29,8 +29,8 @@ NO_SETTINGS: Mapping[str, RawSetting] = MappingProxyType({})
 def parse_config(environment: Mapping[str, str], file: Mapping[str, RawSetting] = NO_SETTINGS) -> Config:
     """Parse the `KEYHOLE_*` variables, which take precedence, and the settings of a file (see toml_file.py).
 
-    Raises KeyholeError (invalid_argument) for an unknown variable, with the nearest known one, and for an invalid
-    value.
+    Raises KeyholeError (invalid_argument) for an invalid value, and for an unknown variable, with the nearest known
+    name.
     """
     config, faults = parse_settings(environment, file)
     if faults:

@@ -1,4 +1,4 @@
-"""The interface of a scorer, and the HTTP helpers that all scorers share."""
+"""The interface of scorers, and the HTTP helpers that they share."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ class Scores:
     values: tuple[float | None, ...]
     """In the order of the texts; None for a text without a score."""
     fault: str = ""
-    """Why scores are missing, in a few words; "" when none is missing."""
+    """Why scores are missing, in a few words; "" if all texts have a score."""
 
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """Positions of scored texts: those to place before the unscored texts, and those to place after them."""
+    """Positions of scored texts: those to place before the texts without a score, and those to place after them."""
 
     first: tuple[int, ...]
     last: tuple[int, ...] = ()
@@ -43,7 +43,7 @@ class Scorer(Protocol):
 
     @property
     def limit(self) -> int:
-        """The most texts to send for one query."""
+        """The maximum of texts to send for one query."""
         ...
 
     @property
@@ -52,18 +52,18 @@ class Scorer(Protocol):
         ...
 
     async def score(self, query: str, texts: Sequence[str], seconds: float) -> Scores:
-        """Score the texts within `seconds`. Raise KeyholeError or TimeoutError when no score is available."""
+        """Score the texts within `seconds`. Raise KeyholeError or TimeoutError if no text has a score."""
         ...
 
     def rank(self, scores: Sequence[float | None]) -> Order:
-        """Return the order of texts that are given in lexical order with these scores."""
+        """Return the order that these scores give to texts. `scores` are in the lexical order of the texts."""
         ...
 
 
 def build_request(url: str, key: str, body: dict[str, object]) -> ApiCall:
     """Build the JSON request for a scorer.
 
-    An empty `model` is left out: a server with a single model may know it by another name.
+    Empty strings are left out, such as `model`: a server with a single model may not need its name.
     """
     sent = {name: value for name, value in body.items() if value != ""}
     headers = (("Authorization", f"Bearer {key}"),) if key else ()
@@ -99,6 +99,6 @@ def malformed_response(fault: str) -> KeyholeError:
     return KeyholeError(Code.PROTOCOL_ERROR, fault, fault=fault)
 
 
-def describe_fault(error: KeyholeError) -> str:
+def describe_error(error: KeyholeError) -> str:
     """Describe an error in a few words, without the address from the settings."""
     return str(error.facts.get("fault", error.code))

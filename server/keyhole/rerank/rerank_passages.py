@@ -1,6 +1,6 @@
-"""Rerank the passages of one call: send candidates in lexical order to each scorer and apply the order it gives.
+"""Rerank the passages of one call: send candidates in lexical order to each scorer, and apply its order.
 
-When a scorer fails, the order before it stands and the fault is reported. No scorer exceeds the call's deadline.
+If a scorer fails, the previous order is kept and the fault is reported. No scorer exceeds the call's deadline.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from typing import Final
 
 from keyhole.errors import Code, KeyholeError
 from keyhole.records import Fault, Ranked
-from keyhole.rerank.base import Scorer, Scores, describe_fault
+from keyhole.rerank.base import Scorer, Scores, describe_error
 from keyhole.rerank.fuse import apply_order, list_places, reorder_passages
 
 CALL_MARGIN: Final = 1.0
-"""Seconds of a call that are reserved for selecting and rendering: four times what the largest page takes."""
+"""Seconds of a call reserved for selecting and rendering passages: four times as long as the largest page takes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ class Reranking:
 
 
 class PassageReranker:
-    """Reranks passages with the scorers of one server, one after the other; the last one decides."""
+    """Reranks passages with the scorers of one server in turn. Each reorders the result of the previous scorer."""
 
     def __init__(self, scorers: Sequence[Scorer]) -> None:
         self._scorers = tuple(scorers)
@@ -50,7 +50,7 @@ class PassageReranker:
         return reorder_passages(ranked, [places[at] for at in result.order]), result.faults
 
     async def rerank_windows(self, text: str, query: str, until: float) -> tuple[tuple[int, ...], tuple[Fault, ...]]:
-        """Return the windows of one text to show first, best first; empty when no word of the query is in the text."""
+        """Return the best windows of one text, and the faults. A text without any word of the query has no windows."""
         windows, passages = await asyncio.to_thread(_list_windows, text, query, self._max_candidates)
         result = await self.rerank(query, len(windows), passages.__getitem__, until)
         return tuple(windows[at] for at in result.order), result.faults
@@ -74,14 +74,14 @@ class PassageReranker:
 
 
 async def _score(scorer: Scorer, query: str, texts: Sequence[str], seconds: float) -> Scores:
-    """Score the texts; a failure becomes scores of None with its fault."""
+    """Score the texts. If the scorer fails, all scores are None."""
     none = (None,) * len(texts)
     if seconds <= 0:
         return Scores(none, "no time left")
     try:
         return await scorer.score(query, texts, seconds)
     except KeyholeError as error:
-        return Scores(none, describe_fault(error))
+        return Scores(none, describe_error(error))
     except TimeoutError:
         return Scores(none, str(Code.TIMEOUT))
 

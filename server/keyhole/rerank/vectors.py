@@ -14,11 +14,11 @@ from keyhole.rerank.base import malformed_response
 MAX_DIMENSIONS: Final = 16_384
 """Numbers in a vector. Models in use have 256 to 4,096."""
 KEY_BYTES: Final = 16
-"""128 bits: two texts of one store practically never share a key."""
+"""128 bits, so that two texts of one store practically never have the same key."""
 
 
 def vector_key(model: str, text: str) -> bytes:
-    """Return the key under which a text's vector is stored; `model` names everything else the vector depends on."""
+    """Return the key under which a text's vector is stored; `model` stands for everything else that determines it."""
     model_name = model.encode("utf-8", "surrogatepass")
     return hashlib.sha256(
         len(model_name).to_bytes(8, "big") + model_name + text.encode("utf-8", "surrogatepass"), usedforsecurity=False

@@ -1,1 +1,1 @@
-"""Web search: engines behind one port (base.py), asked together (panel.py) and merged into one list (merge.py)."""
+"""Web search: query several engines at once (panel.py) and merge their hits into one list (merge.py)."""

@@ -10,7 +10,7 @@ from keyhole.records import Hit, SearchRequest
 
 
 class Hits(tuple[Hit, ...]):
-    """Hits with a note, for example on engines behind a metasearch engine that failed."""
+    """Hits with a note, for example on the failed engines of a metasearch engine."""
 
     note: str = ""
 
@@ -34,12 +34,12 @@ class Engine(Protocol):
     def supported_filters(self) -> frozenset[str]:
         """The filters that the engine applies itself: sites, exclude_sites, freshness, language, country, news.
 
-        `locale` stands for an engine that applies a country only together with a language.
+        `locale` means that the engine applies a country only together with a language.
         """
         ...
 
     async def search(self, request: SearchRequest) -> tuple[Hit, ...]:
-        """Return hits, best first, as `Hits` if there is a note; empty only if a working engine found nothing.
+        """Return hits, best first, as `Hits` if there is a note; empty only if the engine works and found nothing.
 
         Raises KeyholeError: engine_unavailable, rate_limited, timeout and the codes of fetching.
         """

@@ -1,7 +1,8 @@
 """Circuit breakers: decide when a failing engine rests and when it is tried again. Pure; times are arguments.
 
-Closed: calls may ask the engine. Open: the engine rests, after some failures in a row or at once after a refusal.
-Half-open: the rest is over, and one call tries the engine while the others skip it. Each further rest is twice as long.
+Closed: calls may query the engine. Open: the engine rests and calls skip it. A breaker opens after several consecutive
+failures, and at once after a refusal. Half-open: the rest is over; one call tries the engine and the others skip it.
+Each further rest is twice as long.
 """
 
 from __future__ import annotations
@@ -13,16 +14,16 @@ from typing import Final
 from keyhole.websearch.faults import REFUSALS
 
 FAILURES: Final = 3
-"""Failures in a row after which an engine rests: one may be chance, and two coincide when the network drops."""
+"""Consecutive failures after which an engine rests. One may be chance, and a network outage may cause two at once."""
 REST: Final = 20.0
-"""Seconds of a first rest: about the time in which an agent asks its next few questions. A broken engine then costs
-one of them, and a restarted engine is used again soon."""
+"""Seconds of a first rest, about the time in which an agent asks a few questions. A broken engine then delays one of
+them, and a restarted engine is used again soon."""
 REFUSED_REST: Final = 60.0
-"""Seconds of a first rest after a quota or a bad key without Retry-After: most quotas are counted per minute."""
+"""Seconds of a first rest after a spent quota or a bad key without Retry-After. Most quotas are counted per minute."""
 MAX_REST: Final = 900.0
-"""Seconds of the longest rest, 15 minutes: a repaired engine must be used again within one working session."""
+"""Maximum seconds of a rest. A repaired engine must be used again within one working session."""
 MAX_RETRY_AFTER: Final = 3_600.0
-"""Seconds of the longest Retry-After that is honoured: one request per hour is no burden."""
+"""Maximum seconds of a Retry-After. After an hour the engine is tried anyway, as one request per hour is no burden."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,26 +31,26 @@ class Breaker:
     """The circuit breaker of one engine. Times are seconds of a monotonic clock."""
 
     failures: int = 0
-    """Failures in a row since the last success."""
+    """Failures since the last success."""
     rests: int = 0
-    """Rests in a row since the last success."""
+    """Rests since the last success."""
     until: float = 0.0
-    """Time at which the rest ends."""
+    """When the rest ends."""
     fault: str = ""
     """The fault that opened the breaker; "" if it is closed."""
     has_trial: bool = False
     """True while a call tries the engine after its rest."""
 
-    def admits(self, now: float) -> bool:
-        """Return whether a call may ask the engine."""
+    def allows_call(self, now: float) -> bool:
+        """Return True if a call may query the engine."""
         return not self.fault or (now >= self.until and not self.has_trial)
 
     def begin_call(self) -> Breaker:
-        """Return the state once a call asks the engine."""
+        """Return the state after a call began to query the engine."""
         return replace(self, has_trial=bool(self.fault))
 
     def record_success(self) -> Breaker:
-        """Return the state after an answer: closed."""
+        """Return the state after an answer, which is closed."""
         return Breaker()
 
     def abandon_call(self) -> Breaker:
@@ -57,7 +58,7 @@ class Breaker:
         return replace(self, has_trial=False)
 
     def record_failure(self, fault: str, now: float, retry_after: float | None = None) -> Breaker:
-        """Return the state after a failure. A call that began before the rest does not lengthen it."""
+        """Return the state after a failure. The failure of a call that began before the rest does not lengthen it."""
         if self.fault and not self.has_trial:
             return self
         failures = self.failures + 1
@@ -79,12 +80,12 @@ class Breakers:
         self._breakers: dict[str, Breaker] = {}
 
     def open_fault(self, name: str) -> str:
-        """Return the fault after which an engine rests, or "" if a call may ask it."""
+        """Return the fault after which an engine rests, or "" if a call may query it."""
         breaker = self._get(name)
-        return "" if breaker.admits(self._ticks()) else breaker.fault
+        return "" if breaker.allows_call(self._ticks()) else breaker.fault
 
     def begin_call(self, name: str) -> None:
-        """Record that a call asks the engine."""
+        """Record that a call began to query the engine."""
         self._breakers[name] = self._get(name).begin_call()
 
     def record_success(self, name: str) -> None:
@@ -96,7 +97,7 @@ class Breakers:
         self._breakers[name] = self._get(name).abandon_call()
 
     def record_failure(self, name: str, fault: str, retry_after: float | None = None) -> None:
-        """Record that the engine failed. `retry_after`: seconds that the engine asks to wait."""
+        """Record that the engine failed. `retry_after`: seconds that the engine requests to wait."""
         self._breakers[name] = self._get(name).record_failure(fault, self._ticks(), retry_after)
 
     def _get(self, name: str) -> Breaker:

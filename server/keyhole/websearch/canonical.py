@@ -1,4 +1,4 @@
-"""Canonical URLs: decide which results are the same page, and remove tracking parameters. Pure."""
+"""Canonical URLs: recognize results that are the same page, and remove tracking parameters. Pure."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ _TRACKING: Final = frozenset({
 _TRACKING_PREFIXES: Final = ("utm_", "pk_", "mtm_", "piwik_", "matomo_", "hsa_", "stm_", "itm_")
 
 _AMP_CACHE = re.compile(r"/(?:amp|[cv])/(?:s/)?(?P<rest>[^/?#]+\.[^/?#]+(?:/.*)?)", re.DOTALL)
-"""A path in an AMP cache: `s/` for https, then the original URL without its scheme."""
+"""A path in an AMP cache: `s/` if the original URL has https, then the original URL without its scheme."""
 _AMP_HOSTS: Final = (".cdn.ampproject.org", ".google.com", ".bing-amp.com")
 _AMP_PATH = re.compile(r"^/amp(?=/.)|(?:/amp|\.amp(?=\.html?$)|\.amp)(?=/*$|\.html?$)", re.IGNORECASE)
 _AMP_FIELDS: Final = frozenset({("amp", ""), ("amp", "1"), ("amp", "true"), ("outputtype", "amp")})
 _INDEX = re.compile(r"/(?:index|default)\.(?:html?|php|aspx?|jsp)$", re.IGNORECASE)
-_PLAIN_HOST = re.compile(r"^(?:www\d?|amp|m|mobile)\.(?=[^.]+\.)")
+_HOST_PREFIX = re.compile(r"^(?:www\d?|amp|m|mobile)\.(?=[^.]+\.)")
 """Host prefixes that lead to the same page: www, mobile and AMP."""
-_PHONE_LABEL = re.compile(r"^([a-z-]{2,12})\.m\.(?=[^.]+\.[^.]+)")
-"""A mobile label after the language, as in en.m.wikipedia.org."""
-_ROUTE: Final = ("!", "/")
+_MOBILE_LABEL = re.compile(r"^([a-z-]{2,12})\.m\.(?=[^.]+\.[^.]+)")
+"""A label of mobile sites after the language, as in en.m.wikipedia.org."""
+_ROUTE_PREFIXES: Final = ("!", "/")
 """Prefixes of fragments that are routes in a single-page application rather than positions in a page."""
 
 
@@ -45,24 +45,24 @@ def page_key(url: str) -> str:
     if parts is None:
         return ""
     host, port, path, query, fragment = parts
-    host = _PHONE_LABEL.sub(r"\1.", _PLAIN_HOST.sub("", host))
+    host = _MOBILE_LABEL.sub(r"\1.", _HOST_PREFIX.sub("", host))
     path = _INDEX.sub("", _AMP_PATH.sub("", _normalize_escapes(path))).rstrip("/")
     fields = [pair for pair in _query_fields(query) if (pair[0].lower(), pair[1].lower()) not in _AMP_FIELDS]
     sorted_query = f"?{urlencode(sorted(fields), errors='backslashreplace')}" if fields else ""
-    return f"{host}{port}{path}{sorted_query}" + (f"#{fragment}" if fragment.startswith(_ROUTE) else "")
+    return f"{host}{port}{path}{sorted_query}" + (f"#{fragment}" if fragment.startswith(_ROUTE_PREFIXES) else "")
 
 
 def clean_url(url: str) -> str:
-    """Return the URL to fetch: out of an AMP cache, without fragment and tracking parameters, otherwise unchanged."""
+    """Return the URL to fetch: the original of a URL in an AMP cache, without fragment and tracking parameters."""
     url = _unwrap_amp_cache(url).strip()
     base, _, fragment = url.partition("#")
     path, mark, query = base.partition("?")
     fields = "&".join(part for part in query.split("&") if not _is_tracking(unquote(part.partition("=")[0])))
-    return path + (mark + fields if fields else "") + (f"#{fragment}" if fragment.startswith(_ROUTE) else "")
+    return path + (mark + fields if fields else "") + (f"#{fragment}" if fragment.startswith(_ROUTE_PREFIXES) else "")
 
 
 def is_variant(url: str) -> bool:
-    """Return whether a URL leads to the mobile or AMP form of a page."""
+    """Return True if a URL leads to the mobile or AMP variant of a page."""
     parts = _split(url)
     if parts is None:
         return False
@@ -70,8 +70,8 @@ def is_variant(url: str) -> bool:
     host = host.removeprefix("www.")
     fields = {(name.lower(), value.lower()) for name, value in _query_fields(query)}
     return bool(
-        _PLAIN_HOST.match(host)
-        or _PHONE_LABEL.match(host)
+        _HOST_PREFIX.match(host)
+        or _MOBILE_LABEL.match(host)
         or _AMP_PATH.search(path)
         or not fields.isdisjoint(_AMP_FIELDS)
     )

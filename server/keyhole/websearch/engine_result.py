@@ -1,4 +1,4 @@
-"""The result of one engine in one call: its answers by phrasing, and the report on them. Pure."""
+"""The result of one engine in one call: its answers to each phrasing, and the report on it. Pure."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class EngineResult:
     engine: Engine
     answers: list[Answer]
     open_fault: str = ""
-    """The fault after which the engine rests; it is then not asked. "" if it may be asked."""
+    """The fault after which the engine rests. It is then not queried. "" if the engine does not rest."""
     is_recorded: bool = False
     """True once the outcome was recorded in the engine's breaker."""
 
@@ -33,7 +33,7 @@ class EngineResult:
 
     @property
     def hit_lists(self) -> list[tuple[Hit, ...]]:
-        """The hits of each answered phrasing, in the order of the phrasings. A list may be empty."""
+        """The hits for each answered phrasing, in the order of the phrasings. A list may be empty."""
         return [answer for answer in self.answers if isinstance(answer, tuple)]
 
     @property
@@ -52,7 +52,7 @@ class EngineResult:
 
     @property
     def note(self) -> str:
-        """What an answer lacks: phrasings that failed, and the engine's own notes."""
+        """Notes on incomplete answers: phrasings that failed, and the engine's own notes."""
         if not self.hit_lists:
             return ""
         missing = len(self.answers) - len(self.hit_lists)
@@ -61,7 +61,7 @@ class EngineResult:
         return "; ".join(note for note in (failed, *notes) if note)
 
     def filtered_lists(self, request: SearchRequest, now: float) -> list[tuple[Hit, ...]]:
-        """Return the hits of each answered phrasing that pass the request's filters."""
+        """Return the hits for each answered phrasing, without those that the request's filters exclude."""
         return [filter_hits(hits, request, self.engine.supported_filters, now) for hits in self.hit_lists]
 
     @property
@@ -70,6 +70,6 @@ class EngineResult:
 
 
 def build_report(result: EngineResult, lists: Sequence[Sequence[Hit]], request: SearchRequest) -> EngineReport:
-    """Return the report on an engine. `lists`: its hits that passed the filters."""
+    """Return the report on an engine. `lists`: its filtered hits."""
     names = [name for hits in lists for name in unapplied_filters(hits, request, result.engine.supported_filters)]
     return EngineReport(result.engine.name, result.fault, tuple(dict.fromkeys(names)), result.note)

@@ -19,8 +19,7 @@ Instance = tuple[str, Engine]
 class Failover:
     """An engine with several instances, most preferred first.
 
-    Resting instances are asked after all the others instead of being skipped: whether the whole engine rests is
-    decided by the caller.
+    Resting instances are not skipped, but queried after all the others. The caller decides whether the engine rests.
     """
 
     def __init__(
@@ -45,8 +44,8 @@ class Failover:
     async def search(self, request: SearchRequest) -> tuple[Hit, ...]:
         """Return the hits of the first instance that answers, with a note on those that failed before it.
 
-        Raises KeyholeError: the first error if all instances failed with the same code, else engine_unavailable with
-        every fault.
+        Raises KeyholeError if all instances failed: the first error if all codes are equal, otherwise
+        engine_unavailable with every fault.
         """
         failures: list[tuple[str, KeyholeError]] = []
         for label, engine in sorted(self._instances, key=lambda instance: bool(self._breakers.open_fault(instance[0]))):
@@ -56,12 +55,12 @@ class Failover:
             except KeyholeError as error:
                 failures.append((label, error))
                 continue
-            notes = [_describe(failures), str(getattr(hits, "note", ""))]
+            notes = [_describe_failures(failures), str(getattr(hits, "note", ""))]
             return Hits.with_note(hits, "; ".join(note for note in notes if note))
         codes = {error.code for _, error in failures}
         if len(codes) == 1 and Code.ENGINE_UNAVAILABLE not in codes:
             raise failures[0][1]
-        raise KeyholeError(Code.ENGINE_UNAVAILABLE, _describe(failures))
+        raise KeyholeError(Code.ENGINE_UNAVAILABLE, _describe_failures(failures))
 
     async def _search(
         self, label: str, engine: Engine, request: SearchRequest, seconds: float | None
@@ -78,13 +77,13 @@ class Failover:
             self._breakers.record_failure(label, describe_fault(error), retry_after_seconds(error))
             raise
         except asyncio.CancelledError:
-            # The engine's or the call's time ran out at this instance. After a few such failures the next call
-            # begins with another instance.
+            # The time of the engine or the call ran out while this instance was queried. After a few such failures the
+            # instance rests, and calls begin with another instance.
             self._breakers.record_failure(label, "timeout")
             raise
         self._breakers.record_success(label)
         return hits
 
 
-def _describe(failures: Sequence[tuple[str, KeyholeError]]) -> str:
+def _describe_failures(failures: Sequence[tuple[str, KeyholeError]]) -> str:
     return ", ".join(f"{label} {describe_fault(error)}" for label, error in failures)

@@ -15,17 +15,17 @@ FAULT_NAMES: Final[Mapping[str, str]] = {
     "bot_challenge": "challenge",
     "timeout": "timeout",
 }
-"""Names by error code, for the failures that an operator can act on. Every other failure is `down (reason)`."""
+"""Names by error code, for failures that an operator can act on. Every other failure is `down (reason)`."""
 REFUSALS: Final = frozenset({"quota", "bad key"})
-"""Faults that an immediate retry would only repeat, because the engine refused the call."""
+"""Faults with which an engine refuses calls, so that an immediate retry would fail too."""
 SLOW: Final = "slow"
-"""The fault of an engine that had not answered when the other engines had found enough."""
+"""The fault of an engine that did not answer before the other engines had found enough hits."""
 MAX_REASON: Final = 80
-"""Bytes of the reason of a failure: one sentence."""
+"""Bytes of the reason of a failure, about one sentence."""
 
 
 def describe_fault(error: KeyholeError) -> str:
-    """Return a failure in a few words."""
+    """Describe a failure in a few words."""
     if name := FAULT_NAMES.get(error.code):
         return name
     reason = error.message.rstrip(". ") if error.code is Code.ENGINE_UNAVAILABLE else str(error.code).replace("_", " ")
@@ -33,7 +33,7 @@ def describe_fault(error: KeyholeError) -> str:
 
 
 def retry_after_seconds(error: KeyholeError) -> float | None:
-    """Return the seconds that the engine asks to wait, or None if it does not say."""
+    """Return the seconds that the engine requests to wait, or None if it requests no wait."""
     seconds = error.facts.get("retry_after")
     return float(seconds) if isinstance(seconds, int | float) and seconds >= 0 else None
 
@@ -41,7 +41,7 @@ def retry_after_seconds(error: KeyholeError) -> float | None:
 def describe_faults(reports: Sequence[EngineReport], limit: int) -> str:
     """Return the faults of all engines, without their reasons if they would exceed `limit` bytes.
 
-    The result may exceed `limit` even without reasons: no fault is left out.
+    Even without reasons the result may exceed `limit`, because no fault is left out.
     """
     faults = [(report.name, report.fault) for report in reports if report.fault]
     full = "; ".join(f"{name}: {fault}" for name, fault in faults)

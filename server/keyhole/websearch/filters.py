@@ -11,8 +11,8 @@ from keyhole.text.sites import AGES, is_allowed_by_sites
 from keyhole.websearch.dates import date_range
 
 HITS_PER_RESULT: Final = 2
-"""Hits kept of one answer per result wanted: enough to replace duplicates and pages that fail, and few enough that one
-engine's long tail or news does not outweigh what the engines agree on."""
+"""Hits used of one answer, per requested result. Two suffice to replace duplicates and pages that fail. With more, one
+engine's less relevant hits could outweigh those on which the engines agree."""
 
 
 def active_filters(request: SearchRequest) -> tuple[str, ...]:
@@ -29,15 +29,15 @@ def active_filters(request: SearchRequest) -> tuple[str, ...]:
 
 
 def adapt_request(request: SearchRequest, supported: frozenset[str]) -> SearchRequest:
-    """Return the request for an engine: for web pages if news were requested and the engine has none."""
+    """Return the request for an engine. A request for news becomes one for web pages if the engine has no news."""
     return request if request.kind == "web" or "news" in supported else replace(request, kind="web")
 
 
 def filter_hits(hits: Sequence[Hit], request: SearchRequest, supported: frozenset[str], now: float) -> tuple[Hit, ...]:
-    """Return the hits that pass the filters, at most `HITS_PER_RESULT` per result wanted.
+    """Return the hits that pass the filters, at most `HITS_PER_RESULT` per requested result.
 
     Sites are always checked, since engines treat them as hints. Freshness is checked only if the engine does not apply
-    it itself: the engine knows more about the age of a page than one date. `now`: seconds since the epoch.
+    it, because an engine knows more about a page's age than one date. `now`: seconds since the epoch.
     """
     passed = [hit for hit in hits if is_allowed_by_sites(hit.url, request)]
     if request.freshness and "freshness" not in supported:
@@ -59,6 +59,6 @@ def unapplied_filters(hits: Sequence[Hit], request: SearchRequest, supported: fr
 
 
 def _is_too_old(hit: Hit, freshness: str, now: float) -> bool:
-    """Return whether the hit's date ended before the period that `freshness` allows."""
+    """Return True if the hit's date ended before the period that `freshness` allows."""
     dates = date_range(hit.date)
     return dates is not None and dates[1] < now - AGES[freshness]

@@ -12,15 +12,15 @@ from keyhole.text.clean import clean
 from keyhole.websearch.dates import to_iso_date
 
 MAX_ROWS: Final = 100
-"""Rows read of one answer. No engine is asked for more, and a longer answer must not delay the other engines."""
+"""Rows read of one answer. No request is for more rows, and a longer answer must not delay the other engines."""
 MAX_URL: Final = 2_000
-"""Characters. Longer URLs break in browsers and proxies and cannot be truncated, so their rows are dropped."""
+"""Characters. Longer URLs fail in browsers and proxies, so their rows are dropped."""
 MAX_TITLE: Final = 300
 """Characters. Search engines themselves show 60."""
 MAX_SNIPPET: Final = 1_000
 """Characters. Web search engines show 160; APIs made for programs return excerpts of several sentences."""
 MARKUP_FACTOR: Final = 4
-"""Characters read per character kept: the most that tags and entities add. Bounds the cost of cleaning."""
+"""Characters read per character of the result, which leaves space for tags and entities and bounds the cost."""
 
 _INLINE = re.compile(r"</?(?:strong|b|em|i|mark|span|u|br|wbr|sub|sup|small|code|font)\b[^<>]{0,200}>", re.IGNORECASE)
 """Tags with which engines highlight matches. Other tags are kept: `List<int>` may be unescaped text."""
@@ -42,8 +42,8 @@ def build_hits(
     return tuple(
         Hit(
             url,
-            plain_line(row.get(names[1]), MAX_TITLE, marked_up=marked_up),
-            plain_line(row.get(names[2]), MAX_SNIPPET, marked_up=marked_up),
+            to_single_line(row.get(names[1]), MAX_TITLE, marked_up=marked_up),
+            to_single_line(row.get(names[2]), MAX_SNIPPET, marked_up=marked_up),
             engine,
             to_iso_date(row.get(date)) if date else "",
         )
@@ -59,13 +59,13 @@ def parse_url(value: Any) -> str:
 
 
 def parse_rows(value: Any) -> list[Any]:
-    """Return the first `MAX_ROWS` rows. Raises TypeError if `value` is not a list, as {} would look empty."""
+    """Return the first `MAX_ROWS` rows. Raises TypeError if `value` is not a list; {} must not count as no rows."""
     if not isinstance(value, list | tuple):
-        raise TypeError("no list of rows")
+        raise TypeError("not a list of rows")
     return list(value[:MAX_ROWS])
 
 
-def plain_line(value: Any, limit: int, *, marked_up: bool = False) -> str:
+def to_single_line(value: Any, limit: int, *, marked_up: bool = False) -> str:
     """Return a text, or a list of excerpts, as one line of at most `limit` characters.
 
     `marked_up`: True if the text is HTML.

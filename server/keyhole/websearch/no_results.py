@@ -12,14 +12,14 @@ from keyhole.websearch.faults import describe_faults
 from keyhole.websearch.filters import active_filters
 
 MAX_TERMS: Final = 4
-"""Words and filters listed; more would repeat the whole question."""
+"""Maximum of words and filters in the list. More would repeat the whole question."""
 MAX_TERM: Final = 40
 """Bytes of each word or filter in the list."""
 LONG_WORD: Final = 14
-"""Letters. About one word in a hundred of English text is this long. In a query such a word is rare or, in German,
-Finnish or Turkish, a compound of which pages may hold only the parts."""
+"""Letters. About one word in a hundred of English text is this long. Such a word is rare or, in German, Finnish or
+Turkish, a compound. Pages may contain only its parts."""
 MAX_FAULTS: Final = 120
-"""Bytes for the faults of the engines that failed; an error message may have 300."""
+"""Bytes of the list of engines that failed. An error message may have 300."""
 
 _QUOTED: Final = re.compile(r'"[^"]{1,300}"|“[^”]{1,300}”|„[^“”]{1,300}[“”]|«[^»]{1,300}»|「[^」]{1,300}」')
 _OPERATOR: Final = re.compile(r"(?<!\S)(?:-?[a-z]{2,12}:\S+|[-+](?=[^\W\d_])\S+|AND|OR|NOT)(?!\S)")
@@ -39,7 +39,7 @@ def find_narrow_terms(request: SearchRequest) -> tuple[str, ...]:
 
 
 def describe_no_results(request: SearchRequest, reports: Sequence[EngineReport], has_disallowed: bool = False) -> str:
-    """Return the message of a search without results: how many engines answered, which failed, the narrow terms.
+    """Return the message of a search without results: how many engines answered, which failed, and the narrow terms.
 
     `has_disallowed`: True if the engines found pages, but only on sites that may not be fetched.
     """
@@ -78,5 +78,5 @@ def _rare_words(text: str) -> Iterator[str]:
 
 
 def _has_word_spacing(word: str) -> bool:
-    """Return whether the script separates words by spaces: a run of Chinese, Japanese or Thai may be a sentence."""
+    """Return False for Chinese, Japanese and Thai, in which a run of letters may be a sentence."""
     return not any("\u0e00" <= letter <= "\u0eff" or "\u3040" <= letter <= "\u9fff" for letter in word)

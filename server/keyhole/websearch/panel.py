@@ -1,7 +1,7 @@
-"""Ask several engines at once, each within its time, and report on every one.
+"""Query several engines at once, each within a time limit, and report on each engine.
 
-The preferred engines are asked first, and a reserve replaces each one that fails or rests. Once the answers contain
-enough hits, the remaining engines get a grace period and are then dropped. Results are ordered by preference.
+The most preferred engines are queried first. A reserve, the next engine, replaces each engine that fails or rests. Once
+the answers contain enough hits, the remaining engines get a grace period and are then dropped.
 """
 
 from __future__ import annotations
@@ -25,34 +25,34 @@ from keyhole.websearch.filters import adapt_request
 log = logging.getLogger(__name__)
 
 ENGINE_TIMEOUT: Final = 10.0
-"""Seconds for one engine and all phrasings. Web search APIs answer within two; SearXNG waits three for its own engines,
-and a keyless search tries several sites in turn."""
+"""Seconds for one engine and all phrasings. Web search APIs answer within two seconds. SearXNG waits three for its own
+engines, and a keyless search tries several sites one after another."""
 ENGINE_COUNT: Final = 3
-"""Engines asked at once. Three ranks show agreement; more engines cost quota and return the same pages."""
-ASKING_SHARE: Final = 0.5
-"""Share of the call's remaining time for asking engines; the rest is for reading pages."""
+"""Engines queried at once. Three rankings show agreement; more engines use up quotas and return the same pages."""
+SEARCH_SHARE: Final = 0.5
+"""Share of the call's remaining time for querying engines; the rest is for reading pages."""
 MAX_ROUNDS: Final = 2
-"""Engine timeouts that asking may take: one for the preferred engines and one for the reserves."""
+"""Time limit for querying, in engine timeouts: one for the preferred engines and one for the reserves."""
 RESERVE_SHARE: Final = 0.6
-"""Share of the asking time for an engine that a reserve could replace, so that the reserve has time too."""
+"""Share of the remaining time for an engine that a reserve could replace, so that the reserve has time too."""
 GRACE: Final = 1.5
-"""Seconds for the remaining engines once there are enough hits: the usual latency of most APIs, so that a healthy
-engine is hardly ever dropped and a broken one costs little. If finding enough took longer than this, the remaining
-engines get as long again, because the network is slow then."""
+"""Seconds for the remaining engines once there are enough hits. It is the usual latency of most APIs, so that healthy
+engines are rarely dropped and broken engines cost little. If finding enough hits took longer, the network is slow, and
+the remaining engines get the same time once more."""
 PATIENCE: Final = 4.0
-"""Seconds from the start in which the most preferred engine is not dropped. SearXNG and keyless searches take two to
-four seconds, and would otherwise always lose to a faster engine."""
+"""Seconds from the start during which the most preferred engine is not dropped. SearXNG and keyless searches take two
+to four seconds, and would otherwise be dropped whenever another engine is faster."""
 MAX_REQUESTS: Final = 12
 """Concurrent requests of one call."""
 MAX_ENGINE_REQUESTS: Final = 3
-"""Concurrent requests to one engine. Free plans limit requests per second; five phrasings then take two rounds."""
+"""Concurrent requests to one engine, since free plans limit requests per second. Five phrasings take two rounds."""
 MAX_FAULTS: Final = 300
 """Bytes of an error message."""
 
 
 @dataclass(frozen=True, slots=True)
 class PanelResult:
-    """One list of hits, best first, for each engine and answered phrasing, and a report on each engine."""
+    """Lists of hits, one for each engine and answered phrasing, best first, and a report on each engine."""
 
     lists: tuple[tuple[Hit, ...], ...]
     reports: tuple[EngineReport, ...]
@@ -87,12 +87,12 @@ class Panel:
         self.breakers = Breakers(ticks)
         self.missing = tuple(missing)
 
-    async def ask(self, requests: Sequence[SearchRequest], until: float | None = None) -> PanelResult:
-        """Ask the engines. `requests`: the phrasings of one question, which share their filters.
+    async def search(self, requests: Sequence[SearchRequest], until: float | None = None) -> PanelResult:
+        """Query the engines. `requests`: the phrasings of one question, all with the same filters.
 
-        `until`: the call's deadline in seconds of the event loop's clock. Raises KeyholeError: engine_unavailable, with
-        every fault, if no engine answered; key_refused if all keys are bad or no engine is set up, so that retrying
-        cannot help.
+        `until`: the call's deadline in seconds of the event loop's clock. Raises KeyholeError: engine_unavailable
+        with every fault if no engine answered; key_refused, for which a retry is useless, if all keys are bad or no
+        engine is set up.
         """
         if not self.engines:
             missing = f": {', '.join(self.missing)}" if self.missing else ""
@@ -103,7 +103,7 @@ class Panel:
 
 
 class _PanelCall:
-    """One call of a panel: the engines asked so far, their tasks and the time limits."""
+    """One call of a panel: the engines queried so far, their tasks and the time limits."""
 
     def __init__(self, panel: Panel, requests: Sequence[SearchRequest], until: float | None) -> None:
         self._panel = panel
@@ -114,12 +114,12 @@ class _PanelCall:
         self._slots = asyncio.Semaphore(MAX_REQUESTS)
         self._now = asyncio.get_running_loop().time
         self._start = self._now()
-        left = float("inf") if until is None else (until - self._start) * ASKING_SHARE
+        left = float("inf") if until is None else (until - self._start) * SEARCH_SHARE
         self._end = self._start + min(left, MAX_ROUNDS * panel.timeout)
         self._enough_at: float | None = None
 
     async def run(self) -> None:
-        """Ask engines until all have answered, the grace period has passed or the time is up."""
+        """Query engines until all have answered, the grace period has passed or the time is up."""
         async with asyncio.TaskGroup() as group:
             try:
                 self._start_engines(group)
@@ -140,7 +140,7 @@ class _PanelCall:
         lists = [result.filtered_lists(request, now) for result in self._results]
         reports = tuple(build_report(*pair, request) for pair in zip(self._results, lists, strict=True))
         if not reports:
-            raise KeyholeError(Code.ENGINE_UNAVAILABLE, "no time was left to ask an engine")
+            raise KeyholeError(Code.ENGINE_UNAVAILABLE, "no time was left to query an engine")
         if all(report.fault for report in reports):
             all_keys_bad = all("bad key" in report.fault for report in reports)  # a retry cannot help then
             code = Code.KEY_REFUSED if all_keys_bad else Code.ENGINE_UNAVAILABLE
@@ -150,7 +150,7 @@ class _PanelCall:
     # Starting engines.
 
     def _start_engines(self, group: asyncio.TaskGroup) -> None:
-        """Start engines up to the wanted number, in place of those that failed or rest, until there are enough hits."""
+        """Start engines until `count` engines run or have answered, unless there are enough hits already."""
         if self._enough_at is None and self._has_enough():
             self._enough_at = self._now()
         while self._reserves and self._enough_at is None and self._now() < self._end:
@@ -159,7 +159,7 @@ class _PanelCall:
             self._start_engine(self._reserves.popleft(), group)
 
     def _has_enough(self) -> bool:
-        """Return whether the hits are as many pages as wanted, or at least one with half of the engines complete."""
+        """Return True if there are enough hits: `max_results`, or a single hit if half of the engines are complete."""
         now = self._panel.clock()
         lists = [hits for result in self._results for hits in result.filtered_lists(self._requests[0], now)]
         pages = {hit.url for hits in lists for hit in hits}
@@ -189,7 +189,7 @@ class _PanelCall:
             self._tasks.add(group.create_task(self._search(result, number, engine_slots, until)))
 
     async def _search(self, result: EngineResult, number: int, engine_slots: asyncio.Semaphore, until: float) -> None:
-        """Ask an engine one phrasing, and store its hits or its failure in `result.answers`."""
+        """Query an engine for one phrasing, and store its hits or its failure in `result.answers`."""
         request = adapt_request(self._requests[number], result.engine.supported_filters)
         try:
             async with asyncio.timeout_at(until), engine_slots, self._slots:
@@ -199,7 +199,7 @@ class _PanelCall:
         except TimeoutError:
             result.answers[number] = _timeout_error()
         except (ValueError, TypeError, LookupError, AttributeError, OSError, RecursionError) as error:
-            # A bug in parsing one engine's answer must not cost the call the other engines' hits.
+            # A bug in parsing one engine's answer must not lose the hits of the other engines.
             log.warning("%s: %s while reading its answer", result.engine.name, type(error).__name__)
             result.answers[number] = KeyholeError(Code.ENGINE_UNAVAILABLE, "its answer could not be read")
 
@@ -212,7 +212,7 @@ class _PanelCall:
                 self._record(result)
 
     def _drop_incomplete(self) -> None:
-        """Record engines that have not answered as timed out, or as slow if the others found enough.
+        """Record engines that have not answered as timed out, or as slow if the others found enough hits.
 
         Both count as failures: a slow engine would cost every call the grace period.
         """
@@ -231,14 +231,14 @@ class _PanelCall:
             self._panel.breakers.record_failure(result.engine.name, result.fault, wait)
 
     def _abandon(self, result: EngineResult) -> None:
-        """End an engine's trial without an outcome, because the call was cancelled."""
+        """End the call to an engine without an outcome, because the search was cancelled."""
         if not result.is_recorded:
             result.is_recorded = True
             self._panel.breakers.abandon_call(result.engine.name)
 
 
 def select_by_kind(engines: Sequence[Engine], request: SearchRequest) -> list[Engine]:
-    """Return the engines for a request: for news those that support news, or all engines if none does."""
+    """Return the engines for a request: for news only engines with news, or all engines if none has news."""
     return [engine for engine in engines if request.kind != "news" or "news" in engine.supported_filters] or list(
         engines
     )

@@ -1,7 +1,7 @@
 """Decode the replies of search APIs, and raise a KeyholeError with a specific code for each kind of refusal. Pure.
 
-Replies are untrusted. Their words only decide whether a refusal is about keys, quotas or rate limits; errors quote a
-short phrase for all other refusals, and never a key.
+Replies are untrusted. Their words only decide whether a refusal is about keys, quotas or rate limits. Errors for other
+refusals quote a short phrase of the reply. No error contains a key.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from keyhole.text.clean import clean
 MAX_REASON: Final = 100
 """Characters of an engine's message that an error quotes: a phrase for the operator, too short to instruct a model."""
 MAX_DEPTH: Final = 4
-"""Levels of JSON searched for an error message. The deepest known, Brave's `errors[0].meta`, has three."""
+"""Levels of JSON searched for an error message. The deepest known message, in Brave's `errors[0].meta`, has three."""
 
 _QUOTA_STATUSES: Final = frozenset({402, 432, 433})
 """402 Payment Required (Exa); 432 and 433 are Tavily's plan limit and pay-as-you-go limit."""
@@ -38,7 +38,7 @@ _KEY = re.compile(
     r"|(?:invalid|missing|incorrect|expired|wrong|unknown).{0,40}(?:api.?key|access token)"
 )
 _SECRET_LIKE = re.compile(r"[\w+/=%.~-]{16,}")
-"""Long runs without a space, such as keys, ids and addresses; errors do not quote them."""
+"""Long runs without a space, such as keys, ids and addresses. Errors do not quote them."""
 _MESSAGE_KEYS: Final = ("code", "tag", "error", "errors", "detail", "details", "message", "msg", "info")
 """Keys under which APIs put error messages."""
 
@@ -56,14 +56,14 @@ def decode_reply(reply: ApiReply, engine: str, key: str = "") -> Any:
         kind = "a web page" if _is_html(reply, body) else "something else"
         raise KeyholeError(Code.ENGINE_UNAVAILABLE, f"{engine} answers with {kind} instead of JSON")
     # An HTML page with status 403 comes from a gateway, which does not check the key.
-    has_key = bool(key) and (is_json or reply.status == 401)
-    raise refusal_error(engine, _error_message(answer), reply.status, reply.retry_after, has_key=has_key)
+    about_key = bool(key) and (is_json or reply.status == 401)
+    raise refusal_error(engine, _error_message(answer), reply.status, reply.retry_after, may_concern_key=about_key)
 
 
 def refusal_error(
-    engine: str, message: str, status: int = 200, retry_after: int | None = None, *, has_key: bool = True
+    engine: str, message: str, status: int = 200, retry_after: int | None = None, *, may_concern_key: bool = True
 ) -> KeyholeError:
-    """Return the error for a refusal. `has_key`: True if the refusal may be about the API key."""
+    """Return the error for a refusal. `may_concern_key`: True if the refusal may be about the API key."""
     facts = {"status": status}
     wait = {} if retry_after is None else {"retry_after": retry_after}
     words = message.lower().replace("_", " ")
@@ -71,7 +71,7 @@ def refusal_error(
         return KeyholeError(Code.RATE_LIMITED, f"the quota at {engine} is used up", **facts, **wait)
     if status == 429 or (status == 503 and wait) or _RATE_LIMIT.search(words):
         return KeyholeError(Code.RATE_LIMITED, f"{engine} asks to slow down", **facts, **wait)
-    if has_key and (status == 401 or (status == 403 and not words) or _KEY.search(words)):
+    if may_concern_key and (status == 401 or (status == 403 and not words) or _KEY.search(words)):
         return KeyholeError(Code.KEY_REFUSED, f"{engine} does not accept the key", **facts)
     if status in _TIMEOUT_STATUSES:
         return KeyholeError(Code.TIMEOUT, f"{engine} did not answer in time", **facts)
@@ -82,7 +82,7 @@ def refusal_error(
 
 @contextmanager
 def expect_shape(engine: str) -> Iterator[None]:
-    """Raise engine_unavailable if the body fails because an answer does not have the engine's documented shape."""
+    """Raise KeyholeError (engine_unavailable) if the `with` block fails at an answer of an undocumented form."""
     try:
         yield
     except (ValueError, KeyError, TypeError, AttributeError, IndexError, RecursionError) as error:
@@ -90,14 +90,14 @@ def expect_shape(engine: str) -> Iterator[None]:
 
 
 def remove_key(body: bytes, key: str) -> bytes:
-    """Return the body without the key, plain and URL-encoded: some servers repeat what they received."""
+    """Remove the key, plain and URL-encoded, from a body: some servers repeat what they received."""
     for form in (key, quote(key, safe=""), quote_plus(key)) if key else ():
         body = body.replace(form.encode(), b"")
     return body
 
 
 def _parse_json(body: bytes) -> tuple[Any, bool]:
-    """Return the parsed JSON and whether the body is JSON."""
+    """Return the parsed JSON, and True if the body is JSON."""
     try:
         return json.loads(body), True
     except (ValueError, RecursionError):

@@ -13,17 +13,17 @@ from keyhole.fetch.base import ApiCall
 from keyhole.records import SearchRequest
 
 MIN_COUNT: Final = 10
-"""Results. Every engine returns this many on one page, at the price of a single result."""
+"""Minimum of results to request. Every engine returns ten on one page, at the price of one result."""
 DAYS: Final = {"day": 1, "week": 7, "month": 31, "year": 365}
-"""Days that each freshness reaches back, as Brave defines them."""
+"""The length of each freshness in days, as Brave defines them."""
 MAX_QUERY: Final = 400
-"""Characters of a query for engines that document no limit: the limit of Brave and Tavily. At nine bytes per character
-in a URL, a query stays far below the 8 KB that servers accept."""
+"""Characters of a query, for engines that document no limit. It is the limit of Brave and Tavily. At nine bytes per
+character in a URL, a query stays far below the 8 KB that servers accept."""
 
 
-def result_count(request: SearchRequest, most: int) -> int:
-    """Return how many results to request: twice `max_results`, because some are filtered out, merged or unreadable."""
-    return min(most, max(MIN_COUNT, 2 * request.max_results))
+def result_count(request: SearchRequest, maximum: int) -> int:
+    """Return how many results to request: twice `max_results`, since some are filtered out, merged or unreadable."""
+    return min(maximum, max(MIN_COUNT, 2 * request.max_results))
 
 
 def truncate_query(query: str, chars: int = MAX_QUERY, words: int = MAX_QUERY) -> str:
@@ -32,12 +32,12 @@ def truncate_query(query: str, chars: int = MAX_QUERY, words: int = MAX_QUERY) -
     return cut if len(cut) <= chars else cut[: chars + 1].rpartition(" ")[0][:chars] or cut[:chars]
 
 
-def build_query(request: SearchRequest, chars: int = MAX_QUERY, words: int = MAX_QUERY, more: str = "") -> str:
-    """Return the query, truncated to fit, followed by its `site:` operators and the operators in `more`.
+def build_query(request: SearchRequest, chars: int = MAX_QUERY, words: int = MAX_QUERY, extra: str = "") -> str:
+    """Return the query, truncated to fit, followed by its `site:` operators and the operators in `extra`.
 
-    Operators that would take more than half of the limit are left out: the hits are filtered by site afterwards.
+    Operators that would take more than half of the limit are left out. The hits are filtered by site afterwards.
     """
-    operators = f"{add_site_operators(replace(request, query=''))} {more}".strip()
+    operators = f"{add_site_operators(replace(request, query=''))} {extra}".strip()
     chars_left, words_left = chars - len(operators) - 1, words - len(operators.split())
     if not operators or chars_left < chars // 2 or words_left < words // 2:
         return truncate_query(request.query, chars, words)

@@ -11,7 +11,7 @@ from keyhole.websearch.engines.brave import map_language
 from tests.support.engine_answers import KEY, answer_bytes, run_search
 
 
-def asked(request: SearchRequest) -> tuple[str, dict[str, list[str]]]:
+def request_fields(request: SearchRequest) -> tuple[str, dict[str, list[str]]]:
     """Return the path and query of the API call for a request."""
     _, call = run_search("brave", request, answer_bytes("brave", "news" if request.kind == "news" else "empty"))
     parts = urlsplit(call.path)
@@ -37,7 +37,7 @@ def test_a_plain_query_requests_worldwide_web_results_with_the_key_as_a_header()
 
 
 def test_every_filter_is_sent_to_brave() -> None:
-    path, fields = asked(
+    path, fields = request_fields(
         SearchRequest("q", 15, ("a.example", "b.example"), ("c.example",), "week", "de-AT", "at", "news")
     )
     assert path == "/news/search"
@@ -48,11 +48,11 @@ def test_every_filter_is_sent_to_brave() -> None:
 
 
 def test_the_result_count_is_limited_to_what_brave_returns() -> None:
-    assert asked(SearchRequest("q", 20))[1]["count"] == ["20"]
+    assert request_fields(SearchRequest("q", 20))[1]["count"] == ["20"]
 
 
 def test_values_that_brave_would_refuse_are_not_sent() -> None:
-    _, fields = asked(SearchRequest("word " * 100, 5, language="sw", country="ke"))
+    _, fields = request_fields(SearchRequest("word " * 100, 5, language="sw", country="ke"))
     assert "search_lang" not in fields
     assert fields["country"] == ["ALL"]
     assert len(fields["q"][0].split()) == 50

@@ -71,8 +71,8 @@ def test_the_child_receives_the_query_and_its_filters() -> None:
 
 
 def test_without_filters_the_child_searches_worldwide_for_ten_results() -> None:
-    asked = ddgs_arguments(SearchRequest("q", 1))
-    assert asked == {"kind": "web", "query": "q", "region": "wt-wt", "timelimit": None, "max_results": 10}
+    arguments = ddgs_arguments(SearchRequest("q", 1))
+    assert arguments == {"kind": "web", "query": "q", "region": "wt-wt", "timelimit": None, "max_results": 10}
 
 
 @pytest.mark.parametrize(
@@ -210,17 +210,17 @@ line.recv(1)
 
 
 async def while_the_child_waits(act: Any) -> float:
-    """Run `act` on a search whose child waits forever, and return the seconds from its return to the child's end."""
+    """Run `act` on a search whose child waits forever, and return the seconds that the child outlives `act`."""
     connected: asyncio.Future[asyncio.StreamReader] = asyncio.get_running_loop().create_future()
 
-    async def child_came(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def child_connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.readexactly(2)
         connected.set_result(reader)
         await ended.wait()
         writer.close()
 
     ended = asyncio.Event()
-    server = await asyncio.start_server(child_came, "127.0.0.1", 0)
+    server = await asyncio.start_server(child_connected, "127.0.0.1", 0)
     async with server:
         engine = child(WAITS.format(port=server.sockets[0].getsockname()[1]))
         task = asyncio.create_task(engine.search(REQUEST))
@@ -240,7 +240,7 @@ def test_cancelling_a_search_kills_its_child_within_100_milliseconds() -> None:
         with pytest.raises(asyncio.CancelledError):
             await task
 
-    # The best of three: another program may have had the processor.
+    # The best of three runs, since other programs may use the processor.
     assert min(asyncio.run(while_the_child_waits(cancel)) for _ in range(3)) < 0.1
 
 
@@ -317,7 +317,7 @@ def test_the_child_reports_exceptions_of_ddgs_by_name(tmp_path: Path, kind: str,
 
 
 @pytest.mark.parametrize(
-    ("heard", "code"),
+    ("responses", "code"),
     [
         ("('bing.com', 200, '<html>')", None),
         ("('en.wikipedia.org', 200, '[]'), ('bing.com', 200, '<html>')", None),
@@ -331,14 +331,14 @@ def test_the_child_reports_exceptions_of_ddgs_by_name(tmp_path: Path, kind: str,
         ("('google.com', 500, ''), ('bing.com', TimeoutException('timed out'), '')", Code.TIMEOUT),
     ],
 )
-def test_no_results_are_reported_only_if_an_engine_answered(tmp_path: Path, heard: str, code: Code | None) -> None:
-    ask = f"""
+def test_no_results_are_reported_only_if_an_engine_answered(tmp_path: Path, responses: str, code: Code | None) -> None:
+    script = f"""
         from ddgs.http_client import HttpClient
-        for host, status, text in ({heard},):
+        for host, status, text in ({responses},):
             try: HttpClient().request('GET', f'https://{{host}}/', status, text)
             except DDGSException: pass
         raise DDGSException('No results found.')"""
-    child = real_child(tmp_path, ask)
+    child = real_child(tmp_path, script)
     if code is None:
         assert search(child) == ()
     else:
@@ -396,6 +396,6 @@ def test_an_error_is_reported_without_the_details_of_libraries() -> None:
 
 
 def test_a_long_query_is_truncated_for_the_child() -> None:
-    asked = ddgs_arguments(SearchRequest("数据库" * 600, 5, ("a.example",)))["query"]
-    assert len(asked) <= MAX_QUERY
-    assert asked.endswith(" site:a.example")
+    query = ddgs_arguments(SearchRequest("数据库" * 600, 5, ("a.example",)))["query"]
+    assert len(query) <= MAX_QUERY
+    assert query.endswith(" site:a.example")

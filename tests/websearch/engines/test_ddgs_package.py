@@ -61,9 +61,9 @@ def test_results_of_real_engines_become_hits() -> None:
         Hit("https://a.example/pumps", "Pumps", "How pumps work.", "keyless"),
         Hit("https://b.example/valves", "Valves", "All about valves.", "keyless"),
     ]
-    asked = {call.path.strip("/").partition("?")[0]: call for call in site.calls}
-    assert b"l=at-de" in asked["duckduckgo"].body
-    assert "q=pumps" in asked["mojeek"].path
+    calls = {call.path.strip("/").partition("?")[0]: call for call in site.calls}
+    assert b"l=at-de" in calls["duckduckgo"].body
+    assert "q=pumps" in calls["mojeek"].path
 
 
 def test_news_have_dates() -> None:

@@ -13,7 +13,7 @@ from tests.support.fakes import Clock, FakeFetcher
 CONTENTS = {"highlights": {"maxCharacters": 1_000}}
 
 
-def asked(request: SearchRequest) -> dict[str, Any]:
+def request_body(request: SearchRequest) -> dict[str, Any]:
     """Return the body of the API call for a request."""
     _, call = run_search("exa", request, answer_bytes("exa", "empty"))
     body: dict[str, Any] = json.loads(call.body)
@@ -29,7 +29,7 @@ def test_a_plain_query_is_posted_with_the_key_as_a_header_and_requests_highlight
 
 def test_every_supported_filter_is_sent_to_exa() -> None:
     request = SearchRequest("q", 20, ("a.example",), ("b.example",), "week", "de", "at", "news")
-    assert asked(request) == {
+    assert request_body(request) == {
         "query": "q",
         "type": "auto",
         "numResults": 25,

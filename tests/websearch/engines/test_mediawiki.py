@@ -16,13 +16,13 @@ from tests.support.fakes import FakeFetcher, page
 from tests.support.loopback import Call, serve
 
 
-def asked(request: SearchRequest) -> Call:
-    """Return the query of the API call for a request to another wiki."""
+def received_call(request: SearchRequest) -> Call:
+    """Return the API call that another wiki received for a request."""
     return run_search("wikipedia", request, answer_bytes("wikipedia", "empty"))[1]
 
 
 def test_a_query_requests_articles_and_the_site_info() -> None:
-    call = asked(SearchRequest("größe & 数据", 5))
+    call = received_call(SearchRequest("größe & 数据", 5))
     assert call.method == "GET"
     assert urlsplit(call.path).path == "/w/api.php"
     assert parse_qs(urlsplit(call.path).query) == {
@@ -39,7 +39,7 @@ def test_a_query_requests_articles_and_the_site_info() -> None:
 
 
 def test_a_long_query_is_truncated_between_words() -> None:
-    (query,) = parse_qs(urlsplit(asked(SearchRequest("word " * 100, 20)).path).query)["srsearch"]
+    (query,) = parse_qs(urlsplit(received_call(SearchRequest("word " * 100, 20)).path).query)["srsearch"]
     assert len(query) <= 300
     assert query.endswith("word")
 
@@ -58,7 +58,7 @@ def test_articles_become_hits_with_urls_and_without_markup() -> None:
     found, _ = run_search("wikipedia", request, answer_bytes("wikipedia", "web"))
     assert found == (
         Hit(
-            "http://en.wikipedia.org/wiki/Tidal_bore",  # the scheme with which the wiki was asked
+            "http://en.wikipedia.org/wiki/Tidal_bore",  # the scheme with which the wiki was queried
             "Tidal bore",
             "A tidal bore is a tide that travels up a river & against its current",
             "wikipedia",
@@ -79,7 +79,7 @@ def test_articles_of_another_wiki_have_its_urls() -> None:
     ]
 
 
-def test_wikipedia_is_not_asked_if_the_site_filters_exclude_it() -> None:
+def test_wikipedia_is_not_queried_if_the_site_filters_exclude_it() -> None:
     api = FakeFetcher()
     engine = MediaWikiEngine(api)
     assert asyncio.run(engine.search(SearchRequest("q", 5, sites=("docs.example",)))) == ()
@@ -87,7 +87,7 @@ def test_wikipedia_is_not_asked_if_the_site_filters_exclude_it() -> None:
     assert api.calls == []
 
 
-def test_wikipedia_is_asked_over_https_in_the_language_of_the_request() -> None:
+def test_wikipedia_is_queried_over_https_in_the_language_of_the_request() -> None:
     request = SearchRequest("q", 5, language="de")
     url = build_call("https://de.wikipedia.org/w/api.php", request).url
     body = answer_bytes("wikipedia", "web").partition(b"\r\n\r\n")[2]
@@ -108,7 +108,7 @@ def test_an_answer_without_articles_is_empty() -> None:
     assert run_search("wikipedia", SearchRequest("q", 5), answer_bytes("wikipedia", "empty"))[0] == ()
 
 
-def test_the_command_line_asks_a_configured_wiki_on_a_private_address(
+def test_the_command_line_queries_a_configured_wiki_on_a_private_address(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     with serve(lambda _: lambda call: call.send(answer_bytes("wikipedia", "own_wiki"))) as site:

@@ -10,7 +10,7 @@ from tests.support.engine_answers import KEY, answer_bytes, run_search
 from tests.support.fakes import Clock, FakeFetcher
 
 
-def asked(request: SearchRequest) -> dict[str, list[str]]:
+def request_fields(request: SearchRequest) -> dict[str, list[str]]:
     """Return the query of the API call for a request."""
     _, call = run_search("mojeek", request, answer_bytes("mojeek", "empty"))
     assert (call.method, urlsplit(call.path).path) == ("GET", "/search")
@@ -18,7 +18,7 @@ def asked(request: SearchRequest) -> dict[str, list[str]]:
 
 
 def test_a_plain_query_sends_the_key_in_the_url() -> None:
-    assert asked(SearchRequest("größe & 数据 +1", 5)) == {
+    assert request_fields(SearchRequest("größe & 数据 +1", 5)) == {
         "q": ["größe & 数据 +1"],
         "fmt": ["json"],
         "t": ["10"],
@@ -27,14 +27,14 @@ def test_a_plain_query_sends_the_key_in_the_url() -> None:
 
 
 def test_every_supported_filter_is_sent_to_mojeek() -> None:
-    fields = asked(SearchRequest("q", 20, ("a.example",), ("b.example",), "week", "de-AT", "at"))
+    fields = request_fields(SearchRequest("q", 20, ("a.example",), ("b.example",), "week", "de-AT", "at"))
     assert (fields["q"], fields["t"], fields["site"]) == (["q"], ["20"], ["a.example"])
     assert fields["since"] == ["20231107"]
     assert (fields["lb"], fields["lbb"], fields["rb"], fields["rbb"]) == (["DE"], ["50"], ["AT"], ["10"])
 
 
 def test_several_sites_are_filtered_afterwards() -> None:
-    assert "site" not in asked(SearchRequest("q", 5, ("a.example", "b.example")))
+    assert "site" not in request_fields(SearchRequest("q", 5, ("a.example", "b.example")))
     assert not MojeekEngine(KEY, FakeFetcher(), clock=Clock()).supported_filters & {
         "sites",
         "exclude_sites",

@@ -28,7 +28,7 @@ def test_every_supported_filter_is_sent_to_google() -> None:
     }
 
 
-def test_a_long_query_leaves_room_for_its_site_operators() -> None:
+def test_a_long_query_leaves_space_for_its_site_operators() -> None:
     request = SearchRequest("word " * 50, 5, ("a.example",))
     _, call = run_search("serper", request, answer_bytes("serper", "empty"))
     words = json.loads(call.body)["q"].split()

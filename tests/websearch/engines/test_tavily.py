@@ -11,7 +11,7 @@ from tests.support.engine_answers import KEY, answer_bytes, run_search
 ALWAYS = {"search_depth": "basic", "include_answer": False, "include_raw_content": False, "include_images": False}
 
 
-def asked(request: SearchRequest) -> dict[str, Any]:
+def request_body(request: SearchRequest) -> dict[str, Any]:
     """Return the body of the API call for a request."""
     _, call = run_search("tavily", request, answer_bytes("tavily", "empty"))
     body: dict[str, Any] = json.loads(call.body)
@@ -28,7 +28,7 @@ def test_a_plain_query_is_posted_with_the_key_as_a_bearer_token() -> None:
 
 def test_every_supported_filter_is_sent_to_tavily() -> None:
     request = SearchRequest("q", 20, ("a.example",), ("b.example",), "month", "de", "gb")
-    assert asked(request) == {
+    assert request_body(request) == {
         "query": "q",
         "topic": "general",
         "max_results": 20,
@@ -41,10 +41,10 @@ def test_every_supported_filter_is_sent_to_tavily() -> None:
 
 
 def test_values_that_tavily_would_refuse_are_not_sent() -> None:
-    news = asked(SearchRequest("x" * 500, 5, country="de", kind="news"))
+    news = request_body(SearchRequest("x" * 500, 5, country="de", kind="news"))
     assert (len(news["query"]), news["topic"]) == (400, "news")
     assert "country" not in news
-    assert "country" not in asked(SearchRequest("q", 5, country="aq"))
+    assert "country" not in request_body(SearchRequest("q", 5, country="aq"))
 
 
 def test_titles_and_snippets_are_one_line_each() -> None:

@@ -1,1 +1,1 @@
-"""The search engines, one module each."""
+"""The search engines, one module for each."""

@@ -30,7 +30,7 @@ _COUNTRIES: Final = frozenset({
     "ar", "at", "au", "be", "br", "ca", "ch", "cl", "cn", "de", "dk", "es", "fi", "fr", "gb", "hk", "id", "in",
     "it", "jp", "kr", "mx", "my", "nl", "no", "nz", "ph", "pl", "pt", "ru", "sa", "se", "tr", "tw", "us", "za",
 })  # fmt: skip
-"""Values of `country`; Brave refuses any other, and assumes the United States if there is none."""
+"""Values of `country`. Brave refuses any other, and searches in the United States without a value."""
 _FRESHNESS: Final = {"day": "pd", "week": "pw", "month": "pm", "year": "py"}
 
 
@@ -63,7 +63,7 @@ def build_call(base_url: str, key: str, request: SearchRequest) -> ApiCall:
 
 
 def build_operators(request: SearchRequest) -> str:
-    """Return operators for a language or country that the parameters do not accept: operators take any two letters."""
+    """Return operators for a language or country that the parameters refuse; operators accept any two letters."""
     subtag, country = request.language.lower().partition("-")[0], request.country.lower()
     language = f"lang:{subtag}" if len(subtag) == 2 and not map_language(request.language) else ""
     return f"{language} {f'loc:{country}' if country and country not in _COUNTRIES else ''}".strip()

@@ -68,14 +68,14 @@ def parse_answer(spec: EngineSpec, answer: Any) -> tuple[Hit, ...]:
             raise TypeError
         hits = tuple(hit for row in rows[:MAX_ROWS] for hit in _parse_row(spec, row))
     except (ValueError, TypeError, AttributeError, RecursionError) as error:
-        raise KeyholeError(Code.ENGINE_UNAVAILABLE, "its answer is not as the engines file says") from error
+        raise KeyholeError(Code.ENGINE_UNAVAILABLE, "its answer does not match the engines file") from error
     if rows and not hits:  # the path is wrong; an engine that found nothing has no rows
         raise KeyholeError(Code.ENGINE_UNAVAILABLE, "no row of its answer has a link where the engines file says")
     return hits
 
 
 def _decode(spec: EngineSpec, reply: ApiReply) -> Any:
-    """Return the JSON of a reply, with values of the environment removed in case the engine repeats them."""
+    """Return the JSON of a reply, without values of the environment, which the engine may repeat."""
     body = reply.body
     for secret in spec.secrets:
         body = remove_key(body, secret)
@@ -83,7 +83,7 @@ def _decode(spec: EngineSpec, reply: ApiReply) -> Any:
 
 
 def _parse_row(spec: EngineSpec, row: Any) -> tuple[Hit, ...]:
-    """Return the hit of a row, none if it has no link."""
+    """Return the hit of a row, or () if it has no link."""
     link = spec.link.search(row)
     if not isinstance(link, str) or not link.strip():
         return ()
@@ -127,6 +127,6 @@ def _fill_text(template: str, values: dict[str, str]) -> str:
 
 
 def _is_unused(template: Any, values: dict[str, str]) -> bool:
-    """Return whether a template contains placeholders, and all of them belong to filters that are not set."""
+    """Return True if a template contains placeholders, and all of them have empty values."""
     names = PLACEHOLDER.findall(template) if isinstance(template, str) else []
     return bool(names) and not any(values[name] for name in names)

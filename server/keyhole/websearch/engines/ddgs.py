@@ -1,7 +1,7 @@
-"""Search without a key through the `ddgs` library, in a child process. This module contains both processes.
+"""Search without a key through the `ddgs` library, in a child process. This module is the code of both processes.
 
 ddgs has its own network stack and blocks while it works. A child process can be killed at once if the call is cancelled
-or times out, and keeps ddgs's imports and output away from the server.
+or times out, and separates ddgs's imports and output from the server.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _FAILURES = {
     "ChallengeException": (Code.BOT_CHALLENGE, "the keyless engines let only browsers in"),
     "TimeoutException": (Code.TIMEOUT, "the keyless engines did not answer in time"),
 }
-# ddgs asks these first for every query; if they find nothing, the web may still have results.
+# ddgs queries these sites first. If they find nothing, the web may still have results.
 _ENCYCLOPEDIAS = ("wikipedia.org", "grokipedia.com")
 _CHALLENGE_STATUSES = frozenset({202, 403, 503})
 """Statuses with which engines answer suspected bots; DuckDuckGo uses 202."""
@@ -38,11 +38,11 @@ _REGIONS = {
     **dict.fromkeys(["ar", "cl", "co", "mx", "pe", "es", "ve"], "{}-es"),
     **dict.fromkeys(["au", "ca", "ie", "in", "nz", "ph", "sg", "us", "za"], "{}-en"),
 }  # fmt: skip
-"""ddgs's regions, country first, for requests without a language; needed if language and country codes differ."""
+"""ddgs's regions, country first, for requests without a language. Regions with two equal codes are left out."""
 
 
 class KeylessEngine:
-    """The public engines that ddgs can ask without an account, as one engine."""
+    """The public engines that ddgs can query without an account, as one engine."""
 
     name = "keyless"
     supported_filters = frozenset({"sites", "exclude_sites", "freshness", "language", "country", "news"})
@@ -99,7 +99,7 @@ def ddgs_region(request: SearchRequest) -> str:
 
 
 def child_environment(environment: Mapping[str, str], proxy: str) -> dict[str, str]:
-    """Return the environment without proxies, from which ddgs would read them, and with `proxy` if it is set."""
+    """Return the child's environment: without the proxy variables that ddgs reads, and with `proxy` if it is set."""
     base = {name: value for name, value in environment.items() if not name.lower().endswith("_proxy")}
     return {**base, "DDGS_PROXY": proxy} if proxy else base
 
@@ -109,7 +109,7 @@ def parse(out: bytes) -> tuple[Hit, ...]:
     try:
         answer = json.loads(out)
         if (kind := answer.get("error")) is not None:
-            # The part after the colon is a library's own (`DNSError: DNSError('error sending …')`).
+            # After the colon a library's own error follows (`DNSError: DNSError('error sending …')`).
             reason = str(answer.get("message", "")).partition(":")[0][:60]
             raise KeyholeError(
                 *_FAILURES.get(str(kind), (Code.ENGINE_UNAVAILABLE, f"the keyless engines failed: {reason}"))
@@ -142,8 +142,8 @@ def run_child() -> None:
 def _interpret_error(kind: str, message: str, outcomes: set[str]) -> dict[str, Any]:
     """Return the answer for an exception of ddgs.
 
-    ddgs raises only if no engine had results, and does not report refusals. So one engine that answered with a page
-    shows that there are no results, and the recorded outcomes name a refusal.
+    ddgs raises if no engine had results, and does not report refusals. If an engine answered with a page, there are no
+    results. Otherwise the recorded outcomes may contain a refusal.
     """
     if kind.endswith("Exception"):
         if "page" in outcomes:
@@ -162,7 +162,7 @@ def _record_responses(outcomes: set[str]) -> None:
 
     send = HttpClient.request
 
-    def recording(self: Any, method: str, url: str, *arguments: Any, **options: Any) -> Any:
+    def request_and_record(self: Any, method: str, url: str, *arguments: Any, **options: Any) -> Any:
         try:
             response = send(self, method, url, *arguments, **options)
         except DDGSException as error:
@@ -172,7 +172,7 @@ def _record_responses(outcomes: set[str]) -> None:
             outcomes.add(classify_response(int(response.status_code), str(response.text)))
         return response
 
-    HttpClient.request = recording  # type: ignore[method-assign]
+    HttpClient.request = request_and_record  # type: ignore[method-assign]
 
 
 def classify_response(status: int, text: str) -> str:

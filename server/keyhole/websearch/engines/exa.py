@@ -12,7 +12,7 @@ from keyhole.websearch.replies import decode_reply, expect_shape
 from keyhole.websearch.request import build_post, freshness_start, result_count, truncate_query
 
 MAX_CHARS: Final = 2_000
-"""Characters of a query: the limit of the search tool, since Exa understands whole sentences."""
+"""Characters of a query. It is the limit of the search tool, since Exa understands whole sentences."""
 MAX_COUNT: Final = 25
 """Results. A search costs the same up to 25; the API returns at most 100 with highlights."""
 

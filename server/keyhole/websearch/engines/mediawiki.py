@@ -17,7 +17,7 @@ from keyhole.websearch.request import build_get, result_count, truncate_query
 MAX_CHARS: Final = 300
 """Characters of a query; CirrusSearch, which Wikipedia uses, refuses longer ones."""
 MAX_COUNT: Final = 50
-"""Results. Wikis allow 500, far more than one answer needs."""
+"""Results. Wikis allow 500, which no search needs."""
 
 _SUBDOMAINS: Final = {
     "nb": "no", "zh-hant": "zh", "zh-hans": "zh", "yue": "zh-yue", "nan": "zh-min-nan", "lzh": "zh-classical",
@@ -38,12 +38,12 @@ class MediaWikiEngine:
 
     @property
     def supported_filters(self) -> frozenset[str]:
-        """Sites, and for Wikipedia the language. Articles have no publication date; other wikis have one language."""
+        """The filters that the engine applies: sites, and for Wikipedia the language. Other wikis have one language."""
         sites = frozenset({"sites", "exclude_sites"})
         return sites if self._api_url else sites | {"language"}
 
     async def search(self, request: SearchRequest) -> tuple[Hit, ...]:
-        """Return articles in the wiki's order; none, without a request, if the site filters exclude Wikipedia."""
+        """Return articles in the wiki's order. Sends no request if the site filters exclude Wikipedia."""
         url = self._api_url or wikipedia_api_url(request.language)
         if not self._api_url and not is_allowed_by_sites(url, request):
             return ()
@@ -60,7 +60,7 @@ def wikipedia_api_url(language: str) -> str:
 
 
 def build_call(api_url: str, request: SearchRequest) -> ApiCall:
-    """Return the API call for a request. It also requests the site info, which contains the URL pattern of articles."""
+    """Return the API call for a request. It includes the site info, which contains the URL pattern of articles."""
     fields: dict[str, str | int] = {
         "action": "query",
         "format": "json",

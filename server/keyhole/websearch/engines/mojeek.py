@@ -14,15 +14,15 @@ from keyhole.websearch.request import build_get, freshness_start, result_count, 
 MAX_COUNT: Final = 20
 """Results. Limits depend on the plan; every plan allows 20."""
 REGION_BOOST: Final = 10
-"""Boost of the region's pages, of 100, as Mojeek recommends."""
+"""Boost of the region's pages, from 0 to 100, as Mojeek recommends."""
 LANGUAGE_BOOST: Final = 50
-"""Boost of the language's pages, of 100: more than a region's, and not so much that it outweighs relevance."""
+"""Boost of the language's pages, from 0 to 100: more than a region's, but not enough to outweigh relevance."""
 
 
 class MojeekEngine(KeyedEngine):
     """Mojeek with an API key.
 
-    Its freshness is a start date, so it applies freshness only with a clock. It restricts results to at most one site,
+    Its freshness is a start date, so it applies freshness only with a clock. It can restrict results to one site. It
     cannot exclude sites, and prefers a language without filtering by it.
     """
 

@@ -26,7 +26,7 @@ MAX_NAMES = 100
 """Bytes of the list of engines that failed behind an instance."""
 MAX_BAN = 120.0
 """Seconds for which an instance suspends an engine after failures: SearXNG's default `max_ban_time_on_fail`. searx 1.1
-does not report suspended engines, so its answers then look as if nothing was found."""
+does not report suspended engines, so its answers are empty during that time."""
 
 
 class SearxngEngine:
@@ -81,7 +81,7 @@ def build_url(base_url: str, request: SearchRequest) -> str:
 
 
 def build_searxng(urls: Sequence[str], api: Api, timeout: float) -> Engine:
-    """Return one or several instances as one engine. `timeout`: seconds for all instances together."""
+    """Build one engine of one or several instances. `timeout`: seconds for all instances together."""
     engines = [(_label(url), SearxngEngine(url, api)) for url in urls]
     return engines[0][1] if len(engines) == 1 else Failover("searxng", engines, timeout)
 
@@ -90,7 +90,7 @@ def parse(body: bytes) -> tuple[Hit, ...]:
     """Return the hits of an answer. Raises KeyholeError if the answer is empty because engines failed."""
     try:
         answer = json.loads(body)
-        hits = tuple(hit for row in parse_rows(answer["results"]) for hit in _hits(row))
+        hits = tuple(hit for row in parse_rows(answer["results"]) for hit in _parse_row(row))
         failed = answer.get("unresponsive_engines")
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise KeyholeError(Code.ENGINE_UNAVAILABLE, "SearXNG's answer is not in its JSON format") from error
@@ -103,8 +103,8 @@ def parse(body: bytes) -> tuple[Hit, ...]:
     return Hits.with_note(hits, f"without {names}")
 
 
-def _hits(row: Mapping[str, Any]) -> tuple[Hit, ...]:
-    """Return the hit of a row that has a URL. Older versions format `publishedDate` for display, hence `pubdate`."""
+def _parse_row(row: Mapping[str, Any]) -> tuple[Hit, ...]:
+    """Return the hit of a row that has a URL. In older versions, only `pubdate` is machine-readable."""
     hits = build_hits([row], ("url", "title", "content"), "searxng")
     return tuple(
         replace(hit, date=to_iso_date(row.get("pubdate")) or to_iso_date(row.get("publishedDate"))) for hit in hits

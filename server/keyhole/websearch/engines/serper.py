@@ -1,4 +1,4 @@
-"""Serper API for Google's web and news results. Reads the organic results, no answer boxes, questions or maps."""
+"""Serper API for Google's web and news results. Reads only the organic results, not answer boxes, questions or maps."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from keyhole.websearch.replies import decode_reply, expect_shape
 from keyhole.websearch.request import MAX_QUERY, build_post, build_query, result_count
 
 MAX_WORDS: Final = 32
-"""Words of a query. Google ignores the words after them, which must not be the site operators."""
+"""Words of a query. Google ignores further words, so the site operators must be within the limit."""
 MAX_COUNT: Final = 100
 """Results. More than 10 cost a second credit."""
 
@@ -45,7 +45,7 @@ def build_call(base_url: str, key: str, request: SearchRequest) -> ApiCall:
 
 
 def parse(reply: ApiReply, kind: str, key: str) -> tuple[Hit, ...]:
-    """Return the hits of a reply. Most dates of news are relative and left out.
+    """Return the hits of a reply. Relative dates, which most news have, are dropped.
 
     A reply contains `searchParameters` even if nothing was found.
     """

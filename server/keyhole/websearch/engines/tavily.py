@@ -50,7 +50,7 @@ _COUNTRIES: Final = {
 
 
 class TavilyEngine(KeyedEngine):
-    """Tavily with an API key. It applies a country only to `web`, by preference, and has no language filter."""
+    """Tavily with an API key. It has no language filter, and prefers a country's pages only for `web`."""
 
     name = "tavily"
     default_url = "https://api.tavily.com"
@@ -81,7 +81,7 @@ def build_call(base_url: str, key: str, request: SearchRequest) -> ApiCall:
 
 
 def parse(reply: ApiReply, key: str) -> tuple[Hit, ...]:
-    """Return the hits of a reply. Only news has dates."""
+    """Return the hits of a reply. Only news have dates."""
     answer = decode_reply(reply, "tavily", key)
     with expect_shape("tavily"):
         return build_hits(answer["results"], ("url", "title", "content"), "tavily", "published_date")
