@@ -11,7 +11,7 @@ FILLER = "\n\n" + PLAIN + "\n\n"
 
 
 def gains(text: str, query: str, stage: str) -> tuple[WindowScores, list[float]]:
-    """Return the scores and what a stage added to each window."""
+    """Return the scores, and the amount that a stage added to each window."""
     scores = add_feedback(score_query(Index(text), query))
     names = [name for name, _ in scores.stages]
     at = names.index(stage)

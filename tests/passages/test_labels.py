@@ -43,7 +43,7 @@ def test_a_long_heading_is_cut() -> None:
     assert 1 < len(label_after(text, "Siege")) <= 1 + MAX_HEADING_CHARS
 
 
-def test_a_heading_is_left_out_above_a_much_shorter_passage() -> None:
+def test_a_heading_is_omitted_above_a_much_shorter_passage() -> None:
     labels = []
     for times in range(1, 9):
         index = Index("## The long siege of Montreal\n\n" + PLAIN[:106] * times + "He left.\n")
@@ -74,7 +74,7 @@ def test_a_table_without_a_rule_has_no_header_row() -> None:
     assert label_after(TABLE.replace("|---|---|\n", ""), "| town |") == ""
 
 
-def test_a_long_header_row_is_left_out() -> None:
+def test_a_long_header_row_is_omitted() -> None:
     text = TABLE.replace("| souls |\n|---|", f"| {'souls ' * MAX_ROW_CHARS} |\n|---|")
     index = Index(text)
     assert gap_label(index, index.size - 1) == ""

@@ -22,7 +22,7 @@ def group(*texts: str) -> tuple[tuple[int, ...], ...]:
 
 
 def shorten(text: str, share: float) -> str:
-    """Leave out a share of the sentences."""
+    """Remove a share of the sentences."""
     sentences = text.split(". ")
     return ". ".join(sentence for sentence in sentences if CHANCE.random() > share)
 

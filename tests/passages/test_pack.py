@@ -14,7 +14,7 @@ SENTENCES = "".join(f"Sentence number {n} is about the price of grain in the cou
 INDEX = Index(SENTENCES)
 
 
-def test_a_gap_line_names_the_offsets_and_what_is_above() -> None:
+def test_a_gap_line_has_the_offsets_and_the_label() -> None:
     assert gap_line(3, 40) == "[…3:40]\n"
     assert gap_line(3, 40, " Siege\n| a |") == "[…3:40] Siege\n| a |\n"
 
@@ -27,7 +27,7 @@ def test_gaps_before_between_and_after_are_lines_of_their_own() -> None:
     assert render_spans(Index(""), []) == ""
 
 
-def test_a_heading_is_named_once_for_passages_that_follow_each_other_under_it() -> None:
+def test_successive_passages_under_one_heading_have_one_label() -> None:
     text = "## Siege\n\n" + SENTENCES
     index = Index(text)
     spans = [(index.starts[window], index.end(window)) for window in (2, 4, 6)]

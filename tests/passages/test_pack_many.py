@@ -78,7 +78,7 @@ def test_passages_and_headers_fit_the_size_limit(max_size: int) -> None:
         assert size <= result.size <= max_size
 
 
-def test_a_repetition_is_left_out_and_the_next_passage_of_its_text_is_packed() -> None:
+def test_a_repetition_is_omitted_and_the_next_passage_of_its_text_is_packed() -> None:
     same = text(0)[:WIDTH] + text(1)[WIDTH:]
     ranked = (passages(3.0), passages(2.9, 2.8))
     result = Packer([text(0), same], ranked).pack(5_000)
@@ -86,7 +86,7 @@ def test_a_repetition_is_left_out_and_the_next_passage_of_its_text_is_packed() -
     assert result.repeats == ((), (0,))
 
 
-def test_a_repetition_within_one_text_is_left_out_and_not_reported() -> None:
+def test_a_repetition_within_one_text_is_omitted_and_not_reported() -> None:
     twice = text(0)[:WIDTH] + "\n" + text(0)[: WIDTH - 1] + text(0)[WIDTH:]
     result = Packer([twice], ((Passage(0, WIDTH, 2.0), Passage(WIDTH, 2 * WIDTH, 1.0)),)).pack(5_000)
     assert result.passages == ((Passage(0, WIDTH, 2.0),),)

@@ -57,7 +57,7 @@ def test_a_short_window_is_joined_with_the_next_one() -> None:
     assert all(len(text[p.start : p.end].strip()) >= SHORT_CHARS for p in found)
 
 
-def test_a_passage_that_two_phrasings_match_ranks_above_the_favourite_of_one() -> None:
+def test_a_passage_that_two_phrasings_match_ranks_above_the_best_of_one() -> None:
     both, one = "The zebra has stripes. " + PLAIN, "The quagga quagga quagga. " + PLAIN
     first, second = rank_sources([both, one], ["zebra stripes", "striped zebra", "quagga"])
     assert first[0].score > second[0].score
@@ -88,7 +88,7 @@ def test_a_gap_line_has_a_label_unless_it_repeats_the_previous_label_or_span() -
     assert gap_line(4, 6, " 3") not in join_spans(text, [(2, 4), (6, 8)], [" A", " 3"])
 
 
-def test_gap_lines_stand_on_lines_of_their_own() -> None:
+def test_gap_lines_are_lines_of_their_own() -> None:
     assert join_spans("0123456789", [(2, 4), (6, 10)]) == f"{gap_line(0, 2)}23\n{gap_line(4, 6)}6789"
     assert join_spans("0123456789", []) == gap_line(0, 10)
     assert join_spans("01\n3456789", [(0, 3)]) == f"01\n{gap_line(3, 10)}"

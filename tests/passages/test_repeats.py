@@ -37,7 +37,7 @@ def test_a_short_repetition_is_shown_again() -> None:
 
 def test_repeated_windows_are_replaced_by_the_next_best() -> None:
     first = select(TEXT, "seal weather", 2_000, measure=serialized_size)
-    second = select(TEXT, "seal weather", 2_000, measure=serialized_size, before=first.spans)
+    second = select(TEXT, "seal weather", 2_000, measure=serialized_size, shown_before=first.spans)
     assert set(_offsets(second.repeated)) <= set(_offsets(first.spans))
     assert second.shown > 1_000
     again = set(_offsets(first.spans)) & set(_offsets(second.spans))
@@ -46,14 +46,14 @@ def test_repeated_windows_are_replaced_by_the_next_best() -> None:
 
 
 def test_a_text_that_was_shown_whole_is_omitted_whole() -> None:
-    again = select(TEXT, "seal", 20_000, measure=serialized_size, before=[(0, len(TEXT))])
+    again = select(TEXT, "seal", 20_000, measure=serialized_size, shown_before=[(0, len(TEXT))])
     assert (again.spans, again.repeated) == ((), ((0, len(TEXT)),))
     assert again.text == f"[…0:{len(TEXT)}]\n"
     assert again.next_gap is None
 
 
 def test_without_a_query_nothing_is_omitted() -> None:
-    assert select(TEXT, None, 2_000, before=[(0, len(TEXT))]) == select(TEXT, None, 2_000)
+    assert select(TEXT, None, 2_000, shown_before=[(0, len(TEXT))]) == select(TEXT, None, 2_000)
 
 
 def _offsets(spans: tuple[tuple[int, int], ...]) -> list[int]:

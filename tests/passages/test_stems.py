@@ -1,4 +1,4 @@
-"""Words of texts and queries become terms that compare."""
+"""Words of texts and queries become comparable terms."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_a_short_query_matches_other_inflections_of_its_words(text: str, query: 
     found = [word for word in query_words(query) if not indexed.isdisjoint(word)]
     assert len(found) >= len(query_words(query)) / 4
     forms = {form for forms in query_words(query) for form in forms}
-    assert not forms.isdisjoint(stem_text(text)), "the ranker has passages for what the store gives"
+    assert not forms.isdisjoint(stem_text(text)), "the ranker matches the texts that the store finds"
 
 
 def test_query_words_have_stem_and_word_and_leave_out_function_words() -> None:

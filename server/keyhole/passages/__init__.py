@@ -21,8 +21,8 @@ WEAK_BELOW = 0.4
 asked of another page of the same collection fall below it, and 9 % of questions that the page answers."""
 
 CACHED_TEXTS = 4
-"""Cached indexes and rankings: a second query on a page, or the same query with another budget, takes less than half
-the time. An index takes about six bytes per character: usually 2 MB in all, 240 MB for four of the largest pages."""
+"""Cached indexes and rankings. With them a second query on a page, or the same query with another budget, takes less
+than half the time. An index takes about six bytes per character: usually 2 MB in all, at most 240 MB."""
 
 
 def select(
@@ -33,44 +33,31 @@ def select(
     measure: Measure = len,
     strategy: str = "passages",
     preferred: Sequence[int] = (),
-    before: Sequence[Span] = (),
+    shown_before: Sequence[Span] = (),
 ) -> Selection:
-    """Select the passages of `text` that best answer `query`, within a size limit.
+    """Select the passages of `text` that best answer `query`. Raise KeyError for an unknown strategy.
 
-    Returns the whole text if it fits. Otherwise returns the best passages in reading order; without a query, or if no
-    word of the query is in the text, returns the beginning and the end of the text. A gap line marks each omission with
-    its offsets and the heading above the next passage. Gap lines count towards the limit.
+    Returns the whole text if it fits, else the best passages in reading order. Without a query, or if no word of the
+    query is in the text, returns the beginning and the end of the text. A gap line marks each omission with its offsets
+    and the heading above the next passage. A larger limit keeps every passage that a smaller limit shows.
 
-    Equal arguments give equal results. A larger limit keeps every passage that a smaller limit shows.
-
-    Args:
-        text: The text to select from.
-        query: A question or keywords in any language; None for no query.
-        max_chars: The maximum size of the result's `text`, as `measure` counts it.
-        measure: A function that returns the size of a string; by default its number of characters.
-        strategy: "passages", or one of the baselines "tf_cosine", "bm25" and "head_tail".
-        preferred: Windows to show first, best first. Ignored if no word of the query is in the text.
-        before: Spans that the reader was shown earlier. Passages in them are listed in `repeated` instead of shown.
-
-    Raises:
-        KeyError: if `strategy` is unknown. No text, query or limit raises an error.
+    `max_chars`: the maximum size of the result's `text` with its gap lines, as `measure` counts it.
+    `strategy`: "passages", or one of the baselines "tf_cosine", "bm25" and "head_tail".
+    `preferred`: windows to show first, best first. Ignored if no word of the query is in the text.
+    `shown_before`: spans that the reader was shown in earlier calls. They are listed in `repeated` instead of shown.
     """
     index = index_text(text)
     if strategy != "passages":
         return _select_baseline(index, query or "", max_chars, measure, strategy)
     scored = score_text(text, query) if query and query.strip() and text else None
     matched = scored is not None and bool(scored.stages)
-    order: Iterable[int]
-    if scored and matched:
-        order = insert_lede(index, chain(preferred, order_windows(scored)))
-    else:
-        order = head_tail_order(index)
-    order, remaining = tee(order)
+    ranked = insert_lede(index, chain(preferred, order_windows(scored))) if scored and matched else None
+    order, remaining = tee(ranked or head_tail_order(index))
     spans = pack_windows(index, order, max_chars, measure) if max_chars > 0 else []
-    shown_before = ShownSpans(before)
-    repeated = find_repeated(index, spans, shown_before, measure) if matched and before else []
+    seen = ShownSpans(shown_before)
+    repeated = find_repeated(index, spans, seen, measure) if matched and shown_before else []
     if repeated:
-        spans = _replace_repeated(index, remaining, max_chars, measure, shown_before, spans, repeated)
+        spans = _replace_repeated(index, remaining, max_chars, measure, seen, spans, repeated)
     spans, rendered = _render(index, spans, max_chars, measure)
     best = [_best_window(scored, span) for span in spans] if scored and matched else []
     return Selection(
@@ -92,29 +79,28 @@ def _replace_repeated(
     order: Iterable[int],
     max_size: int,
     measure: Measure,
-    shown_before: ShownSpans,
+    seen: ShownSpans,
     selected: Sequence[Span],
     repeated: Sequence[Span],
 ) -> list[Span]:
-    """Return the selected spans without the `repeated` ones, and the next unseen windows in the space that is freed."""
+    """Return the selected spans without the `repeated` ones, and the next unseen windows in the freed space."""
     omitted, wanted = ShownSpans(repeated), ShownSpans(selected)
 
     def is_shown(window: int) -> bool:
         span = (index.starts[window], index.end(window))
-        return not omitted.covers(*span) and (wanted.covers(*span) or not shown_before.covers(*span))
+        return not omitted.covers(*span) and (wanted.covers(*span) or not seen.covers(*span))
 
     if wanted.covers(0, len(index.text)):
         # The whole text was selected, and `order` may not list every window.
         order = dict.fromkeys(chain(order, range(index.size)))
-    return pack_windows(
-        index, filter(is_shown, order), max_size - repeats_line_size(repeated), measure, allow_whole=False
-    )
+    space = max_size - repeats_line_size(repeated)
+    return pack_windows(index, filter(is_shown, order), space, measure, allow_whole=False)
 
 
 def _render(
     index: Index, spans: list[Span], max_size: int, measure: Measure, *, labelled: bool = True
 ) -> tuple[list[Span], str]:
-    """Return the spans and their text; both empty if not even one gap line fits."""
+    """Return the spans and their text, or nothing if the space is too small for one gap line."""
     text = render_spans(index, spans, labelled=labelled)
     return (spans, text) if fits(text, max_size, measure) else ([], "")
 
@@ -152,7 +138,7 @@ def _best_window(scored: WindowScores, span: Span) -> int:
 
 
 def _count_terms(scored: WindowScores) -> tuple[TermCount, ...]:
-    """Return the query's words with their counts; for unspaced scripts, the character pairs with theirs."""
+    """Return how often each word of the query occurs; in unspaced scripts, each pair of characters."""
     return tuple(
         TermCount(hits.term.surface, hits.count)
         for hits in scored.hits

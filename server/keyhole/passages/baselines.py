@@ -10,17 +10,17 @@ from functools import lru_cache
 from typing import Any
 
 from keyhole.passages.find import Index
-from keyhole.passages.languages import FUNCTION_WORDS, UNKNOWN, guess_language
+from keyhole.passages.languages import UNKNOWN, guess_language
 from keyhole.passages.pack import Span, gap_line, head_tail_order, pack_windows
 from keyhole.passages.query import parse_query
-from keyhole.passages.stems import word_terms
+from keyhole.passages.stems import stem_words
 from keyhole.passages.words import WORD, lower
 from keyhole.text.measure import Measure, fits
 
 STRATEGIES = ("tf_cosine", "bm25", "head_tail")
 
 CACHED_TEXTS = 4
-"""Texts whose stems are cached: the benchmark asks many questions of one text in turn."""
+"""Texts whose stems are cached: the benchmark has many questions for each text."""
 
 _BLANK_LINE = re.compile(r"\n[ \t]*\n")
 
@@ -35,9 +35,7 @@ def select_baseline(strategy: str, index: Index, query: str, max_size: int, meas
 
 def _stem_content_words(text: str, language: str) -> list[str]:
     """Return the stems of the words that are not function words."""
-    skipped = FUNCTION_WORDS.get(language, frozenset())
-    words = (word for word in WORD.findall(lower(text)) if word not in skipped)
-    return [term for word in words for term in word_terms(word, language)]
+    return stem_words(WORD.findall(lower(text)), language)
 
 
 def _tf_cosine(index: Index, query: str, max_size: int, measure: Measure) -> list[Span]:

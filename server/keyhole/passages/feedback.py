@@ -1,4 +1,4 @@
-"""Second ranking round: search the page for what the best windows of the first round name, and order the windows."""
+"""Rank in a second round, by words and section titles that the best windows of the first round contain."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ FEEDBACK_SHARE: Final = 0.6
 """The window with the most feedback words gains this share of the first round's best score."""
 
 FEEDBACK_WINDOWS: Final = 5
-"""Windows that feedback words are taken from."""
+"""Windows from which feedback words are taken: words of the best windows that are not in the query."""
 
 FEEDBACK_WORDS: Final = 20
 
 CANDIDATE_WORDS: Final = 30
-"""Words searched for in the page to find the feedback words: those in the most and the best windows."""
+"""Words that are searched for in the page to choose the feedback words: those in the most and the best windows."""
 
 NAME_FACTOR: Final = 1.5
 """Weight of capitalised words and numbers: names lead from one place of a page to another."""
@@ -46,8 +46,8 @@ MIN_TITLE_CHARS: Final = 4
 MAX_TITLES: Final = 5_000
 
 SCORE_ORDER_CHARS: Final = 3_000
-"""Characters shown by score alone. After them, every other window comes from a different ranking of the page: more
-windows of the same ranking seldom hold what its first ones missed."""
+"""Characters shown by score alone. After them, every other window comes from a different ranking of the page, because
+later windows of one ranking seldom contain an answer that its first windows lack."""
 
 _TITLE_NOTE = re.compile(r"\s*\([^()]*\)\s*$")
 
@@ -128,7 +128,7 @@ def _rare_words(
 ) -> list[tuple[float, list[int]]]:
     """Return the value and the windows of each of the `count` words that most distinguish the best windows.
 
-    At most `candidates` words are searched for. A word found in a single window leads nowhere else and is left out.
+    At most `candidates` words are searched for. A word that is in only one window is omitted.
     """
     index = scored.index
     text = index.searchable_text(scored.query.folded)

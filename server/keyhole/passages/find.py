@@ -19,7 +19,7 @@ INFLECTED_WEIGHT: Final = 0.6
 """Weight of a word that begins with the needle and is at most `INFLECTION_CHARS` longer."""
 
 COMPOUND_WEIGHT: Final = 0.5
-"""Weight of a longer word that begins with the term or contains it (Haus-tür, Tür-schloss)."""
+"""Weight of a longer word that begins with the needle or contains it (Haustür for Tür, Türschloss for Tür)."""
 
 MISSPELT_WEIGHT: Final = 0.5
 """Weight of a word one letter away from a term that is not on the page."""
@@ -29,7 +29,7 @@ INFLECTION_CHARS: Final = 4
 
 INFLECTED_MIN_CHARS: Final = 4
 COMPOUND_MIN_CHARS: Final = 5
-"""Unrelated words share shorter beginnings."""
+"""Minimum lengths of a needle for these weights: unrelated words share shorter beginnings."""
 
 INNER_MIN_CHARS: Final = 4
 INNER_LANGUAGES: Final = frozenset(("ar", "da", "de", "fa", "fi", "hu", "nl", "no", "sv", "xx"))
@@ -38,11 +38,11 @@ INNER_LANGUAGES: Final = frozenset(("ar", "da", "de", "fa", "fi", "hu", "nl", "n
 MISSPELT_MIN_CHARS: Final = 5
 
 MAX_HITS: Final = 20_000
-"""Hits of one term examined one by one. After them one hit per window is enough, because so frequent a word says
-little; this bounds the cost of a repeated word by the number of windows."""
+"""Hits of one term that are examined one by one. After them one hit per window is enough, because so frequent a word
+distinguishes little. This bounds the cost of a repeated word by the number of windows."""
 
 MAX_FORMS: Final = 500
-"""Different words stemmed for one term; after them, only the length of a word is compared."""
+"""Different words that are stemmed for one term. After them, only the length of a word is compared."""
 
 CACHED_WORDS: Final = 200
 """Words whose windows an index caches: the feedback of about five queries."""
@@ -125,7 +125,7 @@ class Hits:
 
 
 def find_hits(index: Index, term: Term, language: str, folded: bool) -> Hits:
-    """Find the hits of a term, or of words one letter away if it has none."""
+    """Find the hits of a term, or if it has none, the hits of words one letter away."""
     text = index.searchable_text(folded)
     hits = _collect(index, term, text, _find_occurrences(text, term, language))
     if not hits.count and term.match is Match.STEM:
@@ -160,7 +160,7 @@ def _collect(index: Index, term: Term, text: str, occurrences: Iterator[Occurren
 
 
 def _sample_rest(index: Index, term: Term, text: str, window: int, hits: Hits) -> None:
-    """From a window on, record only whether each window has the term."""
+    """Record only whether each window from number `window` on has the term."""
     if window >= index.size:
         return
     hits.count += text.count(term.needle, index.starts[window])
@@ -227,7 +227,7 @@ def _weigh_form(form: str, term: Term, language: str, *, compare_stem: bool) -> 
 
 
 def _misspelt_hits(text: str, word: str) -> Iterator[Occurrence]:
-    """Yield words one edit away; an edit leaves the first or the second half whole, so both halves are searched for."""
+    """Yield words one edit away. One edit leaves the first or the second half unchanged, so search for both halves."""
     if len(word) < MISSPELT_MIN_CHARS:
         return
     half = len(word) // 2

@@ -13,13 +13,13 @@ from keyhole.passages.find import Index
 from keyhole.passages.split import Heading
 
 MAX_HEADING_CHARS = 60
-"""Longer headings are cut; search engines show about as much of a title."""
+"""Longer headings are cut. Search engines show about as much of a title."""
 MAX_ROW_CHARS = 160
-"""A longer header row is left out: half a row would name the wrong columns."""
+"""A longer header row is omitted: half a row would name the wrong columns."""
 MAX_HEADING_LINE_CHARS = 1_000
-"""Characters of a heading line that are read: a line of a megabyte must not be cleaned for every window below it."""
+"""Characters read of a heading line: a line of a megabyte must not be cleaned for every window below it."""
 MAX_HEADING_SHARE = 0.25
-"""A heading may have at most this share of its passage's length: above a line of ten words it is not worth it."""
+"""A heading longer than this share of its passage is omitted: above a line of ten words it is not worth its length."""
 TABLE_SEARCH_CHARS = 50_000
 """Characters searched backwards for the top of a table, to bound the cost."""
 
@@ -46,7 +46,7 @@ def _headings_above(index: Index, offset: int) -> list[Heading]:
 def gap_label(index: Index, window: int, shown: Sequence[tuple[int, int]] = ()) -> str:
     """Return the label of the gap line before a window; "" if it would be too long for the passage.
 
-    The heading is left out if one of the `shown` spans, which are in order, contains it.
+    The heading is omitted if one of the `shown` spans, which are in order, contains it.
     """
     start, end = index.starts[window], index.end(window)
     parts = []

@@ -9,7 +9,7 @@ from typing import Final
 import snowballstemmer
 
 UNKNOWN: Final = "xx"
-"""An unrecognised language: no function words and no stemmer, so words match by prefix only."""
+"""An unrecognised language. It has no function words and no stemmer, so words match by prefix only."""
 
 VIETNAMESE: Final = "vi"
 """Vietnamese is neither folded nor stemmed: it is written in syllables whose accents distinguish words."""
@@ -31,7 +31,7 @@ GUESS_QUERY_WEIGHT: Final = 3
 """Weight of the query's function words: the query decides for a page that mixes languages."""
 
 GUESS_MIN_SHARE: Final = 0.02
-"""The least share of function words among the sampled words that identifies a language."""
+"""Minimum share of function words among the sampled words that identifies a language."""
 
 STEM_CACHE_WORDS: Final = 50_000
 """Cached stems (about 8 MB); a page has a few thousand different words."""
@@ -251,9 +251,9 @@ def count_function_words(words: list[str]) -> dict[str, int]:
 
 
 def guess_language(page: dict[str, int], page_words: int, query_words: list[str]) -> str:
-    """Return the language with the most function words in page and query, or `UNKNOWN`.
+    """Return the language with the most function words in page and query, or `UNKNOWN`; of equals, the first listed.
 
-    `page` has the page's counts by language; ties go to the first language of `FUNCTION_WORDS`.
+    `page`: the page's function words by language.
     """
     query = count_function_words(query_words)
     best, most = UNKNOWN, 0

@@ -25,7 +25,7 @@ Span = tuple[int, int]
 
 
 def gap_line(start: int, end: int, label: str = "") -> str:
-    """Return the line for an omission, which `read_artifact(id, offset=start, limit=end-start)` returns."""
+    """Return the line that replaces `text[start:end]`. `read_artifact(id, offset=start, limit=end-start)` shows it."""
     return f"[…{start}:{end}]{label}\n"
 
 
@@ -106,7 +106,7 @@ class _RunningSize:
 
 
 def _truncate_window(index: Index, window: int, packed: set[int], left: int, total: _RunningSize) -> list[Span]:
-    """Return the span of the window's first sentences that fit `left`; if no window was packed, of what fits."""
+    """Return the span of the window's first sentences that fit `left`, or of its characters if nothing is packed."""
     start = index.starts[window]
     if window - 1 not in packed:
         left -= total.gap_size(window)

@@ -18,7 +18,7 @@ from keyhole.records import Passage, Ranked
 from keyhole.text.measure import Measure, fit_forward, serialized_size
 
 MAX_EVEN_SHARES: Final = 2
-"""Most even shares of the size limit for one text while other texts have passages waiting."""
+"""Maximum even shares of the size limit that one text gets while other texts have passages waiting."""
 GOOD_SHARE: Final = 0.6
 """A text whose best passage has less than this share of the best score of all is packed last."""
 MIN_SCORE_SHARE: Final = 0.05
@@ -26,13 +26,13 @@ MIN_SCORE_SHARE: Final = 0.05
 REPEATED_SHARE: Final = 0.8
 """A passage is a repetition if this share of its shingles is packed: one edited word breaks four shingles of fifty."""
 BYTES_PER_CANDIDATE: Final = 40
-"""One passage of a text is examined for this many bytes of the size limit: passages have 60 or more
+"""Bytes of the size limit for each passage of a text that is examined: passages have 60 or more
 (benchmarks/ranking/across.py), and some are repetitions. A page of megabytes may have thousands of matching passages,
 and examining one costs as much as packing it."""
 MIN_PART_BYTES: Final = 80
 """Minimum bytes for a truncated passage: half a sentence answers nothing."""
 
-Place = tuple[int, int]
+PassagePlace = tuple[int, int]
 """The number of a text, and the rank of a passage in it."""
 
 
@@ -67,19 +67,19 @@ class Packer:
         self.measure = measure
         self.texts = texts
         self.ranked = ranked
-        self._shingles: dict[Place, frozenset[str]] = {}
-        self._sizes: dict[Place, int] = {}
-        self._gap_sizes = [measure("\n" + gap_line(len(text), len(text))) for text in texts]
+        self._shingles: dict[PassagePlace, frozenset[str]] = {}
+        self._sizes: dict[PassagePlace, int] = {}
+        self.last_gap_sizes = [measure("\n" + gap_line(len(text), len(text))) for text in texts]
+        """The largest size of the gap line after each text's last passage."""
         if best is None:
             best = max((passages[0].score for passages in ranked if passages), default=0.0)
+        # A scorer may give negative scores, and then no share of the best score separates good texts from poor ones.
         self._min_score = MIN_SCORE_SHARE * best if best > 0 else float("-inf")
-        # A scorer may give negative scores, and then no ratio separates good texts from bad: all are good.
-        self._is_good = [
-            bool(passages) and (best <= 0 or passages[0].score >= GOOD_SHARE * best) for passages in ranked
-        ]
+        good_score = GOOD_SHARE * best if best > 0 else float("-inf")
+        self._is_good = [bool(passages) and passages[0].score >= good_score for passages in ranked]
 
     def pack(self, max_size: int, header_sizes: Sequence[int] | None = None) -> PackedPassages:
-        """Pack as many passages as fit `max_size`; a text with passages also takes its `header_sizes` entry."""
+        """Pack as many passages as fit `max_size`. Each text with passages also takes its size in `header_sizes`."""
         packing = _Packing(self, max_size, header_sizes or [0] * len(self.texts))
         good = [number for number, is_good in enumerate(self._is_good) if is_good]
         for number in good:
@@ -88,17 +88,15 @@ class Packer:
         packing.add_all(waiting, max_size)
         poor = [number for number, passages in enumerate(self.ranked) if passages and not self._is_good[number]]
         packing.add_all(self._best_first(poor, max_size), max_size)
-        return PackedPassages(
-            tuple(_join_adjacent(packed.passages) for packed in packing.packed),
-            tuple(tuple(packed.repeats) for packed in packing.packed),
-            max_size - packing.left,
-        )
+        passages = tuple(_join_adjacent(packed.passages) for packed in packing.packed)
+        repeats = tuple(tuple(packed.repeats) for packed in packing.packed)
+        return PackedPassages(passages, repeats, max_size - packing.left)
 
     def candidates(self, number: int, max_size: int) -> Sequence[Passage]:
         """Return the best passages of a text, as many as are examined for a size limit."""
         return self.ranked[number][: max(0, max_size) // BYTES_PER_CANDIDATE]
 
-    def _best_first(self, numbers: Sequence[int], max_size: int) -> list[Place]:
+    def _best_first(self, numbers: Sequence[int], max_size: int) -> list[PassagePlace]:
         places = [
             (number, rank)
             for number in numbers
@@ -107,30 +105,26 @@ class Packer:
         ]
         return sorted(places, key=lambda at: (-self.passage(at).score, at[0]))
 
-    def passage(self, at: Place) -> Passage:
+    def passage(self, at: PassagePlace) -> Passage:
         """Return the passage at a place."""
         return self.ranked[at[0]][at[1]]
 
-    def text(self, at: Place) -> str:
+    def text(self, at: PassagePlace) -> str:
         """Return the text of a passage."""
         passage = self.passage(at)
         return self.texts[at[0]][passage.start : passage.end]
 
-    def gap_size(self, at: Place) -> int:
+    def gap_size(self, at: PassagePlace) -> int:
         """Return the largest size of the gap line before a passage."""
-        return self._gap_sizes[at[0]] + self.measure(self.passage(at).label)
+        return self.last_gap_sizes[at[0]] + self.measure(self.passage(at).label)
 
-    def last_gap_size(self, number: int) -> int:
-        """Return the largest size of the gap line after a text's last passage."""
-        return self._gap_sizes[number]
-
-    def size(self, at: Place) -> int:
+    def size(self, at: PassagePlace) -> int:
         """Return the size of a passage's text."""
         if at not in self._sizes:
             self._sizes[at] = self.measure(self.text(at))
         return self._sizes[at]
 
-    def shingles(self, at: Place) -> frozenset[str]:
+    def shingles(self, at: PassagePlace) -> frozenset[str]:
         """Return the shingles of a passage."""
         if at not in self._shingles:
             self._shingles[at] = frozenset(shingles(self.text(at)))
@@ -145,7 +139,7 @@ class _Packing:
         self._header_sizes = header_sizes
         self.left = max_size
         self._text_by_shingle: dict[str, int] = {}
-        self._done: set[Place] = set()
+        self._done: set[PassagePlace] = set()
         self.packed = [_PackedText() for _ in header_sizes]
 
     def add_best(self, number: int) -> None:
@@ -158,7 +152,7 @@ class _Packing:
                 self._add((number, rank), self.left)
                 return
 
-    def add_all(self, places: Sequence[Place], max_text_size: int) -> list[Place]:
+    def add_all(self, places: Sequence[PassagePlace], max_text_size: int) -> list[PassagePlace]:
         """Add passages while they fit; return those that only `max_text_size`, the limit per text, excluded."""
         waiting = []
         for at in places:
@@ -173,7 +167,7 @@ class _Packing:
             self._add(at, max_text_size - text_size)
         return waiting
 
-    def _add(self, at: Place, max_size: int) -> None:
+    def _add(self, at: PassagePlace, max_size: int) -> None:
         """Add a passage, or its first sentences if it does not fit."""
         max_size, size, passage = min(max_size, self.left), self._full_size(at), self._packer.passage(at)
         if size > max_size:
@@ -191,14 +185,14 @@ class _Packing:
         for shingle in self._packer.shingles(at):
             self._text_by_shingle.setdefault(shingle, at[0])
 
-    def _full_size(self, at: Place) -> int:
+    def _full_size(self, at: PassagePlace) -> int:
         """Return the size of a passage with its gap line, and with the text's header if it is the text's first."""
         packed, passage = self.packed[at[0]], self._packer.passage(at)
-        header = 0 if packed.passages else self._header_sizes[at[0]] + self._packer.last_gap_size(at[0])
+        header = 0 if packed.passages else self._header_sizes[at[0]] + self._packer.last_gap_sizes[at[0]]
         is_adjacent = any(other.end == passage.start for other in packed.passages)
         return header + self._packer.size(at) + (0 if is_adjacent else self._packer.gap_size(at))
 
-    def _truncated_end(self, at: Place, max_size: int) -> int:
+    def _truncated_end(self, at: PassagePlace, max_size: int) -> int:
         """Return the end of the first sentences that fit; the passage's start if they are too short to show."""
         passage, text = self._packer.passage(at), self._packer.texts[at[0]]
         best = passage.start
@@ -213,7 +207,7 @@ class _Packing:
             best = min(passage.end, fit_forward(text, passage.start, max_size, self._packer.measure))
         return best
 
-    def _is_repetition(self, at: Place) -> bool:
+    def _is_repetition(self, at: PassagePlace) -> bool:
         """Return whether a passage mostly repeats packed ones, and record the text that it repeats most."""
         own = self._packer.shingles(at)
         sources = Counter(self._text_by_shingle[shingle] for shingle in own if shingle in self._text_by_shingle)
@@ -231,12 +225,8 @@ def _join_adjacent(passages: Sequence[Passage]) -> tuple[Passage, ...]:
     for passage in sorted(passages, key=lambda passage: passage.start):
         if joined and joined[-1].end == passage.start:
             last = joined[-1]
-            joined[-1] = replace(
-                last,
-                end=passage.end,
-                score=max(last.score, passage.score),
-                coverage=max(last.coverage, passage.coverage),
-            )
+            score, coverage = max(last.score, passage.score), max(last.coverage, passage.coverage)
+            joined[-1] = replace(last, end=passage.end, score=score, coverage=coverage)
         else:
             joined.append(passage)
     return tuple(joined)

@@ -8,18 +8,14 @@ from keyhole.passages.pack import Span
 from keyhole.passages.pack_many import PackedPassages, Packer
 from keyhole.passages.repeats import MIN_SAVED_BYTES, ShownSpans, repeats_line_size
 from keyhole.records import Passage, Ranked
-from keyhole.text.measure import Measure, serialized_size
+from keyhole.text.measure import Measure
 
 
 class UnseenPacker:
-    """Two packers of the same texts: for all passages, and for those that the reader was not shown before."""
+    """Two packers of the same texts: for all passages, and for the passages that the reader was not shown before."""
 
     def __init__(
-        self,
-        texts: Sequence[str],
-        ranked: Ranked,
-        shown_before: Sequence[ShownSpans],
-        measure: Measure = serialized_size,
+        self, texts: Sequence[str], ranked: Ranked, shown_before: Sequence[ShownSpans], measure: Measure
     ) -> None:
         self._texts = texts
         self._measure = measure
@@ -33,10 +29,7 @@ class UnseenPacker:
         self.unseen_passages = Packer(texts, tuple(unseen), measure, best) if any(seen) else self.all_passages
 
     def find_repeated(self, packed: PackedPassages) -> tuple[tuple[Span, ...], ...]:
-        """Return the spans of each text that were packed from `all_passages` and shown before.
-
-        All are empty if omitting them saves too little.
-        """
+        """Return the packed spans of each text that were shown before; no spans if omitting them saves too little."""
         repeated = tuple(
             _join_overlapping([span for passage in passages for span in _intersect(passage, seen)])
             for passages, seen in zip(packed.passages, self._seen, strict=True)

@@ -17,7 +17,7 @@ MAX_TERMS: Final = 48
 """Terms searched for; a longer query is a pasted paragraph, and its first words are enough."""
 
 SHORT_WORD_CHARS: Final = 2
-"""Words this short match exactly: too many words begin with the same two letters."""
+"""Words of at most this length match exactly: too many words begin with the same two letters."""
 
 MIN_NEEDLE_CHARS: Final = 3
 """The shortest prefix that is searched for."""
@@ -29,38 +29,28 @@ SYLLABLE_WEIGHT: Final = 0.5
 """Weight of a Korean syllable pair, relative to the spaced word (eojeol), which includes particles."""
 
 THAI_GRAM: Final = 3
-"""Letters of a gram in Thai-like scripts: about a syllable. Two Han characters are about a word."""
+"""Letters of a gram in Thai-like scripts, about a syllable. In other unspaced scripts a gram has two characters."""
 
 _IDENTIFIER = re.compile(r"[^\W_]+(?:[._/:\-][^\W_]+)+")
 
 
-def _split_words(block: str) -> tuple[str, ...]:
-    return tuple(block.split())
-
-
 _QUESTION_WORDS: Final = {
-    "han": _split_words(
-        """
+    "han": """
         为什么 什么 甚么 哪些 哪个 哪里 哪儿 哪 谁 多少 何时 如何 怎么
         怎样 几 何 吗 呢 的 了 是 在 和 与 被 于 為什麼 什麼 哪個 哪裡 誰 嗎
-        """
-    ),
-    "kana": _split_words(
-        """
+    """,
+    "kana": """
         でしょうか ましたか ですか ますか どのような
         どんな どの どこ だれ いつ いくつ いくら
         なぜ なに なん どう する した され れた いる ある こと もの 何 誰
         は が を に の で と も へ た
-        """
-    ),
-    "thai": _split_words(
-        """
+    """,
+    "thai": """
         เมื่อไหร่ เมื่อใด ที่ไหน ทำไม อย่างไร เท่าไหร่ เท่าไร เท่าใด อะไร ใคร กี่ ใด ไหน คือ เป็น ของ
         ที่ และ ใน มี ได้ จาก ให้ ถูก
-        """
-    ),
+    """,
 }
-"""Question words and particles of unspaced scripts, longest first; they are cut out of the query."""
+"""Question words and particles of unspaced scripts, longer before their parts; they are removed from the query."""
 
 
 class Match(Enum):
@@ -97,10 +87,9 @@ class Query:
 
 
 def parse_query(query: str, page_languages: dict[str, int], page_words: int) -> Query:
-    """Parse a query, in the language that query and page together suggest.
+    """Parse a query in the most likely language of query and page. Drop function words, unless it has no other words.
 
-    `page_languages` and `page_words` describe a sample of the page: its function words by language, and its size.
-    Function words are dropped, unless the query has no other words.
+    `page_languages` and `page_words`: the function words by language, and all words, in a sample of the page.
     """
     lowered = lower(query[:MAX_QUERY_CHARS])
     language = guess_language(page_languages, page_words, WORD.findall(lowered))
@@ -134,11 +123,8 @@ def _extract_terms(query: str, language: str) -> list[Term]:
 
 def _word_term(word: str, language: str) -> Term:
     """Return a spaced word's term: matched by stem, or exactly if it is short, has digits or is Vietnamese."""
-    if (
-        len(word) <= SHORT_WORD_CHARS
-        or language == VIETNAMESE
-        or (not word.isalpha() and any(char.isdigit() for char in word))
-    ):
+    has_digit = not word.isalpha() and any(char.isdigit() for char in word)
+    if len(word) <= SHORT_WORD_CHARS or language == VIETNAMESE or has_digit:
         return _exact_term(word, language)
     stem = stem_word(word, language)
     return Term(word, _needle(fold(word), stem), stem, Match.STEM)
@@ -155,7 +141,7 @@ def stem_word(word: str, language: str) -> str:
 
 
 def _needle(word: str, stem: str) -> str:
-    """Return the prefix that all inflections of a word share: that of word and stem, minus a final vowel."""
+    """Return the prefix shared by a word's inflections: the common prefix of word and stem, without a final vowel."""
     same = 0
     while same < min(len(word), len(stem)) and word[same] == stem[same]:
         same += 1
@@ -169,7 +155,7 @@ def _unspaced_terms(word: str, script: str) -> list[Term]:
     terms: list[Term] = []
     for run in UNSPACED.findall(word):
         is_thai = THAI_LIKE.search(run) is not None
-        for question_word in _QUESTION_WORDS["thai" if is_thai else script]:
+        for question_word in _QUESTION_WORDS["thai" if is_thai else script].split():
             run = run.replace(question_word, " ")
         for piece in run.split():
             if is_thai:

@@ -22,21 +22,22 @@ NEAR_DECAY: Final = 0.5
 
 FAR_DECAY: Final = 0.85
 FAR_SHARE: Final = 0.2
-"""At a longer range a term counts a fifth, halved every four windows: it is the topic of the passage."""
+"""At a longer range a term counts a fifth, halved every four windows, because it is the topic of the passage."""
 
-CARRIED_WINDOWS: Final = 20
-"""Windows to each side that a hit counts in; further away it would count less than a hundredth."""
+SPREAD_WINDOWS: Final = 20
+"""Windows on each side in which a hit counts. Further away it would count less than a hundredth."""
 
 HEADING_SHARE: Final = 0.4
 """Weight of a term of a section's heading in every window of the section."""
 
 HEADING_MAX_SHARE: Final = 0.3
 HEADING_MIN_WINDOWS: Final = 20
-"""Headings of sections longer than both, such as the page's title, do not count: they do not locate an answer."""
+"""A heading does not count if its section is longer than this share of the page and than this many windows. Such a
+heading, for example the page's title, does not locate an answer."""
 
 WIDE_DECAY: Final = 0.8
 WIDE_SHARE: Final = 0.3
-"""Share at which the mean score of about five windows to each side is added."""
+"""Share of the mean score of about five windows on each side that is added to a window's score."""
 
 REFINED_WINDOWS: Final = 100
 """Best windows whose text is examined in the stage `form`; a reader sees ten to fifty."""
@@ -49,7 +50,7 @@ CITATION_FACTOR: Final = 0.7
 
 CITATION_MIN_MARKS: Final = 2
 LENGTH_POWER: Final = 0.2
-"""The score falls with the length to this power: shorter windows leave space for others."""
+"""The score decreases with the length to this power: shorter windows leave space for others."""
 
 SHORTEST_CHARS: Final = 60
 """Shorter windows, such as a lone heading, are treated as having this length."""
@@ -82,7 +83,7 @@ class WindowScores:
     """The weight of each term by its rarity on the page; 0 if it is absent."""
 
     query_weight: float
-    """The weight of all terms; an absent term weighs as if it occurred once."""
+    """The weight of all terms, including the absent ones with the rarity of a term without hits."""
 
     stages: list[tuple[str, list[float]]]
     """The name of each stage and the scores after it; empty if no term was found."""
@@ -174,12 +175,9 @@ def _saturate(frequency: float) -> float:
 
 
 def _with_context(index: Index, hits: Hits, own: dict[int, float]) -> dict[int, float]:
-    """Return a term's weight by window: the largest of its own hits, those near it and its heading's."""
-    presence = (
-        _spread_in_passes(index.size, own)
-        if len(own) * CARRIED_WINDOWS > index.size
-        else _spread_by_hit(index.size, own)
-    )
+    """Return a term's weight by window: the largest weight of its own hits, the hits near it and its heading's hits."""
+    spread = _spread_in_passes if len(own) * SPREAD_WINDOWS > index.size else _spread_by_hit
+    presence = spread(index.size, own)
     longest = max(HEADING_MIN_WINDOWS, index.size * HEADING_MAX_SHARE)
     for number, weight in hits.headings.items():
         heading = index.layout.headings[number]
@@ -193,11 +191,11 @@ def _with_context(index: Index, hits: Hits, own: dict[int, float]) -> dict[int, 
 
 def _spread_by_hit(size: int, own: dict[int, float]) -> dict[int, float]:
     """Spread the hits of a rare term to the windows around each hit, decaying."""
-    decay = [max(NEAR_DECAY**distance, FAR_SHARE * FAR_DECAY**distance) for distance in range(CARRIED_WINDOWS + 1)]
+    decay = [max(NEAR_DECAY**distance, FAR_SHARE * FAR_DECAY**distance) for distance in range(SPREAD_WINDOWS + 1)]
     presence: dict[int, float] = {}
     for window, value in own.items():
         capped = value if value < 1 else 1.0
-        for distance in range(1, CARRIED_WINDOWS + 1):
+        for distance in range(1, SPREAD_WINDOWS + 1):
             spread = capped * decay[distance]
             for neighbour in (window - distance, window + distance):
                 if 0 <= neighbour < size and spread > presence.get(neighbour, 0.0):

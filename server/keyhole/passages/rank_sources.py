@@ -1,4 +1,4 @@
-"""Rank the passages of several texts with comparable scores, and join passages with gap lines."""
+"""Rank the passages of several texts by comparable scores, and join passages with gap lines."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ MAX_LABELS: Final = 30
 
 
 def rank_sources(texts: Sequence[str], queries: Sequence[str]) -> Ranked:
-    """Rank the matching passages of each text, best first, with scores that compare across texts.
+    """Rank the matching passages of each text, best first, by scores that are comparable across texts.
 
-    A score is the share of the query's weight that a passage and its context hold; a term's weight is its rarity in all
-    texts. `queries` are phrasings of one question: a passage's score is the mean over them, because agreement says more
-    than the favourite of one phrasing (Fox and Shaw, "Combination of multiple searches", TREC 1994). Its `coverage` is
-    the largest over them.
+    A score is the share of the query's weight that a passage and its context match; a term's weight is its rarity in
+    all texts. `queries` are phrasings of one question. A passage's score is the mean over them, because agreement of
+    phrasings is better evidence than one high score (Fox and Shaw, "Combination of multiple searches", TREC 1994). Its
+    `coverage` is the maximum over them.
     """
     numbers = [number for number, text in enumerate(texts) if text]
     indexes = [Index(texts[number]) for number in numbers]
@@ -38,10 +38,7 @@ def rank_sources(texts: Sequence[str], queries: Sequence[str]) -> Ranked:
 
 
 def score_together(indexes: Sequence[Index], query: str) -> list[WindowScores]:
-    """Score the windows of each text for a query, with one weight per term for all texts.
-
-    A word that occurs all over its own page but on no other page is rare, as it should be.
-    """
+    """Score the windows of each text for a query. A term has one weight, by its rarity in all texts together."""
     found = [find_terms(index, query) for index in indexes]
     counts: Counter[tuple[str, Match]] = Counter()
     for _, hits in found:
@@ -80,7 +77,7 @@ def join_spans(text: str, spans: Sequence[tuple[int, int]], labels: Sequence[str
 
 
 def _rank_passages(index: Index, by_query: Sequence[WindowScores]) -> tuple[Passage, ...]:
-    """Return the passages of one text that hold a term of any query, best first."""
+    """Return the passages of one text that match a term of any query, best first."""
     scores, coverage = [0.0] * index.size, [0.0] * index.size
     for scored in by_query:
         for window, value in enumerate(scored.scores):
@@ -93,20 +90,15 @@ def _rank_passages(index: Index, by_query: Sequence[WindowScores]) -> tuple[Pass
         if (share := max(coverage[first:last])) > 0
     ]
     passages.sort(key=lambda passage: (-passage[0], passage[1]))
-    return tuple(
-        Passage(
-            index.starts[first],
-            index.end(last - 1),
-            score,
-            gap_label(index, first) if place < MAX_LABELS else "",
-            share,
-        )
-        for place, (score, first, last, share) in enumerate(passages)
-    )
+    ranked = []
+    for place, (score, first, last, share) in enumerate(passages):
+        label = gap_label(index, first) if place < MAX_LABELS else ""
+        ranked.append(Passage(index.starts[first], index.end(last - 1), score, label, share))
+    return tuple(ranked)
 
 
 def _join_short_windows(index: Index) -> list[tuple[int, int]]:
-    """Return ranges of windows: a short window is joined with the next ones, at the end of the text with the last."""
+    """Return ranges of windows. A short window is joined with the next ones, at the end of the text with the last."""
     ranges: list[tuple[int, int]] = []
     first = 0
     for window in range(index.size):

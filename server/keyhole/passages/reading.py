@@ -8,7 +8,7 @@ from keyhole.records import Quote, Window
 from keyhole.text.measure import Measure, fit_forward
 
 MIN_WINDOW = 500
-"""Characters of the shortest omitted range with a call of its own; a shorter one is read with the text after it."""
+"""Minimum characters of an omitted range with a call of its own. A shorter range is read with the text after it."""
 
 
 def read_window(
@@ -29,7 +29,7 @@ def read_window(
     total = base + len(text) if total is None else total
     start = min(max(0, offset), total)
     limit = None if limit is None else max(1, limit)
-    # Measured in one piece first: pieces may add up to more, and a window whose limit was given must be complete.
+    # Measure the window in one piece first: its pieces may add up to more, and then it would be cut although it fits.
     if limit is not None and limit <= max_size and measure(text[start - base : start - base + limit]) <= max_size:
         return Window(start, max(min(start + limit, total), min(start + 1, total)), total)
     end = base + fit_forward(text, start - base, max_size, measure)
@@ -42,10 +42,9 @@ def read_window(
 def next_window(
     text: str, start: int, end: int, max_size: int, measure: Measure, *, base: int = 0, total: int | None = None
 ) -> Window:
-    """Return the window that a call for the omitted range `start:end` will show, so that the call can name it.
+    """Return the window that a call for the omitted range `start:end` will show. `base`, `total`: as in `read_window`.
 
-    The window ends with the range, unless the range is too short for a call of its own. `base` and `total` are those of
-    `read_window`.
+    The window ends with the range, unless the range is shorter than `MIN_WINDOW`.
     """
     limit = end - start if end - start >= MIN_WINDOW else None
     return read_window(text, start, limit, max_size, measure, base=base, total=total)
@@ -54,8 +53,7 @@ def next_window(
 def quote_window(text: str, quote: Quote, context: int, max_size: int, measure: Measure) -> Window:
     """Return the window with the quote and at most `context` characters on either side.
 
-    The context before the quote gets at most half of the size that the quote leaves, so that a small window shows the
-    quote itself.
+    The context before the quote gets at most half of the size that remains, so that a small window shows the quote.
     """
     before = text[max(0, quote.start - context) : quote.start]
     left = max(0, max_size - measure(text[quote.start : quote.end]))

@@ -35,12 +35,12 @@ class ShownSpans:
         return place >= 0 and self._furthest_ends[place] >= end
 
 
-def find_repeated(index: Index, spans: Sequence[Span], before: ShownSpans, measure: Measure) -> list[Span]:
-    """Return the parts of `spans` in windows that were shown before; empty if omitting them saves too little."""
+def find_repeated(index: Index, spans: Sequence[Span], seen: ShownSpans, measure: Measure) -> list[Span]:
+    """Return the parts of `spans` in windows that were `seen` before; empty if omitting them saves too little."""
     repeated: list[Span] = []
     for start, end in spans:
         for window in range(index.window_at(start), index.window_at(end - 1) + 1):
-            if not before.covers(index.starts[window], index.end(window)):
+            if not seen.covers(index.starts[window], index.end(window)):
                 continue
             piece = (index.starts[window], min(end, index.end(window)))
             if repeated and repeated[-1][1] == piece[0]:

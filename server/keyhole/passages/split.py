@@ -1,4 +1,4 @@
-"""Split a text into windows: runs of whole sentences, code lines, table rows or list items."""
+"""Split a text into windows at borders: the ends of sentences, code lines, table rows, list items and blocks."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ BLOCK_MIN_SHARE: Final = 1.0
 """The end of a paragraph ends a window that has at least this share of the target."""
 
 STRETCH_TARGETS: Final = 1.6
-"""A short window may take one more long sentence up to this many targets."""
+"""Maximum target lengths of a short window that takes one more long sentence."""
 
 WHOLE_TARGETS: Final = 4
-"""Code blocks and table rows stay whole up to this many targets, sentences up to `HARD_TARGETS`."""
+"""Maximum target lengths of a code block or a table row that is not cut."""
 
 HARD_TARGETS: Final = 2.4
-"""A run without borders is cut at a clause or a space once it is this many targets long."""
+"""Maximum target lengths of a sentence that is not cut. A longer one is cut at a clause or a space."""
 
 WRAPPED_LINE_CHARS: Final = 60
 """A line this long that continues in lower case is a wrapped line."""
@@ -68,24 +68,21 @@ _CODE: Final = -2
 """Borders at which a cut is avoided: after a lead-in or inside a table row (`_AVOID`), and inside code (`_CODE`)."""
 
 MAX_HEADINGS: Final = 10_000
-"""Later headings are treated as ordinary lines. The longest manuals have some thousands; each costs as much as 40
-words, so a text of headings alone would take four times as long as prose."""
+"""Later headings are treated as ordinary lines. The longest manuals have some thousands. A heading costs as much time
+as 40 words, so a text of headings alone would take four times as long as prose."""
 
 
 class Heading(NamedTuple):
-    """A Markdown heading line and the windows of its section.
+    """A Markdown heading: the windows `[first, last)` of its section, and the offsets `[start, end)` of its line.
 
     A tuple, because tuples are created six times as fast as frozen dataclasses, and a page may have only headings.
     """
 
     first: int
     last: int
-    """The window after the last window of the section."""
     level: int
     start: int
-    """Offset of the heading line."""
     end: int
-    """Offset of the end of the heading line."""
     parent: int = -1
     """The number of the nearest preceding heading of a higher level; -1 for none."""
 
@@ -228,7 +225,7 @@ def _is_continuation(char: str) -> bool:
 
 
 def _sections(marks: list[tuple[int, int, int, int]], windows: int) -> list[Heading]:
-    """Return the headings; a section ends at the next heading of the same or a higher level."""
+    """Return the headings of marks `(first, level, start, end)`; a section ends at the next heading not below it."""
     ends: list[int] = [windows] * len(marks)
     parents: list[int] = []
     open_sections: list[int] = []

@@ -31,8 +31,7 @@ _STEMMED: Final = (
     (re.compile("[\u0600-\u06ff]"), ("ar", "fa")),
     (re.compile("[\u0900-\u097f]"), ("hi",)),
 )
-"""The languages other than English with a stemmer, by the letters of their script; used for short queries, whose
-language cannot be detected."""
+"""The languages with a stemmer by the letters of their script, except English; for queries too short to detect one."""
 
 
 def stem_text(text: str) -> list[str]:
@@ -54,42 +53,36 @@ def stem_words(words: Iterable[str], language: str) -> list[str]:
 
 
 def index_terms(title: str, text: str) -> list[str]:
-    """Return the distinct terms of a document for the store's index, and its topics once more with the topic prefix.
+    """Return the distinct terms of a document for the store's index, and its topics once more with the prefix `TOPIC`.
 
-    The prefix lets an index without counts distinguish pages about a word from pages that contain it.
+    The prefix distinguishes a page about a word from a page that contains it, although the index has no counts.
     """
     words = WORD.findall(lower(f"{title}\n{text}"))
     language = _language_or_english(detect_language(words))
     counts = Counter(stem_words(words, language))
-    return [*_add_words(counts, words), *mark_topics(stem_words(WORD.findall(lower(title)), language), counts)]
+    unstemmed = [fold_word(word) for word in words if not UNSPACED.search(word)]
+    return [
+        *dict.fromkeys([*counts, *unstemmed]),
+        *mark_topics(stem_words(WORD.findall(lower(title)), language), counts),
+    ]
 
 
 def mark_topics(title: Iterable[str], counts: Counter[str]) -> list[str]:
-    """Return a document's topics with the topic prefix: the terms of its title and its most frequent terms."""
+    """Return a document's topics with the prefix `TOPIC`: the terms of its title and its most frequent terms."""
     frequent = [term for term, count in counts.most_common(MAX_TOPICS) if count >= MIN_TOPIC_COUNT]
     return [TOPIC + term for term in dict.fromkeys([*title, *frequent])]
 
 
-def _add_words(terms: Iterable[str], words: Iterable[str]) -> list[str]:
-    """Return the distinct terms, and the unstemmed words without accents."""
-    distinct = dict.fromkeys(terms)
-    for word in words:
-        if not UNSPACED.search(word):
-            distinct.setdefault(fold_word(word))
-    return list(distinct)
-
-
 def _language_or_english(language: str) -> str:
-    """Replace an unknown language by English, which is the most likely and has the mildest stemmer."""
+    """Replace an unknown language with English, which is the most likely and has the mildest stemmer."""
     return language if language != UNKNOWN else "en"
 
 
 def query_words(text: str) -> list[tuple[str, ...]]:
     """Return the distinct words of a query, each as the forms to search an index for.
 
-    The forms are the stem in the query's language, or in every language of its script if the language is unknown, and
-    last the word itself. Function words are left out, unless the query has no other words. In unspaced scripts each
-    character pair is a word.
+    The forms are the stem in the query's language, or in each language of its script if unknown, and the word itself.
+    Function words are omitted, unless the query has no other words. In unspaced scripts each character pair is a word.
     """
     words = WORD.findall(lower(text[:MAX_QUERY_CHARS]))
     language = detect_language(words)
@@ -115,7 +108,7 @@ def word_terms(word: str, language: str) -> Iterator[str]:
     if not UNSPACED.search(word):
         yield fold_word(snowball_stem(language, word))
         if HANGUL.search(word):
-            # No stemmer removes Korean particles; syllable pairs match the word with other particles.
+            # No stemmer removes Korean particles. Syllable pairs match the same word with other particles.
             yield from (word[start : start + GRAM] for start in range(len(word) - GRAM + 1) if len(word) > GRAM)
         return
     for run in UNSPACED.findall(word):

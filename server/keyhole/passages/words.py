@@ -39,14 +39,14 @@ _SPECIAL_FOLDS: Final = {
     "ı": "i", "đ": "d", "ł": "l", "ø": "o", "ς": "σ",
     "أ": "ا", "إ": "ا", "آ": "ا", "ى": "ي", "ة": "ه", "ی": "ي", "ک": "ك",
 }  # fmt: skip
-"""Letters that are written for one another but have no Unicode decomposition."""
+"""Letters that writers exchange with another letter, although Unicode does not decompose them."""
 
 _UNFOLDED: Final = "й"
-"""й is a letter of its own: it distinguishes Russian words from those with и."""
+"""Not folded: й and и distinguish Russian words."""
 
 
 def _folds() -> tuple[tuple[str, str], ...]:
-    """Return the base letter of each lower-case letter, one character each so that offsets stay."""
+    """Return pairs of a lower-case letter and its base letter. Both are one character, so folding keeps offsets."""
     table = dict(_SPECIAL_FOLDS)
     for code in (*range(0xC0, 0x250), *range(0x386, 0x460), *range(0x1E00, 0x2000)):
         char = chr(code)
@@ -69,7 +69,7 @@ LOWER_CHUNK_CHARS: Final = 100_000
 
 
 def lower(text: str) -> str:
-    """Lower-case a text without changing its length: İ, the only letter that would grow, becomes i."""
+    """Lower-case a text without changing its length: İ, the only letter with a longer lower case, becomes i."""
     if text.isascii():
         return text.lower()
     starts = range(0, len(text), LOWER_CHUNK_CHARS)
