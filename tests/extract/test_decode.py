@@ -1,4 +1,4 @@
-"""Decoding of bytes: the charset by BOM, header, meta tag or guess, and the recognition of binary data."""
+"""Decoding of bodies by BOM, header, meta tag or guess, and recognition of binary data."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def test_a_short_text_in_windows_1252_is_detected(text: str) -> None:
 
 
 @pytest.mark.parametrize("label", ["iso-8859-1", "ISO-8859-1", "latin1", "us-ascii", "iso8859-1", "iso_8859-1", "l1"])
-def test_every_label_of_latin_1_means_windows_1252_as_in_browsers(label: str) -> None:
+def test_every_label_of_latin_1_is_decoded_as_windows_1252_as_in_browsers(label: str) -> None:
     assert decode(b"\x93quoted\x94 \x80", f"text/html; charset={label}") == "“quoted” €"
 
 
@@ -108,7 +108,7 @@ def test_every_label_of_latin_1_means_windows_1252_as_in_browsers(label: str) ->
         ("big5", "big5hkscs", "嘅資料"),
     ],
 )
-def test_a_label_means_the_same_charset_as_in_browsers(label: str, charset: str, text: str) -> None:
+def test_a_label_selects_the_same_charset_as_in_browsers(label: str, charset: str, text: str) -> None:
     """The WHATWG Encoding standard, section 4.2, maps labels to supersets."""
     assert decode(text.encode(charset), f"text/html; charset={label}") == text
 

@@ -51,7 +51,7 @@ def test_there_are_recorded_pages() -> None:
 
 
 def test_the_extract_package_is_callable_after_its_import() -> None:
-    """Importing `keyhole.extract`, as this file does, binds the name of the function to the module."""
+    """Importing `keyhole.extract`, as this file does, rebinds the name of the function to the package."""
     document = keyhole.extract(b"<p>words", url=URL, content_type="text/html")
     assert document == read("<p>words", "text/html")
 
@@ -92,7 +92,7 @@ def test_text_formats_are_unchanged(content_type: str) -> None:
 
 
 @pytest.mark.parametrize("content_type", ["", "application/octet-stream", "application/x-unknown"])
-def test_a_generic_type_lets_the_body_decide(content_type: str) -> None:
+def test_for_a_generic_type_the_body_determines_the_type(content_type: str) -> None:
     assert sniff(b"  \n<!DOCTYPE html><p>x", content_type) == "text/html"
     assert sniff(b"\xef\xbb\xbf<HTML>", content_type) == "text/html"
     assert sniff(b"# words", content_type) == "text/plain"

@@ -1,4 +1,4 @@
-"""The media type of a body by its first bytes, its header and the suffix of its URL."""
+"""Detection of the media type by first bytes, header and URL suffix."""
 
 from __future__ import annotations
 

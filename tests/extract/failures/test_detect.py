@@ -1,4 +1,4 @@
-"""Failure pages that came with success are detected; pages that write about such pages are not."""
+"""Failure pages with a success status are detected; pages that write about failures are not."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ CASES = json.loads((SOFT / "cases.json").read_text(encoding="utf-8"))
 
 
 def outcome_of(html: str | bytes, url: str = "https://example.org/page", requested_url: str = "") -> tuple[str, str]:
-    """Return the code or notice of a page, and whether it is an error or a notice."""
+    """Return the error code of a page and "error", or its notice and "notice"."""
     body = html.encode() if isinstance(html, str) else html
     try:
         document = extract(body, url=url, content_type="text/html; charset=utf-8", requested_url=requested_url)
@@ -27,7 +27,7 @@ def outcome_of(html: str | bytes, url: str = "https://example.org/page", request
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["file"])
-def test_each_recorded_page_is_detected_as_its_kind(case: dict[str, str]) -> None:
+def test_each_recorded_page_has_the_expected_outcome(case: dict[str, str]) -> None:
     found = outcome_of((SOFT / case["file"]).read_bytes(), case["url"], case.get("requested_url", ""))
     assert found == (case["kind"], case["outcome"])
 
@@ -49,11 +49,11 @@ TEXT = "<p>" + "The mill stands at the bend of the river, and its wheel has turn
         "<script>window._cf_chl_opt={};</script>",
     ],
 )
-def test_a_long_text_is_no_failure_despite_marks_beside_it(beside: str) -> None:
+def test_a_long_text_beside_marks_of_failures_is_not_a_failure(beside: str) -> None:
     assert outcome_of(f"<title>The mill</title>{beside}<article><h1>The mill</h1>{TEXT}</article>") == ("", "")
 
 
-def test_a_page_that_writes_about_a_mark_is_no_challenge() -> None:
+def test_a_page_that_writes_about_a_mark_is_not_a_challenge() -> None:
     assert outcome_of("<title>Notes</title><p>The page sets <code>_cf_chl_opt</code> and waits.") == ("", "")
 
 
@@ -63,7 +63,7 @@ def test_a_long_page_at_a_login_url_has_a_notice() -> None:
     assert found == ("login_required", "notice")
 
 
-def test_a_whole_text_declared_as_not_free_is_no_preview() -> None:
+def test_a_full_text_declared_as_not_free_is_not_a_preview() -> None:
     html = (
         '<script type="application/ld+json">{"@type":"NewsArticle","isAccessibleForFree":false,'
         '"hasPart":{"isAccessibleForFree":false,"cssSelector":".body"}}</script>'

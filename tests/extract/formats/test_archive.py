@@ -61,11 +61,11 @@ def test_an_archive_that_unpacks_to_too_much_is_a_bomb() -> None:
     assert MAX_UNPACKED_BYTES > MIN_RATIO_BYTES
 
 
-def test_repeated_text_in_a_small_file_is_no_bomb() -> None:
+def test_repeated_text_in_a_small_file_is_not_a_bomb() -> None:
     assert len(open_archive(make_zip(("a", b"row " * 1_000_000))).read("a")) == 4_000_000
 
 
-def test_a_part_that_declares_too_small_a_size_is_damaged_and_never_unpacked_whole() -> None:
+def test_a_part_with_a_declared_size_that_is_too_small_is_damaged_and_not_fully_unpacked() -> None:
     packed = bytearray(make_zip(("a", bytes(50_000_000))))
     where = packed.index(b"PK\x01\x02") + 24
     packed[where : where + 4] = (100).to_bytes(4, "little")

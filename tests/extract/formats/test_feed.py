@@ -123,7 +123,7 @@ def test_only_the_first_entries_of_a_long_feed_are_converted() -> None:
 @pytest.mark.parametrize(
     "words", ["![a](https://a.example/?q=)", "[r]: https://a.example", "&amp;lt;img src=x&amp;gt;"]
 )
-def test_plain_text_forms_no_links(words: str) -> None:
+def test_markdown_in_plain_text_is_escaped(words: str) -> None:
     text = rss(
         f"<item><title>{words}</title><description>{words}</description></item>", f"<description>{words}</description>"
     ).text

@@ -1,4 +1,4 @@
-"""Every recorded file of formats other than HTML, and that every process gives the same documents."""
+"""Recorded files of formats other than HTML are read as expected, and identically in every process."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ TYPES = {
     "pptx": f"{OPEN_XML}presentationml.presentation", "xlsx": f"{OPEN_XML}spreadsheetml.sheet",
 }  # fmt: skip
 
-# A part of the text, or the code of the failure.
+# A part of the expected text, or the code of the expected failure.
 EXPECTED: dict[str, str | Code] = {
     "book.epub": "By The Keyhole authors\n",
     "corrupted-ampersands.rss": "<http://link/get?a=1&b=2>",
@@ -119,7 +119,7 @@ def test_a_file_gives_the_expected_text_or_error_code(name: str, content_type: s
     try:
         document = extract(body, url=f"https://example.org/files/{name}", content_type=header)
     except KeyholeError as error:
-        # Without a header, a cut archive is an archive.
+        # Without a header, a truncated document is an unsupported archive.
         assert error.code is expected or (error.code is Code.UNSUPPORTED_MEDIA and header != header_of(name))
         assert error.message
     else:

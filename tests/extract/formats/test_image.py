@@ -89,7 +89,7 @@ def test_a_drawing_loads_no_entities() -> None:
     assert "root:" not in read(body, "image/svg+xml").text
 
 
-def test_the_texts_of_a_drawing_form_no_links() -> None:
+def test_markdown_in_the_texts_of_a_drawing_is_escaped() -> None:
     words = b"<title>![a](https://a.example)</title><desc>[r]: https://a.example</desc><text>&lt;img src=x></text>"
     body = b"<svg>" + words + b"</svg>"
     text = read(body, "image/svg+xml").text

@@ -79,7 +79,7 @@ def test_sheets_are_tables_with_the_computed_values_of_formulas() -> None:
     )
 
 
-def test_the_text_of_a_cell_forms_no_links() -> None:
+def test_markdown_in_a_cell_is_escaped() -> None:
     words = '<row><c t="inlineStr"><is><t>![a](https://a.example)</t></is></c></row>'
     assert "!&#91;a]&#40;https://a.example)" in read(xlsx(words)).text
 
@@ -104,7 +104,7 @@ def test_only_a_book_with_encrypted_chapters_is_rejected_as_encrypted() -> None:
     assert "Figures" in read(locked("EPUB/fonts/a.ttf")).text
 
 
-def test_a_spine_cannot_name_files_outside_the_book() -> None:
+def test_a_spine_cannot_refer_to_files_outside_the_book() -> None:
     package = (
         b"<package><manifest><item id='a' href='../../../etc/passwd' media-type='text/html'/></manifest>"
         b"<spine><itemref idref='a'/></spine></package>"
@@ -131,7 +131,7 @@ def test_a_book_needs_no_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     assert recorded("book.epub").text
 
 
-def test_encrypted_and_legacy_documents_fail_differently() -> None:
+def test_encrypted_and_legacy_documents_have_different_error_codes() -> None:
     with pytest.raises(KeyholeError, match="encrypted with a password"):
         recorded("password.docx")
     with pytest.raises(KeyholeError, match="before 2007"):

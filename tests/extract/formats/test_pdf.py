@@ -148,7 +148,7 @@ def test_a_line_that_starts_like_a_heading_is_escaped() -> None:
     assert _clean_page("# 1 of 2\n#hash  \n\nend") == "\\# 1 of 2\n#hash\nend"
 
 
-def test_the_text_of_a_line_forms_no_links() -> None:
+def test_markdown_in_a_line_is_escaped() -> None:
     assert _clean_page("![a](https://a.example)\n<img src=x>") == "!&#91;a]&#40;https://a.example)\n&lt;img src=x>"
 
 

@@ -72,7 +72,7 @@ def test_line_numbers_and_wrappers_are_removed_from_code(html: str) -> None:
     assert markdown(html) == "```\na\n b\n```\n"
 
 
-def test_code_that_holds_only_numbers_is_kept() -> None:
+def test_code_that_contains_only_numbers_is_kept() -> None:
     assert markdown('<pre class="line-numbers">1\n2</pre>') == "```\n1\n2\n```\n"
 
 
@@ -158,7 +158,7 @@ def test_lists_keep_numbers_nesting_and_terms(html: str, text: str) -> None:
     assert markdown(html) == text
 
 
-# Words.
+# Inline elements.
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Elements hidden by CSS, and similar CSS that hides nothing."""
+"""Elements that CSS hides are removed; similar CSS that does not hide removes none."""
 
 from __future__ import annotations
 

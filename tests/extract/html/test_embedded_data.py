@@ -1,4 +1,4 @@
-"""Text in a page's data, and detection of pages that only scripts fill."""
+"""Text is read from the data of a page, and pages without text until scripts run are detected."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def embedded_text(html: str) -> str:
 
 
 def json_script(value: object, attributes: str = 'type="application/json"') -> str:
-    """Return a script with JSON as frameworks write it: an end tag in a string would end the script."""
+    """Return a script with JSON in which `</` is escaped, as an end tag in a string would end the script."""
     text = json.dumps(value).replace("</", "<\\/")
     return f"<script {attributes}>{text}</script>"
 
@@ -104,13 +104,13 @@ def test_questions_are_followed_by_their_answers() -> None:
     assert embedded_text(json_ld(faq)) == f"## How hot?\n\n{PROSE}\n"
 
 
-def test_a_recipe_gives_ingredients_and_steps() -> None:
+def test_the_ingredients_and_steps_of_a_recipe_are_read() -> None:
     steps = [{"@type": "HowToStep", "text": "Boil water."}, {"@type": "HowToStep", "text": "Wait."}]
     recipe = {"@type": "Recipe", "name": "Tea", "recipeIngredient": ["Tea", "Water"], "recipeInstructions": steps}
     assert embedded_text(json_ld(recipe)) == "## Tea\n\n- Tea\n- Water\n\nBoil water.\n\nWait.\n"
 
 
-def test_a_product_gives_its_price() -> None:
+def test_the_price_of_a_product_is_read() -> None:
     offers = {"@type": "Offer", "price": 4.5, "priceCurrency": "EUR", "availability": "https://schema.org/InStock"}
     product = {"@type": "Product", "name": "Sencha", "brand": {"name": "Leaf"}, "offers": offers}
     assert embedded_text(json_ld(product)) == "## Sencha\n\n- brand: Leaf\n- price: 4.5 EUR, InStock\n"
@@ -196,7 +196,7 @@ def test_reading_any_script_twice_gives_the_same_text(text: str, kind: str) -> N
 
 
 def is_shell(html: str) -> bool:
-    """Return whether a page is a shell, judged with its text after pruning."""
+    """Return whether a page is a shell by its tree and its extracted text."""
     pruned = parse_html(html)
     prune(pruned)
     return needs_javascript(parse_html(html), "".join(pruned.itertext()))

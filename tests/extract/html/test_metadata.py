@@ -70,7 +70,7 @@ def test_references_by_id_in_a_graph_are_followed() -> None:
     assert (metadata.author, metadata.published, metadata.site) == ("Ada Lake", "2020-01-02", "Tea Weekly")
 
 
-def test_a_list_of_articles_gives_an_author_only_if_one_has_the_pages_address() -> None:
+def test_a_list_of_articles_has_an_author_only_if_one_article_has_the_address_of_the_page() -> None:
     other = {"@type": "Article", "headline": "Coffee", "author": "Cy", "url": "https://example.org/blog/coffee"}
     own = {"@type": "Article", "headline": "Tea", "author": "Ada", "url": "https://example.org/blog/tea/"}
     assert read_page(json_ld([other, {**other, "headline": "Milk"}])).author == ""
@@ -121,7 +121,7 @@ def test_the_title_of_a_home_page_may_be_the_sites_name() -> None:
     assert read_page("<title>Example | News</title>", "https://example.org").title == "Example | News"
 
 
-# Authors, dates, languages, places.
+# Authors, dates, languages, canonical URLs.
 
 
 @pytest.mark.parametrize(
@@ -282,7 +282,7 @@ VALUES = st.recursive(
 
 
 @given(VALUES, st.sampled_from(["Article", "WebPage", "WebSite", "Product", "QAPage"]))
-def test_any_json_ld_gives_clean_values_and_the_same_twice(value: object, kind: str) -> None:
+def test_any_json_ld_has_clean_and_deterministic_values(value: object, kind: str) -> None:
     tree = parse_html(
         json_ld(value, {"@type": kind, "name": value, "author": value, "datePublished": value, "url": value})
     )

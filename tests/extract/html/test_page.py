@@ -273,12 +273,12 @@ def test_a_thread_inside_noscript_is_read() -> None:
     assert "Post 4" in markdown(f"<body><div id=app></div><noscript>{thread}</noscript></body>")
 
 
-def test_a_plain_page_has_no_removed_nodes() -> None:
+def test_a_page_without_invisible_nodes_has_no_removal_counts() -> None:
     assert count_removed("<p>Text") == {}
 
 
 def test_a_form_around_the_whole_page_does_not_remove_the_page() -> None:
-    """ASP.NET Web Forms writes every page this way."""
+    """ASP.NET Web Forms puts every page inside a form."""
     text = "A paragraph of the page's own text. " * 10
     page = f'<body><form id="aspnetForm" method="post"><div><p>{text}</p><input value="x"></div></form></body>'
     assert text.strip() in markdown(page)

@@ -1,4 +1,4 @@
-"""The tree for markdownify: it is regular, of bounded depth, and built in linear time."""
+"""The tree for markdownify is regular, has a bounded depth, and is built in linear time."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def test_lists_nested_300_deep_keep_their_words_in_order() -> None:
     assert text.startswith("- w0\n  - w1\n    - w2\n")
 
 
-def test_a_caller_deep_in_the_stack_gets_plain_text() -> None:
+def test_conversion_deep_in_the_stack_returns_plain_text() -> None:
     limit = sys.getrecursionlimit()
     root = parse_html("<ul><li>" * 20 + "deep words")
     sys.setrecursionlimit(len(inspect.stack(0)) + 60)

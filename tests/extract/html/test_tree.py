@@ -32,7 +32,7 @@ def test_a_tag_with_many_attributes_keeps_them_all() -> None:
     assert tag.get("title") == "last"
 
 
-def test_a_hundred_thousand_open_tags_take_no_longer_than_as_many_closed_ones() -> None:
+def test_a_hundred_thousand_unclosed_tags_are_parsed_in_time() -> None:
     start = time.process_time()
     parse_html("<div>" * 100_000 + "x")
     assert time.process_time() - start < 2

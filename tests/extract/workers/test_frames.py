@@ -73,7 +73,7 @@ def test_an_invalid_answer_is_rejected(head: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("head", [b"", b"[]", b"1", b"{", b"\xff", b"[" * 100_000, b"1" * 100_000])
-def test_a_head_that_is_no_object_is_rejected(head: bytes) -> None:
+def test_a_head_that_is_not_an_object_is_rejected(head: bytes) -> None:
     with pytest.raises(UnreadError):
         parse_head(head)
 

@@ -1,4 +1,4 @@
-"""Real workers: their answers and their end, and that no page harms the server or another page."""
+"""Worker processes answer, end and are replaced, and no page harms the server or another page."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def with_pool(
     timeout: float = 15.0,
     reserved: int = 0,
 ) -> T:
-    """Return the result of `act` with a pool of real processes, which is closed afterwards."""
+    """Return the result of `act` with a pool of real processes. The pool is closed afterwards."""
 
     async def run() -> T:
         pool = WorkerPool(Config(extract_timeout=timeout), size=size, reader=reader, reserved=reserved)
@@ -87,10 +87,10 @@ def _is_zombie(pid: int) -> bool:
     return stat.exists() and stat.read_text().rpartition(")")[2].split()[0] == "Z"
 
 
-# What workers answer.
+# Answers of workers.
 
 
-def test_a_worker_gives_the_same_document_as_in_process_extraction_for_every_fixture() -> None:
+def test_a_worker_extracts_the_same_document_as_the_server_for_every_fixture() -> None:
     pages = [
         page(f"https://pages.example/{path.name}", path.read_bytes(), "")
         for path in sorted(FIXTURES.rglob("*"))
@@ -112,7 +112,7 @@ def test_a_worker_gives_the_same_document_as_in_process_extraction_for_every_fix
             assert answer == expected, sent.url
 
 
-def test_the_pipe_carries_all_characters_even_lone_surrogates() -> None:
+def test_all_characters_even_lone_surrogates_pass_through_the_pipe() -> None:
     async def act(pool: WorkerPool) -> tuple[Document, str]:
         return await pool.extract(page(URL, "x"))
 
@@ -249,7 +249,7 @@ def test_heavy_pages_get_their_turn_among_light_ones() -> None:
         await asyncio.gather(*(one(number, heavy if number == 2 else "light") for number in range(300)))
         return done
 
-    # It takes as long as many light ones; kept waiting for all of them, it would be the last.
+    # If the heavy page had to wait for all light pages, it would be the last.
     assert with_pool(act, size=1, reserved=1).index(2) < 290
 
 
@@ -325,7 +325,7 @@ def test_an_idle_worker_that_died_is_replaced() -> None:
         first = worker_pid((await pool.extract(plain("tell")))[0])
         os.kill(first, 9)
         assert has_ended(first)
-        while pool._idle[0].is_alive:  # noqa: ASYNC110 - the event loop learns of the death later, without a notification
+        while pool._idle[0].is_alive:  # noqa: ASYNC110 - the event loop detects the death later
             await asyncio.sleep(0)
         return first, worker_pid((await pool.extract(plain("tell")))[0])
 
@@ -340,7 +340,7 @@ def test_a_worker_that_cannot_start_gives_an_error_code() -> None:
     assert "could not be started" in caught.value.message
 
 
-# The end.
+# Replacement and closing.
 
 
 def test_a_lost_worker_is_replaced_before_the_next_page_comes() -> None:

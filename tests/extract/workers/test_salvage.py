@@ -1,4 +1,4 @@
-"""The text saved of a page that no reader finished, in linear time."""
+"""The text of a page that no worker finished is salvaged in linear time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Blocks and boxes of a page, their counts and their features."""
+"""A page is split into blocks and boxes with correct counts and features."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def test_a_block_lists_the_parts_of_the_tree_with_its_text() -> None:
 
 
 @given(TREES, st.integers(0, 30))
-def test_dropping_blocks_adds_no_text_and_without_drops_all_text_stays(html: str, paragraphs: int) -> None:
+def test_dropping_blocks_adds_no_text_and_dropping_none_keeps_all_text(html: str, paragraphs: int) -> None:
     prose = "".join(
         f"<p>Paragraph {n} of the page says something, and ends. It goes on a little.</p>" for n in range(paragraphs)
     )
