@@ -55,8 +55,8 @@ class CheckedBackend(httpcore.AsyncNetworkBackend):
 
         Raises KeyholeError: dns_failure, blocked_address, connect_failure.
         """
-        exempt = self._is_allowed(f"{host}:{port}")
-        addresses = await (_resolve(host, port) if exempt else self._checked_addresses(host, port))
+        is_exempt = self._is_allowed(f"{host}:{port}")
+        addresses = await (_resolve(host, port) if is_exempt else self._checked_addresses(host, port))
 
         async def dial(address: str, port: int) -> httpcore.AsyncNetworkStream:
             return await self._tcp.connect_tcp(address, port, timeout, local_address, socket_options)
@@ -64,10 +64,9 @@ class CheckedBackend(httpcore.AsyncNetworkBackend):
         failure: Exception | None = None
         for address in addresses[:MAX_ADDRESSES]:
             try:
-                direct = exempt or not self._proxy
-                return _TlsErrorStream(
-                    await (dial(address, port) if direct else connect_through_proxy(self._proxy, address, port, dial))
-                )
+                if is_exempt or not self._proxy:
+                    return _TlsErrorStream(await dial(address, port))
+                return _TlsErrorStream(await connect_through_proxy(self._proxy, address, port, dial))
             except (httpcore.ConnectError, httpcore.ConnectTimeout) as error:
                 failure = error
         raise KeyholeError(Code.CONNECT_FAILURE, f"could not connect to {host}:{port}") from failure

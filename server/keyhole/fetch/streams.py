@@ -1,4 +1,4 @@
-"""The base class of streams that change one method of another httpcore stream."""
+"""The base class of streams that wrap another httpcore stream and change one of its methods."""
 
 from __future__ import annotations
 
