@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from keyhole.fetch.exchange import Headers, Response
 
 REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
-PARTIAL_CONTENT: Final = 206
 
 MAX_HEADER: Final = 1_000
 """Characters stored of a header's value. Real values have about 100; longer values may slow a parser down."""
