@@ -1,4 +1,4 @@
-"""Hypothesis profiles (CI draws the same examples every time), a shared PostgreSQL server, and log settings per test."""
+"""Hypothesis profiles (CI draws the same examples every time), a shared PostgreSQL server, and log settings by test."""
 
 from __future__ import annotations
 

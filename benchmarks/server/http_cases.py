@@ -38,7 +38,7 @@ from keyhole.serve.http.auth.authenticate import add_authentication, create_veri
 from keyhole.serve.http.auth.token_file import Grant, format_grant, hash_token, new_token
 from keyhole.serve.http.bodies import MAX_OPENERS, BodyMiddleware, check_body
 from keyhole.serve.http.host_check import add_host_check
-from tests.support.http_server import KEYHOLE, Server, send, started
+from tests.support.http_server import KEYHOLE, Server, run_server, send
 from tests.support.issuer import AUDIENCE, Issuer, issuer, private_key
 
 CLIENT: Final = {"name": "cases", "version": "1"}
@@ -236,7 +236,7 @@ def check_refusal() -> str:
 def check_forced() -> str:
     """Check that an internal exception is not exposed, in both eras."""
     call = {"name": "read_artifact", "arguments": {"id": "none"}}
-    with started({}, (sys.executable, "-c", FAILING_SERVER)) as server:
+    with run_server({}, (sys.executable, "-c", FAILING_SERVER)) as server:
         headers = {"Mcp-Protocol-Version": MODERN, "Mcp-Method": "tools/call", "Mcp-Name": "read_artifact"}
         modern = {"headers": headers, "body": message("tools/call", {**call, "_meta": META}).decode()}
         legacy = {"body": message("tools/call", call).decode()}
@@ -359,7 +359,7 @@ def main() -> int:
         profiles = {"plain": ({}, {}), "tokens": file_tokens(folder), "oauth": oauth_tokens(real)}
         for profile, (settings, tokens) in profiles.items():
             environment = {**settings, **(hosted if tokens else {})}
-            with started(environment) as server:
+            with run_server(environment) as server:
                 server.tokens = tokens
                 failed += run_rows(server, profile, rows)
                 if profile == "plain":

@@ -25,7 +25,7 @@ from keyhole.store.base import LOCAL
 from tests.support.blocks import iter_blocks
 from tests.support.documentation import DOCS, QUESTION
 from tests.support.loopback import PATIENCE, Call, response, serve
-from tests.support.served import INITIALIZE, Post, server_process
+from tests.support.server_process import INITIALIZE, Post, server_process
 
 SCRIPTS = Path(sys.executable).parent
 PAGE = "routine-vacuuming"

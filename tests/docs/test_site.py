@@ -93,10 +93,10 @@ def test_nothing_is_loaded_from_another_host(site: Path) -> None:
 
 def test_the_generated_pages_have_their_content(site: Path) -> None:
     for name, expected in {
-        "tools.html": "read_artifact",
-        "settings.html": "KEYHOLE_OAUTH_JWKS_URL",
-        "errors.html": "quote_not_found",
-        "commands.html": "keyhole artifacts export",
+        "reference/tools.html": "read_artifact",
+        "reference/settings.html": "KEYHOLE_OAUTH_JWKS_URL",
+        "reference/errors.html": "quote_not_found",
+        "reference/commands.html": "keyhole artifacts export",
         "figures.html": "mcp-server-fetch",
         "security.html": "How to report",
         "changelog.html": "Unreleased",

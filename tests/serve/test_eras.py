@@ -22,7 +22,7 @@ from mcp.types import ResourceTemplateReference
 from benchmarks.server.wire import ERAS as REVISIONS
 from benchmarks.server.wire import Wire, run_server
 from tests.support.loopback import PATIENCE, Call, Responder, Site, response, serve
-from tests.support.served import ACCEPT, open_session, server_process
+from tests.support.server_process import ACCEPT, open_session, server_process
 
 ERAS = {"legacy": REVISIONS[0], "auto": REVISIONS[1]}
 TRANSPORTS = ("stdio", "http")

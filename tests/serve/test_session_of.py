@@ -22,7 +22,7 @@ from keyhole.serve.tools import build_server
 from tests.support.fakes import page
 from tests.support.loopback import PATIENCE, Call, Site, response, serve
 from tests.support.product import retrieval
-from tests.support.served import Post, application_server, open_session, tool_call
+from tests.support.server_process import Post, application_server, open_session, tool_call
 from tests.support.waiting import wait_for
 
 URL = "https://pg.example/vacuum"

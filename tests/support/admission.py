@@ -25,7 +25,7 @@ from keyhole.serve.tools import build_server
 from tests.support.fakes import HANGS, FakeFetcher, page
 from tests.support.loopback import PATIENCE
 from tests.support.product import retrieval
-from tests.support.served import ACCEPT
+from tests.support.server_process import ACCEPT
 from tests.support.waiting import wait_for_async
 
 PAGE = "https://a.example/page"
@@ -84,7 +84,7 @@ class Reply:
 
 
 @dataclass(slots=True)
-class Served:
+class AdmissionServer:
     """A running server and the refusals it sent."""
 
     port: int
@@ -185,12 +185,12 @@ def as_tenant(name: str, headers: Mapping[str, str] | None = None) -> dict[str, 
 
 
 @asynccontextmanager
-async def served(
+async def run_server(
     shared: SharedCallLimits | None = None,
     now: Callable[[], float] = time.monotonic,
     body_seconds: float = PATIENCE,
     **settings: Any,
-) -> AsyncIterator[Served]:
+) -> AsyncIterator[AdmissionServer]:
     """Serve until the block ends."""
     config = Config(**settings)
     product = retrieval({PAGE: page(PAGE, "<p>Pumps and valves."), NEVER: HANGS}, config=config)
@@ -213,7 +213,7 @@ async def served(
 
         await wait_for_async(started)
         try:
-            yield Served(listener.getsockname()[1], admission, product, refused)
+            yield AdmissionServer(listener.getsockname()[1], admission, product, refused)
         finally:
             server.should_exit = True
             await running

@@ -128,7 +128,7 @@ BLOCKS: dict[str, Callable[[], str]] = {
             "Rebinding",
             "A hostile web server",
             "The embedded store",
-            "What a call costs besides network and reading",
+            "Overhead of a call",
             "When a process is killed or a disk fails",
             "The HTTP server at rest",
         )

@@ -47,7 +47,7 @@ class Reply:
 
 
 @contextmanager
-def started(environment: Mapping[str, str], command: tuple[str, ...] = (), port: int = 0) -> Iterator[Server]:
+def run_server(environment: Mapping[str, str], command: tuple[str, ...] = (), port: int = 0) -> Iterator[Server]:
     """Run a server on loopback that logs at DEBUG, until the block ends."""
     with tempfile.TemporaryDirectory() as folder:
         log = Path(folder, "log")

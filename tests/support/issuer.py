@@ -103,12 +103,12 @@ def _json(document: Any) -> bytes:
 @contextmanager
 def issuer() -> Iterator[Issuer]:
     """Run an issuer until the block ends."""
-    made = Issuer()
+    server = Issuer()
 
-    def talking(site: Site) -> Responder:
-        made.site = site
-        return lambda call: call.send(made.answer(call))
+    def make_responder(site: Site) -> Responder:
+        server.site = site
+        return lambda call: call.send(server.answer(call))
 
-    with serve(talking) as site:
-        made.url = f"http://{site.endpoint}"
-        yield made
+    with serve(make_responder) as site:
+        server.url = f"http://{site.endpoint}"
+        yield server

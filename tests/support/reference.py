@@ -123,9 +123,7 @@ def errors() -> str:
 
 def warnings() -> str:
     """Return a table of the warnings and their texts."""
-    return "\n".join(
-        ["| warning | message |", "| --- | --- |", *(f"| `{c}` | {w} |" for c, w in WARNINGS.items())]
-    )
+    return "\n".join(["| warning | message |", "| --- | --- |", *(f"| `{c}` | {w} |" for c, w in WARNINGS.items())])
 
 
 def clients() -> str:

@@ -16,7 +16,7 @@ from keyhole.cli.demo_site import recorded_pages, serve
 from keyhole.config.config import Config
 from keyhole.serve.http import app
 from tests.support.loopback import PATIENCE
-from tests.support.served import ACCEPT, INITIALIZE, Post, application_server, open_session, server_process
+from tests.support.server_process import ACCEPT, INITIALIZE, Post, application_server, open_session, server_process
 from tests.support.waiting import wait_for
 
 HELLO = {"id": 0, "method": "initialize", "params": INITIALIZE}

@@ -15,7 +15,7 @@ from threading import Event
 import pytest
 
 from tests.support.loopback import PATIENCE, Call, Responder, Site, response, serve
-from tests.support.served import Post, Served, open_session, server_process, tool_call
+from tests.support.server_process import Post, ServerProcess, open_session, server_process, tool_call
 from tests.support.waiting import wait_for
 
 IMPATIENT = """
@@ -60,18 +60,18 @@ def slow_site() -> Iterator[tuple[Site, Event]]:
             let.set()
 
 
-def session_call(served: Served, site: Site) -> Post:
+def session_call(served: ServerProcess, site: Site) -> Post:
     return Post(served.port, tool_call("web_fetch", url=site.url("/slow")), mcp_session_id=open_session(served.port))
 
 
-def modern_call(served: Served, site: Site) -> Post:
+def modern_call(served: ServerProcess, site: Site) -> Post:
     message = tool_call("web_fetch", url=site.url("/slow"))
     message["params"]["_meta"] = MODERN
     headers = {"mcp_protocol_version": "2026-07-28", "mcp_method": "tools/call", "mcp_name": "web_fetch"}
     return Post(served.port, message, **headers)
 
 
-def workers(served: Served) -> list[int]:
+def workers(served: ServerProcess) -> list[int]:
     pid = served.process.pid
     return [int(word) for word in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
 
@@ -84,7 +84,7 @@ def lives(pid: int) -> bool:
 @pytest.mark.skipif(sys.platform != "linux", reason="children are listed by Linux")
 @pytest.mark.parametrize("begin", [session_call, modern_call])
 def test_an_active_call_is_answered_while_new_ones_are_refused(
-    tmp_path: Path, begin: Callable[[Served, Site], Post]
+    tmp_path: Path, begin: Callable[[ServerProcess, Site], Post]
 ) -> None:
     with slow_site() as (site, let), server_process(tmp_path, KEYHOLE_ALLOW_PRIVATE=site.endpoint) as served:
         call = begin(served, site)

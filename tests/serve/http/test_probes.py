@@ -17,7 +17,7 @@ from keyhole.serve.http.probes import ProbesMiddleware, check_stores
 from keyhole.store.base import Store
 from keyhole.store.memory import MemoryStore
 from tests.support.fakes import Clock, artifact
-from tests.support.served import Served, get, server_process
+from tests.support.server_process import ServerProcess, get, server_process
 
 
 class OneStore:
@@ -61,7 +61,7 @@ async def probe(middleware: ProbesMiddleware, path: str, method: str = "GET") ->
 
 
 def test_probes_of_a_working_server_succeed_for_any_host(tmp_path: Path) -> None:
-    def statuses(served: Served) -> list[tuple[int, str]]:
+    def statuses(served: ServerProcess) -> list[tuple[int, str]]:
         return [get(served.port, path, Host=host) for path in ("/healthz", "/readyz") for host in ("10.0.0.7", "x.y")]
 
     with server_process(tmp_path) as served:

@@ -12,9 +12,9 @@ from mcp.shared.exceptions import MCPError
 from mcp.types import ResourceTemplateReference
 
 from tests.serve.http.test_tenants_over_http import ERAS, client_of, pages, settings
-from tests.support.admission import MODERN, modern, rpc, served
+from tests.support.admission import MODERN, modern, rpc, run_server
 from tests.support.loopback import serve
-from tests.support.served import NameVerifier, application_server
+from tests.support.server_process import NameVerifier, application_server
 
 PAGE = ResourceTemplateReference(uri="artifact://{id}")
 
@@ -72,7 +72,7 @@ def test_reading_a_page_counts_as_a_call_and_listing_does_not() -> None:
         return rpc("resources/read", params, id), {**headers, "Mcp-Method": "resources/read", "Mcp-Name": uri}
 
     async def main() -> None:
-        async with served(calls_per_minute=2) as server:
+        async with run_server(calls_per_minute=2) as server:
             assert (await server.ask(*read(1))).json["error"]["code"] == -32602
             assert (await server.ask(*modern(id=2))).status == 200
             assert (await server.ask(*read(3))).status == 429

@@ -19,7 +19,7 @@ from mcp.client.streamable_http import streamable_http_client
 from keyhole.config.config import Config
 from keyhole.store.base import artifact_id
 from tests.support.loopback import PATIENCE, Call, Responder, Site, response, serve
-from tests.support.served import NameVerifier, Post, application_server, open_session, tool_call
+from tests.support.server_process import NameVerifier, Post, application_server, open_session, tool_call
 
 TENANTS = [f"tenant {number}" for number in range(12)]
 ERAS = ["legacy", "2026-07-28"]

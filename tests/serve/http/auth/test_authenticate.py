@@ -19,10 +19,10 @@ from mcp.shared.auth import OAuthClientInformationFull, OAuthToken
 from keyhole.cli.demo_site import recorded_pages, serve
 from keyhole.cli.main import main
 from keyhole.serve.http.auth.token_file import parse_grants
-from tests.support.http_server import KEYHOLE, Reply, Server, send, started
+from tests.support.http_server import KEYHOLE, Reply, Server, run_server, send
 from tests.support.issuer import AUDIENCE, Issuer, issuer
 from tests.support.loopback import unused_port
-from tests.support.served import INITIALIZE
+from tests.support.server_process import INITIALIZE
 
 HEAD = "Host: 127.0.0.1\r\nContent-Type: application/json\r\nAccept: application/json, text/event-stream\r\n"
 
@@ -62,7 +62,7 @@ def test_a_tenant_sees_its_own_pages_and_no_others(
     alice, bob = issue_token(file, "alice", capsys), issue_token(file, "bob", capsys)
     with serve(recorded_pages()) as site:
         settings = {"KEYHOLE_ALLOW_PRIVATE": f"127.0.0.1:{site}", "KEYHOLE_STATELESS": stateless}
-        with started({"KEYHOLE_TOKENS_FILE": str(file), **settings}) as server:
+        with run_server({"KEYHOLE_TOKENS_FILE": str(file), **settings}) as server:
 
             def ask(era: str, token: str, tool: str, **arguments: Any) -> str:
                 return anyio.run(call, server.url, era, token, tool, arguments)
@@ -83,7 +83,7 @@ def test_a_tenant_sees_its_own_pages_and_no_others(
 
 def test_a_session_belongs_to_its_tenant_only(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     alice, bob = issue_token(file, "alice", capsys), issue_token(file, "bob", capsys)
-    with started({"KEYHOLE_TOKENS_FILE": str(file)}) as server:
+    with run_server({"KEYHOLE_TOKENS_FILE": str(file)}) as server:
         session = post(server, alice).text.partition("mcp-session-id: ")[2].split("\r\n")[0]
         more = f"Mcp-Session-Id: {session}\r\n"
         assert post(server, alice, "tools/list", more=more).status == 200
@@ -95,7 +95,7 @@ def test_a_token_is_valid_from_its_creation_until_its_revocation(
     file: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     first = issue_token(file, "alice", capsys)
-    with started({"KEYHOLE_TOKENS_FILE": str(file)}) as server:
+    with run_server({"KEYHOLE_TOKENS_FILE": str(file)}) as server:
         assert post(server, first).status == 200
         second = issue_token(file, "alice", capsys)
         assert post(server, second).status == 200
@@ -112,7 +112,7 @@ def test_a_token_is_valid_from_its_creation_until_its_revocation(
 
 def test_a_missing_or_invalid_token_is_refused_and_never_logged(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     token = issue_token(file, "alice", capsys)
-    with started({"KEYHOLE_TOKENS_FILE": str(file)}) as server:
+    with run_server({"KEYHOLE_TOKENS_FILE": str(file)}) as server:
         refused = post(server)
         assert refused.status == 401
         assert 'www-authenticate: Bearer error="invalid_token"' in refused.text
@@ -138,7 +138,7 @@ def oauth() -> Iterator[tuple[Issuer, Server]]:
             "KEYHOLE_PUBLIC_URL": f"http://127.0.0.1:{port}/mcp",
             "KEYHOLE_OAUTH_SCOPES": "keyhole",
         }
-        with started(settings, port=port) as server:
+        with run_server(settings, port=port) as server:
             yield real, server
 
 
@@ -204,7 +204,7 @@ def test_tokens_are_not_called_invalid_while_the_issuer_is_down() -> None:
     with issuer() as real:
         real.status = 500
         settings = {"KEYHOLE_OAUTH_ISSUER": real.url, "KEYHOLE_PUBLIC_URL": AUDIENCE}
-        with started(settings) as server:
+        with run_server(settings) as server:
             refused = post(server, real.token())
             assert post(server).status == 401  # a missing token is refused without the issuer
     assert refused.status == 503

@@ -18,9 +18,9 @@ from keyhole.serve.http.limits.admission import (
     AdmissionMiddleware,
 )
 from keyhole.serve.http.sessions import MAX_SESSIONS_PER_TENANT, SESSION_IDLE_SECONDS
-from tests.support.admission import NEVER, PAGE, Reply, Served, as_tenant, call, modern, read, rpc, served
+from tests.support.admission import NEVER, PAGE, AdmissionServer, Reply, as_tenant, call, modern, read, rpc, run_server
 from tests.support.fakes import Clock
-from tests.support.served import INITIALIZE
+from tests.support.server_process import INITIALIZE
 from tests.support.waiting import wait_for_async
 
 
@@ -28,7 +28,7 @@ def run(work: Coroutine[Any, Any, None]) -> None:
     asyncio.run(work)
 
 
-async def session(server: Served, tenant: str = "a") -> dict[str, str]:
+async def session(server: AdmissionServer, tenant: str = "a") -> dict[str, str]:
     """Open a session and return its headers."""
     reply = await server.ask(rpc("initialize", INITIALIZE), as_tenant(tenant))
     assert reply.status == 200
@@ -55,7 +55,7 @@ def refused(reply: Reply, status: int, reason: str, id: object = 1) -> int:
 def test_calls_beyond_the_rate_are_refused_until_a_token_is_refilled() -> None:
     async def main() -> None:
         clock = Clock(1_000.0)
-        async with served(now=clock, calls_per_minute=3) as server:
+        async with run_server(now=clock, calls_per_minute=3) as server:
             for n in range(3):
                 assert (await server.ask(*modern(id=n))).json["result"]["isError"] is False
             assert refused(await server.ask(*modern(id="x")), 429, "calls_per_minute", "x") == 20
@@ -72,7 +72,7 @@ def test_calls_beyond_the_rate_are_refused_until_a_token_is_refilled() -> None:
 
 def test_the_calls_of_tenants_are_counted_separately() -> None:
     async def main() -> None:
-        async with served(calls_per_minute=1) as server:
+        async with run_server(calls_per_minute=1) as server:
             body, headers = modern()
             for name in ("a", "b", "A"):
                 assert (await server.ask(body, as_tenant(name, headers))).status == 200
@@ -85,7 +85,7 @@ def test_the_calls_of_tenants_are_counted_separately() -> None:
 @pytest.mark.parametrize("era", ["legacy", "auto"])
 def test_a_refusal_reaches_the_user_with_its_reason_and_wait(era: Any) -> None:
     async def main() -> None:
-        async with served(calls_per_minute=1) as server, Client(server.url, mode=era) as client:
+        async with run_server(calls_per_minute=1) as server, Client(server.url, mode=era) as client:
             assert not (await client.call_tool("web_fetch", {"url": PAGE})).is_error
             with pytest.raises(MCPError) as caught:
                 await client.call_tool("web_fetch", {"url": PAGE})
@@ -100,7 +100,7 @@ def test_a_refusal_reaches_the_user_with_its_reason_and_wait(era: Any) -> None:
 def test_requests_that_are_no_calls_have_a_limit_of_their_own() -> None:
     async def main() -> None:
         clock = Clock()
-        async with served(now=clock, calls_per_minute=1) as server:
+        async with run_server(now=clock, calls_per_minute=1) as server:
             headers = await session(server)
             for _ in range(8):
                 assert (await server.ask(rpc("tools/list"), headers)).status == 200
@@ -118,7 +118,7 @@ def test_requests_that_are_no_calls_have_a_limit_of_their_own() -> None:
 
 def test_a_tenant_at_its_limit_of_concurrent_calls_is_refused_and_others_are_served() -> None:
     async def main() -> None:
-        async with served(calls_at_once=2, max_calls=4) as server:
+        async with run_server(calls_at_once=2, max_calls=4) as server:
             body, headers = modern(NEVER)
             held = [await server.open(body, as_tenant("a", headers)) for _ in range(2)]
             await server.wait_for_active(2)
@@ -135,7 +135,7 @@ def test_a_tenant_at_its_limit_of_concurrent_calls_is_refused_and_others_are_ser
 
 def test_a_full_server_refuses_every_tenant_with_503() -> None:
     async def main() -> None:
-        async with served(calls_at_once=2, max_calls=3, calls_per_minute=2) as server:
+        async with run_server(calls_at_once=2, max_calls=3, calls_per_minute=2) as server:
             body, headers = modern(NEVER)
             held = [await server.open(body, as_tenant(name, headers)) for name in "aab"]
             await server.wait_for_active(3)
@@ -157,7 +157,7 @@ def test_a_full_server_refuses_every_tenant_with_503() -> None:
 
 def test_in_a_session_a_lost_connection_keeps_its_slot_until_the_work_ends() -> None:
     async def main() -> None:
-        async with served(calls_at_once=1, timeout=0.7) as server:
+        async with run_server(calls_at_once=1, timeout=0.7) as server:
             headers = await session(server)
             _, writer = await server.open(call(NEVER), headers)
             await server.wait_for_fetches(1)
@@ -172,7 +172,7 @@ def test_in_a_session_a_lost_connection_keeps_its_slot_until_the_work_ends() -> 
 
 def test_a_cancelled_call_releases_its_slot() -> None:
     async def main() -> None:
-        async with served(calls_at_once=1) as server:
+        async with run_server(calls_at_once=1) as server:
             headers = await session(server)
             _, writer = await server.open(call(NEVER, 7), headers)
             await server.wait_for_fetches(1)
@@ -186,7 +186,7 @@ def test_a_cancelled_call_releases_its_slot() -> None:
 
 def test_ending_a_session_releases_the_slots_of_its_calls() -> None:
     async def main() -> None:
-        async with served(calls_at_once=1) as server:
+        async with run_server(calls_at_once=1) as server:
             headers = await session(server)
             _, writer = await server.open(call(NEVER), headers)
             await server.wait_for_fetches(1)
@@ -200,7 +200,7 @@ def test_ending_a_session_releases_the_slots_of_its_calls() -> None:
 @pytest.mark.parametrize("stateless", [True, False])
 def test_a_lost_connection_outside_a_session_ends_the_call_and_releases_its_slot(stateless: bool) -> None:
     async def main() -> None:
-        async with served(calls_at_once=1, stateless=stateless) as server:
+        async with run_server(calls_at_once=1, stateless=stateless) as server:
             requests = [modern(NEVER)] + ([(call(NEVER), {})] if stateless else [])
             for number, (body, headers) in enumerate(requests, 1):
                 _, writer = await server.open(body, headers)
@@ -214,7 +214,7 @@ def test_a_lost_connection_outside_a_session_ends_the_call_and_releases_its_slot
 
 def test_many_connections_lost_at_once_leave_no_slot_in_use() -> None:
     async def main() -> None:
-        async with served(calls_at_once=8, timeout=0.7) as server:
+        async with run_server(calls_at_once=8, timeout=0.7) as server:
             headers = await session(server)
             for _ in range(5):
                 for n in range(8):
@@ -239,7 +239,7 @@ def test_many_connections_lost_at_once_leave_no_slot_in_use() -> None:
 
 def test_a_failing_call_releases_its_slot() -> None:
     async def main() -> None:
-        async with served(calls_at_once=1) as server:
+        async with run_server(calls_at_once=1) as server:
             # An id that the SDK refuses, an unknown tool, invalid arguments.
             bodies = [rpc("tools/call", {}, None), rpc("tools/call", id={}), call(id=None), b"{", b"[]", b"\xff"]
             for body in (*bodies, modern(name="none")[0]):
@@ -274,7 +274,7 @@ def test_an_exception_in_the_application_releases_the_slot() -> None:
 
 def test_open_streams_are_limited_and_use_no_call_slot() -> None:
     async def main() -> None:
-        async with served(calls_at_once=1, calls_per_minute=1_000) as server:
+        async with run_server(calls_at_once=1, calls_per_minute=1_000) as server:
             held = []
             for n in range(STREAMS_PER_TENANT):
                 headers = await session(server)
@@ -309,7 +309,7 @@ def test_open_streams_are_limited_and_use_no_call_slot() -> None:
 def test_sessions_of_a_tenant_are_limited_until_one_ends_or_expires() -> None:
     async def main() -> None:
         clock = Clock(1_000.0)
-        async with served(now=clock, calls_per_minute=10_000) as server:
+        async with run_server(now=clock, calls_per_minute=10_000) as server:
             opened = [await session(server) for _ in range(MAX_SESSIONS_PER_TENANT)]
             assert refused(await server.ask(rpc("initialize", INITIALIZE), as_tenant("a")), 429, "open_sessions") == 60
             await session(server, "b")
@@ -327,7 +327,7 @@ def test_sessions_of_a_tenant_are_limited_until_one_ends_or_expires() -> None:
 
 def test_slow_bodies_use_no_call_slot_and_a_limited_number_of_request_slots() -> None:
     async def main() -> None:
-        async with served(calls_at_once=1) as server:
+        async with run_server(calls_at_once=1) as server:
             body, headers = modern()
             held = [
                 await server.open(b"{", as_tenant("slow", headers), length=1_000) for _ in range(REQUESTS_PER_TENANT)
@@ -353,7 +353,7 @@ def test_slow_bodies_use_no_call_slot_and_a_limited_number_of_request_slots() ->
 
 def test_a_slow_body_times_out() -> None:
     async def main() -> None:
-        async with served(body_seconds=0.05) as server:
+        async with run_server(body_seconds=0.05) as server:
             reader, writer = await server.open(b"{", {"Connection": "close"}, length=1_000)
             reply = await read(reader)
             assert (reply.status, reply.json["error"]) == (408, "request_timeout")
@@ -365,7 +365,7 @@ def test_a_slow_body_times_out() -> None:
 
 def test_a_refused_body_uses_no_slot_while_its_client_goes_on_sending() -> None:
     async def main() -> None:
-        async with served() as server:
+        async with run_server() as server:
             reader, writer = await server.open(b"{", length=Config().max_request_bytes + 1)
             head = await reader.readuntil(b"\r\n\r\n")  # the connection stays open for the rest of the body
             assert head.startswith(b"HTTP/1.1 413")
@@ -377,7 +377,7 @@ def test_a_refused_body_uses_no_slot_while_its_client_goes_on_sending() -> None:
 
 def test_a_body_sent_in_pieces_arrives_whole() -> None:
     async def main() -> None:
-        async with served() as server:
+        async with run_server() as server:
             body, headers = modern()
             body = body + b" " * 300_000
             reader, writer = await server.open(body[:100], {**headers, "Connection": "close"}, length=len(body))
@@ -392,7 +392,7 @@ def test_a_body_sent_in_pieces_arrives_whole() -> None:
 
 def test_a_refusal_is_counted_once_with_and_without_json_rpc() -> None:
     async def main() -> None:
-        async with served(calls_per_minute=1) as server:
+        async with run_server(calls_per_minute=1) as server:
             body, headers = modern()
             assert (await server.ask(body, headers)).status == 200
             assert (await server.ask(body, headers)).status == 429
@@ -407,7 +407,7 @@ def test_a_refusal_is_counted_once_with_and_without_json_rpc() -> None:
 @pytest.mark.parametrize("half", [rb"\ud800", rb"a\udfffb"])
 def test_a_call_with_a_lone_surrogate_is_answered_in_both_eras(half: bytes, stateless: bool) -> None:
     async def main() -> None:
-        async with served(stateless=stateless) as server:
+        async with run_server(stateless=stateless) as server:
             body, headers = modern()
             earlier = {} if stateless else await session(server)
             for request, known in ((body, headers), (call(), earlier)):

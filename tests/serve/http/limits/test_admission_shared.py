@@ -7,7 +7,7 @@ import asyncio
 from keyhole.config.config import Config
 from keyhole.serve.http.limits.shared.calls import Verdict, open_shared_calls
 from keyhole.serve.http.limits.shared.hosts import open_shared_hosts
-from tests.support.admission import NEVER, as_tenant, modern, served
+from tests.support.admission import NEVER, as_tenant, modern, run_server
 from tests.support.fakes import Clock
 from tests.support.postgresql import Cluster
 
@@ -36,7 +36,7 @@ def test_a_lease_is_released_once_however_the_call_ends() -> None:
     shared = ScriptedLimits(*(Verdict(lease=f"lease{n}") for n in range(2)), Verdict())
 
     async def main() -> None:
-        async with served(shared) as server:
+        async with run_server(shared) as server:
             body, headers = modern()
             await server.ask(body, as_tenant("a", headers))
             assert shared.ended == [("a", "lease0")]
@@ -57,7 +57,7 @@ def test_a_shared_refusal_is_applied_and_not_asked_for_again_in_vain() -> None:
 
     async def main() -> None:
         clock = Clock(1_000.0)
-        async with served(shared, clock, calls_per_minute=60) as server:
+        async with run_server(shared, clock, calls_per_minute=60) as server:
             assert (await server.ask(*modern())).headers["retry-after"] == "3"
             assert (await server.ask(*modern())).headers["retry-after"] == "3"
             clock.advance(2)
@@ -77,8 +77,8 @@ def test_two_servers_share_limits_through_a_database_and_use_their_own_without_i
     async def main() -> None:
         config = Config(store=postgresql.database(), calls_at_once=2)
         async with (
-            served(open_shared_calls(config), calls_at_once=2) as one,
-            served(open_shared_calls(config), calls_at_once=2) as two,
+            run_server(open_shared_calls(config), calls_at_once=2) as one,
+            run_server(open_shared_calls(config), calls_at_once=2) as two,
         ):
             body, headers = modern(NEVER)
             held = [await server.open(body, as_tenant("a", headers)) for server in (one, two)]

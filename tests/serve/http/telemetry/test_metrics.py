@@ -10,7 +10,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from keyhole.cli.demo_site import recorded_pages, serve
 from keyhole.errors import Code
 from keyhole.serve.http.telemetry.metrics import Metrics, is_permitted
-from tests.support.served import Post, Served, open_session, server_process, tool_call
+from tests.support.server_process import Post, ServerProcess, open_session, server_process, tool_call
 
 TOKEN = "a-token-of-metrics"
 Samples = dict[tuple[str, tuple[str, ...]], float]
@@ -32,7 +32,7 @@ def samples(text: str) -> Samples:
     }
 
 
-def scraped(served: Served) -> Samples:
+def scraped(served: ServerProcess) -> Samples:
     status, text = served.get("/metrics")
     assert status == 200
     return samples(text)

@@ -22,7 +22,7 @@ from keyhole.serve.tools import build_server
 from tests.support.fakes import page
 from tests.support.loopback import PATIENCE, Call, Responder, Site, response, serve
 from tests.support.product import retrieval
-from tests.support.served import Post, open_session, server_process, tool_call
+from tests.support.server_process import Post, open_session, server_process, tool_call
 
 SECRET = "hunter2"
 URL = f"https://a.example/p?token={SECRET}"

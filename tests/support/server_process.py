@@ -37,7 +37,7 @@ ACCEPT = {"Content-Type": "application/json", "Accept": "application/json, text/
 
 
 @dataclass(slots=True)
-class Served:
+class ServerProcess:
     """A server's process and its lines on stderr."""
 
     process: subprocess.Popen[bytes]
@@ -59,7 +59,7 @@ class Served:
 
 
 @contextmanager
-def server_process(home: Path, *program: str, **environment: str) -> Iterator[Served]:
+def server_process(home: Path, *program: str, **environment: str) -> Iterator[ServerProcess]:
     """Run `keyhole serve --http`, or another program that prints the same first line, until the block ends."""
     process = subprocess.Popen(
         [sys.executable, *(program or ("-m", "keyhole", "serve", "--http", "--port", "0"))],
@@ -73,7 +73,7 @@ def server_process(home: Path, *program: str, **environment: str) -> Iterator[Se
         },
     )
     assert process.stderr
-    served = Served(process)
+    served = ServerProcess(process)
     reader: Thread | None = None
     try:
         while not served.port:
