@@ -112,7 +112,9 @@ def by_type(results: list[Result], field: str) -> str:
         best = [max(peers, key=column) for column in columns]
         lines.append(["**best peer**", *(f"{c(b):.3f} {b.peer.name}" for c, b in zip(columns, best, strict=True))])
         if ours:
-            lines.append(["**keyhole to it**", *(f"{c(ours) - c(b):+.3f}" for c, b in zip(columns, best, strict=True))])
+            lines.append(
+                ["**keyhole minus best peer**", *(f"{c(ours) - c(b):+.3f}" for c, b in zip(columns, best, strict=True))]
+            )
     return markdown(["system", *kinds, "all"], lines)
 
 
