@@ -46,7 +46,7 @@ def add_artifacts(commands: Any) -> None:
     _add_remove_actions(add_action)
     add_action("stats", "show the number and size of the stored pages")
     export = add_action("export", "write artifacts to a file that another installation can import")
-    export.add_argument("ids", nargs="*", metavar="ID", help="by default all")
+    export.add_argument("ids", nargs="*", metavar="ID", help="ids of the artifacts to export, by default all")
     export.add_argument("file", metavar="FILE", help="compressed if it ends with .zst or .gz; - for standard output")
     importing = add_action("import", "add the artifacts of an exported file to the store")
     importing.add_argument("file", metavar="FILE", help="may be compressed with zstd or gzip; - for standard input")
@@ -64,20 +64,20 @@ def _add_read_actions(add_action: Any) -> None:
     )  # fmt: skip
 
     show = add_action("show", "print the text or the metadata of an artifact")
-    show.add_argument("id", metavar="ID")
+    show.add_argument("id", metavar="ID", help="id of the artifact")
     show.add_argument("--meta", action="store_true", help="title, addresses, dates and size instead of the text")
     show.add_argument("--offset", type=_offset, default=0, help="first character, counted from 0")
     show.add_argument("--limit", type=_count, help="characters, by default all")
 
     search = add_action("search", "find the artifacts that answer a question, best first, each with its best line")
-    search.add_argument("words", nargs="+", metavar="WORD")
+    search.add_argument("words", nargs="+", metavar="WORD", help="words of the question")
     search.add_argument("--limit", type=_count, default=10, help="artifacts, default 10")
     search.add_argument("--site", action="append", default=[], help=site_help)
 
 
 def _add_remove_actions(add_action: Any) -> None:
     remove = add_action("rm", "delete artifacts and every record of them")
-    remove.add_argument("ids", nargs="*", metavar="ID")
+    remove.add_argument("ids", nargs="*", metavar="ID", help="ids of the artifacts to delete")
     remove.add_argument("--all", action="store_true", help="delete every artifact; needs --yes")
     remove.add_argument("--yes", action="store_true", help="confirm --all")
     remove.add_argument("--older-than", type=_age, metavar="AGE", help="not read for this long: 90m, 12h, 30d or 8w")

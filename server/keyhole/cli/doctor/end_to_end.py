@@ -48,7 +48,7 @@ async def _check_era(server: Server, endpoint: str, era: Era, revision: str) -> 
         fix = "Run the command by hand to see its output; reinstall Keyhole if files are missing."
         command = " ".join([server.command, *server.args])
         return Finding(AREA, name, Level.FAIL, f"{command}: {error}", fix)
-    message = f"listed the tools, fetched a page and read on in {time.monotonic() - start:.1f} s"
+    message = f"listed the tools, fetched a page and read its stored text in {time.monotonic() - start:.1f} s"
     return Finding(AREA, name, Level.OK, message)
 
 
