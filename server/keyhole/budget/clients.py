@@ -44,7 +44,7 @@ class ClientLimits:
     is_prefix: bool = False
     """True if a client's name only has to begin with `name`."""
     since: tuple[int, ...] = ()
-    """The first version for which the row holds."""
+    """The first version to which the row applies."""
 
 
 UNKNOWN_CLIENT: Final = ClientLimits("")

@@ -144,7 +144,7 @@ def _count_parts(word: str) -> int:
 
 
 def _classify_ascii(piece: str, more: int) -> tuple[str, int]:
-    """Return what `classify_piece` returns, for a piece of ASCII that is not a word."""
+    """Return the class and the further units of a piece of ASCII that is not a word."""
     first = piece[0]
     if first.isdigit():
         return "digits", 0

@@ -101,7 +101,7 @@ class Retrieval:
         `overhead`: bytes that the protocol puts around this result beyond those around a tool result.
         """
         is_range = not (query or find)
-        # With a query or a quote, `limit` bounds the result. In a range it counts characters, which may need more room.
+        # With query or find, `limit` bounds the result. For a range it counts characters, which may need more bytes.
         max_chars = max(limit or 0, default_size(self.config, caller)) if is_range else limit
         arguments = (query or "", "read_artifact", id, find, *((offset, limit) if is_range else ()))
         call = begin_call(

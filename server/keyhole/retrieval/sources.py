@@ -152,7 +152,7 @@ class SourceFinder:
         return replace(web, sources=interleave(web.sources, stored.sources))
 
     def _check_stored(self, found: FoundSources) -> FoundSources:
-        """Return the sources with `stored` False for those that the store no longer has."""
+        """Return the sources, with `stored` set to False for texts that the store no longer contains."""
         sources = (replace(each, stored=each.stored and self._is_readable(each)) for each in found.sources)
         return replace(found, sources=tuple(sources))
 

@@ -44,7 +44,7 @@ class Tenants:
     _lock: Lock = field(default_factory=Lock)
 
     def of(self, tenant: str) -> Retrieval:
-        """Return the product of one tenant. Its store stays open as long as a caller holds the product."""
+        """Return the product of one tenant. Its store stays open as long as a caller uses the product."""
         # Created outside the lock, because a database may respond slowly. If two threads create one, the first wins.
         product = self._living.get(tenant) or self._create(tenant)
         dropped = None
@@ -54,7 +54,7 @@ class Tenants:
             self._recent.move_to_end(tenant)
             if len(self._recent) > MAX_OPEN:
                 _, dropped = self._recent.popitem(last=False)
-        del dropped  # outside the lock, because this closes its store if no call holds it
+        del dropped  # outside the lock, because this closes its store if no call uses it
         return product
 
     def get_recent(self, tenant: str) -> Retrieval | None:

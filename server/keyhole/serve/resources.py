@@ -204,11 +204,11 @@ async def complete(retrieval: Retrieval, argument: str, value: str) -> types.Com
     rows = await _listed(retrieval, MAX_SEARCHED)
     found = COMPLETERS[argument](rows, value[:MAX_VALUE])
     values = list(dict.fromkeys(found))
-    whole = len(rows) < MAX_SEARCHED
+    is_complete = len(rows) < MAX_SEARCHED
     return types.Completion(
         values=values[:MAX_VALUES],
-        total=len(values) if whole else None,
-        has_more=len(values) > MAX_VALUES or not whole,
+        total=len(values) if is_complete else None,
+        has_more=len(values) > MAX_VALUES or not is_complete,
     )
 
 
