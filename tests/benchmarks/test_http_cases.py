@@ -16,7 +16,7 @@ from benchmarks.server.http_cases import (
     oauth_tokens,
     run_rows,
 )
-from tests.support.http_server import started
+from tests.support.http_server import run_server
 from tests.support.issuer import issuer
 
 HOSTED = {"KEYHOLE_ALLOWED_HOSTS": "127.0.0.1,localhost"}
@@ -28,7 +28,7 @@ def test_unusual_requests_have_the_expected_responses(tmp_path: Path, profile: s
     with issuer() as real:
         made = {"plain": ({}, {}), "tokens": file_tokens(tmp_path), "oauth": oauth_tokens(real)}
         settings, tokens = made[profile]
-        with started({**settings, **(HOSTED if tokens else {})}) as server:
+        with run_server({**settings, **(HOSTED if tokens else {})}) as server:
             server.tokens = tokens
             assert run_rows(server, profile, OWN_ROWS) == 0
             if profile == "plain":
