@@ -77,7 +77,7 @@ def test_different_failures_of_all_instances_are_listed_in_one_error() -> None:
     assert caught.value.message == "host0 down (connect failure), host1 quota"
 
 
-def test_a_resting_instance_is_queried_last_until_its_rest_is_over() -> None:
+def test_a_paused_instance_is_queried_last_until_its_pause_is_over() -> None:
     clock = Clock(0.0)
     engine, engines = make_failover(QUOTA, [HIT], clock=clock)
     search(engine)

@@ -212,7 +212,7 @@ def test_a_reserve_replaces_an_engine_that_rests_after_a_refusal() -> None:
     a = FakeEngine(QUOTA, "a")
     panel = Panel([a, healthy("b")], count=1, ticks=clock)
     search(panel)
-    assert faults(search(panel)) == {"a": "resting after quota", "b": ""}
+    assert faults(search(panel)) == {"a": "paused after quota", "b": ""}
     assert len(a.requests) == 1
     clock.advance(61.0)
     a.answer = hits("a")
@@ -226,7 +226,7 @@ def test_an_engine_rests_as_long_as_its_retry_after() -> None:
     panel = Panel([a], ticks=clock)
     assert failure(panel) == "a: quota"
     clock.advance(299.0)
-    assert failure(panel) == "a: resting after quota"
+    assert failure(panel) == "a: paused after quota"
     clock.advance(1.0)
     assert failure(panel) == "a: quota"
 
@@ -235,7 +235,7 @@ def test_an_engine_that_is_always_slow_rests() -> None:
     a = FakeEngine(HANGS, "a")
     panel = Panel([a, healthy("b")], grace=0.0, patience=0.0, timeout=LONG, ticks=Clock(0.0))
     results = [faults(search(panel))["a"] for _ in range(4)]
-    assert results == ["slow", "slow", "slow", "resting after slow answers"]
+    assert results == ["slow", "slow", "slow", "paused after slow answers"]
     assert len(a.requests) == 3
 
 
@@ -250,7 +250,7 @@ def test_only_one_of_several_concurrent_calls_tries_an_engine_after_its_rest() -
         return await asyncio.gather(*(panel.search([QUESTION]) for _ in range(3)))
 
     results = [faults(result)["a"] for result in asyncio.run(run())]
-    assert results == ["quota", "resting after quota", "resting after quota"]
+    assert results == ["quota", "paused after quota", "resting after quota"]
 
 
 def test_after_a_cancelled_trial_the_next_call_tries_the_engine() -> None:

@@ -45,7 +45,7 @@ class EngineResult:
     def fault(self) -> str:
         """The engine's fault in a few words; "" if it answered any phrasing."""
         if self.open_fault:
-            return f"resting after {'slow answers' if self.open_fault == SLOW else self.open_fault}"
+            return f"paused after {'slow answers' if self.open_fault == SLOW else self.open_fault}"
         if self.hit_lists:
             return ""
         return self._first_fault

@@ -64,7 +64,7 @@ class SearxngEngine:
         if hits:
             self._failed_at = None
         elif self._failed_at is not None and self._ticks() - self._failed_at < MAX_BAN:
-            raise KeyholeError(Code.ENGINE_UNAVAILABLE, "SearXNG's engines failed and may be resting")
+            raise KeyholeError(Code.ENGINE_UNAVAILABLE, "SearXNG's engines failed and may be paused")
         return hits
 
 
