@@ -250,7 +250,7 @@ def test_only_one_of_several_concurrent_calls_tries_an_engine_after_its_rest() -
         return await asyncio.gather(*(panel.search([QUESTION]) for _ in range(3)))
 
     results = [faults(result)["a"] for result in asyncio.run(run())]
-    assert results == ["quota", "paused after quota", "resting after quota"]
+    assert results == ["quota", "paused after quota", "paused after quota"]
 
 
 def test_after_a_cancelled_trial_the_next_call_tries_the_engine() -> None:
