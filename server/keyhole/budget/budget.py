@@ -13,9 +13,9 @@ from keyhole.text.measure import Measure, fits, serialized_size
 KNOWN_CLIENT_BYTES: Final = 16_000
 """Default bytes of a result for a client known to accept more than 9,000: about 4,000 tokens of English, 2 % of a
 context of 200,000. Most clients' limits are far higher, but a high limit does not mean that users want long results."""
-HEADROOM_SHARE: Final = 20
+HEADROOM_DIVISOR: Final = 20
 """A twentieth (5 %) of a client's limit is left free: clients also count text that the server cannot see."""
-CONTEXT_SHARE: Final = 8
+CONTEXT_DIVISOR: Final = 8
 """One result takes at most an eighth of a model's context. Four results then fill half of it; the other half is for the
 conversation, the tools and the answer."""
 BYTES_PER_TOKEN: Final = 4
@@ -30,7 +30,7 @@ WINDOW_OVERHEAD: Final = 1_500
 WINDOW_OVERHEAD_TOKENS: Final = 400
 """The same overhead in tokens: addresses and ids take many tokens."""
 
-SESSION_SHARE: Final = 4
+SESSION_DIVISOR: Final = 4
 """A result takes at most a quarter of the tokens left in the session. Results then shrink step by step, and no single
 call uses up the session."""
 MIN_SESSION_TOKENS: Final = 400
@@ -99,7 +99,7 @@ def client_budget(
     most = min(MAX_BUDGET, _with_headroom(limits.max_bytes) or MAX_BUDGET)
     size = min(most, max(MIN_BUDGET, max_chars or _default_bytes(config, limits)))
     chars = _with_headroom(limits.max_chars)
-    shares = [max(MIN_TOKENS, config.context_tokens // CONTEXT_SHARE)] if config.context_tokens else []
+    shares = [max(MIN_TOKENS, config.context_tokens // CONTEXT_DIVISOR)] if config.context_tokens else []
     token_limits = [*([limit] if (limit := _with_headroom(limits.max_tokens)) else []), *shares]
     # No tokenizer makes more tokens than bytes, so a limit of `size` tokens or more has no effect.
     effective = [limit for limit in token_limits if limit < size]
@@ -117,7 +117,7 @@ def session_budget(budget: Budget, session_tokens: int | None, spent: int) -> Bu
     if session_tokens is None:
         return budget
     left = max(0, session_tokens - spent)
-    most = max(MIN_SESSION_TOKENS, left // SESSION_SHARE)
+    most = max(MIN_SESSION_TOKENS, left // SESSION_DIVISOR)
     # The bytes are limited too, because the facts of a result are not counted in tokens.
     size = max(MIN_BUDGET, most * BYTES_PER_TOKEN)
     # Text that is not English may take as many tokens as bytes.
@@ -144,7 +144,7 @@ def _default_bytes(config: Config, limits: ClientLimits) -> int:
 
 def _with_headroom(limit: int | None) -> int | None:
     """Return a client's limit minus 5 %."""
-    return limit - limit // HEADROOM_SHARE if limit else None
+    return limit - limit // HEADROOM_DIVISOR if limit else None
 
 
 def _scaled_size(size: int, weight: int, chars: int | None, text: str) -> int:

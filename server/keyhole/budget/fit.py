@@ -13,7 +13,7 @@ from keyhole.text.measure import Measure, clip, serialized_size
 
 META_KEY: Final = "keyhole"
 """The key of the facts under `_meta`."""
-FACTS_SHARE: Final = 6
+FACTS_DIVISOR: Final = 6
 """The facts for programs take at most a sixth of a budget. The model does not read them, but they are sent too."""
 ATTEMPTS: Final = 4
 """Most renderings with text. In the tests 97 % of the results fit at the first attempt and 99.9 % at the third. The
@@ -98,7 +98,7 @@ def _with_note(answer: Answer, budget: Budget) -> Answer:
 
 def _with_fitting_facts(answer: Answer, size: int) -> Answer:
     """Return the answer with those of its facts that fit their share of `size`, and with the length of its text."""
-    most = size // FACTS_SHARE
+    most = size // FACTS_DIVISOR
     facts: Any = answer.facts
     for names in _FACTS_DROPPED:
         facts = _without(facts, names)

@@ -8,7 +8,7 @@ from typing import Final
 from keyhole.records import Repeat
 from keyhole.text.escape import plain_line
 
-MAX_LABEL: Final = 40
+MAX_SHOWN_LABEL: Final = 40
 """Bytes of an earlier call's query: enough to recognise it."""
 
 
@@ -46,5 +46,5 @@ def _ranges(repeats: Sequence[Repeat]) -> str:
 
 
 def _call(repeat: Repeat) -> str:
-    label = plain_line(repeat.label, MAX_LABEL)
+    label = plain_line(repeat.label, MAX_SHOWN_LABEL)
     return f"call {repeat.call} ({label})" if label else f"call {repeat.call}"

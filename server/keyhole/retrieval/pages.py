@@ -26,7 +26,7 @@ from keyhole.store.base import Clock, Store, artifact_id
 AFTER_EXTRACTION: Final = 3.0
 """Seconds of a call's time that are reserved for the stages after extraction: storing the page, selecting passages, and
 salvaging text of a page that was not extracted in time. They take less than one second; in ten calls at once, a few."""
-AFTER_SHARE: Final = 1 / 5
+AFTER_EXTRACTION_SHARE: Final = 1 / 5
 """The same reserve as a share of the time left when the page is begun; the smaller one applies."""
 MARKDOWN_SECONDS: Final = 5.0
 """Seconds to wait for the author's Markdown: a small file, while the page itself has already arrived."""
@@ -55,7 +55,7 @@ class Pages:
 
         `refresh`: request the page even if a fresh artifact is stored. Raises KeyholeError: any error of a page.
         """
-        after = min(AFTER_EXTRACTION, (options.deadline - asyncio.get_running_loop().time()) * AFTER_SHARE)
+        after = min(AFTER_EXTRACTION, (options.deadline - asyncio.get_running_loop().time()) * AFTER_EXTRACTION_SHARE)
         known = await self._recent(url)
         if known and not options.permits(known.url):
             known = None

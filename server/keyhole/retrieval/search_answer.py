@@ -39,7 +39,7 @@ from keyhole.retrieval.order_sources import RankedSource, first_different, order
 from keyhole.retrieval.session import repeats_of
 from keyhole.retrieval.sources import FoundSources
 
-LIST_SHARE: Final = 24
+LIST_DIVISOR: Final = 24
 """A twenty-fourth of a budget is reserved for the list of sources without passages, which seldom answer the query. With
 a sixth, one answer in fourteen was lost at 4,000 bytes (benchmarks/search/search.py, development half)."""
 MAX_NUMBER: Final = 99
@@ -151,7 +151,7 @@ class _SearchPacking:
 
     def _plan(self, space: int) -> tuple[PackedPassages, Repeats, _SourceList]:
         """Pack the passages, with space reserved for the list of other sources. Snippets get the space that is left."""
-        reserve = (0 if self._brief else space // LIST_SHARE) if any(self._ranked) else space
+        reserve = (0 if self._brief else space // LIST_DIVISOR) if any(self._ranked) else space
         none: Repeats = [()] * len(self._sources)
         packed, without = self._pack(self._packer.all_passages, space, reserve, none)
         repeated = self._packer.find_repeated(packed)

@@ -32,7 +32,7 @@ from keyhole.websearch.panel import Panel
 
 AFTER_READING: Final = 6.0
 """Seconds of a search's time that are reserved for ranking and rendering: ten times their usual duration."""
-AFTER_SHARE: Final = 1 / 4
+AFTER_READING_SHARE: Final = 1 / 4
 """The same reserve as a share of the search's time; the smaller one applies."""
 RESERVES: Final = 3
 """Hits tried for each requested source. After them a search returns the sources that were read."""
@@ -165,7 +165,7 @@ class SourceFinder:
     async def _read(self, hits: list[Hit], question: Question) -> list[Source]:
         """Return sources for the best hits; the other hits are reserves. A late page has a reason in `not_read`."""
         wanted, seconds = question.request.max_results, self.config.search_timeout
-        until = question.until - min(AFTER_READING, seconds * AFTER_SHARE)
+        until = question.until - min(AFTER_READING, seconds * AFTER_READING_SHARE)
         options = FetchOptions(until, lambda url: is_allowed_by_sites(url, question.request))
 
         async def on_read(read: int, hit: Hit) -> None:
