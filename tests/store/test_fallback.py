@@ -29,11 +29,11 @@ from tests.support.stores import noise
 GB = 1024**3
 CALLS = frozenset(name for name in vars(BrokenStore) if not name.startswith("_")) - {"warning", "close"}
 WRITES = frozenset({"put", "renew", "remember", "keep_vectors", "remove", "collect"})
-WELL = frozenset[str]()
+NO_CALLS = frozenset[str]()
 
 
 class Disk(MemoryStore):
-    """A store whose calls in `fails` fail, and puts of ids in `too_large`. `calls` lists the names of all calls."""
+    """A store that fails the calls named in `fails` and puts of the ids in `too_large`; `calls` lists all calls."""
 
     def __init__(self, clock: Clock) -> None:
         super().__init__(clock, 10_000, TTL)
@@ -43,7 +43,7 @@ class Disk(MemoryStore):
 
     def __getattribute__(self, name: str) -> object:
         found = super().__getattribute__(name)
-        # Calls of its own methods by itself are not counted.
+        # Calls by the store's own methods are not counted.
         if name not in CALLS or sys._getframe(1).f_globals["__name__"] == MemoryStore.__module__:
             return found
 
@@ -86,7 +86,7 @@ class TestFallbackStore(StoreContract):
         super().test_the_newest_vectors_are_kept(store, monkeypatch)
 
 
-class TestFallbackStoreThatHoldsAllInMemory(StoreContract):
+class TestFallbackStoreWithAllInMemory(StoreContract):
     def open_store(self, folder: Path, clock: Clock) -> Store:
         disk = Disk(clock)
         disk.fails = frozenset({"put", "remember"})
@@ -148,7 +148,7 @@ def test_the_newest_artifact_of_a_url_is_recent_on_disk_or_in_memory(
     disk.fails = WRITES
     store.put(new, "x")
     assert store.recent(artifact().url, 0) == new
-    disk.fails = WELL
+    disk.fails = NO_CALLS
     disk.put(third := artifact("third", fetched_at=clock.now + 1), "x")
     assert store.recent(artifact().url, 0) == third
 
@@ -162,7 +162,7 @@ def test_artifacts_move_from_memory_to_a_working_disk_in_batches(
     disk.fails = WRITES
     for id in numbered(10):
         store.put(artifact(id), "word")
-    disk.fails = WELL
+    disk.fails = NO_CALLS
     clock.advance(LONGEST_PAUSE)
     sizes = []
     while store.warning():
@@ -177,7 +177,7 @@ def test_artifacts_move_from_memory_to_a_working_disk_in_batches(
 def test_the_first_successful_write_ends_the_outage(store: FallbackStore, disk: Disk, clock: Clock) -> None:
     disk.fails = WRITES
     store.put(artifact("one"), "x")
-    disk.fails = WELL
+    disk.fails = NO_CALLS
     clock.advance(FIRST_PAUSE)
     store.put(artifact("two"), "x")
     assert store.warning() == ""
@@ -190,7 +190,7 @@ def test_url_keys_are_known_while_pending_and_written_later(store: FallbackStore
     assert store.remembers(b"one")
     assert not store.remembers(b"three")
     assert store.warning() == KEPT_IN_MEMORY
-    disk.fails = WELL
+    disk.fails = NO_CALLS
     clock.advance(FIRST_PAUSE)
     store.recent("https://other.example/", 0)
     assert disk.remembers(b"two")
@@ -208,7 +208,7 @@ def test_closing_the_store_moves_everything_to_the_disk(store: FallbackStore, di
     disk.fails = WRITES
     for id in numbered(9):
         store.put(artifact(id), "x")
-    disk.fails = WELL
+    disk.fails = NO_CALLS
     store.close()
     assert len(disk.list(100)) == 9
 
@@ -219,12 +219,12 @@ def test_closing_ends_even_if_the_disk_still_fails(store: FallbackStore, disk: D
     store.close()
 
 
-def test_an_artifact_that_does_not_fit_delays_no_other(store: FallbackStore, disk: Disk, clock: Clock) -> None:
+def test_an_artifact_that_does_not_fit_does_not_delay_others(store: FallbackStore, disk: Disk, clock: Clock) -> None:
     disk.fails = WRITES
     disk.too_large = {"id0", "id1"}
     for id in numbered(12):
         store.put(artifact(id), "x")
-    disk.fails = WELL
+    disk.fails = NO_CALLS
     for _ in range(40):
         clock.advance(LONGEST_PAUSE)
         store.recent("https://other.example/", 0)
@@ -240,7 +240,7 @@ def test_an_artifact_that_does_not_fit_delays_no_other(store: FallbackStore, dis
 def test_a_text_larger_than_the_whole_store_is_not_a_disk_failure(tmp_path: Path, clock: Clock) -> None:
     store = FallbackStore(SqliteStore(tmp_path, clock, TTL, 3_000), MemoryStore(clock), clock, 3_000)
     for size in (2_900, 13_000):  # too large with its row, and too large by itself
-        with pytest.raises(KeyholeError, match="larger than the whole store may be: KEYHOLE_STORE_MAX_BYTES"):
+        with pytest.raises(KeyholeError, match="larger than the size limit of the store, KEYHOLE_STORE_MAX_BYTES"):
             store.put(artifact(text=noise(size)), "x")
         assert (store.warning(), store.list(5)) == ("", ())
 
@@ -282,7 +282,7 @@ def test_an_artifact_on_disk_is_tried_by_every_call(store: FallbackStore, disk: 
     disk.fails = CALLS
     for _ in range(3):
         assert code_of(store, artifact().id) is Code.STORE_UNAVAILABLE
-    disk.fails = WELL
+    disk.fails = NO_CALLS
     assert store.get(artifact().id) == artifact()
     assert store.warning() == ""
 
@@ -369,7 +369,7 @@ def test_failure_and_recovery_are_each_logged_once(
     for _ in range(3):
         store.put(artifact(), "x")
         clock.advance(LONGEST_PAUSE)
-    disk.fails = WELL
+    disk.fails = NO_CALLS
     store.put(artifact(), "x")
     assert [record.message.split(";")[0] for record in caplog.records] == [
         "the disk failed",
@@ -381,7 +381,7 @@ def test_calls_that_need_the_disk_do_not_lengthen_the_pause(store: FallbackStore
     disk.fails = CALLS
     for _ in range(9):
         code_of(store, "nowhere")
-    disk.fails = WELL
+    disk.fails = NO_CALLS
     disk.put(artifact(), "x")
     assert store.recent(artifact().url, 0) is None
     clock.advance(FIRST_PAUSE)
@@ -392,7 +392,7 @@ def test_a_successful_write_ends_the_pause_of_reads(store: FallbackStore, disk: 
     disk.fails = frozenset({"recent"})
     assert store.recent(artifact().url, 0) is None
     assert store.warning() == KEPT_IN_MEMORY
-    disk.fails = WELL
+    disk.fails = NO_CALLS
     store.put(artifact(), "x")
     assert store.recent(artifact().url, 0) == artifact()
 

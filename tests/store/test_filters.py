@@ -18,7 +18,7 @@ def test_empty_filters_are_falsy_and_match_everything() -> None:
 
 
 @pytest.mark.parametrize(
-    ("sites", "excluded", "kept"),
+    ("sites", "excluded", "expected"),
     [
         (("docs.python.org",), (), True),
         (("python.org",), (), True),
@@ -31,8 +31,10 @@ def test_empty_filters_are_falsy_and_match_everything() -> None:
         (("python.org",), ("docs.python.org",), False),
     ],
 )
-def test_a_site_is_a_host_with_its_subdomains(sites: tuple[str, ...], excluded: tuple[str, ...], kept: bool) -> None:
-    assert passes(PAGE, Filters(sites, excluded), NOW) is kept
+def test_a_site_is_a_host_with_its_subdomains(
+    sites: tuple[str, ...], excluded: tuple[str, ...], expected: bool
+) -> None:
+    assert passes(PAGE, Filters(sites, excluded), NOW) is expected
 
 
 @pytest.mark.parametrize("url", ["", "https://[", "docs.python.org"])
@@ -41,7 +43,7 @@ def test_an_address_without_a_host_matches_no_site(url: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("published", "age", "kept"),
+    ("published", "age", "expected"),
     [
         ("", "week", True),
         ("", "day", False),
@@ -53,13 +55,13 @@ def test_an_address_without_a_host_matches_no_site(url: str) -> None:
         ("2001-01-01", "year", False),
     ],
 )
-def test_age_is_of_the_publication_date_or_else_of_the_fetch(published: str, age: str, kept: bool) -> None:
-    assert passes(Facets(PAGE.url, published, PAGE.fetched_at, ""), Filters(age=age), NOW) is kept
+def test_age_is_of_the_publication_date_or_else_of_the_fetch(published: str, age: str, expected: bool) -> None:
+    assert passes(Facets(PAGE.url, published, PAGE.fetched_at, ""), Filters(age=age), NOW) is expected
 
 
-@pytest.mark.parametrize(("asked", "kept"), [("en", True), ("EN-us", True), ("de", False)])
-def test_language_is_compared_by_its_first_part(asked: str, kept: bool) -> None:
-    assert passes(PAGE, Filters(language=asked), NOW) is kept
+@pytest.mark.parametrize(("language", "expected"), [("en", True), ("EN-us", True), ("de", False)])
+def test_language_is_compared_by_its_first_part(language: str, expected: bool) -> None:
+    assert passes(PAGE, Filters(language=language), NOW) is expected
 
 
 def test_a_page_of_unknown_language_matches_any() -> None:

@@ -30,7 +30,7 @@ def read(product: Tenants, tenant: str, id: str) -> str:
     return asyncio.run(product.of(tenant).read_artifact(id)).text
 
 
-def test_the_setting_chooses_memory_and_nothing_is_written(tmp_path: Path) -> None:
+def test_the_setting_chooses_memory_and_writes_no_file(tmp_path: Path) -> None:
     stores = open_stores(Config(store="memory", home=tmp_path / "home"), long_running=True)
     assert isinstance(stores, MemoryStores)
     store, _ = stores.for_tenant(LOCAL)

@@ -18,7 +18,7 @@ from keyhole.store.term_lookup import (
     sort_best_first,
 )
 
-HELD = {"rare": 3, "*rare": 1, "usual": 900, "*usual": 40, "the": 9_000, "mice": 5, "mouse": 50}
+COUNTS = {"rare": 3, "*rare": 1, "usual": 900, "*usual": 40, "the": 9_000, "mice": 5, "mouse": 50}
 
 
 def terms(lists: tuple[term_lookup.PostingList, ...]) -> list[str]:
@@ -26,40 +26,40 @@ def terms(lists: tuple[term_lookup.PostingList, ...]) -> list[str]:
 
 
 def test_the_rarest_lists_come_first_without_absent_words() -> None:
-    lists = plan_lists(list_forms(["the", "usual", "absent", "rare"]), HELD, 10_000)
+    lists = plan_lists(list_forms(["the", "usual", "absent", "rare"]), COUNTS, 10_000)
     assert terms(lists) == ["*rare", "rare", "*usual", "usual", "the"]
 
 
 def test_a_rare_word_weighs_more_and_a_topic_adds_to_its_word() -> None:
-    weights = {each.terms[0]: each.weight for each in plan_lists(list_forms(["the", "usual", "rare"]), HELD, 10_000)}
+    weights = {each.terms[0]: each.weight for each in plan_lists(list_forms(["the", "usual", "rare"]), COUNTS, 10_000)}
     assert weights["rare"] > weights["usual"] > weights["the"] > 0
     assert weights["*usual"] == pytest.approx(term_lookup.TOPIC_SHARE * weights["usual"])
 
 
 def test_all_forms_of_a_word_share_one_list() -> None:
-    (both,) = plan_lists([("mice", "mouse")], HELD, 10_000)
+    (both,) = plan_lists([("mice", "mouse")], COUNTS, 10_000)
     assert both.size == 55
     assert build_match(both) == '"mice" OR "mouse"'
 
 
 def test_common_words_are_read_last() -> None:
-    rare, every = limit_rows(plan_lists(list_forms(["the", "usual"]), HELD, 10_000))
+    rare, every = limit_rows(plan_lists(list_forms(["the", "usual"]), COUNTS, 10_000))
     assert terms(rare) == ["*usual", "usual"]
     assert terms(every) == ["*usual", "usual", "the"]
 
 
 def test_lists_are_limited_in_rows_except_the_first(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(term_lookup, "MAX_ROWS", 950)
-    assert terms(limit_rows(plan_lists(list_forms(["the", "usual", "rare"]), HELD, 10_000))[1]) == [
+    assert terms(limit_rows(plan_lists(list_forms(["the", "usual", "rare"]), COUNTS, 10_000))[1]) == [
         "*rare", "rare", "*usual", "usual"
     ]  # fmt: skip
     monkeypatch.setattr(term_lookup, "MAX_ROWS", 1)
-    assert terms(limit_rows(plan_lists(list_forms(["the"]), HELD, 10_000))[1]) == ["the"]
+    assert terms(limit_rows(plan_lists(list_forms(["the"]), COUNTS, 10_000))[1]) == ["the"]
 
 
 def test_a_long_query_is_reduced_to_its_rarest_words() -> None:
-    held = {f"w{n}": n + 1 for n in range(200)}
-    lists = plan_lists(list_forms(held), held, 1_000)
+    counts = {f"w{n}": n + 1 for n in range(200)}
+    lists = plan_lists(list_forms(counts), counts, 1_000)
     assert terms(lists) == [f"w{n}" for n in range(term_lookup.MAX_WORDS)]
 
 
@@ -88,16 +88,16 @@ def test_all_keys_are_filtered_only_if_too_few_candidates_pass() -> None:
     scores = {key: float(key) for key in range(1, 3 * CANDIDATES_PER_RESULT)}
     tried: list[int] = []
 
-    def passing(keys: Sequence[int]) -> dict[int, int]:
+    def filter_keys(keys: Sequence[int]) -> dict[int, int]:
         tried.append(len(keys))
         return {key: 100 for key in keys if key <= highest}
 
     highest = 1_000
-    assert select_best(scores, 2, passing) == [29, 28]
+    assert select_best(scores, 2, filter_keys) == [29, 28]
     highest = 2
-    assert select_best(scores, 2, passing) == [2, 1]
-    assert select_best(scores, 3, passing) == [2, 1]
-    assert select_best({}, 3, passing) == []
+    assert select_best(scores, 2, filter_keys) == [2, 1]
+    assert select_best(scores, 3, filter_keys) == [2, 1]
+    assert select_best({}, 3, filter_keys) == []
     assert tried == [2 * CANDIDATES_PER_RESULT, 2 * CANDIDATES_PER_RESULT, len(scores), len(scores), 0]
 
 

@@ -20,7 +20,7 @@ Word = str | tuple[str, ...]
 
 
 ID_BYTES = 10
-"""80 bits cannot be guessed, and make 16 characters of base32, which a model copies without errors."""
+"""80 bits cannot be guessed, and encode as 16 characters of base32, which a model copies without errors."""
 
 MAX_KNOWN_URLS = 1_000_000
 """Remembered URL keys, about 40 MB: the links of some ten thousand pages. The least recently seen are dropped first."""
@@ -29,8 +29,7 @@ MAX_VECTORS = 50_000
 """Stored passage vectors: 200 MB at 1,024 dimensions, the passages of some 400 long pages. A vector is recomputed in a
 fraction of a second, so more are not worth the disk. The oldest are dropped first."""
 
-TOO_LARGE: Final = "the text is larger than the whole store may be: KEYHOLE_STORE_MAX_BYTES"
-"""Error message for an artifact that exceeds the store's size limit by itself."""
+TOO_LARGE: Final = "the text is larger than the size limit of the store, KEYHOLE_STORE_MAX_BYTES"
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,18 +167,18 @@ class Store(Protocol):
 
 
 LOCAL: Final = ""
-"""The tenant of a server without tenants: over stdio, or over HTTP without authentication."""
+"""The name of the only tenant of a server without authentication."""
 
 
 class Stores(Protocol):
-    """The stores of all tenants of a server. A tenant is named by authentication."""
+    """The stores of all tenants of a server. Authentication determines the tenant of a call."""
 
     def for_tenant(self, tenant: str) -> tuple[Store, bytes]:
-        """Return a tenant's store and the secret of its ids. Nothing is opened before the store is used."""
+        """Return a tenant's store and the secret of its ids. The store is opened by its first use."""
         ...
 
     def warning(self) -> str:
-        """Return the code of a current problem of any store, or ""."""
+        """Return the code of the current problem of any store, or ""."""
         ...
 
     def close(self) -> None:

@@ -10,14 +10,14 @@ from typing import Final
 from zstandard import ZstdCompressor, ZstdDecompressor, ZstdError, frame_content_size
 
 LEVEL: Final = 3
-"""Zstandard's default: 200 MB a second; level 6 saves 5 % more and takes three times as long."""
+"""Zstandard's default compresses 200 MB a second. Level 6 saves 5 % more and takes three times as long."""
 _MAX_CHAR_BYTES: Final = 4
 """Maximum bytes of a character in UTF-8."""
 
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """A compressed range of a text that starts at its character `first`. The data includes a checksum."""
+    """A compressed range of a text, which starts at character `first` of the text. The data includes a checksum."""
 
     first: int
     data: bytes
@@ -33,12 +33,12 @@ class PackedText:
     size: int
     """Bytes of the text in UTF-8."""
     chunk_chars: int
-    """Characters of every chunk but the last."""
+    """Characters of every chunk except the last."""
     chunks: tuple[Chunk, ...]
 
     @property
     def stored_bytes(self) -> int:
-        """Bytes of the compressed chunks."""
+        """The number of bytes of the compressed chunks."""
         return sum(len(chunk.data) for chunk in self.chunks)
 
 
@@ -62,10 +62,7 @@ def unpack(pieces: Iterable[bytes], digest: bytes, chunk_chars: int) -> str | No
 
 
 def unpack_range(chunks: Sequence[Chunk], start: int, end: int, chunk_chars: int) -> str | None:
-    """Return the characters `[start, end)` from the chunks that contain them, or None if a chunk is missing or damaged.
-
-    `chunks`: in order, without gaps.
-    """
+    """Return the characters `[start, end)` of a text from consecutive chunks, or None if one is missing or damaged."""
     if start >= end:
         return ""
     texts: list[str] = []
@@ -85,7 +82,7 @@ def _decompress(pieces: Iterable[bytes], chunk_chars: int) -> Iterator[bytes | N
     for data in pieces:
         try:
             # The declared size is checked first, so that a damaged chunk cannot allocate all memory.
-            fits = 0 < frame_content_size(data) <= chunk_chars * _MAX_CHAR_BYTES
-            yield decompressor.decompress(data) if fits else None
+            is_plausible = 0 < frame_content_size(data) <= chunk_chars * _MAX_CHAR_BYTES
+            yield decompressor.decompress(data) if is_plausible else None
         except ZstdError:
             yield None

@@ -21,8 +21,8 @@ log = logging.getLogger(__name__)
 KEPT_IN_MEMORY: Final = "kept_in_memory"
 FIRST_PAUSE: Final = 1.0
 LONGEST_PAUSE: Final = 30.0
-"""Seconds between two attempts on a failing disk; each pause is twice the one before. An attempt on a hanging disk
-takes seconds of a call; a disk that works again is used after half a minute at most."""
+"""Seconds between two attempts on a failing disk; each pause is twice the previous pause. An attempt on a hanging disk
+takes seconds of a call. A disk that works again is used after half a minute at most."""
 ARTIFACTS_PER_MOVE: Final = 4
 """Artifacts that one call moves from memory to the disk: some 20 ms each."""
 KEYS_PER_MOVE: Final = 1_000
@@ -31,7 +31,7 @@ MAX_PENDING_KEYS: Final = 20_000
 """URL keys waiting for the disk, 3 MB: the links of 200 pages. The least recently seen are dropped first."""
 
 _SUMMED: Final = ("artifacts", "contents", "text_bytes", "tombstones")
-"""Statistics added over disk and memory. Sizes are of the disk alone."""
+"""Statistics that are added for disk and memory. Other sizes are those of the disk."""
 
 _T = TypeVar("_T")
 
@@ -53,7 +53,7 @@ class Backoff:
     def acquire(self) -> bool:
         """Return whether the caller may try now. After a pause, only the first caller may."""
         with self._lock:
-            # A clock that was set back must not lengthen the pause.
+            # If the clock was set back, the pause must not become longer.
             if 0 <= self._clock() - self._since < self._pause:
                 return False
             self._since = self._clock()
@@ -71,10 +71,10 @@ class Backoff:
 
 
 class FallbackStore:
-    """A store on `disk` that holds in `memory` everything the disk cannot take. Later calls move it to the disk in
-    small batches; until then, reads combine both.
+    """Stores artifacts on `disk`, and in `memory` while the disk fails. Later calls move them to the disk in small
+    batches; until then, reads combine both.
 
-    `prepare` is called before the first use of the disk, until it succeeds: the disk may be mounted later.
+    `prepare` is called before each use of the disk until it succeeds, because the disk may be mounted later.
     """
 
     def __init__(
@@ -84,7 +84,7 @@ class FallbackStore:
         self._memory = memory
         self._max_bytes = max_bytes
         self._prepare = prepare
-        # Separate, because a full disk can still be read.
+        # Separate for reads and writes, because a full disk can still be read.
         self._reads, self._writes = Backoff(clock), Backoff(clock)
         self._pending_keys: OrderedDict[bytes, None] = OrderedDict()
         self._rejected_ids: set[str] = set()
@@ -106,7 +106,7 @@ class FallbackStore:
             return True
 
         if _is_larger(artifact.text, self._max_bytes):
-            put_on_disk()  # it may fit when compressed; memory has no room for it
+            put_on_disk()  # it may fit when compressed, but memory has no space for it
         elif self._try_disk(self._writes, put_on_disk, False):
             self._memory.remove(artifact.id)
             self._move_if_due()
@@ -133,7 +133,7 @@ class FallbackStore:
             self._add_pending_keys(url_keys)
 
     def keep_vectors(self, vectors: Mapping[bytes, bytes]) -> None:
-        # Not held in memory: vectors are large and can be recomputed.
+        # Not stored in memory: vectors are large and can be recomputed.
         self._try_disk(self._writes, lambda: self._disk.keep_vectors(vectors), None)
 
     def remove(self, id: str) -> bool:
@@ -160,7 +160,7 @@ class FallbackStore:
     def search(self, words: Sequence[Word], limit: int, filters: Filters = NO_FILTERS) -> tuple[Artifact, ...]:
         self._move_if_due()
         in_memory = self._memory.search(words, limit, filters)
-        if not in_memory:  # then the caller must see the error of a disk that cannot be read
+        if not in_memory:  # then the error of a disk that cannot be read must reach the caller
             return self._call_disk(lambda: self._disk.search(words, limit, filters))
         nothing: tuple[Artifact, ...] = ()
         on_disk = self._try_disk(self._reads, lambda: self._disk.search(words, limit, filters), nothing)
@@ -247,7 +247,7 @@ class FallbackStore:
                     self._pending_keys.pop(key, None)
             return True
 
-        # With an empty memory this makes no write: the next artifact shows whether the disk works.
+        # If memory is empty, this writes nothing, and the next artifact shows whether the disk works.
         return self._attempt(self._writes, move, False)
 
     def _next_batch(self) -> tuple[tuple[Artifact, str], ...]:
@@ -277,7 +277,7 @@ class FallbackStore:
             raise error if is_known or memory_error.code is Code.UNKNOWN_ARTIFACT else memory_error from None
 
     def _call_disk(self, call: Callable[[], _T], backoff: Backoff | None = None) -> _T:
-        """Return the result of `call`, which is made even while the disk fails: only the disk has the answer."""
+        """Return the result of `call`. It is made even while the disk fails, because only the disk has the answer."""
         backoff = backoff or self._reads
         try:
             self._prepare_disk()

@@ -42,15 +42,10 @@ class Facets:
 
 def passes(facets: Facets, filters: Filters, now: float) -> bool:
     """Return whether an artifact meets all conditions."""
-    return (
-        (
-            not filters.language
-            or not facets.language
-            or primary_language(facets.language) == primary_language(filters.language)
-        )
-        and (not filters.age or _is_recent(facets, now - AGES[filters.age]))
-        and is_allowed_by_sites(facets.url, filters)
-    )
+    if filters.language and facets.language and primary_language(facets.language) != primary_language(filters.language):
+        return False
+    is_recent = not filters.age or _is_recent(facets, now - AGES[filters.age])
+    return is_recent and is_allowed_by_sites(facets.url, filters)
 
 
 def primary_language(language: str) -> str:
@@ -61,7 +56,7 @@ def primary_language(language: str) -> str:
 def _is_recent(facets: Facets, since: float) -> bool:
     if not facets.published:
         return facets.fetched_at >= since
-    # Compared as text by day: a page that states only its year counts as published on the first day of that year.
+    # Dates are compared as text. A page that states only its year counts as published just before the year begins.
     return facets.published[:10] >= _to_date(since)
 
 

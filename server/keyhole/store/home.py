@@ -30,9 +30,9 @@ def home_folder(configured: Path | None) -> Path:
 def open_home(folder: Path) -> bytes:
     """Create the folder (mode 0700) and the secret (0600) if they are missing; return the secret.
 
-    Servers that start at the same time agree on one secret: each writes its own file, and the first to link it into
-    place wins. A damaged secret is skipped rather than removed, because another server may have just replaced it.
-    Raises OSError when the folder cannot be used.
+    Servers that start at the same time use one secret: each writes its own file, and the first link to the name wins.
+    A damaged secret is skipped rather than removed, because another server may have just replaced it. Raises OSError if
+    the folder cannot be used.
     """
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     for name in SECRET_NAMES:
@@ -40,7 +40,7 @@ def open_home(folder: Path) -> bytes:
         if not path.exists():
             _link_secret(folder, path)
         if len(secret := path.read_bytes()) == SECRET_BYTES:
-            _remove_leftovers(folder, name)
+            _remove_temporary_files(folder, name)
             _restrict_permissions(folder)
             return secret
     raise OSError(f"the secrets in {folder} are damaged")
@@ -50,16 +50,16 @@ def _restrict_permissions(folder: Path) -> None:
     """Remove other users' access to an existing folder, or log a warning if it contains files of other programs."""
     if os.name != "posix" or not (mode := stat.S_IMODE(folder.stat().st_mode)) & 0o077:
         return
-    # A folder with other files in it may be shared on purpose, such as a user's home or a temporary folder.
-    is_own = all(path.name.startswith(_OWN_PREFIXES) for path in folder.iterdir())
-    if is_own and folder.stat().st_uid == os.geteuid():
+    # A folder with files of other programs may be shared on purpose, such as a user's home or a temporary folder.
+    has_only_own_files = all(path.name.startswith(_OWN_PREFIXES) for path in folder.iterdir())
+    if has_only_own_files and folder.stat().st_uid == os.geteuid():
         folder.chmod(0o700)
     else:
         log.warning("other users can read %s (mode %o), where Keyhole stores fetched pages", folder, mode)
 
 
 def _link_secret(folder: Path, path: Path) -> None:
-    handle, name = tempfile.mkstemp(dir=folder, prefix=_temporary_prefix(path.name))
+    handle, name = tempfile.mkstemp(dir=folder, prefix=f".{path.name}-")
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(secrets.token_bytes(SECRET_BYTES))
@@ -72,13 +72,8 @@ def _link_secret(folder: Path, path: Path) -> None:
         Path(name).unlink(missing_ok=True)
 
 
-def _temporary_prefix(name: str) -> str:
-    """Return the prefix of a secret's temporary file."""
-    return f".{name}-"
-
-
-def _remove_leftovers(folder: Path, name: str) -> None:
-    """Remove temporary files left by processes that ended while they created this secret."""
-    for leftover in folder.glob(f"{_temporary_prefix(name)}*"):
+def _remove_temporary_files(folder: Path, name: str) -> None:
+    """Remove the temporary files of processes that ended while they created this secret."""
+    for path in folder.glob(f".{name}-*"):
         with suppress(OSError):
-            leftover.unlink()
+            path.unlink()

@@ -1,4 +1,4 @@
-"""A bounded artifact store in memory, for tests and while a disk fails."""
+"""A bounded artifact store in memory, for KEYHOLE_STORE=memory and for the time when a disk fails."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ MAX_ARTIFACTS = 64
 TTL = 3_600.0
 """Seconds after its last access until an artifact expires: memory only bridges the time until the disk works again."""
 MAX_BYTES = 64 * 1024**2
-"""Memory for texts and words: 64 pages of a megabyte, three times the size of most pages."""
+"""Memory for texts and words: 64 pages of a megabyte each. Most pages take a third of that."""
 BYTES_PER_WORD = 100
-"""Memory of a search term in a set of short strings."""
+"""Memory of a short string in a set."""
 
 
 class MemoryStore:
@@ -45,7 +45,7 @@ class MemoryStore:
     def put(self, artifact: Artifact, words: str, keys: Iterable[bytes] = ()) -> None:
         terms = frozenset(words.split())
         if (size := _memory_size(artifact, terms)) > self._max_bytes:
-            raise KeyholeError(Code.STORE_UNAVAILABLE, "the text is larger than what may be kept in memory")
+            raise KeyholeError(Code.STORE_UNAVAILABLE, "the text is larger than the size limit of the memory store")
         with self._lock:
             self._pop(artifact.id)
             self._artifacts[artifact.id] = (artifact, terms, self._clock())

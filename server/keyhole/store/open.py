@@ -26,18 +26,14 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 TENANT_MEMORY_BYTES: Final = 8 * 1024**2
-"""Bytes of memory for one of many tenants while the disk fails, or without a disk: with 64 open tenants
-(retrieval/tenants.py), half a gigabyte at most."""
+"""Memory of each authenticated tenant while the disk fails, or without a disk. With 64 open tenants
+(retrieval/tenants.py) the total is at most half a gigabyte."""
 TENANTS_FOLDER: Final = "tenants"
-"""Name of the folder in the home folder that contains one folder for each tenant."""
+"""The folder in the home folder that contains one folder for each tenant."""
 
 
 def open_stores(config: Config, *, long_running: bool = False) -> Stores:
-    """Return the stores that KEYHOLE_STORE chooses.
-
-    `long_running`: True for a server, which keeps artifacts in memory while the disk fails. A single command would lose
-    them when it ends.
-    """
+    """Return the stores that KEYHOLE_STORE chooses. `long_running`: True to use memory while the disk fails."""
     if config.store.startswith("postgres"):
         return SharedStores(config)
     if config.store == "memory":
@@ -46,7 +42,7 @@ def open_stores(config: Config, *, long_running: bool = False) -> Stores:
 
 
 def open_memory_store(tenant: str, clock: Clock) -> MemoryStore:
-    """Return a memory store with the size limit of the tenant."""
+    """Return a memory store with the tenant's size limit."""
     from keyhole.store.memory import MAX_BYTES, MemoryStore
 
     return MemoryStore(clock, max_bytes=MAX_BYTES if tenant == LOCAL else TENANT_MEMORY_BYTES)
@@ -55,7 +51,7 @@ def open_memory_store(tenant: str, clock: Clock) -> MemoryStore:
 class LocalStores:
     """SQLite stores, with a folder and a file for each tenant.
 
-    If the home folder cannot be used, a warning is logged, calls still work, and ids are valid until the process ends.
+    If the home folder cannot be used, calls still work and ids are valid until the process ends.
     """
 
     def __init__(self, config: Config, *, long_running: bool = False, clock: Clock = time.time) -> None:
@@ -144,8 +140,8 @@ class MemoryStores:
 class SharedStores:
     """Stores in one PostgreSQL database, shared by all tenants and all servers.
 
-    Memory does not stand in for a failing database: other servers could not read artifacts held there. `for_tenant`
-    fails until the secret has been read from the database once, because ids must be equal on all servers.
+    They do not use memory while the database fails, because other servers could not read those artifacts. `for_tenant`
+    fails until the secret was read from the database once, because ids must be equal on all servers.
     """
 
     def __init__(self, config: Config) -> None:
@@ -194,7 +190,7 @@ def open_database(config: Config) -> Database:
 
 
 def tenant_folder_name(tenant: str) -> str:
-    """Return the folder name of a tenant: a hash, so that no tenant's name becomes part of a path."""
+    """Return the folder name of a tenant: a hash, so that a tenant's name is never part of a path."""
     return hashlib.sha256(tenant.encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 

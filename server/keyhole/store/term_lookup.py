@@ -1,8 +1,8 @@
 """Rank artifacts by search terms, from posting lists alone.
 
-Words are weighted by rarity, as in BM25, plus `TOPIC_SHARE` in artifacts whose topic they are. The postings of the
-rarest words are read first. Long lists of common words are read only if the rarer words match too few artifacts:
-reading them costs most and distinguishes least.
+A word is weighted by its rarity, as in BM25, and more in artifacts about it. The posting lists of the rarest words are
+read first. The long lists of common words are read only if the rarer words match too few artifacts, because they cost
+most and distinguish least.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ from keyhole.records import TOPIC
 from keyhole.store.base import Word
 
 TOPIC_SHARE: Final = 0.6
-"""Additional weight of a word in an artifact about it. In BM25, a frequent word counts up to 2.2 times, in a text of
-average length some 1.6 times."""
+"""Additional weight of a word in an artifact about it. In BM25, a frequent word counts up to 2.2 times; in a text of
+average length, about 1.6 times."""
 COMMON_SHARE: Final = 0.2
-"""Share of all artifacts above which a word is common: its list is read last, if at all."""
+"""A word in more than this share of all artifacts is common."""
 BM25_K1: Final = 1.2
 BM25_B: Final = 0.75
 """BM25's k1 and b, at their usual values (Robertson and Zaragoza, 2009)."""
 MAX_ROWS: Final = 25_000
-"""Rows read from posting lists: some 10 ms. Only the commonest words of a long query exceed it: with 60,000, the first
-twenty results contain no more of the known artifacts; with 10,000, fewer (`python -m benchmarks.search.stored`)."""
+"""Rows read from posting lists, in about 10 ms. Only the commonest words of a long query exceed it. With 60,000 rows,
+the first twenty results contain no more known artifacts; with 10,000, fewer (`python -m benchmarks.search.stored`)."""
 MAX_WORDS: Final = 48
-"""Words of a query that are looked up, rarest first. A longer query is a pasted text. Equal to the ranker's limit."""
+"""Words of a query that are looked up, rarest first, as many as the ranker uses. A longer query is a pasted text."""
 CANDIDATES_PER_RESULT: Final = 10
 """Candidates rescored by text length for each result."""
 
@@ -58,10 +58,7 @@ def list_forms(words: Iterable[Word]) -> list[tuple[str, ...]]:
 
 
 def plan_lists(words: Sequence[tuple[str, ...]], counts: Mapping[str, int], total: int) -> tuple[PostingList, ...]:
-    """Return the posting lists of a query, rarest first.
-
-    `counts`: artifacts that contain each term, of `total` artifacts.
-    """
+    """Return a query's posting lists, rarest first. `counts`: how many of `total` artifacts contain each term."""
     lists = []
     for number, forms in enumerate(words):
         count = min(total, sum(counts.get(form, 0) for form in forms))
@@ -104,8 +101,8 @@ def select_best(
 ) -> list[int]:
     """Return the keys of the best artifacts that pass the filters, by score and text length.
 
-    `filter_keys`: returns the keys that exist and pass the filters, with the lengths of their texts. It is called for
-    the best candidates, and for all keys if too few candidates pass.
+    `filter_keys` returns the keys that pass the filters, with the lengths of their texts. It is called for the best
+    candidates, and for all keys if too few candidates pass.
     """
     lengths = filter_keys(sort_best_first(scores, limit * CANDIDATES_PER_RESULT))
     if len(lengths) < limit and limit * CANDIDATES_PER_RESULT < len(scores):
@@ -118,11 +115,11 @@ def select_best(
 def sort_best_first(scores: Mapping[int, float], count: int) -> list[int]:
     """Return the `count` keys with the highest scores, best first; of equal scores, the highest key first."""
     # Sorting floats alone is ten times as fast as sorting pairs, and excludes most keys.
-    least = sorted(scores.values(), reverse=True)[min(count, len(scores)) - 1] if scores and count else math.inf
-    best = (key for key, score in scores.items() if score >= least)
+    minimum = sorted(scores.values(), reverse=True)[min(count, len(scores)) - 1] if scores and count else math.inf
+    best = (key for key, score in scores.items() if score >= minimum)
     return sorted(best, key=lambda key: (-scores[key], -key))[:count]
 
 
 def normalize_length(score: float, chars: int, average: float) -> float:
-    """Return a score normalized by text length, as in BM25: a long text contains more words by chance."""
+    """Divide a score by a factor of the text length, as in BM25: a long text contains more words by chance."""
     return score / (1 + BM25_K1 * (1 - BM25_B + BM25_B * chars / average))

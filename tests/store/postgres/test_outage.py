@@ -72,7 +72,7 @@ def unavailable(call: Callable[[], object]) -> KeyholeError:
     return caught.value
 
 
-def in_time(call: Callable[[], object]) -> None:
+def retry(call: Callable[[], object]) -> None:
     """Repeat a call until it succeeds, as clients do."""
     end = time.monotonic() + 4 * LONGEST
     while time.monotonic() < end:
@@ -95,7 +95,7 @@ def test_a_crashed_server_loses_nothing_and_is_used_again(server: Cluster, open_
     for call in (lambda: store.get(artifact().id), lambda: store.put(artifact("b"), "x"), store.stats, store.collect):
         unavailable(call)
     server.start()
-    in_time(lambda: store.get(artifact().id))
+    retry(lambda: store.get(artifact().id))
     assert store.get(artifact().id) == artifact()
     assert store.search(("fish",), 1) == (artifact(),)
 
@@ -117,7 +117,7 @@ def test_a_frozen_server_makes_calls_fail_in_time(server: Cluster, open_store: O
         unavailable(lambda: store.put(artifact("b"), "x"))
     finally:
         server.freeze(False)
-    in_time(lambda: store.get(artifact().id))
+    retry(lambda: store.get(artifact().id))
     assert store.get(artifact().id) == artifact()
 
 
@@ -189,7 +189,7 @@ def test_an_unreadable_page_damages_only_its_artifact(server: Cluster, open_stor
     with (server.data / found[0]).open("r+b") as file:
         file.write(b"\x07" * 8_192)
     server.start()
-    in_time(lambda: store.put(artifact("well"), "fish"))
+    retry(lambda: store.put(artifact("well"), "fish"))
     assert [each.id for each in store.search(("fish",), 10)] == ["well"]
     with pytest.raises(KeyholeError) as caught:
         store.get("hurt")

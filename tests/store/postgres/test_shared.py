@@ -80,9 +80,9 @@ def recount(database: Database, tenant: UUID) -> tuple[int, int, int]:
             "((SELECT coalesce(sum(size), 0) FROM keyhole.artifacts) + "
             "(SELECT coalesce(sum(size), 0) FROM keyhole.contents))::bigint AS b"
         ).fetchone()
-        kept = read_totals(connection, tenant)
+        totals = read_totals(connection, tenant)
     assert row is not None
-    assert (kept.artifacts, kept.contents, kept.stored_bytes) == (row["a"], row["c"], row["b"])
+    assert (totals.artifacts, totals.contents, totals.stored_bytes) == (row["a"], row["c"], row["b"])
     return row["a"], row["c"], row["b"]
 
 
@@ -163,15 +163,14 @@ def test_concurrent_puts_of_one_artifact_store_it_once(open_store: Open, databas
     assert open_store(tenant).search(("fish",), 10) == (artifact(),)
 
 
-def test_totals_stay_right_under_concurrency(open_store: Open, database: Database) -> None:
+def test_totals_stay_correct_under_concurrency(open_store: Open, database: Database) -> None:
     tenant = uuid4()
 
     def work(worker: int) -> None:
         store = open_store(tenant, max_bytes=30_000)
         for number in range(12):
             # Three texts under many ids, so that texts are often shared, deleted and stored again.
-            kept = artifact(f"w{worker}n{number}", text=f"text {number % 3}\n" * 50)
-            store.put(kept, f"word{number} fish")
+            store.put(artifact(f"w{worker}n{number}", text=f"text {number % 3}\n" * 50), f"word{number} fish")
             if number % 3 == 0:
                 store.remove(f"w{(worker + 1) % 6}n{number}")
             if number % 4 == 0:
@@ -263,7 +262,7 @@ def test_the_newest_tombstones_are_kept(open_store: Open, clock: Clock, monkeypa
     ] * 2
 
 
-def test_the_expired_are_evicted_then_the_oldest() -> None:
+def test_expired_artifacts_are_evicted_first_then_the_least_recently_read() -> None:
     rows = [{"key": key, "size": 10, "last_access": float(key)} for key in range(6)]
     assert choose_evictions(rows, 0, 0.0) == []
     assert choose_evictions(rows, -5, 2.0) == [0, 1]
@@ -307,30 +306,30 @@ DAMAGES = {
 def damaged(request: pytest.FixtureRequest, open_store: Open, database: Database) -> tuple[PostgresStore, Artifact]:
     """Return a store with a damaged text among others, and its artifact before the damage."""
     tenant = uuid4()
-    store, kept = open_store(tenant), artifact("hurt", text="".join(f"line {n}\n" for n in range(20_000)))
-    store.put(kept, "fish")
-    store.put(replace(kept, id="twin", url="https://example.org/twin"), "fish")
+    store, original = open_store(tenant), artifact("hurt", text="".join(f"line {n}\n" for n in range(20_000)))
+    store.put(original, "fish")
+    store.put(replace(original, id="twin", url="https://example.org/twin"), "fish")
     store.put(artifact("well", url="https://example.org/well"), "fish")
     with database.transaction(tenant) as connection:
         assert connection.execute(DAMAGES[request.param], [tenant]).rowcount == 1
-    return store, kept
+    return store, original
 
 
 def test_a_damaged_text_is_marked_until_it_is_put_again(damaged: tuple[PostgresStore, Artifact], clock: Clock) -> None:
-    store, kept = damaged
-    assert store.part("hurt", 0, 100).artifact.text == kept.text[:100]  # this chunk is undamaged
+    store, original = damaged
+    assert store.part("hurt", 0, 100).artifact.text == original.text[:100]  # this chunk is undamaged
     for _ in range(2):
         error = failure(lambda: store.get("hurt"))
-        assert (error.code, error.facts) == (Code.DAMAGED_ARTIFACT, {"url": kept.url})
+        assert (error.code, error.facts) == (Code.DAMAGED_ARTIFACT, {"url": original.url})
     assert failure(lambda: store.part("hurt", 0, 100)).code is Code.DAMAGED_ARTIFACT
     assert code_of(store, "twin") is Code.DAMAGED_ARTIFACT
     assert [row.id for row in store.list(10)] == ["well"]
     assert [found.id for found in store.search(("fish",), 10)] == ["well"]
     assert store.stats().damaged == 2
     assert not store.renew("hurt", clock.now)
-    store.put(kept, "fish")
-    assert store.get("hurt") == kept
-    assert store.get("twin").text == kept.text
+    store.put(original, "fish")
+    assert store.get("hurt") == original
+    assert store.get("twin").text == original.text
     assert (store.stats().damaged, store.verify().damaged) == (0, ())
 
 
@@ -341,9 +340,9 @@ def test_a_part_of_a_damaged_chunk_is_rejected(damaged: tuple[PostgresStore, Art
 
 
 def test_damaged_artifacts_are_not_searched_or_recent(damaged: tuple[PostgresStore, Artifact]) -> None:
-    store, kept = damaged
+    store, original = damaged
     assert [found.id for found in store.search(("fish",), 10)] == ["well"]
-    assert store.recent(kept.requested_url, 0) is None
+    assert store.recent(original.requested_url, 0) is None
 
 
 def test_verify_finds_damaged_artifacts(damaged: tuple[PostgresStore, Artifact]) -> None:

@@ -36,17 +36,17 @@ FLIPPED = (
 )
 HARM = {
     "a chunk that is not the first": (FLIPPED, 2),
-    "a chunk that is gone": ("DELETE FROM chunks WHERE key & 255 = ?", 3),
+    "a missing chunk": ("DELETE FROM chunks WHERE key & 255 = ?", 3),
     "a chunk of another type": ("UPDATE chunks SET data = 5 WHERE key & 255 = ?", 1),
     "a chunk in another's place": ("UPDATE chunks SET key = key + 1 WHERE key & 255 = ?", 3),
-    "no text at all": ("DELETE FROM contents WHERE chunk_chars > ?", 0),
+    "a missing text": ("DELETE FROM contents WHERE chunk_chars > ?", 0),
     "another size of chunks": ("UPDATE contents SET chunk_chars = ?", 1_000),
-    "a size of chunks that is none": ("UPDATE contents SET chunk_chars = ?", -1),
+    "an invalid size of chunks": ("UPDATE contents SET chunk_chars = ?", -1),
     "another length": ("UPDATE entries SET chars = ?", 99),
     "another title": ("UPDATE entries SET title = ?", "Another"),
     "another URL": ("UPDATE entries SET url = ?", "https://evil.example/"),
-    "notes that are none": ("UPDATE entries SET notes = ?", "{"),
-    "a time that is none": ("UPDATE entries SET fetched_at = ?", "then"),
+    "invalid notes": ("UPDATE entries SET notes = ?", "{"),
+    "an invalid time": ("UPDATE entries SET fetched_at = ?", "then"),
 }
 
 
@@ -55,35 +55,38 @@ HARM = {
 def test_a_damaged_artifact_is_marked_and_repaired_by_putting_it_again(
     open_store: Open, folder: Path, harm: str, read: str
 ) -> None:
-    kept, other = artifact(text=LONG), artifact("other", text="Another text", requested_url="https://other.example/")
+    original, other = (
+        artifact(text=LONG),
+        artifact("other", text="Another text", requested_url="https://other.example/"),
+    )
     store = open_store()
-    store.put(kept, "word")
+    store.put(original, "word")
     spoil(folder, *HARM[harm])
     store.put(other, "word")
     reads: dict[str, Callable[[], object]] = {
-        "get": lambda: code_of(store, kept.id),
-        "part": lambda: [failure(lambda: store.part(kept.id, 70_000, 99_000))],
+        "get": lambda: code_of(store, original.id),
+        "part": lambda: [failure(lambda: store.part(original.id, 70_000, 99_000))],
         "verify": store.verify,
         "search": lambda: store.search(("word",), 10),
-        "recent": lambda: store.recent(kept.requested_url, 0.0),
+        "recent": lambda: store.recent(original.requested_url, 0.0),
     }
     if read == "part" and harm in ("a chunk of another type",):
-        reads["part"] = lambda: failure(lambda: store.part(kept.id, 30_000, 40_000))
+        reads["part"] = lambda: failure(lambda: store.part(original.id, 30_000, 40_000))
     reads[read]()
-    error = failure(lambda: store.get(kept.id))
+    error = failure(lambda: store.get(original.id))
     assert error.code is Code.DAMAGED_ARTIFACT
     assert "example" in str(error.facts["url"])
-    assert failure(lambda: store.part(kept.id, 0, 5)).code is Code.DAMAGED_ARTIFACT
+    assert failure(lambda: store.part(original.id, 0, 5)).code is Code.DAMAGED_ARTIFACT
     assert store.search(("word",), 10) == (other,)
-    assert store.recent(kept.requested_url, 0.0) is None
-    assert not store.renew(kept.id, 5.0)
+    assert store.recent(original.requested_url, 0.0) is None
+    assert not store.renew(original.id, 5.0)
     assert [row.id for row in store.list(10)] == ["other"]
     assert (store.stats().artifacts, store.stats().damaged) == (1, 1)
-    assert store.verify().damaged == (kept.id,)
+    assert store.verify().damaged == (original.id,)
     assert store.warning() == ""
-    store.put(kept, "word")
-    assert store.get(kept.id) == kept
-    assert set(store.search(("word",), 10)) == {kept, other}
+    store.put(original, "word")
+    assert store.get(original.id) == original
+    assert set(store.search(("word",), 10)) == {original, other}
     assert (store.verify().damaged, store.stats().damaged) == ((), 0)
 
 
@@ -318,7 +321,7 @@ def words_of_another_format(path: Path) -> None:
     spoil(path.parent, "UPDATE words_config SET v = ? WHERE k = 'version'", 99)
 
 
-def words_that_are_no_index(path: Path) -> None:
+def words_without_an_index(path: Path) -> None:
     spoil(path.parent, "DELETE FROM words_data WHERE id = ?", 10)
 
 
@@ -328,7 +331,7 @@ def tables_of_another_format(path: Path) -> None:
     path.write_bytes(data)
 
 
-@pytest.mark.parametrize("harm", [words_of_another_format, words_that_are_no_index, tables_of_another_format])
+@pytest.mark.parametrize("harm", [words_of_another_format, words_without_an_index, tables_of_another_format])
 def test_damage_without_an_error_code_is_detected_by_its_message(
     full: SqliteStore, folder: Path, harm: Callable[[Path], None]
 ) -> None:
@@ -349,7 +352,7 @@ def test_verify_also_checks_the_file(full: SqliteStore, folder: Path) -> None:
     assert (full.verify().checked, full.verify().file) == (30, "whole")
     full.close()
     data = bytearray((folder / "artifacts.db").read_bytes())
-    data[36:40] = (9).to_bytes(4, "big")  # pages that are said to be free
+    data[36:40] = (9).to_bytes(4, "big")  # a wrong number of free pages
     (folder / "artifacts.db").write_bytes(data)
     found = full.verify()
     assert (found.checked, found.damaged, found.file) == (30, (), "replaced")

@@ -10,7 +10,7 @@ from keyhole.store.sqlite.space import Candidate, choose_evictions
 ROWS = [Candidate(key, 10, float(key)) for key in (1, 2, 3, 4)]
 
 
-def test_the_expired_are_evicted_then_the_least_recently_read() -> None:
+def test_expired_artifacts_are_evicted_first_then_the_least_recently_read() -> None:
     assert choose_evictions(ROWS, 0, expired_before=0.0) == []
     assert choose_evictions(ROWS, -5, expired_before=2.0) == [1]
     assert choose_evictions(ROWS, 0, expired_before=2.5) == [1, 2]
@@ -33,10 +33,10 @@ def test_eviction_follows_the_order_of_access_rather_than_the_clock() -> None:
 
 @given(st.lists(st.tuples(st.integers(1, 50), st.floats(0, 9))), st.integers(-9, 400), st.floats(0, 9))
 def test_no_more_is_evicted_than_necessary(rows: list[tuple[int, float]], excess: int, before: float) -> None:
-    held = [Candidate(key, size, access) for key, (size, access) in enumerate(rows, start=1)]
-    gone = choose_evictions(held, excess, before)
-    young = [each for each in held if each.key in gone and each.last_access >= before]
-    freed = sum(each.size for each in held if each.key in gone)
-    assert all(each.key in gone for each in held if each.last_access < before)
-    assert not young or freed - young[-1].size < excess
-    assert freed >= excess or len(gone) == len(held)
+    candidates = [Candidate(key, size, access) for key, (size, access) in enumerate(rows, start=1)]
+    evicted = choose_evictions(candidates, excess, before)
+    unexpired = [each for each in candidates if each.key in evicted and each.last_access >= before]
+    freed = sum(each.size for each in candidates if each.key in evicted)
+    assert all(each.key in evicted for each in candidates if each.last_access < before)
+    assert not unexpired or freed - unexpired[-1].size < excess
+    assert freed >= excess or len(evicted) == len(candidates)

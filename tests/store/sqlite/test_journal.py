@@ -40,7 +40,7 @@ def test_without_a_journal_nothing_is_written(path: Path, connection: sqlite3.Co
     assert (path.stat().st_mtime_ns, path.read_bytes()) == before
 
 
-def test_the_journal_of_an_active_writer_is_left_alone_without_waiting(
+def test_the_journal_of_an_active_writer_stays_and_is_not_waited_for(
     path: Path, connection: sqlite3.Connection
 ) -> None:
     with closing(sqlite3.connect(path, isolation_level=None)) as writer:

@@ -45,8 +45,8 @@ def test_a_file_of_any_older_schema_keeps_its_contents(
 ) -> None:
     write_older(folder, version, beside=beside, count=3)
     store = open_store()
-    told = replace(artifact(), etag='"1"', author="A", notes=(("a", "b"),))
-    assert store.get(artifact().id) == (told if version > 1 else artifact())
+    expected = replace(artifact(), etag='"1"', author="A", notes=(("a", "b"),))
+    assert store.get(artifact().id) == (expected if version > 1 else artifact())
     assert store.get("id2") == artifact("id2")
     assert failure(lambda: store.get("gone")).facts == {"url": "https://example.org/gone"}
     assert [each.id for each in store.search(("w1", "word"), 1)] == ["id1"]

@@ -31,7 +31,7 @@ def put_pages(store: Store, clock: Clock, count: int, *, step: float = DAY, star
         clock.advance(step)
 
 
-def kept(store: Store) -> set[str]:
+def stored_ids(store: Store) -> set[str]:
     return {row.id for row in store.list(1_000)}
 
 
@@ -41,11 +41,11 @@ def test_the_least_recently_read_are_evicted_first_and_leave_their_url(open_stor
     store.part("page0", 5, 9)
     clock.advance(DAY)
     put_pages(store, clock, 2, start=4)
-    assert {"page0", "page3", "page4", "page5"} >= kept(store) >= {"page0", "page4", "page5"}
+    assert {"page0", "page3", "page4", "page5"} >= stored_ids(store) >= {"page0", "page4", "page5"}
     error = failure(lambda: store.get("page1"))
     assert error.code is Code.EXPIRED_ARTIFACT
     assert error.facts == {"url": "https://example.org/1"}
-    assert {found.id for found in store.search(("word",), 10)} == kept(store)
+    assert {found.id for found in store.search(("word",), 10)} == stored_ids(store)
     assert store.search(("w1",), 10) == ()
     assert store.stats().stored_bytes <= store.stats().max_bytes
 
@@ -65,7 +65,7 @@ def test_stored_bytes_are_the_used_pages_of_the_file(open_store: Open, folder: P
     assert store.stats().stored_bytes <= (folder / "artifacts.db").stat().st_size
 
 
-def test_stored_bytes_are_right_after_a_kill(open_store: Open, folder: Path) -> None:
+def test_stored_bytes_are_correct_after_a_kill(open_store: Open, folder: Path) -> None:
     store = open_store()
     store.put(artifact("a", noise(CHARS)), "x")
     with closing(sqlite3.connect(folder / "artifacts.db")) as file:
@@ -73,14 +73,14 @@ def test_stored_bytes_are_right_after_a_kill(open_store: Open, folder: Path) -> 
     assert open_store().stats().stored_bytes == (pages - free) * 4_096
 
 
-def test_vectors_and_keys_of_urls_leave_room_for_artifacts(open_store: Open, clock: Clock) -> None:
+def test_vectors_and_url_keys_leave_space_for_artifacts(open_store: Open, clock: Clock) -> None:
     store = open_store(max_bytes=4_000_000)
     put_pages(store, clock, 5)
     for batch in range(20):
         store.keep_vectors({bytes([batch, n]): bytes(4_096) for n in range(50)})
         store.remember(bytes([batch]) + n.to_bytes(15, "big") for n in range(1_000))
     put_pages(store, clock, 1, start=5)
-    assert len(kept(store)) == 6
+    assert len(stored_ids(store)) == 6
     assert store.stats().stored_bytes < 3_000_000
     assert store.remembers(bytes([19]) + bytes(15))
     assert set(store.vectors([bytes([19, n]) for n in range(50)])) == {bytes([19, n]) for n in range(50)}
@@ -91,19 +91,19 @@ def test_a_text_larger_than_the_whole_store_is_rejected(open_store: Open, clock:
     put_pages(store, clock, 2)
     huge = artifact("huge", noise(BARE + 3 * PAGE))
     assert failure(lambda: store.put(huge, "x")).code is Code.STORE_UNAVAILABLE
-    assert kept(store) == {"page0", "page1"}, "and nothing else had to go for it"
+    assert stored_ids(store) == {"page0", "page1"}, "no other artifact is evicted"
 
 
 def test_the_last_put_is_never_evicted(open_store: Open, clock: Clock) -> None:
     store = open_store(max_bytes=BARE)
     put_pages(store, clock, 3)
-    assert kept(store) == {"page2"}
+    assert stored_ids(store) == {"page2"}
 
 
 def test_a_store_whose_limit_was_lowered_shrinks_when_it_collects(open_store: Open, clock: Clock) -> None:
     put_pages(open_store(), clock, 5)
     assert open_store(max_bytes=BARE + 2 * PAGE).collect() in (2, 3)
-    assert {"page3", "page4"} <= kept(open_store()) <= {"page2", "page3", "page4"}
+    assert {"page3", "page4"} <= stored_ids(open_store()) <= {"page2", "page3", "page4"}
 
 
 def test_a_clock_that_was_set_back_does_not_evict_new_artifacts_first(open_store: Open, clock: Clock) -> None:
@@ -111,8 +111,8 @@ def test_a_clock_that_was_set_back_does_not_evict_new_artifacts_first(open_store
     put_pages(store, clock, 3)
     clock.advance(-400 * DAY)
     put_pages(store, clock, 2, start=3)
-    assert {"page3", "page4"} <= kept(store)
-    assert "page0" not in kept(store)
+    assert {"page3", "page4"} <= stored_ids(store)
+    assert "page0" not in stored_ids(store)
     clock.advance(2 * DAY)
     assert store.get("page4").text == noise(CHARS, 4)
     assert store.collect() == 0
@@ -126,7 +126,7 @@ def test_collect_drops_artifacts_that_expired_out_of_order(open_store: Open, clo
     put_pages(store, clock, 2, step=0, start=1)
     clock.advance(TTL + 1)
     assert store.collect() == 2
-    assert kept(store) == {"page0"}
+    assert stored_ids(store) == {"page0"}
 
 
 def test_artifacts_read_within_the_last_minutes_are_evicted_last(open_store: Open, clock: Clock) -> None:
@@ -135,8 +135,8 @@ def test_artifacts_read_within_the_last_minutes_are_evicted_last(open_store: Ope
     clock.advance(150)
     store.get("page0")
     put_pages(store, clock, 2, step=1, start=3)
-    assert "page0" in kept(store)
-    assert "page1" not in kept(store)
+    assert "page0" in stored_ids(store)
+    assert "page1" not in stored_ids(store)
 
 
 def test_the_file_shrinks_after_artifacts_are_dropped(open_store: Open, folder: Path, clock: Clock) -> None:
@@ -145,7 +145,7 @@ def test_the_file_shrinks_after_artifacts_are_dropped(open_store: Open, folder: 
     assert (folder / "artifacts.db").stat().st_size > 100 * CHARS
     clock.advance(TTL + DAY)
     put_pages(store, clock, 1, start=100)
-    assert len(kept(store)) == 1
+    assert len(stored_ids(store)) == 1
     assert store.collect() in range(60, 71)
     assert (folder / "artifacts.db").stat().st_size < SPARE_PAGES * 4_096 + BARE + 2 * PAGE
     assert store.verify().checked == 1
@@ -157,7 +157,7 @@ def test_puts_shrink_the_file_gradually(open_store: Open, folder: Path, clock: C
     size = (folder / "artifacts.db").stat().st_size
     small = open_store(max_bytes=BARE + 10 * PAGE)
     put_pages(small, clock, 12, start=80)
-    assert len(kept(small)) <= 11
+    assert len(stored_ids(small)) <= 11
     assert (folder / "artifacts.db").stat().st_size < size
 
 

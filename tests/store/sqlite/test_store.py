@@ -130,7 +130,7 @@ def test_an_artifact_and_its_words_are_stored_atomically(open_store: Open, folde
     assert store.get("first") == artifact("first")
 
 
-# URLs that were seen.
+# URL keys.
 
 
 def test_url_keys_survive_a_restart_and_are_shared(open_store: Open) -> None:
@@ -204,7 +204,7 @@ def test_an_open_store_works_again_on_a_disk_that_returns_empty(open_store: Open
     folder.mkdir()
     store.put(artifact("after"), "x")
     assert store.get("after") == artifact("after")
-    assert open_store().get("after") == artifact("after"), "it is on the disk, and not in a file without a name"
+    assert open_store().get("after") == artifact("after"), "it is in the new file, not in the removed one"
     assert code_of(store, "before") is Code.UNKNOWN_ARTIFACT
 
 

@@ -21,14 +21,14 @@ def database() -> Database:
     return db
 
 
-def kept(db: Database, packed: PackedText) -> Content:
+def store_packed(db: Database, packed: PackedText) -> Content:
     return Content(store_text(db, packed), packed.digest, packed.chunk_chars)
 
 
 @given(text=TEXTS, chunk=st.integers(1, 9), start=st.integers(0, 60), length=st.integers(0, 60))
 def test_any_range_of_any_text_is_returned(text: str, chunk: int, start: int, length: int) -> None:
     db, packed = database(), pack(text, chunk)
-    content = kept(db, packed)
+    content = store_packed(db, packed)
     assert read_text(db, content) == text
     start, end = min(start, len(text)), min(start + length, len(text))
     assert read_range(db, content, start, end) == text[start:end]
@@ -40,8 +40,8 @@ def test_any_range_of_any_text_is_returned(text: str, chunk: int, start: int, le
 @given(text=st.text(min_size=30, max_size=90), chunk=st.integers(1, 9), data=st.data())
 def test_a_changed_byte_is_never_returned(text: str, chunk: int, data: st.DataObject) -> None:
     db = database()
-    content = kept(db, pack(text, chunk))
-    other = kept(db, pack(text[::-1] + "x", chunk))
+    content = store_packed(db, pack(text, chunk))
+    other = store_packed(db, pack(text[::-1] + "x", chunk))
     rows = db.execute("SELECT key, data FROM chunks WHERE key < ?", [other.key << 24]).fetchall()
     key, packed = data.draw(st.sampled_from(rows))
     place = data.draw(st.integers(0, len(packed) - 1))
@@ -57,7 +57,7 @@ def test_a_changed_byte_is_never_returned(text: str, chunk: int, data: st.DataOb
 
 def test_a_range_reads_only_its_chunks() -> None:
     db = database()
-    content = kept(db, pack("0123456789" * 100, 10))
+    content = store_packed(db, pack("0123456789" * 100, 10))
     db.execute("DELETE FROM chunks WHERE key NOT IN (?, ?)", [(content.key << 24) + 50, (content.key << 24) + 51])
     assert read_range(db, content, 505, 515) == "5678901234"
     assert read_range(db, content, 495, 505) is None

@@ -30,18 +30,18 @@ TIMEOUT: Final = 2.0
 """Seconds to wait for a connection, a lock or a statement. Statements take milliseconds; a longer wait means a server
 that is overloaded, stopped or gone, and calls can continue without the store."""
 GRACE: Final = 0.5
-"""Additional seconds to wait for an answer: a working server ends the statement itself before that."""
+"""Additional seconds to wait for an answer. A working server ends the statement itself before that."""
 RETRY_AFTER: Final = 1.0
 """Seconds without attempts after a server could not be reached, so that calls continue without it at once."""
 NO_TENANT: Final = UUID(int=0)
-"""Number for data of the installation. Tenants' numbers are hashes, so none is equal."""
+"""The tenant number for data of the installation. Numbers of tenants are hashes, so none equals it."""
 
 
 OnFailure = Callable[[psycopg.Error], None]
 
 
 class Connection(psycopg.Connection[dict[str, Any]]):
-    """A connection with a time limit for every answer: a stopped server keeps its sockets open."""
+    """A connection with a time limit for every answer, because a stopped server does not close its sockets."""
 
     answer_timeout: float = TIMEOUT + GRACE
 
@@ -138,8 +138,8 @@ class Database:
     def _check(self, connection: Connection) -> None:
         """Raise psycopg.Error if the server has closed a connection.
 
-        A closed connection has unsolicited data to read. Notices and TLS tickets are such data too, so only then is a
-        statement sent as a test.
+        A closed connection has unsolicited data to read. Notices and TLS tickets are such data too. So a statement is
+        sent as a test if there are data.
         """
         poll = select.poll()
         poll.register(connection.fileno(), select.POLLIN)

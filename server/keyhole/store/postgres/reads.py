@@ -18,7 +18,7 @@ log = logging.getLogger(__name__)
 
 VERIFY_SECONDS: Final = 60.0
 TOUCH_AFTER: Final = 3_600.0
-"""Seconds between two recorded reads of an artifact: one write an hour instead of one for each read."""
+"""Seconds between two recorded reads of an artifact, so that not every read is a write."""
 
 ROW_COLUMNS: Final = "a.key, a.id, a.content, a.chars, a.damaged, a.fetched_at, a.last_access, a.record"
 TEXT_COLUMNS: Final = (

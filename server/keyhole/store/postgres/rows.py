@@ -28,17 +28,17 @@ _RECORD_FIELDS: Final = (
 
 
 def hash_tenant(tenant: str) -> UUID:
-    """Return the number of a tenant: of fixed size, and without storing its name in the database."""
+    """Return the number of a tenant: a hash of its name, so that the database does not contain the name."""
     return UUID(bytes=hashlib.sha256(b"tenant:" + tenant.encode("utf-8", "surrogatepass")).digest()[:16])
 
 
 def hash_url(url: str) -> UUID:
-    """Return the index key of a requested URL, because an index cannot hold long texts."""
+    """Return the index key of a requested URL: a hash, because an index cannot contain long texts."""
     return UUID(bytes=hashlib.sha256(url.encode("utf-8", "surrogatepass")).digest()[:16])
 
 
 def to_storable(text: str) -> str:
-    """Replace characters that PostgreSQL cannot store by question marks."""
+    """Replace characters that PostgreSQL cannot store with question marks."""
     return text.replace("\x00", "?").encode("utf-8", "replace").decode("utf-8")
 
 
@@ -57,15 +57,8 @@ def decode_artifact(row: Mapping[str, Any], text: str) -> Artifact:
 def decode_summary(row: Mapping[str, Any]) -> ArtifactSummary:
     """Return the summary of a row."""
     fields = dict(zip(_RECORD_FIELDS, json.loads(row["record"]), strict=True))
-    return ArtifactSummary(
-        row["id"],
-        fields["url"],
-        fields["title"],
-        row["chars"],
-        row["fetched_at"],
-        row["last_access"],
-        row["text_size"],
-    )
+    columns = ("chars", "fetched_at", "last_access", "text_size")
+    return ArtifactSummary(row["id"], fields["url"], fields["title"], *(row[name] for name in columns))
 
 
 def decode_url(record: str) -> str:
@@ -75,10 +68,7 @@ def decode_url(record: str) -> str:
 
 
 def access_error(id: str, row: Mapping[str, Any] | None, url: str, expired_before: float) -> KeyholeError | None:
-    """Return the error for an artifact that is unknown, expired or damaged, else None.
-
-    `url`: the URL of the row or of its tombstone; "" without either.
-    """
+    """Return the error for an artifact that is unknown, expired or damaged, else None. `url`: its URL if known."""
     if row is None and not url:
         return KeyholeError(Code.UNKNOWN_ARTIFACT, "no artifact has this id")
     if row is None or row["last_access"] < expired_before:

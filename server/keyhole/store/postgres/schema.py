@@ -16,7 +16,7 @@ from keyhole.store.home import SECRET_BYTES
 from keyhole.store.postgres.database import GRACE, TIMEOUT, Connection
 
 MIGRATION_SECONDS: Final = 600.0
-"""Time limit of a migration; servers that start meanwhile wait as long."""
+"""Time limit of a migration. Servers that start meanwhile wait for its end."""
 MIGRATION_LOCK: Final = 0x6B657968_6F6C6501
 """Number of the advisory lock for migrations: "keyhole" and a one."""
 

@@ -19,10 +19,10 @@ from keyhole.store.postgres.database import Connection
 from keyhole.store.term_lookup import PostingList, limit_rows, list_forms, plan_lists, select_best
 
 PLANNER_SETTINGS: Final = "SET LOCAL enable_seqscan = off; SET LOCAL jit = off; "
-"""Settings of a transaction that searches. Without them the planner prefers scanning all stems: it does not know that
-they are stored apart from their rows."""
+"""Settings of a transaction that searches. Without them the planner prefers to scan all stems, because it does not know
+that they are stored outside their rows."""
 _COUNTS: Final = """
-SELECT term, (SELECT count(*) FROM keyhole.words WHERE tenant = %s AND stems @> ARRAY[term]) AS held
+SELECT term, (SELECT count(*) FROM keyhole.words WHERE tenant = %s AND stems @> ARRAY[term]) AS artifacts
 FROM unnest(%s::bigint[]) AS term
 """
 _LISTS: Final = """
@@ -43,7 +43,7 @@ class SearchScope:
     filters: Filters
     now: float
     accessed_since: float
-    """Artifacts last read before this time have expired."""
+    """The time before which an artifact's last read has expired."""
 
 
 def hash_stems(tenant: UUID, words: str) -> str:
@@ -91,13 +91,12 @@ def _filter_keys(connection: Connection, keys: Sequence[int], scope: SearchScope
     site_sql = f" AND ({' OR '.join(['position(%s in lower(url)) > 0'] * len(sites))})" if sites else ""
     values = [scope.tenant, list(keys), scope.accessed_since, *sites]
     rows = connection.execute(_FACETS + site_sql, values, binary=True)
-    return {
-        row["key"]: row["chars"]
-        for row in rows
-        if passes(
-            Facets(row["url"], row["published"], row["fetched_at"], row["language"]), scope.filters, scope.now
-        )
-    }  # fmt: skip
+    lengths = {}
+    for row in rows:
+        facets = Facets(row["url"], row["published"], row["fetched_at"], row["language"])
+        if passes(facets, scope.filters, scope.now):
+            lengths[row["key"]] = row["chars"]
+    return lengths
 
 
 def _count_terms(connection: Connection, tenant: UUID, terms: Iterable[str]) -> Mapping[str, int]:
@@ -105,7 +104,7 @@ def _count_terms(connection: Connection, tenant: UUID, terms: Iterable[str]) -> 
     hash_term = _make_hasher(tenant)
     terms_by_hash = {hash_term(term): term for term in terms}
     rows = connection.execute(_COUNTS, [tenant, _to_array(terms_by_hash)], binary=True)
-    return {terms_by_hash[row["term"]]: row["held"] for row in rows if row["held"]}
+    return {terms_by_hash[row["term"]]: row["artifacts"] for row in rows if row["artifacts"]}
 
 
 def _make_hasher(tenant: UUID) -> Callable[[str], int]:
@@ -121,5 +120,5 @@ def _make_hasher(tenant: UUID) -> Callable[[str], int]:
 
 
 def _to_array(numbers: Iterable[int]) -> str:
-    """Return numbers as a PostgreSQL array literal: far faster than sending the elements one by one."""
+    """Return numbers as a PostgreSQL array literal, which is far faster than sending them one by one."""
     return "{" + ",".join(map(str, numbers)) + "}"

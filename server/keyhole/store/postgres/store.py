@@ -35,12 +35,12 @@ from keyhole.store.postgres.texts import CHUNK_CHARS, delete_unused_texts, list_
 from keyhole.store.postgres.totals import Totals, add_totals, read_totals
 
 VERIFY_BATCH: Final = 16
-"""Texts verified in one transaction: some hundred megabytes of the longest texts."""
+"""Texts verified in one transaction: at most about a hundred megabytes."""
 BYTES_PER_SECOND: Final = 2_000_000
-"""Throughput of a slow disk and network: the time limit for storing a text grows with its length."""
+"""Throughput of a slow disk and network. The time limit for storing a text depends on its length."""
 
 _PUT: Final = """
-WITH kept AS (
+WITH stored AS (
     INSERT INTO keyhole.artifacts (tenant, id, content, chars, size, request, fetched_at, last_access, published,
         language, url, record)
     VALUES (%(tenant)s, %(id)s, %(content)s, %(chars)s, %(size)s, %(request)s, %(fetched_at)s, %(now)s, %(published)s,
@@ -48,13 +48,13 @@ WITH kept AS (
     ON CONFLICT (tenant, id) DO UPDATE SET request = excluded.request, fetched_at = excluded.fetched_at,
         last_access = excluded.last_access, published = excluded.published, language = excluded.language,
         record = excluded.record
-    RETURNING key, content, xmax = 0 AS made
-), worded AS (
-    INSERT INTO keyhole.words AS w (key, tenant, stems) SELECT key, %(tenant)s, %(stems)s::bigint[] FROM kept
+    RETURNING key, content, xmax = 0 AS is_new
+), indexed AS (
+    INSERT INTO keyhole.words AS w (key, tenant, stems) SELECT key, %(tenant)s, %(stems)s::bigint[] FROM stored
     ON CONFLICT (key) DO UPDATE SET stems = excluded.stems WHERE w.stems <> excluded.stems
-), found AS (
+), restored AS (
     DELETE FROM keyhole.dropped WHERE tenant = %(tenant)s AND id = %(id)s
-) SELECT key, content, made FROM kept
+) SELECT key, content, is_new FROM stored
 """
 
 
@@ -86,14 +86,14 @@ class PostgresStore:
             if row["content"] != content:  # the id already has another text, which stays
                 delete_unused_texts(connection, self._tenant, [content])
                 is_new_text = False
-            if is_new_text or row["made"]:
-                made = int(row["made"])
-                added_bytes = text.stored_bytes * is_new_text + size * made
-                amounts = Totals(made, int(is_new_text), text.size * made, added_bytes)
+            if is_new_text or row["is_new"]:
+                added = int(row["is_new"])
+                added_bytes = text.stored_bytes * is_new_text + size * added
+                amounts = Totals(added, int(is_new_text), text.size * added, added_bytes)
                 add_totals(connection, self._tenant, row["key"], amounts)
             must_sweep = is_sweep_due(connection, self._tenant, now, self._limits)
-        with suppress(KeyholeError):  # the artifact is stored, even if this fails
-            # Separate transactions: they lock keys before totals, the reverse of the order above.
+        with suppress(KeyholeError):  # the artifact is stored, even if the rest fails
+            # Separate transactions, because they lock URL keys before totals, in the reverse order.
             if url_keys := list(keys):
                 self.remember(url_keys)
             if must_sweep:
@@ -164,11 +164,10 @@ class PostgresStore:
             "keyhole.artifacts WHERE tenant = %(tenant)s AND id = %(id)s) FOR UPDATE"
         )
         values = {"tenant": self._tenant, "id": to_storable(id)}
+        row_sql = "SELECT key FROM keyhole.artifacts WHERE tenant = %(tenant)s AND id = %(id)s FOR UPDATE"
         with self._transaction() as connection:
             connection.execute(sql, values)
-            row = connection.execute(
-                "SELECT key FROM keyhole.artifacts WHERE tenant = %(tenant)s AND id = %(id)s FOR UPDATE", values
-            ).fetchone()
+            row = connection.execute(row_sql, values).fetchone()
             return row is not None and drop_artifacts(connection, self._tenant, [row["key"]], None) > 0
 
     def collect(self) -> int:
@@ -182,11 +181,11 @@ class PostgresStore:
             "FROM keyhole.artifacts WHERE tenant = %(t)s"
         )
         with self._transaction() as connection:
-            sums = read_totals(connection, self._tenant)
+            totals = read_totals(connection, self._tenant)
             row = connection.execute(sql, {"t": self._tenant}).fetchone() or {}
         return StoreStats(
-            "postgresql", sums.artifacts, sums.contents, sums.text_bytes, sums.stored_bytes, self._limits.max_bytes,
-            row["tombstones"], row["damaged"], row["oldest"], row["newest"],
+            "postgresql", totals.artifacts, totals.contents, totals.text_bytes, totals.stored_bytes,
+            self._limits.max_bytes, row["tombstones"], row["damaged"], row["oldest"], row["newest"],
         )  # fmt: skip
 
     def verify(self) -> Verification:

@@ -1,6 +1,6 @@
 """Delete expired and excess artifacts from PostgreSQL in small batches.
 
-A batch skips rows that another server has locked, so servers that sweep at the same time share the work.
+A batch skips the rows that another server has locked, so servers that sweep at the same time share the work.
 """
 
 from __future__ import annotations
@@ -30,8 +30,10 @@ JOIN keyhole.contents c ON c.key = a.content AND c.tenant = a.tenant
 WHERE a.tenant = %s ORDER BY last_access, a.key LIMIT %s FOR UPDATE OF a, c SKIP LOCKED
 """
 _DROP: Final = """
-WITH gone AS (DELETE FROM keyhole.artifacts WHERE tenant = %s AND key = ANY(%s) RETURNING id, record, size, content)
-SELECT gone.*, c.text_size FROM gone JOIN keyhole.contents c ON c.key = gone.content AND c.tenant = %s
+WITH deleted AS (
+    DELETE FROM keyhole.artifacts WHERE tenant = %s AND key = ANY(%s) RETURNING id, record, size, content
+)
+SELECT deleted.*, c.text_size FROM deleted JOIN keyhole.contents c ON c.key = deleted.content AND c.tenant = %s
 """
 _IS_DUE: Final = """
 SELECT coalesce((SELECT min(last_access) FROM keyhole.artifacts WHERE tenant = %s) < %s, false)
@@ -56,7 +58,7 @@ class Limits:
 
 
 def is_sweep_due(connection: Connection, tenant: UUID, now: float, limits: Limits) -> bool:
-    """Return whether a sweep has work to do."""
+    """Return whether a sweep of this or another tenant is due."""
     values = [tenant, now - limits.ttl, tenant, limits.max_bytes, tenant, now - SWEEP_EVERY]
     row = connection.execute(_IS_DUE, values).fetchone()
     return bool(row and row["due"])
@@ -96,10 +98,7 @@ def _sweep_tenant(database: Database, tenant: UUID, now: float, limits: Limits) 
 
 
 def choose_evictions(rows: Sequence[dict[str, Any]], excess: int, expired_before: float) -> list[int]:
-    """Return the keys of the rows to drop: the expired, then the least recently read until `excess` bytes are freed.
-
-    `rows`: least recently read first.
-    """
+    """Return the keys of `rows`, least recently read first, that are expired or needed to free `excess` bytes."""
     keys = []
     for row in rows:
         if row["last_access"] >= expired_before and excess <= 0:
@@ -110,22 +109,15 @@ def choose_evictions(rows: Sequence[dict[str, Any]], excess: int, expired_before
 
 
 def drop_artifacts(connection: Connection, tenant: UUID, keys: Sequence[int], now: float | None) -> int:
-    """Delete artifacts with their unshared texts; return the number deleted.
-
-    `now`: the time of the tombstones to create; None for no tombstones.
-    """
+    """Delete artifacts with their unshared texts; return the number deleted. `now`: None to create no tombstones."""
     deleted = connection.execute(_DROP, [tenant, list(keys), tenant]).fetchall()
     if now is not None and deleted:
+        ids, urls = zip(*((row["id"], decode_url(row["record"])) for row in deleted), strict=True)
         connection.execute(
             "INSERT INTO keyhole.dropped (tenant, id, url, dropped_at) SELECT %s, *, %s "
             "FROM unnest(%s::text[], %b::bytea[]) ON CONFLICT (tenant, id) DO UPDATE SET url = excluded.url, "
             "dropped_at = excluded.dropped_at",
-            [
-                tenant,
-                now,
-                [row["id"] for row in deleted],
-                [decode_url(row["record"]).encode("utf-8", "surrogatepass") for row in deleted],
-            ],
+            [tenant, now, list(ids), [url.encode("utf-8", "surrogatepass") for url in urls]],
         )
         connection.execute(
             "DELETE FROM keyhole.dropped WHERE tenant = %s AND dropped_at < (SELECT dropped_at FROM keyhole.dropped "

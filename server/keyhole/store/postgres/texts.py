@@ -12,18 +12,18 @@ from keyhole.store.chunks import Chunk, PackedText, unpack, unpack_range
 from keyhole.store.postgres.database import Connection
 
 CHUNK_CHARS: Final = 65_536
-"""Characters of a chunk. A range of 8,000 reads one or two, in well under a millisecond. Chunks of half the size take a
-tenth more space, chunks of twice the size make ranges slower (`python -m benchmarks.store.postgres`)."""
+"""Characters of a chunk. A range of 8,000 reads one or two chunks, in well under a millisecond. Chunks of half the size
+take a tenth more space; chunks of twice the size make ranges slower (`python -m benchmarks.store.postgres`)."""
 _STORE_TEXT: Final = """
-WITH kept AS (
+WITH stored AS (
     INSERT INTO keyhole.contents (tenant, digest, chars, text_size, size) VALUES (%s, %s, %s, %s, %s)
-    ON CONFLICT (tenant, digest) DO UPDATE SET chars = excluded.chars RETURNING key, damaged, xmax = 0 AS made
+    ON CONFLICT (tenant, digest) DO UPDATE SET chars = excluded.chars RETURNING key, damaged, xmax = 0 AS is_new
 ), pieces AS (
     INSERT INTO keyhole.chunks (content, tenant, first, data)
-    SELECT kept.key, %s, piece.first, piece.data FROM kept, unnest(%s::integer[], %b::bytea[]) AS piece (first, data)
-    WHERE kept.made
+    SELECT stored.key, %s, piece.first, piece.data
+    FROM stored, unnest(%s::integer[], %b::bytea[]) AS piece (first, data) WHERE stored.is_new
 )
-SELECT key, damaged, made FROM kept
+SELECT key, damaged, is_new FROM stored
 """
 _REPAIR: Final = (
     "DELETE FROM keyhole.chunks WHERE tenant = %s AND content = %s",
@@ -54,7 +54,7 @@ def store_text(connection: Connection, tenant: UUID, text: PackedText) -> tuple[
             "SELECT %s, %s, * FROM unnest(%s::integer[], %b::bytea[])",
             [row["key"], tenant, firsts, pieces],
         )
-    return row["key"], row["made"]
+    return row["key"], row["is_new"]
 
 
 def read_text(pieces: Sequence[bytes], digest: bytes) -> str | None:
@@ -81,7 +81,7 @@ def mark_damaged(connection: Connection, tenant: UUID, content: int) -> list[str
 
 
 def delete_unused_texts(connection: Connection, tenant: UUID, contents: Sequence[int]) -> tuple[int, int]:
-    """Delete those texts that no artifact uses; return their number and the bytes of their chunks."""
+    """Delete the texts among `contents` that no artifact uses; return their number and the bytes of their chunks."""
     # Locked in key order, so that servers do not deadlock. A server that has just put an artifact of one of these texts
     # held its lock, so the next statement sees that artifact.
     connection.execute(

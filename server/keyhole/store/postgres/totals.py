@@ -1,4 +1,4 @@
-"""SQL for running totals of a tenant's stored data, correct under concurrency.
+"""SQL for running totals of a tenant's stored data, which concurrent writers keep correct.
 
 A total is the sum of several rows (shards), and a writer locks one of them. So servers that write for the same tenant
 seldom wait for each other's commits, which take as long as a disk write.

@@ -27,9 +27,9 @@ _DAMAGE: Final = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
 _DAMAGE_MESSAGES: Final = ("no such fts5 table", "invalid fts5 file format", "unsupported file format")
 """Prefixes of messages about damage that SQLite reports as SQLITE_ERROR, like an error in a statement."""
 CHECK_SECONDS: Final = 3.0
-"""Time limit for checking the whole file, during which no process can write: shorter than they wait."""
+"""Time limit for checking the whole file: shorter than other processes wait to write."""
 _READ_ERRORS: Final = (sqlite3.Error, UnicodeDecodeError)
-"""Errors when reading a damaged file. Python cannot decode every message about it."""
+"""Errors when reading a damaged file. Python cannot decode every such message."""
 _KEY_ORDERS: Final = {
     # Every index contains all keys. The first order is the most important: the latest read first.
     "entries": ("INDEXED BY entries_by_turn ORDER BY turn DESC", "INDEXED BY entries_by_fetch", "NOT INDEXED"),
@@ -84,15 +84,14 @@ def corruption_error(message: str) -> sqlite3.DatabaseError:
 def move_aside(path: Path) -> Path:
     """Rename a damaged file and its journals to `….damaged-N`, and delete the oldest; return the new path."""
     numbers = sorted(_list_damaged(path))
-    new_path = _damaged_path(path, numbers[-1] + 1 if numbers else 1)
-    path.rename(new_path)
+    new_number = numbers[-1] + 1 if numbers else 1
+    new_path = path.rename(_damaged_path(path, new_number))
     for suffix in _COMPANION_SUFFIXES:
         with suppress(FileNotFoundError):
-            path.with_name(path.name + suffix).rename(new_path.with_name(new_path.name + suffix))
+            path.with_name(path.name + suffix).rename(_damaged_path(path, new_number, suffix))
     for number in numbers[: len(numbers) + 1 - MAX_DAMAGED_FILES]:
         for suffix in ("", *_COMPANION_SUFFIXES):
-            with suppress(FileNotFoundError):
-                _damaged_path(path, number).with_name(_damaged_path(path, number).name + suffix).unlink()
+            _damaged_path(path, number, suffix).unlink(missing_ok=True)
     return new_path
 
 
@@ -105,8 +104,8 @@ def was_moved_aside(path: Path, inode: int) -> bool:
     return False
 
 
-def _damaged_path(path: Path, number: int) -> Path:
-    return path.with_name(f"{path.name}.damaged-{number}")
+def _damaged_path(path: Path, number: int, suffix: str = "") -> Path:
+    return path.with_name(f"{path.name}.damaged-{number}{suffix}")
 
 
 def _list_damaged(path: Path) -> list[int]:
@@ -140,7 +139,7 @@ def _salvage_artifacts(source: Database, db: Database, until: float) -> int:
     for turn, key in enumerate(_list_keys(source, table)):
         if time.monotonic() > until:
             break
-        # ValueError and the like: a row with values of other types.
+        # ValueError and the other Python errors: a row with values of wrong types.
         with suppress(sqlite3.DatabaseError, ValueError, TypeError, LookupError, AttributeError):
             saved += _salvage_artifact(source, table, key, db, -turn)
         if turn % SALVAGED_PER_TRANSACTION == SALVAGED_PER_TRANSACTION - 1:
@@ -158,7 +157,7 @@ def _is_readable(source: Database, table: str) -> bool:
 
 
 def _list_keys(source: Database, table: str) -> Iterator[int]:
-    """Yield all keys that the table or any of its indexes still contains, each once."""
+    """Yield each key that can be read from the table or one of its indexes once."""
     seen: set[int] = set()
     for order in _KEY_ORDERS.get(table, ()):
         with suppress(*_READ_ERRORS):

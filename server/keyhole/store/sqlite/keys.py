@@ -17,12 +17,12 @@ _KEYS_PER_STATEMENT: Final = 500
 """Parameters of one statement; the lowest limit of any SQLite in use is 999."""
 
 
-def remember(db: Database, keys: Iterable[bytes], most: int, max_bytes: int) -> None:
-    """Store URL keys, and drop the least recently seen beyond `most` or beyond their share of `max_bytes`."""
+def remember(db: Database, keys: Iterable[bytes], max_count: int, max_bytes: int) -> None:
+    """Store URL keys, and drop the least recently seen beyond `max_count` or beyond their share of `max_bytes`."""
     # REPLACE gives a key the highest number, so the lowest numbers are the least recently seen keys.
     db.conn.executemany("INSERT OR REPLACE INTO known_urls (key) VALUES (?)", [(key,) for key in sorted(keys)])
-    most = min(most, int(max_bytes * KNOWN_SHARE / KEY_BYTES))
-    db.execute("DELETE FROM known_urls WHERE number <= (SELECT max(number) FROM known_urls) - ?", [most])
+    max_count = min(max_count, int(max_bytes * KNOWN_SHARE / KEY_BYTES))
+    db.execute("DELETE FROM known_urls WHERE number <= (SELECT max(number) FROM known_urls) - ?", [max_count])
 
 
 def remembers(db: Database, key: bytes) -> bool:
@@ -30,16 +30,14 @@ def remembers(db: Database, key: bytes) -> bool:
     return next(iter(db.execute("SELECT 1 FROM known_urls WHERE key = ?", [key])), None) is not None
 
 
-def keep_vectors(db: Database, vectors: Mapping[bytes, bytes], most: int, max_bytes: int) -> None:
-    """Store vectors, and drop the oldest beyond `most` or beyond their share of `max_bytes`.
-
-    All vectors come from one model, so the new ones show the length of all.
-    """
+def keep_vectors(db: Database, vectors: Mapping[bytes, bytes], max_count: int, max_bytes: int) -> None:
+    """Store vectors, and drop the oldest beyond `max_count` or beyond their share of `max_bytes`."""
+    # All vectors are of one model, so all are as long as the new vectors.
     rows = sorted(vectors.items())
     db.conn.executemany("INSERT OR REPLACE INTO vectors (key, vector) VALUES (?, ?)", rows)
     longest = KEY_BYTES + max((len(vector) for vector in vectors.values()), default=0)
-    most = min(most, int(max_bytes * VECTORS_SHARE / longest))
-    db.execute("DELETE FROM vectors WHERE number <= (SELECT max(number) FROM vectors) - ?", [most])
+    max_count = min(max_count, int(max_bytes * VECTORS_SHARE / longest))
+    db.execute("DELETE FROM vectors WHERE number <= (SELECT max(number) FROM vectors) - ?", [max_count])
 
 
 def vectors(db: Database, keys: Sequence[bytes]) -> dict[bytes, bytes]:

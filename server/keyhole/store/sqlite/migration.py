@@ -15,11 +15,11 @@ from keyhole.store.sqlite.rows import insert, make_entry
 from keyhole.store.sqlite.space import used_bytes, vacuum_file
 
 WORDS_PER_TEXT_BYTE: Final = 0.8
-"""Bytes of search terms for each byte of text, measured over 100,000 artifacts in many languages. Counting them would
-mean reading as much again as the texts."""
+"""Bytes of search terms for each byte of text, measured over 100,000 artifacts in many languages. To count them, the
+migration would read twice as much."""
 VACUUM_BELOW: Final = 64 * 1024 * 1024
 """Bytes. A smaller file is vacuumed at once, which releases the space of its uncompressed texts. In a larger file, new
-artifacts fill that space until the next `collect`: a vacuum would take as long again as the migration."""
+artifacts fill that space until the next `collect`, because a vacuum takes as long as the migration."""
 CACHE_KIB: Final = 64 * 1024
 """Page cache during the migration. With the default of 2 MB SQLite waits for the disk hundreds of times."""
 
@@ -52,7 +52,7 @@ def migrate(
     finally:
         db.rollback()
     if 0 < version <= len(older) and used_bytes(db) < VACUUM_BELOW:
-        with suppress(sqlite3.Error):  # the file is valid without it
+        with suppress(sqlite3.Error):  # the file is valid without the vacuum
             vacuum_file(db)
     db.execute(f"PRAGMA cache_size = {cache_size}")
 

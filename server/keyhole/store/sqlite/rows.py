@@ -13,16 +13,7 @@ from sqlite_utils import Database
 from keyhole.errors import Code, KeyholeError
 from keyhole.records import Artifact, ArtifactSummary, Part, Place
 from keyhole.store.chunks import PackedText, pack
-from keyhole.store.sqlite.texts import (
-    CHECKSUM_BYTES,
-    CHUNK_CHARS,
-    MAX_CHUNK,
-    Content,
-    delete_text,
-    read_range,
-    read_text,
-    store_text,
-)
+from keyhole.store.sqlite import texts
 
 MAX_TOMBSTONES: Final = 10_000
 """Dropped ids stored with their URL, so that an agent learns which page to fetch again."""
@@ -34,7 +25,7 @@ BYTES_PER_WORD_BYTE: Final = 1.3
 _TEXT_COLUMNS: Final = tuple(
     each.name for each in fields(Artifact) if each.name not in {"id", "text", "fetched_at", "cut", "notes"}
 )
-"""Text columns with the names of the artifact's fields."""
+"""The artifact's fields of text, each with a column of its name."""
 _BY_ID: Final = (
     "SELECT entries.*, digest, chunk_chars FROM entries LEFT JOIN contents ON contents.key = content WHERE id = ?"
 )
@@ -68,7 +59,7 @@ class ReadResult:
 
 def make_entry(artifact: Artifact, words: int) -> Entry:
     """Encode an artifact. `words`: bytes of its search terms."""
-    packed = pack(artifact.text, CHUNK_CHARS)
+    packed = pack(artifact.text, texts.CHUNK_CHARS)
     columns: dict[str, Any] = {name: to_storable(getattr(artifact, name)) for name in _TEXT_COLUMNS}
     columns |= {"id": to_storable(artifact.id), "fetched_at": artifact.fetched_at, "cut": int(artifact.cut)}
     columns |= {"notes": json.dumps(dict(artifact.notes)), "chars": packed.chars, "bytes": packed.size}
@@ -90,7 +81,7 @@ def put(db: Database, entry: Entry, stems: str, now: float) -> int:
         db.execute("DELETE FROM tombstones WHERE id = ?", [id])
     else:
         key, old_content = existing
-        content = store_text(db, entry.packed)
+        content = texts.store_text(db, entry.packed)
         new = {**entry.columns, "content": content, "turn": turn, "last_access": now, "damaged": 0}
         db.execute(f"UPDATE entries SET {', '.join(f'{name} = ?' for name in new)} WHERE key = ?", [*new.values(), key])  # noqa: S608 - columns
         if content != old_content:
@@ -101,14 +92,14 @@ def put(db: Database, entry: Entry, stems: str, now: float) -> int:
 
 def insert(db: Database, entry: Entry, key: int | None, turn: int, last_access: float) -> int:
     """Insert a row with its text under `key`, or under the next key for None; return the key."""
-    content = store_text(db, entry.packed)
+    content = texts.store_text(db, entry.packed)
     row = {"key": key, "content": content, "turn": turn, "last_access": last_access, **entry.columns}
     sql = f"INSERT INTO entries ({', '.join(row)}) VALUES ({', '.join('?' * len(row))})"  # noqa: S608 - columns
     return int(db.execute(sql, list(row.values())).lastrowid or 0)
 
 
 def next_turn(db: Database) -> int:
-    """Return the turn of the next access: one more than the latest."""
+    """Return the number of the next access: one more than the latest."""
     ((latest,),) = db.execute("SELECT coalesce(max(turn), 0) FROM entries")
     return int(latest) + 1
 
@@ -132,7 +123,7 @@ def read_many(db: Database, keys: Sequence[int]) -> list[ReadResult]:
 def read_artifact(db: Database, row: Mapping[str, Any]) -> ReadResult:
     """Read the artifact of a row with its whole text."""
     content = _locate_content(row)
-    text = None if content is None else read_text(db, content)
+    text = None if content is None else texts.read_text(db, content)
     return ReadResult(row) if text is None or len(text) != row["chars"] else ReadResult(row, _decode(row, text))
 
 
@@ -143,7 +134,7 @@ def read_part(db: Database, row: Mapping[str, Any], start: int, end: int) -> Rea
         return ReadResult(row)
     total = int(row["chars"])
     start = min(max(0, start), total)
-    text = read_range(db, content, start, min(max(start, end), total))
+    text = texts.read_range(db, content, start, min(max(start, end), total))
     if text is None:
         return ReadResult(row)
     artifact = _decode(row, text)
@@ -219,14 +210,15 @@ def drop(db: Database, keys: Iterable[int], *, tombstones: bool) -> int:
 
 def _delete_if_unused(db: Database, content: int) -> None:
     if next(iter(db.execute("SELECT 1 FROM entries WHERE content = ? LIMIT 1", [content])), None) is None:
-        delete_text(db, content)
+        texts.delete_text(db, content)
 
 
-def _locate_content(row: Mapping[str, Any]) -> Content | None:
+def _locate_content(row: Mapping[str, Any]) -> texts.Content | None:
     """Return the reference to a row's text, or None if the row or its text is known to be damaged."""
-    if row["damaged"] or not _is_intact(row) or not isinstance(row["chunk_chars"], int):
+    chunk_chars = row["chunk_chars"]
+    if row["damaged"] or not _is_intact(row) or not isinstance(chunk_chars, int):
         return None
-    return Content(row["content"], row["digest"], row["chunk_chars"]) if 0 < row["chunk_chars"] <= MAX_CHUNK else None
+    return texts.Content(row["content"], row["digest"], chunk_chars) if 0 < chunk_chars <= texts.MAX_CHUNK else None
 
 
 def _is_intact(row: Mapping[str, Any]) -> bool:
@@ -240,7 +232,7 @@ def _checksum(row: Mapping[str, Any], digest: bytes) -> bytes:
     """Return the checksum of a row's fields and its text's digest. Times are excluded, because they change."""
     values = [row[name] for name in (*_TEXT_COLUMNS, "id", "cut", "notes", "chars")]
     encoded = json.dumps(values, default=repr).encode()
-    return hashlib.blake2b(encoded, digest_size=CHECKSUM_BYTES, key=digest).digest()
+    return hashlib.blake2b(encoded, digest_size=texts.CHECKSUM_BYTES, key=digest).digest()
 
 
 def _decode(row: Mapping[str, Any], text: str) -> Artifact:

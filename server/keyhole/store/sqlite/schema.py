@@ -125,7 +125,7 @@ def open_file(path: Path) -> sqlite_utils.Database:
     connection = sqlite3.connect(path, timeout=BUSY_TIMEOUT, isolation_level=None, check_same_thread=False)
     with ExitStack() as undo:
         undo.callback(connection.close)
-        # Before any change: a file of an unknown version is left as it is.
+        # Before any change, so that a file of an unknown version stays unchanged.
         version = read_version(connection)
         connection.execute("PRAGMA cell_size_check = ON")
         if version == 0:
@@ -145,8 +145,8 @@ def open_file(path: Path) -> sqlite_utils.Database:
 def begin_transaction(db: sqlite_utils.Database, *, write: bool) -> None:
     """Begin a transaction; with `write`, wait up to BUSY_TIMEOUT for the write lock.
 
-    SQLite's own busy handler ends up trying ten times a second, so that one of several busy writers waits for seconds.
-    Trying every millisecond gives each of them a turn.
+    SQLite's own busy handler soon tries only ten times a second, so that one of several busy writers waits for seconds.
+    With a try every millisecond none of them waits as long.
     """
     if not write:
         db.execute("BEGIN")
@@ -177,7 +177,7 @@ def read_version(connection: sqlite3.Connection) -> int:
     """Return the schema version of a file. Raises sqlite3.DatabaseError if its tables are not of that version."""
     if connection.in_transaction:
         return _read_version(connection)
-    # In one transaction: another process may create the tables between two reads.
+    # In one transaction, because another process may create the tables between two reads.
     connection.execute("BEGIN")
     try:
         return _read_version(connection)

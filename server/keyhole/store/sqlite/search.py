@@ -24,7 +24,7 @@ class SearchScope:
     filters: Filters
     now: float
     accessed_since: float
-    """Artifacts last read before this time have expired."""
+    """The time before which an artifact's last read has expired."""
 
 
 def search_keys(db: sqlite3.Connection, words: Sequence[Word], limit: int, scope: SearchScope) -> list[int]:
@@ -46,7 +46,7 @@ def _score_keys(db: sqlite3.Connection, lists: Sequence[PostingList]) -> dict[in
     scores: dict[int, float] = {}
     get_score = scores.get
     for each in lists:
-        # group_concat: one row for each key would take three times as long.
+        # group_concat, because one row for each key would take three times as long.
         (keys,) = next(db.execute("SELECT group_concat(rowid) FROM words WHERE words MATCH ?", [build_match(each)]))
         for key in map(int, keys.split(",") if keys else ()):
             scores[key] = get_score(key, 0.0) + each.weight

@@ -1,7 +1,7 @@
 """Measure the used space of the SQLite file, evict artifacts, and shrink the file.
 
-SQLite counts the used pages: texts, words, indexes, keys and vectors alike. The count is in the file's header and
-changes in the same transaction as the pages.
+SQLite counts the used pages of all tables and indexes. The count is in the file's header and changes in the same
+transaction as the pages.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from sqlite_utils import Database
 from keyhole.store.sqlite.rows import drop
 
 EVICTED_PER_PUT: Final = 32
-"""Artifacts evicted by one put. A put adds one, so eviction keeps up, and no put waits for thousands of expirations."""
+"""Maximum artifacts evicted by one put. A put adds one, so this suffices, and no put waits for a thousand evictions."""
 EVICTED_PER_TRANSACTION: Final = 500
 """Artifacts evicted in one transaction: some 0.2 s, during which no other process can write."""
 SPARE_PAGES: Final = 1_024
@@ -28,7 +28,7 @@ PAGES_FREED_PER_TRANSACTION: Final = 2_048
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """The size limit of the store in bytes, and the time before which a last access has expired."""
+    """The size limit of the store in bytes, and the time: an artifact last read before it has expired."""
 
     max_bytes: int
     expired_before: float
@@ -49,8 +49,8 @@ def choose_evictions(
 ) -> list[int]:
     """Return the keys to evict: all expired artifacts, then the least recently read until `excess` bytes are freed.
 
-    `candidates`: least recently read first, in order of access rather than time, because the clock may be set back.
-    `protected_key`: the artifact that has just been put.
+    `candidates`: least recently read first, by the order of reads rather than by time, because the clock may be set
+    back. `protected_key`: the artifact that was just put.
     """
     expired = [each for each in candidates if each.last_access < expired_before and each.key != protected_key]
     excess -= sum(each.size for each in expired)
@@ -69,9 +69,9 @@ def used_bytes(db: Database) -> int:
     return (_read_pragma(db, "page_count") - _read_pragma(db, "freelist_count")) * _read_pragma(db, "page_size")
 
 
-def make_room(db: Database, limits: Limits, most: int = EVICTED_PER_PUT, protected_key: int = 0) -> int:
-    """Evict expired and excess artifacts among the `most` least recently read; return the number evicted."""
-    rows = db.execute("SELECT key, size, last_access FROM entries ORDER BY turn LIMIT ?", [most])
+def make_room(db: Database, limits: Limits, max_count: int = EVICTED_PER_PUT, protected_key: int = 0) -> int:
+    """Evict expired and excess artifacts among the `max_count` least recently read; return the number evicted."""
+    rows = db.execute("SELECT key, size, last_access FROM entries ORDER BY turn LIMIT ?", [max_count])
     candidates = [Candidate(*row) for row in rows]
     excess = used_bytes(db) - limits.max_bytes
     keys = choose_evictions(candidates, excess, limits.expired_before, protected_key)
@@ -79,15 +79,15 @@ def make_room(db: Database, limits: Limits, most: int = EVICTED_PER_PUT, protect
 
 
 def drop_expired(db: Database, limits: Limits) -> int:
-    """Drop expired artifacts anywhere in the order of access, as after a wrong clock; return the number dropped."""
+    """Drop expired artifacts even if they are not the least recently read, after a wrong clock; return their number."""
     sql = "SELECT key FROM entries INDEXED BY entries_by_turn WHERE last_access < ? LIMIT ?"
     keys = [key for (key,) in db.execute(sql, [limits.expired_before, EVICTED_PER_TRANSACTION]).fetchall()]
     return drop(db, keys, tombstones=True)
 
 
-def shrink_file(db: Database, most: int) -> int:
-    """Release up to `most` free pages, keeping SPARE_PAGES; return the number released."""
-    pages = min(most, _read_pragma(db, "freelist_count") - SPARE_PAGES)
+def shrink_file(db: Database, max_count: int) -> int:
+    """Release up to `max_count` free pages, keeping SPARE_PAGES; return the number released."""
+    pages = min(max_count, _read_pragma(db, "freelist_count") - SPARE_PAGES)
     if pages <= 0 or not is_shrinkable(db):
         return 0
     for _ in range(pages):

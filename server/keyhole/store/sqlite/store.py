@@ -32,8 +32,8 @@ log = logging.getLogger(__name__)
 T = TypeVar("T")
 
 TOUCH_AFTER: Final = 120.0
-"""Seconds between two recorded reads of an artifact: one write in two minutes instead of one for each read. An artifact
-read within the last minutes is then still among the last to be evicted."""
+"""Seconds between two recorded reads of an artifact, so that not every read is a write. An artifact that was read in
+the last minutes is still among the last to be evicted."""
 VERIFIED_PER_TRANSACTION: Final = 64
 """Artifacts verified in one transaction, during which no other process can write."""
 
@@ -71,7 +71,7 @@ class SqliteStore:
         def put_entry(db: Database) -> None:
             key_tables.remember(db, url_keys, MAX_KNOWN_URLS, self._max_bytes)
             key = rows.put(db, entry, rows.to_storable(stems), now)
-            space.make_room(db, self._limits(now), protected_key=key)
+            space.make_room(db, space.Limits(self._max_bytes, now - self._ttl), protected_key=key)
             space.shrink_file(db, space.PAGES_FREED_PER_PUT)
 
         self._run(put_entry, write=True)
@@ -97,10 +97,10 @@ class SqliteStore:
         return self._run(remove_row, write=True)
 
     def collect(self) -> int:
-        limits, dropped = self._limits(self._clock()), 0
-        # In several transactions, so that other processes can write in between.
+        limits, dropped = space.Limits(self._max_bytes, self._clock() - self._ttl), 0
+        # In several transactions, so that other processes can write between them.
         for drop_batch in (
-            partial(space.make_room, limits=limits, most=space.EVICTED_PER_TRANSACTION),
+            partial(space.make_room, limits=limits, max_count=space.EVICTED_PER_TRANSACTION),
             partial(space.drop_expired, limits=limits),
         ):
             while count := self._run(drop_batch, write=True):
@@ -108,7 +108,7 @@ class SqliteStore:
         if not self._run(space.is_shrinkable):
             with suppress(KeyholeError):  # the disk is too full, or other processes are reading
                 self._run(space.vacuum_file, write=None)
-        while self._run(partial(space.shrink_file, most=space.PAGES_FREED_PER_TRANSACTION), write=True):
+        while self._run(partial(space.shrink_file, max_count=space.PAGES_FREED_PER_TRANSACTION), write=True):
             pass
         return dropped
 
@@ -127,12 +127,12 @@ class SqliteStore:
         )
         values = [rows.to_storable(url), since, self._clock() - self._ttl]
         results = self._run(lambda db: rows.read_many(db, [key for (key,) in db.execute(sql, values)]))
-        return next(iter(self._undamaged(results)), None)
+        return next(iter(self._filter_damaged(results)), None)
 
     def search(self, words: Sequence[Word], limit: int, filters: Filters = NO_FILTERS) -> tuple[Artifact, ...]:
         now = self._clock()
         scope = SearchScope(filters, now, now - self._ttl)
-        return self._undamaged(self._run(lambda db: rows.read_many(db, search_keys(db.conn, words, limit, scope))))
+        return self._filter_damaged(self._run(lambda db: rows.read_many(db, search_keys(db.conn, words, limit, scope))))
 
     def contains_words(self, words: Sequence[Word]) -> tuple[bool, ...]:
         return self._run(lambda db: contains_words(db.conn, words))
@@ -172,7 +172,7 @@ class SqliteStore:
         while (batch := self._run(partial(read_batch, after=after)))[0]:
             keys, results = batch
             after, checked = keys[-1], checked + len(results)
-            self._undamaged(results)
+            self._filter_damaged(results)
             damaged += [str(each.row["id"]) for each in results if each.is_damaged]
         state: FileState = "replaced" if self._replacements > replacements else "whole" if finished else "unfinished"
         return Verification(checked, tuple(damaged), state)
@@ -181,7 +181,6 @@ class SqliteStore:
         return self._warning
 
     def close(self) -> None:
-        """Close the file."""
         with self._lock:
             self._close()
             self._warning = ""
@@ -217,7 +216,7 @@ class SqliteStore:
             raise KeyholeError(Code.EXPIRED_ARTIFACT, f"artifact {id} was dropped", url=url)
 
         result = self._run(read_row)
-        if not self._undamaged([result]):
+        if not self._filter_damaged([result]):
             raise rows.damaged_error(result.row)
         if abs(now - result.row["last_access"]) > TOUCH_AFTER:
             # A disk that cannot be written can still be read.
@@ -225,7 +224,7 @@ class SqliteStore:
                 self._run(partial(rows.touch, key=result.row["key"], now=now), write=True)
         return result
 
-    def _undamaged(self, results: Iterable[rows.ReadResult]) -> tuple[Artifact, ...]:
+    def _filter_damaged(self, results: Iterable[rows.ReadResult]) -> tuple[Artifact, ...]:
         """Return the undamaged artifacts, and mark the others as damaged."""
         artifacts = []
         for each in results:
@@ -240,15 +239,12 @@ class SqliteStore:
     def _is_expired(self, row: Mapping[str, Any], now: float) -> bool:
         return isinstance(row["last_access"], float) and row["last_access"] + self._ttl < now
 
-    def _limits(self, now: float) -> space.Limits:
-        return space.Limits(self._max_bytes, now - self._ttl)
-
     # Transactions and the file.
 
     def _run(self, work: Callable[[Database], T], *, write: bool | None = False) -> T:
         """Return the result of `work`, run in one transaction. A damaged file is replaced and `work` runs again.
 
-        `write`: None for work that is a transaction itself.
+        `write`: None for work that cannot run in a transaction.
         """
         with self._exclusive(), _translate_errors():
             try:
@@ -290,7 +286,7 @@ class SqliteStore:
     def _open(self) -> Database:
         """Return the open database, and open it first if it is closed or its file was moved or replaced.
 
-        So a disk that comes back needs no restart, and nothing is written to a file that has lost its name.
+        So a disk that was mounted again needs no restart, and nothing is written to a file that was moved.
         """
         inode = _find_inode(self._path)
         if self._db is not None and inode != self._inode:

@@ -18,7 +18,7 @@ MAX_CHUNK: Final = 1 << 30
 """Upper bound of the characters of a chunk in any version; a larger number is damage."""
 CHECKSUM_BYTES: Final = 8
 _NUMBER_BITS: Final = 24
-"""A chunk's key is the key of its content, followed by this many bits for its number: one tree, read in order."""
+"""A chunk's key is the key of its text, followed by the chunk's number in this many bits."""
 _LAST: Final = (1 << _NUMBER_BITS) - 1
 
 
@@ -32,7 +32,7 @@ class Content:
 
 
 def chunk_checksum(data: bytes, digest: bytes, chunk_chars: int, number: int) -> bytes:
-    """Return the checksum of a compressed chunk. It covers the chunk's position, so chunks cannot be exchanged."""
+    """Return the checksum of a compressed chunk. It depends on the chunk's position, so chunks cannot be exchanged."""
     position = chunk_chars.to_bytes(8, "big") + number.to_bytes(8, "big")
     return hashlib.blake2b(data, digest_size=CHECKSUM_BYTES, key=digest, person=position).digest()
 
@@ -59,9 +59,8 @@ def delete_text(db: Database, key: int) -> None:
 def read_text(db: Database, content: Content) -> str | None:
     """Return a whole text, or None if it is damaged."""
     chunks = _read_chunks(db, content, 0, _LAST)
-    if chunks is None:
-        return None
-    return unpack((chunk.data for chunk in chunks), content.digest, content.chunk_chars)
+    data = (chunk.data for chunk in chunks or ())
+    return None if chunks is None else unpack(data, content.digest, content.chunk_chars)
 
 
 def read_range(db: Database, content: Content, start: int, end: int) -> str | None:
@@ -73,14 +72,10 @@ def read_range(db: Database, content: Content, start: int, end: int) -> str | No
 
 
 def _write(db: Database, key: int, packed: PackedText) -> None:
-    rows = [
-        (
-            (key << _NUMBER_BITS) + number,
-            each.data,
-            chunk_checksum(each.data, packed.digest, packed.chunk_chars, number),
-        )
-        for number, each in enumerate(packed.chunks)
-    ]
+    rows = []
+    for number, chunk in enumerate(packed.chunks):
+        checksum = chunk_checksum(chunk.data, packed.digest, packed.chunk_chars, number)
+        rows.append(((key << _NUMBER_BITS) + number, chunk.data, checksum))
     db.execute("DELETE FROM chunks WHERE key BETWEEN ? AND ?", _key_range(key, 0, _LAST))
     db.conn.executemany("INSERT INTO chunks (key, data, checksum) VALUES (?, ?, ?)", rows)
 
