@@ -1,7 +1,7 @@
 """Pack the passages of several texts into one size limit, breadth first and without repetition.
 
 Each good text gets its best passage before any text gets its second; after that the best passages of all texts come
-first. A passage that mostly repeats a packed one is left out, and the text that it repeats is recorded.
+first. A passage that mostly repeats a packed one is omitted, and the text that it repeats is recorded.
 """
 
 from __future__ import annotations

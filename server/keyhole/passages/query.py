@@ -54,7 +54,7 @@ _QUESTION_WORDS: Final = {
 
 
 class Match(Enum):
-    """How a term is compared with the text."""
+    """The way in which a term is compared with the text."""
 
     STEM = "stem"
     EXACT = "exact"
