@@ -82,8 +82,8 @@ def _wrapped(text: str) -> list[tuple[int, int]]:
     """Return offset and length of each line of the text, long lines cut at `PAGE_LINE_CHARS`."""
     lines, offset = [], 0
     for line in text.split("\n"):
-        for at in range(0, max(1, len(line)), PAGE_LINE_CHARS):
-            lines.append((offset + at, min(PAGE_LINE_CHARS, len(line) - at)))
+        starts = range(0, max(1, len(line)), PAGE_LINE_CHARS)
+        lines += [(offset + start, min(PAGE_LINE_CHARS, len(line) - start)) for start in starts]
         offset += len(line) + 1
     return lines
 
