@@ -51,10 +51,10 @@ class Recorder:
     def add(self, what: Amount, amount: int) -> None:
         self.events.append((what, str(amount)))
 
-    def refused(self, reason: str) -> None:
+    def count_refusal(self, reason: str) -> None:
         self.events.append(("refused", reason))
 
-    def answered(self, status: int) -> None:
+    def count_response(self, status: int) -> None:
         self.events.append(("answered", str(status)))
 
 

@@ -1,6 +1,7 @@
 """Progress, cancellation and errors of tools, resources and prompts, in both protocol eras on both transports.
 
-With real server processes, the SDK's client and raw frames."""
+The tests use real server processes, the SDK's client and raw frames.
+"""
 
 from __future__ import annotations
 
@@ -78,7 +79,7 @@ def use_sdk_client(transport: str, era: str, home: Path, site: Site, use: Callab
 
 
 Ask = Callable[..., list[dict[str, Any]]]
-"""Sends a request; returns every message up to and including its answer."""
+"""Sends a request; returns all messages up to its answer, including it."""
 
 
 @contextmanager

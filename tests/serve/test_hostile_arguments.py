@@ -61,7 +61,7 @@ def product(tmp_path: Path) -> Iterator[Retrieval]:
 
 
 def calls(product: Retrieval, era: str, tool: str, all_arguments: list[dict[str, Any]]) -> list[CallToolResult]:
-    """Fetch a page, then return the answers to calls of one tool, made one after the other by one client."""
+    """Fetch a page, then return the answers to calls of one tool, which one client makes in sequence."""
 
     async def run() -> list[CallToolResult]:
         answers = []
@@ -121,7 +121,7 @@ def test_only_its_own_id_returns_an_artifact(product: Retrieval, era: str) -> No
 
 
 @pytest.mark.parametrize("era", ERAS)
-def test_no_query_changes_what_is_stored(product: Retrieval, era: str, tmp_path: Path) -> None:
+def test_no_query_changes_the_store(product: Retrieval, era: str, tmp_path: Path) -> None:
     given = each_with("search", INJECTIONS)
     calls(product, era, "search", given)
     with sqlite3.connect(tmp_path / "artifacts.db") as file:

@@ -1,4 +1,4 @@
-"""Sessions: over stdio the calls of a connection share one, over HTTP those of a handshake."""
+"""Sessions: over stdio, all calls of a connection share a session; over HTTP, all calls after a handshake."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def vacuum(_site: object) -> Any:
     return talk
 
 
-class Ends(CallLogger):
+class EndCounter(CallLogger):
     """Observer that counts the requests and calls that ended."""
 
     def __init__(self) -> None:
@@ -72,23 +72,23 @@ class Ends(CallLogger):
         yield
         self.calls += 1
 
-    def answered(self, status: int) -> None:
+    def count_response(self, status: int) -> None:
         self.requests += 1
 
 
 def test_an_answer_on_a_lost_connection_is_not_recorded_in_the_session(tmp_path: Path) -> None:
-    let_go, ends = Event(), Ends()
+    released, ends = Event(), EndCounter()
 
-    def held(site: Site) -> Any:
+    def slow_vacuum(site: Site) -> Any:
         send = vacuum(site)
 
         def talk(call: Call) -> None:
-            let_go.wait(PATIENCE)
+            released.wait(PATIENCE)
             send(call)
 
         return talk
 
-    with serve(held) as site, instrumentation.observed_by(ends):
+    with serve(slow_vacuum) as site, instrumentation.observed_by(ends):
         config = Config(home=tmp_path, allow_private=frozenset({site.endpoint}), engines=("searxng",), robots="off")
         with application_server(config) as server:
             session = open_session(server.port)
@@ -99,7 +99,7 @@ def test_an_answer_on_a_lost_connection_is_not_recorded_in_the_session(tmp_path:
             assert site.request_received.wait(PATIENCE)
             lost.leave()
             wait_for(lambda: ends.requests > before)
-            let_go.set()
+            released.set()
             wait_for(lambda: ends.calls == 1)
             assert BEFORE not in over_http(server.port, site.url("/"), QUESTIONS[1], session)
 

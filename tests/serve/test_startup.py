@@ -1,4 +1,4 @@
-"""The modules that a start loads: unlike times, they are the same on every machine."""
+"""A start loads only the modules that it needs. Unlike times, modules are the same on every machine."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def _bare() -> dict[str, str]:
 
 
 def _opened(calls: list[tuple[str, dict[str, Any]]], revision: str) -> list[tuple[str, dict[str, Any]]]:
-    """Return the calls, after the handshake in the era that has one."""
+    """Return the calls, preceded by `initialize` in the era that has a handshake."""
     client = {"protocolVersion": revision, "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
     return calls if revision >= "2026" else [("initialize", client), *calls]
 

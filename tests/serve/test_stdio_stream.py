@@ -1,4 +1,4 @@
-"""Invalid lines over stdio: lone surrogates are repaired, other faults are answered."""
+"""Invalid lines over stdio: lone surrogates are repaired, all other invalid requests are answered with an error."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def test_empty_lines_notifications_and_responses_are_not_answered(line: str) -> 
     assert error_reply(parse_failure(line)) is None
 
 
-def test_a_reply_to_a_client_that_has_gone_is_dropped() -> None:
+def test_a_reply_to_a_disconnected_client_is_dropped() -> None:
     async def run() -> Item:
         client, read = anyio.create_memory_object_stream[Item](1)
         write, replies = anyio.create_memory_object_stream[SessionMessage](1)

@@ -60,10 +60,10 @@ class Refusals:
     def add(self, what: Amount, amount: int) -> None:
         pass
 
-    def refused(self, reason: str) -> None:
+    def count_refusal(self, reason: str) -> None:
         self.reasons.append(reason)
 
-    def answered(self, status: int) -> None:
+    def count_response(self, status: int) -> None:
         pass
 
 

@@ -1,6 +1,6 @@
 """The real HTTP server in a process with its log in a file, and raw requests to it.
 
-Unlike the servers of served.py, these may fail to start, log at DEBUG and end by SIGTERM, so that tests can search the
+Unlike the servers of server_process.py, these may fail to start, log at DEBUG and end by SIGTERM, so that tests can search the
 whole log.
 """
 

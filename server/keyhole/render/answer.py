@@ -94,7 +94,7 @@ def page_answer(
     if brief:
         head = [_join(_brief_status(selection, has_query), *_brief_caveats(artifact), *extras, warned)]
     return Answer(
-        _framed(head, selection.text, mark, call, brief),
+        _frame(head, selection.text, mark, call, brief),
         {
             **_facts(artifact, warning),
             **header_facts(artifact),
@@ -124,7 +124,7 @@ def window_answer(
     if brief:
         head = [_join(status, *_brief_caveats(artifact), warning_line(warning, brief=True))]
     return Answer(
-        _framed(head, artifact.text[window.start - part.start : window.end - part.start], mark, call, brief),
+        _frame(head, artifact.text[window.start - part.start : window.end - part.start], mark, call, brief),
         {
             **_facts(artifact, warning),
             "total_chars": window.total,
@@ -155,7 +155,7 @@ def quote_answer(
     if brief:
         head = [_join(status, warned)]
     return Answer(
-        _framed(head, artifact.text[window.start : window.end], mark, read_call(artifact.id, next_window), brief),
+        _frame(head, artifact.text[window.start : window.end], mark, read_call(artifact.id, next_window), brief),
         {
             **_facts(artifact, warning),
             "total_chars": window.total,
@@ -264,7 +264,7 @@ def _brief_caveats(artifact: Artifact) -> list[str]:
     return [re.split("[:;]", line)[0].rstrip(".") + "." for line in caveats(artifact, "")]
 
 
-def _framed(head: Sequence[str], body: str, mark: str, call: str, brief: bool) -> str:
+def _frame(head: Sequence[str], body: str, mark: str, call: str, brief: bool) -> str:
     """Return all lines in order. The next call stands above and below the text, because clients truncate long results;
     in a brief result only below."""
     continuation = [f"Next: {call}"] if call else []

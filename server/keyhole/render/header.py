@@ -20,7 +20,7 @@ MAX_RANGES: Final = 3
 """Ranges of new passages in the line. `_meta` has up to 20."""
 
 _DAY: Final = re.compile(r"[0-9]{4}(?:-[0-9]{2}(?:-[0-9]{2})?)?")
-_SQUASHED: Final = re.compile(r"[\W_]+")
+_SEPARATORS: Final = re.compile(r"[\W_]+")
 
 
 def header_lines(artifact: Artifact) -> list[str]:
@@ -53,14 +53,14 @@ def site_and_date(artifact: Artifact, date: str) -> list[str]:
 def _site(artifact: Artifact) -> str:
     """Return the name of the site, "" if the title or the URL contains it."""
     site = _name(artifact.site)
-    shown = _squashed(f"{artifact.title} {artifact.url.split('?')[0]}")
-    return "" if _squashed(site) in shown else site
+    shown = _squash(f"{artifact.title} {artifact.url.split('?')[0]}")
+    return "" if _squash(site) in shown else site
 
 
 def _byline(artifact: Artifact) -> str:
     """Return the line with author, site and dates, "" without an author or a date: a site alone is not worth a line."""
     author, site = _name(artifact.author), _site(artifact)
-    site = "" if _squashed(site) == _squashed(author) else site
+    site = "" if _squash(site) == _squash(author) else site
     published, modified = day_of(artifact.published), day_of(artifact.modified)
     if not (author or published or modified):
         return ""
@@ -100,6 +100,6 @@ def day_of(date: str) -> str:
     return match[0] if match else ""
 
 
-def _squashed(text: str) -> str:
+def _squash(text: str) -> str:
     """Return a text for comparison: lower case, letters and digits only."""
-    return _SQUASHED.sub("", text).casefold()
+    return _SEPARATORS.sub("", text).casefold()

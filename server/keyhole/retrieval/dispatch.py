@@ -164,7 +164,7 @@ def argument_schema(name: str) -> dict[str, Any]:
     """Return the JSON Schema of a tool's arguments, without parts that confuse models: titles, null types and
     `anyOf` with one type."""
     schema = ARGUMENTS[name].model_json_schema()
-    properties = {each: _simplified(prop) for each, prop in schema["properties"].items()}
+    properties = {each: _simplify(prop) for each, prop in schema["properties"].items()}
     required = {"required": schema["required"]} if "required" in schema else {}
     return {"type": "object", "properties": properties, **required, "additionalProperties": False}
 
@@ -204,7 +204,7 @@ def _fault(model: type[BaseModel], where: str, error: Any) -> str:
     return str(error["msg"]).removeprefix("Value error, ")
 
 
-def _simplified(prop: dict[str, Any]) -> dict[str, Any]:
+def _simplify(prop: dict[str, Any]) -> dict[str, Any]:
     """Return the schema of one argument without its title, its null type and a null default."""
     arms = [arm for arm in prop.pop("anyOf", []) if arm != {"type": "null"}]
     merged = {**(arms[0] if len(arms) == 1 else {}), **prop}

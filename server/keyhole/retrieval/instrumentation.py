@@ -41,11 +41,11 @@ class Observer(Protocol):
         """Add an amount to a count."""
         ...
 
-    def refused(self, reason: str) -> None:
+    def count_refusal(self, reason: str) -> None:
         """Count a request that was rejected before it became a call. There are few different reasons."""
         ...
 
-    def answered(self, status: int) -> None:
+    def count_response(self, status: int) -> None:
         """Count an HTTP response with this status."""
         ...
 
@@ -70,13 +70,13 @@ def observed_by(*observers: Observer) -> Iterator[None]:
 def observe_call(tool: str, tenant: str) -> Iterator[ObservedCall]:
     """Report the block as one call of a tool; the block sets the call's outcome."""
     observed = ObservedCall(tool, tenant)
-    with _combined([observer.call(observed) for observer in _observers]):
+    with _combine([observer.call(observed) for observer in _observers]):
         yield observed
 
 
 def stage(name: Stage) -> AbstractContextManager[object]:
     """Return a context that reports its block as one stage of a call."""
-    return _combined([observer.stage(name) for observer in _observers]) if _observers else _NO_CONTEXT
+    return _combine([observer.stage(name) for observer in _observers]) if _observers else _NO_CONTEXT
 
 
 def add_amount(what: Amount, amount: int) -> None:
@@ -88,17 +88,17 @@ def add_amount(what: Amount, amount: int) -> None:
 def count_refusal(reason: str) -> None:
     """Count a request that was rejected before it became a call."""
     for observer in _observers:
-        observer.refused(reason)
+        observer.count_refusal(reason)
 
 
 def count_response(status: int) -> None:
     """Count an HTTP response."""
     for observer in _observers:
-        observer.answered(status)
+        observer.count_response(status)
 
 
 @contextmanager
-def _combined(contexts: list[AbstractContextManager[object]]) -> Iterator[None]:
+def _combine(contexts: list[AbstractContextManager[object]]) -> Iterator[None]:
     """Enter all contexts for the block."""
     with ExitStack() as stack:
         for context in contexts:

@@ -133,7 +133,7 @@ class _SearchPacking:
         opened = [number for number, passages in enumerate(packed.passages) if passages]
         place_of = {number: place for place, number in enumerate(opened, start=1)}
         repeats = [tuple(place_of[other] for other in others if other in place_of) for others in packed.repeats]
-        cited = [self._cited(number, packed.passages[number], repeats[number], before[number]) for number in opened]
+        cited = [self._make_cited(number, packed.passages[number], repeats[number], before[number]) for number in opened]
         listed = [
             ListedSource(self._sources[number], snippet, repeats[number], before[number])
             for number, snippet in listing.snippets.items()
@@ -191,7 +191,7 @@ class _SearchPacking:
                 left -= self._measure(snippets[number]) + SNIPPET_OVERHEAD
         return _SourceList(snippets, space - left if snippets else 0)
 
-    def _cited(
+    def _make_cited(
         self, number: int, passages: Sequence[Passage], repeats: tuple[int, ...], before: tuple[Repeat, ...]
     ) -> CitedSource:
         """Return a source with its passages, and the window that reads on after them."""

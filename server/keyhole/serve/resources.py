@@ -142,7 +142,7 @@ async def list_page(retrieval: Retrieval, caller: Caller, cursor: str | None) ->
     artifact is listed exactly once.
     """
     after = None if cursor is None else parse_cursor(cursor)
-    rows = await _listed(retrieval, MAX_ENTRIES + 1, after)
+    rows = await _list_artifacts(retrieval, MAX_ENTRIES + 1, after)
     space = client_budget(retrieval.config, caller.limits).size - _PAGE_OVERHEAD
     entries: list[types.Resource] = []
     for row in rows[:MAX_ENTRIES]:
@@ -201,7 +201,7 @@ async def complete(retrieval: Retrieval, argument: str, value: str) -> types.Com
 
     Pages whose id begins with `value` come first.
     """
-    rows = await _listed(retrieval, MAX_SEARCHED)
+    rows = await _list_artifacts(retrieval, MAX_SEARCHED)
     found = COMPLETERS[argument](rows, value[:MAX_VALUE])
     values = list(dict.fromkeys(found))
     is_complete = len(rows) < MAX_SEARCHED
@@ -214,11 +214,11 @@ async def complete(retrieval: Retrieval, argument: str, value: str) -> types.Com
 
 def _ids(rows: Sequence[ArtifactSummary], value: str) -> list[str]:
     by_id = [row.id for row in rows if row.id.startswith(value.strip().lower())]
-    return [*by_id, *(row.id for row in _matching(rows, value))]
+    return [*by_id, *(row.id for row in _filter_by_words(rows, value))]
 
 
 def _urls(rows: Sequence[ArtifactSummary], value: str) -> list[str]:
-    return [row.url for row in _matching(rows, value) if row.url.isascii() and len(row.url) <= MAX_URL]
+    return [row.url for row in _filter_by_words(rows, value) if row.url.isascii() and len(row.url) <= MAX_URL]
 
 
 COMPLETERS: Final[dict[str, Callable[[Sequence[ArtifactSummary], str], list[str]]]] = {
@@ -227,7 +227,7 @@ COMPLETERS: Final[dict[str, Callable[[Sequence[ArtifactSummary], str], list[str]
 }
 
 
-def _matching(rows: Sequence[ArtifactSummary], value: str) -> Iterable[ArtifactSummary]:
+def _filter_by_words(rows: Sequence[ArtifactSummary], value: str) -> Iterable[ArtifactSummary]:
     words = frozenset(value.casefold().split())
     return (row for row in rows if _contains_all(f"{row.title} {row.url}".casefold(), words))
 
@@ -239,7 +239,7 @@ def _contains_all(text: str, words: Iterable[str]) -> bool:
 # Shared.
 
 
-async def _listed(retrieval: Retrieval, limit: int, after: Place | None = None) -> tuple[ArtifactSummary, ...]:
+async def _list_artifacts(retrieval: Retrieval, limit: int, after: Place | None = None) -> tuple[ArtifactSummary, ...]:
     async with _deadline(retrieval.config.timeout):
         with stage("store"):
             return await asyncio.to_thread(retrieval.store.list, limit, after)

@@ -1,4 +1,4 @@
-"""The whole HTTP application: both eras, with and without sessions, and its limits."""
+"""The complete HTTP application: both eras, with and without sessions, and its limits."""
 
 from __future__ import annotations
 

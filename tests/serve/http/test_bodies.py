@@ -1,4 +1,4 @@
-"""Bodies are read whole, with limits on size, time and nesting, before they are parsed."""
+"""Bodies are read completely and checked for size, time and nesting before they are parsed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from mcp.server.auth.provider import AccessToken
 from keyhole.serve.http.asgi import Message, Receive, Scope, Send
 from keyhole.serve.http.bodies import (
     MAX_DEPTH,
-    MAX_HELD_PER_TENANT,
+    MAX_OPEN_BYTES_PER_TENANT,
     MAX_OPENERS,
     BodyMiddleware,
     check_body,
@@ -67,7 +67,7 @@ async def ask(
     headers: Any = (),
     tenant: str = "one",
 ) -> list[Message]:
-    """Return the messages sent to a client that sends these pieces and then ends, disconnects or stays."""
+    """Return the messages sent to a client that sends these pieces and then ends the body, disconnects or waits."""
     coming = [{"type": "http.request", "body": piece, "more_body": True} for piece in pieces]
     if then == "end":
         coming.append({"type": "http.request", "body": b"", "more_body": False})
@@ -145,7 +145,7 @@ def test_the_bytes_of_all_bodies_are_limited_and_released() -> None:
     async def run() -> list[int]:
         echo = Echo()
         echo.go_on.clear()
-        app = BodyMiddleware(echo, 100, max_held=100)
+        app = BodyMiddleware(echo, 100, max_open_bytes=100)
         first = asyncio.create_task(ask(app, [MESSAGE + b" " * 20]))
         await echo.reached.wait()
         full = await ask(app, [MESSAGE])
@@ -223,7 +223,7 @@ def test_one_tenant_cannot_fill_the_server_with_its_bodies() -> None:
     async def main() -> None:
         echo = Echo()
         echo.go_on.clear()
-        size = MAX_HELD_PER_TENANT // 2
+        size = MAX_OPEN_BYTES_PER_TENANT // 2
         large = MESSAGE + b" " * (size - len(MESSAGE))
         app = BodyMiddleware(echo, size)
         held = [asyncio.create_task(ask(app, [large])) for _ in range(2)]
@@ -233,6 +233,6 @@ def test_one_tenant_cannot_fill_the_server_with_its_bodies() -> None:
         assert (await ask(app, [MESSAGE], tenant="another"))[0]["status"] == 200
         await asyncio.gather(*held)
         assert (await ask(app, [MESSAGE]))[0]["status"] == 200
-        assert not app._held
+        assert not app._open_bytes
 
     asyncio.run(main())

@@ -1,4 +1,4 @@
-"""Connections that never send a request are closed."""
+"""Connections whose client stalls are closed."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from keyhole.serve.http.connections import MAX_OPEN_FILES, TimeoutProtocol, rais
 GET = b"GET / HTTP/1.1\r\nHost: a\r\n\r\n"
 
 
-class Hasty(TimeoutProtocol):
+class ShortTimeoutProtocol(TimeoutProtocol):
     """The real protocol with a shorter timeout."""
 
     head_seconds = 0.05
 
 
 async def app(scope: Scope, receive: Receive, send: Send) -> None:
-    """Answer when the body is complete."""
+    """Answer once the body is complete; answer /refused at once."""
     if scope["type"] == "http":
         while scope["path"] != "/refused" and (await receive()).get("more_body"):
             pass
@@ -35,7 +35,7 @@ async def app(scope: Scope, receive: Receive, send: Send) -> None:
 
 @asynccontextmanager
 async def serving() -> AsyncIterator[tuple[str, int]]:
-    config = uvicorn.Config(app, http=Hasty, ws="none", lifespan="off", log_level="critical")
+    config = uvicorn.Config(app, http=ShortTimeoutProtocol, ws="none", lifespan="off", log_level="critical")
     config.load()
     server = uvicorn.Server(config)
     with socket.socket() as listener:
@@ -101,7 +101,7 @@ def test_a_body_can_take_longer_than_a_head() -> None:
             reader, writer = await asyncio.open_connection(host, port)
             writer.write(b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\na")
             with pytest.raises(TimeoutError):
-                await asyncio.wait_for(reader.read(1), 4 * Hasty.head_seconds)
+                await asyncio.wait_for(reader.read(1), 4 * ShortTimeoutProtocol.head_seconds)
             writer.write(b"b")
             received = await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), 10)
             writer.close()

@@ -1,4 +1,4 @@
-"""Hosts and origins are parsed strictly and compared whole."""
+"""Hosts and origins are parsed strictly and compared completely."""
 
 from __future__ import annotations
 

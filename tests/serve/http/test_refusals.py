@@ -1,4 +1,4 @@
-"""The kind of a request, by its body."""
+"""The kind of a request is read from its body."""
 
 from __future__ import annotations
 

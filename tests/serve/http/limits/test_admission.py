@@ -38,7 +38,7 @@ async def session(server: AdmissionServer, tenant: str = "a") -> dict[str, str]:
 
 
 def refused(reply: Reply, status: int, reason: str, id: object = 1) -> int:
-    """Check a refusal in its status, header and body; return the seconds to wait."""
+    """Check a refusal's status, header and body; return the seconds to wait."""
     error = reply.json["error"]
     assert (reply.status, reply.json["id"], error["data"]["error"]) == (status, id, reason)
     assert error["message"].startswith(f"{reason}: ")
@@ -375,7 +375,7 @@ def test_a_refused_body_uses_no_slot_while_its_client_goes_on_sending() -> None:
     run(main())
 
 
-def test_a_body_sent_in_pieces_arrives_whole() -> None:
+def test_a_body_sent_in_pieces_arrives_complete() -> None:
     async def main() -> None:
         async with run_server() as server:
             body, headers = modern()

@@ -52,7 +52,7 @@ def test_a_lease_is_released_once_however_the_call_ends() -> None:
     assert (shared.started_by, shared.ended[2:], shared.closed) == (["a", "b", ""], [], True)
 
 
-def test_a_shared_refusal_is_applied_and_not_asked_for_again_in_vain() -> None:
+def test_after_a_shared_refusal_a_server_refuses_without_the_database() -> None:
     shared = ScriptedLimits(Verdict("calls_per_minute", 2.5), Verdict(lease="x"), Verdict("calls_at_once"), Verdict())
 
     async def main() -> None:

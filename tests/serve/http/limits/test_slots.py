@@ -1,4 +1,4 @@
-"""Slots are acquired and released, whatever holds them and in whatever order it leaves."""
+"""Slots are acquired and released, in whatever order requests and their work end."""
 
 from __future__ import annotations
 

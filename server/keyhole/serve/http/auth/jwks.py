@@ -27,21 +27,22 @@ ALGORITHMS: Final[Mapping[str, str]] = MappingProxyType(
         "EdDSA": "OKP",
     }
 )
-"""The accepted signature algorithms and their key types (RFC 7518, RFC 8037). Not `none`, which proves nothing, nor
-HMAC, with which the public key could pass for the secret."""
+"""The accepted signature algorithms and their key types (RFC 7518, RFC 8037). `none` is excluded, since it proves
+nothing, and HMAC, since an attacker could use the public key as the secret."""
 
 FRESH_SECONDS: Final = 600.0
-"""Age at which keys are fetched again, so that a withdrawn key soon stops working."""
+"""Age in seconds at which keys are fetched again, so that a withdrawn key soon stops working."""
 STALE_SECONDS: Final = 3_600.0
-"""Age up to which keys are used while their issuer cannot be reached."""
+"""Age in seconds up to which keys are used while their issuer cannot be reached."""
 REFRESH_INTERVAL: Final = 60.0
-"""Least seconds between two requests for keys, however many tokens name unknown keys: anybody can forge such tokens."""
+"""Minimum seconds between two requests for keys: anybody can forge tokens that name unknown keys."""
 RETRY_INTERVAL: Final = 5.0
-"""Least seconds after a failure: an issuer that starts together with us should not keep users out for a minute."""
+"""Minimum seconds between two requests after a failure, so that users of an issuer that starts at the same time as this
+server do not wait a minute."""
 REFRESH_TIMEOUT: Final = 5.0
-"""Seconds for all requests of one refresh; callers wait meanwhile."""
+"""Seconds for all requests of one refresh, for which callers wait."""
 MAX_KEYS: Final = 100
-"""Keys of one issuer; real ones have two to ten."""
+"""Maximum keys of one issuer; real issuers have two to ten."""
 
 _PRIVATE_FIELDS: Final = frozenset({"d", "p", "q", "dp", "dq", "qi", "oth", "k"})
 
@@ -73,18 +74,18 @@ class IssuerKeys:
 
         Raises KeyholeError (connect_failure) if the key is not cached and the issuer's keys cannot be fetched.
         """
-        key = self._cached(kid, algorithm)
+        key = self._get_cached(kid, algorithm)
         if key is not None and (self._lock.locked() or self._now() - self._fetched_at < FRESH_SECONDS):
             return key  # while one caller refreshes, the others use the cached key
         async with self._lock:
             if self._needs_refresh(kid, algorithm):
                 await self._refresh()
-        key = self._cached(kid, algorithm)
+        key = self._get_cached(kid, algorithm)
         if key is None and self._fetched_at < self._tried_at:
             raise KeyholeError(Code.CONNECT_FAILURE, "the keys of the authorization server cannot be fetched")
         return key
 
-    def _cached(self, kid: str | None, algorithm: str) -> PyJWK | None:
+    def _get_cached(self, kid: str | None, algorithm: str) -> PyJWK | None:
         if self._now() - self._fetched_at >= STALE_SECONDS:
             return None
         if (kid, algorithm) not in self._parsed and (key := select_key(self._keys, kid, algorithm)) is not None:
@@ -93,7 +94,7 @@ class IssuerKeys:
 
     def _needs_refresh(self, kid: str | None, algorithm: str) -> bool:
         """Return whether to fetch the keys now; another caller may just have done it."""
-        if self._cached(kid, algorithm) is not None and self._now() - self._fetched_at < FRESH_SECONDS:
+        if self._get_cached(kid, algorithm) is not None and self._now() - self._fetched_at < FRESH_SECONDS:
             return False
         has_failed = self._fetched_at < self._tried_at
         return self._now() - self._tried_at >= (RETRY_INTERVAL if has_failed else REFRESH_INTERVAL)
@@ -110,7 +111,7 @@ class IssuerKeys:
         except (KeyholeError, ValueError) as error:
             log.warning("the keys of %s cannot be fetched: %s", self._issuer, getattr(error, "message", error))
         if self._fetched_at < self._tried_at:
-            self._tried_at = self._now()  # the end of the attempt: else all who waited would retry one by one
+            self._tried_at = self._now()  # the end of the attempt, or all waiting callers would retry one by one
 
     async def _find_jwks_url(self) -> str:
         """Return the URL of the keys from the issuer's metadata. Raises KeyholeError or ValueError."""
@@ -149,7 +150,10 @@ def metadata_urls(issuer: str) -> tuple[str, ...]:
 
 
 def read_jwks_url(metadata: Any, issuer: str) -> str:
-    """Return the URL of the keys. Raises ValueError if it is not https, or the metadata is of another issuer."""
+    """Return the URL of the keys in an issuer's metadata.
+
+    Raises ValueError if the URL is not secure, or the metadata is of another issuer.
+    """
     named_issuer = metadata.get("issuer") if isinstance(metadata, dict) else None
     if named_issuer != issuer:
         raise ValueError(f"the metadata is that of {str(named_issuer)[:200]!r}")
@@ -160,21 +164,21 @@ def read_jwks_url(metadata: Any, issuer: str) -> str:
 
 
 def is_secure_url(url: str) -> bool:
-    """Return whether nobody can change the content in transit: https, or http on loopback."""
+    """Return whether a URL is https, or http on loopback, so that nobody can change the content in transit."""
     parts = urlsplit(url)
     return parts.scheme == "https" or (parts.scheme == "http" and parts.hostname in LOOPBACK_HOSTS)
 
 
 def read_signing_keys(document: Any) -> tuple[dict[str, Any], ...]:
-    """Return the public parts of the keys in a JWKS that sign tokens. Raises ValueError if there is none."""
+    """Return the public parts of the signing keys in a JWKS. Raises ValueError if it has no signing key."""
     rows = document.get("keys") if isinstance(document, dict) else None
-    keys = [row for row in rows[:MAX_KEYS] if _signs(row)] if isinstance(rows, list) else []
+    keys = [row for row in rows[:MAX_KEYS] if _is_signing_key(row)] if isinstance(rows, list) else []
     if not keys:
         raise ValueError("it names no key that signs tokens")
     return tuple({name: value for name, value in key.items() if name not in _PRIVATE_FIELDS} for key in keys)
 
 
-def _signs(row: Any) -> bool:
+def _is_signing_key(row: Any) -> bool:
     if not isinstance(row, dict) or row.get("kty") not in ALGORITHMS.values():
         return False
     operations = row.get("key_ops", ["verify"])
@@ -183,7 +187,7 @@ def _signs(row: Any) -> bool:
 
 
 def select_key(keys: Sequence[Mapping[str, Any]], kid: str | None, algorithm: str) -> PyJWK | None:
-    """Return the key that a token's header names; without a `kid`, the only key for the algorithm."""
+    """Return the key that a token's header names, or None; without a `kid`, the only key for the algorithm."""
     matching = [
         key
         for key in keys

@@ -16,9 +16,9 @@ from keyhole.serve.http.asgi import App, Message, Receive, Scope, Send
 log = logging.getLogger(__name__)
 
 LOGGED_PATHS: Final = ("/mcp", "/healthz", "/readyz", "/metrics", "/.well-known/")
-"""Paths that are logged. Others are not, since people paste secrets into URLs."""
+"""Paths that are logged. Other paths are not, since people paste secrets into URLs."""
 HASH_CHARS: Final = 12
-"""Digits of a tenant's hash, as in the name of its folder: enough to tell tenants apart and to find one by its name."""
+"""Digits of a tenant's hash, as in the name of its folder: enough to distinguish tenants, and to find one by name."""
 CLIENT_CLOSED: Final = 499
 """The status of a request whose client disconnected before the answer, as nginx logs it."""
 
@@ -69,24 +69,22 @@ class CallLogger:
     def add(self, what: Amount, amount: int) -> None:
         """Log nothing."""
 
-    def refused(self, reason: str) -> None:
-        """Log nothing: the line of the request has the status."""
+    def count_refusal(self, reason: str) -> None:
+        """Log nothing: AccessLogMiddleware logs the status."""
 
-    def answered(self, status: int) -> None:
-        """Log nothing: AccessLogMiddleware does."""
+    def count_response(self, status: int) -> None:
+        """Log nothing: AccessLogMiddleware logs the status."""
 
 
 def loggable_path(path: str) -> str:
-    """Return a path if it may be logged, its known prefix and "…", or "(other)"."""
-    return (
-        path
-        if path in LOGGED_PATHS
-        else next((known + "…" for known in LOGGED_PATHS if path.startswith(known)), "(other)")
-    )
+    """Return a path for the log: unchanged if it is in LOGGED_PATHS, else without the part that is not."""
+    if path in LOGGED_PATHS:
+        return path
+    return next((known + "…" for known in LOGGED_PATHS if path.startswith(known)), "(other)")
 
 
 def tenant_hash(tenant: str) -> str | None:
-    """Return a tenant's name for the log; None for the one user of a server without authentication."""
+    """Return the start of the hash of a tenant's name; None for the only user of a server without authentication."""
     return hashlib.sha256(tenant.encode("utf-8", "surrogatepass")).hexdigest()[:HASH_CHARS] if tenant else None
 
 

@@ -1,4 +1,4 @@
-"""Serve Prometheus metrics of calls at `/metrics`, without tenants and URLs.
+"""Serve Prometheus metrics of calls at `/metrics`. They name no tenants or URLs.
 
 prometheus_client comes with the extra `hosted`; without it, `/metrics` answers 501 and nothing is counted.
 """
@@ -20,11 +20,11 @@ from keyhole.serve.http.origins import LOOPBACK_HOSTS, parse_authority
 
 PATH: Final = "/metrics"
 CALL_BUCKETS: Final = (0.01, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 20.0, 30.0, 40.0, 60.0)
-"""Seconds: from a read of the store to the deadlines of web_fetch and search, 30 and 40 by default."""
+"""Bounds in seconds: from a read of the store to the deadlines of web_fetch and search, by default 30 and 40."""
 STAGE_BUCKETS: Final = (0.001, 0.005, 0.01, 0.025, 0.1, 0.25, 1.0, 2.5, 10.0, 30.0)
-"""Seconds: storing an artifact takes milliseconds, fetching a page a second."""
+"""Bounds in seconds: storing an artifact takes milliseconds, fetching a page takes a second."""
 SIZE_CACHE_SECONDS: Final = 60.0
-"""How long the stores' sizes are reused: measuring a large store takes up to a second."""
+"""Seconds for which the stores' sizes are reused: measuring a large store takes up to a second."""
 LOOPBACK_ADDRESSES: Final = ("127.0.0.1", "::1", "::ffff:127.0.0.1")
 PROXY_HEADERS: Final = frozenset({b"forwarded", b"x-forwarded-for", b"x-real-ip", b"via"})
 """Headers that proxies add: a request with one may come from any machine, whatever its client address."""
@@ -88,14 +88,14 @@ class Metrics:
             self._stage_seconds.labels(name).observe(time.perf_counter() - start)
 
     def add(self, what: Amount, amount: int) -> None:
-        """Add an amount."""
+        """Add to the counter of an amount."""
         self._amounts[what].inc(amount)
 
-    def refused(self, reason: str) -> None:
+    def count_refusal(self, reason: str) -> None:
         """Count a refusal by its reason."""
         self._refusals.labels(reason).inc()
 
-    def answered(self, status: int) -> None:
+    def count_response(self, status: int) -> None:
         """Count a response by its status."""
         self._answers.labels(str(status)).inc()
 
@@ -117,7 +117,7 @@ def create_metrics() -> Metrics | None:
 
 
 class MetricsMiddleware:
-    """Middleware that answers `/metrics`: to callers with the token or, if none is set, on this machine."""
+    """Middleware that answers `/metrics` to callers with the token or, if no token is set, to callers on this machine."""
 
     def __init__(self, app: App, metrics: Metrics | None, token: str, store_sizes: StoreSizes) -> None:
         self._app = app
@@ -145,7 +145,7 @@ class MetricsMiddleware:
 
 
 def is_permitted(scope: Scope, token: str) -> bool:
-    """Return whether a request may read the metrics."""
+    """Return whether a request may read the metrics. `token`: the required token, or ""."""
     headers = dict(scope["headers"])
     if token:
         return hmac.compare_digest(headers.get(b"authorization", b""), b"Bearer " + token.encode())

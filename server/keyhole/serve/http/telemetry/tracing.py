@@ -1,6 +1,6 @@
-"""Send OpenTelemetry spans: one for each stage, under the SDK's span of the call.
+"""Send OpenTelemetry spans: one for each stage, as children of the SDK's span of the call.
 
-The standard OTEL_* variables configure tracing; without them, the library is not loaded. Spans have no addresses,
+The standard OTEL_* variables configure tracing; without them, the library is not loaded. Spans contain no addresses,
 queries or page content. opentelemetry-sdk comes with the extra `hosted`.
 """
 
@@ -38,14 +38,14 @@ def is_tracing_enabled(environment: Mapping[str, str]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Tracing:
-    """Running tracing: its observer, and the function that sends the remaining spans and stops."""
+    """Enabled tracing: its observer, and the function that sends the remaining spans and stops tracing."""
 
     observer: SpanObserver
     shutdown: Callable[[], None]
 
 
 def start_tracing(environment: Mapping[str, str]) -> Tracing | None:
-    """Start to send spans; None if tracing is disabled or not installed."""
+    """Start tracing; return None if tracing is disabled or not installed."""
     if not is_tracing_enabled(environment):
         return None
     try:
@@ -85,7 +85,7 @@ class SpanObserver:
 
     @contextmanager
     def stage(self, name: Stage) -> Iterator[None]:
-        """Create a span for a stage. A failure is recorded by its name only, since messages quote addresses."""
+        """Create a span for a stage. Of a failure, record only the name, since messages quote addresses."""
         with (
             self._tracer.start_as_current_span(
                 f"keyhole.{name}", record_exception=False, set_status_on_exception=False
@@ -101,10 +101,10 @@ class SpanObserver:
 
         get_current_span().set_attribute(f"keyhole.{what}", amount)
 
-    def refused(self, reason: str) -> None:
+    def count_refusal(self, reason: str) -> None:
         """Do nothing: the request has no span."""
 
-    def answered(self, status: int) -> None:
+    def count_response(self, status: int) -> None:
         """Do nothing: the call's span has ended."""
 
 

@@ -72,19 +72,17 @@ def test_a_call_waits_a_moment_for_a_lease_that_is_being_released(database: Data
             held = "SELECT cardinality(holders) FROM keyhole_leases"
             return await asyncio.to_thread(database.query, held) == [(2,)]
 
-        async def given_back(_seconds: float) -> None:
+        async def release_lease(_seconds: float) -> None:
             one.end("a", verdicts[0].lease)
             await wait_for_async(free)
 
-        two.sleep = given_back
+        two.sleep = release_lease
         assert (await two.begin("a")).lease
 
     servers(database, work)
 
 
-def test_of_many_concurrent_calls_exactly_the_allowed_number_is_admitted(
-    database: Database,
-) -> None:
+def test_exactly_the_allowed_number_of_concurrent_calls_is_admitted(database: Database) -> None:
     async def work(one: SharedCalls, two: SharedCalls) -> list[Verdict]:
         return await asyncio.gather(*((one, two)[n % 2].begin("a") for n in range(40)))
 
@@ -111,11 +109,11 @@ def test_a_call_refused_by_the_rate_holds_no_lease(database: Database) -> None:
         assert (await one.begin("a")).refused == "calls_per_minute"
         one.end("a", first.lease)
 
-        async def none_held() -> bool:
+        async def has_no_lease() -> bool:
             held = await asyncio.to_thread(database.query, "SELECT sum(cardinality(holders)) FROM keyhole_leases")
             return held == [(0,)]
 
-        await wait_for_async(none_held)
+        await wait_for_async(has_no_lease)
 
     servers(database, work, per_minute=1, at_once=10)
 
@@ -176,18 +174,18 @@ def test_calls_cancelled_at_any_moment_leave_no_lease(database: Database) -> Non
                 server.end(tenant, verdict.lease)
 
     async def work(one: SharedCalls, two: SharedCalls) -> None:
-        await one.begin("kept")
+        await one.begin("active")
         for _ in range(10):
             tasks = [asyncio.create_task(one_call((one, two)[n % 2], f"t{n % 3}")) for n in range(30)]
             for task in tasks:
                 asyncio.get_running_loop().call_later(random.random() / 30, task.cancel)
             await asyncio.gather(*tasks, return_exceptions=True)
 
-        async def only_the_kept() -> bool:
+        async def only_one_is_held() -> bool:
             held = "SELECT sum(cardinality(holders)) FROM keyhole_leases"
             return await asyncio.to_thread(database.query, held) == [(1,)]
 
-        await wait_for_async(only_the_kept)
+        await wait_for_async(only_one_is_held)
         assert len(one._leases._held) + len(two._leases._held) == 1
 
     servers(database, work, at_once=5)
@@ -293,7 +291,7 @@ def test_no_statement_is_prepared_so_that_poolers_work(database: Database) -> No
     asyncio.run(main())
 
 
-def test_a_database_that_hangs_is_not_waited_for(database: Database) -> None:
+def test_a_hanging_database_delays_a_call_only_by_the_timeout(database: Database) -> None:
     async def main() -> None:
         async with a_link(database.url) as link:
             calls = SharedCalls(Leases(link), 60, 5)

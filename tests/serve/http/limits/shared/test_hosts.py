@@ -46,7 +46,7 @@ def host_limits(url: str, answer: float = 5.0) -> HostLimits:
 
 
 class Crowd:
-    """A site whose requests wait for `count` others, or for the end; it records the most requests at once."""
+    """A site whose requests wait until `wanted` are active, or for PATIENCE; it records the maximum at once."""
 
     def __init__(self, wanted: int) -> None:
         self.most = self._here = 0

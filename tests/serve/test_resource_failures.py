@@ -1,4 +1,4 @@
-"""Resources with a failing store, an internal error, or a client that gives up."""
+"""Resources when the store fails, an internal error occurs, a deadline passes, or a client gives up."""
 
 from __future__ import annotations
 
@@ -50,8 +50,8 @@ def test_an_internal_error_of_a_resource_has_a_code_and_no_details(era: str) -> 
     assert "secret" not in error.message + json.dumps(error.data)
 
 
-class Slow(BrokenStore):
-    """A store that answers when the test lets it."""
+class PausedStore(BrokenStore):
+    """A store whose listings wait until `released` is set."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -66,7 +66,7 @@ class Slow(BrokenStore):
 
 @pytest.mark.parametrize("era", ERAS)
 def test_a_listing_has_a_deadline(era: str) -> None:
-    store = Slow()
+    store = PausedStore()
 
     async def use(client: Client) -> None:
         try:
@@ -80,7 +80,7 @@ def test_a_listing_has_a_deadline(era: str) -> None:
 
 @pytest.mark.parametrize("era", ERAS)
 def test_an_abandoned_listing_ends_and_the_next_works(era: str) -> None:
-    store = Slow()
+    store = PausedStore()
     outcomes: list[str] = []
 
     class Heard:
@@ -96,8 +96,8 @@ def test_an_abandoned_listing_ends_and_the_next_works(era: str) -> None:
             return instrumentation._NO_CONTEXT
 
         def add(self, what: Amount, amount: int) -> None: ...
-        def refused(self, reason: str) -> None: ...
-        def answered(self, status: int) -> None: ...
+        def count_refusal(self, reason: str) -> None: ...
+        def count_response(self, status: int) -> None: ...
 
     async def use(client: Client) -> None:
         async with anyio.create_task_group() as group:
