@@ -108,14 +108,14 @@ def test_a_plot_on_a_terminal_has_colours_and_blocks_unless_they_are_turned_off(
 
 
 def test_a_plot_in_a_pipe_is_ascii_except_for_page_text_and_coloured_only_if_forced() -> None:
-    def piped(**environment: str) -> str:
+    def run_piped(**environment: str) -> str:
         command = [sys.executable, "-m", "keyhole", *EXPLAIN]
         variables = {**os.environ, **environment}
         return subprocess.run(
             command, env=variables, capture_output=True, encoding="utf-8", check=True, timeout=60
         ).stdout
 
-    plain = piped()
+    plain = run_piped()
     assert "\x1b" not in plain
     assert not set(plain) & set("█▒·│▁▂▃▄▅▆▇")
-    assert "\x1b[" in piped(FORCE_COLOR="1")
+    assert "\x1b[" in run_piped(FORCE_COLOR="1")

@@ -20,7 +20,7 @@ FORMATS = fixtures_folder() / "formats"
 KEYHOLE = [sys.executable, "-m", "keyhole"]
 
 
-def piped(words: list[str], body: bytes) -> str:
+def run_piped(words: list[str], body: bytes) -> str:
     """Return the output of a command in its own process, with this standard input."""
     run = subprocess.run([*KEYHOLE, *words], input=body, capture_output=True, check=True, timeout=60)
     return run.stdout.decode()
@@ -28,11 +28,11 @@ def piped(words: list[str], body: bytes) -> str:
 
 def test_a_page_is_piped_into_extract_and_from_there_into_select() -> None:
     body = PAGE.read_bytes()
-    markdown = piped(["extract", "-", "--url", "https://www.sqlite.org/wal.html"], body)
+    markdown = run_piped(["extract", "-", "--url", "https://www.sqlite.org/wal.html"], body)
     assert markdown.startswith("Write-Ahead Logging")
     query = ["-q", "checkpoint starvation", "--max-chars", "2000"]
-    passages = piped(["select", "-", *query], markdown.encode())
-    assert passages == piped(["select", "-", "--url", "https://www.sqlite.org/wal.html", *query], body)
+    passages = run_piped(["select", "-", *query], markdown.encode())
+    assert passages == run_piped(["select", "-", "--url", "https://www.sqlite.org/wal.html", *query], body)
     assert "Checkpoint starvation." in passages
     assert len(passages) <= 2_001
 

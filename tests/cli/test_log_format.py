@@ -14,21 +14,22 @@ import pytest
 
 from keyhole.cli.log_format import JsonLines, TextLines, configure_logging
 from tests.support.loopback import PATIENCE, Call, Responder, Site, response, serve
-from tests.support.served import Post, open_session, server_process, tool_call
+from tests.support.server_process import Post, open_session, server_process, tool_call
 
 SECRET = "hunter2hunter2"
 """Put into every place where a secret may be."""
 
 
-def record(message: str, *args: object, error: BaseException | None = None, **extra: object) -> logging.LogRecord:
-    raised = (type(error), error, error.__traceback__) if error else None
-    made = logging.LogRecord("keyhole.x", logging.ERROR, "x.py", 1, message, args, raised)
-    made.created, made.msecs = 1_700_000_000.25, 250.0
-    made.__dict__.update(extra)
-    return made
+def make_record(message: str, *args: object, error: BaseException | None = None, **extra: object) -> logging.LogRecord:
+    exc_info = (type(error), error, error.__traceback__) if error else None
+    result = logging.LogRecord("keyhole.x", logging.ERROR, "x.py", 1, message, args, exc_info)
+    result.created, result.msecs = 1_700_000_000.25, 250.0
+    result.__dict__.update(extra)
+    return result
 
 
-def raised() -> BaseException:
+def make_error() -> BaseException:
+    """Return an error with a cause and a traceback. Both messages contain the secret."""
     try:
         try:
             raise KeyError(SECRET)
@@ -39,7 +40,7 @@ def raised() -> BaseException:
 
 
 def test_a_json_line_has_time_level_logger_message_and_fields() -> None:
-    line = json.loads(JsonLines().format(record("%s ended", "it", tool="search", outcome="ok", milliseconds=1.5)))
+    line = json.loads(JsonLines().format(make_record("%s ended", "it", tool="search", outcome="ok", milliseconds=1.5)))
     assert line == {
         "time": "2023-11-14T22:13:20.250Z",
         "level": "ERROR",
@@ -53,7 +54,7 @@ def test_a_json_line_has_time_level_logger_message_and_fields() -> None:
 
 @pytest.mark.parametrize("form", [JsonLines(), TextLines()])
 def test_an_exception_is_logged_with_types_and_source_lines_but_without_messages(form: logging.Formatter) -> None:
-    line = form.format(record("failed", error=raised()))
+    line = form.format(make_record("failed", error=make_error()))
     assert SECRET not in line
     assert line.index("ValueError at ") < line.index("KeyError at ")
     assert "test_log_format.py" in line
@@ -61,8 +62,8 @@ def test_an_exception_is_logged_with_types_and_source_lines_but_without_messages
 
 @pytest.mark.parametrize("form", [JsonLines(), TextLines()])
 def test_a_logged_message_cannot_begin_a_new_line(form: logging.Formatter) -> None:
-    assert len(form.format(record("a\nkeyhole: forged\r\x1b[2J\u2028b")).splitlines()) == 1
-    assert "\x1b" not in form.format(record("\x1b[2J"))
+    assert len(form.format(make_record("a\nkeyhole: forged\r\x1b[2J\u2028b")).splitlines()) == 1
+    assert "\x1b" not in form.format(make_record("\x1b[2J"))
 
 
 def unconfigured_logging(monkeypatch: pytest.MonkeyPatch) -> io.StringIO:

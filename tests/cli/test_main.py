@@ -61,7 +61,7 @@ def test_artifacts_are_listed_shown_and_removed(site: str, capsys: Captured) -> 
     assert main(["artifacts", "gc"]) == 0
     assert main(["artifacts", "rm", row["id"]]) == 0
     assert main(["artifacts", "rm", row["id"]]) == 1
-    assert "not there" in capsys.readouterr().out
+    assert "not found" in capsys.readouterr().out
 
 
 def test_a_failed_call_goes_to_stderr_and_exits_with_1(site: str, capsys: Captured) -> None:
@@ -203,7 +203,7 @@ def test_a_port_without_http_is_an_error(capsys: Captured) -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="terminals of POSIX")
-def test_at_a_terminal_serve_explains_what_it_waits_for() -> None:
+def test_at_a_terminal_serve_reports_that_it_waits_for_a_client() -> None:
     import pty
 
     ours, theirs = pty.openpty()

@@ -24,7 +24,7 @@ def commands() -> dict[str, argparse.ArgumentParser]:
     return dict(action.choices)
 
 
-def error_of(capsys: Captured, *words: str) -> str:
+def read_error(capsys: Captured, *words: str) -> str:
     """Return the error message for a wrong command line."""
     with pytest.raises(SystemExit) as caught:
         main(words)
@@ -71,21 +71,21 @@ def test_each_command_has_examples_that_parse(name: str) -> None:
 
 def test_an_unknown_command_suggests_the_nearest(capsys: Captured) -> None:
     assert (
-        error_of(capsys, "fech", "x") == "keyhole: unknown command 'fech'; did you mean fetch?\nTry: keyhole --help\n"
+        read_error(capsys, "fech", "x") == "keyhole: unknown command 'fech'; did you mean fetch?\nTry: keyhole --help\n"
     )
-    assert "did you mean" not in error_of(capsys, "qqqq")
+    assert "did you mean" not in read_error(capsys, "qqqq")
 
 
 def test_an_unknown_option_or_choice_suggests_the_nearest(capsys: Captured) -> None:
-    message = error_of(capsys, "fetch", "https://example.org", "--refrsh")
+    message = read_error(capsys, "fetch", "https://example.org", "--refrsh")
     assert message == "keyhole fetch: unknown: --refrsh; did you mean --refresh?\nTry: keyhole fetch --help\n"
-    assert "unknown --scope 'store'; did you mean stored?" in error_of(capsys, "search", "x", "--scope", "store")
-    assert "unknown --kind 'qqq'; choose from web, news" in error_of(capsys, "search", "x", "--kind", "qqq")
+    assert "unknown --scope 'store'; did you mean stored?" in read_error(capsys, "search", "x", "--scope", "store")
+    assert "unknown --kind 'qqq'; choose from web, news" in read_error(capsys, "search", "x", "--kind", "qqq")
 
 
 def test_a_word_that_is_an_option_without_dashes_suggests_the_option(capsys: Captured) -> None:
-    assert "unknown command 'help'; did you mean --help?" in error_of(capsys, "help")
-    assert "unknown action 'init'; did you mean --init?" in error_of(capsys, "config", "init")
+    assert "unknown command 'help'; did you mean --help?" in read_error(capsys, "help")
+    assert "unknown action 'init'; did you mean --init?" in read_error(capsys, "config", "init")
 
 
 @pytest.mark.parametrize("name", sorted(set(commands()) - {"artifacts"}))
@@ -95,7 +95,7 @@ def test_every_argument_has_a_help_text(name: str) -> None:
 
 
 def test_a_missing_argument_is_named_with_the_usage(capsys: Captured) -> None:
-    message = error_of(capsys, "read")
+    message = read_error(capsys, "read")
     assert message.startswith("usage: keyhole read")
     assert "keyhole read: the following arguments are required: ID\n" in message
 

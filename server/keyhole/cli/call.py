@@ -35,7 +35,7 @@ TOOLS: Final[Mapping[str, tuple[str, tuple[str, ...]]]] = MappingProxyType(
         "read": ("read_artifact", ("id", "offset", "limit", "query", "find", "max_tokens")),
     }
 )
-"""The tool of each command, and the tool's arguments that the command has."""
+"""The tool that each command calls, and the tool's arguments that the command accepts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +53,7 @@ class ExplainRecorder:
     extractor: Extractor
     artifact: Artifact | None = None
     found: Sequence[Source] = ()
+    """All sources of a search, read or not."""
     reports: Sequence[EngineReport] = ()
     ranked: Ranked | None = None
     removed: dict[str, tuple[tuple[str, int], ...]] = field(default_factory=dict)
@@ -95,7 +96,7 @@ def run(config: Config, arguments: argparse.Namespace) -> int:
 async def call_tool(
     build: Callable[[Extractor], Tenants], config: Config, tool: str, arguments: Mapping[str, Any], *, explain: bool
 ) -> CallResult:
-    """Call one tool and return its result. `build` makes the product with the given extractor."""
+    """Call one tool and return its result. `build`: function that builds the product with an extractor."""
     from keyhole.extract.workers.pool import WorkerPool
     from keyhole.retrieval.dispatch import dispatch
 
@@ -116,7 +117,7 @@ async def call_tool(
 def progress_bar(label: str) -> Iterator[Progress]:
     """Yield a progress callback that draws a bar on stderr and removes it at the end.
 
-    `label` stands beside the bar until the call reports progress. Without a terminal nothing is drawn.
+    `label`: text beside the bar until the call reports progress. Without a terminal nothing is drawn.
     """
     from keyhole.retrieval.progress import no_progress
 
@@ -131,9 +132,9 @@ def progress_bar(label: str) -> Iterator[Progress]:
     with Display(*columns, console=Console(stderr=True), transient=True) as display:
         task = display.add_task(label, total=None)
 
-        async def draw(done: float, total: float, what: str) -> None:
+        async def draw(done: float, total: float, message: str) -> None:
             # A host name with brackets must not be read as markup.
-            display.update(task, completed=done, total=total, description=what.replace("[", r"\["))
+            display.update(task, completed=done, total=total, description=message.replace("[", r"\["))
 
         yield draw
 
@@ -180,7 +181,7 @@ def _stored_artifact(product: Retrieval, id: str) -> Artifact | None:
 
 
 def print_result(result: CallResult, *, as_json: bool) -> None:
-    """Print a result: as JSON, as a plot or as text. Without --json an error goes to stderr."""
+    """Print a result as JSON, as a plot or as text. Without --json, print an error to stderr."""
     answer = result.answer
     if as_json:
         from keyhole.cli.table import print_json

@@ -11,9 +11,9 @@ if TYPE_CHECKING:
 
 MIN_WIDTH: Final = 60
 MAX_WIDTH: Final = 200
-"""Bounds of a plot's width in columns: below, its numbers leave no space for words; above, lines are hard to follow."""
+"""Bounds of a plot's width in columns. In a narrower plot words do not fit; in a wider one lines are hard to follow."""
 DEFAULT_WIDTH: Final = 100
-"""Width in columns where it is unknown, as in a pipe: mails and reviews still show such lines whole."""
+"""Width in columns if it is unknown, as in a pipe. Mails and code reviews show lines of this width without wrapping."""
 DUMB_TERMINALS: Final = frozenset({"dumb", "unknown"})
 
 
@@ -44,7 +44,7 @@ def detect_style(environment: Mapping[str, str], *, terminal: bool, encoding: st
 
 
 def make_console(style: PlotStyle, file: IO[str]) -> Console:
-    """Return a rich console of this style, which detects nothing itself and reads no text as markup."""
+    """Return a rich console of this style, which ignores the environment and interprets no markup."""
     from rich.console import Console
 
     return Console(

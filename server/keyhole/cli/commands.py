@@ -28,12 +28,12 @@ GROUPS: Final = MappingProxyType(
 )
 """Groups of commands in the help. A command without a group comes last."""
 DESCRIPTION: Final = (
-    "Keyhole reads the web for agents within a budget: it returns only the passages of a page or a search that\n"
-    "answer, and stores the full text for reading on. In a terminal its commands print what an agent would get."
+    "Keyhole reads the web for agents within a budget: it returns only the passages that answer the question, and\n"
+    "stores the full text for later reads. In a terminal, its commands print the results that an agent would get."
 )
 EPILOG: Final = (
     "`keyhole COMMAND --help` shows examples; `keyhole config` shows the settings.\n"
-    "Exit codes: 0 done; 1 the call failed with a named error; 2 the command line or a setting is wrong; 130 stopped."
+    "Exit codes: 0 done; 1 the call failed with a named error; 2 wrong command line or setting; 130 interrupted."
 )
 
 DOCTOR_DESCRIPTION: Final = """\
@@ -96,9 +96,7 @@ def _add_fetch(commands: Any) -> None:
         "keyhole fetch https://www.sqlite.org/wal.html -q 'checkpoint starvation' --budget 4000 --explain",
     )  # fmt: skip
     fetch.add_argument("url", metavar="URL", help="address of the page, with http:// or https://")
-    fetch.add_argument(
-        "--query", "-q", help="what you want to know; without it the beginning and end of the page are printed"
-    )
+    fetch.add_argument("--query", "-q", help="the question; without it the beginning and end of the page are printed")
     _add_bounds(fetch)
     fetch.add_argument(
         "--refresh", action="store_true", help="fetch the page again even if it was fetched in the last 15 minutes"
@@ -155,7 +153,7 @@ def _add_read(commands: Any) -> None:
     read.add_argument(
         "--limit", type=int, metavar="N", help="characters to print; with --query or --find bytes of the result"
     )
-    read.add_argument("--query", "-q", help="print the passages that answer this instead of a range")
+    read.add_argument("--query", "-q", help="print the passages that answer this question instead of a range")
     read.add_argument("--find", metavar="QUOTE", help="print the places where this quote occurs instead of a range")
     _add_max_tokens(read)
     _add_explain(read)
@@ -169,7 +167,7 @@ def _add_extract(commands: Any) -> None:
     )  # fmt: skip
     _add_file(extract)
     extract.add_argument(
-        "--explain", action="store_true", help="print its headings and what was left out instead of the text"
+        "--explain", action="store_true", help="print the headings and the counts of removed parts instead of the text"
     )
 
 
@@ -180,7 +178,7 @@ def _add_select(commands: Any) -> None:
         "cat notes.md | keyhole select - -q 'budget' --max-chars 2000",
     )  # fmt: skip
     _add_file(select)
-    select.add_argument("--query", "-q", help="what you want to know; without it the beginning and end are printed")
+    select.add_argument("--query", "-q", help="the question; without it the beginning and end of the text are printed")
     select.add_argument(
         "--max-chars",
         "--budget",
@@ -229,7 +227,7 @@ def _add_config(commands: Any) -> None:
     mode.add_argument(
         "--check",
         action="store_true",
-        help="list everything that is wrong with the settings; exit with 2 if anything is",
+        help="list every error in the settings; exit with 2 if there is one",
     )
     mode.add_argument("--init", action="store_true", help="write a settings file with every setting commented out")
 

@@ -11,9 +11,9 @@ from keyhole.config.config import Config
 
 FILE: Final = "FILE"
 ID: Final = "ID"
-"""The metavars of arguments that take a file or an artifact's id."""
+"""Metavars: an argument with FILE completes file names, one with ID the ids of stored artifacts."""
 MAX_IDS: Final = 50
-"""Ids offered, of the artifacts fetched last: about a screenful."""
+"""Greatest number of ids that are suggested, the most recently fetched first: about a screenful."""
 _LIST_IDS: Final = f"keyhole artifacts list --limit {MAX_IDS} 2>/dev/null | grep -oE '^[a-z2-7]{{16}}'"
 _COMPLETE_IDS: Final = {
     "bash": "_keyhole_ids",

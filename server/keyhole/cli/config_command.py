@@ -19,8 +19,9 @@ OK, WRONG = 0, 2
 HIDDEN_VALUE: Final = "set"
 """Shown instead of a secret's value."""
 DEFAULT: Final = "default"
+"""Origin of a setting that is not set."""
 VALUE_COLUMNS: Final = 44
-"""Width of a value in the list; --json has the whole value."""
+"""Width of a value in the list; --json prints the complete value."""
 FILE_MODE: Final = 0o600
 """Permissions of a new settings file, which may later contain keys."""
 

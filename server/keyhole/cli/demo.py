@@ -1,4 +1,4 @@
-"""Run `keyhole demo`: a real MCP client calls the real server over stdio; the web site it reads is on loopback."""
+"""Run `keyhole demo`: a real MCP client calls the real server over stdio; the web site is on loopback."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ PAGE: Final = "routine-vacuuming"
 QUESTION: Final = "How is the vacuum threshold that triggers autovacuum defined?"
 ANSWER: Final = "vacuum threshold = vacuum base threshold + vacuum scale factor * number of tuples"
 SECOND_QUESTION: Final = "transaction ID wraparound failure prevention"
-OTHER_PAGE: Final = "sqlite-wal"
+SECOND_PAGE: Final = "sqlite-wal"
 SEARCH_QUERY: Final = "checkpoint starvation in write-ahead logging"
 
 MAX_COLUMNS: Final = 100
 """Width of the output, so that terminals do not wrap it."""
-EXCERPT: Final = "  │ "
-"""Stands before each line of an excerpt."""
+EXCERPT_PREFIX: Final = "  │ "
+"""Printed before each line of an excerpt."""
 HEAD_LINES, TAIL_LINES, CONTEXT_LINES = 8, 4, 3
 """Lines of a result that are shown: at its beginning, at its end, and around the answer."""
 
@@ -85,15 +85,15 @@ async def _call_tools(pages: dict[str, RecordedPage]) -> list[DemoStep]:
                 client, "Ask the stored page another question, without fetching it again", "read_artifact",
                 {"id": id, "query": SECOND_QUESTION},
             )  # fmt: skip
-            other_page = await _call(
+            second_page = await _call(
                 client, "Fetch a second page, so that there is more to search", "web_fetch",
-                {"url": f"{site}/{OTHER_PAGE}"},
+                {"url": f"{site}/{SECOND_PAGE}"},
             )  # fmt: skip
             search = await _call(
                 client, "Search all stored pages", "search",
                 {"query": SEARCH_QUERY, "scope": "stored", "max_results": 2, "max_chars": 4_000},
             )  # fmt: skip
-    return [answer, page, continuation, second_answer, other_page, search]
+    return [answer, page, continuation, second_answer, second_page, search]
 
 
 async def _call(client: Client, title: str, tool: str, arguments: dict[str, Any]) -> DemoStep:
@@ -132,12 +132,12 @@ def _format_step(number: int, step: DemoStep) -> str:
         break_long_words=False, break_on_hyphens=False,
     )  # fmt: skip
     size = f"{step.result_bytes:,} bytes sent, of which {serialized_size(step.text):,} text, in {step.milliseconds} ms"
-    excerpt = "\n".join(EXCERPT + _shorten(line) for line in _excerpt(step.text))
+    excerpt = "\n".join(EXCERPT_PREFIX + _shorten(line) for line in _excerpt(step.text))
     return f"\n{number}. {step.title}\n{call}\n   → {size}\n{excerpt}"
 
 
 def _shorten(line: str) -> str:
-    width = MAX_COLUMNS - len(EXCERPT)
+    width = MAX_COLUMNS - len(EXCERPT_PREFIX)
     return line if len(line) <= width else f"{line[: width - 1]}…"
 
 

@@ -44,7 +44,7 @@ def _print_document(document: Document, arguments: argparse.Namespace) -> None:
     if arguments.json:
         print_json(_document_facts(document))
     elif arguments.explain:
-        print_plot(_view(document, arguments, None, [(0, len(document.text))]))
+        print_plot(_make_view(document, arguments, None, [(0, len(document.text))]))
     else:
         _print_text(document.text)
 
@@ -53,10 +53,10 @@ def _print_passages(document: Document, arguments: argparse.Namespace) -> None:
     query = arguments.query
     selection = select(document.text, query, arguments.max_chars, strategy=arguments.strategy)
     if arguments.json:
-        view = {"explain": asdict(_view(document, arguments, query, selection.spans))} if arguments.explain else {}
+        view = {"explain": asdict(_make_view(document, arguments, query, selection.spans))} if arguments.explain else {}
         print_json({**_selection_facts(selection), **view})
     elif arguments.explain:
-        print_plot(_view(document, arguments, query, selection.spans))
+        print_plot(_make_view(document, arguments, query, selection.spans))
     else:
         _print_text(selection.text)
 
@@ -84,7 +84,7 @@ def _read_input(name: str, max_bytes: int) -> bytes:
     return body
 
 
-def _view(
+def _make_view(
     document: Document, arguments: argparse.Namespace, query: str | None, spans: Sequence[tuple[int, int]]
 ) -> PageView:
     from keyhole.cli.explain.view import build_page_view

@@ -1,7 +1,7 @@
 """Format log lines for stderr, as text or as JSON objects.
 
-Page content, tokens and URL queries never reach the log: libraries log only at levels where they quote no data, and of
-an exception only its type and its source lines are written.
+Page content, tokens and URL queries never reach the log: libraries log only at levels where they quote no data, and
+exceptions are logged with their types and source lines, without their messages.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from types import TracebackType
 from typing import Any, Final
 
 FIELDS: Final = ("tool", "outcome", "milliseconds", "tenant", "method", "path", "status")
-"""Fields of `extra` that a JSON line contains, besides its message."""
+"""Fields of a record's `extra` that a JSON line contains."""
 OWN_LOGGERS: Final = ("keyhole", "uvicorn.error")
 """Loggers that follow the configured level. Others log headers, addresses and responses below WARNING."""
 QUIET_LEVELS: Final = {
@@ -31,10 +31,11 @@ _ExcInfo = tuple[type[BaseException], BaseException, TracebackType | None] | tup
 
 def configure_logging(level: str, form: str) -> None:
     """Write this process's log to stderr. `form`: `text` or `json`."""
-    handler = _Stderr()
+    handler = _StderrHandler()
     handler.setFormatter(JsonLines() if form == "json" else TextLines())
     root = logging.getLogger()
-    if all(isinstance(known, _Stderr) for known in root.handlers):  # keep the handlers of a program that embeds Keyhole
+    # Keep the handlers of a program that embeds Keyhole.
+    if all(isinstance(each, _StderrHandler) for each in root.handlers):
         root.handlers[:] = [handler]
     root.setLevel(max(logging.WARNING, logging.getLevelNamesMapping()[level]))
     for name in OWN_LOGGERS:
@@ -44,8 +45,8 @@ def configure_logging(level: str, form: str) -> None:
     logging.captureWarnings(True)
 
 
-class _Stderr(logging.Handler):
-    """Writes to the current `sys.stderr`, which may be replaced after the handler is made."""
+class _StderrHandler(logging.Handler):
+    """Writes to the current `sys.stderr`, which may be replaced after the handler was created."""
 
     def emit(self, record: logging.LogRecord) -> None:
         try:
@@ -82,7 +83,7 @@ class JsonLines(logging.Formatter):
 
 
 def _describe_exception(record: logging.LogRecord, prefix: str) -> str:
-    """Return the types and source lines of an exception and its causes, without messages, which may quote data."""
+    """Return the types and source lines of an exception and its causes. Messages are left out: they may quote data."""
     exc_info: _ExcInfo | None = record.exc_info
     error = exc_info[1] if exc_info else None
     errors: list[str] = []

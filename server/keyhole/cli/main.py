@@ -1,6 +1,6 @@
 """Run the command line: parse the arguments, load the settings, call the command's module, report errors.
 
-Exit codes: 0 done; 1 the call failed with a named error; 2 the command line or a setting is wrong; 130 stopped.
+Exit codes: 0 done; 1 the call failed with a named error; 2 wrong command line or setting; 130 interrupted.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:
-        # The reader of the pipe has closed it, as `| head` does. Discard what is still buffered, to exit quietly.
+        # The reader of the pipe closed it, as `| head` does. Discard the buffered output, to exit without an error.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return OK
 
@@ -98,7 +98,7 @@ def _print_error(error: KeyholeError) -> int:
 
 
 def _next_step(error: KeyholeError) -> str:
-    """Return what to do next on the command line."""
+    """Return the next step for a person on the command line."""
     from keyhole.cli.table import MAX_FACT_COLUMNS, one_line
 
     if error.code is Code.STORE_UNAVAILABLE:

@@ -13,15 +13,15 @@ from keyhole.text.suggest import suggest_name
 NAME_COLUMNS: Final = 14
 """Width of a command's name in the list of commands, in columns."""
 MAX_LISTED_CHOICES: Final = 4
-"""Choices that an error message may list when no suggestion is near; --help lists longer sets."""
+"""Greatest number of choices that an error without a suggestion lists; --help lists longer sets."""
 SUGGESTION_CUTOFF: Final = 0.5
-"""Least similarity of a suggestion, from 0 to 1. Low, because words of a command line are short."""
+"""Least similarity of a suggestion, from 0 to 1. It is low, because words of a command line are short."""
 _CHOICE: Final = re.compile(r"invalid choice: '(.*)' \(choose from (.*)\)")
 _UNKNOWN: Final = "unrecognized arguments: "
 
 
 class Parser(argparse.ArgumentParser):
-    """argparse's parser with examples and groups. `groups` maps a heading of the help to the commands below it."""
+    """argparse's parser with examples and groups. `groups`: the commands below each heading of the help."""
 
     def __init__(
         self,

@@ -17,7 +17,7 @@ def run(config: Config, arguments: argparse.Namespace) -> int:
     """Serve until the client disconnects or the process is stopped, and return the exit code."""
     if not arguments.http and (arguments.host, arguments.port) != (LOOPBACK, DEFAULT_PORT):
         raise KeyholeError(Code.INVALID_ARGUMENT, "--host and --port need --http")
-    if not arguments.http and sys.stdin.isatty():  # a person at a terminal would otherwise wait for a prompt
+    if not arguments.http and sys.stdin.isatty():  # a person at a terminal may expect a prompt
         print("keyhole: waiting for an MCP client on standard input; Ctrl-C ends it", file=sys.stderr)
     check_engines(config)  # report wrong settings at the start instead of at the first call
     # Loading the protocol's types allocates half a million objects that live as long as the process. Garbage

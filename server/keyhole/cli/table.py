@@ -1,6 +1,7 @@
 """Print tables, facts and JSON. Control characters in text from pages are removed or escaped.
 
-On a terminal `rich` draws tables, without its markup and honouring NO_COLOR; elsewhere spaces align the columns.
+On a terminal `rich` draws tables. It interprets no markup, and prints no colours if NO_COLOR is set. Elsewhere spaces
+align the columns.
 """
 
 from __future__ import annotations
@@ -23,18 +24,18 @@ _INVISIBLE: Final = re.compile("[\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u206
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column of a table. `right`: aligned to the right; `whole`: never shortened, so that it can be copied."""
+    """A column of a table. `right`: aligned to the right; `unshortened`: printed in full, so that it can be copied."""
 
     name: str
     right: bool = False
-    whole: bool = False
+    unshortened: bool = False
 
 
 def print_table(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> None:
     """Print a table, with each cell on one line and without control characters."""
     cells = [[one_line(cell) for cell in row] for row in rows]
     if rows and sys.stdout.isatty():
-        _draw(columns, cells)
+        _draw_table(columns, cells)
         return
     from rich.cells import cell_len
 
@@ -49,7 +50,7 @@ def print_table(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> Non
 
 
 def print_facts(facts: Mapping[str, str]) -> None:
-    """Print one named fact on each line, leaving out the empty ones."""
+    """Print each fact with its name on a line of its own. Empty facts are left out."""
     width = max(map(len, facts), default=0) + 1
     for name, value in facts.items():
         if value:
@@ -81,7 +82,7 @@ def format_size(count: int) -> str:
     return decimal(count)
 
 
-def _draw(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> None:
+def _draw_table(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> None:
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
@@ -91,8 +92,8 @@ def _draw(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> None:
         table.add_column(
             column.name,
             justify="right" if column.right else "left",
-            no_wrap=column.whole,  # the other columns share the remaining width
-            min_width=max(len(row[len(table.columns)]) for row in rows) if column.whole else None,
+            no_wrap=column.unshortened,  # the other columns share the remaining width
+            min_width=max(len(row[len(table.columns)]) for row in rows) if column.unshortened else None,
         )
     for row in rows:
         table.add_row(*(Text(cell, no_wrap=True, overflow="ellipsis") for cell in row))

@@ -159,7 +159,7 @@ def _replace_file(path: Path, text: str) -> None:
 
 @contextmanager
 def _locked_folder(path: Path) -> Iterator[None]:
-    """Lock the file's folder, so that no other process changes the file; not on Windows."""
+    """Lock the file's folder, so that no other `keyhole tokens` changes the file. On Windows nothing is locked."""
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     try:
         import fcntl

@@ -10,12 +10,12 @@ from tests.support.installation import Installation
 
 
 @pytest.fixture
-def here(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Installation:
+def installation(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Installation:
     """An installation with an empty store."""
-    return Installation(tmp_path / "here", capsys)
+    return Installation(tmp_path / "first", capsys)
 
 
 @pytest.fixture
-def there(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Installation:
+def second_installation(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Installation:
     """A second installation, with a secret of its own."""
-    return Installation(tmp_path / "there", capsys)
+    return Installation(tmp_path / "second", capsys)

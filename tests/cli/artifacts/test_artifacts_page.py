@@ -41,27 +41,31 @@ def examples() -> list[tuple[str, str]]:
 
 
 def test_every_example_prints_the_output_on_the_page(
-    here: Installation, there: Installation, in_utc: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    installation: Installation,
+    second_installation: Installation,
+    in_utc: None,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    here.home.mkdir()
-    (here.home / "secret").write_bytes(b"0" * 32)
-    here.keep(
+    installation.home.mkdir()
+    (installation.home / "secret").write_bytes(b"0" * 32)
+    installation.keep(
         WAL + "It is a file.\n" * 347,
         "https://sqlite.org/wal.html",
         title="Write-Ahead Logging",
         fetched_at=1773475200.0,
     )
     url = "https://www.postgresql.org/docs/current/routine-vacuuming.html"
-    here.keep(VACUUM * 255, url, title="PostgreSQL: Routine Vacuuming", fetched_at=1773480360.0)
-    installation, count = here, 0
+    installation.keep(VACUUM * 255, url, title="PostgreSQL: Routine Vacuuming", fetched_at=1773480360.0)
+    current, count = installation, 0
     for command, output in examples():
         if command.startswith("#"):
-            installation = there
+            current = second_installation
             continue
         words = shlex.split(command.removeprefix("$ "))
         assert words[:2] == ["keyhole", "artifacts"]
-        _, out, err = installation.run(*words[2:])
+        _, out, err = current.run(*words[2:])
         pattern = "[^\n]*".join(map(re.escape, output.split("…")))
         assert re.fullmatch(pattern, out + err), f"{command}\n{out}{err}"
         count += 1

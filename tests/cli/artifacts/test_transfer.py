@@ -46,44 +46,46 @@ def import_fields(values: dict[str, Any]) -> Artifact:
 
 @pytest.mark.parametrize("name", ["all.jsonl", "all.jsonl.zst", "all.jsonl.gz"])
 def test_another_installation_imports_the_same_artifacts_under_its_own_ids(
-    here: Installation, there: Installation, tmp_path: Path, name: str
+    installation: Installation, second_installation: Installation, tmp_path: Path, name: str
 ) -> None:
     file = str(tmp_path / name)
-    one = here.keep("Pumps run at 40 rpm. [More](https://linked.example/more)\n", **FULL)
-    two = here.keep("Ponies.\n", url="https://other.example/")
-    assert here.run("export", file) == (0, "2 exported\n", "")
-    assert there.run("import", file) == (0, "2 new, 0 known, 0 refused\n", "")
-    assert there.run("import", file) == (0, "0 new, 2 known, 0 refused\n", "")
-    with there.store() as (store, secret):
+    one = installation.keep("Pumps run at 40 rpm. [More](https://linked.example/more)\n", **FULL)
+    two = installation.keep("Ponies.\n", url="https://other.example/")
+    assert installation.run("export", file) == (0, "2 exported\n", "")
+    assert second_installation.run("import", file) == (0, "2 new, 0 known, 0 refused\n", "")
+    assert second_installation.run("import", file) == (0, "0 new, 2 known, 0 refused\n", "")
+    with second_installation.store() as (store, secret):
         id = artifact_id(secret, one.url, one.text)
         assert id != one.id
         assert store.get(id) == replace(one, id=id)
         assert store.remembers(hash_url(canonicalize("https://linked.example/more")))
-    assert len(there.ids()) == 2
-    assert two.id not in there.ids()
-    (found,) = there.facts("search", "pump", "rpm")
+    assert len(second_installation.ids()) == 2
+    assert two.id not in second_installation.ids()
+    (found,) = second_installation.facts("search", "pump", "rpm")
     assert found["id"] == id
 
 
-def test_the_installation_that_exported_a_file_imports_it_with_the_same_ids(here: Installation, tmp_path: Path) -> None:
+def test_the_installation_that_exported_a_file_imports_it_with_the_same_ids(
+    installation: Installation, tmp_path: Path
+) -> None:
     file = str(tmp_path / "all.zst")
-    stored = here.keep("The text.", replaces="b" * 16, notes=(("changed", "1 0:4"),))
-    assert here.facts("export", file) == {"exported": 1, "damaged": []}
-    here.run("rm", "--all", "--yes")
-    assert here.facts("import", file) == {"new": 1, "known": 0, "refused": [], "problem": ""}
-    with here.store() as (store, _):
+    stored = installation.keep("The text.", replaces="b" * 16, notes=(("changed", "1 0:4"),))
+    assert installation.facts("export", file) == {"exported": 1, "damaged": []}
+    installation.run("rm", "--all", "--yes")
+    assert installation.facts("import", file) == {"new": 1, "known": 0, "refused": [], "problem": ""}
+    with installation.store() as (store, _):
         assert store.get(stored.id) == stored
 
 
 def test_imported_artifacts_have_the_same_search_words_as_fetched_ones(
-    here: Installation, there: Installation, tmp_path: Path
+    installation: Installation, second_installation: Installation, tmp_path: Path
 ) -> None:
-    here.keep("Pumps pumped. Ponies ran, pumps stood. Pumps!\n" * 4, title="Of mice")
-    here.run("export", str(tmp_path / "x"))
-    there.run("import", str(tmp_path / "x"))
+    installation.keep("Pumps pumped. Ponies ran, pumps stood. Pumps!\n" * 4, title="Of mice")
+    installation.run("export", str(tmp_path / "x"))
+    second_installation.run("import", str(tmp_path / "x"))
     rows = []
-    for installation in (here, there):
-        with installation.store() as (store, _):
+    for each in (installation, second_installation):
+        with each.store() as (store, _):
             rows.append(
                 [
                     store.contains_words((word,))
@@ -91,53 +93,57 @@ def test_imported_artifacts_have_the_same_search_words_as_fetched_ones(
                 ]
             )
     assert rows[0] == rows[1]
-    assert [held for (held,) in rows[0]].count(True) >= 4
+    assert [is_contained for (is_contained,) in rows[0]].count(True) >= 4
 
 
 @pytest.mark.parametrize("suffix", ["jsonl", "zst", "gz"])
-def test_the_same_store_exports_the_same_bytes(here: Installation, tmp_path: Path, suffix: str) -> None:
+def test_the_same_store_exports_the_same_bytes(installation: Installation, tmp_path: Path, suffix: str) -> None:
     for number in range(20):
-        here.keep(f"Text {number}.", fetched_at=1e9 + number % 3)
+        installation.keep(f"Text {number}.", fetched_at=1e9 + number % 3)
     files = [tmp_path / f"{n}.{suffix}" for n in range(2)]
     for file in files:
-        here.run("export", str(file))
+        installation.run("export", str(file))
     assert files[0].read_bytes() == files[1].read_bytes()
     assert files[0].stat().st_mode & 0o077 == 0
 
 
-def test_artifacts_are_exported_by_id_and_a_missing_id_leaves_no_file(here: Installation, tmp_path: Path) -> None:
-    one, _ = here.keep("one"), here.keep("two")
+def test_artifacts_are_exported_by_id_and_a_missing_id_leaves_no_file(
+    installation: Installation, tmp_path: Path
+) -> None:
+    one, _ = installation.keep("one"), installation.keep("two")
     file = tmp_path / "x.jsonl"
-    assert here.run("export", one.id, str(file))[1] == "1 exported\n"
+    assert installation.run("export", one.id, str(file))[1] == "1 exported\n"
     first, middle, last = file.read_text().splitlines()
     assert json.loads(first) == {"format": "keyhole-artifacts", "version": 1}
     assert json.loads(middle)["text"] == "one"
     assert json.loads(last) == {"artifacts": 1}
-    code, _, err = here.run("export", one.id, "zzz", str(tmp_path / "y.jsonl"))
+    code, _, err = installation.run("export", one.id, "zzz", str(tmp_path / "y.jsonl"))
     assert code == 1
     assert err.startswith("unknown_artifact: ")
     assert [path.name for path in tmp_path.iterdir() if path.is_file()] == ["x.jsonl"]
 
 
 def test_an_export_can_be_piped_into_an_import(
-    here: Installation, there: Installation, monkeypatch: pytest.MonkeyPatch
+    installation: Installation, second_installation: Installation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    here.keep("The text.")
-    code, out, err = here.run("export", "-")
+    installation.keep("The text.")
+    code, out, err = installation.run("export", "-")
     assert (code, err) == (0, "1 exported\n")
     packed = io.BufferedReader(io.BytesIO(zstandard.compress(out.encode())))
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(packed))
-    assert there.run("import", "-")[1] == "1 new, 0 known, 0 refused\n"
+    assert second_installation.run("import", "-")[1] == "1 new, 0 known, 0 refused\n"
 
 
-def test_an_import_keeps_which_artifact_replaced_which(here: Installation, there: Installation, tmp_path: Path) -> None:
+def test_an_import_keeps_which_artifact_replaced_which(
+    installation: Installation, second_installation: Installation, tmp_path: Path
+) -> None:
     changed = (("changed", "1 0:3"),)
-    old = here.keep("old", fetched_at=1e9)
-    here.keep("new", fetched_at=1e9 + 5, replaces=old.id, notes=changed)
-    here.keep("lone", fetched_at=1e9 + 9, replaces="z" * 16, notes=changed)
-    here.run("export", str(tmp_path / "x.zst"))
-    there.run("import", str(tmp_path / "x.zst"))
-    with there.store() as (store, secret):
+    old = installation.keep("old", fetched_at=1e9)
+    installation.keep("new", fetched_at=1e9 + 5, replaces=old.id, notes=changed)
+    installation.keep("lone", fetched_at=1e9 + 9, replaces="z" * 16, notes=changed)
+    installation.run("export", str(tmp_path / "x.zst"))
+    second_installation.run("import", str(tmp_path / "x.zst"))
+    with second_installation.store() as (store, secret):
         new, lone = (store.get(artifact_id(secret, old.url, text)) for text in ("new", "lone"))
         assert new.replaces == artifact_id(secret, old.url, "old")
         assert new.notes == changed
@@ -159,46 +165,48 @@ def test_an_import_keeps_which_artifact_replaced_which(here: Installation, there
     ],
 )
 def test_a_file_that_is_not_an_export_is_refused(
-    here: Installation, tmp_path: Path, content: bytes, message: str
+    installation: Installation, tmp_path: Path, content: bytes, message: str
 ) -> None:
     (tmp_path / "x").write_bytes(content)
-    code, out, err = here.run("import", str(tmp_path / "x"))
+    code, out, err = installation.run("import", str(tmp_path / "x"))
     assert (code, out) == (2, "")
     assert message in err
-    assert here.run("import", str(tmp_path / "absent"))[0] == 2
-    assert here.run("export", str(tmp_path / "absent" / "x"))[0] == 2
+    assert installation.run("import", str(tmp_path / "absent"))[0] == 2
+    assert installation.run("export", str(tmp_path / "absent" / "x"))[0] == 2
 
 
-def test_an_incomplete_file_is_imported_as_far_as_it_goes_and_reported(
-    here: Installation, there: Installation, tmp_path: Path
+def test_the_readable_lines_of_an_incomplete_file_are_imported_and_the_fault_is_reported(
+    installation: Installation, second_installation: Installation, tmp_path: Path
 ) -> None:
     for number in range(3):
-        here.keep(f"Text {number}.", fetched_at=1e9 + number)
-    here.run("export", str(tmp_path / "whole.jsonl"))
+        installation.keep(f"Text {number}.", fetched_at=1e9 + number)
+    installation.run("export", str(tmp_path / "whole.jsonl"))
     whole = (tmp_path / "whole.jsonl").read_bytes().splitlines(keepends=True)
     file = tmp_path / "cut"
     for content in (b"".join(whole[:3]), b"".join([*whole[:3], whole[4]])):
         file.write_bytes(content)
-        code, out, err = there.run("import", str(file))
+        code, out, err = second_installation.run("import", str(file))
         assert code == 1
         assert "new" in out
         assert "export it again" in err
-    assert len(there.ids()) == 2
+    assert len(second_installation.ids()) == 2
     for content in (gzip.compress(b"".join(whole))[:-9], zstandard.compress(b"".join(whole))[:-9]):
         file.write_bytes(content)
-        code, _, err = there.run("import", str(file))
+        code, _, err = second_installation.run("import", str(file))
         assert code == 2
         assert "incomplete" in err
 
 
-def test_refused_lines_are_counted_and_listed_and_the_others_are_stored(here: Installation, tmp_path: Path) -> None:
+def test_refused_lines_are_counted_and_listed_and_the_others_are_stored(
+    installation: Installation, tmp_path: Path
+) -> None:
     rows = [fields(), {"x": 1}, fields(url="file:///etc/passwd"), fields(text="Another.")]
     text = HEAD + b"".join(json.dumps(row).encode() + b"\n" for row in rows) + b"not json\n" + b'{"artifacts": 5}\n'
     (tmp_path / "x").write_bytes(text)
-    code, out, err = here.run("import", str(tmp_path / "x"))
+    code, out, err = installation.run("import", str(tmp_path / "x"))
     assert (code, out) == (1, "2 new, 0 known, 3 refused\n")
     assert [line.split(":")[0] for line in err.splitlines()] == [f"line {n} is refused" for n in (3, 4, 6)]
-    assert [row["line"] for row in here.facts("import", str(tmp_path / "x"))["refused"]] == [3, 4, 6]
+    assert [row["line"] for row in installation.facts("import", str(tmp_path / "x"))["refused"]] == [3, 4, 6]
 
 
 @pytest.mark.parametrize(
@@ -264,12 +272,12 @@ def test_arbitrary_bytes_are_refused(line: bytes) -> None:
 
 
 def test_a_decompression_bomb_is_read_only_up_to_a_limit(
-    here: Installation, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    installation: Installation, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     bomb = zstandard.compress(HEAD + b"\n" * 50_000_000)
     assert len(bomb) < 10_000
     (tmp_path / "bomb").write_bytes(bomb)
-    code, out, err = here.run("import", str(tmp_path / "bomb"))
+    code, out, err = installation.run("import", str(tmp_path / "bomb"))
     assert (code, out) == (1, f"0 new, 0 known, {transfer.MAX_REFUSED:,} refused\n")
     assert "is it an export?" in err
     (tmp_path / "line").write_bytes(zstandard.compress(HEAD + b" " * 5_000_000))
@@ -281,15 +289,15 @@ def test_a_decompression_bomb_is_read_only_up_to_a_limit(
     monkeypatch.setenv("KEYHOLE_STORE_MAX_BYTES", "1000000")
     rows = [fields(text=f"{number} " + "x " * 400_000) for number in range(20)]
     (tmp_path / "much").write_bytes(HEAD + b"".join(json.dumps(row).encode() + b"\n" for row in rows))
-    code, _, err = here.run("import", str(tmp_path / "much"))
+    code, _, err = installation.run("import", str(tmp_path / "much"))
     assert code == 1
     assert "KEYHOLE_STORE_MAX_BYTES" in err
 
 
-def test_nothing_is_imported_when_the_store_is_unavailable(here: Installation, tmp_path: Path) -> None:
+def test_nothing_is_imported_when_the_store_is_unavailable(installation: Installation, tmp_path: Path) -> None:
     (tmp_path / "x").write_bytes(HEAD + b'{"artifacts": 0}\n')
-    here.home.mkdir()
-    (here.home / "artifacts.db").mkdir()
-    code, out, err = here.run("import", str(tmp_path / "x"))
+    installation.home.mkdir()
+    (installation.home / "artifacts.db").mkdir()
+    code, out, err = installation.run("import", str(tmp_path / "x"))
     assert (code, out) == (1, "")
     assert err.startswith("store_unavailable: ")

@@ -151,7 +151,7 @@ def filled_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captur
     yield Config(home=tmp_path / "kept")
 
 
-def levels(config: Config) -> dict[str, Level]:
+def finding_levels(config: Config) -> dict[str, Level]:
     return {each.name: each.level for each in store_check.check(config)}
 
 
@@ -170,28 +170,28 @@ def test_a_damaged_text_is_found_and_not_set_aside(filled_store: Config) -> None
         (table,) = database.execute("SELECT name FROM sqlite_master WHERE sql LIKE '%data BLOB%'").fetchone()
         database.execute(f"UPDATE {table} SET data = zeroblob(length(data))")  # noqa: S608 - a name of ours
     database.close()
-    assert levels(filled_store)["texts"] is Level.FAIL
-    assert levels(filled_store)["texts"] is Level.FAIL, "the check set nothing aside"
+    assert finding_levels(filled_store)["texts"] is Level.FAIL
+    assert finding_levels(filled_store)["texts"] is Level.FAIL, "the check set nothing aside"
 
 
 def test_a_file_that_sqlite_did_not_write_is_found(filled_store: Config) -> None:
     file = Path(str(filled_store.home)) / "artifacts.db"
     file.write_bytes(b"nothing that SQLite wrote " * 400)
-    assert levels(filled_store)["artifacts"] is Level.FAIL
+    assert finding_levels(filled_store)["artifacts"] is Level.FAIL
 
 
 def test_a_home_folder_that_others_can_access_is_reported(tmp_path: Path) -> None:
     folder = tmp_path / "open"
     folder.mkdir()
     folder.chmod(0o755)
-    assert levels(Config(home=folder))["home folder"] is Level.WARN
+    assert finding_levels(Config(home=folder))["home folder"] is Level.WARN
     folder.chmod(0o700)
-    assert levels(Config(home=folder))["home folder"] is Level.OK
+    assert finding_levels(Config(home=folder))["home folder"] is Level.OK
 
 
 def test_a_home_folder_that_cannot_be_created_is_reported(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x")
-    assert levels(Config(home=tmp_path / "file" / "below"))["home folder"] is Level.FAIL
+    assert finding_levels(Config(home=tmp_path / "file" / "below"))["home folder"] is Level.FAIL
 
 
 def test_unreachable_engines_are_reported_with_the_reason() -> None:

@@ -63,7 +63,7 @@ def test_a_stored_page_is_explained_as_a_range_a_question_and_a_quote(site: str,
     assert 0 < end - start < 100
     assert main(["read", id, *QUERY, "--limit", "2000", "--explain"]) == 0
     out = capsys.readouterr().out
-    assert "The best passage holds" in out
+    assert "The best passage covers" in out
     assert "For a stored page the numbers of " in out
 
 

@@ -49,7 +49,7 @@ Passage 2: 101 to 152, 51 characters
          feedback +1.78
   | ## Speed The rotor of this pump turns at 40 rpm.
 
-The best passage holds 43% of the question; the text lacks 1 of its 3
+The best passage covers 43% of the question; the text lacks 1 of its 3
   words; a match below 40% is weak.
 Left out: 2 hidden parts."""
 SCRIPTS = "水泵每分钟转四十圈。 مضخة تدور أربعين مرة في الدقيقة. המשאבה 👩‍👩‍👧 é pump ﷽ "
@@ -123,13 +123,13 @@ def test_control_characters_of_a_page_never_reach_the_terminal() -> None:
 
 def test_a_weak_match_states_its_share_of_the_question() -> None:
     lines = plot_lines(TEXT, "zebra stripes savanna water", 100)
-    assert any(line.startswith("Weak match: the best passage holds ") for line in lines)
+    assert any(line.startswith("Weak match: the best passage covers ") for line in lines)
 
 
 def test_the_parts_left_out_are_counted_by_kind() -> None:
     text = describe_removed([("scripts", 1_200), ("hidden", 1), ("comments", 0), ("other", 2)])
     assert text == "Left out: 1,200 scripts and styles, 1 hidden parts, 2 other."
-    assert describe_removed([]) == "Left out: nothing that is counted."
+    assert describe_removed([]) == "Left out: none of the parts that are counted."
 
 
 def test_a_search_is_plotted_with_engines_sources_and_copies() -> None:
@@ -153,13 +153,13 @@ def test_a_search_is_plotted_with_engines_sources_and_copies() -> None:
         "",
         "Source [1] Pumps",
         "  https://example.org/page",
-        "  shown; best score 1.50, holds 80% of the question",
+        "  shown; best score 1.50, covers 80% of the question",
         "  |....................+######+........| 39 of 202",
-        "  113 to 152: score 1.50, holds 80%",
+        "  113 to 152: score 1.50, covers 80%",
         "  the same text at https://c.example/",
         "",
         "Source [2] https://gone.example/",
         "  not read: timeout",
         "",
-        "The best passage holds 80% of the question; a match below 40% is weak.",
+        "The best passage covers 80% of the question; a match below 40% is weak.",
     ]

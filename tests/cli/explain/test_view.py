@@ -44,16 +44,16 @@ def test_a_page_view_has_scores_by_ingredient_words_by_place_and_sections_by_sha
     assert {word.word: word.count for word in view.words} == {"rotor": 1, "rpm": 1, "zebra": 0}
     assert [(section.title, section.shown) for section in view.sections] == [("Pumps", 0), ("Speed", 26), ("Care", 0)]
     assert view.removed == (("scripts", 3),)
-    assert view.held is not None
+    assert view.coverage is not None
 
 
 def test_without_a_question_there_are_no_scores() -> None:
     view = build_page_view(artifact(text=TEXT), None, [(0, 10)], [])
-    assert (view.words, view.held, view.weak, view.passages[0].parts) == ((), None, False, ())
+    assert (view.words, view.coverage, view.weak, view.passages[0].parts) == ((), None, False, ())
 
 
 @given(st.text(max_size=300), st.text(max_size=20), st.integers(0, 300))
-def test_sections_of_any_text_are_never_shown_more_than_completely(text: str, query: str, budget: int) -> None:
+def test_no_section_of_any_text_has_more_characters_shown_than_it_contains(text: str, query: str, budget: int) -> None:
     selection = select(text, query, budget)
     view = build_page_view(artifact(text=text), query, selection.spans, [])
     assert len(view.passages) == len(selection.spans)

@@ -181,7 +181,7 @@ def test_a_file_that_changed_meanwhile_is_not_replaced(home: Path) -> None:
     assert os.listdir(file.parent) == ["config.toml"]  # noqa: PTH208 - names only
 
 
-def test_force_and_name(home: Path) -> None:
+def test_name_adds_a_second_entry_and_force_replaces_an_entry_of_another_program(home: Path) -> None:
     file = home / ".cursor" / "mcp.json"
     file.parent.mkdir()
     file.write_text('{"mcpServers": {"keyhole": {"command": "other"}}}', "utf-8")

@@ -1,4 +1,4 @@
-"""docs/install.md documents the options of `keyhole install`."""
+"""docs/installation.md documents the options of `keyhole install`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from keyhole.cli.install import arguments
 from keyhole.cli.parser import Parser
 
-TEXT = (Path(__file__).resolve().parents[3] / "docs" / "install.md").read_text("utf-8")
+TEXT = (Path(__file__).resolve().parents[3] / "docs" / "installation.md").read_text("utf-8")
 
 
 def test_the_page_documents_every_option_and_no_other() -> None:

@@ -57,7 +57,7 @@ def test_an_entry_is_parsed_back_to_the_same_server(client: object) -> None:
         assert parse_entry(shape, build_entry(shape, Server(url="http://a/mcp"))) == Server(url="http://a/mcp")
 
 
-def test_an_entry_changed_from_a_program_to_a_url_keeps_no_key() -> None:
+def test_an_entry_changed_from_a_program_to_a_url_has_no_key_of_the_program() -> None:
     shape = CLIENTS["claude-code"].shape
     there = build_entry(shape, SERVER)
     assert build_entry(shape, Server(url="http://a/mcp"), there) == {"type": "http", "url": "http://a/mcp"}

@@ -8,11 +8,11 @@ from types import MappingProxyType
 from typing import Any, Final
 
 ACTIONS: Final = ("list", "show", "search", "rm", "gc", "stats", "export", "import", "verify")
-"""In the order of the usage line."""
+"""The actions, in the order of the usage line."""
 SORTS: Final = ("fetched", "read", "size", "title", "url")
 """Sort keys of a listing."""
 MAX_COUNT: Final = 1_000_000_000
-"""Greatest number of rows or characters: more than any store has, and within the integer range of every database."""
+"""Greatest number of rows or characters: more than a store contains, and within the integer range of each database."""
 
 _UNIT_SECONDS: Final = MappingProxyType({"m": 60.0, "h": 3_600.0, "d": 86_400.0, "w": 7 * 86_400.0})
 _AGE: Final = re.compile(r"([0-9]{1,6})([mhdw])")
@@ -80,7 +80,9 @@ def _add_remove_actions(add_action: Any) -> None:
     remove.add_argument("ids", nargs="*", metavar="ID", help="ids of the artifacts to delete")
     remove.add_argument("--all", action="store_true", help="delete every artifact; needs --yes")
     remove.add_argument("--yes", action="store_true", help="confirm --all")
-    remove.add_argument("--older-than", type=_age, metavar="AGE", help="not read for this long: 90m, 12h, 30d or 8w")
+    remove.add_argument(
+        "--older-than", type=_age, metavar="AGE", help="delete artifacts that were not read for 90m, 12h, 30d or 8w"
+    )
     add_action("gc", "delete expired artifacts, and the least recently read beyond the store's size limit")
 
 
@@ -99,7 +101,7 @@ def _parse_integer(text: str, minimum: int) -> int:
 
 
 def _age(text: str) -> float:
-    """Return an age such as 30d in seconds."""
+    """Return the seconds of an age such as 30d. Raises argparse.ArgumentTypeError."""
     found = _AGE.fullmatch(text)
     if not found:
         raise argparse.ArgumentTypeError(f"{text[:20]!r} is not an age such as 90m, 12h, 30d or 8w")

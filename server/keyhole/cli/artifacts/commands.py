@@ -30,7 +30,7 @@ WARNINGS: Final = MappingProxyType(
 )
 """Explanations of the store's warnings."""
 
-_ID: Final = Column("id", whole=True)
+_ID: Final = Column("id", unshortened=True)
 
 _SORT_KEYS: Final = MappingProxyType[str, Callable[[ArtifactSummary], tuple[float | str, str]]](
     {
@@ -81,7 +81,7 @@ def _list(store: Store, arguments: argparse.Namespace) -> int:
     if arguments.json:
         print_json([asdict(row) for row in rows])
     elif rows:
-        columns = (_ID, Column("fetched", whole=True), Column("characters", right=True, whole=True))
+        columns = (_ID, Column("fetched", unshortened=True), Column("characters", right=True, unshortened=True))
         cells = [(row.id, _format_time(row.fetched_at), f"{row.chars:,}", row.title, row.url) for row in rows]
         print_table((*columns, Column("title"), Column("url")), cells)
     elif stored:
@@ -102,8 +102,8 @@ def _show(store: Store, arguments: argparse.Namespace) -> int:
     end = start if arguments.meta else start + (arguments.limit or MAX_COUNT)
     part = store.part(arguments.id, start, end)
     if arguments.json:
-        is_whole = not (arguments.meta or arguments.offset or arguments.limit)
-        range_facts = {} if is_whole else {"start": part.start, "total_chars": part.total}
+        is_complete = not (arguments.meta or arguments.offset or arguments.limit)
+        range_facts = {} if is_complete else {"start": part.start, "total_chars": part.total}
         print_json({**asdict(part.artifact), "notes": dict(part.artifact.notes), **range_facts})
     elif arguments.meta:
         print_facts(_metadata(part))
@@ -163,14 +163,15 @@ def _remove(store: Store, arguments: argparse.Namespace) -> int:
     if not ids:
         stored = store.list(MAX_COUNT)
         if arguments.all and not arguments.yes:
-            raise KeyholeError(Code.INVALID_ARGUMENT, f"rm --all forgets {len(stored):,} artifacts: add --yes to do it")
+            message = f"rm --all deletes {len(stored):,} artifacts: add --yes to confirm"
+            raise KeyholeError(Code.INVALID_ARGUMENT, message)
         before = time.time() - arguments.older_than if has_age else float("inf")
         ids = [row.id for row in stored if row.last_access < before]
     removed = {id: store.remove(id) for id in ids}
     if arguments.json:
         print_json(removed)
     elif arguments.ids:
-        print_table((_ID, Column("")), [(id, "removed" if done else "not there") for id, done in removed.items()])
+        print_table((_ID, Column("")), [(id, "removed" if done else "not found") for id, done in removed.items()])
     else:
         print(f"{len(removed):,} removed")
     return OK if all(removed.values()) or not arguments.ids else FAILED
@@ -185,7 +186,7 @@ def _collect(store: Store, arguments: argparse.Namespace) -> int:
         print_json({"dropped": dropped, "freed": freed})
     else:
         text, stored = format_size(freed["text_bytes"]), format_size(freed["stored_bytes"])
-        print(f"{dropped:,} dropped, {text} of text, {stored} of the store")
+        print(f"{dropped:,} deleted; freed {text} of text and {stored} of the store")
     return OK
 
 
@@ -199,9 +200,9 @@ def _stats(store: Store, arguments: argparse.Namespace) -> int:
             "store": stats.kind,
             "artifacts": f"{stats.artifacts:,}, {stats.contents:,} different texts",
             "text": format_size(stats.text_bytes),
-            "takes": format_size(stats.stored_bytes)
+            "size": format_size(stats.stored_bytes)
             + (f" of at most {format_size(stats.max_bytes)}" if stats.max_bytes else ""),
-            "dropped": f"{stats.tombstones:,} whose address is remembered",
+            "deleted": f"{stats.tombstones:,} whose URL is still stored",
             "damaged": f"{stats.damaged:,} set aside" if stats.damaged else "none known",
             "fetched": " to ".join(
                 _format_time(each) for each in (stats.oldest_fetch, stats.newest_fetch) if each is not None
@@ -225,7 +226,7 @@ def _verify(store: Store, arguments: argparse.Namespace) -> int:
 
 
 def _format_time(seconds: float) -> str:
-    """Return a time in seconds since 1970 as local date and time."""
+    """Return the local date and time of `seconds` since 1970."""
     try:
         return time.strftime("%Y-%m-%d %H:%M", time.localtime(seconds))
     except (ValueError, OverflowError, OSError):  # the file was tampered with

@@ -1,8 +1,8 @@
 """Format of exported artifacts: a first line, a line of JSON for each artifact, and a last line.
 
-An import trusts no line. Ids are computed anew with the installation's own secret, because an id is a function of
-secret, URL and text. Text is cleaned like that of a fetched page. Notes, which results print outside the boundary of a
-page's text, are imported only if they are phrases of Keyhole's own.
+An import validates every line. Ids are computed again with the installation's own secret, because an id is a function
+of secret, URL and text. Text is cleaned like that of a fetched page. Notes are imported only if Keyhole could have
+written them, because results print them outside the boundary around a page's text.
 """
 
 from __future__ import annotations
@@ -101,12 +101,12 @@ def format_artifact(artifact: Artifact) -> str:
 
 
 def format_last_line(count: int) -> str:
-    """Return the last line of an export, by which an incomplete file is recognized."""
+    """Return the last line of an export. A file without it is incomplete."""
     return format_json({"artifacts": count})
 
 
 def check_first_line(line: bytes) -> None:
-    """Raise KeyholeError (invalid_argument) unless the line begins an export of this version."""
+    """Raise KeyholeError (invalid_argument) unless the line is the first line of an export of this version."""
     try:
         header = _parse_object(line)
     except RefusedError:
@@ -137,7 +137,7 @@ def parse_last_line(line: bytes) -> int | None:
 def parse_artifact(
     line: bytes, secret: bytes, now: float, ids: Mapping[str, str] = MappingProxyType({})
 ) -> ImportedArtifact:
-    """Return the artifact in a line, with an id of this installation. Raises RefusedError.
+    """Return the artifact in a line, with an id of this installation. Raises RefusedError if the line is not valid.
 
     `now`: upper bound of the fetch time, in seconds since 1970; `ids`: the ids of earlier lines in the file, mapped to
     those of this installation.
@@ -174,7 +174,7 @@ def _parse_object(line: bytes) -> dict[str, Any]:
 
 
 def _check_note(name: str, value: str) -> str:
-    """Return the value of a note if Keyhole could have written it, or ""."""
+    """Return the value of a note if Keyhole could have written it, otherwise ""."""
     if name == "notice":
         return value if value in NOTICES else UNDIGESTED if value.startswith(UNDIGESTED.split(":")[0]) else ""
     if name in COUNTED_PARTS:

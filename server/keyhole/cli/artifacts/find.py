@@ -26,7 +26,10 @@ class SearchHit:
 
 
 def search_store(store: Store, question: str, limit: int, sites: Sequence[str]) -> list[SearchHit]:
-    """Return the best artifacts, each page once. Raises KeyholeError (no_results) if none has a word of it."""
+    """Return at most `limit` artifacts, best first and each page once.
+
+    Raises KeyholeError (no_results) if no artifact contains a word of the question.
+    """
     words = tuple(dict.fromkeys(query_words(question)))
     candidates = store.search(words, limit * STORED_PER_RESULT, Filters(tuple(sites)))
     if not candidates:

@@ -16,10 +16,11 @@ from typing import IO, Final, Protocol, cast
 from keyhole.errors import Code, KeyholeError
 
 PIPE: Final = "-"
+"""File name that stands for standard input or output."""
 _ZSTD: Final = b"\x28\xb5\x2f\xfd"
 _GZIP: Final = b"\x1f\x8b"
 _LEVEL: Final = 9
-"""Compression level of zstd and gzip: text takes a quarter of its size, and compressing is faster than the disk."""
+"""Compression level of zstd and gzip: it reduces text to a quarter of its size, and is faster than the disk."""
 
 
 class Sink(Protocol):
@@ -32,9 +33,9 @@ class Sink(Protocol):
 
 @contextmanager
 def open_output(name: str) -> Iterator[Sink]:
-    """Open a file for writing, compressed as its suffix says, or standard output for "-".
+    """Open a file for writing, or standard output for "-". The file's suffix selects the compression.
 
-    The file appears under its name when the block ends without an error. The same bytes give the same file. Raises
+    The file gets its name when the block ends without an error. The same bytes give the same file. Raises
     KeyholeError (invalid_argument) if the file cannot be written.
     """
     if name == PIPE:
@@ -47,7 +48,7 @@ def open_output(name: str) -> Iterator[Sink]:
         handle, scratch = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")  # readable by its owner alone
         try:
             with os.fdopen(handle, "wb") as file:
-                with _compressed(file, path.suffix) as sink:
+                with _compress(file, path.suffix) as sink:
                     yield sink
                 file.flush()
                 os.fsync(file.fileno())
@@ -59,7 +60,8 @@ def open_output(name: str) -> Iterator[Sink]:
 
 
 @contextmanager
-def _compressed(file: IO[bytes], suffix: str) -> Iterator[Sink]:
+def _compress(file: IO[bytes], suffix: str) -> Iterator[Sink]:
+    """Yield a sink that compresses into `file`; `file` itself for a suffix other than .gz and .zst."""
     if suffix == ".gz":
         with gzip.GzipFile("", "wb", _LEVEL, file, mtime=0) as packed:
             yield packed

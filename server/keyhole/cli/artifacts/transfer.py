@@ -22,17 +22,18 @@ from keyhole.store.base import Store
 MAX_REFUSED: Final = 1_000
 """Refused lines after which an import stops: the file is not an export, or is hostile."""
 MAX_RATIO: Final = 10
-"""Greatest size of the lines read, as a multiple of the store's size limit. The store compresses text to a fifth or
-more of its size; a decompression bomb must not be read to its end."""
+"""Greatest size of the lines read, as a multiple of the store's size limit. An export of a full store is smaller,
+because the store compresses text to no less than a fifth. A decompression bomb must not be read to its end."""
 MAX_LISTED: Final = 5
 """Refused lines that are listed; --json lists all."""
-_ABSENT: Final = frozenset({Code.UNKNOWN_ARTIFACT, Code.EXPIRED_ARTIFACT, Code.DAMAGED_ARTIFACT})
+_UNREADABLE: Final = frozenset({Code.UNKNOWN_ARTIFACT, Code.EXPIRED_ARTIFACT, Code.DAMAGED_ARTIFACT})
+"""Errors of an artifact whose text the store cannot return."""
 
 
 def export_artifacts(store: Store, arguments: argparse.Namespace) -> int:
-    """Write artifacts to a file, and return 1 if one is damaged.
+    """Write artifacts to a file, and return 1 if an artifact is damaged.
 
-    They are ordered by the time of their fetch, so that each artifact follows the one that it replaces.
+    Artifacts are ordered by fetch time, so that each follows the one that it replaces.
     """
     count, damaged = 0, list[str]()
     ids = arguments.ids or [row.id for row in sorted(store.list(MAX_COUNT), key=lambda row: (row.fetched_at, row.id))]
@@ -59,7 +60,7 @@ def _read_artifacts(store: Store, ids: Iterable[str], damaged: list[str], *, are
         try:
             yield store.get(id)
         except KeyholeError as error:
-            if are_required or error.code not in _ABSENT:
+            if are_required or error.code not in _UNREADABLE:
                 raise
             if error.code is Code.DAMAGED_ARTIFACT:
                 damaged.append(id)
@@ -67,15 +68,16 @@ def _read_artifacts(store: Store, ids: Iterable[str], damaged: list[str], *, are
 
 @dataclass(slots=True)
 class ImportResult:
-    """Counts of a file's lines."""
+    """The result of an import: counts of lines, the refused lines, and a problem of the file."""
 
     new: int = 0
+    """Artifacts that were added to the store."""
     known: int = 0
     """Artifacts that the store already had; they are not changed."""
     refused: list[tuple[int, str]] = field(default_factory=list)
     """Line numbers and reasons."""
     problem: str = ""
-    """What is wrong with the whole file, or ""."""
+    """A fault of the file itself, or ""."""
 
 
 def import_artifacts(store: Store, secret: bytes, arguments: argparse.Namespace) -> int:
@@ -99,7 +101,7 @@ def import_artifacts(store: Store, secret: bytes, arguments: argparse.Namespace)
 
 
 def _import_lines(store: Store, secret: bytes, lines: Iterable[bytes], result: ImportResult) -> None:
-    """Store the artifacts of the lines and count them in `result`. Raises KeyholeError at a limit."""
+    """Store the artifacts of the lines and count them in `result`. Raises KeyholeError if a limit is exceeded."""
     ids: dict[str, str] = {}
     remaining_bytes, now = MAX_RATIO * store.stats().max_bytes, time.time()
     for number, line in enumerate(lines, start=2):
@@ -135,7 +137,7 @@ def _is_stored(store: Store, id: str) -> bool:
     try:
         store.part(id, 0, 0)
     except KeyholeError as error:
-        if error.code not in _ABSENT:
+        if error.code not in _UNREADABLE:
             raise
         return False
     return True
@@ -159,7 +161,7 @@ def _print_result(result: ImportResult, *, as_json: bool) -> None:
     if len(refused) > MAX_LISTED:
         print(f"and {len(refused) - MAX_LISTED:,} more; --json lists all", file=sys.stderr)
     if result.problem:
-        print(f"The file: {result.problem}. The artifacts read before that are stored", file=sys.stderr)
+        print(f"The file: {result.problem}. The artifacts before that point are stored", file=sys.stderr)
 
 
 def _line(text: str) -> bytes:

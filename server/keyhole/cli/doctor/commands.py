@@ -79,7 +79,7 @@ def run_checks(checks: Mapping[str, Check], seconds: float) -> list[Finding]:
 
 
 def _timeout_finding(area: str, seconds: float) -> Finding:
-    fix = "Run it again; if it happens again, the operating system hangs."
+    fix = "Run it again; if it happens again, a call of the operating system hangs."
     return Finding(area, "time", Level.FAIL, f"not finished within {seconds:g} s", fix)
 
 

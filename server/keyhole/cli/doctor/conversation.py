@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
 Era = Literal["legacy", "modern"]
 TOOLS: Final = frozenset({"web_fetch", "search", "read_artifact"})
-_REVISIONS: Final[dict[Era, Any]] = {"legacy": "legacy", "modern": "2026-07-28"}
+_CLIENT_MODES: Final[dict[Era, Any]] = {"legacy": "legacy", "modern": "2026-07-28"}
+"""The `mode` of the SDK's client that speaks each era of the protocol."""
 _MAX_STDERR_CHARS: Final = 300
 """Characters shown of the last line that the server wrote to stderr."""
 
@@ -31,7 +32,7 @@ class StartResult:
 
 
 class ConversationError(Exception):
-    """The server did not behave as a client expects. The message says how."""
+    """The server did not behave as a client expects. The message describes the fault."""
 
 
 async def try_start(server: Server, seconds: float) -> StartResult:
@@ -56,7 +57,7 @@ async def check_tools(client: Client) -> None:
 async def connect(server: Server, era: Era, seconds: float) -> AsyncIterator[Client]:
     """Start a server, yield a client connected to it, and stop the server.
 
-    Raises ConversationError if anything fails within the block, with the server's last line on stderr.
+    Raises ConversationError if anything fails within the block. Its message ends with the server's last line on stderr.
     """
     import anyio
     from mcp import Client, MCPError, StdioServerParameters
@@ -66,7 +67,7 @@ async def connect(server: Server, era: Era, seconds: float) -> AsyncIterator[Cli
         parameters = StdioServerParameters(command=server.command, args=list(server.args), env=dict(server.env))
         try:
             with anyio.fail_after(seconds):
-                async with Client(stdio_client(parameters, stderr), mode=_REVISIONS[era]) as client:
+                async with Client(stdio_client(parameters, stderr), mode=_CLIENT_MODES[era]) as client:
                     yield client
         except TimeoutError:
             raise ConversationError(f"no answer within {seconds:g} s{_last_line(stderr)}") from None

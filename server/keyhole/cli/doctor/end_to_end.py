@@ -1,4 +1,4 @@
-"""Check the whole path: start this installation's server over stdio, fetch a page from loopback, read its stored text.
+"""Check a complete call: start this installation's server over stdio, fetch a page from loopback, read its stored text.
 
 Both eras of the protocol are checked, each with a temporary home folder of its own.
 """
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 AREA: Final = "Round trip"
 TIMEOUT: Final = 15.0
-"""Seconds for one era: several times as long as it takes on a slow machine."""
+"""Seconds for one era: several times the duration on a slow machine."""
 ANSWER: Final = "The keeper fills the lamp with oil every seventeen days, at dusk."
 QUESTION: Final = "how often is the lamp filled with oil"
 _ERAS: Final[tuple[tuple[Era, str], ...]] = (("legacy", "2025-11-25"), ("modern", "2026-07-28"))

@@ -20,7 +20,7 @@ _EXTRAS: Final = {
     "office": (("mammoth", "pptx", "openpyxl"), "Word, PowerPoint and Excel files cannot be read"),
     "hosted": (("psycopg", "psycopg_pool", "prometheus_client"), "PostgreSQL and metrics are not available"),
 }
-"""The modules of each extra, and what does not work without them."""
+"""The modules of each extra, and the consequence if they are missing."""
 
 
 def check() -> list[Finding]:
@@ -47,12 +47,12 @@ def _check_sqlite() -> Finding:
         return Finding(AREA, "SQLite", Level.OK, f"{version}, with a write-ahead log")
     safe = ".".join(map(str, SAFE_WAL_VERSION))
     message = f"{version}; write-ahead logs are unsafe before {safe}, so a slower rollback journal is used"
-    fix = f"No action is needed; a Python with SQLite {safe} writes faster."
+    fix = f"No action is needed; a Python with SQLite {safe} or newer writes faster."
     return Finding(AREA, "SQLite", Level.NOTE, message, fix)
 
 
 def _check_fts5() -> Finding:
-    """Create an FTS5 table, because a build may have the extension without listing it in its options."""
+    """Check that SQLite can create an FTS5 table. A build may have the extension without listing it in its options."""
     connection = sqlite3.connect(":memory:")
     try:
         connection.execute("CREATE VIRTUAL TABLE words USING fts5(text)")

@@ -18,9 +18,9 @@ from keyhole.errors import KeyholeError
 
 AREA: Final = "Clients"
 START_TIMEOUT: Final = 10.0
-"""Seconds for a server to start and list its tools; clients wait for 10 to 60."""
+"""Seconds for a server to start and list its tools; clients wait 10 to 60 seconds."""
 PARALLEL_STARTS: Final = 2
-"""Servers started at a time; each start keeps a processor busy."""
+"""Servers that are started at the same time; each start uses a processor completely."""
 CommandKey = tuple[str, tuple[str, ...], tuple[tuple[str, str], ...]]
 """Command, arguments and settings of a server."""
 
@@ -50,8 +50,8 @@ async def _start_servers(servers: Iterable[Server]) -> dict[CommandKey, StartRes
         async with slots:
             return await try_start(server, START_TIMEOUT)
 
-    different = list(servers)
-    return dict(zip(map(_key, different), await asyncio.gather(*map(start, different)), strict=True))
+    distinct = list(servers)
+    return dict(zip(map(_key, distinct), await asyncio.gather(*map(start, distinct)), strict=True))
 
 
 def _key(server: Server) -> CommandKey:
@@ -72,7 +72,7 @@ def _check_registration(registration: Registration, starts: dict[CommandKey, Sta
         message = f"its entry {DEFAULT_NAME!r} is another program: {server.command or 'none'}"
         return Finding(AREA, name, Level.WARN, message, f"{install} --name NAME registers Keyhole beside it.")
     if state == "former name":
-        # Not started: a package runner would start the program of the project that has this name now.
+        # The entry is not started, because a package runner would start the other project's program.
         message = f"its entry runs {FORMER_SCRIPT}, the former name of Keyhole, which belongs to another project now"
         return Finding(AREA, name, Level.FAIL, message, f"{install} corrects the entry.")
     if server.url:
@@ -105,7 +105,7 @@ def _check_program(registration: Registration, server: Server, start: StartResul
 
 
 def _setting_fault(server: Server) -> str:
-    """Return what is wrong with a setting of the entry, or ""."""
+    """Return the fault of a setting in the entry, or ""."""
     try:
         parse_config(server.env)
     except KeyholeError as error:

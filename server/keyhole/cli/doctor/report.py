@@ -24,7 +24,7 @@ class Level(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """The result of one check. `area`: the heading it stands under; `fix`: how to fix it, in one sentence."""
+    """The result of one check. `area`: heading of its section; `fix`: how to fix the problem, in one sentence."""
 
     area: str
     name: str
@@ -56,7 +56,8 @@ def has_failures(findings: Iterable[Finding]) -> bool:
 def json_facts(finding: Finding) -> dict[str, str]:
     """Return a finding as `keyhole doctor --json` prints it."""
     return {
-        "area": finding.area, "name": finding.name, "level": finding.level, "said": finding.message, "fix": finding.fix,
+        "area": finding.area, "name": finding.name, "level": finding.level, "message": finding.message,
+        "fix": finding.fix,
     }  # fmt: skip
 
 

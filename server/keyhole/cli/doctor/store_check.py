@@ -29,11 +29,11 @@ if TYPE_CHECKING:
 
 AREA: Final = "Store"
 SAMPLE: Final = 50
-"""Number of texts read: those fetched last, which are the most likely to be read next."""
+"""Number of texts read: the most recently fetched, which are the most likely to be read next."""
 SAMPLE_SECONDS: Final = 2.0
 """Time limit for reading the sample, and for SQLite's check of the file."""
 LOW_DISK, FULL_DISK = 1_000_000_000, 50_000_000
-"""Bytes of free disk space below which a warning and a failure are reported; a few pages fill the latter."""
+"""Bytes of free disk space. Less than LOW_DISK is a warning. Less than FULL_DISK, a few pages, is a failure."""
 
 
 def check(config: Config) -> list[Finding]:
@@ -103,7 +103,7 @@ def _check_file(path: Path, config: Config) -> list[Finding]:
         fix = "Use the version of Keyhole that wrote the file, or a newer one."
         return [Finding(AREA, "artifacts", Level.FAIL, error.message, fix)]
     except (sqlite3.Error, UnicodeDecodeError) as error:
-        fix = "keyhole artifacts verify sets the file aside and recovers what is readable."
+        fix = "keyhole artifacts verify sets the file aside and recovers the readable artifacts."
         return [Finding(AREA, "artifacts", Level.FAIL, f"the file is damaged or locked: {error}", fix)]
 
 
@@ -116,17 +116,17 @@ def _check_database(database: Database, path: Path, config: Config) -> list[Find
         return [Finding(AREA, "artifacts", Level.OK, message)]
     count, damaged = next(database.execute("SELECT count(*), coalesce(sum(damaged), 0) FROM entries"))
     size = path.stat().st_size
-    message = f"{count - damaged:,} in {format_size(size)} of at most {format_size(config.store_max_bytes)}"
+    message = f"{count - damaged:,} in {format_size(size)}; the limit is {format_size(config.store_max_bytes)}"
     findings = [Finding(AREA, "artifacts", Level.OK, message)]
     if damaged:
-        fix = "Fetch those pages again; `keyhole artifacts verify` lists what else is damaged."
+        fix = "Fetch those pages again; `keyhole artifacts verify` checks all texts."
         findings.append(Finding(AREA, "set aside", Level.WARN, f"{damaged:,} damaged", fix))
     finished = check_integrity(database, SAMPLE_SECONDS)
     return [*findings, _check_sample(database, "" if finished else "; the file is too large to check completely")]
 
 
 def _check_sample(database: Database, suffix: str) -> Finding:
-    """Read the texts fetched last. `suffix` is added to the message."""
+    """Read the most recently fetched texts and report damaged ones. `suffix`: text to add to the message."""
     from keyhole.store.sqlite import rows
 
     deadline = time.monotonic() + SAMPLE_SECONDS

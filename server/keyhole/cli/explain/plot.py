@@ -1,7 +1,7 @@
 """Draw a view as lines for a terminal: bars of the page, its outline, and each passage with its score.
 
-Text from pages comes last on its line, after a word of Keyhole's, so that a terminal that reverses right-to-left text
-moves no column. Widths are counted in cells, of which a Chinese character takes two.
+Text from pages is always at the end of its line, after a label of Keyhole's. So a terminal that reverses right-to-left
+text moves no column. Widths are counted in cells. A Chinese character takes two.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ from keyhole.render.answer import NOTICES
 
 LABEL_COLUMNS: Final = 7
 COUNT_COLUMNS: Final = 7
-"""Width of the label before a bar and of the count after it."""
+"""Width of the label before a bar, and of the count after the bar."""
 WORD_COLUMNS: Final = 20
-"""Width of the word after a bar."""
+"""Width of the word after the count."""
 MAX_WORDS: Final = 12
 MAX_SECTIONS: Final = 20
-"""Words and headings listed, so that they fit on a screen."""
+"""Greatest numbers of words and headings that are listed, so that they fit on a screen."""
 OPENING_LINES: Final = 3
-"""Lines shown of the beginning of a passage."""
+"""Greatest number of lines shown from the beginning of a passage."""
 SCORE_BAR_COLUMNS: Final = 12
 MIN_PART: Final = 0.005
-"""Least part of a score that is shown; a smaller one would be printed as 0.00."""
+"""Smallest part of a score that is shown; a smaller part would be printed as 0.00."""
 
 REMOVED_NAMES: Final = {
     "scripts": "scripts and styles",
@@ -50,11 +50,11 @@ class Glyphs:
     """The characters of a plot."""
 
     full: str
-    """A cell of which the whole text is shown."""
+    """A cell whose text is shown completely."""
     part: str
-    """A cell of which some text is shown."""
+    """A cell whose text is shown partly."""
     none: str
-    """A cell of which no text is shown."""
+    """A cell whose text is not shown."""
     levels: str
     """Levels of a heat line, in ascending order."""
     edge: str
@@ -68,7 +68,7 @@ ASCII: Final = Glyphs("#", "+", ".", " .:=#", "|", "^")
 
 
 def choose_glyphs(style: PlotStyle) -> Glyphs:
-    """Return the characters that the output can show."""
+    """Return the characters for an output of this style."""
     return ASCII if style.plain else BLOCKS
 
 
@@ -82,7 +82,7 @@ def draw_page(view: PageView, style: PlotStyle) -> list[Text]:
     share = _format_share(shown, view.total)
     head += _wrap_sentence(f"Shown: {shown:,} of {view.total:,} characters ({share}) in {ranges}.", style)
     parts = [head, _draw_bars(view, style), _draw_outline(view.sections, style), _draw_passages(view, style)]
-    match = [] if view.held is None else _match_lines(view.held, style, weak=view.weak, words=view.words)
+    match = [] if view.coverage is None else _match_lines(view.coverage, style, weak=view.weak, words=view.words)
     return _join_parts([*parts, [*match, *_removed_lines(view, style)]])
 
 
@@ -91,26 +91,26 @@ def draw_search(view: SearchView, style: PlotStyle) -> list[Text]:
     engines = [_page_text(f"Engine {name}: ", outcome, style, "") for name, outcome in view.engines]
     parts = [[_page_text("Question: ", view.query, style, "bold"), *engines]]
     parts += [_draw_source(source, style) for source in view.sources]
-    held = max((source.held for source in view.sources), default=0.0)
-    return _join_parts([*parts, _match_lines(held, style, weak=view.weak)])
+    coverage = max((source.coverage for source in view.sources), default=0.0)
+    return _join_parts([*parts, _match_lines(coverage, style, weak=view.weak)])
 
 
 def describe_removed(removed: Sequence[tuple[str, int]]) -> str:
     """Return a sentence with the numbers of the parts that extraction removed."""
     counts = ", ".join(f"{count:,} {REMOVED_NAMES.get(kind, kind)}" for kind, count in removed if count)
-    return f"Left out: {counts}." if counts else "Left out: nothing that is counted."
+    return f"Left out: {counts}." if counts else "Left out: none of the parts that are counted."
 
 
 def draw_bar(total: int, spans: Sequence[Span], width: int, glyphs: Glyphs) -> str:
-    """Return a bar of `width` cells for a text of `total` characters. A cell with any shown text is never empty."""
+    """Return a bar of `width` cells for a text of `total` characters. A cell with shown text is never empty."""
     covered = [0.0] * width
     for start, end in spans:
         first, last = start * width // max(1, total), -(-end * width // max(1, total))
         for cell in range(first, min(width, last)):
             edges = cell * total / width, (cell + 1) * total / width
             covered[cell] += max(0.0, min(end, edges[1]) - max(start, edges[0]))
-    whole = max(1, total) / width * 0.99
-    return "".join(glyphs.full if each >= whole else glyphs.part if each else glyphs.none for each in covered)
+    complete = max(1, total) / width * 0.99
+    return "".join(glyphs.full if each >= complete else glyphs.part if each else glyphs.none for each in covered)
 
 
 def draw_heat(total: int, places: Iterable[tuple[int, float]], width: int, glyphs: Glyphs) -> str:
@@ -205,7 +205,7 @@ def _draw_opening(text: str, words: Sequence[str], style: PlotStyle) -> list[Tex
 
 
 def _wrap_text(text: str, width: int, max_lines: int) -> Iterator[str]:
-    """Yield at max_lines `max_lines` lines of at max_lines `width` cells, broken between words where possible."""
+    """Yield at most `max_lines` lines of at most `width` cells, broken between words where possible."""
     line, count = "", 0
     for word in one_line(text, width * max_lines - max_lines).split(" "):
         while cell_len(word) > width:
@@ -233,10 +233,10 @@ def _first_cells(word: str, width: int) -> str:
     return word
 
 
-def _match_lines(held: float, style: PlotStyle, *, weak: bool, words: Sequence[Word] = ()) -> list[Text]:
+def _match_lines(coverage: float, style: PlotStyle, *, weak: bool, words: Sequence[Word] = ()) -> list[Text]:
     missing = sum(not word.count for word in words)
     lacking = f"; the text lacks {missing} of its {len(words)} words" if missing else ""
-    sentence = f"the best passage holds {_format_percent(held)} of the question{lacking}"
+    sentence = f"the best passage covers {_format_percent(coverage)} of the question{lacking}"
     if weak:
         return _wrap_sentence(f"Weak match: {sentence}; at least {WEAK_BELOW:.0%} is needed.", style, "yellow")
     return _wrap_sentence(f"{sentence.capitalize()}; a match below {WEAK_BELOW:.0%} is weak.", style)
@@ -254,7 +254,7 @@ def _draw_source(source: SourceView, style: PlotStyle) -> list[Text]:
     lines += [_page_text("  ", source.url, style, "dim")] if source.title else []
     facts = [source.state]
     if source.total:
-        facts.append(f"best score {source.best:.2f}, holds {_format_percent(source.held)} of the question")
+        facts.append(f"best score {source.best:.2f}, covers {_format_percent(source.coverage)} of the question")
     lines += _wrap_sentence(f"  {'; '.join(facts)}", style, "" if source.spans else "yellow")
     if source.total:
         glyphs, width = choose_glyphs(style), style.width - LABEL_COLUMNS - 2 - COUNT_COLUMNS - WORD_COLUMNS
@@ -262,8 +262,8 @@ def _draw_source(source: SourceView, style: PlotStyle) -> list[Text]:
         lines.append(drawn.append(f"{glyphs.edge} {_shown_share(source)}"))
     pairs = zip(source.spans, source.scores, strict=True)
     lines += [
-        Text(f"  {start:,} to {end:,}: score {score:.2f}, holds {_format_percent(held)}")
-        for (start, end), (score, held) in pairs
+        Text(f"  {start:,} to {end:,}: score {score:.2f}, covers {_format_percent(coverage)}")
+        for (start, end), (score, coverage) in pairs
     ]
     lines += [_page_text("  the same text at ", url, style, "dim") for url in source.copies]
     return lines + (_wrap_sentence(f"  {describe_removed(source.removed)}", style, "dim") if source.removed else [])
@@ -290,13 +290,13 @@ def _page_text(label: str, text: str, style: PlotStyle, color: str) -> Text:
     return Text(label).append(one_line(text, max(1, style.width - cell_len(label))), color)
 
 
-def _format_percent(held: float) -> str:
-    """Return a share of the question as a percentage, at most 100 %: a score may exceed it slightly."""
-    return f"{min(1.0, held):.0%}"
+def _format_percent(share: float) -> str:
+    """Return a share of the question as a percentage. A share may exceed 1 slightly; 100 % is printed then."""
+    return f"{min(1.0, share):.0%}"
 
 
-def _format_share(part: int, whole: int) -> str:
-    share = 100 * part / max(1, whole)
+def _format_share(part: int, total: int) -> str:
+    share = 100 * part / max(1, total)
     return f"{share:.1f} %" if 0 < share < 9.95 else f"{share:.0f} %"
 
 

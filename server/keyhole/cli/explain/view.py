@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 Span = tuple[int, int]
 OPENING: Final = 1_000
-"""Characters of a passage's beginning: more than three lines of any terminal."""
+"""Characters of a passage's beginning: more than three lines of a wide terminal."""
 _GAP: Final = re.compile(r"^\[…(\d+):(\d+)\]", re.MULTILINE)
 
 
@@ -30,7 +30,7 @@ class Word:
     word: str
     count: int
     places: tuple[tuple[int, float], ...]
-    """Offset of each window with occurrences, and their weight."""
+    """Offset of each window in which the word occurs, and the weight of its occurrences there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ class ShownPassage:
 
 @dataclass(frozen=True, slots=True)
 class PageView:
-    """A text and the ranges of it that an answer shows."""
+    """A text and its ranges that an answer shows."""
 
     title: str
     url: str
@@ -71,8 +71,8 @@ class PageView:
     words: tuple[Word, ...]
     sections: tuple[Section, ...]
     removed: tuple[tuple[str, int], ...]
-    held: float | None
-    """The greatest share of the question that a passage holds, from 0 to 1; None without a question."""
+    coverage: float | None
+    """The greatest share of the question that a passage covers, from 0 to 1; None without a question."""
     weak: bool
     notice: str
     read: bool = True
@@ -81,7 +81,7 @@ class PageView:
 
 @dataclass(frozen=True, slots=True)
 class SourceView:
-    """A source of a search. `state`: what became of it; `best`, `held`: score and share of its best passage."""
+    """A source of a search. `state`: how it was used; `best`, `coverage`: score and coverage of its best passage."""
 
     number: int
     """Its number in the answer; 0 if the answer does not name it."""
@@ -91,9 +91,9 @@ class SourceView:
     total: int = 0
     spans: tuple[Span, ...] = ()
     scores: tuple[tuple[float, float], ...] = ()
-    """For each span: the best score of a passage in it, and the share of the question that the passage holds."""
+    """For each span: the best score of a passage in it, and the share of the question that the passage covers."""
     best: float = 0.0
-    held: float = 0.0
+    coverage: float = 0.0
     copies: tuple[str, ...] = ()
     removed: tuple[tuple[str, int], ...] = ()
 
@@ -111,9 +111,9 @@ class SearchView:
 def build_page_view(
     artifact: Artifact, query: str | None, spans: Sequence[Span], removed: Sequence[tuple[str, int]] | None
 ) -> PageView:
-    """Return the view of a text of which `spans` are shown for `query`.
+    """Return the view of a text whose `spans` an answer to `query` shows.
 
-    `removed`: numbers of removed parts by kind; None for a stored page, of which only its notes are known.
+    `removed`: numbers of removed parts by kind; None for a stored page, whose notes contain some of the numbers.
     """
     from keyhole.passages import WEAK_BELOW, index_text, match_strength, score_text
 
@@ -121,7 +121,7 @@ def build_page_view(
     index = index_text(text)
     scored = score_text(text, query) if query and query.strip() and text else None
     scored_windows = scored if scored and scored.stages else None
-    held = match_strength(scored) if scored else None
+    coverage = match_strength(scored) if scored else None
     return PageView(
         title=artifact.title,
         url=artifact.url,
@@ -131,17 +131,17 @@ def build_page_view(
         words=_count_words(index, scored) if scored else (),
         sections=_measure_sections(index, spans),
         removed=_noted_removals(artifact) if removed is None else tuple(removed),
-        held=held,
-        weak=held is not None and held < WEAK_BELOW,
+        coverage=coverage,
+        weak=coverage is not None and coverage < WEAK_BELOW,
         notice=artifact.notice,
         read=removed is not None,
     )
 
 
 def parse_spans(answer: str, mark: str, total: int) -> tuple[Span, ...] | None:
-    """Return the spans of a text that an answer shows; None if it shows nothing of the text.
+    """Return the spans of a text that an answer shows; None if the answer does not contain the text.
 
-    `mark`: of the boundary around the text in the answer; `total`: length of the text in characters.
+    `mark`: mark of the boundary around the text in the answer; `total`: length of the text in characters.
     """
     _, opening, rest = answer.partition(f"--- untrusted text {mark} ---\n")
     if not opening:
@@ -178,12 +178,12 @@ def build_search_view(
         )
         for index, source in enumerate(found)
     ]
-    held = max((view.held for view in views), default=0.0)
+    coverage = max((view.coverage for view in views), default=0.0)
     return SearchView(
         query,
         tuple((report.name, _describe_engine(report)) for report in reports),
         tuple(sorted(views, key=lambda view: view.number or len(views) + 1)),
-        weak=ranked is not None and held < WEAK_BELOW,
+        weak=ranked is not None and coverage < WEAK_BELOW,
     )
 
 
@@ -193,7 +193,7 @@ def _source_view(
     spans: tuple[Span, ...] | None,
     copies: dict[str, tuple[str, ...]],
 ) -> SourceView:
-    """Return the view of a source. `passages`: best first; None if the time was too short to rank them."""
+    """Return the view of a source. `passages`: best first; None if they were not ranked in time."""
     state = "shown" if spans else "read, but no passage is shown" if source.artifact else "not read"
     if source.artifact and source.url not in copies:
         state = "dropped: a copy of another source"
@@ -213,7 +213,7 @@ def _source_view(
         spans=spans or (),
         scores=tuple(_best_scores(passages, span) for span in spans or ()),
         best=max((passage.score for passage in passages), default=0.0),
-        held=max((passage.coverage for passage in passages), default=0.0),
+        coverage=max((passage.coverage for passage in passages), default=0.0),
         copies=copies.get(source.url, ()),
     )
 
@@ -252,7 +252,7 @@ def _count_words(index: Index, scored: WindowScores) -> tuple[Word, ...]:
             tuple((index.starts[window], round(weight, 3)) for window, weight in sorted(hits.windows.items())),
         )
         for hits in scored.hits
-        if hits.term.match is not Match.GRAM or len(hits.term.surface) > 1  # as the answer counts them
+        if hits.term.match is not Match.GRAM or len(hits.term.surface) > 1  # the terms that the answer counts
     )
 
 
@@ -270,7 +270,7 @@ def _measure_sections(index: Index, spans: Sequence[Span]) -> tuple[Section, ...
 
 
 def _overlaps(ranges: Sequence[Span], spans: Sequence[Span]) -> list[int]:
-    """Return the number of characters that `spans` cover of each range. Both are in ascending order."""
+    """Return for each range the number of its characters within `spans`. Both are in ascending order."""
     counts, number = [], 0
     for start, end in ranges:
         count = 0

@@ -26,15 +26,15 @@ def add_install(commands: Any) -> None:
         description=_DESCRIPTION,
         examples=_EXAMPLES,
     )
-    which = parser.add_mutually_exclusive_group()
-    which.add_argument("client", nargs="?", metavar="CLIENT", help="the client; without it all clients are listed")
-    which.add_argument("--all", action="store_true", help="every client found on this machine")
+    target = parser.add_mutually_exclusive_group()
+    target.add_argument("client", nargs="?", metavar="CLIENT", help="the client; without it all clients are listed")
+    target.add_argument("--all", action="store_true", help="change every client found on this machine")
     _add_entry_options(parser)
     mode = parser.add_argument_group("how to change it")
     mode.add_argument("--uninstall", action="store_true", help="remove the entry")
     mode.add_argument("--dry-run", action="store_true", help="show the diff without applying it")
     mode.add_argument("--print", action="store_true", dest="only_print", help="print the entry, to add it by hand")
-    mode.add_argument("--yes", "-y", action="store_true", help="do not ask; without a terminal nothing is asked")
+    mode.add_argument("--yes", "-y", action="store_true", help="do not ask for confirmation, as without a terminal")
     mode.add_argument("--force", action="store_true", help="replace an entry of this name that is not Keyhole's")
     mode.add_argument("--json", action="store_true", help="print JSON, for programs")
 
@@ -48,6 +48,6 @@ def _add_entry_options(parser: argparse.ArgumentParser) -> None:
     entry.add_argument("--name", default=DEFAULT_NAME, help=f"name of the entry, default {DEFAULT_NAME}")
     entry.add_argument(
         "--env", action="append", default=[], metavar="KEYHOLE_X=VALUE",
-        help="a setting of the server; may be repeated; an empty value removes it",
+        help="setting of the server; may be repeated; an empty value removes the setting",
     )  # fmt: skip
-    entry.add_argument("--http", metavar="URL", help="a server that runs elsewhere, such as http://127.0.0.1:8765/mcp")
+    entry.add_argument("--http", metavar="URL", help="register a running server, such as http://127.0.0.1:8765/mcp")

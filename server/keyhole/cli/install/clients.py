@@ -1,7 +1,7 @@
 """Table of the clients that Keyhole can be registered with: their configuration files, and the shape of an entry.
 
-Checked against the clients' documentation in November 2026. tests/clients/install_command.py checks some entries with the
-client's own program. Paths are computed for a machine; no file is opened.
+Checked against the clients' documentation in November 2026. tests/clients/install_command.py checks some entries
+with the client's own program. This module opens no file.
 """
 
 from __future__ import annotations
@@ -50,24 +50,24 @@ class Machine:
 
 @dataclass(frozen=True, slots=True)
 class Client:
-    """An MCP client and where it keeps its list of servers."""
+    """An MCP client, its configuration file, and the form of its entries."""
 
     name: str
     title: str
     user_paths: Callable[[Machine], tuple[Path, ...]]
-    """Configuration files of the user: the first that exists is used, or else the first."""
+    """Possible configuration files of the user. The first that exists is used; if none exists, the first."""
     key_path: tuple[str, ...]
     """Keys in the file that lead to the table of servers."""
     shape: Shape
     source: str
-    """The documentation of the file."""
+    """URL of the documentation of the file."""
     project: str = ""
     """Configuration file of a project folder; "" if the client has none."""
     format: Format = "json"
     program: str = ""
-    """The client's executable, as found on the PATH."""
+    """Name of the client's executable on the PATH."""
     next_step: str = NEW_SESSION
-    """What the user does after a change."""
+    """The step for the user after a change."""
 
 
 def _claude_desktop(machine: Machine) -> tuple[Path, ...]:
@@ -82,7 +82,7 @@ def _codex(machine: Machine) -> tuple[Path, ...]:
     return (machine.path_from("CODEX_HOME", machine.home / ".codex") / "config.toml",)
 
 
-def _code(edition: str) -> Callable[[Machine], tuple[Path, ...]]:
+def _vscode(edition: str) -> Callable[[Machine], tuple[Path, ...]]:
     return lambda machine: (machine.settings_folder() / edition / "User" / "mcp.json",)
 
 
@@ -143,12 +143,12 @@ _ALL: Final = (
         project=".codex/config.toml", format="toml", program="codex",
     ),
     Client(
-        "vscode", "VS Code", _code("Code"), ("servers",), _TYPED,
+        "vscode", "VS Code", _vscode("Code"), ("servers",), _TYPED,
         "https://code.visualstudio.com/docs/agents/reference/mcp-configuration",
         project=".vscode/mcp.json", program="code", next_step="Start it in the MCP SERVERS view, or reload the window.",
     ),
     Client(
-        "vscode-insiders", "VS Code Insiders", _code("Code - Insiders"), ("servers",), _TYPED,
+        "vscode-insiders", "VS Code Insiders", _vscode("Code - Insiders"), ("servers",), _TYPED,
         "https://code.visualstudio.com/docs/agents/reference/mcp-configuration",
         project=".vscode/mcp.json", program="code-insiders", next_step="Start it in the MCP SERVERS view.",
     ),

@@ -26,7 +26,7 @@ from keyhole.text.suggest import suggest_name
 
 OK, FAILED = 0, 1
 _NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,48}")
-"""Some clients join the name with a tool's name, and allow 60 to 64 characters for both."""
+"""Names of entries. Some clients join the name with a tool's name, and allow 60 to 64 characters for both."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,13 +74,13 @@ def run(_config: Config, arguments: argparse.Namespace) -> int:
 
 
 def _server_from(arguments: argparse.Namespace) -> Server:
-    """Return the server to register: this installation with its settings, or a URL."""
+    """Return the server to register: this installation with the settings of --env, or the URL of --http."""
     settings = dict(_parse_setting(text) for text in arguments.env)
     if arguments.http is None:
         server = this_server(discover.this_installation())
         return Server(server.command, server.args, settings)
     if settings:
-        raise _invalid("--env is for a program; a server that runs elsewhere has its own settings")
+        raise _invalid("--env needs a server that the client starts; a server with a URL has its own settings")
     try:
         return Server(url=http_url(arguments.http))
     except ValueError as error:
@@ -96,7 +96,7 @@ def _parse_setting(text: str) -> tuple[str, str]:
 
 
 def _clients_found(machine: Machine, name: str) -> list[Client]:
-    """Return the clients on this machine whose files Keyhole can edit."""
+    """Return the clients found on this machine whose files Keyhole can edit."""
     registrations = discover.find_registrations(machine, name)
     return [each.client for each in registrations if each.found and each.client.format != "yaml"]
 
@@ -188,7 +188,7 @@ def _is_interactive(arguments: argparse.Namespace) -> bool:
 
 
 def _print_change(client: Client, change: FileChange, *, is_diff_shown: bool) -> None:
-    """Print what was done. `is_diff_shown`: True if the diff, if any, was printed with the question."""
+    """Print the result of a change. `is_diff_shown`: True if the diff was already printed with the question."""
     if change.state == "refused":
         print(f"keyhole: {change.message}", file=sys.stderr)
         return
@@ -212,7 +212,7 @@ def _list_clients(registrations: Sequence[discover.Registration], arguments: arg
         return OK
     if arguments.uninstall or arguments.dry_run or arguments.only_print:
         raise _invalid("name a client, or give --all")
-    columns = (Column("client", whole=True), Column("found", whole=True), Column("Keyhole", whole=True), Column("file"))
+    columns = (*(Column(name, unshortened=True) for name in ("client", "found", "Keyhole")), Column("file"))
     rows = [
         (each.client.name, "yes" if each.found else "-", each.state, _abbreviate(each.path)) for each in registrations
     ]

@@ -1,4 +1,4 @@
-"""Find the running program, the clients on this machine, and what they have registered. Nothing is changed."""
+"""Find the running program, the clients on this machine, and their entries for Keyhole. Nothing is changed."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ class Registration:
     """A client and its entry for Keyhole.
 
     `found`: True if the client is on this machine. `state`: "-" (not registered), "registered", "other copy" (of
-    Keyhole), "former name" (of Keyhole), "address", "name taken" (by another server), "unreadable" or "by hand"
-    (Keyhole cannot edit the file).
+    Keyhole), "former name" (of Keyhole), "address" (a server with a URL), "name taken" (by another server),
+    "unreadable" or "by hand" (Keyhole cannot edit the file).
     """
 
     client: Client
@@ -50,7 +50,7 @@ def this_installation() -> Installation:
     uv = os.environ.get("UV", "")  # uvx passes its own path to the programs that it starts
     beside_uv = str(Path(uv).with_name("uvx" + suffix)) if uv else None
     uvx = shutil.which("uvx") or (beside_uv and shutil.which(beside_uv)) or ""
-    return Installation(sys.executable, script, sys.prefix, __version__, _source(), uvx)
+    return Installation(sys.executable, script, sys.prefix, __version__, _install_source(), uvx)
 
 
 def config_path(client: Client, machine: Machine, scope: str = "user") -> Path | None:
@@ -58,11 +58,11 @@ def config_path(client: Client, machine: Machine, scope: str = "user") -> Path |
     if scope == "project":
         return machine.project / client.project if client.project else None
     paths = client.user_paths(machine)
-    return next((path for path in paths if _check(path.exists)), paths[0])
+    return next((path for path in paths if _try_test(path.exists)), paths[0])
 
 
 def find_registrations(machine: Machine, name: str) -> list[Registration]:
-    """Return the registration of every known client, in the order of the table. `name`: of the entry."""
+    """Return the registration of every client in the table, in its order. `name`: name of the entry."""
     this = this_server(this_installation())
     return [_find_registration(client, machine, name, this) for client in CLIENTS.values()]
 
@@ -70,9 +70,9 @@ def find_registrations(machine: Machine, name: str) -> list[Registration]:
 def _find_registration(client: Client, machine: Machine, name: str, this: Server) -> Registration:
     path = config_path(client, machine)
     assert path is not None  # noqa: S101 - for the type checker; every client has a file of the user
-    # A folder that exists for the file is a sign of the client, unless it is the user's home.
-    has_folder = path.parent not in (machine.home, machine.home.parent) and _check(path.parent.is_dir)
-    found = _check(path.exists) or has_folder or bool(client.program and shutil.which(client.program))
+    # If the folder of the file exists, the client is probably installed; the user's home folder always exists.
+    has_folder = path.parent not in (machine.home, machine.home.parent) and _try_test(path.parent.is_dir)
+    found = _try_test(path.exists) or has_folder or bool(client.program and shutil.which(client.program))
     if client.format == "yaml":
         return Registration(client, path, found, "by hand")
     try:
@@ -84,18 +84,18 @@ def _find_registration(client: Client, machine: Machine, name: str, this: Server
     if entry is None:
         return Registration(client, path, found, "-")
     server = parse_entry(client.shape, entry)
-    return Registration(client, path, found, _state(server, this), server)
+    return Registration(client, path, found, _entry_state(server, this), server)
 
 
-def _check(exists: Callable[[], bool]) -> bool:
-    """Call `exists`; return False if the path is not accessible or not valid."""
+def _try_test(test: Callable[[], bool]) -> bool:
+    """Return the result of a test such as `path.exists`; False if the path is not accessible or not valid."""
     try:
-        return exists()
+        return test()
     except (OSError, ValueError):
         return False
 
 
-def _state(server: Server, this: Server) -> str:
+def _entry_state(server: Server, this: Server) -> str:
     if server.url:
         return "address"
     if (server.command, server.args) == (this.command, this.args):
@@ -105,7 +105,7 @@ def _state(server: Server, this: Server) -> str:
     return "other copy" if is_keyhole(server) else "name taken"
 
 
-def _source() -> str:
+def _install_source() -> str:
     """Return the folder, file or repository that the package was installed from, or ""."""
     from importlib.metadata import PackageNotFoundError, distribution
 

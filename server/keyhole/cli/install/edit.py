@@ -1,7 +1,7 @@
 """Add an entry to the text of a client's file, or remove it.
 
 Each result is parsed again and compared with the expected values. An edit that would change anything else is refused,
-so that a file of an unforeseen form is never damaged.
+so that a file in an unexpected form is never damaged.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from keyhole.cli.install.entries import Server, build_entry, is_keyhole, nest, p
 from keyhole.errors import Code, KeyholeError
 
 BYTE_ORDER_MARK = "\ufeff"
-"""Written at the beginning of a file by some editors on Windows."""
+"""Character that some editors on Windows write at the beginning of a file."""
 
 
 def find_entry(client: Client, text: str, name: str) -> Mapping[str, Any] | None:
@@ -73,24 +73,24 @@ def uninstall_entry(
 ) -> str | None:
     """Return the text as it was before the entry was added; None if there was no file.
 
-    If adding the entry to one of the `backups`, or to an empty file, gives this very text, return that backup byte for
-    byte. Otherwise the file has changed since: remove the entry from the text.
+    If adding the entry to one of the `backups`, or to an empty file, gives exactly this text, return that backup.
+    Otherwise the file has changed since the backup: return the text with the entry removed.
     """
     existing = find_entry(client, text, name)
     if existing is None:
         return text
-    without = remove_entry(client, text, name, server, force=force)
+    remaining = remove_entry(client, text, name, server, force=force)
     registered = parse_entry(client.shape, existing)
     for before in (*backups, ""):
         with suppress(KeyholeError):
             had_no_entry = find_entry(client, before, name) is None
             if had_no_entry and add_entry(client, before, name, registered, force=False) == text:
                 return before or None
-    return without
+    return remaining
 
 
 def format_snippet(client: Client, name: str, server: Server) -> str:
-    """Return the text that a person would add to the file by hand."""
+    """Return the text of the entry, for adding it to the file by hand."""
     entry = build_entry(client.shape, server)
     if client.format == "toml":
         return toml_edit.put("", (*client.key_path, name), entry).rstrip("\n")
@@ -139,7 +139,7 @@ def _apply(client: Client, edit: Callable[[], str], expected: Mapping[str, Any])
 
 
 def _without_empty(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return tables without the empty ones, which clients treat like absent ones."""
+    """Return the tables without empty tables, which clients treat like missing ones."""
     tables = {key: _without_empty(item) if isinstance(item, Mapping) else item for key, item in values.items()}
     return {key: item for key, item in tables.items() if item != {}}
 

@@ -8,14 +8,14 @@ from pathlib import PureWindowsPath
 from typing import Any, Final
 
 SCRIPT: Final = "keyhole-reader"
-"""The script that serves over stdio. The distribution has the same name."""
+"""Name of the script that serves over stdio, and of the distribution."""
 FORMER_SCRIPT: Final = "keyhole-mcp"
-"""The earlier name of both. On the package index this name belongs to another project."""
+"""Former name of the script and the distribution. On the package index it belongs to another project."""
 
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """A server as it is registered: a program with its settings, or the URL of a server that runs elsewhere."""
+    """A server to register: a program with its settings, or the URL of a server that runs elsewhere."""
 
     command: str = ""
     args: tuple[str, ...] = ()
@@ -32,11 +32,11 @@ class Shape:
     http: str = ""
     """Value of `type` for a URL; "" if entries have no `type`."""
     url: str = "url"
-    """Key of the URL; "" if the client takes no URLs."""
+    """Key of the URL; "" if the client accepts no URLs."""
     program: str = "command"
     """Key of the program."""
     args: str = "args"
-    """Key of the arguments; "" if `program` holds a list of the program and its arguments."""
+    """Key of the arguments; "" if `program` is a list of the program and its arguments."""
     env: str = "env"
     """Key of the settings."""
     extra: Mapping[str, Any] = field(default_factory=dict)
@@ -46,7 +46,7 @@ class Shape:
 def build_entry(shape: Shape, server: Server, existing: Mapping[str, Any] | None = None) -> dict[str, Any]:
     """Return the entry of a server.
 
-    Keys of an `existing` entry of the same kind are kept, and so are its settings that `server` does not name. A
+    Keys and settings of an `existing` entry of the same kind are kept unless `server` has other values for them. A
     setting with an empty value is removed.
     """
     entry: dict[str, Any] = {"type": kind} if (kind := shape.http if server.url else shape.stdio) else {}
@@ -80,19 +80,19 @@ def is_keyhole(server: Server) -> bool:
     name = _program_name(server)
     is_module = "keyhole" in server.args[1:] and server.args[server.args.index("keyhole", 1) - 1] == "-m"
     is_serve = name == "keyhole" and server.args[:1] == ("serve",)
-    return is_module or is_serve or _runs(server, SCRIPT) or has_former_name(server)
+    return is_module or is_serve or _runs_script(server, SCRIPT) or has_former_name(server)
 
 
 def has_former_name(server: Server) -> bool:
     """Return True if a registered program is started by the former name of Keyhole.
 
-    Such an entry must be corrected and never be started: `uvx keyhole-mcp` runs the program of a stranger.
+    Such an entry must be corrected and never be started: `uvx keyhole-mcp` runs a program of another project.
     """
-    return _runs(server, FORMER_SCRIPT)
+    return _runs_script(server, FORMER_SCRIPT)
 
 
-def _runs(server: Server, script: str) -> bool:
-    """Return True if the program is `script`, or a package runner such as uvx that is given `script`."""
+def _runs_script(server: Server, script: str) -> bool:
+    """Return True if the program is `script`, or a package runner such as uvx with `script` as an argument."""
     is_package = any(arg == script or arg.startswith((f"{script}@", f"{script}==")) for arg in server.args)
     return _program_name(server) == script or is_package
 

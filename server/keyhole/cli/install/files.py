@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Final
 
 MAX_BACKUPS: Final = 3
-"""Backups kept of one file."""
+"""Greatest number of backups of one file; older backups are deleted."""
 MAX_BYTES: Final = 50_000_000
-"""Greatest size of a file that is read. Claude Code keeps megabytes of history in its file."""
+"""Greatest size of a file that is read. Claude Code stores megabytes of history in its file."""
 _PRIVATE_MODE: Final = 0o600
 """Permissions of a new file: an entry may contain the key of a search engine."""
 
@@ -37,7 +37,7 @@ def read(path: Path) -> bytes | None:
 
 
 def replace(path: Path, before: bytes | None, after: bytes) -> Path | None:
-    """Replace the content `before` by `after` atomically, and return the backup of `before`, if there was a file.
+    """Replace the content `before` by `after` atomically, and return the path of the backup; None if there was no file.
 
     Symbolic links are followed, and permissions are kept. Raises OSError, also if the content is no longer `before`:
     clients write their files too.
@@ -84,7 +84,7 @@ def _back_up(path: Path, before: bytes) -> Path:
     backups = list_backups(path)
     number = int(backups[0].name.removesuffix(".bak").rpartition("-")[2]) + 1 if backups else 1
     backup = path.with_name(f"{path.name}.keyhole-{number}.bak")
-    # "x" fails on an existing name, which may be a link made by others. Private from the start: the file may hold keys.
+    # "x" fails if the name exists: it may be another user's link. The mode is private: the file may contain keys.
     with open(backup, "xb", opener=lambda name, flags: os.open(name, flags, _PRIVATE_MODE)) as file:
         file.write(before)
     shutil.copystat(path, backup)

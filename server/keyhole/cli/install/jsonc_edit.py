@@ -1,7 +1,7 @@
-"""Edit JSON with comments, changing only the object that is put or dropped.
+"""Edit JSON with comments, changing only the object that is added, replaced or removed.
 
-An edit is a sequence of changes to the text, which is parsed again for each: the files are small, and a change need not
-track how earlier ones moved the offsets.
+An edit is a sequence of changes, and the text is parsed again for each of them: the files are small, and no change has
+to track the offsets that earlier changes moved.
 """
 
 from __future__ import annotations
@@ -73,9 +73,9 @@ def _set(text: str, path: Sequence[str], key: str, value: Any) -> str:
 
 
 def _find(text: str, path: Sequence[str], *, objects: bool = True) -> Node | None:
-    """Return the node at `path`, or None. Of equal keys the last counts, as it does for every client.
+    """Return the node at `path`, or None. Of duplicate keys the last one is used, as in every client.
 
-    Raises ValueError if a parent is not an object, or if `objects` is True and the node itself is not one.
+    Raises ValueError if a parent is not an object, or if `objects` is True and the node itself is not an object.
     """
     node = read(text, path)
     for number, key in enumerate(path):
@@ -106,7 +106,7 @@ def _insert(text: str, path: Sequence[str], key: str, value: Any) -> str:
         before, after = _newline(text) + indent, text[content_end:inner_end]
         if "\n" not in after:
             after = _newline(text) + _indent(text, node.start)
-    # The comma goes right behind the last value: there may be a comment between the value and the end.
+    # The comma is inserted directly after the last value, because a comment may follow the value.
     value_end = last.node.end if last else content_end
     return f"{text[:value_end]}{comma}{text[value_end:content_end]}{before}{member}{after}{text[inner_end:]}"
 
@@ -123,7 +123,7 @@ def _remove(text: str, path: Sequence[str]) -> str:
     end = member.node.end if member.comma is None else member.comma + 1
     next_start = later[0].start if later else node.end - 1
     if "\n" in text[start : member.start] and "\n" not in text[end:next_start]:
-        start = member.start  # the line before may end with a comment, which would comment out the rest of this line
+        start = member.start  # keep the line break: the line before may end with a comment
     if member.comma is None and index:
         comma = node.members[index - 1].comma
         assert comma is not None  # noqa: S101 - for the type checker; a member follows
@@ -138,7 +138,7 @@ def _remove(text: str, path: Sequence[str]) -> str:
 def _is_compact(text: str, node: Node) -> bool:
     """Return True for an object on one line; for an empty object, True if the whole file is on one line."""
     root = read(text)
-    measured = root if not node.members else node
+    measured = node if node.members else root
     return bool(measured.members) and "\n" not in text[measured.start : measured.end]
 
 

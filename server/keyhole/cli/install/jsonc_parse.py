@@ -13,19 +13,19 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 MAX_DEPTH: Final = 200
-"""Levels of nesting, each of which is a recursive call. Settings files have less than a tenth of it."""
+"""Greatest depth of nesting: each level is a recursive call. Settings files have less than a tenth of these levels."""
 _TOKEN: Final = re.compile(
     r'(?P<space>\s+|//[^\n]*|/\*.*?\*/)|(?P<text>"(?:[^"\\\n]|\\.)*")|(?P<mark>[{}\[\],:])|(?P<word>[-+.\w]+)',
     re.DOTALL,
 )
 _SPACE: Final = " \t\r\n"
 _FAST_DECODER: Final = json.JSONDecoder()
-"""Parses values without comments a hundred times as fast: some clients keep megabytes of history in their file."""
+"""Parses values without comments a hundred times as fast. Some clients store megabytes of history in their file."""
 
 
 @dataclass(slots=True)
 class Node:
-    """A value and its offsets in the text. `members`: of an object on the path that was asked for."""
+    """A value and its offsets in the text. `members`: of an object on the requested path; None for other values."""
 
     start: int
     end: int
@@ -45,7 +45,7 @@ class Member:
 
 @dataclass(slots=True)
 class _Tokens:
-    """A position in the text. `next`: the next token with its start and end; `end`: end of the last token taken."""
+    """The tokens of a text. `next`: the next token with its start and end; `end`: end of the token before it."""
 
     text: str
     next: tuple[str, int, int] = ("", 0, 0)
@@ -69,7 +69,7 @@ class _Tokens:
 
 
 def read(text: str, path: Sequence[str] = ()) -> Node:
-    """Parse a text. Objects along `path` get their members.
+    """Return the value in a text. The objects along `path` have their members.
 
     Raises ValueError with the line number if the text is not valid.
     """
@@ -100,7 +100,7 @@ def _next_token(text: str, offset: int) -> tuple[str, int, int]:
 
 
 def _parse_value(tokens: _Tokens, depth: int, path: Sequence[str] | None = None) -> Node:
-    """`path`: the path still to follow; None if only the value and its end matter."""
+    """Return the value at the next token. `path`: the path still to follow; None if no members are needed."""
     if depth > MAX_DEPTH:
         raise _error(tokens.text, tokens.next[1], "nested too deeply")
     if path is None and tokens.next[0] in ("{", "["):

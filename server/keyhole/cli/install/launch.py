@@ -1,7 +1,7 @@
-"""Choose the command to register: one that certainly starts this installation.
+"""Choose the command to register. It must start this installation.
 
-Clients do not read a shell's PATH, on which a bare `keyhole-reader` would be found, and `uvx keyhole-reader` starts the
-version on the package index. So the absolute path of the installed script is registered.
+The absolute path of the installed script is registered. A bare `keyhole-reader` needs the PATH of a shell, which
+clients do not read. `uvx keyhole-reader` starts the version on the package index.
 """
 
 from __future__ import annotations
@@ -17,10 +17,11 @@ _TEMPORARY_FOLDERS: Final = ("/archive-v0/", "/builds-v0/", "/environments-v2/")
 
 @dataclass(frozen=True, slots=True)
 class Installation:
-    """The running program.
+    """The installation that this process runs from.
 
-    `script`: the path of keyhole-reader, or ""; `source`: what the package was installed from, or "" for a package
-    index; `uvx`: the path of uvx, or "".
+    `python`: the interpreter; `script`: the path of keyhole-reader, or ""; `prefix`: the environment's folder;
+    `source`: the folder, file or repository that the package was installed from, or "" for a package index;
+    `uvx`: the path of uvx, or "".
     """
 
     python: str

@@ -11,11 +11,11 @@ from keyhole.config.config import PREFIX, SETTINGS
 
 MASK: Final = "•••"
 MAX_LINE: Final = 160
-"""Characters shown of a line: some clients write their whole file on one line."""
+"""Greatest number of characters shown of a line. Some clients write their file on a single line."""
 _SECRET_SETTINGS: Final = frozenset(setting.variable for setting in SETTINGS if setting.secret)
-_WORDS: Final = "key|token|secret|passw|auth|credential"
+_KEYWORDS: Final = "key|token|secret|passw|auth|credential"
 _NAMED_SECRET: Final = re.compile(
-    rf"""((\b(?:{"|".join(sorted(_SECRET_SETTINGS))})\b|[\w.-]{{0,60}}(?:{_WORDS})[\w.-]{{0,40}})["']?\s*[:=]\s*)("""
+    rf"""((\b(?:{"|".join(sorted(_SECRET_SETTINGS))})\b|[\w.-]{{0,60}}(?:{_KEYWORDS})[\w.-]{{0,40}})["']?\s*[:=]\s*)("""
     r"""\"{3}.*?(?:\"{3}|$)|'{3}.*?(?:'{3}|$)|"(?:[^"\\]|\\.)*(?:"|\\?$)|'[^']*(?:'|$)"""
     r"""|\[[^\]]*(?:\]|$)|[^\s"'\[{,}\]][^"',}\]]*)""",
     re.IGNORECASE,
@@ -25,15 +25,15 @@ line, or an unquoted value."""
 _UNNAMED_SECRET: Final = re.compile(
     r"(://[^\s/\"'@:]{0,100}:(?=[^\s/\"'@]{1,1000}@)|\b(?:bearer|basic)\s+)[^\s/\"'@]+", re.IGNORECASE
 )
-"""A secret with any name: the password in a URL, or the value after an authentication scheme."""
+"""A secret recognized without a name: the password in a URL, or the value after an authentication scheme."""
 _API_KEY: Final = re.compile(r"\b(?:sk-|gh[pousr]_|github_pat_|glpat-|xox[abprs]-|AKIA|AIza|eyJ|BSA)[\w-]{4,}")
 """Prefixes of the API keys of common services."""
 _FLAG: Final = re.compile(r"""((["'])-{1,2}([\w-]{1,100})\2\s*,\s*)(["'])[^"']*(?:\4|$)""")
 _LAST_FLAG: Final = re.compile(r"""["']-{1,2}([\w-]{1,100})["']\s*,?\s*$""")
-"""An option whose value is the next argument: within a line, and at its end."""
+"""An option whose value is the next argument: with the value on the same line, or at the end of the line."""
 _HUNK_START: Final = re.compile(r"([-+])(\d+)")
 _QUOTED: Final = re.compile(r"""("(?:[^"\\]|\\.)*"|'[^']*')""")
-_SECRET_NAME: Final = re.compile(_WORDS, re.IGNORECASE)
+_SECRET_NAME: Final = re.compile(_KEYWORDS, re.IGNORECASE)
 
 
 def diff_lines(before: str, after: str) -> list[str]:
@@ -48,7 +48,7 @@ def diff_lines(before: str, after: str) -> list[str]:
 
 
 def _unified_diff(before: list[str], after: list[str]) -> list[str]:
-    """Diff only the part between the common first and last lines; diffing a large file completely takes minutes."""
+    """Return the diff of the part between the common first and last lines. A diff of a large file takes minutes."""
     shorter = min(len(before), len(after))
     head = next((n for n in range(shorter) if before[n] != after[n]), shorter)
     tail = next((n for n in range(shorter - head) if before[-1 - n] != after[-1 - n]), shorter - head)
@@ -61,7 +61,7 @@ def _unified_diff(before: list[str], after: list[str]) -> list[str]:
 
 
 def mask_secrets(text: str) -> str:
-    """Return the text with masked secrets: values with a name that suggests one, and values that look like one."""
+    """Return the text with secrets masked: values whose name suggests a secret, and values that look like one."""
     text = _NAMED_SECRET.sub(lambda found: found[1] + _mask(found[3]) if _is_secret(found[2]) else found[0], text)
     text = _FLAG.sub(lambda found: found[1] + _mask('"') if _is_secret(found[3]) else found[0], text)
     return _API_KEY.sub(MASK, _UNNAMED_SECRET.sub(rf"\1{MASK}", text))

@@ -1,6 +1,6 @@
 """Edit TOML, changing only one table and its subtables.
 
-A table is edited as the lines from its header to the next header. A table that is not written so (an inline table,
+A table is edited as the lines from its header to the next header. A table in another form (an inline table,
 dotted keys) is edited by tomlkit, which keeps comments but may move blank lines.
 """
 
@@ -19,7 +19,7 @@ def parse(text: str) -> dict[str, Any]:
 
 
 def put(text: str, path: Sequence[str], value: Mapping[str, Any]) -> str:
-    """Return the text with `value` at `path`. Of an existing table only the keys that differ are changed."""
+    """Return the text with `value` at `path`. In an existing table only the keys that differ are changed."""
     lines = text.splitlines(keepends=True)
     regions = _table_regions(lines, path)
     if len(regions) == 1:
@@ -101,7 +101,7 @@ def _delete(text: str, path: Sequence[str]) -> str:
 
 
 def _table_regions(lines: Sequence[str], path: Sequence[str]) -> list[tuple[int, int]]:
-    """Return the ranges of lines that hold a table and its subtables; adjacent ranges are joined.
+    """Return the ranges of lines that contain a table and its subtables; adjacent ranges are joined.
 
     A range ends before the blank lines and comments above the next header, which may belong to that header.
     """
@@ -119,10 +119,10 @@ def _table_regions(lines: Sequence[str], path: Sequence[str]) -> list[tuple[int,
 
 
 def _next_header(lines: Sequence[str], start: int, path: Sequence[str] = ()) -> int:
-    """Return the number of the next line that is the header of a table at or below `path`; `len(lines)` if none is.
+    """Return the number of the next line that is a header of a table at or below `path`; `len(lines)` without one.
 
-    A line that looks like a header may be part of a multi-line string or list. Then the lines before it are not valid
-    TOML.
+    A line that looks like a header may be part of a multi-line string or list. In that case the lines before it are not
+    valid TOML.
     """
     for number in range(start, len(lines)):
         header = _parse_header(lines[number])
@@ -134,7 +134,7 @@ def _next_header(lines: Sequence[str], start: int, path: Sequence[str] = ()) -> 
 
 
 def _parse_header(line: str) -> tuple[str, ...] | None:
-    """Return the path in a header line, or None. The path of an array of tables ends with "[]", to equal no table's."""
+    """Return the path in a header line, or None. The path of an array of tables ends with "[]", so no table has it."""
     if not line.lstrip().startswith("["):
         return None
     try:
