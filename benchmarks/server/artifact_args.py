@@ -3,11 +3,16 @@
     python -m benchmarks.server.artifact_args FILE
 
 Each line of FILE is a JSON object: `id`, the arguments as `case`, and the required outcome as `expect`. Ids in angle
-brackets stand for artifacts that the benchmark creates: `<valid>` is a page on loopback; `<valid-unicode>` has
-characters beyond the basic plane and is also read in random steps, which must return it unchanged;
-`<evicted-during-read>` was removed between two calls; `<other-session-same-user>` was fetched by another server process
-on the same folder. Errors must be short, must not expose Keyhole's internals, and must not repeat more than 64
-characters of an id or any control character. Exits with 1 if a row fails.
+brackets are placeholders for artifacts that the benchmark creates:
+
+- `<valid>` is a page on loopback.
+- `<valid-unicode>` has characters beyond the basic plane. It is also read in random steps, which must return it
+  unchanged.
+- `<evicted-during-read>` was removed between two calls.
+- `<other-session-same-user>` was fetched by another server process on the same folder.
+
+Errors must be short, must not expose Keyhole's internals, and must not repeat control characters or more than 64
+characters of an id. Exits with 1 if a row fails.
 """
 
 from __future__ import annotations
@@ -38,11 +43,11 @@ PAGES: Final = {
     "/other": "Another session's page.\n",
 }
 WALKS: Final = 20
-"""How often the text beyond the basic plane is read in random steps."""
+"""How many times the text beyond the basic plane is read in random steps."""
 CODES: Final = {"artifact_not_found": "unknown_artifact", "artifact_expired": "expired_artifact"}
-"""Keyhole's codes for those that the rows name."""
+"""Keyhole's error codes, by the codes in the rows."""
 MAX_ERROR_CHARS: Final = 1_000
-"""Most characters of an error message."""
+"""Maximum characters of an error message."""
 
 _BODY: Final = re.compile(r"--- untrusted text (\w{8}) ---\n(.*)\n--- end \1 ---", re.DOTALL)
 _INTERNALS: Final = re.compile(r"Traceback|File \"|sqlite|psycopg|\.py\b|/tmp|OperationalError|OverflowError")
@@ -51,7 +56,7 @@ _CONTROLS: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202e]")
 
 @dataclass(frozen=True, slots=True)
 class Placeholders:
-    """Ids and texts for the rows' placeholders."""
+    """The artifacts' ids by placeholder, and the stored text of `<valid-unicode>`."""
 
     ids: dict[str, str]
     astral: str
@@ -86,7 +91,7 @@ def fetch_page(wire: Wire, base: str, path: str) -> str:
 
 
 def fetch_placeholders(wire: Wire, base: str, home: str, settings: dict[str, str]) -> Placeholders:
-    """Fetch the pages of the placeholders."""
+    """Create the artifacts of all placeholders; return their ids."""
     ids = {"<valid>": fetch_page(wire, base, "/valid"), "<valid-unicode>": fetch_page(wire, base, "/unicode")}
     ids["<evicted-during-read>"] = gone = fetch_page(wire, base, "/gone")
     wire.call("read_artifact", {"id": gone})
@@ -103,7 +108,7 @@ def fetch_placeholders(wire: Wire, base: str, home: str, settings: dict[str, str
 
 
 def read_in_steps(wire: Wire, id: str, step: Callable[[], int]) -> str:
-    """Return a text as consecutive reads of `step()` characters return it."""
+    """Return an artifact's text, joined from consecutive reads of `step()` characters."""
     text, offset = "", 0
     while True:
         answer = wire.call("read_artifact", {"id": id, "offset": offset, "limit": step()})
@@ -116,19 +121,19 @@ def read_in_steps(wire: Wire, id: str, step: Callable[[], int]) -> str:
         offset = facts["next"]["offset"]
 
 
-def is_read_back(wire: Wire, fetch_placeholders: Placeholders, seed: int) -> bool:
-    """Return whether reads in random steps return the whole text."""
+def is_read_back(wire: Wire, placeholders: Placeholders, seed: int) -> bool:
+    """Return whether reads in random steps return the complete text."""
     step = partial(random.Random(seed).randint, 500, 4_000)
-    return read_in_steps(wire, fetch_placeholders.ids["<valid-unicode>"], step) == fetch_placeholders.astral
+    return read_in_steps(wire, placeholders.ids["<valid-unicode>"], step) == placeholders.astral
 
 
-def find_fault(row: dict[str, Any], wire: Wire, fetch_placeholders: Placeholders) -> str:
+def find_fault(row: dict[str, Any], wire: Wire, placeholders: Placeholders) -> str:
     """Return the fault of the answer to a row, or ""."""
     case = dict(row["case"])
     expect = str(row["expect"])
     id = case.get("id")
-    case["id"] = fetch_placeholders.ids.get(id, id) if isinstance(id, str) else id
-    exact = _offset(case, fetch_placeholders.astral)
+    case["id"] = placeholders.ids.get(id, id) if isinstance(id, str) else id
+    exact = _replace_offset(case, placeholders.astral)
     answer = wire.call("read_artifact", case)
     text = text_of(answer)
     is_error = "error" in answer or answer["result"].get("isError", False)
@@ -142,12 +147,12 @@ def find_fault(row: dict[str, Any], wire: Wire, fetch_placeholders: Placeholders
     if is_error:
         return f"expected success, got {text[:200]!r}"
     found = _BODY.search(text)
-    right = exact is None or (found is not None and fetch_placeholders.astral.startswith(found[2], exact))
-    return "" if right else f"not the text from {exact}"
+    right = exact is None or (found is not None and placeholders.astral.startswith(found[2], exact))
+    return "" if right else f"the answer is not the text from character {exact}"
 
 
-def _offset(case: dict[str, Any], text: str) -> int | None:
-    """Replace a word as a case's offset by its number, and return it."""
+def _replace_offset(case: dict[str, Any], text: str) -> int | None:
+    """Replace an offset that is a word by its number; return the number, or None if the offset is not a word."""
     named = {"mid-surrogate-pair": 1, "end-1": len(text) - 1, "end": len(text)}
     if case.get("offset") not in named:
         return None
@@ -157,10 +162,10 @@ def _offset(case: dict[str, Any], text: str) -> int | None:
 
 def _error_fault(text: str, id: object) -> str:
     if len(text) > MAX_ERROR_CHARS:
-        return f"an error of {len(text):,} characters"
+        return f"the error has {len(text):,} characters"
     if found := _INTERNALS.search(text) or _CONTROLS.search(text):
-        return f"an error says {found[0]!r}"
-    return "an error repeats the id" if isinstance(id, str) and len(id) > 64 and id[:65] in text else ""
+        return f"the error contains {found[0]!r}"
+    return "the error repeats the id" if isinstance(id, str) and len(id) > 64 and id[:65] in text else ""
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -171,12 +176,14 @@ def main(arguments: Sequence[str]) -> int:
         with site() as port, TemporaryDirectory() as home:
             settings = {"KEYHOLE_ALLOW_PRIVATE": f"127.0.0.1:{port}", "KEYHOLE_ROBOTS": "off"}
             with run_server(home, era, **settings) as wire:
-                things = fetch_placeholders(wire, f"http://127.0.0.1:{port}", home, settings)
-                wrong = [f"{row['id']}: {told}" for row in rows if (told := find_fault(row, wire, things))]
-                if things.astral.strip() != ASTRAL.strip():
+                placeholders = fetch_placeholders(wire, f"http://127.0.0.1:{port}", home, settings)
+                wrong = [f"{row['id']}: {fault}" for row in rows if (fault := find_fault(row, wire, placeholders))]
+                if placeholders.astral.strip() != ASTRAL.strip():
                     wrong.append("the text beyond the basic plane was changed")
                 wrong += [
-                    f"walk {walk} gave another text" for walk in range(WALKS) if not is_read_back(wire, things, walk)
+                    f"walk {walk} returned another text"
+                    for walk in range(WALKS)
+                    if not is_read_back(wire, placeholders, walk)
                 ]
         failed += len(wrong)
         print(f"{era}: {len(rows)} rows, {len(wrong)} faults")

@@ -2,8 +2,8 @@
 
     python -m benchmarks.server.command_line [--rounds 9]
 
-The commands run one after the other in turns, next to a process that does nothing, so that changes in the machine's
-load affect all of them. The network is loopback; the home folder is a new one.
+Each round runs all commands in turn, and a Python process that does nothing, so that changes in the machine's load
+affect all of them. The page comes from loopback; the home folder is new.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from keyhole.config.toml_file import settings_template
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 PATIENCE: Final = 60.0
-"""Seconds for one command: a hundred times what it needs."""
+"""Maximum seconds of one command: a hundred times what it needs."""
 PAGE: Final = fixtures_folder() / "sqlite-wal" / "body"
 QUESTION: Final = "checkpoint starvation"
 NOTHING: Final = "python -c pass"
 
 
 def commands(url: str) -> dict[str, tuple[str, ...]]:
-    """Return the measured commands; the page has been fetched before."""
+    """Return the arguments of Python for each measured command, by name; `url` must have been fetched before."""
     keyhole = ("-m", "keyhole")
     return {
         NOTHING: ("-c", "pass"),
@@ -63,13 +63,13 @@ def measure(rounds: int) -> dict[str, list[float]]:
             "KEYHOLE_HOME": folder,
             "KEYHOLE_ALLOW_PRIVATE": f"127.0.0.1:{port}",
         }
-        asked = commands(f"http://127.0.0.1:{port}/sqlite-wal")
-        _time_command(asked["fetch URL, stored"], environment)
-        times: dict[str, list[float]] = {name: [] for name in asked}
+        measured = commands(f"http://127.0.0.1:{port}/sqlite-wal")
+        _time_command(measured["fetch URL, stored"], environment)
+        times: dict[str, list[float]] = {name: [] for name in measured}
         for _ in range(rounds):
-            for name, words in asked.items():
-                filed = {"KEYHOLE_CONFIG": str(file)} if "with a file" in name else {}
-                times[name].append(_time_command(words, {**environment, **filed}))
+            for name, words in measured.items():
+                setting = {"KEYHOLE_CONFIG": str(file)} if "with a file" in name else {}
+                times[name].append(_time_command(words, {**environment, **setting}))
     return times
 
 

@@ -3,9 +3,10 @@
     python -m benchmarks.server.http_cases FILE [--idle 1000] [--rows 5]
 
 Each line of FILE is a JSON object: `case` (headers, method, path, body, rpc) and the allowed statuses as `expect`, or a
-`check` in words. Each row is sent to `keyhole serve --http` in three profiles: without authentication, with a token
-file, and stateless with a real OAuth issuer on loopback. Also checked: no token in the log at DEBUG, memory within
-60 MB, `tools/list` within a second meanwhile. About a minute.
+`check` in words, which is skipped. Each row is sent to `keyhole serve --http` in three profiles: without
+authentication, with a token file, and stateless with a real OAuth issuer on loopback. Also checked: the log at DEBUG
+contains no token, memory grows by at most 60 MB, and `tools/list` takes less than a second meanwhile. Takes about a
+minute.
 """
 
 from __future__ import annotations
@@ -50,10 +51,10 @@ META: Final = {
     "io.modelcontextprotocol/clientCapabilities": {},
 }
 MAX_GROWTH: Final = 60_000
-"""Kilobytes by which all rows together may grow the server."""
+"""Maximum kilobytes by which all rows together increase the server's memory."""
 MAX_CROWD: Final = 150_000
-"""Kilobytes that 200 concurrent large bodies may cost: uvicorn's and asyncio's buffers hold some 300 per connection
-before our middleware runs, and freed memory is not returned at once."""
+"""Maximum kilobytes that 200 concurrent large bodies add: the buffers of uvicorn and asyncio take about 300 for each
+connection before Keyhole's middleware runs, and freed memory is not returned at once."""
 INTERNAL_PATH: Final = "/srv/private/path of the server"
 FAILING_SERVER: Final = f"""
 import sys
@@ -151,7 +152,7 @@ OWN_ROWS: tuple[dict[str, Any], ...] = (
 
 
 def session_of(server: Server) -> str:
-    """Open a session of the legacy era; return "" if the server keeps no sessions."""
+    """Open a session of the legacy era and return its id; return "" if the server is stateless."""
     found = re.search(r"(?i)mcp-session-id: (\S+)", send(server.port, encode_request(server, {})).text)
     return found[1] if found else ""
 
@@ -200,7 +201,7 @@ def run_rows(server: Server, profile: str, rows: Sequence[dict[str, Any]]) -> in
             print(f"  {row['case']['name']}: {time.perf_counter() - start:.1f} s")
     growth = memory(server) - before
     leaked = [name for name, token in server.tokens.items() if token in server.log.read_text(errors="replace")]
-    print(f"{profile}: {failed} wrong, {growth / 1_000:.1f} MB more, tokens in the log: {leaked or 'none'}")
+    print(f"{profile}: {failed} failed, memory +{growth / 1_000:.1f} MB, tokens in the log: {leaked or 'none'}")
     return failed + (growth > MAX_GROWTH) + len(leaked)
 
 
@@ -215,14 +216,14 @@ def time_list(server: Server) -> float:
 
 
 def check_default_address(server: Server) -> str:
-    """Check that the server listens on 127.0.0.1 only."""
+    """Return a fault unless the server listens on 127.0.0.1 only."""
     rows = [line.split() for name in ("tcp", "tcp6") for line in Path("/proc/net", name).read_text().splitlines()[1:]]
     local = {row[1] for row in rows if row[3] == "0A" and row[1].endswith(f":{server.port:04X}")}
     return "" if local == {f"0100007F:{server.port:04X}"} else f"listens on {local}"
 
 
 def check_refusal() -> str:
-    """Check that public addresses are refused without settings."""
+    """Return a fault unless the server refuses to start on public addresses without the settings that protect it."""
     for host in ("0.0.0.0", "::"):  # noqa: S104 - they must be refused
         with tempfile.TemporaryDirectory() as home:
             environment = {"PATH": os.environ["PATH"], "KEYHOLE_CONFIG": "off", "KEYHOLE_HOME": home}
@@ -234,7 +235,7 @@ def check_refusal() -> str:
 
 
 def check_forced() -> str:
-    """Check that an internal exception is not exposed, in both eras."""
+    """Return a fault if the answer exposes an internal exception, in either era."""
     call = {"name": "read_artifact", "arguments": {"id": "none"}}
     with run_server({}, (sys.executable, "-c", FAILING_SERVER)) as server:
         headers = {"Mcp-Protocol-Version": MODERN, "Mcp-Method": "tools/call", "Mcp-Name": "read_artifact"}
@@ -248,7 +249,7 @@ def check_forced() -> str:
 
 
 def check_idle(server: Server, count: int) -> str:
-    """Check tools/list with many idle connections."""
+    """Print the times of tools/list with `count` idle connections; return a fault if they are too slow."""
     with ExitStack() as stack:
         for _ in range(count):
             stack.enter_context(socket.create_connection(("127.0.0.1", server.port), timeout=10))
@@ -259,18 +260,20 @@ def check_idle(server: Server, count: int) -> str:
 
 
 def check_many_bodies(server: Server, count: int) -> str:
-    """Check memory and other calls while many large bodies remain incomplete."""
+    """Print memory and tools/list times with `count` incomplete large bodies; return a fault if one is too large."""
     before = memory(server)
     head = encode_request(server, {"body": ""}).replace(b"Content-Length: 0", b"Content-Length: 900000")
     with ExitStack() as stack:
         for _ in range(count):
             connection = stack.enter_context(socket.create_connection(("127.0.0.1", server.port), timeout=10))
-            with suppress(OSError):  # the full server has answered and closed
+            with suppress(OSError):  # the server was full, so it answered and closed
                 connection.sendall(head + b"{" + b" " * 890_000)
         times = sorted(time_list(server) for _ in range(20))
         growth = memory(server) - before
-    print(f"{count} bodies of 0.9 MB that never end: {growth / 1_000:.0f} MB more, tools/list {times[-1] * 1e3:.0f} ms")
-    return "" if growth < MAX_CROWD and times[-1] < 1 else f"{growth} KB more, tools/list {times[-1]:.2f} s"
+    print(
+        f"{count} bodies of 0.9 MB that never end: memory +{growth / 1_000:.0f} MB, tools/list {times[-1] * 1e3:.0f} ms"
+    )
+    return "" if growth < MAX_CROWD and times[-1] < 1 else f"memory +{growth} KB, tools/list {times[-1]:.2f} s"
 
 
 async def overhead(server: Issuer, folder: Path, calls: int = 2_000) -> None:
@@ -281,10 +284,12 @@ async def overhead(server: Issuer, folder: Path, calls: int = 2_000) -> None:
         authorization = f"Bearer {tokens['valid']}".encode()
         headers = [(b"host", b"127.0.0.1"), (b"content-type", b"application/json"), (b"authorization", authorization)]
         times = sorted([await time_request(app, body, headers) for _ in range(calls)])
-        print(f"layers with {name}: p50 {times[calls // 2] * 1e6:.0f} us, p95 {times[calls * 95 // 100] * 1e6:.0f} us")
+        print(
+            f"middleware with {name}: p50 {times[calls // 2] * 1e6:.0f} us, p95 {times[calls * 95 // 100] * 1e6:.0f} us"
+        )
     start = time.perf_counter()
     assert check_body(b'{"a":[' + b"[]," * (MAX_OPENERS - 2) + b'"' + b"a" * 900_000 + b'"]}') is None
-    print(f"a megabyte with as many brackets as may be: {(time.perf_counter() - start) * 1e3:.0f} ms")
+    print(f"a megabyte with the maximum of brackets: {(time.perf_counter() - start) * 1e3:.0f} ms")
 
 
 def build_middleware(config: Config) -> App:
@@ -340,8 +345,8 @@ def oauth_tokens(server: Issuer) -> tuple[dict[str, str], dict[str, str]]:
 
 
 def main() -> int:
-    """Run all rows in all profiles; return 0 if all pass."""
-    parser = argparse.ArgumentParser(description="Hostile HTTP requests against the real server.")
+    """Run all rows in all profiles; return 1 if one fails."""
+    parser = argparse.ArgumentParser(description="Send hostile HTTP requests to the real server.")
     parser.add_argument("file", type=Path)
     parser.add_argument("--idle", type=int, default=1_000, help="idle connections, default 1000")
     parser.add_argument("--rows", type=int, help="only the first rows")
@@ -372,8 +377,8 @@ def main() -> int:
                     }
                     failed += sum(map(bool, checks.values()))
                     for name, fault in checks.items():
-                        print(f"{name}: {fault or 'as it must be'}")
-    print(f"{len(rows)} rows, {failed} wrong in all profiles together")
+                        print(f"{name}: {fault or 'passed'}")
+    print(f"{len(rows)} rows, {failed} failures in all profiles together")
     return 1 if failed else 0
 
 

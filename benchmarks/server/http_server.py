@@ -2,8 +2,8 @@
 
     python -m benchmarks.server.http_server [--idle 1000] [--sessions 500]
 
-Starts the server's process on loopback, opens idle connections and sessions with a stream each to it, and asks for
-tools/list meanwhile. Memory is the process's resident size. It takes less than a minute.
+Starts the server on loopback, opens idle connections and sessions with one stream each, and times tools/list meanwhile.
+Memory is the process's resident size. Takes less than a minute.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ LIST: Final = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """Results: milliseconds, bytes, seconds."""
+    """Results. `alone` and `among_…` are milliseconds, `per_…` bytes, `drained` seconds."""
 
     alone: tuple[float, float]
     """Median and 95th percentile of tools/list."""
@@ -93,7 +93,7 @@ def open_session(port: int) -> str:
 
 
 def open_stream(port: int, id: str) -> socket.socket:
-    """Return an open stream of a session, without messages."""
+    """Open a stream of a session; return its connection."""
     head = f"GET /mcp HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nAccept: text/event-stream\r\nMcp-Session-Id: {id}\r\n\r\n"
     connection = socket.create_connection(("127.0.0.1", port), timeout=PATIENCE)
     connection.sendall(head.encode())
@@ -120,7 +120,7 @@ def resident(process: subprocess.Popen[bytes]) -> int:
 def measure(idle: int, sessions: int, calls: int = CALLS) -> Figures:
     """Start a server, measure it and stop it."""
     with tempfile.TemporaryDirectory() as home, run_server(home) as (process, port), ExitStack() as open_connections:
-        time_list(port, calls)  # loads what a first call needs
+        time_list(port, calls)  # a warm-up: the first call loads modules
         alone = time_list(port, calls)
         before = resident(process)
         for _ in range(idle):
@@ -167,14 +167,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--idle", type=int, default=1_000)
     parser.add_argument("--sessions", type=int, default=500)
-    given = parser.parse_args()
+    options = parser.parse_args()
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, min(hard, given.idle + given.sessions + 200)), hard))
-    figures = measure(given.idle, given.sessions)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, min(hard, options.idle + options.sessions + 200)), hard))
+    figures = measure(options.idle, options.sessions)
     print(f"tools/list alone                       p50 {figures.alone[0]:.1f} ms, p95 {figures.alone[1]:.1f} ms")
-    print(f"tools/list among {given.idle:,} idle connections p50 {figures.among_idle[0]:.1f} ms, ", end="")
+    print(f"tools/list among {options.idle:,} idle connections p50 {figures.among_idle[0]:.1f} ms, ", end="")
     print(f"p95 {figures.among_idle[1]:.1f} ms")
-    print(f"tools/list among {given.sessions:,} open streams   p50 {figures.among_streams[0]:.1f} ms, ", end="")
+    print(f"tools/list among {options.sessions:,} open streams   p50 {figures.among_streams[0]:.1f} ms, ", end="")
     print(f"p95 {figures.among_streams[1]:.1f} ms")
     print(f"memory of an idle connection           {figures.per_connection / 1_000:.1f} KB")
     print(f"memory of a session                    {figures.per_session / 1_000:.1f} KB")

@@ -2,11 +2,14 @@
 
     python -m benchmarks.server.limits [flood|shared|killed|cost]
 
-flood: polite tenants call one server once a second while a greedy one calls as fast as it can; prints whether the
-polite ones are served, how soon the greedy one is refused, and the server's memory. shared: three servers use one
-temporary PostgreSQL; prints the most connections to a site at once, and the calls that greedy tenants started. killed:
-prints how long the leases of a killed server stay in use. cost: prints the time that sharing adds to a call and to a
-fetch. All on loopback, about two minutes.
+flood   Four polite tenants call one server once a second, while a greedy tenant calls as fast as it can. Prints how
+        many calls of each are answered and refused, in what time, and the server's memory.
+shared  Three servers use one temporary PostgreSQL. Prints the maximum of concurrent connections to a site, and the
+        number of calls that greedy tenants started.
+killed  Prints how long the leases of a killed server stay in use.
+cost    Prints the time that sharing adds to a call and to a fetch.
+
+Without an argument, all four run. Everything is on loopback; takes about two minutes.
 """
 
 from __future__ import annotations
@@ -38,7 +41,7 @@ from tests.support.postgresql import Database, find_binaries, run_cluster
 SERVER = Path(__file__).with_name("limits_server.py")
 POLITE_HOST, GREEDY_HOST = "127.0.0.1", "127.0.0.2"
 ANSWER_AFTER = 0.05
-"""Seconds that the site needs for a page."""
+"""Seconds after which the site answers a request for a page."""
 NEVER = 60.0
 """Seconds that a slow page takes, unless its client disconnects."""
 META = {
@@ -51,7 +54,7 @@ PAGE_NUMBERS = itertools.count()
 
 @dataclass(slots=True)
 class Site:
-    """A site on loopback with two hosts, which records the most open connections of each."""
+    """A site on loopback with two hosts, which records the maximum of open connections of each."""
 
     port: int = 0
     open: Counter[str] = field(default_factory=Counter)
@@ -59,7 +62,7 @@ class Site:
     pages: int = 0
 
     async def talk(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Answer one request, slowly."""
+        """Answer one request after ANSWER_AFTER seconds, or a request for a slow page after NEVER."""
         host = writer.get_extra_info("sockname")[0]
         self.open[host] += 1
         self.most[host] = max(self.most[host], self.open[host])
@@ -80,14 +83,14 @@ class Site:
 
 @asynccontextmanager
 async def site() -> AsyncIterator[Site]:
-    """Serve until the block ends."""
+    """Serve the site until the block ends."""
     made = Site()
     server = await asyncio.start_server(made.talk, POLITE_HOST, 0)
     made.port = server.sockets[0].getsockname()[1]
     other = await asyncio.start_server(made.talk, GREEDY_HOST, made.port)
     async with server, other:
         yield made
-        while made.open.total():  # noqa: ASYNC110 - the servers are gone, and so are soon their connections
+        while made.open.total():  # noqa: ASYNC110 - the servers have ended, so their connections end soon
             await asyncio.sleep(0.01)
 
 
@@ -131,7 +134,7 @@ class Outcomes:
     refused: dict[str, list[float]] = field(default_factory=dict)
     failed: Counter[str] = field(default_factory=Counter)
 
-    def note(self, began: float, status: int, body: bytes) -> None:
+    def record(self, began: float, status: int, body: bytes) -> None:
         """Record one call."""
         took = 1_000 * (time.perf_counter() - began)
         if status == 200 and b'"isError":false' in body:
@@ -143,7 +146,7 @@ class Outcomes:
 
 
 async def ask(server: int, tenant: str, host: str, port: int, outcomes: Outcomes, kind: str = "") -> None:
-    """Call web_fetch for a new page."""
+    """Call web_fetch for a new page and record the outcome."""
     arguments = {"url": f"http://{host}:{port}/{kind}{next(PAGE_NUMBERS)}"}
     params = {"name": "web_fetch", "arguments": arguments, "_meta": META}
     body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}).encode()
@@ -161,11 +164,11 @@ async def ask(server: int, tenant: str, host: str, port: int, outcomes: Outcomes
     finally:
         writer.close()
     top, _, rest = answer.partition(b"\r\n\r\n")
-    outcomes.note(began, int(top.split()[1]) if top else 0, rest)
+    outcomes.record(began, int(top.split()[1]) if top else 0, rest)
 
 
 async def make_calls(servers: list[int], tenant: str, host: str, port: int, outcomes: Outcomes, pause: float) -> None:
-    """Make one call after the other until cancelled; each tenant starts at another server."""
+    """Make calls to the servers in turn until cancelled; the tenant's name determines the first server."""
     for number in itertools.count(sum(tenant.encode())):
         await ask(servers[number % len(servers)], tenant, host, port, outcomes)
         await asyncio.sleep(pause)
@@ -187,12 +190,12 @@ async def run_for(seconds: float, *work: asyncio.Task[None]) -> None:
 
 
 async def flood(seconds: float, connections: int, pause: float) -> None:
-    """Measure one greedy tenant next to four polite ones."""
+    """Measure and print the calls of four polite tenants before, during and after those of a greedy tenant."""
     async with site() as web:
         with run_servers(web.port, 1) as ((server,), pid):
             await warm_up([server], web.port)
             rows, memory = [], [resident(pid)]
-            for name, greedy in (("alone", 0), ("beside the flood", connections), ("after it", 0)):
+            for name, greedy in (("before the flood", 0), ("during the flood", connections), ("after the flood", 0)):
                 polite, rude = Outcomes(), Outcomes()
                 await run_for(
                     seconds if greedy else seconds / 2,
@@ -203,24 +206,28 @@ async def flood(seconds: float, connections: int, pause: float) -> None:
                 rows.append((name, polite, rude))
     print(f"\nOne server, four polite tenants (a call a second each), a greedy one with {connections} connections.\n")
     print(
-        "| polite tenants | calls | refused or failed | p50, ms | p95, ms | most, ms |\n|---|---:|---:|---:|---:|---:|"
+        "| polite tenants | calls | refused or failed | p50, ms | p95, ms | max, ms |\n|---|---:|---:|---:|---:|---:|"
     )
     for name, polite, _ in rows:
         bad = sum(map(len, polite.refused.values())) + polite.failed.total()
         print(f"| {name} | {len(polite.answered)} | {bad} | {cells(polite.answered)} |")
     rude = rows[1][2]
-    print("\n| the greedy one | calls | p50, ms | p95, ms | most, ms |\n|---|---:|---:|---:|---:|")
+    print("\n| greedy tenant | calls | p50, ms | p95, ms | max, ms |\n|---|---:|---:|---:|---:|")
     for name, times in [("answered", rude.answered), *sorted(rude.refused.items())]:
         print(f"| {name} | {len(times)} | {cells(times)} |")
     for name, count in rude.failed.items():
         print(f"| failed: {name} | {count} | | | |")
-    print(f"\nMemory of the server, MB: {' → '.join(f'{each:.0f}' for each in memory)} (begin, alone, flood, after).")
+    print(
+        f"\nMemory of the server, MB: {' → '.join(f'{each:.0f}' for each in memory)} "
+        "(at the start, before the flood, during it, after it)."
+    )
 
 
 async def shared(seconds: float, replicas: int) -> tuple[int, list[float]]:
-    """Measure several servers with one database, whose tenants all fetch from one host.
+    """Measure and print the calls of greedy tenants to several servers with one database, all for one host.
 
-    Returns the most connections to the host at once, and the share of the allowed calls that each tenant made."""
+    Returns the maximum of concurrent connections to the host, and the share of the allowed calls that each tenant made.
+    """
     per_minute = 60
     with temporary_database() as database:
         async with site() as web:
@@ -241,9 +248,13 @@ async def shared(seconds: float, replicas: int) -> tuple[int, list[float]]:
     limit = per_minute * (1 + took / 60)
     print(f"\n{replicas} servers, one PostgreSQL, three tenants with ten connections each, {took:.0f} s, one host.\n")
     print(
-        f"Most connections to the host at once: {web.most[POLITE_HOST]} (allowed: {MAX_PER_HOST}); {web.pages} pages.\n"
+        f"Maximum of concurrent connections to the host: {web.most[POLITE_HOST]} (allowed: {MAX_PER_HOST}); "
+        f"{web.pages} pages.\n"
     )
-    print("| tenant | started | allowed | share | refused | after, ms, p95 | failed |\n|---|--:|--:|--:|--:|--:|--:|")
+    print(
+        "| tenant | started | allowed | share | refused | refused after, ms, p95 | failed |\n"
+        "|---|--:|--:|--:|--:|--:|--:|"
+    )
     for n, outcomes in enumerate(tenants):
         times = sorted(itertools.chain(*outcomes.refused.values()))
         late = f"{times[int(0.95 * len(times))]:.1f}" if times else ""
@@ -256,7 +267,7 @@ async def shared(seconds: float, replicas: int) -> tuple[int, list[float]]:
 
 
 async def killed() -> None:
-    """Measure how long another server waits for the leases of a killed one."""
+    """Measure and print how long another server waits for the leases of a killed server."""
     with temporary_database() as database:
         async with site() as web:
             settings = {"store": database.url, "calls_at_once": MAX_PER_HOST, "timeout": 55}
@@ -264,7 +275,7 @@ async def killed() -> None:
                 await warm_up(servers, web.port)
                 lost, found = Outcomes(), Outcomes()
                 slow = [start(ask(servers[0], "a", POLITE_HOST, web.port, lost, "slow")) for _ in range(MAX_PER_HOST)]
-                while web.open[POLITE_HOST] < MAX_PER_HOST:  # noqa: ASYNC110 - the servers tell nobody
+                while web.open[POLITE_HOST] < MAX_PER_HOST:  # noqa: ASYNC110 - the servers report no event
                     await asyncio.sleep(0.01)
                 await asyncio.sleep(2 * RENEW_INTERVAL)
                 os.kill(pid, signal.SIGKILL)
@@ -276,12 +287,15 @@ async def killed() -> None:
                     await ask(servers[1], "a", POLITE_HOST, web.port, found)
                     await asyncio.sleep(0.1)
                 tenant_after = time.monotonic() - began
-    print(f"\nThe killed server held all {MAX_PER_HOST} leases of a host and of a tenant, for {LEASE_SECONDS:g} s.\n")
+    print(
+        f"\nThe killed server held all {MAX_PER_HOST} leases of a host and of a tenant; "
+        f"a lease expires after {LEASE_SECONDS:g} s.\n"
+    )
     print(f"Another server reached the host after {host_after:.1f} s and served the tenant after {tenant_after:.1f} s.")
 
 
 async def cost(count: int) -> None:
-    """Measure the time of the database's part in one call and one fetch."""
+    """Measure and print the time that the shared limits add to a call and to a fetch."""
     with temporary_database() as database:
         shared_calls = SharedCalls(Leases(Link(database.url)), 1_000_000, 64)
         hosts = SharedHosts(Leases(Link(database.url)))
@@ -300,13 +314,16 @@ async def cost(count: int) -> None:
             hosts.release(f"host{number % 10}.example", lease)
         await shared_calls.aclose()
         await hosts.aclose()
-    print(f"\nWhat sharing adds, of {count} each.\n\n| added to | p50, ms | p95, ms | most, ms |\n|---|---:|---:|---:|")
+    print(
+        f"\nTime that sharing adds, {count} times each.\n\n"
+        "| added to | p50, ms | p95, ms | max, ms |\n|---|---:|---:|---:|"
+    )
     for name, took in times.items():
         print(f"| {name} | {cells(took[10:])} |")
 
 
 def start(work: object) -> asyncio.Task[None]:
-    """Return a task."""
+    """Start work in a task."""
     return asyncio.ensure_future(work)  # type: ignore[call-overload, no-any-return]
 
 
@@ -325,12 +342,17 @@ def resident(pid: int) -> float:
 
 
 def main() -> int:
-    """Run the parts named on the command line."""
+    """Run the part that the command line names, or all."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("part", nargs="?", choices=("flood", "shared", "killed", "cost"), help="default: all")
-    parser.add_argument("--seconds", type=float, default=30.0, help="of a flood; default 30")
-    parser.add_argument("--pause", type=float, default=0.05, help="seconds between its calls on each; default 0.05")
-    parser.add_argument("--connections", type=int, default=8, help="of the greedy tenant; default 8")
+    parser.add_argument("--seconds", type=float, default=30.0, help="duration of a flood; default 30")
+    parser.add_argument(
+        "--pause",
+        type=float,
+        default=0.05,
+        help="seconds between the greedy tenant's calls on each connection; default 0.05",
+    )
+    parser.add_argument("--connections", type=int, default=8, help="connections of the greedy tenant; default 8")
     options = parser.parse_args()
     if options.part in (None, "flood"):
         asyncio.run(flood(options.seconds, options.connections, options.pause))

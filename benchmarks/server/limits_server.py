@@ -1,6 +1,6 @@
-"""Run one server for limits.py: admission over the real product, with host limits for loopback.
+"""Run one server for limits.py: the real product behind admission, with host limits that apply to loopback too.
 
-Settings come from the environment; a token is its tenant's name; stdout has one line, the port.
+Settings come from the environment, a token is its tenant's name, and the server prints its port on stdout.
 """
 
 from __future__ import annotations
@@ -46,13 +46,13 @@ def build_product(config: Config) -> Tenants:
 
 
 async def serve(config: Config, listener: socket.socket) -> None:
-    """Serve until a signal."""
+    """Serve until uvicorn receives a signal to stop."""
     tenants = build_product(config)
 
-    async def of(tenant: str) -> Retrieval:
+    async def get_retrieval(tenant: str) -> Retrieval:
         return tenants.of(tenant)
 
-    app = build_server(of).streamable_http_app(stateless_http=True)
+    app = build_server(get_retrieval).streamable_http_app(stateless_http=True)
     layer = AdmissionMiddleware(app, config, open_shared_calls(config))
     outer = AuthenticationMiddleware(layer, backend=BearerAuthBackend(Tokens()))
     server = uvicorn.Server(

@@ -1,16 +1,16 @@
-"""Check that a hosted Keyhole holds under load: several replicas, one database, many clients of several tenants.
+"""Check a hosted Keyhole under load: several replicas, one database, many clients of several tenants.
 
     python -m benchmarks.server.load [--replicas 1 3] [--rates 20 0] [--seconds 120] [--kill] [--evil DIR] [--json FILE]
 
 All parts are real and on loopback: PostgreSQL, replicas of `keyhole serve --http`, nginx with deploy/nginx.conf, and
 web sites with small, large, slow and hostile pages. The clients speak raw MCP of both eras, make a mix of calls and
-check every answer against the pages. Afterwards every acknowledged artifact is read back and compared, and other
-tenants request it. `--kill` kills a replica every ten seconds and restarts it.
+check every answer against the pages. Afterwards, every acknowledged artifact is read back and compared, and other
+tenants request some of them. `--kill` kills a replica every ten seconds and restarts it.
 
-A rate of 0 lets each client call again as soon as it is answered. Exits with 1 on a miss: an artifact lost or changed,
-a tenant that read another's artifact, an unnamed error, small fetches slower than a second at an offered rate, or more
-replicas that gain too little while processors are idle. Linux only; takes the seconds of the run and about a quarter
-more for each pair of replicas and rate.
+With a rate of 0, each client calls again as soon as it is answered. Exits with 1 on a miss: an artifact is lost or
+changed, a tenant reads another's artifact, an answer is wrong or an error has no name, a call times out or small
+fetches take longer than a second at an offered rate, or more replicas gain too little while processors are idle. Linux
+only. Each pair of replicas and rate takes `--seconds`, and about a quarter more.
 """
 
 from __future__ import annotations
@@ -59,11 +59,11 @@ from benchmarks.server.load_test.workload import SMALL, World, extract_texts
 KILL_EVERY: Final = 10.0
 """Seconds between two kills."""
 DOWN: Final = 1.0
-"""Seconds for which a killed replica stays down."""
+"""Seconds until a killed replica is restarted."""
 TROUBLES: Final = ("missing", "broken", "forbidden", "loop", "bomb", "endless", "hidden?about=pumps", "x?about=pumps")
 SEED: Final = 7
 MACHINE: Final = "machine"
-"""Role for everything on the machine in processor times."""
+"""Role of everything on the machine, in processor times."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,7 @@ class RunningServers:
     url: str
     replicas: list[Replica]
     used: Mapping[str, Callable[[], float]]
-    """Functions that return processor seconds until now, by role."""
+    """Functions that return the processor seconds used until now, by role."""
 
 
 def main() -> int:
@@ -98,13 +98,17 @@ def main() -> int:
 
 
 def print_scaling(runs: list[Run]) -> list[str]:
-    """Print the gain of more replicas at unlimited rate; return its misses."""
+    """Print the gain of more replicas at unlimited rate; return a miss for each gain that is too small."""
     found = []
     for many in runs:
         one = next((run for run in runs if run.replicas == 1 and run.offered == many.offered == 0), None)
         if one and many.replicas > 1:
             print("", *comparison_lines(one, many), sep="\n")
-            found += ["processors stood idle while replicas brought too little"] if is_gain_too_small(one, many) else []
+            found += (
+                ["more replicas gained too little although processors were idle"]
+                if is_gain_too_small(one, many)
+                else []
+            )
     return found
 
 
@@ -138,7 +142,7 @@ def build_world(served: Sites, evil: Path | None, pages: int | None) -> World:
 
 
 def measure(arguments: argparse.Namespace, served: Sites, world: World, number: int, rate: float) -> Run:
-    """Make one run on new servers."""
+    """Make one run on new servers and return its results."""
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="keyhole-load-")))
         tenants = create_tenants(arguments.tenants, folder / "tokens")
@@ -196,7 +200,7 @@ def start_servers(
 
 
 def read_usage(running: RunningServers) -> dict[str, float]:
-    """Return processor seconds until now, by role."""
+    """Return the processor seconds used until now, by role."""
     return {what: seconds() for what, seconds in running.used.items()}
 
 
@@ -235,19 +239,25 @@ def _replace(replica: Replica) -> None:
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--replicas", type=int, nargs="+", default=[1, 3], help="how many in each run; default 1 3")
-    parser.add_argument("--rates", type=float, nargs="+", default=[20, 0], help="calls/s offered; default 20 0")
-    parser.add_argument("--clients", type=int, default=200, help="at once; default 200")
-    parser.add_argument("--seconds", type=float, default=120, help="of each run; default 120")
-    parser.add_argument("--tenants", type=int, default=8, help="default 8; 0: nobody is asked for a token")
-    parser.add_argument("--store", choices=("postgresql", "sqlite"), default="postgresql")
-    parser.add_argument("--pages", type=int, help="of each kind at most; by default all")
-    parser.add_argument("--kill", action="store_true", help="end a replica with -9 every 10 s, and start it again")
     parser.add_argument(
-        "--evil", type=Path, metavar="DIR", help="hostile pages, as benchmarks/fetch/hostile.py takes them"
+        "--replicas", type=int, nargs="+", default=[1, 3], help="number of replicas in each run; default 1 3"
+    )
+    parser.add_argument(
+        "--rates", type=float, nargs="+", default=[20, 0], help="offered calls/s in each run; default 20 0"
+    )
+    parser.add_argument("--clients", type=int, default=200, help="concurrent clients; default 200")
+    parser.add_argument("--seconds", type=float, default=120, help="duration of each run; default 120")
+    parser.add_argument(
+        "--tenants", type=int, default=8, help="number of tenants; 0 runs without authentication; default 8"
+    )
+    parser.add_argument("--store", choices=("postgresql", "sqlite"), default="postgresql")
+    parser.add_argument("--pages", type=int, help="maximum pages of each kind; default all")
+    parser.add_argument("--kill", action="store_true", help="kill a replica every 10 s and restart it")
+    parser.add_argument(
+        "--evil", type=Path, metavar="DIR", help="folder of hostile pages, as for benchmarks/fetch/hostile.py"
     )
     parser.add_argument("--set", action="append", default=[], metavar="KEYHOLE_X=Y", help="a setting of the replicas")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="the same for programs")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the results to FILE")
     return parser.parse_args()
 
 

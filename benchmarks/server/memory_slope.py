@@ -1,12 +1,12 @@
-"""Check that a replica's memory stays flat.
+"""Check that a replica's memory does not grow.
 
     python -m benchmarks.server.memory_slope [--calls 50000] [--json FILE]
 
 Runs one `keyhole serve --http` and a site on loopback. Clients make a warm mix of calls: repeated fetches of stored
 pages, ranges and passages of stored texts, searches of the store; every twentieth call fetches a new page, which a
-worker extracts. The memory of the server and its workers is sampled; the slope is the least-squares one over the second
-half, in MB per 10,000 calls, and must be under 1. Exits with 1 otherwise, or if a call fails. Linux only; about four
-minutes for 10,000 calls.
+worker extracts. The memory of the server and of its workers is sampled. The least-squares slope over the second half
+of the samples must be less than 1 MB per 10,000 calls. Exits with 1 otherwise, or if a call fails. Linux only; takes
+about four minutes for 10,000 calls.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ from benchmarks.server.load_test.usage import process_tree, resident_megabytes
 from benchmarks.server.load_test.workload import QUERIES
 
 MAX_SLOPE: Final = 1.0
-"""MB per 10,000 calls."""
+"""Maximum slope, in MB per 10,000 calls."""
 CLIENTS: Final = 8
 SAMPLES: Final = 200
-"""Memory samples over the whole run."""
+"""Number of memory samples in a run."""
 PAGES: Final = 100
 """Different pages that are fetched repeatedly."""
 NEW: Final = 1 / 20
@@ -51,11 +51,11 @@ class Progress:
     ids: list[str] = field(default_factory=list)
     outcomes: Counter[str] = field(default_factory=Counter)
     samples: list[tuple[int, float, float]] = field(default_factory=list)
-    """Number of calls, megabytes of the server, megabytes of its workers."""
+    """Each sample: number of calls, megabytes of the server, megabytes of its workers."""
 
 
 def main() -> int:
-    """Run and print the slopes; return 1 if one is too steep."""
+    """Run and print the slopes; return 1 if one is too steep or a call failed."""
     end_on_sigterm()
     arguments = _arguments()
     with ExitStack() as stack:
@@ -98,7 +98,7 @@ async def _client(number: int, replica: Replica, urls: Sequence[str], progress: 
         while progress.left > 0:
             progress.left -= 1
             reply = await caller.call(*_call(random, urls, progress.ids))
-            _note(progress, reply)
+            _record(progress, reply)
             if progress.done % every == 0:
                 others = process_tree(replica.pid)[1:]
                 progress.samples.append(
@@ -121,7 +121,7 @@ def _call(random: Random, urls: Sequence[str], ids: Sequence[str]) -> tuple[str,
     return "search", {"query": random.choice(QUERIES), "scope": "stored", "max_results": 3}
 
 
-def _note(progress: Progress, reply: Reply) -> None:
+def _record(progress: Progress, reply: Reply) -> None:
     progress.done += 1
     progress.outcomes[reply.outcome] += 1
     if (id := reply.facts.get("artifact_id")) and len(progress.ids) < PAGES:
@@ -129,7 +129,7 @@ def _note(progress: Progress, reply: Reply) -> None:
 
 
 def slope(samples: Sequence[tuple[float, float]]) -> float:
-    """Return the least-squares slope of y per 10,000 of x."""
+    """Return the least-squares slope of (x, y) samples: the change of y per 10,000 of x."""
     size = len(samples)
     mean_x, mean_y = (sum(sample[axis] for sample in samples) / size for axis in (0, 1))
     spread = sum((x - mean_x) ** 2 for x, _ in samples)
@@ -157,10 +157,10 @@ def report(progress: Progress, seconds: float, file: Path | None) -> int:
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--calls", type=int, default=50_000, help="default 50,000")
+    parser.add_argument("--calls", type=int, default=50_000, help="number of calls; default 50,000")
     parser.add_argument("--store", choices=("postgresql", "sqlite"), default="sqlite")
     parser.add_argument("--set", action="append", default=[], metavar="KEYHOLE_X=Y", help="a setting of the server")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="every sample, for programs")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the slopes and all samples to FILE")
     return parser.parse_args()
 
 

@@ -2,12 +2,14 @@
 
     python -m benchmarks.server.overhead [--calls 200] [--home FOLDER] [--profile CASE]
 
-The network returns its page and the extractor its document at once. Keyhole's own work remains: arguments, the store,
-selection of passages, rendering, the budget, and the protocol's JSON, written by the server's own function. Each call
-of a fresh page has a URL and a text of its own. Times are of whole calls; a stage's time is the sum over its functions
-in all threads, also of those that ran at the same time. The rest is the event loop, threads and the garbage collector.
-`of a core` is the processor time of the whole call without ranking: compare it on a busy machine or a slow disk.
-Selecting passages for a query is useful work, so it has a column of its own, and the overhead excludes it.
+The network returns its page at once, and the extractor its document. Only Keyhole's own work remains: arguments, the
+store, selection of passages, rendering, the budget, and the protocol's JSON, written by the server's own function. Each
+call of a fresh page has a new URL and a new text.
+
+A stage's time is the sum over its functions in all threads, including functions that ran at the same time. `rest` is
+the event loop, threads and the garbage collector. `of a core` is the processor time of the complete call without
+ranking: compare this column on a busy machine or a slow disk. Selecting passages for a query is useful work, so
+`ranking` is a separate column, and the overhead excludes it.
 """
 
 from __future__ import annotations
@@ -47,8 +49,8 @@ from keyhole.store.base import LOCAL
 from keyhole.store.open import open_stores
 from keyhole.websearch.panel import Panel
 
-WANTED: Final = 3.0
-"""Most milliseconds of median overhead in every case."""
+MAX_OVERHEAD: Final = 3.0
+"""Maximum milliseconds of the median overhead of each case."""
 SMALL: Final = 4_000
 PAGE: Final = 100_000
 LONG: Final = 10_000_000
@@ -71,24 +73,24 @@ STAGES: Final = {
     ),
     "result": (f"{__name__}.to_json",),
 }
-"""Functions of each stage, by the module where they are looked up. The store's methods are the stage `store`."""
+"""Functions of each stage, named in the module that calls them. The store's methods are the stage `store`."""
 
 
 @dataclass(slots=True)
 class StageTimer:
-    """The total time of each stage, and its processor time."""
+    """The total elapsed time and processor time of each stage."""
 
     seconds: dict[str, float] = field(default_factory=lambda: defaultdict(float))
     cpu_seconds: dict[str, float] = field(default_factory=lambda: defaultdict(float))
 
-    def timed(self, stage: str, function: Callable[..., Any]) -> Callable[..., Any]:
-        """Return the function, with its time added to a stage."""
+    def wrap(self, stage: str, function: Callable[..., Any]) -> Callable[..., Any]:
+        """Return a function that calls `function` and adds its time to a stage."""
 
         @functools.wraps(function)
-        def run(*arguments: Any, **format_size: Any) -> Any:
+        def run(*arguments: Any, **options: Any) -> Any:
             start, work = time.perf_counter(), time.thread_time()
             try:
-                return function(*arguments, **format_size)
+                return function(*arguments, **options)
             finally:
                 self.seconds[stage] += time.perf_counter() - start
                 self.cpu_seconds[stage] += time.thread_time() - work
@@ -97,7 +99,7 @@ class StageTimer:
 
     @contextmanager
     def patch_stages(self) -> Iterator[None]:
-        """Replace the functions by timed ones until the block ends."""
+        """Replace the functions of all stages by timed ones until the block ends."""
         with ExitStack() as undo:
             for stage, names in STAGES.items():
                 for name in names:
@@ -105,7 +107,7 @@ class StageTimer:
                     place = import_module(module)
                     function = getattr(place, attribute)
                     undo.callback(setattr, place, attribute, function)
-                    setattr(place, attribute, self.timed(stage, function))
+                    setattr(place, attribute, self.wrap(stage, function))
             yield
 
 
@@ -118,11 +120,11 @@ class TimedStore:
 
     def __getattr__(self, name: str) -> Any:
         found = getattr(self._store, name)
-        return self._timer.timed("store", found) if callable(found) else found
+        return self._timer.wrap("store", found) if callable(found) else found
 
 
 class InstantNetwork:
-    """A network and an extractor that answer at once; texts are generated before a call is timed."""
+    """A network and an extractor that answer at once, with texts that were generated before the call is timed."""
 
     def __init__(self) -> None:
         self.documents: dict[str, tuple[Document, str]] = {}
@@ -144,7 +146,7 @@ class InstantNetwork:
 
 
 def text_of(seed: int, size: int) -> str:
-    """Return prose with headings and links, of some thousand different words, always the same for a seed."""
+    """Return prose with headings and links, from 3,000 different words; the same for the same seed."""
     chance = random.Random(seed)
     words = [f"{chance.choice('bcdfglmnprst')}{chance.choice('aeiou')}{n}" for n in range(3_000)]
     words += QUERY.split() * 3
@@ -171,7 +173,7 @@ def to_json(answer: Any) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One kind of call: `prepare` prepares call number n, before it is timed, and returns its arguments."""
+    """One kind of call. `prepare(n)` is not timed: it prepares call number n and returns its arguments."""
 
     name: str
     tool: str
@@ -179,7 +181,7 @@ class Case:
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class CallTimes:
     """Milliseconds of one call: elapsed, processor time without ranking, and by stage."""
 
     total: float
@@ -206,10 +208,10 @@ class Bench:
         self._pages = itertools.count(100)
 
     def cases(self) -> list[Case]:
-        """Return all cases; pages for repeated fetches are fetched here first."""
+        """Return all cases, after fetching the pages that they fetch or read again."""
         again = self._page("https://again.example/", 1, PAGE)
-        long = self._fetched(self._page("https://long.example/", 2, LONG))
-        self._fetched(again)
+        long = self._fetch(self._page("https://long.example/", 2, LONG))
+        self._fetch(again)
         chance = random.Random(3)
         return [
             Case(f"fetch, {format_size(SMALL)}", "web_fetch", lambda _: {"url": self._fresh(SMALL)}),
@@ -229,28 +231,28 @@ class Bench:
             ),
         ]  # fmt: skip
 
-    def run(self, case: Case, calls: int, timer: StageTimer) -> list[Measured]:
+    def run(self, case: Case, calls: int, timer: StageTimer) -> list[CallTimes]:
         """Return the times of `calls` calls."""
         return asyncio.run(self._calls(case, calls, timer))
 
-    async def _calls(self, case: Case, calls: int, timer: StageTimer) -> list[Measured]:
+    async def _calls(self, case: Case, calls: int, timer: StageTimer) -> list[CallTimes]:
         measured = []
         for number in range(-3, calls):  # the first calls load modules and fill caches
-            given = case.prepare(number)
+            arguments = case.prepare(number)
             timer.seconds.clear()
             timer.cpu_seconds.clear()
             start, work = time.perf_counter(), time.process_time()
-            answer = await dispatch(self.product, case.tool, given, no_progress)
+            answer = await dispatch(self.product, case.tool, arguments, no_progress)
             to_json(answer)
             total, work = 1_000 * (time.perf_counter() - start), 1_000 * (time.process_time() - work)
             assert not answer.is_error, answer.text
             if number >= 0:
                 ranking = 1_000 * timer.cpu_seconds[RANKING]
                 stages = {stage: 1_000 * spent for stage, spent in timer.seconds.items()}
-                measured.append(Measured(total, work - ranking, stages))
+                measured.append(CallTimes(total, work - ranking, stages))
         return measured
 
-    async def through_the_sdk(self, calls: int) -> float:
+    async def time_sdk_calls(self, calls: int) -> float:
         """Return the median milliseconds of fetching a stored page through the SDK's server and client."""
         url = self._page("https://sdk.example/", 4, PAGE)
 
@@ -275,12 +277,12 @@ class Bench:
         self.instant.documents[url] = Document(f"Page {seed}", text, "text/html", "en"), index_words("", text)
         return url
 
-    def _fetched(self, url: str) -> str:
+    def _fetch(self, url: str) -> str:
         answer = asyncio.run(self.product.web_fetch(url))
         return str(answer.facts["artifact_id"])
 
 
-def format_row(case: Case, measured: Sequence[Measured]) -> tuple[str, float]:
+def format_row(case: Case, measured: Sequence[CallTimes]) -> tuple[str, float]:
     """Return a row of the table, and the median overhead."""
     overheads = sorted(each.total - each.stages.get(RANKING, 0.0) for each in measured)
     names = ["store", *STAGES]
@@ -295,28 +297,26 @@ def format_row(case: Case, measured: Sequence[Measured]) -> tuple[str, float]:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print the table; return 1 if a case is too slow."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--calls", type=int, default=200, help="of each case, default 200")
-    parser.add_argument(
-        "--home", type=Path, help="folder for the store, such as one in memory; default a temporary one"
-    )
-    parser.add_argument("--profile", metavar="CASE", help="profile the cases whose name begins so instead")
-    given = parser.parse_args(arguments)
+    parser.add_argument("--calls", type=int, default=200, help="calls of each case; default 200")
+    parser.add_argument("--home", type=Path, help="parent of the store's temporary folder, such as a folder in memory")
+    parser.add_argument("--profile", metavar="CASE", help="profile the cases whose name begins with CASE instead")
+    options = parser.parse_args(arguments)
     timer = StageTimer()
     slow = 0
-    with TemporaryDirectory(dir=given.home) as home:
+    with TemporaryDirectory(dir=options.home) as home:
         bench = Bench(Path(home), timer)
-        if given.profile:
-            return print_profile(bench, given.profile, given.calls, timer)
+        if options.profile:
+            return print_profile(bench, options.profile, options.calls, timer)
         columns = ["overhead p50", "p95", "of a core", "store", *(name for name in STAGES if name != RANKING)]
         columns += ["rest", RANKING]
-        print(f"Milliseconds of {given.calls} calls of each case; stages by their medians.\n")
+        print(f"Milliseconds, {options.calls} calls of each case. Stages are medians.\n")
         print(f"| | {' | '.join(columns)} |\n|---|{'---:|' * len(columns)}")
         with timer.patch_stages():
             for case in bench.cases():
-                line, p50 = format_row(case, bench.run(case, given.calls, timer))
-                slow += p50 > WANTED
+                line, p50 = format_row(case, bench.run(case, options.calls, timer))
+                slow += p50 > MAX_OVERHEAD
                 print(line, flush=True)
-        sdk = asyncio.run(bench.through_the_sdk(given.calls))
+        sdk = asyncio.run(bench.time_sdk_calls(options.calls))
         print(f"\nA call of a stored page through the SDK's client and server, both in this process: {sdk:.2f} (p50).")
         bench.stores.close()
     return 1 if slow else 0

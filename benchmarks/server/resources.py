@@ -3,9 +3,9 @@
     python -m benchmarks.server.resources [--count 10000]
 
 Fills a store in a temporary folder with short pages, then requests the first page of the listing, all pages one after
-the other, completions by words and by the start of an id, and reads. Prints a row for each request with its count,
-median and maximum; takes a minute. Exits with 1 if the listing did not return every page once, newest first, or a page
-of it exceeded the budget.
+the other, completions by words and by the start of an id, and reads. Prints the count, median and maximum of each kind
+of request; takes a minute. Exits with 1 if the listing does not return every page once, newest first, or if a page of
+the listing exceeds the budget.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from keyhole.store.home import open_home
 from keyhole.store.sqlite.store import SqliteStore
 
 BUDGET: Final = 9_000
-"""The default of KEYHOLE_MAX_CHARS, which unknown clients get."""
+"""The default of KEYHOLE_MAX_CHARS, which applies to unknown clients."""
 WORDS: Final = ("page 77", "site3.example", "no such words")
 
 
@@ -75,9 +75,9 @@ def measure(wire: Wire, ids: Sequence[str]) -> tuple[dict[str, list[float]], lis
     pages = list(walk(wire, times))
     times[f"all {len(pages)} pages of {len(ids):,}"] = [time.perf_counter() - start]
     found = [entry["uri"].removeprefix("artifact://") for page in pages for entry in page["resources"]]
-    wrong = [] if found == list(ids) else [f"the walk gave {len(found)} of {len(ids)} or in another order"]
+    wrong = [] if found == list(ids) else [f"the listing has {len(found)} of {len(ids)} pages, or another order"]
     largest = max(len(json.dumps(page, ensure_ascii=False).encode()) for page in pages)
-    wrong += [f"a page of {largest} bytes"] if largest > BUDGET else []
+    wrong += [f"a page of the listing has {largest} bytes"] if largest > BUDGET else []
     for n in range(30):
         for value in (*WORDS, ids[n][:3]):
             ref = {"type": "ref/resource", "uri": "artifact://{id}"}
@@ -88,7 +88,7 @@ def measure(wire: Wire, ids: Sequence[str]) -> tuple[dict[str, list[float]], lis
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Print a table for each era."""
+    """Print a table with the times of each era; return 1 if there is a fault."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("--count", type=int, default=10_000)
     count = parser.parse_args(arguments).count
@@ -104,7 +104,7 @@ def main(arguments: Sequence[str]) -> int:
                 row = f"{len(taken)} | {statistics.median(taken) * 1e3:.1f} | {max(taken) * 1e3:.1f}"
                 print(f"| {era} | {name} | {row} |")
             for fault in wrong:
-                print(f"wrong: {fault}")
+                print(f"FAULT {fault}")
             failed += len(wrong)
     return 1 if failed else 0
 

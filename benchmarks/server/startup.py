@@ -2,10 +2,10 @@
 
     python -m benchmarks.server.startup
 
-Both servers run under the same Python, answer the same raw JSON-RPC over pipes (without a client library, so that no
-client's time is measured), fetch the same 100 KB page from a site on loopback and return its whole text. Runs
-alternate, so that changes in the machine's load affect both. Keyhole comes from this tree and runs under the Python of
-this script; the peer is installed from PyPI, once, into a virtual environment.
+Both servers run under the same Python, answer the same raw JSON-RPC over pipes (without a client library, so that its
+time is not measured), fetch the same 100 KB page from a site on loopback and return its complete text. Runs alternate,
+so that changes in the machine's load affect both servers. Keyhole is this tree's; mcp-server-fetch is installed from
+PyPI into a virtual environment, once.
 
 Cold start: from starting the process to the answer of `tools/list`. First fetch: the `tools/call` right after it.
 Second fetch: one more, of another URL, in the same process. Also printed: the time of `keyhole --version`.
@@ -36,16 +36,16 @@ PHASES = ("cold start", "first fetch", "second fetch")
 PAGE_BYTES = 100_000
 LAST_WORDS = "With this the account of the coast road ends."
 WHOLE = 200_000
-"""The requested size of a result: twice the page, so that nothing is left out."""
+"""The requested size of a result: twice the page, so that the result is complete."""
 PATIENCE = 60.0
-"""Seconds for one process: thirty times what it needs."""
+"""Maximum seconds of one process: thirty times what it needs."""
 REVISION = "2025-11-25"
-"""The handshake era, which most clients use today."""
+"""The protocol revision of both servers, with the handshake that most clients use."""
 
 
 @dataclass(frozen=True, slots=True)
 class Contender:
-    """A server to measure: its command, and its tool for fetching a whole page."""
+    """A server to measure: its command, and its fetch tool with the argument `bound` for the result's size."""
 
     name: str
     command: tuple[str, ...]
@@ -66,7 +66,7 @@ def main() -> int:
         for run in range(-1, arguments.runs):
             for contender in contenders:
                 measured = measure(contender, next(addresses), next(addresses))
-                if run >= 0:  # the run before the first compiles modules and fills the disk's cache
+                if run >= 0:  # run -1 is a warm-up: it compiles modules and fills the disk's cache
                     times[contender.name].append(measured)
     print(table(times))
     print(f"\n{version_line(version_times(arguments.versions))}")
@@ -78,7 +78,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--runs", type=int, default=7, help="measured runs of each server; default 7")
     parser.add_argument("--versions", type=int, default=40, help="measured runs of --version; default 40")
     cache = Path.home() / ".cache" / "keyhole-benchmarks"
-    parser.add_argument("--cache", type=Path, default=cache, help=f"where the peer is kept; default {cache}")
+    parser.add_argument("--cache", type=Path, default=cache, help=f"folder for mcp-server-fetch; default {cache}")
     return parser.parse_args()
 
 
@@ -90,9 +90,9 @@ def keyhole(site: str, home: str) -> Contender:
 
 
 def peer(python: Path, home: str) -> Contender:
-    """Return mcp-server-fetch with its network guard open for loopback.
+    """Return mcp-server-fetch, with private addresses allowed.
 
-    It gets no PATH: if it finds Node, it runs Readability.js in a subprocess, which is three times slower.
+    Its PATH is empty: if it finds Node, it runs Readability.js in a subprocess, which is three times slower.
     """
     command = (str(python), "-m", "mcp_server_fetch", "--allow-private-ips", "--ignore-robots-txt")
     return Contender("mcp-server-fetch", command, {"HOME": home, "PATH": ""}, "fetch", "max_length")
@@ -133,10 +133,10 @@ def install_peer(cache: Path) -> Path:
 def measure(contender: Contender, *addresses: str) -> tuple[float, ...]:
     """Return the milliseconds of each phase in one process."""
     marks = [time.perf_counter()]
-    with _started(contender) as server:
+    with _run_server(contender) as server:
         client = {"protocolVersion": REVISION, "capabilities": {}, "clientInfo": {"name": "startup", "version": "1"}}
         server.ask("initialize", client)
-        server.tell({"method": "notifications/initialized"})
+        server.send({"method": "notifications/initialized"})
         server.ask("tools/list", {})
         marks.append(time.perf_counter())
         for url in addresses:
@@ -144,38 +144,38 @@ def measure(contender: Contender, *addresses: str) -> tuple[float, ...]:
             result = server.ask("tools/call", call)
             marks.append(time.perf_counter())
             if result.get("isError") or LAST_WORDS not in result["content"][0]["text"]:
-                raise SystemExit(f"{contender.name} did not return the whole page: {str(result)[:300]}")
+                raise SystemExit(f"{contender.name} did not return the complete page: {str(result)[:300]}")
     return tuple(1_000 * (end - start) for start, end in itertools.pairwise(marks))
 
 
-class _Conversation:
+class _Connection:
     """A JSON-RPC connection to one process, one line for each message."""
 
     def __init__(self, name: str, process: subprocess.Popen[bytes]) -> None:
         assert process.stdin is not None and process.stdout is not None
         self._name = name
         self._in, self._out = process.stdin, process.stdout
-        self._asked = 0
+        self._last_id = 0
 
-    def tell(self, message: dict[str, Any]) -> None:
+    def send(self, message: dict[str, Any]) -> None:
         """Send a message without waiting for an answer."""
         self._in.write(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n")
         self._in.flush()
 
     def ask(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
         """Send a request and return its result."""
-        self._asked += 1
-        self.tell({"id": self._asked, "method": method, "params": params})
+        self._last_id += 1
+        self.send({"id": self._last_id, "method": method, "params": params})
         for line in self._out:
             answer = json.loads(line)
-            if answer.get("id") == self._asked:
+            if answer.get("id") == self._last_id:
                 result: dict[str, Any] = answer["result"]
                 return result
         raise SystemExit(f"{self._name} ended, or did not answer {method} in {PATIENCE:.0f} s")
 
 
 @contextmanager
-def _started(contender: Contender) -> Iterator[_Conversation]:
+def _run_server(contender: Contender) -> Iterator[_Connection]:
     with subprocess.Popen(
         contender.command,
         env=contender.env,
@@ -186,7 +186,7 @@ def _started(contender: Contender) -> Iterator[_Conversation]:
         watchdog = threading.Timer(PATIENCE, process.kill)
         watchdog.start()
         try:
-            yield _Conversation(contender.name, process)
+            yield _Connection(contender.name, process)
         finally:
             watchdog.cancel()
             process.kill()

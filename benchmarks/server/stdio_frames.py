@@ -3,9 +3,9 @@
     python -m benchmarks.server.stdio_frames FILE
 
 Each line of FILE is a JSON object with `id` and `case`: `name`, and the frame's bytes as `latin1`, or `gen` for a
-generated frame. A server survives a frame if it answers a `tools/list` sent after it within 3 seconds with its three
-tools and has written only JSON-RPC lines. Each frame goes to a server of its own, whose era a request has settled, and
-then to one that has received all frames before it: 52 servers, a minute. Exits with 1 if a frame is not survived.
+generated frame. A server survives a frame if it answers the next `tools/list` within 3 seconds with its three tools and
+writes only JSON-RPC lines. Each frame is sent to a new server, after a request that settles its era. Then all frames
+are sent to one server in sequence. Takes two minutes. Exits with 1 if a server does not survive a frame.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ from benchmarks.server.wire import ERAS, SilentError, Wire, run_server
 
 SECONDS = 3.0
 TOOLS = ["web_fetch", "search", "read_artifact"]
-MADE = {"10MB line": b'{"jsonrpc":"2.0","id":5,"method":"tools/list","params":{"x":"' + b"y" * 10_000_000 + b'"}}'}
+GENERATED = {"10MB line": b'{"jsonrpc":"2.0","id":5,"method":"tools/list","params":{"x":"' + b"y" * 10_000_000 + b'"}}'}
 
 
 def frame(case: dict[str, Any]) -> bytes:
     """Return the bytes of a case, without the final line feed."""
-    return MADE[case["gen"]] if "gen" in case else str(case["latin1"]).encode("latin-1")
+    return GENERATED[case["gen"]] if "gen" in case else str(case["latin1"]).encode("latin-1")
 
 
-def survives(wire: Wire, sent: bytes) -> str:
-    """Return the fault after a frame, or ""."""
+def find_fault(wire: Wire, sent: bytes) -> str:
+    """Send a frame; return the fault of the server, or "" if it survives."""
     try:
         wire.raw(sent)
         answer = wire.ask("tools/list", {}, SECONDS)
@@ -53,8 +53,8 @@ def run(rows: Sequence[dict[str, Any]], era: str) -> list[str]:
 def _faults(rows: Sequence[dict[str, Any]], home: str, era: str) -> list[str]:
     with run_server(home, era) as wire:
         wire.ask("tools/list", {})
-        told = [(row, survives(wire, frame(row["case"]))) for row in rows]
-    return [f"{row['id']} {row['case']['name']}: {fault}" for row, fault in told if fault]
+        faults = [(row, find_fault(wire, frame(row["case"]))) for row in rows]
+    return [f"{row['id']} {row['case']['name']}: {fault}" for row, fault in faults if fault]
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -64,7 +64,7 @@ def main(arguments: Sequence[str]) -> int:
     for era in ERAS:
         wrong = run(rows, era)
         failed += len(wrong)
-        print(f"{era}: {len(rows)} frames, {len(wrong)} not survived")
+        print(f"{era}: {len(rows)} frames, {len(wrong)} faults")
         print("".join(f"  {line}\n" for line in wrong), end="")
     return 1 if failed else 0
 

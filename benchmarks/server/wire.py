@@ -1,4 +1,4 @@
-"""A raw JSON-RPC connection to this tree's server over stdio, in either protocol era, without any checks."""
+"""Run this tree's server over stdio, with raw JSON-RPC in either protocol era and without a client's checks."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SERVER: Final = Path(__file__).resolve().parents[2] / "server"
 ERAS: Final = ("2025-11-25", "2026-07-28")
 """The last revision with a handshake, and the first without."""
 PATIENCE: Final = 60.0
-"""Seconds for one answer and for the process to end: many times what either takes."""
+"""Maximum seconds for an answer, and for the process to end: many times what either takes."""
 _META: Final = "io.modelcontextprotocol"
 _CLIENT: Final = {"name": "wire", "version": "1"}
 
@@ -26,7 +26,7 @@ class SilentError(Exception):
 
 
 class Wire:
-    """A server process; `lines` has every line that it wrote."""
+    """A connection to a server process; `lines` contains all lines that the server wrote."""
 
     def __init__(self, process: subprocess.Popen[bytes], era: str) -> None:
         assert process.stdin is not None and process.stdout is not None
@@ -35,7 +35,7 @@ class Wire:
         self.lines: list[bytes] = []
         self._in, self._out = process.stdin, process.stdout
         self._read: queue.Queue[bytes] = queue.Queue()
-        self._asked = 1_000  # above the ids that cases use
+        self._last_id = 1_000  # above the ids that cases use
         self._thread = threading.Thread(target=self._reader, daemon=True)
         self._thread.start()
 
@@ -45,12 +45,12 @@ class Wire:
         self._in.flush()
 
     def ask(self, method: str, params: Mapping[str, Any], seconds: float = PATIENCE) -> dict[str, Any]:
-        """Send a request; return the whole answer, with `result` or `error`. Raises SilentError."""
-        self._asked += 1
-        self.raw(self.frame(self._asked, method, params))
+        """Send a request; return the answer, with `result` or `error`. Raises SilentError."""
+        self._last_id += 1
+        self.raw(self.frame(self._last_id, method, params))
         while True:
             answer = self.next(seconds)
-            if answer.get("id") == self._asked:
+            if answer.get("id") == self._last_id:
                 return answer
 
     def call(self, tool: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
@@ -78,7 +78,7 @@ class Wire:
             raise SilentError("the server ended")
         message = json.loads(line)
         if not isinstance(message, dict) or message.get("jsonrpc") != "2.0":
-            raise ValueError(f"no JSON-RPC: {line[:100]!r}")
+            raise ValueError(f"not JSON-RPC: {line[:100]!r}")
         return message
 
     def handshake(self) -> None:
@@ -103,7 +103,7 @@ class Wire:
 
 @contextmanager
 def run_server(home: str, era: str, **settings: str) -> Iterator[Wire]:
-    """Run a server until the block ends; yield it ready for requests."""
+    """Run a server until the block ends; yield a connection that is ready for requests."""
     environment = {
         "KEYHOLE_CONFIG": "off",
         "KEYHOLE_HOME": home,

@@ -12,7 +12,7 @@ from random import Random
 
 import pytest
 
-from benchmarks.server.load_test.client import Reply, understood
+from benchmarks.server.load_test.client import Reply, parse_reply
 from benchmarks.server.load_test.results import Run, Tally, find_misses, is_gain_too_small, percentile
 from benchmarks.server.load_test.workload import (
     MIX,
@@ -50,16 +50,16 @@ def reading(text: str, start: int, end: int) -> Reply:
 def test_an_answer_is_understood_as_json_and_as_the_last_message_of_a_stream() -> None:
     stream = f"event: message\r\ndata: {{}}\r\n\r\n: ping\r\n\r\ndata: {result('hello', total_chars=5)}\r\n\r\n"
     for kind, text in (("application/json", result("hello", total_chars=5)), ("text/event-stream", stream)):
-        reply = understood(200, {"content-type": kind}, text, 0.5)
+        reply = parse_reply(200, {"content-type": kind}, text, 0.5)
         assert (reply.outcome, reply.text, reply.facts["total_chars"]) == ("ok", "hello", 5)
 
 
 def test_a_refusal_has_its_name_and_its_wait() -> None:
     body = json.dumps({"error": "too_many_calls", "message": "…"})
-    reply = understood(429, {"content-type": "application/json", "retry-after": "3"}, body, 0.0)
+    reply = parse_reply(429, {"content-type": "application/json", "retry-after": "3"}, body, 0.0)
     assert (reply.is_refused, reply.outcome, reply.retry_after) == (True, "too_many_calls", 3.0)
-    assert understood(503, {}, "<html>", 0.0).outcome == "http_503"
-    assert understood(200, {}, result("timeout: nothing", is_error=True), 0.0).outcome == "timeout"
+    assert parse_reply(503, {}, "<html>", 0.0).outcome == "http_503"
+    assert parse_reply(200, {}, result("timeout: nothing", is_error=True), 0.0).outcome == "timeout"
 
 
 def test_a_page_must_be_kept_as_it_is_read_here_its_links_to_itself_included() -> None:

@@ -34,7 +34,7 @@ def rows(folder: Path, cases: list[dict[str, Any]]) -> str:
 
 def test_malformed_frames_are_survived(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert stdio_frames.main([rows(tmp_path, [{"case": case} for case in FRAMES])]) == 0
-    assert capsys.readouterr().out.count("3 frames, 0 not survived") == 2
+    assert capsys.readouterr().out.count("3 frames, 0 faults") == 2
 
 
 def test_hostile_arguments_have_the_expected_results(

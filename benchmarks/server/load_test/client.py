@@ -16,7 +16,7 @@ Era = Literal["2026-07-28", "2025-11-25"]
 ERAS: Final[tuple[Era, Era]] = ("2026-07-28", "2025-11-25")
 """The era without sessions, and the last one with a handshake."""
 PATIENCE: Final = 90.0
-"""Seconds for one answer: twice the longest deadline of a call, so a call that exceeds this hangs."""
+"""Maximum seconds for an answer: twice the longest deadline of a call, so a slower call hangs."""
 CLIENT: Final = {"name": "load", "version": "1"}
 _INSECURE: Final = ssl.create_default_context()
 """Shared by all clients, since creating a context is slow."""
@@ -33,22 +33,22 @@ class Reply:
     facts: Mapping[str, Any] = field(default_factory=dict)
     is_error: bool = False
     code: str = ""
-    """Why there is no result: the code of a refusal, a JSON-RPC error or a broken connection."""
+    """Code of the refusal, JSON-RPC error or broken connection; "" if there is a result."""
     retry_after: float = 0.0
 
     @property
     def outcome(self) -> str:
-        """`ok`, the code of the tool's error, or why there is no result."""
+        """`ok`, the code of the tool's error, or `code` if there is no result."""
         return self.code or (self.text.partition(":")[0] if self.is_error else "ok")
 
     @property
     def is_refused(self) -> bool:
-        """Whether the server refused the call for load."""
+        """True if the server refused the call because of its load or limits."""
         return self.status in (429, 503)
 
 
 class Caller:
-    """A client that calls tools one after another."""
+    """A client that calls tools in sequence."""
 
     def __init__(self, url: str, token: str = "", era: Era = "2026-07-28") -> None:
         self._url = url
@@ -100,7 +100,7 @@ class Caller:
             self._http.headers["mcp-session-id"] = session
         elif response.status_code == 404 and self._http.headers.pop("mcp-session-id", ""):
             self._greeted = False  # the replica that had the session has died
-        return understood(response.status_code, response.headers, response.text, seconds)
+        return parse_reply(response.status_code, response.headers, response.text, seconds)
 
 
 def _envelope(era: Era) -> dict[str, Any]:
@@ -108,7 +108,7 @@ def _envelope(era: Era) -> dict[str, Any]:
     return {f"{space}protocolVersion": era, f"{space}clientInfo": CLIENT, f"{space}clientCapabilities": {}}
 
 
-def understood(status: int, headers: Mapping[str, str], text: str, seconds: float) -> Reply:
+def parse_reply(status: int, headers: Mapping[str, str], text: str, seconds: float) -> Reply:
     """Return the reply of an HTTP response: JSON, or the last message of an event stream."""
     wait = float(headers.get("retry-after") or 0)
     if "text/event-stream" in headers.get("content-type", ""):

@@ -1,4 +1,4 @@
-"""Counts and tables of a run of the load test."""
+"""Count the answers of a load test's run, find its misses and format its results."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import Any, Final
 
 SMALL: Final = "fetch small"
 MAX_SMALL_P95: Final = 1.0
-"""Seconds: the limit for small pages at an offered rate without killed replicas."""
-WANTED_RATIO: Final = 1.6
+"""Maximum seconds of the 95th percentile of small fetches, at an offered rate without killed replicas."""
+MIN_RATIO: Final = 1.6
 """Required ratio of the throughput of three replicas to that of one."""
 BUSY: Final = 0.85
-"""Share of the machine's processors in use above which more replicas cannot help."""
+"""Share of the machine's processors in use from which on more replicas cannot help."""
 EXAMPLES: Final = 12
-"""Faults that are printed in full."""
+"""Maximum number of printed faults."""
 
 
 @dataclass(slots=True)
@@ -25,7 +25,7 @@ class Tally:
     seconds: dict[str, list[float]] = field(default_factory=dict)
     """Seconds of every answer, by kind of call."""
     outcomes: Counter[tuple[str, str]] = field(default_factory=Counter)
-    """Number of answers by kind of call and outcome: `ok`, an error code, or why there was no result."""
+    """Number of answers by kind of call and `Reply.outcome`."""
     refusals: Counter[str] = field(default_factory=Counter)
     faults: list[str] = field(default_factory=list)
     retried: int = 0
@@ -33,7 +33,7 @@ class Tally:
     out_of_time: int = 0
     """Calls whose deadline passed: expected under overload, a miss at an offered rate."""
     in_time: int = 0
-    """Calls answered before the end of the run's time; the others were still active then."""
+    """Calls answered before the run's time was over; other calls were still active then."""
     late: int = 0
     """Calls that started more than a second after they were due."""
 
@@ -45,7 +45,7 @@ class Tally:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One run with its results."""
+    """A run's settings and results."""
 
     replicas: int
     clients: int
@@ -79,7 +79,7 @@ class Run:
 
     @property
     def busy(self) -> float:
-        """Share of the machine's processors in use, by this run or others."""
+        """Share of the machine's processors in use, by this run or other programs."""
         return self.machine / self.seconds / self.processors
 
     @property
@@ -89,7 +89,7 @@ class Run:
 
 
 def percentile(times: Sequence[float], share: float) -> float:
-    """Return the quantile of times."""
+    """Return the quantile of `times` at `share`, from 0 to 1; 0 if there are no times."""
     ordered = sorted(times)
     return ordered[min(len(ordered) - 1, int(share * len(ordered)))] if ordered else 0.0
 
@@ -97,9 +97,9 @@ def percentile(times: Sequence[float], share: float) -> float:
 def find_misses(run: Run) -> list[str]:
     """Return the requirements that a run misses."""
     found = [f"{len(run.lost)} acknowledged artifacts lost: {run.lost[:3]}"] if run.lost else []
-    found += [f"{len(run.wrong)} read back with other bytes: {run.wrong[:3]}"] if run.wrong else []
-    found += [f"{len(run.foreign)} of another tenant were read: {run.foreign[:3]}"] if run.foreign else []
-    found += [f"{len(run.tally.faults)} answers were not right"] if run.tally.faults else []
+    found += [f"{len(run.wrong)} read back with another text: {run.wrong[:3]}"] if run.wrong else []
+    found += [f"{len(run.foreign)} read by another tenant: {run.foreign[:3]}"] if run.foreign else []
+    found += [f"{len(run.tally.faults)} answers were wrong"] if run.tally.faults else []
     found += ["no call was answered"] if not run.answered else []
     if run.offered and run.tally.out_of_time:
         found.append(f"{run.tally.out_of_time} calls ran out of time at {run.offered:g} calls/s offered")
@@ -111,11 +111,11 @@ def find_misses(run: Run) -> list[str]:
 
 def format_run(run: Run) -> str:
     """Return a run as Markdown."""
-    offered = f"{run.offered:g} calls/s offered" if run.offered else "as fast as they are answered"
+    offered = f"{run.offered:g} calls/s offered" if run.offered else "unlimited rate"
     lines = [
         f"### {run.replicas} replica{'s' * (run.replicas > 1)}, {run.clients} clients, {run.seconds:.0f} s, {offered}",
         "",
-        "| call | answers | p50 ms | p95 ms | p99 ms | said |",
+        "| call | answers | p50 ms | p95 ms | p99 ms | outcomes |",
         "|---|---:|---:|---:|---:|---|",
     ]
     for kind, times in sorted(run.tally.seconds.items()):
@@ -135,30 +135,30 @@ def _summary(run: Run) -> list[str]:
     lines = [
         f"{run.rate:.1f} calls/s answered; refused: {refusals}; "
         f"out of time {tally.out_of_time:,}; started late {tally.late:,}; repeated {tally.retried:,}.",
-        f"{run.acknowledged:,} artifacts acknowledged, {run.read_back:,} read back whole and equal, "
+        f"{run.acknowledged:,} artifacts acknowledged, {run.read_back:,} read back unchanged, "
         f"{len(run.lost)} lost, {len(run.wrong)} wrong, {len(run.foreign)} read by another tenant; "
         f"{run.kills} replicas killed.",
         f"Processor seconds: {processors}: {run.own:.0%} of {run.processors} processors, {each:.0f} ms a call; "
-        f"with all else on this machine {run.busy:.0%}.",
+        f"with all other programs on this machine {run.busy:.0%}.",
     ]
     return lines + [f"- {fault}" for fault in tally.faults[:EXAMPLES]]
 
 
 def comparison_lines(one: Run, many: Run) -> list[str]:
-    """Return lines on the gain of more replicas, and on its limit if the gain is too small."""
+    """Return a line on the gain of more replicas, and one on busy processors if these limited the gain."""
     ratio = many.rate / one.rate if one.rate else 0.0
     lines = [f"{many.replicas} replicas answered {ratio:.2f} × as many calls as {one.replicas}."]
-    if ratio < WANTED_RATIO and one.busy >= BUSY:
+    if ratio < MIN_RATIO and one.busy >= BUSY:
         lines.append(
             f"With one replica {one.busy:.0%} of this machine's {one.processors} processors were in use already, "
-            f"{one.own:.0%} by this run: there was nothing left for the others to run on."
+            f"{one.own:.0%} by this run: too little was left for more replicas."
         )
     return lines
 
 
 def is_gain_too_small(one: Run, many: Run) -> bool:
     """Return whether more replicas gained too little although processors were idle."""
-    return one.offered == 0 and many.rate < WANTED_RATIO * one.rate and one.busy < BUSY
+    return one.offered == 0 and many.rate < MIN_RATIO * one.rate and one.busy < BUSY
 
 
 def to_json(run: Run) -> dict[str, Any]:
@@ -175,7 +175,7 @@ def to_json(run: Run) -> dict[str, Any]:
         "own": run.own,
         "out_of_time": run.tally.out_of_time,
         "times": marks,
-        "said": outcome,
+        "outcomes": outcome,
         "refused": dict(run.tally.refusals),
         "faults": run.tally.faults,
         "late": run.tally.late,

@@ -1,6 +1,7 @@
 """Start the servers of a hosted Keyhole on loopback: PostgreSQL, replicas, nginx with deploy/nginx.conf, web sites.
 
-Each context manager stops its servers when its block ends."""
+Each context manager stops its servers when its block ends.
+"""
 
 from __future__ import annotations
 
@@ -27,8 +28,8 @@ from benchmarks.server.load_test.site import LARGE_HOSTS, SLOW_HOSTS
 from benchmarks.server.load_test.usage import cpu_seconds
 
 ROOT: Final = Path(__file__).resolve().parents[3]
-START: Final = 60.0
-"""Seconds for a server to answer, on a busy machine too."""
+START_TIMEOUT: Final = 60.0
+"""Maximum seconds until a server answers, on a busy machine too."""
 DEBIAN: Final = Path("/usr/lib/postgresql")
 CONNECTIONS: Final = 100
 """PostgreSQL's own default."""
@@ -51,12 +52,12 @@ def end_on_sigterm() -> None:
 
 @dataclass(frozen=True, slots=True)
 class Sites:
-    """The running sites: the benchmarks' web, slow and large pages, and hostile pages if a program serves them."""
+    """The running sites: the benchmarks' web, slow and large pages, and optional hostile pages."""
 
     web: RunningWeb
     port: int
     hostile: str
-    """`host:port`, or ""."""
+    """`host:port` of the hostile pages, or ""."""
     pids: tuple[int, ...]
 
     @property
@@ -92,7 +93,7 @@ def _hostile(program: Path | None) -> Iterator[str]:
 
 
 def postgresql_folder() -> Path | None:
-    """Return the folder of PostgreSQL's programs, or None: from PATH, or Debian's newest."""
+    """Return the folder of PostgreSQL's programs, from PATH or Debian's newest; None if they are not installed."""
     if found := shutil.which("pg_ctl"):
         return Path(found).parent
     versions = sorted(DEBIAN.glob("*/bin/pg_ctl"), key=lambda path: float(path.parts[-3]))
@@ -104,7 +105,7 @@ def postgresql() -> Iterator[tuple[str, int]]:
     """Yield the URL of an empty database in a temporary cluster with default durability, and its process id."""
     programs = postgresql_folder()
     if programs is None:
-        raise SystemExit("PostgreSQL's programs are not here: apt-get install postgresql, or --store sqlite")
+        raise SystemExit("PostgreSQL is not installed: run `apt-get install postgresql`, or use --store sqlite")
     with tempfile.TemporaryDirectory(prefix="keyhole-load-", ignore_cleanup_errors=True) as scratch:
         folder, user = Path(scratch) / "data", {}
         if os.geteuid() == 0:  # PostgreSQL refuses to run as root
@@ -137,7 +138,7 @@ class Replica:
     port: int = field(default_factory=free_port)
     process: subprocess.Popen[bytes] | None = None
     _before: float = 0.0
-    """Processor seconds of ended processes."""
+    """Processor seconds of this replica's ended processes."""
 
     @property
     def pid(self) -> int:
@@ -153,8 +154,8 @@ class Replica:
             self.process = subprocess.Popen(command, env=environment, stdout=log, stderr=log)
 
     def ready(self) -> None:
-        """Wait until the replica answers HTTP."""
-        until = time.monotonic() + START
+        """Wait until the replica is ready. Raises SystemExit if it is not within START_TIMEOUT."""
+        until = time.monotonic() + START_TIMEOUT
         while not answers(f"http://127.0.0.1:{self.port}/readyz"):
             if self.process is None or self.process.poll() is not None or time.monotonic() > until:
                 raise SystemExit(f"a replica did not start:\n{self.log.read_text()[-2_000:]}")
@@ -165,17 +166,17 @@ class Replica:
         if self.process is not None:
             self._before += cpu_seconds(self.pid)
             self.process.send_signal(how)
-            self.process.wait(timeout=START)
+            self.process.wait(timeout=START_TIMEOUT)
 
     def cpu_seconds(self) -> float:
-        """Return the processor seconds of all processes of this replica until now."""
+        """Return the processor seconds that all processes of this replica have used."""
         running = self.process is not None and self.process.poll() is None
         return self._before + (cpu_seconds(self.pid) if running else 0.0)
 
 
 @contextmanager
 def replicas(count: int, settings: Mapping[str, str], folder: Path) -> Iterator[list[Replica]]:
-    """Run `number` replicas with the same settings; the first is ready before the others start, as in a rollout."""
+    """Run `count` replicas with the same settings; each starts when the one before is ready, as in a rollout."""
     found = [Replica(settings, folder / f"replica-{number}.log") for number in range(count)]
     try:
         for replica in found:
@@ -189,7 +190,7 @@ def replicas(count: int, settings: Mapping[str, str], folder: Path) -> Iterator[
 
 
 def answers(url: str) -> bool:
-    """Return whether an HTTP server answers; 404 counts as an answer."""
+    """Return whether an HTTP server answers with a status other than 503."""
     try:
         with urllib.request.urlopen(url, timeout=5):  # noqa: S310 - loopback, our own
             return True
@@ -205,7 +206,7 @@ def new_token(tenant: str, file: Path) -> str:
     command = [sys.executable, "-m", "keyhole", "tokens", "new", tenant]
     made = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     if made.returncode:
-        raise SystemExit(f"no token could be made; without authentication: --tenants 0\n{made.stderr}")
+        raise SystemExit(f"no token could be created; --tenants 0 runs without authentication\n{made.stderr}")
     return max(made.stdout.split(), key=len)
 
 
@@ -217,7 +218,7 @@ def proxy(ports: Sequence[int], folder: Path) -> Iterator[tuple[int, int]]:
     """Run nginx with deploy/nginx.conf in front of the replicas; yield its port and process id."""
     program = shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin")
     if program is None:
-        raise SystemExit("nginx is not here: apt-get install nginx")
+        raise SystemExit("nginx is not installed: run `apt-get install nginx`")
     port = free_port()
     folder.chmod(0o711)  # nginx's workers do not run as root
     config = folder / "nginx.conf"
@@ -225,7 +226,7 @@ def proxy(ports: Sequence[int], folder: Path) -> Iterator[tuple[int, int]]:
     command = [program, "-e", str(folder / "nginx.log"), "-c", str(config), "-g", "daemon off;"]
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
         try:
-            until = time.monotonic() + START
+            until = time.monotonic() + START_TIMEOUT
             while not answers(f"http://127.0.0.1:{port}/"):
                 if process.poll() is not None or time.monotonic() > until:
                     raise SystemExit(f"nginx did not start:\n{(folder / 'nginx.log').read_text()}")
@@ -236,8 +237,10 @@ def proxy(ports: Sequence[int], folder: Path) -> Iterator[tuple[int, int]]:
 
 
 def on_loopback(text: str, port: int, replicas: Sequence[int], folder: Path) -> str:
-    """Return deploy/nginx.conf with other addresses: without TLS and names, with files in a temporary folder. All proxy
-    rules stay."""
+    """Return deploy/nginx.conf for loopback: without TLS and host names, with its files in `folder`.
+
+    The rules of the proxy are unchanged.
+    """
     servers = "\n".join(f"    server 127.0.0.1:{one} max_fails=3 fail_timeout=5s;" for one in replicas)
     text = re.sub(r"(?m)(^    server keyhole-\d.*\n)+", f"{servers}\n", text)
     text = re.sub(r"(?m)^\s*(ssl_\w+|resolver|listen \[::\]).*\n", "", text)

@@ -1,7 +1,7 @@
 """Serve slow and large pages on loopback, in addition to the benchmarks' web, until standard input ends.
 
-A slow page drips for three seconds; a large page joins the pages of a manual. Each kind has several hosts, since
-Keyhole opens at most four connections to one host.
+A slow page is sent in pieces over three seconds; a large page joins pages of a manual. Each kind has several hosts,
+since Keyhole opens at most four connections to one host.
 """
 
 from __future__ import annotations
@@ -18,20 +18,20 @@ from benchmarks.search.web.corpus import load_pages
 SLOW_HOSTS: Final = tuple(f"127.0.0.{number}" for number in range(71, 79))
 LARGE_HOSTS: Final = tuple(f"127.0.0.{number}" for number in range(81, 85))
 SECONDS: Final = 3.0
-"""Seconds of a slow page: within every deadline, and far longer than a small page."""
+"""Seconds that a slow page takes: less than every deadline, and far more than a small page."""
 PIECES: Final = 10
-LARGE: Final = 250_000
-"""Least bytes of a large page: nine of ten web pages are smaller."""
-SLOW: Final = 8
+LARGE_BYTES: Final = 250_000
+"""Minimum bytes of a large page: nine of ten web pages are smaller."""
+SLOW_COUNT: Final = 8
 """Number of different slow pages."""
-LARGES: Final = 4
+LARGE_COUNT: Final = 4
 """Number of different large pages."""
 
 
 def slow_pages() -> list[bytes]:
     """Return the bodies of slow pages."""
     pages = [page for page in load_pages() if 3_000 < len(page.html) < 12_000]
-    return [_whole(page.title, page.html) for page in pages[:SLOW]]
+    return [_whole(page.title, page.html) for page in pages[:SLOW_COUNT]]
 
 
 def large_pages() -> list[bytes]:
@@ -39,10 +39,10 @@ def large_pages() -> list[bytes]:
     found, html = [], ""
     for page in load_pages():
         html += page.html
-        if len(html.encode()) > LARGE:
+        if len(html.encode()) > LARGE_BYTES:
             found.append(_whole(page.title, html))
             html = ""
-    return found[:LARGES]
+    return found[:LARGE_COUNT]
 
 
 def _whole(title: str, html: str) -> bytes:

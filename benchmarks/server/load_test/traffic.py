@@ -25,19 +25,19 @@ from benchmarks.server.load_test.workload import (
 )
 
 BROKEN: Final = frozenset({0, 502, 504})
-"""Statuses when the replica behind the proxy has died: a broken connection, or the proxy's error."""
+"""Statuses after the replica behind the proxy has died: 0 for a broken connection, or the proxy's error."""
 TRIES: Final = 8
 BACKOFF: Final = 0.2
-"""Seconds before the second attempt of a call whose connection broke, doubled each time up to two."""
+"""Seconds before the second attempt of a call whose connection broke; doubled each time up to BACK_OFF_LIMIT."""
 BACK_OFF_LIMIT: Final = 2.0
 LATE: Final = 1.0
-"""Seconds after which a due call counts as late: its client was still waiting for the previous one."""
+"""Seconds after which a due call counts as late: its client was still waiting for the previous answer."""
 READERS: Final = 12
 """Concurrent readers of artifacts."""
 FOREIGN: Final = 300
 """Acknowledged artifacts that another tenant requests after the run."""
 HANDSHAKES: Final = 4
-"""One client in this number uses the handshake era."""
+"""Each client whose number is a multiple of this uses the handshake era."""
 
 
 @dataclass(slots=True)
@@ -49,8 +49,8 @@ class Tenant:
     artifacts: dict[str, Acknowledged] = field(default_factory=dict)
     order: list[Acknowledged] = field(default_factory=list)
 
-    def keep(self, artifacts: Sequence[Acknowledged]) -> None:
-        """Record an acknowledged artifact; a row with a known length replaces one without."""
+    def record(self, artifacts: Sequence[Acknowledged]) -> None:
+        """Record acknowledged artifacts; a row with a known length replaces a row without."""
         for artifact in artifacts:
             if artifact.id not in self.artifacts and artifact.total >= 0:
                 self.order.append(artifact)
@@ -60,18 +60,18 @@ class Tenant:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The number of clients, their rate and the duration."""
+    """The clients of a run: their number, duration, rate, retries and random seed."""
 
     clients: int
     seconds: float
     rate: float
     patient: bool
-    """Whether clients retry after a broken connection, as they must when replicas are killed."""
+    """Whether clients retry after a broken connection, which is necessary when replicas are killed."""
     seed: int
 
 
 async def run_clients(url: str, world: World, tenants: Sequence[Tenant], plan: Plan) -> Tally:
-    """Run all clients until the time is over; return their counts."""
+    """Run all clients for the plan's duration; return their counts."""
     tally = Tally()
     start = time.monotonic() + 0.5
     clients = [_client(number, url, world, tenants, plan, tally, start) for number in range(plan.clients)]
@@ -96,8 +96,8 @@ async def _client(
             due += pause
             foreign = [random.choice(one.order).id for one in others if one.order]
             call = plan_call(random, world, tenant.order, foreign)
-            reply = await _answered(caller, call, plan.patient, tally)
-            tenant.keep(_judged(call, reply, world, tally))
+            reply = await _call_with_retries(caller, call, plan.patient, tally)
+            tenant.record(_check_reply(call, reply, world, tally))
             tally.in_time += not reply.is_refused and time.monotonic() <= start + plan.seconds
             if reply.is_refused:
                 await asyncio.sleep(min(reply.retry_after or 1.0, 5.0) * (0.5 + random.random()))
@@ -105,7 +105,7 @@ async def _client(
         await caller.aclose()
 
 
-def _judged(call: Call, reply: Reply, world: World, tally: Tally) -> list[Acknowledged]:
+def _check_reply(call: Call, reply: Reply, world: World, tally: Tally) -> list[Acknowledged]:
     found = find_faults(call, reply, world)
     tally.faults += [f"{call.kind}: {fault}" for fault in found]
     if reply.is_refused and not found:
@@ -116,8 +116,8 @@ def _judged(call: Call, reply: Reply, world: World, tally: Tally) -> list[Acknow
     return acknowledged_artifacts(call, reply)
 
 
-async def _answered(caller: Caller, call: Call, patient: bool, tally: Tally) -> Reply:
-    """Make a call, again if its connection broke; the answer's time counts from the first attempt."""
+async def _call_with_retries(caller: Caller, call: Call, patient: bool, tally: Tally) -> Reply:
+    """Make a call, and repeat it if its connection broke; the answer's time counts from the first attempt."""
     started = time.monotonic()
     reply = await caller.call(call.tool, call.arguments)
     for attempt in range(TRIES if patient else 0):
@@ -134,7 +134,7 @@ async def _answered(caller: Caller, call: Call, patient: bool, tally: Tally) -> 
 
 @dataclass(slots=True)
 class ReadBack:
-    """Results of reading back."""
+    """Results of reading artifacts back: how many are unchanged, and which are not."""
 
     whole: int = 0
     lost: list[str] = field(default_factory=list)
@@ -143,7 +143,7 @@ class ReadBack:
 
 
 async def read_back(url: str, world: World, tenants: Sequence[Tenant]) -> ReadBack:
-    """Read every acknowledged artifact whole and compare it; then request some of them as another tenant."""
+    """Read every acknowledged artifact and compare its text; then request some of them as another tenant."""
     found = ReadBack()
     # All readers take from the same two iterators, so that each artifact is read by one of them.
     queue = iter([(tenant, artifact) for tenant in tenants for artifact in tenant.artifacts.values()])
@@ -155,7 +155,7 @@ async def read_back(url: str, world: World, tenants: Sequence[Tenant]) -> ReadBa
             for tenant, artifact in queue:
                 await _compare(callers[tenant.name], artifact, world, found)
             for stranger, artifact in strangers:
-                reply = await _patiently(callers[stranger.name], {"id": artifact.id})
+                reply = await _read_with_retries(callers[stranger.name], {"id": artifact.id})
                 if not (reply.is_error and reply.outcome == "unknown_artifact"):
                     found.foreign.append(f"{artifact.id}: {reply.outcome}")
         finally:
@@ -178,7 +178,7 @@ def _strangers(tenants: Sequence[Tenant]) -> list[tuple[Tenant, Acknowledged]]:
 async def _compare(caller: Caller, artifact: Acknowledged, world: World, found: ReadBack) -> None:
     pieces, offset = [], 0
     while True:
-        reply = await _patiently(caller, {"id": artifact.id, "offset": offset, "limit": MAX_READ_CHARS})
+        reply = await _read_with_retries(caller, {"id": artifact.id, "offset": offset, "limit": MAX_READ_CHARS})
         if reply.is_error or reply.code:
             found.lost.append(f"{artifact.id}: {reply.outcome}")
             return
@@ -196,8 +196,8 @@ async def _compare(caller: Caller, artifact: Acknowledged, world: World, found: 
     found.whole += 1
 
 
-async def _patiently(caller: Caller, arguments: dict[str, object]) -> Reply:
-    """Read an artifact, again while the server is too busy or restarting."""
+async def _read_with_retries(caller: Caller, arguments: dict[str, object]) -> Reply:
+    """Read an artifact, and repeat the call while the server is too busy or restarting."""
     for attempt in range(TRIES):
         reply = await caller.call("read_artifact", arguments)
         if not reply.is_refused and reply.status not in BROKEN:

@@ -20,7 +20,7 @@ def process_tree(pid: int) -> list[int]:
 
 
 def cpu_seconds(pid: int) -> float:
-    """Return the processor seconds of a process and its descendants, also of ended ones."""
+    """Return the processor seconds of a process and its descendants, including ended ones."""
     own = sum(_ticks(pid, 11, 15))
     return (own + sum(sum(_ticks(one, 11, 15)) for one in process_tree(pid)[1:])) / TICK
 
@@ -38,7 +38,8 @@ def resident_megabytes(pid: int) -> float:
 
 
 def _ticks(pid: int, first: int, last: int) -> list[int]:
-    # Fields after the name in parentheses, which may hold anything: user and system time, own and of ended children.
+    # Fields after the name in parentheses, which may contain any character: user and system time, of the process and
+    # of its ended children.
     fields = _read(Path(f"/proc/{pid}/stat")).rpartition(")")[2].split()
     return [int(field) for field in fields[first:last]]
 

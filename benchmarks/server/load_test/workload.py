@@ -16,7 +16,7 @@ from benchmarks.server.load_test.client import Reply
 from keyhole.extract.workers.child import extract_with_words
 
 SMALL: Final = 30_000
-"""Most bytes of a small page: half of all web pages are smaller."""
+"""Maximum bytes of a small page: half of all web pages are smaller."""
 QUERIES: Final = (
     "how is a deadlock resolved", "which isolation levels are there", "what does the option do by default",
     "how are permissions granted", "when is the index used", "how is it configured",
@@ -30,7 +30,7 @@ MIX: Final[Mapping[str, int]] = {
     "fetch small": 30, "fetch again": 14, "fetch large": 2, "fetch slow": 4, "fetch hostile": 4, "read": 24,
     "read for a query": 6, "search stored": 6, "search web": 3, "read another's": 7,
 }  # fmt: skip
-"""Shares of a hundred calls. Mostly new pages and reading on; searches are fewer but slowest."""
+"""Percentage of each kind of call: mostly new pages and reads. Searches are few, but the slowest."""
 
 HOSTILE: Final = frozenset({
     "too_large", "decompression_bomb", "timeout", "http_status", "too_many_redirects", "not_found", "protocol_error",
@@ -38,7 +38,7 @@ HOSTILE: Final = frozenset({
     "rate_limited", "unsupported_media", "unsupported_encoding", "extraction_failed", "encrypted_document",
     "javascript_required", "bot_challenge", "consent_required", "paywalled",
 })  # fmt: skip
-"""Error codes that are right for a hostile page; success is right too, as some pages are only odd."""
+"""Error codes that are right for a hostile page; success is right too, since some of the pages are only unusual."""
 ALLOWED: Final[Mapping[str, frozenset[str]]] = {
     "fetch hostile": HOSTILE,
     "search stored": frozenset({"no_results"}),
@@ -50,7 +50,7 @@ WITHOUT_REDIRECT: Final = frozenset({"fetch small", "fetch large", "fetch slow",
 """Kinds of calls whose page does not redirect."""
 
 _QUERY: Final = "v=000000000000"
-"""Query of the URL for extracting expected texts. Links of a page to itself repeat it in the text."""
+"""Query of the URLs from which expected texts are extracted. The texts contain it, in links of a page to itself."""
 
 _FRAMED = re.compile(r"^--- untrusted text (\w+) ---\n(.*)\n--- end \1 ---$", re.MULTILINE | re.DOTALL)
 
@@ -65,7 +65,7 @@ class World:
     hostile: tuple[str, ...]
     questions: tuple[str, ...]
     texts: Mapping[str, str] = field(repr=False)
-    """Expected texts by `host/path`, from `texts`."""
+    """Expected texts by `page_key`, from `extract_texts`."""
 
     def text(self, url: str) -> str | None:
         """Return the expected text of a URL; None if it is unknown."""
@@ -81,7 +81,7 @@ class Acknowledged:
     url: str
     total: int
     has_notice: bool
-    """Whether the answer had a notice that the text is partial or a placeholder; then only its length is checked."""
+    """Whether the answer had a notice that the text is partial or a placeholder; its text is not compared then."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +109,7 @@ def extract_texts(bodies: Iterable[tuple[str, bytes]]) -> dict[str, str]:
 
 
 def plan_call(random: Random, world: World, own: Sequence[Acknowledged], others: Sequence[str]) -> Call:
-    """Return a client's next call; `own` are its tenant's artifacts, `others` the ids of other tenants'."""
+    """Return a client's next call; `own`: its tenant's artifacts. `others`: ids of other tenants' artifacts."""
     (kind,) = random.choices(list(MIX), list(MIX.values()))
     maker = _MAKERS[kind]
     return maker(kind, random, world, own, others)
@@ -185,7 +185,7 @@ def page_text(reply: Reply) -> str:
 
 
 def is_timeout(call: Call, reply: Reply) -> bool:
-    """Return whether a call timed out on a page that is fast enough."""
+    """Return whether a call timed out although its page is fast enough."""
     return reply.is_error and reply.outcome == "timeout" and "timeout" not in ALLOWED.get(call.kind, frozenset())
 
 
@@ -202,11 +202,11 @@ def find_faults(call: Call, reply: Reply, world: World) -> list[str]:
     if reply.is_error:
         right = reply.outcome in ALLOWED.get(call.kind, frozenset())
         return [] if right else [f"error {reply.outcome}: {reply.text[:120]}"]
-    found = [fault for artifact in acknowledged_artifacts(call, reply) if (fault := _unlike(artifact, world))]
-    return found + _of_another_call(call, reply) + _unread(call, reply, world)
+    found = [fault for artifact in acknowledged_artifacts(call, reply) if (fault := _length_fault(artifact, world))]
+    return found + _mismatch_faults(call, reply) + _range_faults(call, reply, world)
 
 
-def _of_another_call(call: Call, reply: Reply) -> list[str]:
+def _mismatch_faults(call: Call, reply: Reply) -> list[str]:
     """Return a fault if the answer belongs to another call."""
     asked, facts = call.arguments, reply.facts
     wrong = call.kind in WITHOUT_REDIRECT and facts.get("url") != asked["url"]
@@ -214,15 +214,15 @@ def _of_another_call(call: Call, reply: Reply) -> list[str]:
     return [f"{dict(asked)} was answered with {facts.get('artifact_id')} of {facts.get('url')}"] if wrong else []
 
 
-def _unlike(artifact: Acknowledged, world: World) -> str:
+def _length_fault(artifact: Acknowledged, world: World) -> str:
     truth = world.text(artifact.url)
     if truth is None or artifact.has_notice or artifact.total == len(truth):
         return ""
-    return f"{artifact.url} is kept with {artifact.total} characters and not {len(truth)}"
+    return f"{artifact.url} is stored with {artifact.total} characters instead of {len(truth)}"
 
 
-def _unread(call: Call, reply: Reply, world: World) -> list[str]:
-    """Return the fault of a range: it must be the expected text from its offset on, character for character."""
+def _range_faults(call: Call, reply: Reply, world: World) -> list[str]:
+    """Return a fault if a range is not exactly the expected text from its offset on."""
     if call.kind != "read" or call.about is None or call.about.has_notice:
         return []
     truth = world.text(call.about.url)

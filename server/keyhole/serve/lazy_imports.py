@@ -1,8 +1,8 @@
-"""Import libraries without the parts that are never called.
+"""Defer slow imports, so that the server starts fast.
 
 Importing any module of `mcp` runs the package's `__init__`, which imports the SDK's clients, its high-level server,
-HTTP clients and cryptography; and pydantic builds validators for some five hundred protocol types, of which a session
-uses twenty. Both take longer than the rest of the start, so both are deferred until they are needed.
+HTTP clients and cryptography. Pydantic also builds validators for about 500 protocol types, of which a session uses 20.
+Both take longer than the rest of the start, so both are deferred until they are needed.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class _LazyPackage(ModuleType):
 
 @contextmanager
 def deferred_imports() -> Iterator[None]:
-    """Load as little of `mcp` as possible for imports in the block; the rest loads when it is first used."""
+    """Load as little of `mcp` as possible for imports in the block; load the rest when it is first used."""
     from pydantic import BaseModel
 
     for name in PACKAGES:

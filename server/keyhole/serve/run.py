@@ -31,15 +31,15 @@ BuildTenants = Callable[[Config, WorkerPool], Tenants]
 """Builds the tenants around a worker pool."""
 
 CALL_THREADS: Final = 24
-"""Threads of an HTTP server for the work of its calls. Python's default is the number of processors plus four: on a
-small machine, short reads of the store would wait behind rankings, and all of them behind a slow commit."""
+"""Threads of an HTTP server for the work of its calls. Python's default is the number of processors plus four. On a
+small machine, that would make short reads of the store wait for rankings, and every call wait for a slow commit."""
 
 
 def serve_stdio(config: Config, build: BuildTenants) -> int:
-    """Serve one client until it closes our stdin.
+    """Serve one client over stdin and stdout, until it closes stdin.
 
-    stdout carries only the protocol: the SDK moves file descriptor 1 to stderr while it serves, so a library that
-    prints does no harm.
+    stdout carries only the protocol: the SDK points file descriptor 1 at stderr while it serves, so the output of a
+    library that prints goes to stderr.
     """
 
     async def run() -> None:
@@ -59,7 +59,10 @@ def serve_stdio(config: Config, build: BuildTenants) -> int:
 
 
 def serve_http(config: Config, build: BuildTenants, host: str, port: int) -> int:
-    """Serve HTTP clients until a signal. Raises KeyholeError for settings that are not safe for this host."""
+    """Serve HTTP clients until SIGTERM or SIGINT.
+
+    Raises KeyholeError (invalid_argument) if the settings are not safe for this host.
+    """
     from keyhole.serve.http.listener import open_listener
 
     async def run(listener: socket.socket) -> None:
@@ -87,15 +90,15 @@ async def _serve_on(listener: socket.socket, config: Config, tenants: _TenantsLo
     from keyhole.serve.http.telemetry.tracing import TracingMiddleware, start_tracing
     from keyhole.serve.http.uvicorn_server import serve
 
-    # A thread of its own, so that the server stays ready while calls occupy all other threads.
-    check_thread = ThreadPoolExecutor(1, "look")
+    # A separate thread, so that /readyz can check the store while calls occupy all other threads.
+    check_thread = ThreadPoolExecutor(1, "store-check")
 
     async def check_store() -> str:
         stores = (await tenants.get()).stores
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(check_thread, check_stores, stores, config.store == "memory")
 
-    tenants.start()  # so that the first call does not wait for it
+    tenants.start()  # now, so that the first call does not wait for the loading
     metrics, tracing = create_metrics(), start_tracing(os.environ)
     observers: list[instrumentation.Observer] = [CallLogger()]
     observers += [metrics] if metrics else []
@@ -122,7 +125,7 @@ def _announce(url: str, config: Config) -> None:
 
 
 class _TenantsLoader:
-    """Loader of the process's one `Tenants`, in a thread: at `start`, or when it is first needed."""
+    """Loader of the process's only `Tenants`: loads it in a thread, at `start` or when it is first needed."""
 
     def __init__(self, config: Config, build: BuildTenants) -> None:
         self._config = config
@@ -131,7 +134,7 @@ class _TenantsLoader:
         self._loading: asyncio.Task[Tenants] | None = None
 
     def start(self) -> None:
-        """Begin to load, if that has not begun."""
+        """Start loading, unless it has started."""
         if self._loading is None:
             self._pool.warm()  # parsers load in the worker at the same time
             self._loading = asyncio.get_running_loop().create_task(asyncio.to_thread(self._load))
@@ -151,7 +154,7 @@ class _TenantsLoader:
         return await asyncio.to_thread(tenants.of, tenant)
 
     def store_sizes(self) -> tuple[int, int]:
-        """Return the number of artifacts and of bytes in the open stores; zeros before they are loaded."""
+        """Return the number of artifacts and of bytes in the open stores; (0, 0) before they are loaded."""
         is_loaded = self._loading is not None and self._loading.done() and not self._loading.exception()
         return self._loading.result().sizes() if self._loading and is_loaded else (0, 0)
 

@@ -1,7 +1,7 @@
-"""Stream of stdio messages: repair lone surrogates and reply to invalid lines.
+"""Read messages from stdio: repair lone surrogates and reply to invalid lines.
 
-The SDK only logs a line that it cannot parse, and the client would wait for its answer until it gives up. That includes
-lines with an escaped lone surrogate, such as `"\\ud800"`: clients send them for text that was cut inside an emoji.
+The SDK only logs a line that it cannot parse, so the client would wait in vain for its answer. The SDK rejects lines
+with an escaped lone surrogate, such as `"\\ud800"`, too: clients send them for text that was cut inside an emoji.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ Item = SessionMessage | Exception
 
 _HIGH: Final = r"[dD][89abAB][0-9a-fA-F]{2}"
 _LOW: Final = r"[dD][c-fC-F][0-9a-fA-F]{2}"
-# Backslashes are matched in pairs from the first one on, and possessively, so that matching is linear. Group 2 is a
-# complete pair, which stays.
+# Backslashes are matched in pairs from the first, and possessively, so that matching takes linear time. Group 2 is a
+# complete surrogate pair, which is not replaced.
 _LONE: Final = re.compile(rf"(?<!\\)((?:\\\\)*+)(?:(\\u{_HIGH}\\u{_LOW})|\\u(?:{_HIGH}|{_LOW}))")
 _REPLACEMENT: Final = "\\ufffd"
 
@@ -32,14 +32,14 @@ _MESSAGES: Final = {types.PARSE_ERROR: "Parse error", types.INVALID_REQUEST: "In
 
 
 class StdioMessages:
-    """The messages of `read`; a reply to each invalid line goes to `write`."""
+    """A stream of the messages of `read`, which sends a reply to each invalid line to `write`."""
 
     def __init__(self, read: ReadStream[Item], write: WriteStream[SessionMessage]) -> None:
         self._read = read
         self._write = write
 
     async def receive(self) -> Item:
-        """Return the next message, or the error of an invalid line."""
+        """Return the next message, or the parser's error for an invalid line."""
         return await self._process(await self._read.receive())
 
     async def aclose(self) -> None:
@@ -63,7 +63,7 @@ class StdioMessages:
     async def _process(self, item: Item) -> Item:
         item = repair_message(item)
         if isinstance(item, ValidationError) and (reply := error_reply(item)):
-            with suppress(BrokenResourceError, ClosedResourceError):  # the client has gone; reading ends next
+            with suppress(BrokenResourceError, ClosedResourceError):  # the client has disconnected; reading ends next
                 await self._write.send(SessionMessage(reply))
         return item
 
@@ -91,7 +91,8 @@ def error_reply(error: ValidationError) -> types.JSONRPCError | None:
     faults = error.errors(include_url=False, include_context=False)
     if faults[0]["type"] == "json_invalid":
         return _json_rpc_error(types.PARSE_ERROR, None) if str(faults[0]["input"]).strip() else None
-    # A fault of type `missing` holds the whole object. There is always one: a request lacks a response's fields.
+    # A fault of type `missing` has the whole object as its input. There is always one: the parser tries every
+    # kind of message, and a request lacks the fields of a response.
     message: Any = next((fault["input"] for fault in faults if fault["type"] == "missing"), None)
     if not isinstance(message, dict):
         return _json_rpc_error(types.INVALID_REQUEST, None)

@@ -1,13 +1,13 @@
-"""Build the HTTP application: the middleware in its order, around the MCP server.
+"""Build the HTTP application: the middleware, in order, around the MCP server.
 
-From the outside in:
+From the outermost to the innermost:
 
 1. access log (telemetry/access_log.py) and, if enabled, tracing (telemetry/tracing.py)
-2. probes (probes.py) and metrics (telemetry/metrics.py), which answer at once
+2. probes (probes.py) and metrics (telemetry/metrics.py), which are answered without the checks below
 3. draining (drain.py)
 4. checks of Host, Origin and method (host_check.py)
 5. authentication (auth/authenticate.py)
-6. limits per tenant (limits/admission.py), which also reads the body (bodies.py); so only authenticated bodies are read
+6. limits per tenant (limits/admission.py), which also reads the body (bodies.py), so only of authenticated requests
 7. the SDK
 """
 
@@ -37,8 +37,9 @@ from keyhole.serve.http.telemetry.metrics import Metrics, MetricsMiddleware, Sto
 
 PATH: Final = "/mcp"
 MAX_SESSIONS: Final = 5_000
-"""Open sessions of all clients that use the initialize handshake: one takes 40 KB (benchmarks/server/http_server.py),
-so all of them 200 MB. Beyond, `initialize` gets 503. The newer protocol and stateless servers have no sessions."""
+"""Maximum open sessions of all clients that use the initialize handshake. A session takes 40 KB
+(benchmarks/server/http_server.py), so all take 200 MB. Beyond the maximum, `initialize` gets 503. The newer protocol
+and stateless servers have no sessions."""
 
 Middleware = Callable[[App], App]
 
@@ -52,9 +53,9 @@ class AppDependencies:
     store_sizes: StoreSizes
     metrics: Metrics | None = None
     verifier: Verifier | None = None
-    """Replaces the verifier that the settings select."""
+    """Verifier to use instead of the one that the settings select."""
     outer: Sequence[Middleware] = ()
-    """Additional middleware around everything but the access log, such as tracing."""
+    """Additional middleware, such as tracing, around everything except the access log."""
 
 
 def build_app(config: Config, server: Server[Any], dependencies: AppDependencies) -> App:

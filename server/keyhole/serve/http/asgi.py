@@ -19,7 +19,7 @@ App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """The response to a request that is not let in."""
+    """The response to a request that is refused."""
 
     status: int
     code: str

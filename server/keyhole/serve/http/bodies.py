@@ -1,6 +1,7 @@
-"""Read request bodies whole, with limits on size, time and nesting, before any parser sees them.
+"""Read complete request bodies and check their size, time and nesting, before any parser reads them.
 
-Each body is handed on in one piece. The bytes that all open requests hold are limited too, in total and per tenant.
+The application receives each body in one piece. The body bytes of all open requests are limited too, in total and per
+tenant.
 """
 
 from __future__ import annotations
@@ -19,23 +20,23 @@ from keyhole.serve.stdio_stream import replace_lone_surrogates
 from keyhole.serve.tools import tenant_of
 
 MAX_DEPTH: Final = 64
-"""Nesting depth of arrays and objects. A call has four; Python's parser fails at about a thousand, with an error that
-its callers do not expect."""
+"""Maximum nesting depth of arrays and objects. A call has four levels. Python's parser fails at about a thousand, with
+an error that its callers do not expect."""
 MAX_OPENERS: Final = 20_000
-"""Arrays and objects in a body; brackets in strings count too. A call has ten, and no argument is longer than 4,000
-characters; a megabyte of brackets takes twenty megabytes in the parser."""
+"""Maximum arrays and objects in a body; opening brackets in strings count too. A call has ten, and no argument is
+longer than 4,000 characters. A megabyte of brackets takes twenty megabytes in the parser."""
 BODY_SECONDS: Final = 20.0
-"""For a whole body: a megabyte at 0.4 Mbit/s. A slower client is disconnected."""
-MAX_HELD: Final = 16_000_000
-"""Bytes of the bodies of all open requests. A call has one kilobyte, so this is sixteen thousand calls, or sixteen of
-the largest bodies."""
-MAX_HELD_PER_TENANT: Final = 4_000_000
-"""Bytes of the bodies of one tenant's open requests, so that its slow bodies do not keep other tenants out."""
+"""Seconds for a complete body: enough for a megabyte at 0.4 Mbit/s. A slower client is disconnected."""
+MAX_OPEN_BYTES: Final = 16_000_000
+"""Maximum body bytes of all open requests. A call has one kilobyte, so this allows sixteen thousand calls, or sixteen
+bodies of the largest size."""
+MAX_OPEN_BYTES_PER_TENANT: Final = 4_000_000
+"""Maximum body bytes of one tenant's open requests, so that its slow bodies do not keep other tenants out."""
 LINGER_SECONDS: Final = 2.0
-"""Time in which the rest of a refused body is read and dropped: closing at once would reset the connection, and the
-client would see that instead of the answer (RFC 9112, section 9.6)."""
+"""Seconds for which the rest of a refused body is read and dropped. Closing at once would reset the connection, and the
+client would not receive the refusal (RFC 9112, section 9.6)."""
 READING_SLOT: Final = "keyhole.reading"
-"""Key in a request's scope: an ExitStack that frees the request's slot among those being read (limits/admission.py)."""
+"""Key in a request's scope: an ExitStack that releases the request's slot (limits/admission.py)."""
 
 _STRING: Final = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"?', re.DOTALL)
 _OBJECT: Final = re.compile(rb"[ \t\r\n]*\{")
@@ -53,23 +54,23 @@ _SERVER_FULL: Final = Refusal(503, "server_full", "too many large requests are o
 
 @dataclass(slots=True)
 class _Reading:
-    """A body while it is read."""
+    """The state of a body that is being read."""
 
     tenant: str
     body: bytearray = field(default_factory=bytearray)
-    held: int = 0
-    """Bytes counted against the limits until the request is answered."""
+    counted: int = 0
+    """Bytes of this body that count against the limits until the request is answered."""
     is_complete: bool = False
     is_disconnected: bool = False
 
     def take_body(self) -> bytes:
-        """Return the body and release its buffer, so that it is in memory once."""
+        """Return the body and release its buffer, so that memory has one copy."""
         body, self.body = bytes(self.body), bytearray()
         return body
 
 
 def check_body_headers(headers: Mapping[bytes, bytes], max_bytes: int) -> Refusal | None:
-    """Return why a body is refused before it is read, or None."""
+    """Return the refusal of a body that its headers rule out before it is read, or None."""
     if headers.get(b"content-encoding", b"identity").strip().lower() not in {b"identity", b""}:
         return _ENCODED
     declared = headers.get(b"content-length", b"0")
@@ -79,7 +80,7 @@ def check_body_headers(headers: Mapping[bytes, bytes], max_bytes: int) -> Refusa
 
 
 def check_body(body: bytes) -> Refusal | None:
-    """Return why a body must not be parsed, or None. Takes linear time; other faults are left to the parser."""
+    """Return the refusal of a body that must not be parsed, or None. Takes linear time."""
     if not _OBJECT.match(body):
         return Refusal(400, "invalid_request", "the body must be one JSON-RPC message; batches are not supported")
     if b"\0" in body:  # UTF-16: Python's parser reads it too, but brackets are counted in UTF-8
@@ -92,7 +93,10 @@ def check_body(body: bytes) -> Refusal | None:
 
 
 def nesting_depth(body: bytes) -> int:
-    """Return the nesting depth of arrays and objects; up to MAX_DEPTH brackets, their number is returned instead."""
+    """Return the nesting depth of arrays and objects.
+
+    For a body with at most MAX_DEPTH opening brackets, return their number instead, an upper bound that is faster.
+    """
     openers = body.count(b"[") + body.count(b"{")
     if openers <= MAX_DEPTH:
         return openers
@@ -101,20 +105,22 @@ def nesting_depth(body: bytes) -> int:
 
 
 def repair_body(body: bytes) -> bytes:
-    """Replace escaped lone surrogates, which one of the SDK's parsers rejects."""
+    """Return the body with escaped lone surrogates replaced: one of the SDK's parsers rejects them."""
     return replace_lone_surrogates(body.decode("latin-1")).encode("latin-1") if b"\\u" in body else body
 
 
 class BodyMiddleware:
-    """Middleware that reads and checks bodies. A server has one, since it counts the bytes that all requests hold."""
+    """Middleware that reads and checks bodies. A server has one: it counts the body bytes of all open requests."""
 
-    def __init__(self, app: App, max_bytes: int, *, seconds: float = BODY_SECONDS, max_held: int = MAX_HELD) -> None:
+    def __init__(
+        self, app: App, max_bytes: int, *, seconds: float = BODY_SECONDS, max_open_bytes: int = MAX_OPEN_BYTES
+    ) -> None:
         self._app = app
         self._max_bytes = max_bytes
         self._seconds = seconds
-        self._max_held = max(max_held, max_bytes)
-        self._max_held_per_tenant = max(MAX_HELD_PER_TENANT, max_bytes)
-        self._held: Counter[str] = Counter()
+        self._max_open_bytes = max(max_open_bytes, max_bytes)
+        self._max_open_bytes_per_tenant = max(MAX_OPEN_BYTES_PER_TENANT, max_bytes)
+        self._open_bytes: Counter[str] = Counter()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Read the body, then call the application with it."""
@@ -126,12 +132,12 @@ class BodyMiddleware:
             refusal = await self._read(scope, receive, reading)
             if refusal is not None:
                 if READING_SLOT in scope:
-                    scope[READING_SLOT].close()  # sending a refusal takes no slot
+                    scope[READING_SLOT].close()  # a request that is being refused needs no slot
                 await _send_refusal(refusal, reading, receive, send)
             elif not reading.is_disconnected:
                 await self._app(scope, replay(repair_body(reading.take_body()), receive), send)
         finally:
-            self._held -= Counter({reading.tenant: reading.held})  # drops tenants that hold nothing
+            self._open_bytes -= Counter({reading.tenant: reading.counted})  # drops tenants without open bytes
 
     async def _read(self, scope: Scope, receive: Receive, reading: _Reading) -> Refusal | None:
         if refusal := check_body_headers(dict(scope["headers"]), self._max_bytes):
@@ -153,18 +159,18 @@ class BodyMiddleware:
         piece = message.get("body", b"")
         if len(reading.body) + len(piece) > self._max_bytes:
             return _TOO_LARGE
-        if self._held[reading.tenant] + len(piece) > self._max_held_per_tenant:
+        if self._open_bytes[reading.tenant] + len(piece) > self._max_open_bytes_per_tenant:
             return _TENANT_FULL
-        if self._held.total() + len(piece) > self._max_held:
+        if self._open_bytes.total() + len(piece) > self._max_open_bytes:
             return _SERVER_FULL
         reading.body += piece
-        reading.held += len(piece)
-        self._held[reading.tenant] += len(piece)
+        reading.counted += len(piece)
+        self._open_bytes[reading.tenant] += len(piece)
         return None
 
 
 def replay(body: bytes, receive: Receive) -> Receive:
-    """Return a `receive` that gives the body in one piece, then the messages of the original, such as a disconnect."""
+    """Return a `receive` that returns the body in one piece, then the original's messages, such as a disconnect."""
     pieces: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
 
     async def replay() -> Message:
@@ -174,7 +180,7 @@ def replay(body: bytes, receive: Receive) -> Receive:
 
 
 async def _send_refusal(refusal: Refusal, reading: _Reading, receive: Receive, send: Send) -> None:
-    """Send a refusal at once; if more of the body follows, drop it for a while and close the connection."""
+    """Send a refusal at once. If the body is incomplete, read and drop the rest for LINGER_SECONDS, then close."""
     if reading.is_complete:
         await refuse(send, refusal)
         return

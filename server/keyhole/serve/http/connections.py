@@ -1,7 +1,7 @@
 """Limit connections: how long a client may stall, and how many files the process may open.
 
-uvicorn only limits the time between requests: neither the wait for the first request nor that for the rest of a
-request's head. Without these limits, a few thousand idle connections use up the process's open files.
+uvicorn only limits the time between requests. It limits neither the wait for the first request nor the wait for the
+rest of a request's head, so a few thousand idle connections would use up the process's open files.
 """
 
 from __future__ import annotations
@@ -14,13 +14,15 @@ import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 HEAD_SECONDS: Final = 20.0
-"""For the whole head of a request, and for the rest of a body after its answer: as long as for a body (bodies.py)."""
+"""Seconds for the complete head of a request, and for the rest of a body after its answer: the same as for a body
+(bodies.py)."""
 
 STALL_SECONDS: Final = 30.0
-"""Seconds in which the client reads nothing of an answer that is larger than the system's buffers."""
+"""Seconds for which a client may read nothing of an answer that is larger than the system's buffers."""
 
 MAX_OPEN_FILES: Final = 65_536
-"""Files and connections: far more than are served at once, so that idle connections do not keep others out."""
+"""Limit of open files and connections: far more than are served at once, so that idle connections do not keep other
+clients out."""
 
 
 class TimeoutProtocol(H11Protocol):
@@ -30,7 +32,7 @@ class TimeoutProtocol(H11Protocol):
     """
 
     head_seconds = HEAD_SECONDS
-    _waits_for = ""
+    _awaited_part = ""
     _has_served = False
     _head_timer: asyncio.TimerHandle | None = None
     _stall_timer: asyncio.TimerHandle | None = None
@@ -64,18 +66,18 @@ class TimeoutProtocol(H11Protocol):
         super().connection_lost(exc)
 
     def _update_head_timer(self) -> None:
-        """Start the timer when the client begins to owe something; more bytes do not restart it."""
-        waits_for = self._missing_part()
-        if waits_for != self._waits_for:
+        """Start the head timer when the server begins to wait for a part of a request; more bytes do not restart it."""
+        awaited_part = self._missing_part()
+        if awaited_part != self._awaited_part:
             self._cancel_head_timer()
-            self._waits_for = waits_for
-            if waits_for:
+            self._awaited_part = awaited_part
+            if awaited_part:
                 self._head_timer = self.loop.call_later(self.head_seconds, self._close)
 
     def _missing_part(self) -> str:
-        """Return the part that the client must send next: "head", "rest" of an answered request's body, or ""."""
+        """Return the part that the client must send in time: "head", "rest" of an answered request's body, or ""."""
         if self.conn.their_state is h11.IDLE:
-            # uvicorn_server.py limits idle time between requests; here counts the first head, or one that has begun.
+            # Only the first head, or a later head that has begun: uvicorn_server.py limits the time between requests.
             return "" if self._has_served and not self.conn.trailing_data[0] else "head"
         is_answered = self.conn.our_state in {h11.DONE, h11.MUST_CLOSE}
         return "rest" if is_answered and self.conn.their_state is h11.SEND_BODY else ""

@@ -12,7 +12,8 @@ from typing import Final
 from keyhole.serve.http.asgi import App, Message, Receive, Refusal, Scope, Send, refuse
 
 RETRY_AFTER: Final = 1
-"""Seconds: by then a load balancer that polls /readyz uses another server, or this server has restarted."""
+"""Seconds until a client should retry: a load balancer that polls /readyz then uses another server, or this server has
+restarted."""
 
 _DRAINING: Final = Refusal(
     503,

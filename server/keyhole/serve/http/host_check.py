@@ -1,9 +1,9 @@
 """Check the head of an HTTP request: Host, Origin, method and Content-Type.
 
-A web page in a browser can send requests here, also under a host name of its own that resolves to this machine (DNS
-rebinding). Three checks stop it: the Host must be one of ours, an Origin must be allowed, and a POST must be JSON,
-which a page cannot send to another origin without a preflight request. They run before the SDK's own check, which only
-compares the beginnings of host names.
+A web page in a browser can send requests to this server, even through the page's own host name if that name resolves
+to this machine (DNS rebinding). Three checks stop such requests. The Host must be one of the server's, an Origin must
+be allowed, and a POST must be JSON, which a page cannot send to another origin without a preflight request. These
+checks replace the SDK's, which only compares the beginnings of host names.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from keyhole.serve.http.origins import (
 )
 
 METADATA_PREFIX: Final = "/.well-known/"
-"""Path of public documents, which pages of any origin may read (RFC 9728)."""
+"""Start of the paths of public documents, which pages of any origin may read (RFC 9728)."""
 
 _SINGLE_HEADERS: Final = frozenset(
     {
@@ -38,10 +38,10 @@ _SINGLE_HEADERS: Final = frozenset(
         "mcp-session-id", "mcp-protocol-version", "mcp-method", "mcp-name",
     }
 )  # fmt: skip
-"""Headers that must not be repeated: readers would differ in which value they use."""
+"""Headers that must not be repeated, since two parsers could use different values."""
 
 _SESSION_ID: Final = re.compile(r"[\x21-\x7e]{1,128}")
-"""A session id, by the specification visible ASCII; ours have 32 characters."""
+"""A session id: visible ASCII, by the specification. Those of this server have 32 characters."""
 
 _JSON: Final = re.compile(r"application/json\s*(?:;.*)?", re.IGNORECASE)
 _CHARSET: Final = re.compile(r";\s*charset\s*=\s*\"?([^\s\";]*)", re.IGNORECASE)
@@ -52,9 +52,9 @@ class HeadRules:
     """The hosts, origins and methods that the settings allow."""
 
     hosts: tuple[HostRule, ...]
-    """Empty: the names of loopback and the address of the listener."""
+    """If empty, the names of loopback and the address of the listener are allowed."""
     origins: tuple[OriginRule, ...]
-    """Empty: loopback, with the server's own port."""
+    """If empty, loopback with the server's own port is allowed."""
     sessions: bool = True
 
     @property
@@ -65,20 +65,23 @@ class HeadRules:
 
 @dataclass(frozen=True, slots=True)
 class RequestHead:
-    """A request without its body."""
+    """The head of a request, and the server's port and address."""
 
     method: str
     path: str
     headers: Sequence[tuple[bytes, bytes]]
     """Names in lower case, as ASGI has them."""
     port: int
-    """The server's port on which the request came."""
+    """The server's port that received the request."""
     address: str = ""
     """The server's numeric address."""
 
 
 def read_rules(config: Config) -> HeadRules:
-    """Return the rules of the settings. Raises KeyholeError (invalid_argument) that names the setting and the entry."""
+    """Return the rules that the settings define.
+
+    Raises KeyholeError (invalid_argument), which names the setting and the invalid entry.
+    """
     try:
         hosts = tuple(parse_host_rule(entry) for entry in config.allowed_hosts)
     except ValueError as error:
@@ -91,7 +94,7 @@ def read_rules(config: Config) -> HeadRules:
 
 
 def check_head(head: RequestHead, rules: HeadRules) -> Refusal | None:
-    """Return why a request is refused, or None."""
+    """Return the refusal of a request that breaks the rules, or None."""
     counts = Counter(name for name, _ in head.headers)
     for name in sorted(_SINGLE_HEADERS):
         if counts[name.encode("ascii")] > 1:
@@ -161,7 +164,7 @@ def _is_json(content_type: str) -> bool:
 
 
 def add_host_check(app: App, config: Config) -> App:
-    """Return `app` with `check_head` before every request. Raises KeyholeError for invalid settings."""
+    """Return `app` behind `check_head`. Raises KeyholeError (invalid_argument) for invalid settings."""
     rules = read_rules(config)
 
     async def middleware(scope: Scope, receive: Receive, send: Send) -> None:

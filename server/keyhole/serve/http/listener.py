@@ -23,21 +23,21 @@ _OAUTH_OPTIONS: Final = ("oauth_audience", "oauth_jwks_url", "oauth_scopes")
 
 @contextmanager
 def open_listener(config: Config, host: str, port: int) -> Iterator[socket.socket]:
-    """Yield a socket that listens on a host name or address, IPv4 or IPv6. A name is resolved once.
+    """Yield a socket that listens on a host name or an IPv4 or IPv6 address. A name is resolved once.
 
-    Raises KeyholeError (invalid_argument) if the settings are not safe for the address, or it cannot be bound.
+    Raises KeyholeError (invalid_argument) if the settings are not safe for the address, or the port cannot be used.
     """
     family, address = _resolve(host, port)
     check_exposure(config, str(address[0]))
     if warning := exposure_warning(config):
         log.warning(warning)
-    # The protocol is named because asyncio disables Nagle's algorithm only for IPPROTO_TCP: with it, the second half
-    # of an answer waits up to 40 ms for the client's acknowledgement of the first.
+    # IPPROTO_TCP is explicit because asyncio disables Nagle's algorithm only then. With that algorithm, the second
+    # half of an answer waits up to 40 ms for the client's acknowledgement of the first half.
     with socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP) as listener:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             listener.bind(address)
-            listener.listen()  # so that a client that connects while the server loads waits and is not refused
+            listener.listen()  # now, so that a client that connects while the server loads is not refused
         except OSError as error:
             raise KeyholeError(Code.INVALID_ARGUMENT, f"port {port} cannot be used: {error.strerror}") from error
         yield listener
@@ -50,9 +50,9 @@ def listener_url(listener: socket.socket, path: str) -> str:
 
 
 def check_exposure(config: Config, address: str) -> None:
-    """Check that the settings keep strangers out of a server on `address`, a numeric address.
+    """Check that the settings are safe for a server on `address`, a numeric address that others may be able to reach.
 
-    Raises KeyholeError (invalid_argument) that names the settings to change.
+    Raises KeyholeError (invalid_argument), which names the settings to change.
     """
     read_rules(config)
     if error := _auth_error(config) or _exposure_error(config, address):
@@ -60,7 +60,7 @@ def check_exposure(config: Config, address: str) -> None:
 
 
 def exposure_warning(config: Config) -> str:
-    """Return a warning if a proxy may let unauthenticated callers in, or ""."""
+    """Return a warning if a proxy may forward unauthenticated requests of other machines, or ""."""
     has_authentication = config.tokens_file is not None or config.oauth_issuer
     if has_authentication or all(rule.host in LOOPBACK_HOSTS for rule in read_rules(config).hosts):
         return ""

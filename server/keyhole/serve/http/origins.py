@@ -1,7 +1,7 @@
-"""Parse hosts and origins of headers and settings, strictly, and compare them whole.
+"""Parse the hosts and origins of headers and settings strictly, and compare them completely.
 
-Everything that two parsers could read differently is rejected: user names, spaces, trailing dots, zone ids, ports that
-are not numbers. So `127.0.0.1:80.evil.example` is not a host.
+A value that two parsers could read differently is rejected: user names, spaces, trailing dots, zone ids, ports that
+are not numbers. For example, `127.0.0.1:80.evil.example` is not a host.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _AUTHORITY: Final = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Authority:
-    """A host in lower case, IPv6 in its shortest form, and its port if there is one."""
+    """A host in lower case, an IPv6 address in its shortest form, and a port if there is one."""
 
     host: str
     port: int | None = None
@@ -48,8 +48,10 @@ class HostRule:
     any_port: bool = False
 
     def allows(self, authority: Authority, own_port: int) -> bool:
-        """Return whether the rule allows a host. A rule without a port allows the server's own and 80 and 443, which a
-        proxy may listen on."""
+        """Return whether the rule allows a host and port.
+
+        A rule without a port allows the server's own port, and 80 and 443, which a proxy may listen on.
+        """
         if authority.host != self.host:
             return False
         ports = {self.port} if self.port else {None, own_port, *WEB_PORTS.values()}
@@ -66,13 +68,13 @@ class OriginRule:
     any_port: bool = False
 
     def allows(self, origin: Origin) -> bool:
-        """Return whether scheme, host and port are those of the rule."""
+        """Return whether the rule allows an origin: scheme, host and port must be equal."""
         is_host = (origin.scheme, origin.host) == (self.scheme, self.host)
         return is_host and (self.any_port or origin.port == self.port)
 
 
 def parse_authority(text: str) -> Authority | None:
-    """Parse the value of a Host header; None if it is not a host and port."""
+    """Parse the value of a Host header; return None if it is not a host with an optional port."""
     match = _AUTHORITY.fullmatch(text)
     if match is None or match["port"] == "*":
         return None
@@ -82,7 +84,7 @@ def parse_authority(text: str) -> Authority | None:
 
 
 def parse_origin(text: str) -> Origin | None:
-    """Parse the value of an Origin header; None for `null` and everything else that is not http or https."""
+    """Parse the value of an Origin header; return None unless it is a valid http or https origin."""
     scheme, separator, rest = text.partition("://")
     scheme, authority = scheme.lower(), parse_authority(rest)
     if not separator or scheme not in WEB_PORTS or authority is None:
@@ -91,7 +93,7 @@ def parse_origin(text: str) -> Origin | None:
 
 
 def parse_host_rule(text: str) -> HostRule:
-    """Parse an entry of KEYHOLE_ALLOWED_HOSTS. Raises ValueError that states the valid forms."""
+    """Parse an entry of KEYHOLE_ALLOWED_HOSTS. Raises ValueError, which states the valid forms."""
     bare, any_port = _split_star(text)
     authority = parse_authority(_encode_host(bare))
     if authority is None:
@@ -100,7 +102,7 @@ def parse_host_rule(text: str) -> HostRule:
 
 
 def parse_origin_rule(text: str) -> OriginRule:
-    """Parse an entry of KEYHOLE_ALLOWED_ORIGINS. Raises ValueError that states the valid forms."""
+    """Parse an entry of KEYHOLE_ALLOWED_ORIGINS. Raises ValueError, which states the valid forms."""
     bare, any_port = _split_star(text.removesuffix("/"))
     scheme, separator, rest = bare.partition("://")
     origin = parse_origin(scheme + separator + _encode_host(rest))
@@ -123,7 +125,7 @@ def _split_star(text: str) -> tuple[str, bool]:
 
 
 def _encode_host(text: str) -> str:
-    """Return a host as headers have it: operators may use their own script, or the dot of the DNS root."""
+    """Return a host as headers spell it: international names in ASCII, and without the final dot of the DNS root."""
     host, separator, port = text.partition(":") if not text.startswith("[") else (text, "", "")
     host = host.removesuffix(".")
     if not host.isascii():

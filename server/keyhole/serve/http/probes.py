@@ -1,6 +1,6 @@
 """Answer the probes of orchestrators: `/healthz` (the process runs) and `/readyz` (it can serve calls).
 
-They come before all checks, since orchestrators connect by address and without a token.
+Probes are answered before all checks of requests, since orchestrators connect by address and without a token.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from keyhole.store.base import LOCAL, Stores
 log = logging.getLogger(__name__)
 
 CACHE_SECONDS: Final = 1.0
-"""How long the result of a store check is used: at most one small read a second, however many probes come."""
+"""Seconds for which the result of a store check is reused, so that probes cause at most one small read a second."""
 CHECK_TIMEOUT: Final = 2.0
-"""Seconds for a store check. Probes give up after one to five, and a slower store is of no use to calls."""
+"""Seconds for a store check. Probes give up after one to five seconds, and calls cannot use a slower store."""
 NO_STORE: Final = (("cache-control", "no-store"),)
 READY: Final = "ready"
 STARTING: Final = "starting"
@@ -75,7 +75,10 @@ class ProbesMiddleware:
         return self._store_status
 
     async def _run_check(self) -> str:
-        """Check the store. A check that exceeds the timeout goes on and is reused, since each check holds a thread."""
+        """Check the store; return the status.
+
+        A check that exceeds the timeout goes on, and the next probe waits for it, since each check occupies a thread.
+        """
         if self._check is None:
             self._check = asyncio.ensure_future(self._check_store())
             self._check.add_done_callback(_retrieve_exception)
@@ -90,13 +93,13 @@ class ProbesMiddleware:
 
 
 def _retrieve_exception(check: asyncio.Future[str]) -> None:
-    """Keep asyncio from logging the failure of a check whose result nobody awaits any more."""
+    """Retrieve the exception of a check that nobody awaits any more, so that asyncio does not log it."""
     if not check.cancelled():
         check.exception()
 
 
 def check_stores(stores: Stores, in_memory: bool) -> str:
-    """Check by one small read that the stores work, and that they persist unless `in_memory` is set.
+    """Return READY if a small read succeeds, or UNAVAILABLE if the stores fell back to memory and `in_memory` is False.
 
     Raises KeyholeError or OSError if the read fails.
     """

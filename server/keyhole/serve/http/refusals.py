@@ -1,7 +1,7 @@
 """Refuse requests that exceed a limit, with a JSON-RPC error whose message reaches the model.
 
 Clients show the message of a JSON-RPC error even with a status such as 429: the Python and Rust SDKs read it from the
-body, the TypeScript SDK shows the whole body. Without one they only show "an error response".
+body, and the TypeScript SDK shows the complete body. Without a JSON-RPC error, clients only show "an error response".
 """
 
 from __future__ import annotations
@@ -28,7 +28,8 @@ Reason = Literal[
 ERROR: Final = -32003
 """The JSON-RPC error code of every refusal, from the range reserved for servers (-32000 to -32019)."""
 MAX_ID: Final = 200
-"""Characters of a request's id that are returned. No client's id is longer; the error then has no id."""
+"""Maximum characters of a request's id that the error repeats. No known client's id is longer; the error has no id
+then."""
 
 _SENTENCES: Final = MappingProxyType(
     {
@@ -42,9 +43,9 @@ _SENTENCES: Final = MappingProxyType(
     }
 )
 _STATUS: Final = MappingProxyType({"server_full": 503, "open_requests": 503})
-"""Status of reasons that other tenants may have caused; all others are 429."""
+"""HTTP status of the reasons that other tenants may have caused; all other reasons have 429."""
 _DEFAULT_WAITS: Final = MappingProxyType({"open_streams": 60.0, "open_sessions": 60.0})
-"""Seconds to wait where the time of the next free slot is unknown. All other reasons pass within a second."""
+"""Seconds to wait if the time of the next free slot is unknown, by reason; one second for all other reasons."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,17 +62,17 @@ class LimitRefusal:
 
     @property
     def message(self) -> str:
-        """The reason's name and a sentence, as in the errors of tools."""
+        """The reason's name and a sentence, in the format of tool errors."""
         return f"{self.reason}: {_SENTENCES[self.reason]}. Call again in {self.wait} s."
 
 
 def retry_after_seconds(wait: float) -> int:
-    """Return a wait as `Retry-After` states it: whole seconds, rounded up, at least one."""
+    """Return a wait for the `Retry-After` header: whole seconds, rounded up, at least one."""
     return max(1, math.ceil(wait))
 
 
 def limit_refusal(reason: Reason, wait: float = 0.0) -> LimitRefusal:
-    """Return a refusal; `wait`: seconds until the request would be allowed, if known."""
+    """Return the refusal for a reason. `wait`: seconds until the request would be allowed; 0 if unknown."""
     return LimitRefusal(reason, retry_after_seconds(wait or _DEFAULT_WAITS.get(reason, 1.0)))
 
 
@@ -87,7 +88,7 @@ class RequestInfo:
 
 
 UNREAD_REQUEST: Final = RequestInfo(expects_rpc=True)
-"""A POST whose body was not read, and so its id is unknown; the client knows which request it sent."""
+"""A POST whose body was not read, so that its id is unknown; the client knows which request it sent."""
 
 
 def read_request(body: bytes) -> RequestInfo:
@@ -110,7 +111,7 @@ def read_request(body: bytes) -> RequestInfo:
 
 
 async def send_limit_refusal(send: Send, refusal: LimitRefusal, request: RequestInfo) -> None:
-    """Send a refusal: as a JSON-RPC error if the client expects one, else as plain JSON."""
+    """Send a refusal: as a JSON-RPC error if the client expects a JSON-RPC response, else as plain JSON."""
     headers = (("retry-after", str(refusal.wait)),)
     if not request.expects_rpc:
         await refuse(send, Refusal(refusal.status, refusal.reason, refusal.message, headers))

@@ -1,4 +1,4 @@
-"""Count the open sessions of each tenant by the headers of its requests. The SDK keeps the sessions."""
+"""Count the open sessions of each tenant by the headers of its requests. The SDK stores the sessions themselves."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from keyhole.serve.http.asgi import Message, Scope, Send
 
 HEADER: Final = b"mcp-session-id"
 MAX_SESSIONS_PER_TENANT: Final = 100
-"""Open sessions of one tenant, each some 30 KB: clients open one for every window and seldom close them."""
+"""Maximum open sessions of one tenant, each about 40 KB: clients open one for every window and seldom close it."""
 SESSION_IDLE_SECONDS: Final = 1_800.0
 """Seconds without a request or an open stream until a session ends. A client that pauses longer gets a 404 and starts a
 new session, as the protocol requires."""
@@ -31,7 +31,7 @@ class SessionCounts:
     def __init__(self, now: Callable[[], float]) -> None:
         self._now = now
         self._open: OrderedDict[str, _Session] = OrderedDict()
-        """Least recently used first."""
+        """Sessions by id, least recently used first."""
         self._counts: Counter[str] = Counter()
 
     def is_full(self, tenant: str) -> bool:
@@ -41,7 +41,7 @@ class SessionCounts:
 
     @contextmanager
     def track(self, tenant: str, scope: Scope, send: Send) -> Iterator[Send]:
-        """Yield a `send` that observes the response to a request, and count the request as active in its session."""
+        """Yield a `send` that also observes the response, and count the request as active in its session meanwhile."""
         id = find_session_id(scope["headers"])
         session = self._open.get(id)
         session = session if session and session.tenant == tenant else None
@@ -64,7 +64,7 @@ class SessionCounts:
         return len(self._open)
 
     def _observe_response(self, tenant: str, id: str, method: str, message: Message) -> None:
-        """Remove a session that a response ends, or add one that it opens. `id`: the request's own session, or ""."""
+        """Remove the session that a response ends, or add the one that it opens. `id`: the request's session, or ""."""
         status, new_id = message["status"], find_session_id(message["headers"])
         if id and (status == 404 or (method == "DELETE" and status == 200)):
             self._remove(id)

@@ -1,4 +1,4 @@
-"""Run uvicorn with Keyhole's limits, and stop it in order.
+"""Run uvicorn with Keyhole's limits, and drain it before it stops.
 
 The first SIGTERM or SIGINT starts draining; the second ends the process at once. That loses nothing: writes to the
 store are transactions, and workers end with their server.
@@ -25,29 +25,29 @@ from keyhole.serve.http.drain import DrainState
 log = logging.getLogger(__name__)
 
 KEEP_ALIVE_SECONDS: Final = 75
-"""How long an idle connection is kept. Longer than reverse proxies keep theirs (nginx and AWS: 60), or a proxy would
-send a request on a connection that is being closed."""
+"""Seconds until an idle connection is closed. Reverse proxies close theirs earlier (nginx and AWS: 60). Otherwise, a
+proxy could send a request on a connection that is being closed."""
 MAX_CONNECTIONS: Final = 4_000
-"""At once; beyond, requests get 503. An idle connection takes 6 KB, one with a stream 65
-(benchmarks/server/http_server.py), so all of them 260 MB at most."""
+"""Maximum concurrent connections; beyond, requests get 503. An idle connection takes 6 KB, one with a stream 65 KB
+(benchmarks/server/http_server.py), so all take 260 MB at most."""
 BACKLOG: Final = 1_024
-"""Connections waiting to be accepted: the clients of a replica that ended may all reconnect within a second."""
+"""Maximum connections that wait to be accepted: all clients of a stopped replica may reconnect within a second."""
 CLOSE_SECONDS: Final = 2
-"""For connections to close after draining."""
+"""Seconds for connections to close after draining."""
 FORCE_EXIT_SECONDS: Final = 10.0
-"""After draining and closing; then the process exits whatever still runs, since a thread cannot be stopped."""
+"""Seconds after draining and closing until the process exits, even if threads, which cannot be stopped, still run."""
 STOP_SIGNALS: Final = (signal.SIGTERM, signal.SIGINT)
 
 
 class _Server(uvicorn.Server):
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """Leave signals to this module: uvicorn would close streams at once and end the process by the signal."""
+        """Install no handlers: uvicorn's would close streams at once and end the process by the signal."""
         yield
 
 
 async def serve(app: App, listener: socket.socket, drain_state: DrainState, drain_seconds: float) -> None:
-    """Serve until a signal; then drain for at most `drain_seconds`, and return."""
+    """Serve until SIGTERM or SIGINT, then drain for at most `drain_seconds` and return."""
     settings: dict[str, Any] = {
         "lifespan": "on",
         "http": TimeoutProtocol,

@@ -1,7 +1,7 @@
-"""Authenticate HTTP requests: tokens become the SDK's users, whose `client_id` is the tenant's name.
+"""Authenticate HTTP requests: map each token to an SDK user whose `client_id` is the tenant's name.
 
-The SDK reads the header, refuses with WWW-Authenticate, binds a session to the user that opened it and serves the
-metadata by which clients find the authorization server. token_file.py and oauth.py decide whether a token is valid.
+The SDK reads the header, refuses requests with WWW-Authenticate, binds a session to the user that opened it, and serves
+the metadata by which clients find the authorization server. token_file.py and oauth.py decide whether a token is valid.
 """
 
 from __future__ import annotations
@@ -32,19 +32,19 @@ from keyhole.serve.http.auth.token_file import TokenFile
 log = logging.getLogger(__name__)
 
 MAX_JWKS_BYTES: Final = 1_000_000
-"""Size of an issuer's metadata or keys; real ones have ten thousand bytes."""
+"""Maximum bytes of an issuer's metadata or keys; real ones have ten thousand."""
 RETRY_AFTER: Final = "5"
-"""Seconds until a client may retry while tokens cannot be verified; keys are not requested sooner (jwks.py)."""
+"""Seconds until a client may retry while tokens cannot be verified; jwks.py does not request keys sooner."""
 
 _URL: Final = TypeAdapter(AnyHttpUrl, config=ConfigDict(url_preserve_empty_path=True))
 """A URL exactly as the operator wrote it: clients compare the issuer as a string, and pydantic would add a slash."""
 
 
 class Verifier(Protocol):
-    """The SDK's TokenVerifier."""
+    """A TokenVerifier of the SDK, which may also raise KeyholeError and can be closed."""
 
     async def verify_token(self, token: str) -> AccessToken | None:
-        """Return the user of a token, or None. Raises KeyholeError if it cannot be verified now."""
+        """Return the user of a token, or None if it is invalid. Raises KeyholeError if it cannot be verified now."""
         ...
 
     async def aclose(self) -> None:
@@ -126,13 +126,13 @@ def add_authentication(app: App, config: Config, verifier: Verifier | None) -> A
 
 
 class _Backend(BearerAuthBackend):
-    """The SDK's backend, for verifiers that may raise KeyholeError."""
+    """The SDK's authentication backend, for verifiers that may raise KeyholeError."""
 
     async def authenticate(self, conn: HTTPConnection) -> tuple[AuthCredentials, AuthenticatedUser] | None:
         try:
             user: tuple[AuthCredentials, AuthenticatedUser] | None = await super().authenticate(conn)
         except KeyholeError as error:
-            log.info("tokens cannot be verified: %s", error.message)  # its cause was logged where it arose
+            log.info("tokens cannot be verified: %s", error.message)  # the verifier has logged the cause
             raise AuthenticationError(error.message) from error
         return user
 
@@ -144,14 +144,17 @@ def _unavailable_response(_: HTTPConnection, error: Exception) -> Response:
 
 
 def _access_token(tenant: str, scopes: tuple[str, ...] = (), issuer: str = "", subject: str = "") -> AccessToken:
-    """Return a user for the SDK, without the token, so that it cannot be logged, and without its expiry, which was
-    checked with a leeway that the SDK lacks."""
+    """Return a user for the SDK.
+
+    It has no token, so that the token cannot be logged, and no expiry, since that was checked with a leeway that the
+    SDK lacks.
+    """
     claims = {"iss": issuer} if issuer else None
     return AccessToken(token="", client_id=tenant, scopes=list(scopes), subject=subject or None, claims=claims)
 
 
 def _issuer_api(config: Config) -> Api:
-    """Return a client for the issuer alone. The issuer may have a private address; tools cannot use this client."""
+    """Return a client for the issuer only. The issuer may have a private address, as tools cannot use this client."""
     from keyhole.fetch.client import HttpFetcher
     from keyhole.fetch.urls import parse_target
 

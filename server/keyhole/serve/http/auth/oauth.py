@@ -1,7 +1,7 @@
 """Check access tokens of an OAuth 2.1 authorization server.
 
 The rules are those of RFC 9068 and RFC 8725: a signature by one of the issuer's own keys with an accepted algorithm,
-then issuer, audience and times. PyJWT does the cryptography. The log has the reason of a failure, never the token.
+then issuer, audience and times. PyJWT does the cryptography. The log gets the reason of a failure, never the token.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 LEEWAY: Final = 30.0
-"""Seconds by which the clocks of two machines may differ."""
+"""Seconds by which the clocks of the issuer and this machine may differ."""
 MAX_SUBJECT: Final = 255
-"""Characters of the claim that names a tenant: OpenID Connect's limit for `sub`."""
+"""Maximum characters of the claim that names a tenant: OpenID Connect's limit for `sub`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +46,10 @@ class TokenOwner:
 
 
 def read_token_rules(config: Config) -> TokenRules:
-    """Return the token rules of the settings. An audience is accepted with and without a slash at its end, since
-    libraries add one to a URL without a path."""
+    """Return the token rules that the settings define.
+
+    An audience is accepted with and without a final slash, since libraries add one to a URL without a path.
+    """
     audience = config.oauth_audience or config.public_url
     bare = audience.rstrip("/")
     return TokenRules(config.oauth_issuer, (audience, bare, f"{bare}/"), config.oauth_tenant)
@@ -77,7 +79,7 @@ def check_token(token: str, key: PyJWK, algorithm: str, rules: TokenRules) -> To
         claims = jwt.decode(
             token,
             key=key.key,
-            algorithms=[algorithm],  # accepted by read_key_id, and the key's own
+            algorithms=[algorithm],  # read_key_id has accepted it, and the key is for it
             audience=rules.audiences,
             issuer=rules.issuer,
             leeway=LEEWAY,
@@ -90,14 +92,14 @@ def check_token(token: str, key: PyJWK, algorithm: str, rules: TokenRules) -> To
     if not isinstance(name, str) or not 0 < len(name) <= MAX_SUBJECT or not name.isprintable():
         log.info("a token was refused: its claim %s is not a valid tenant", rules.tenant_claim)
         return None
-    # Subjects are unique only within their issuer. A URL has no space, so the names of two pairs differ.
+    # Subjects are unique only within their issuer. A URL has no space, so two pairs cannot have the same name.
     return TokenOwner(
         f"{rules.issuer} {name}", rules.issuer, str(claims.get("sub", name))[:MAX_SUBJECT], read_scopes(claims)
     )
 
 
 def read_scopes(claims: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return a token's scopes: of `scope` (RFC 8693) or `scp` (large issuers), separated by spaces or as a list."""
+    """Return a token's scopes, from `scope` (RFC 8693) or `scp` (large issuers): separated by spaces, or a list."""
     scopes = claims.get("scope", claims.get("scp", ""))
     names = scopes.split() if isinstance(scopes, str) else scopes if isinstance(scopes, list) else []
     return tuple(name for name in names if isinstance(name, str))

@@ -1,7 +1,7 @@
-"""The token file: hashes of the bearer tokens that the operator issued, and their tenants.
+"""Read the token file: hashes of the bearer tokens that the operator issued, and their tenants.
 
-A token has 256 random bits, so one SHA-256 is enough: slow hashes protect passwords, which can be guessed. The time of
-a digest's lookup reveals nothing either, since the caller cannot choose the beginning of a digest.
+A token has 256 random bits, so a single SHA-256 is enough: slow hashes protect passwords, which can be guessed. The
+time of a lookup reveals nothing, since a caller cannot choose the beginning of a digest.
 """
 
 from __future__ import annotations
@@ -27,9 +27,10 @@ PREFIX: Final = "kh_"
 """Start of every token, so that scanners for leaked secrets recognize it."""
 RANDOM_BYTES: Final = 32
 MAX_FILE_BYTES: Final = 10_000_000
-"""Room for 60,000 tokens."""
+"""Maximum bytes of the file: enough for 60,000 tokens."""
 MAX_TOKEN_CHARS: Final = 8_000
-"""Longer tokens are refused unread; ours have 46 characters, signed ones of large issuers 3,000."""
+"""Maximum characters of a token; longer ones are refused unread. Tokens of the file have 46, signed tokens of large
+issuers 3,000."""
 ID_DIGITS: Final = 12
 """Digits of a hash that identify a token: 48 bits, unique among 60,000 tokens except in one of 100,000 files."""
 MAX_LABEL_CHARS: Final = 100
@@ -66,7 +67,7 @@ def hash_token(token: str) -> bytes:
 
 
 def check_tenant(name: str) -> str:
-    """Return a tenant's name if it is valid. Raises ValueError that states the rule."""
+    """Return a tenant's name if it is valid. Raises ValueError, which states the rule."""
     if not _TENANT.fullmatch(name):
         raise ValueError("a tenant is up to 64 letters, digits, dots, hyphens, underscores and @")
     return name
@@ -79,7 +80,7 @@ def format_grant(grant: Grant) -> str:
 
 
 def parse_grant(line: str) -> Grant | None:
-    """Parse a line of the file; None for an empty line or a comment. Raises ValueError that states the fault."""
+    """Parse a line of the file; return None for an empty line or a comment. Raises ValueError for an invalid line."""
     if not line.strip() or line.lstrip().startswith("#"):
         return None
     words = line.split(maxsplit=4)
@@ -121,8 +122,8 @@ def find_grant(grants: Mapping[bytes, Grant], token: str, now: datetime) -> Gran
 
 
 def check_permissions(mode: int) -> str:
-    """Return why a file with this mode must not be trusted, or ""."""
-    shared = os.name == "posix" and mode & (stat.S_IWGRP | stat.S_IWOTH)  # Windows reports these bits as set
+    """Return why a token file with this mode must not be trusted, or ""."""
+    shared = os.name == "posix" and mode & (stat.S_IWGRP | stat.S_IWOTH)  # Windows always reports these bits as set
     return "others may write it, and so add tokens of their own" if shared else ""
 
 
@@ -139,7 +140,7 @@ class TokenFile:
         """Read the file at the start of the server. Raises KeyholeError (invalid_argument) for any fault."""
         try:
             faults = self._read()
-            others = self._path.stat().st_mode & stat.S_IROTH  # group read is allowed: Kubernetes mounts a Secret so
+            others = self._path.stat().st_mode & stat.S_IROTH  # the group may read: Kubernetes mounts a Secret that way
         except OSError as error:
             step = "; `keyhole tokens new TENANT` creates it" if isinstance(error, FileNotFoundError) else ""
             raise KeyholeError(Code.INVALID_ARGUMENT, f"KEYHOLE_TOKENS_FILE: {error.strerror}{step}") from error
@@ -165,7 +166,7 @@ class TokenFile:
         return find_grant(self._grants, token, datetime.fromtimestamp(self._now(), UTC))
 
     def _state(self) -> tuple[int, ...]:
-        """Return facts that differ after each change of the file; one stat call, some microseconds."""
+        """Return facts that differ after each change of the file. Takes some microseconds, for one stat call."""
         status = self._path.stat()
         return status.st_ino, status.st_size, status.st_mtime_ns, status.st_mode
 

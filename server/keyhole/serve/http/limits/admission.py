@@ -1,8 +1,8 @@
-"""Limit the requests of each tenant: let a request in or refuse it at once, without queueing.
+"""Limit the requests of each tenant: admit or refuse a request at once, without queueing.
 
 Tool calls and reads of stored pages count as calls. All other requests (handshakes, listings, notifications) have
-limits of their own, so that a client whose calls are refused can still reconnect. Open streams have limits of their
-own too, since they only hold a connection.
+separate limits, so that a client whose calls are refused can still reconnect. Open streams have separate limits too,
+since they only use a connection.
 """
 
 from __future__ import annotations
@@ -30,25 +30,26 @@ from keyhole.serve.http.sessions import SessionCounts
 from keyhole.serve.tools import SLOT, tenant_of
 
 REQUESTS_PER_CALL: Final = 10
-"""Requests per minute for each allowed call: a client sends four to start, and one or two around a call."""
+"""Allowed requests for each allowed call: a client sends four requests to start, and one or two around a call."""
 MIN_REQUESTS_PER_MINUTE: Final = 600
-"""Requests per minute of every tenant, however few calls it is allowed: some ten clients that start at once."""
+"""Least requests per minute that a tenant is allowed: enough for some ten clients that start at once."""
 REQUESTS_PER_TENANT: Final = 64
-"""Requests of one tenant whose body is being read (bodies.py), or that are answered and are no calls. These take
-milliseconds, so more than this are always slow bodies."""
+"""Maximum concurrent requests of one tenant whose body is being read (bodies.py), or that are not calls or streams.
+Each takes milliseconds, so that only slow bodies reach this maximum."""
 MAX_REQUESTS: Final = 512
-"""Such requests of all tenants."""
+"""Maximum of such requests of all tenants."""
 STREAMS_PER_TENANT: Final = 100
-"""Open streams of one tenant: every session of a client has one."""
+"""Maximum open streams of one tenant: every session of a client has one."""
 MAX_STREAMS: Final = 800
-"""Open streams of all tenants: below the 1,024 files that a process may open by default, with room for calls."""
+"""Maximum open streams of all tenants: fewer than the 1,024 files that a process may open by default, so that calls can
+open files too."""
 
 
 class SharedCallLimits(Protocol):
-    """Limits on calls that several servers share. The methods neither raise nor wait long."""
+    """Limits on calls that several servers share. Methods raise nothing and wait at most seconds."""
 
     async def begin(self, tenant: str) -> Verdict:
-        """Ask to start one call."""
+        """Return the decision on starting a call."""
         ...
 
     def end(self, tenant: str, lease: str) -> None:
@@ -104,7 +105,7 @@ class AdmissionMiddleware:
             await self._read_body(scope, receive, send)
 
     async def _handle_body(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Handle a request whose body `receive` gives in one piece."""
+        """Handle a request whose body `receive` returns in one piece."""
         tenant, request = tenant_of(scope), RequestInfo()
         if scope["method"] == "POST":
             body = (await receive())["body"]
@@ -131,7 +132,7 @@ class AdmissionMiddleware:
             await self._run_app(tenant, scope, receive, send)
 
     async def _stream(self, tenant: str, request: RequestInfo, scope: Scope, receive: Receive, send: Send) -> None:
-        """Handle a stream that stays open for as long as the client likes."""
+        """Handle a request for a stream, which is open until the client closes it."""
         if self._streams.is_full_for(tenant) or self._streams.is_full():
             await send_limit_refusal(send, limit_refusal("open_streams"), request)
             return
@@ -139,13 +140,13 @@ class AdmissionMiddleware:
             await self._run_app(tenant, scope, receive, send)
 
     async def _call(self, tenant: str, request: RequestInfo, scope: Scope, receive: Receive, send: Send) -> None:
-        """Handle a tool call. The server's handler finds the call's slot in the scope and holds it while it works."""
+        """Handle a call. The server's handler finds the call's slot in the scope and holds it until the work ends."""
         if refusal := self._refuse_call(tenant):
             await send_limit_refusal(send, refusal, request)
             return
         slot = self._calls.slot(tenant)
         with slot:
-            # The shared limits are asked inside the slot, so that the slot is in use while they answer.
+            # The slot is acquired first, so that it counts while the database decides.
             verdict = await self._shared.begin(tenant) if self._shared is not None else Verdict()
             if verdict.lease:
                 slot.on_release(lambda: self._end(tenant, verdict.lease))
@@ -161,7 +162,7 @@ class AdmissionMiddleware:
             await self._app(scope, receive, tracked_send)
 
     def _apply(self, tenant: str, verdict: Verdict) -> None:
-        """Update this server's bucket after a shared refusal, so that the shared limits are not asked in vain."""
+        """Update this server's bucket after a shared refusal, so that it refuses further calls without the database."""
         if verdict.refused == "calls_per_minute":
             self._call_rate.block(tenant, self._now(), verdict.wait)
         else:

@@ -1,4 +1,4 @@
-"""Count what runs at once: slots of one kind, limited per tenant and in total."""
+"""Limit concurrent work: slots of one kind, limited per tenant and in total."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from types import TracebackType
 
 @dataclass(slots=True)
 class Slots:
-    """Slots of one kind. Tenants that hold none take no memory."""
+    """Slots of one kind. Tenants without a slot take no memory."""
 
     per_tenant: int
-    """How many one tenant may hold."""
+    """Maximum slots of one tenant."""
     total: int
-    """How many all tenants together may hold."""
+    """Maximum slots of all tenants."""
     in_use: int = 0
     _held: Counter[str] = field(default_factory=Counter)
 
@@ -28,16 +28,16 @@ class Slots:
         return self._held[tenant] >= self.per_tenant if tenant in self._held else False
 
     def slot(self, tenant: str) -> Slot:
-        """Return a slot, which is acquired by entering it. The caller checks the limits first."""
+        """Return a slot that is acquired when its `with` block begins. The caller must check the limits before."""
         return Slot(self, tenant)
 
     def acquire(self, tenant: str) -> None:
-        """Count one more slot in use."""
+        """Count one more slot of a tenant."""
         self._held[tenant] += 1
         self.in_use += 1
 
     def release(self, tenant: str) -> None:
-        """Count one slot less."""
+        """Count one slot of a tenant less."""
         self._held[tenant] -= 1
         self.in_use -= 1
         if not self._held[tenant]:
@@ -45,10 +45,10 @@ class Slots:
 
 
 class Slot:
-    """One slot, held while a request or the work that it started is inside.
+    """One slot, acquired by the first `with` block on it and released by the last.
 
-    Within a session the work goes on when the request's connection is lost, as the protocol requires; then the slot is
-    held until the work ends.
+    Both the request and the work that it started have such a block: in a session the work goes on after the request's
+    connection is lost, as the protocol requires.
     """
 
     def __init__(self, slots: Slots, tenant: str) -> None:
@@ -63,12 +63,12 @@ class Slot:
 
     @property
     def is_detached(self) -> bool:
-        """True if the request has ended and only its work still holds the slot."""
+        """True if one `with` block remains: the work's, after its request has ended."""
         return self._holders == 1
 
     def __enter__(self) -> None:
         if not self._holders:
-            # Also for work that starts after its request has ended: it counts, even beyond the limit.
+            # Work that starts after its request has ended counts too, even beyond the limit.
             self._slots.acquire(self._tenant)
         self._holders += 1
 

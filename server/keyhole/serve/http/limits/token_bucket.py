@@ -1,6 +1,6 @@
-"""Rate limits: a token bucket as a pure function, and one bucket for each name.
+"""Limit rates with token buckets: pure functions on one bucket, and a class with a bucket for each name.
 
-A bucket is one number, the time at which it will be full again, as in the generic cell rate algorithm, so nothing has
+A bucket is one number, the time at which it will be full again, as in the generic cell rate algorithm. So nothing needs
 to refill it. The statement `ADMIT` in shared/tables.py computes the same in PostgreSQL.
 """
 
@@ -12,13 +12,13 @@ from dataclasses import dataclass, field
 from typing import Final
 
 MAX_BUCKETS: Final = 10_000
-"""Buckets kept, some 2 MB. The least recently used are dropped first; that only matters for a bucket used within the
-last minute, since an older one is full again."""
+"""Maximum buckets, about 2 MB. The least recently used are dropped first. A bucket that was not used in the last minute
+is full, so dropping it changes nothing."""
 
 FILL_SECONDS: Final = 60.0
-"""Time to fill an empty bucket, so a burst is at most a minute's tokens. With less, a caller within its rate per minute
-could be refused; with more, a night's tokens would be saved up for one burst. In any `t` seconds at most
-`rate * (1 + t / 60)` are taken."""
+"""Seconds to fill an empty bucket, so a burst is at most a minute's tokens. With fewer seconds, a caller within its
+rate per minute could be refused; with more, a burst could be larger. In any `t` seconds, callers take at most
+`rate * (1 + t / 60)` tokens."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,18 +29,18 @@ class Rate:
 
     @property
     def interval(self) -> float:
-        """Seconds in which one token is refilled."""
+        """Seconds until one token is refilled."""
         return FILL_SECONDS / self.per_minute
 
 
 def take_token(full_at: float, rate: Rate, now: float) -> tuple[float, float]:
     """Take one token: return the bucket's new `full_at` and 0, or `full_at` unchanged and the seconds to wait.
 
-    A full bucket has any `full_at` in the past.
+    A bucket is full if its `full_at` is in the past.
     """
     after = max(full_at, now) + rate.interval
     wait = after - now - FILL_SECONDS
-    # The rounding error of such sums is a few millionths at most.
+    # Waits up to a millionth of a second are rounding errors of these sums.
     return (full_at, wait) if wait > 1e-6 else (after, 0.0)
 
 
@@ -57,18 +57,18 @@ class TokenBuckets:
     _full_at: OrderedDict[str, float] = field(default_factory=OrderedDict)
 
     def take(self, name: str, now: float) -> float:
-        """Take a token of a name's bucket: return 0, or the seconds until there is one."""
+        """Take a token of a name's bucket: return 0, or the seconds until a token is available."""
         full_at, wait = take_token(self._full_at.get(name, -math.inf), self.rate, now)
         self._set(name, full_at)
         return wait
 
     def refund(self, name: str) -> None:
-        """Give a token back whose call was not made."""
+        """Return the token of a call that was not made to a name's bucket."""
         if name in self._full_at:
             self._full_at[name] -= self.rate.interval
 
     def block(self, name: str, now: float, wait: float) -> None:
-        """Leave a name without tokens for `wait` seconds."""
+        """Empty a name's bucket, so that it has no token for `wait` seconds."""
         self._set(name, block_bucket(self.rate, now, wait))
 
     def __len__(self) -> int:

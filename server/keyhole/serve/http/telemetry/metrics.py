@@ -117,7 +117,7 @@ def create_metrics() -> Metrics | None:
 
 
 class MetricsMiddleware:
-    """Middleware that answers `/metrics` to callers with the token or, if no token is set, to callers on this machine."""
+    """Middleware that answers `/metrics` to callers with the token or, if none is set, to callers on this machine."""
 
     def __init__(self, app: App, metrics: Metrics | None, token: str, store_sizes: StoreSizes) -> None:
         self._app = app

@@ -1,1 +1,1 @@
-"""Limits that servers with one PostgreSQL store share: calls of tenants, connections to hosts."""
+"""Limits that servers share through their PostgreSQL store: calls of tenants, connections to hosts."""

@@ -14,8 +14,8 @@ from keyhole.serve.http.limits.shared.leases import Leases
 from keyhole.serve.http.limits.shared.link import Link
 
 RETRY_DELAY: Final = 0.05
-"""Seconds after which a lease is asked for again: leases are released after the answer is sent, and a client at its
-limit starts its next call at once, perhaps on another server."""
+"""Seconds until the only retry of a refused lease: leases are released after the answer is sent, and a client at its
+limit may start its next call at once on another server."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +24,7 @@ class Verdict:
 
     refused: Literal["", "calls_at_once", "calls_per_minute"] = ""
     wait: float = 0.0
-    """Seconds until a call is allowed, after `calls_per_minute`."""
+    """Seconds until a call is allowed, if `refused` is `calls_per_minute`."""
     lease: str = ""
     """The lease to release when the call ends; "" if the database is unavailable."""
 
@@ -52,7 +52,10 @@ class SharedCalls:
         self._interval = 60.0 / per_minute
 
     async def begin(self, tenant: str) -> Verdict:
-        """Ask to start one call. If the database is unavailable it is allowed: the server's own limits hold."""
+        """Return the decision on starting a call.
+
+        If the database is unavailable, the call is allowed: the server's own limits still apply.
+        """
         verdict = await self._try_begin(tenant)
         if verdict.refused == "calls_at_once":
             await self.sleep(RETRY_DELAY)
@@ -70,7 +73,7 @@ class SharedCalls:
         if not has_token:
             self.end(tenant, holder)
             return Verdict("calls_per_minute", max(full_in + self._interval - 60.0, 0.0))
-        self._leases.keep(_row_name(tenant), holder)
+        self._leases.start_renewing(_row_name(tenant), holder)
         return Verdict(lease=holder)
 
     def end(self, tenant: str, lease: str) -> None:
@@ -83,5 +86,5 @@ class SharedCalls:
 
 
 def _row_name(tenant: str) -> str:
-    """Return a tenant's row name: a hash, so that any name is valid text, and a prefix that no host has."""
+    """Return the name of a tenant's row: a prefix that no host has, and a hash, since the name may be invalid text."""
     return "tenant:" + sha256(tenant.encode("utf-8", "surrogatepass")).hexdigest()

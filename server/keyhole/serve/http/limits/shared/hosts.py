@@ -14,7 +14,7 @@ def open_shared_hosts(config: Config) -> SharedHosts | None:
 
 
 class SharedHosts:
-    """Counts of connections to each host, and the pauses that hosts asked for, in the database.
+    """Counts of connections to each host, and the pauses that hosts requested, in the database.
 
     Implements `fetch.host_limits.SharedHostLimits`.
     """
@@ -29,7 +29,7 @@ class SharedHosts:
             return ""
         if not rows:
             return None
-        self._leases.keep(_row_name(host), holder)
+        self._leases.start_renewing(_row_name(host), holder)
         return holder
 
     def release(self, host: str, lease: str) -> None:

@@ -1,4 +1,4 @@
-"""Leases in PostgreSQL: a server renews the leases that it holds, and they expire soon after it dies."""
+"""Acquire leases in PostgreSQL. A server renews the leases that it holds; they expire soon after it dies."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from keyhole.serve.http.limits.shared import tables
 from keyhole.serve.http.limits.shared.link import Link, Rows, Values
 
 LEASE_SECONDS: Final = 8.0
-"""Time after which a lease that is not renewed expires: how long the leases of a dead server stay in use."""
+"""Seconds after which a lease expires unless it is renewed: the leases of a dead server are in use until then."""
 RENEW_INTERVAL: Final = 2.0
-"""Seconds between renewals of all leases of a server: three may fail before a lease expires, and leases held for less
-than this, as most are, are never renewed."""
+"""Seconds between renewals of all leases of a server: three renewals may fail before a lease expires. Most leases are
+released sooner and never renewed."""
 
 
 class Leases:
@@ -24,20 +24,21 @@ class Leases:
         self._seconds = seconds
         self._renew_interval = renew_interval
         self._held: dict[str, str] = {}
-        """Names by holder."""
+        """Name of each lease by its holder's id."""
         self._renewal: asyncio.Task[None] | None = None
 
     async def acquire(self, statement: str, name: str, values: Values) -> tuple[str, Rows | None]:
         """Run a statement that may acquire a lease of this name, such as tables.TAKE_LEASE.
 
-        Returns the holder's id and the statement's rows. If it acquired the lease, the caller keeps or releases it.
+        Returns the holder's id, and the statement's rows or None. If the statement acquired the lease, the caller must
+        call `start_renewing` or `release`.
         """
         lease: dict[str, object] = {"name": name, "holder": (holder := secrets.token_hex(8))}
         values = {**values, **lease, "seconds": self._seconds}
         return holder, await self.link.query(statement, values, undo=(tables.FREE_LEASE, lease))
 
-    def keep(self, name: str, holder: str) -> None:
-        """Renew a lease until it is released."""
+    def start_renewing(self, name: str, holder: str) -> None:
+        """Renew a lease at intervals until it is released."""
         self._held[holder] = name
         if self._renewal is None or self._renewal.done():
             self._renewal = asyncio.get_running_loop().create_task(self._renew())

@@ -1,8 +1,8 @@
-"""Connect to PostgreSQL with short timeouts, for limits.
+"""Connect to PostgreSQL with short timeouts, for shared limits.
 
-store/postgres/database.py has connections of its own to the same database: there threads wait seconds in transactions,
-and failures are reported. Here the event loop waits for single statements, and after a failure each server applies its
-own limits for a while. Neither may hold up the other.
+store/postgres/database.py has separate connections to the same database, so that neither delays the other. There,
+threads wait seconds in transactions, and failures are reported. Here, the event loop waits for single statements, and
+after a failure each server applies its own limits until it has reconnected.
 """
 
 from __future__ import annotations
@@ -25,26 +25,26 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 CONNECTIONS: Final = 2
-"""Connections of one link: a statement takes well under a millisecond, so two serve over a thousand calls a second."""
+"""Connections of a link. A statement takes well under a millisecond, so two serve over a thousand calls a second."""
 QUERY_TIMEOUT: Final = 1.0
-"""Seconds for a statement: a thousand times what it takes, for a busy machine, and little compared to a call. Only the
-calls at the moment when the database stops answering wait this long."""
+"""Seconds for a statement: a thousand times its usual time, for a busy machine, and little compared to a call. Only
+calls that are waiting when the database stops answering wait this long."""
 WAIT_PARTS: Final = 4
-"""Into how many waits the timeout is split."""
+"""Number of waits into which `query` splits its timeout."""
 FIRST_CONNECT_TIMEOUT: Final = 2.0
-"""Seconds that the first call waits for the first connection: without it, a new server would not share its limits."""
+"""Seconds for which the first call waits for a connection. Otherwise, a new server would not share its limits."""
 CONNECT_TIMEOUT: Final = 10.0
 """Seconds for one attempt to connect and to create the tables, in the background."""
 RECONNECT_INTERVAL: Final = 2.0
 """Seconds between attempts to reach an unavailable database, in the background."""
 SWEEP_INTERVAL: Final = 300.0
-"""Seconds between two sweeps by one server."""
+"""Seconds between two deletions of expired rows by one server."""
 SWEEP_BATCH: Final = 1_000
-"""Rows of each table that one sweep removes at most: some milliseconds."""
+"""Maximum rows of each table that one sweep deletes, which takes some milliseconds."""
 MAX_BACKGROUND: Final = 1_000
-"""Statements running in the background; further ones are dropped, and leases expire by themselves."""
+"""Maximum statements running in the background. Further statements are dropped; their leases expire by themselves."""
 CLOSE_TIMEOUT: Final = 1.0
-"""Seconds for the remaining statements at closing."""
+"""Seconds for which closing waits for running statements."""
 
 Values = Mapping[str, object]
 Rows = Sequence[tuple[Any, ...]]
@@ -68,7 +68,7 @@ class Link:
         self._is_closed = False
 
     async def open(self) -> None:
-        """Wait for the first attempt to connect, for a while; further attempts are made in the background."""
+        """Wait at most FIRST_CONNECT_TIMEOUT for the first attempt to connect; later attempts run in the background."""
         if self._connecting is None:
             self._connecting = self._start(self._connect(0.0))
         if not self._has_tried.is_set():
@@ -79,7 +79,7 @@ class Link:
     async def query(self, statement: str, values: Values, undo: tuple[str, Values] | None = None) -> Rows | None:
         """Return the rows of a statement, or None if the database is unavailable.
 
-        The statement `undo` is run if the caller no longer waits for the rows: it was cancelled, or timed out.
+        If the caller is cancelled or the statement times out, `undo` is run afterwards.
         """
         if not self._is_closed:
             await self.open()
@@ -90,7 +90,7 @@ class Link:
         task = self._start(self._run(pool, statement, values))
         is_abandoned = True
         try:
-            # In parts: while this server is too busy to see the answer, only one part of the timeout passes.
+            # In parts: if this server is too busy to read the answer, only one part of the timeout passes.
             for _ in range(WAIT_PARTS):
                 done, _rest = await asyncio.wait({task}, timeout=self._timeout / WAIT_PARTS)
                 if done:
@@ -117,7 +117,7 @@ class Link:
             self._start(self._run(self._pool, statement, values))
 
     async def aclose(self) -> None:
-        """Wait briefly for running statements, and close the connections."""
+        """Wait CLOSE_TIMEOUT for running statements, then close the connections."""
         self._is_closed = True
         if self._connecting is not None:
             self._connecting.cancel()
@@ -134,7 +134,7 @@ class Link:
             return await cursor.fetchall() if cursor.description else ()
 
     def _disconnect(self, pool: AsyncConnectionPool[AsyncConnection[TupleRow]], reason: BaseException) -> None:
-        """Close a pool after a failure and reconnect in the background; once for all statements that failed in it."""
+        """Close a failed pool and reconnect in the background, once however many of its statements failed."""
         if self._pool is not pool or self._is_closed:
             return
         log.warning("limits are not shared for now: PostgreSQL: %s", _error_line(reason))
@@ -152,7 +152,7 @@ class Link:
             try:
                 self._pool = await self._create_pool()
             except (Error, TimeoutError, KeyholeError) as error:
-                # A warning at the first attempt only; when a connection is lost later, _disconnect has warned.
+                # Only the first attempt warns; when a connection is lost later, _disconnect has warned.
                 level = logging.DEBUG if self._has_tried.is_set() else logging.WARNING
                 log.log(level, "limits are not shared for now: PostgreSQL: %s", _error_line(error))
             else:
@@ -201,12 +201,12 @@ class Link:
 
     def _on_done(self, task: asyncio.Task[Any]) -> None:
         self._tasks.discard(task)
-        if not task.cancelled() and (error := task.exception()):  # read here, as nobody else may await the task
+        if not task.cancelled() and (error := task.exception()):  # retrieved here, since nobody may await the task
             log.debug("PostgreSQL: %s", _error_line(error))
 
 
 def _error_line(error: BaseException) -> str:
-    """Return the driver's message on one line, without an address that it quotes, which may hold the password."""
+    """Return the first line of the driver's message, or a fixed text if the message may quote the password."""
     from psycopg import ProgrammingError
 
     if isinstance(error, ProgrammingError) and error.sqlstate is None:

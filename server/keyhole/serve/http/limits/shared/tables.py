@@ -1,7 +1,7 @@
 """SQL of the shared limits: the tables and their statements.
 
-Statements use the database's clock, since the clocks of servers differ. The tables are UNLOGGED: their rows matter for
-a minute, a crash of the database may empty them, and without the log no statement waits for a disk.
+Statements use the database's clock, since the clocks of servers differ. The tables are UNLOGGED, so that no statement
+waits for a disk. A crash of the database may empty them, but their rows matter only for a minute.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ LOCK_ID: Final = 0x6B65_7968_6F6C_6531
 """Id of the advisory lock (`keyhole1`) for creating tables, so that servers that start together do not collide."""
 
 CREATE: Final = (
-    # A server that is suspended meanwhile must not hold the lock for ever.
+    # A server that is suspended while it creates the tables must not hold the lock for ever.
     "SET LOCAL idle_in_transaction_session_timeout = 10000",
     "SELECT pg_advisory_xact_lock(%(lock)s)",
-    # Free space in every page, so that a row's next version stays in it and no index is updated.
+    # fillfactor leaves free space in every page, so that a row's next version fits and no index is updated.
     """CREATE UNLOGGED TABLE IF NOT EXISTS keyhole_leases (
         name text PRIMARY KEY, holders text[] NOT NULL, untils timestamptz[] NOT NULL) WITH (fillfactor = 50)""",
     """CREATE UNLOGGED TABLE IF NOT EXISTS keyhole_rates (
@@ -33,8 +33,8 @@ TAKE_LEASE: Final = """
             UNION ALL SELECT excluded.holders[1], excluded.untils[1]) AS live (holder, until))
     WHERE (SELECT count(*) FROM unnest(l.untils) AS until WHERE until > now()) < %(most)s
     RETURNING true"""
-"""Take a lease if fewer than `most` are held; returns a row if it was taken. A name has one row, whose lock orders
-concurrent statements. Expired leases, of servers that died, are removed at the same time."""
+"""Take a lease if fewer than `most` are held; return a row if it was taken. A name has one row, whose lock puts
+concurrent statements in order. Expired leases, of servers that died, are removed at the same time."""
 
 FREE_LEASE: Final = """
     UPDATE keyhole_leases SET (holders, untils) = (
@@ -65,8 +65,8 @@ ADMIT: Final = f"""
         RETURNING true)
     SELECT EXISTS (SELECT FROM lease), EXISTS (SELECT FROM rate), coalesce(
         (SELECT extract(epoch FROM full_at - now()) FROM keyhole_rates WHERE name = %(name)s), 0)::float8"""  # noqa: S608
-"""Take a lease and, with it, a token of the rate's bucket (limits/token_bucket.py computes the same). Returns whether
-each was taken, and the seconds after which the bucket was to be full before."""
+"""Take a lease and, if there is one, a token of the rate's bucket (limits/token_bucket.py computes the same). Return
+whether each was taken, and in how many seconds the bucket, before this statement, would have been full."""
 
 READ_WAIT: Final = "SELECT extract(epoch FROM until - now())::float8 FROM keyhole_waits WHERE host = %(host)s"
 
@@ -85,4 +85,4 @@ SWEEP: Final = """
             SELECT name FROM keyhole_rates WHERE full_at < now() LIMIT %(batch)s FOR UPDATE SKIP LOCKED)))
     DELETE FROM keyhole_waits WHERE host = ANY(ARRAY(
         SELECT host FROM keyhole_waits WHERE until < now() LIMIT %(batch)s FOR UPDATE SKIP LOCKED))"""
-"""Delete up to `batch` expired rows of each table; a missing row means the same."""
+"""Delete up to `batch` expired rows of each table; a missing row means the same as an expired one."""
