@@ -133,7 +133,9 @@ class _SearchPacking:
         opened = [number for number, passages in enumerate(packed.passages) if passages]
         place_of = {number: place for place, number in enumerate(opened, start=1)}
         repeats = [tuple(place_of[other] for other in others if other in place_of) for others in packed.repeats]
-        cited = [self._make_cited(number, packed.passages[number], repeats[number], before[number]) for number in opened]
+        cited = [
+            self._make_cited(number, packed.passages[number], repeats[number], before[number]) for number in opened
+        ]
         listed = [
             ListedSource(self._sources[number], snippet, repeats[number], before[number])
             for number, snippet in listing.snippets.items()
