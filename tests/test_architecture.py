@@ -1,4 +1,4 @@
-"""The shape of the tree: imports point down, pure files touch nothing, files say what is in them."""
+"""The shape of the source tree: imports point down, pure files do no I/O, docstrings name their subject."""
 
 from __future__ import annotations
 
@@ -70,10 +70,10 @@ ALLOWED_IN_PURE = {
 }  # fmt: skip
 
 
-def imports(path: Path) -> set[str]:
-    """Modules that a file imports, at any depth; type-checking ones are left out."""
+def imports(path: Path, *, typing_too: bool = False) -> set[str]:
+    """Return the modules that a file imports, at any depth; with `typing_too` also those for type checkers only."""
     found: set[str] = set()
-    for node in _runtime_nodes(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in _nodes(ast.parse(path.read_text(encoding="utf-8")), typing_too=typing_too):
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
@@ -82,12 +82,12 @@ def imports(path: Path) -> set[str]:
     return found
 
 
-def _runtime_nodes(tree: ast.AST) -> list[ast.AST]:
+def _nodes(tree: ast.AST, *, typing_too: bool) -> list[ast.AST]:
     nodes: list[ast.AST] = []
     for node in ast.iter_child_nodes(tree):
-        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING" and not typing_too:
             continue
-        nodes += [node, *_runtime_nodes(node)]
+        nodes += [node, *_nodes(node, typing_too=typing_too)]
     return nodes
 
 
@@ -109,7 +109,7 @@ MODULES = {
 EDGES = sorted(
     (module, imported)
     for module, path in MODULES.items()
-    for imported in {each for each in imports(path) if each in MODULES} - {module}
+    for imported in {each for each in imports(path, typing_too=True) if each in MODULES} - {module}
 )
 
 
