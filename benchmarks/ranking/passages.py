@@ -19,7 +19,8 @@ from typing import Any
 
 from benchmarks.ranking.answers import BUDGETS, Example, load, measure, squash
 from keyhole import passages
-from keyhole.passages import feedback, find, pack, query, rank, split
+from keyhole.passages import feedback, find, query, rank, split
+from keyhole.passages.packing import one_text
 
 BASELINES = ("head_tail", "tf_cosine", "bm25")
 NEVER = 10**9
@@ -130,9 +131,9 @@ def _ablations() -> dict[str, list[Change]]:
         "no function words": [(query, "FUNCTION_WORDS", {}), (feedback, "FUNCTION_WORDS", {})],
         "windows of 150": [(split, "TARGET_CHARS", 150), (split, "DENSE_TARGET_CHARS", 75)],
         "windows of 600": [(split, "TARGET_CHARS", 600), (split, "DENSE_TARGET_CHARS", 300)],
-        "no lede": [(pack, "LEDE_CHARS", 0)],
-        "lede of 1/8": [(pack, "LEDE_SHARE", 8)],
-        "no headings on gap lines": [(pack, "gap_label", lambda *_: "")],
+        "no lede": [(one_text, "LEDE_CHARS", 0)],
+        "lede of 1/8": [(one_text, "LEDE_SHARE", 8)],
+        "no headings on gap lines": [(one_text, "gap_label", lambda *_: "")],
     }
 
 

@@ -8,8 +8,8 @@ from itertools import chain, tee
 
 from keyhole.passages.baselines import select_baseline
 from keyhole.passages.feedback import add_feedback, order_windows
-from keyhole.passages.find import Index
-from keyhole.passages.pack import Span, head_tail_order, insert_lede, pack_windows, render_spans
+from keyhole.passages.find import Index, Span
+from keyhole.passages.packing.one_text import head_tail_order, insert_lede, pack_windows, render_spans
 from keyhole.passages.query import Match
 from keyhole.passages.rank import WindowScores, score_query
 from keyhole.passages.repeats import ShownSpans, find_repeated, repeats_line_size

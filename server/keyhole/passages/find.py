@@ -15,6 +15,9 @@ from keyhole.passages.query import Match, Term, stem_word
 from keyhole.passages.split import Layout, split
 from keyhole.passages.words import WORD, WORD_TAIL, fold, lower
 
+Span = tuple[int, int]
+"""Start and end offsets of a verbatim passage."""
+
 INFLECTED_WEIGHT: Final = 0.6
 """Weight of a word that begins with the needle and is at most `INFLECTION_CHARS` longer."""
 

@@ -9,7 +9,7 @@ from typing import Final
 from keyhole.passages.feedback import add_feedback
 from keyhole.passages.find import Hits, Index
 from keyhole.passages.labels import gap_label
-from keyhole.passages.pack import gap_line
+from keyhole.passages.packing.one_text import gap_line
 from keyhole.passages.query import Match
 from keyhole.passages.rank import WindowScores, find_terms, score_windows
 from keyhole.records import Passage, Ranked

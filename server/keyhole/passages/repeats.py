@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from itertools import accumulate
 from typing import Final
 
-from keyhole.passages.find import Index
-from keyhole.passages.pack import Span
+from keyhole.passages.find import Index, Span
 from keyhole.text.measure import Measure
 
 MIN_REPEAT_BYTES: Final = 150

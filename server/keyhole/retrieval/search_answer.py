@@ -13,8 +13,8 @@ from typing import Final
 
 from keyhole.budget.fit import fit
 from keyhole.passages import WEAK_BELOW
-from keyhole.passages.pack_many import PackedPassages, Packer
-from keyhole.passages.pack_unseen import UnseenPacker
+from keyhole.passages.packing.many_texts import PackedPassages, Packer
+from keyhole.passages.packing.unseen import UnseenPacker
 from keyhole.passages.rank_sources import join_spans
 from keyhole.passages.reading import next_window
 from keyhole.passages.repeats import ShownSpans, repeats_line_size

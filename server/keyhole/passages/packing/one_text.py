@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from keyhole.passages.find import Index
+from keyhole.passages.find import Index, Span
 from keyhole.passages.labels import gap_label
 from keyhole.passages.split import sentence_ends
 from keyhole.text.measure import Measure, fit_forward, fits
@@ -19,9 +19,6 @@ LEDE_SHARE = 16
 """An opening window is shown as soon as the opening is at most one part in this many of what is shown."""
 HEAD_PARTS = 3
 """Without a query, the parts shown of the head for each part of the tail."""
-
-Span = tuple[int, int]
-"""Start and end offsets of a verbatim passage."""
 
 
 def gap_line(start: int, end: int, label: str = "") -> str:

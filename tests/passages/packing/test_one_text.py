@@ -7,7 +7,14 @@ from itertools import pairwise
 import pytest
 
 from keyhole.passages.find import Index
-from keyhole.passages.pack import LEDE_CHARS, gap_line, head_tail_order, insert_lede, pack_windows, render_spans
+from keyhole.passages.packing.one_text import (
+    LEDE_CHARS,
+    gap_line,
+    head_tail_order,
+    insert_lede,
+    pack_windows,
+    render_spans,
+)
 from keyhole.text.measure import Measure, serialized_size
 
 SENTENCES = "".join(f"Sentence number {n} is about the price of grain in the county. " for n in range(200))

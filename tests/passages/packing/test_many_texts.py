@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from keyhole.passages import near_duplicates, pack_many
-from keyhole.passages.pack_many import (
+from keyhole.passages import near_duplicates
+from keyhole.passages.packing import many_texts
+from keyhole.passages.packing.many_texts import (
     BYTES_PER_CANDIDATE,
     GOOD_SHARE,
     MAX_EVEN_SHARES,
@@ -118,7 +119,7 @@ def test_only_as_many_passages_of_a_huge_text_are_examined_as_may_fit(monkeypatc
         return real(text)
 
     real = near_duplicates.shingles
-    monkeypatch.setattr(pack_many, "shingles", record)
+    monkeypatch.setattr(many_texts, "shingles", record)
     huge = "".join(
         f"{f'Row {place} of the book: sack{place} and sill{place}. ' * 3:{WIDTH - 1}.{WIDTH - 1}}\n"
         for place in range(20_000)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from keyhole.passages.pack import Span
-from keyhole.passages.pack_many import PackedPassages, Packer
+from keyhole.passages.find import Span
+from keyhole.passages.packing.many_texts import PackedPassages, Packer
 from keyhole.passages.repeats import MIN_SAVED_BYTES, ShownSpans, repeats_line_size
 from keyhole.records import Passage, Ranked
 from keyhole.text.measure import Measure
