@@ -60,8 +60,8 @@ STAGES: Final = {
     "arguments": ("keyhole.retrieval.dispatch.parse_arguments",),
     RANKING: ("keyhole.passages.select",),
     "words": (
-        "keyhole.render.answer.page_answer",
-        "keyhole.render.answer.window_answer",
+        "keyhole.retrieval.retrieve.page_answer",
+        "keyhole.retrieval.retrieve.window_answer",
         "keyhole.retrieval.retrieve.header_lines",
     ),
     "bound": ("keyhole.budget.fit.answer_size", "keyhole.budget.fit._with_fitting_facts"),
