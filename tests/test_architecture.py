@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "server" / "keyhole"
 FILES = sorted(PACKAGE.rglob("*.py"))
 
-# From the bottom up. A file imports from its own folder and from lower layers, never from another folder of its layer.
+# The lowest layer is first. A file imports from its own folder and lower layers, never from other folders of its layer.
 LAYERS: tuple[tuple[str, ...], ...] = (
     ("_version",),
     ("errors", "records"),
@@ -29,7 +29,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("__main__",),
 )
 
-# Folders and, in them, the files that do I/O. Every other file is pure: it decides and touches nothing.
+# Folders and, in them, the files that do I/O. All other files are pure: they do no I/O.
 IO_FILES = {
     "cli": "build call config_command demo demo_site extract_select log_format main tokens_command",
     "cli/artifacts": "commands streams transfer",
@@ -58,10 +58,10 @@ IMPURE = {
 }  # fmt: skip
 ALLOWED_IN_PURE = {
     ("store/memory.py", "threading"): "a lock around a dictionary",
-    ("serve/prompts.py", "mcp_types"): "the protocol's values; nothing is sent",
-    ("serve/http/auth/oauth.py", "logging"): "logs why a token was refused, which its sender is not told",
+    ("serve/prompts.py", "mcp_types"): "uses types of the protocol and sends nothing",
+    ("serve/http/auth/oauth.py", "logging"): "logs why a token was refused, because the response omits the reason",
     **{
-        (name, "pathlib"): "a path is a value; nothing is opened"
+        (name, "pathlib"): "uses paths as values and opens no file"
         for name in (
             "config/config.py", "config/toml_file.py",
             "cli/install/clients.py", "cli/install/entries.py",
@@ -96,7 +96,7 @@ def name_of(path: Path) -> str:
 
 
 def top(module: str) -> str:
-    """The folder or file directly below `keyhole` that a module belongs to."""
+    """Return the folder or file directly below `keyhole` that contains a module."""
     return module.split(".")[1]
 
 
@@ -113,7 +113,7 @@ EDGES = sorted(
 )
 
 
-def test_the_top_of_the_package_holds_the_named_folders_and_files_only() -> None:
+def test_the_top_level_of_the_package_has_only_the_files_and_folders_of_the_layers() -> None:
     found = {path.stem for path in PACKAGE.iterdir() if path.is_dir() or path.suffix == ".py"}
     assert found - {"__pycache__", "__init__"} == set(LAYER_OF)
     assert len(found - {"__pycache__", "__init__", "__main__", "_version"}) <= 15
@@ -129,24 +129,24 @@ def test_imports_point_down() -> None:
 
 
 def folder_of(module: str) -> str:
-    """The folder that holds a module, as a dotted name."""
+    """Return the folder that contains a module, as a dotted name."""
     return module if MODULES[module].name == "__init__.py" else module.rpartition(".")[0]
 
 
 @pytest.mark.parametrize("folder", sorted({folder_of(module) for module in MODULES}))
-def test_no_imports_form_a_circle_within_a_folder(folder: str) -> None:
-    # The files and folders directly in `folder`; what a folder imports, its files import.
+def test_imports_within_a_folder_have_no_cycle(folder: str) -> None:
+    # Maps each file or subfolder of `folder` to those that it imports. A subfolder imports what its files import.
     prefix = folder + "."
-    below: dict[str, set[str]] = {}
+    dependencies: dict[str, set[str]] = {}
     for module, imported in EDGES:
         if module.startswith(prefix) and imported.startswith(prefix):
-            one, other = (each.removeprefix(prefix).split(".")[0] for each in (module, imported))
-            below.setdefault(one, set()).update({other} - {one})
-    list(graphlib.TopologicalSorter(below).static_order())  # raises CycleError
+            importer, dependency = (each.removeprefix(prefix).split(".")[0] for each in (module, imported))
+            dependencies.setdefault(importer, set()).update({dependency} - {importer})
+    list(graphlib.TopologicalSorter(dependencies).static_order())  # raises CycleError
 
 
 @pytest.mark.parametrize("path", FILES, ids=name_of)
-def test_pure_files_touch_nothing(path: Path) -> None:
+def test_pure_files_import_no_library_that_does_io(path: Path) -> None:
     folder, _, name = name_of(path).rpartition("/")
     if path.stem in IO_FILES.get(folder, "").split():
         return
@@ -157,7 +157,7 @@ def test_pure_files_touch_nothing(path: Path) -> None:
 
 def test_httpx_is_imported_in_one_file() -> None:
     assert [name_of(path) for path in FILES if "httpx" in imports(path)] == ["fetch/exchange.py"]
-    # Not for its types either: then a swap of the library is a swap of one file.
+    # Type checkers may not import it elsewhere either, so that replacing httpx changes a single file.
     assert [name_of(path) for path in FILES if re.search(r"^\s*(?:import|from) httpx\b", path.read_text(), re.M)] == [
         "fetch/exchange.py"
     ]
@@ -178,17 +178,17 @@ NO_SUBJECT = frozenset({
     "what", "which", "who", "whose", "whom", "whether", "where", "when", "why", "how",
     "that", "those", "these", "this", "it", "its", "of", "from", "nothing", "nobody",
 })  # fmt: skip
-"""A docstring that begins with one of these names its subject late or not at all."""
+"""Words that begin no docstring, because its subject would come late or be missing."""
 SHORT_MODULES = {
-    "_version.py": "hatchling reads the version from it",
+    "_version.py": "hatchling reads the version from this file",
     "budget/token_weights.py": "a table",
     "extract/workers/base.py": "a port",
     "fetch/streams.py": "an adapter of httpcore's port",
     "retrieval/explain.py": "a port",
     "retrieval/progress.py": "a port",
-    "text/suggest.py": "keeps difflib out of the start; config, cli and extract use it",
+    "text/suggest.py": "imports difflib only when needed; used by config, cli and extract",
 }
-"""Modules under 40 lines, each with the reason why it is a module."""
+"""Modules under 40 lines, each with the reason why it is a separate file."""
 
 
 @pytest.mark.parametrize("path", FILES, ids=name_of)
@@ -199,7 +199,7 @@ def test_a_public_function_has_a_docstring_that_begins_with_a_subject_or_a_verb(
             assert words[0].strip("`,:;").lower() not in NO_SUBJECT, f"{node.name}: {' '.join(words[:8])}"
 
 
-def test_a_module_under_40_lines_is_a_port_or_a_table() -> None:
+def test_only_listed_modules_have_under_40_lines() -> None:
     short = {
         name_of(path)
         for path in FILES
@@ -223,7 +223,7 @@ def test_starting_the_server_loads_no_parser_no_network_client_and_no_stemmer() 
 
 
 def test_a_name_is_imported_from_where_it_is_defined() -> None:
-    passed_on = [
+    reexported = [
         f"{name_of(path)}: {alias.name}"
         for path in FILES
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
@@ -231,7 +231,7 @@ def test_a_name_is_imported_from_where_it_is_defined() -> None:
         for alias in node.names
         if alias.name == alias.asname
     ]
-    assert not passed_on
+    assert not reexported
 
 
 def test_the_package_has_few_broad_excepts() -> None:

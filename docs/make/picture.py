@@ -19,7 +19,7 @@ from tests.support.documentation import QUESTION, recorded_product  # noqa: E402
 
 PICTURE: Final = ROOT / "docs" / "shots" / "answer.svg"
 BUDGET: Final = 2_500
-"""Bytes of the result; the same as in the transcript of docs/concepts.md."""
+"""Bytes of the result."""
 WIDTH, HEIGHT = 1_200, 560
 """Pixels of the picture."""
 TOP: Final = 96
@@ -62,8 +62,8 @@ def draw() -> str:
 
 
 def _page_bars(text: str, spans: list[tuple[int, int]]) -> list[str]:
-    """Return the page as columns of bars, one for each line, the shown ones coloured."""
-    lines = _wrapped(text)
+    """Return the page as columns of bars, one for each line; the bars of shown lines are coloured."""
+    lines = _wrap_lines(text)
     per_column = -(-len(lines) // PAGE_COLUMNS)
     width, line_height = (RESULT_LEFT - 60 - 28) / PAGE_COLUMNS, (HEIGHT - TOP - 24) / per_column
     bars = []
@@ -78,7 +78,7 @@ def _page_bars(text: str, spans: list[tuple[int, int]]) -> list[str]:
     return bars
 
 
-def _wrapped(text: str) -> list[tuple[int, int]]:
+def _wrap_lines(text: str) -> list[tuple[int, int]]:
     """Return offset and length of each line of the text, long lines cut at `PAGE_LINE_CHARS`."""
     lines, offset = [], 0
     for line in text.split("\n"):
@@ -89,20 +89,20 @@ def _wrapped(text: str) -> list[tuple[int, int]]:
 
 
 def _result_lines(text: str) -> list[str]:
-    """Return the lines of the result; the lines of Keyhole are grey, those of the page dark."""
+    """Return the lines of the result; Keyhole's own lines are grey, lines of the page are dark."""
     rows: list[tuple[str, str]] = []
-    inside = False
+    is_page_text = False
     for line in text.split("\n"):
         if line.startswith("--- end"):
-            inside = False
-        colour = INK if inside and not line.startswith("[…") else GREY
+            is_page_text = False
+        colour = INK if is_page_text and not line.startswith("[…") else GREY
         rows += [(row, colour) for row in textwrap.wrap(line, RESULT_COLUMNS, drop_whitespace=False) or [""]]
         if line.startswith("--- untrusted"):
-            inside = True
-    room = int((HEIGHT - TOP - 16) // RESULT_LINE_HEIGHT)
-    if len(rows) > room:
-        head = room - 7
-        rows = [*rows[:head], (f"   ({len(rows) - room + 1} more lines)", GREY), *rows[-6:]]
+            is_page_text = True
+    max_rows = int((HEIGHT - TOP - 16) // RESULT_LINE_HEIGHT)
+    if len(rows) > max_rows:
+        head = max_rows - 7
+        rows = [*rows[:head], (f"   ({len(rows) - max_rows + 1} more lines)", GREY), *rows[-6:]]
     style = f"{FONT}; font-size: 11.2px; white-space: pre"
     return [
         _label(RESULT_LEFT, TOP + 9 + number * RESULT_LINE_HEIGHT, row, style, colour)

@@ -41,17 +41,17 @@ class Turn:
 
 
 def check(agent: Agent, steps: Steps, setup: Setup, programs: Path) -> None:
-    """Check that the model can call all three tools and receives each result whole and once."""
-    turn = steps.run(f"{agent.name}: its model calls all three tools", lambda: _tour(agent, setup, programs))
+    """Check that the model can call all three tools and receives each result once and complete."""
+    turn = steps.run(f"{agent.name}: its model calls all three tools", lambda: _call_all_tools(agent, setup, programs))
     if turn is not None:
         steps.run(f"{agent.name}: announces itself as {agent.client}", lambda: _check_name(agent, turn))
-        steps.run(f"{agent.name}: the model gets each result whole, once, to its last line", lambda: _check_whole(turn))
+        steps.run(f"{agent.name}: the model receives each result once and complete", lambda: _check_complete(turn))
     if agent.has_known_limit and limits_of(agent.client) is not UNKNOWN_CLIENT:
-        name = f"{agent.name}: the largest result that Keyhole gives it arrives whole"
+        name = f"{agent.name}: the largest result that Keyhole sends it arrives complete"
         steps.run(name, lambda: check_largest(agent, programs))
 
 
-def _tour(agent: Agent, setup: Setup, programs: Path) -> Turn:
+def _call_all_tools(agent: Agent, setup: Setup, programs: Path) -> Turn:
     script: list[Step] = [
         ("web_fetch", {"url": setup.page, "query": QUESTION}),
         lambda shown: next_call(shown[0]),
@@ -74,9 +74,9 @@ def run_turn(agent: Agent, setup: Setup, programs: Path, script: Sequence[Step],
     ]
     with serve_model(script) as model:
         agent_setup = AgentSetup(setup, model.url, (*recorder, *setup.command), setup.client_env(programs))
-        words, more = agent.configure(agent_setup)
+        words, variables = agent.configure(agent_setup)
         command = [str(programs / words[0]), *words[1:]]
-        done = run_program(command, {**agent_setup.env, **more}, agent_setup.work, PATIENCE)
+        done = run_program(command, {**agent_setup.env, **variables}, agent_setup.work, PATIENCE)
         assert done.returncode == 0, f"exit {done.returncode}: {done.stdout[-300:]} {done.stderr[-500:]}"
     return read_turn(record, tuple(model.shown))
 
@@ -100,7 +100,7 @@ def check_largest(agent: Agent, programs: Path) -> None:
         script = window_script(setup.long_page, [MAX_BUDGET])
         turn = run_turn(agent, setup, programs, script)
     assert len(turn.sent) == len(script), f"{len(turn.shown)} shown: {turn.shown}"
-    _check_whole(turn)
+    _check_complete(turn)
 
 
 def window_script(page: str, sizes: Iterable[int]) -> list[Step]:
@@ -121,7 +121,7 @@ def _check_name(agent: Agent, turn: Turn) -> None:
     assert turn.client.get("version"), turn.client
 
 
-def _check_whole(turn: Turn) -> None:
+def _check_complete(turn: Turn) -> None:
     for shown, sent in zip(turn.shown, turn.sent, strict=True):
         assert sent in shown, f"{len(sent)} characters were sent and {len(shown)} shown, which end: {shown[-300:]}"
         assert len(shown) <= len(sent) + MAX_WRAPPER, f"{len(sent)} characters were sent and {len(shown)} shown"

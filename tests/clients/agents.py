@@ -161,7 +161,7 @@ def _copilot(agent_setup: AgentSetup) -> tuple[list[str], dict[str, str]]:
 AGENTS: Final = (
     # Two models: for gpt-5.5 Codex shows tools only after a search for tools, for gpt-5 it shows them at once.
     Agent("codex exec gpt-5.5", ("@openai/codex",), partial(_codex, "gpt-5.5"), "codex-mcp-client"),
-    # Codex's output limit depends on the model (here a quarter of the other's), and no server learns which model it is.
+    # Codex's output limit depends on the model, which Codex does not report. This limit is a quarter of gpt-5.5's.
     Agent("codex exec gpt-5", ("@openai/codex",), partial(_codex, "gpt-5"), "codex-mcp-client", has_known_limit=False),
     Agent("claude -p", ("@anthropic-ai/claude-code",), _claude, "claude-code"),
     Agent("gemini", ("@google/gemini-cli", "node"), _gemini, "gemini-cli-mcp-client"),

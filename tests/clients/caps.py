@@ -34,7 +34,7 @@ FINE_STEPS: Final = 25
 class Cap:
     """The output limit of an agent."""
 
-    whole: int
+    largest: int
     """Characters of the largest result before the first truncated one."""
     requested: int
     """The size of the window in that result."""
@@ -47,12 +47,12 @@ class Cap:
 
 def cap_of(turn: Turn, sizes: Iterable[int]) -> Cap:
     """Return the limit observed in a turn that read windows of these sizes."""
-    whole = requested = 0
+    largest = requested = 0
     for sent, shown, size in zip(turn.sent[1:], turn.shown[1:], sizes, strict=False):
         if sent not in shown:
-            return Cap(whole, requested, len(sent), len(shown), _shown_part(sent, shown))
-        whole, requested = len(sent), size
-    return Cap(whole, requested)
+            return Cap(largest, requested, len(sent), len(shown), _shown_part(sent, shown))
+        largest, requested = len(sent), size
+    return Cap(largest, requested)
 
 
 def _shown_part(sent: str, shown: str) -> str:
@@ -76,15 +76,15 @@ def row(agent: Agent, setup: Setup, programs: Path) -> str:
                 run_turn(agent, fresh, programs, window_script(fresh.long_page, between), unnamed=True), between
             )
     version = PINNED["dependencies"][agent.packages[0]]
-    rest = "–" if cap.truncated is None else f"of {cap.truncated:,}: {cap.shown:,} ({cap.shown_part})"
+    truncation = "–" if cap.truncated is None else f"of {cap.truncated:,}: {cap.shown:,} ({cap.shown_part})"
     announced = f"`{turn.client['name']}` {turn.client['version']}"
-    return f"| {agent.name} {version} | {announced} | {turn.revision} | {cap.whole:,} | {rest} |"
+    return f"| {agent.name} {version} | {announced} | {turn.revision} | {cap.largest:,} | {truncation} |"
 
 
 def main(names: list[str]) -> int:
     """Print the table of all agents, or of those whose names contain one of the words."""
     print(f"Measured {datetime.now(UTC):%Y-%m-%d}, results of up to {SIZES[-1]:,} bytes.\n")
-    print("| agent | clientInfo | revision | largest whole, characters | first truncated result: characters shown |")
+    print("| agent | clientInfo | revision | largest complete, characters | first truncated result: characters shown |")
     print("| --- | --- | --- | ---: | --- |")
     for agent in AGENTS:
         if names and not any(name in agent.name for name in names):

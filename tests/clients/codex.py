@@ -30,7 +30,7 @@ def check(steps: Steps, setup: Setup, programs: Path) -> None:
         call = partial(_call, server, thread)
         fetched = check_tools(steps, "codex", call, setup.page)
         if fetched is not None:
-            steps.run("codex: the largest result comes back uncut", partial(_check_uncut, call, fetched))
+            steps.run("codex: the largest result is not truncated", partial(_check_untruncated, call, fetched))
 
 
 class _AppServer:
@@ -54,6 +54,7 @@ class _AppServer:
         raise OSError(f"{method}: the app server ended or took more than {PATIENCE:.0f} s")
 
     def send(self, message: dict[str, Any]) -> None:
+        """Send a message without waiting for a response."""
         self._in.write(json.dumps(message) + "\n")
         self._in.flush()
 
@@ -122,8 +123,8 @@ def _call(server: _AppServer, thread: str, tool: str, arguments: dict[str, Any])
     return read_reply(server.request("mcpServer/tool/call", params))
 
 
-def _check_uncut(call: Call, fetched: Reply) -> None:
-    # Keyhole limits each window to Codex's cap; the windows together must be the whole text.
+def _check_untruncated(call: Call, fetched: Reply) -> None:
+    # Keyhole limits each window to Codex's limit; the windows together must be the complete text.
     arguments: dict[str, Any] = {"id": fetched.facts["artifact_id"], "limit": 200_000}
     length = 0
     for _ in range(8):

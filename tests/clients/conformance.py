@@ -20,7 +20,7 @@ PACKAGES = ("@modelcontextprotocol/conformance", "node")
 SCORED = {"2025-11-25": 30, "2026-07-28": 37}
 """Number of scored scenarios in the pinned version of the suite, by revision."""
 
-BARE = {
+WITHOUT_FIXTURES = {
     "2025-11-25": {
         "server-initialize", "ping", "tools-list", "server-sse-multiple-streams", "dns-rebinding-protection",
         "server-session-lifecycle",
@@ -47,9 +47,9 @@ def check(steps: Steps, setup: Setup, programs: Path) -> None:
             name = f"conformance {revision}: all {count} scored scenarios pass"
             steps.run(name, partial(_check_scored, setup, programs, url, revision))
     with serve_http(setup) as url:
-        for revision, bare in BARE.items():
-            name = f"conformance {revision}: {len(bare)} scenarios pass that need no fixtures, as Keyhole ships"
-            steps.run(name, partial(_check_bare, setup, programs, url, revision))
+        for revision, scenarios in WITHOUT_FIXTURES.items():
+            name = f"conformance {revision}: {len(scenarios)} scenarios pass that need no fixtures, as Keyhole ships"
+            steps.run(name, partial(_check_without_fixtures, setup, programs, url, revision))
 
 
 def _run(setup: Setup, programs: Path, url: str, revision: str) -> Outcome:
@@ -67,6 +67,6 @@ def _check_scored(setup: Setup, programs: Path, url: str, revision: str) -> None
     assert len(passed - unscored) == SCORED[revision], f"{len(passed - unscored)} passed"
 
 
-def _check_bare(setup: Setup, programs: Path, url: str, revision: str) -> None:
+def _check_without_fixtures(setup: Setup, programs: Path, url: str, revision: str) -> None:
     passed, _, _ = _run(setup, programs, url, revision)
-    assert passed >= BARE[revision], f"failed: {', '.join(sorted(BARE[revision] - passed))}"
+    assert passed >= WITHOUT_FIXTURES[revision], f"failed: {', '.join(sorted(WITHOUT_FIXTURES[revision] - passed))}"

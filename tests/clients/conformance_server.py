@@ -1,7 +1,7 @@
 """Serve Keyhole's HTTP application with the fixtures of the conformance suite added to its handlers.
 
 `python -m tests.clients.conformance_server --port 8943` serves on loopback. Everything but the fixtures is Keyhole's:
-checks of Host and Origin, transport, sessions, both eras and handlers. Names that belong to no fixture go to Keyhole's
+checks of Host and Origin, transport, sessions, both eras and handlers. Requests for other names go to Keyhole's
 handlers. This program is not part of the package.
 """
 
@@ -31,12 +31,12 @@ from keyhole.serve.http.probes import check_stores
 from keyhole.serve.tools import build_server
 
 from .fixture_rounds import PROMPT, ROUNDS, prompt_rounds
-from .fixture_tools import FIXED, PROMPTS, RESOURCES, TEMPLATE, WORKING, Context, Tool
+from .fixture_tools import FIXED, INTERACTIVE, PROMPTS, RESOURCES, TEMPLATE, Context, Tool
 
 Handler = Callable[[Context, Any], Awaitable[Any]]
-TOOLS: dict[str, Tool] = {**WORKING, **ROUNDS}
-_WORDS = {"test_sampling": "prompt", "test_elicitation": "message"}
-"""The argument of each tool that has one."""
+TOOLS: dict[str, Tool] = {**INTERACTIVE, **ROUNDS}
+_ARGUMENT_NAMES = {"test_sampling": "prompt", "test_elicitation": "message"}
+"""The name of the argument of each tool that has an argument."""
 
 
 def add_fixtures(server: Server[Any]) -> Server[Any]:
@@ -113,7 +113,7 @@ async def _accept(_ctx: Context, _params: Any) -> types.EmptyResult:
 
 
 def _tool(name: str) -> types.Tool:
-    words = {_WORDS[name]: {"type": "string"}} if name in _WORDS else {}
+    words = {_ARGUMENT_NAMES[name]: {"type": "string"}} if name in _ARGUMENT_NAMES else {}
     return types.Tool(name=name, description="A fixture.", input_schema={"type": "object", "properties": words})
 
 
@@ -179,9 +179,9 @@ async def _serve(listener: Any) -> None:
 def main() -> None:
     """Serve until stopped."""
     warnings.simplefilter("ignore", MCPDeprecationWarning)  # the older revision uses deprecated features
-    words = argparse.ArgumentParser()
-    words.add_argument("--port", type=int, default=0)
-    with open_listener(parse_config(os.environ), LOOPBACK, words.parse_args().port) as listener:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--port", type=int, default=0)
+    with open_listener(parse_config(os.environ), LOOPBACK, parser.parse_args().port) as listener:
         asyncio.run(_serve(listener))
 
 

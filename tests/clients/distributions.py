@@ -61,7 +61,7 @@ def build(programs: Path, scratch: Path) -> Path:
     run([*later, second, ROOT], scratch, {**env, "PYTHONHASHSEED": "7"})
     assert file_digests(first) == file_digests(second), "two builds differ"
     run([*later, third, "--wheel", unpack(single_file(first, "*.tar.gz"), scratch)], scratch, env)
-    assert file_digests(third).items() <= file_digests(first).items(), "the sdist builds another wheel"
+    assert file_digests(third).items() <= file_digests(first).items(), "the sdist builds a different wheel"
     run([programs / "python", "-m", "twine", "check", "--strict", *first.iterdir()], scratch)
     return first
 

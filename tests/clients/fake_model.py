@@ -16,7 +16,7 @@ from .setup import HOST
 CHARS_PER_TOKEN = 4
 """Used to answer requests to count tokens; a rule of thumb for English."""
 
-WORDS = "fetch a web page, search the web, read on"
+TOOL_QUERY = "fetch a web page, search the web, read on"
 """The search query for tools, if the client shows tools only after a search."""
 
 Step = tuple[str, Json] | Callable[[Sequence[str]], tuple[str, Json]]
@@ -51,9 +51,9 @@ class Model:
         except AssertionError:
             return api.finish()  # the results do not allow the next step; the check of the turn reports it
         name = full_name(tool, offered)
-        if name not in offered and not self.searched and (seeking := api.search_tools(WORDS)):
+        if name not in offered and not self.searched and (search := api.search_tools(TOOL_QUERY)):
             self.searched = True
-            return seeking
+            return search
         return api.call(name, arguments, len(self.shown))
 
 

@@ -21,10 +21,10 @@ def elicit(message: str, name: str, kind: str = "string") -> Json:
     return {"method": "elicitation/create", "params": {"mode": "form", "message": message, "requestedSchema": form}}
 
 
-def sample(text: str, most: int) -> Json:
+def sample(text: str, max_tokens: int) -> Json:
     """Return a request to the client's model."""
     messages = [{"role": "user", "content": {"type": "text", "text": text}}]
-    return {"method": "sampling/createMessage", "params": {"messages": messages, "maxTokens": most}}
+    return {"method": "sampling/createMessage", "params": {"messages": messages, "maxTokens": max_tokens}}
 
 
 ROOTS: Final[Json] = {"method": "roots/list", "params": {}}

@@ -123,7 +123,7 @@ _ENUMS: Final = {
     "titledMulti": {"type": "array", "items": {"anyOf": _VALUES}},
 }
 
-WORKING: Final[dict[str, Tool]] = {
+INTERACTIVE: Final[dict[str, Tool]] = {
     "test_tool_with_logging": _logging,
     "test_logging_tool": _logging,
     "test_tool_with_progress": _progress,

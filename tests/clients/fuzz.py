@@ -31,7 +31,7 @@ HARMLESS = {"accepted_malformed"}
 """Categories of the fuzzer that are not faults. It expects a protocol error for every message that it sends, even for a
 valid `ping` and for a call that the tool refuses in its result. Crashes, hangs and malformed answers remain."""
 
-_BROKEN = re.compile(r'internal_error|Traceback|"code": ?-32603')
+_INTERNAL_ERROR = re.compile(r'internal_error|Traceback|"code": ?-32603')
 """Matches an internal error of Keyhole in its answers and its log."""
 
 
@@ -43,29 +43,29 @@ def check(steps: Steps, setup: Setup, _programs: Path) -> None:
         steps.skip("mcp-fuzzer", str(reason))
         return
     fuzz = partial(_fuzz, setup, programs)
-    steps.run(f"fuzz stdio: no crash, hang or internal error in {RUNS} runs of each", partial(_over_stdio, setup, fuzz))
-    steps.run(f"fuzz http: no crash, hang or internal error in {RUNS} runs of each", partial(_over_http, setup, fuzz))
+    steps.run(f"fuzz stdio: no crash, hang or internal error in {RUNS} runs of each", partial(_fuzz_stdio, setup, fuzz))
+    steps.run(f"fuzz http: no crash, hang or internal error in {RUNS} runs of each", partial(_fuzz_http, setup, fuzz))
 
 
-def _over_stdio(setup: Setup, fuzz: Callable[..., None]) -> None:
+def _fuzz_stdio(setup: Setup, fuzz: Callable[..., None]) -> None:
     record = setup.scratch / "fuzzed"
     recorder = [sys.executable, str(Path(__file__).with_name("stdio_recorder.py")), str(record), "--", *setup.command]
     # The fuzzer does not pass environment variables to the server, so they are part of the command.
     settings = [f"{name}={value}" for name, value in setup.settings.items()]
     fuzz("stdio", shlex.join(["env", *settings, *recorder]))
     lines = [json.loads(line) for line in record.read_text("utf-8").splitlines()]
-    broken = [each["line"] for each in lines if each["from"] == "server" and _BROKEN.search(each["line"])]
+    broken = [each["line"] for each in lines if each["from"] == "server" and _INTERNAL_ERROR.search(each["line"])]
     assert not broken, broken[0][:500]
     assert len(lines) > RUNS * len(TOOLS), f"{len(lines)} lines were recorded"
 
 
-def _over_http(setup: Setup, fuzz: Callable[..., None]) -> None:
-    # The fuzzer's rate is far above a tenant's default limit, and such refusals are not the subject.
+def _fuzz_http(setup: Setup, fuzz: Callable[..., None]) -> None:
+    # The fuzzer's rate is far above a tenant's default limit, and this test is not about refusals.
     settings = {**setup.settings, "KEYHOLE_CALLS_PER_MINUTE": "1000000"}
     with serve_http(replace(setup, settings=settings)) as url:
         fuzz("streamablehttp", url)
     log = (setup.scratch / "http.log").read_text("utf-8")
-    assert not _BROKEN.search(log), log[-500:]
+    assert not _INTERNAL_ERROR.search(log), log[-500:]
 
 
 def _fuzz(setup: Setup, programs: Path, protocol: str, endpoint: str) -> None:

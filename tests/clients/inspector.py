@@ -40,56 +40,56 @@ def _check_transport(steps: Steps, setup: Setup, programs: Path, transport: str,
             "json",
             "--method",
         ]
-        ask = partial(_ask, setup, programs, base)
-        steps.run(f"{where}: speaks revision {REVISIONS[era]}", partial(_check_revision, ask, era))
-        steps.run(f"{where}: tools/list --strict finds no error", partial(_check_list, ask))
-        check_tools(steps, where, partial(_call, ask), setup.page)
-        steps.run(f"{where}: lists and reads what else it declares", partial(_check_declared, ask))
+        run_method = partial(_run_method, setup, programs, base)
+        steps.run(f"{where}: speaks revision {REVISIONS[era]}", partial(_check_revision, run_method, era))
+        steps.run(f"{where}: tools/list --strict finds no error", partial(_check_list, run_method))
+        check_tools(steps, where, partial(_call, run_method), setup.page)
+        steps.run(f"{where}: lists and reads the declared resources and prompts", partial(_check_declared, run_method))
 
 
-def _ask(setup: Setup, programs: Path, base: list[str], *words: str) -> tuple[int, dict[str, Any]]:
+def _run_method(setup: Setup, programs: Path, base: list[str], *words: str) -> tuple[int, dict[str, Any]]:
     done = run_program([*base, *words], setup.client_env(programs), setup.scratch)
     assert done.stdout, f"exit {done.returncode}: {done.stderr[-500:]}"
     result: dict[str, Any] = json.loads(done.stdout)["result"]
     return done.returncode, result
 
 
-def _check_revision(ask: partial[tuple[int, dict[str, Any]]], era: str) -> None:
-    code, result = ask("initialize")
+def _check_revision(run_method: partial[tuple[int, dict[str, Any]]], era: str) -> None:
+    code, result = run_method("initialize")
     assert (code, result["protocolVersion"]) == (0, REVISIONS[era]), result
 
 
-def _check_list(ask: partial[tuple[int, dict[str, Any]]]) -> None:
-    code, result = ask("tools/list", "--strict")
+def _check_list(run_method: partial[tuple[int, dict[str, Any]]]) -> None:
+    code, result = run_method("tools/list", "--strict")
     assert code == 0, f"exit {code}: the schemas do not pass"
     assert {tool["name"] for tool in result["tools"]} == TOOLS, result
 
 
-def _check_declared(ask: partial[tuple[int, dict[str, Any]]]) -> None:
+def _check_declared(run_method: partial[tuple[int, dict[str, Any]]]) -> None:
     """List the resources and prompts that the server declares, and read the first of each."""
-    _, result = ask("initialize")
+    _, result = run_method("initialize")
     if "resources" in result["capabilities"]:
-        _listed(ask, "resources/templates/list", "resourceTemplates")
-        for resource in _listed(ask, "resources/list", "resources")[:1]:
-            code, read = ask("resources/read", "--uri", resource["uri"])
+        _listed(run_method, "resources/templates/list", "resourceTemplates")
+        for resource in _listed(run_method, "resources/list", "resources")[:1]:
+            code, read = run_method("resources/read", "--uri", resource["uri"])
             assert code == 0 and read["contents"], read
     if "prompts" in result["capabilities"]:
-        for prompt in _listed(ask, "prompts/list", "prompts")[:1]:
+        for prompt in _listed(run_method, "prompts/list", "prompts")[:1]:
             words = [f"{each['name']}={QUESTION}" for each in prompt.get("arguments", [])]
             arguments = [part for word in words for part in ("--prompt-args", word)]
-            code, result = ask("prompts/get", "--prompt-name", prompt["name"], *arguments)
+            code, result = run_method("prompts/get", "--prompt-name", prompt["name"], *arguments)
             assert code == 0 and result["messages"], result
 
 
-def _listed(ask: partial[tuple[int, dict[str, Any]]], method: str, name: str) -> list[dict[str, Any]]:
-    code, result = ask(method)
+def _listed(run_method: partial[tuple[int, dict[str, Any]]], method: str, name: str) -> list[dict[str, Any]]:
+    code, result = run_method(method)
     assert code == 0, f"{method}: exit {code}"
     found: list[dict[str, Any]] = result[name]
     return found
 
 
-def _call(ask: partial[tuple[int, dict[str, Any]]], tool: str, arguments: dict[str, Any]) -> Reply:
-    code, result = ask("tools/call", "--tool-name", tool, "--tool-args-json", json.dumps(arguments))
+def _call(run_method: partial[tuple[int, dict[str, Any]]], tool: str, arguments: dict[str, Any]) -> Reply:
+    code, result = run_method("tools/call", "--tool-name", tool, "--tool-args-json", json.dumps(arguments))
     reply = read_reply(result)
     assert code == (TOOL_ERROR if reply.is_error else 0), f"exit {code}: {reply.text}"
     return reply

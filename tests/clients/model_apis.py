@@ -44,7 +44,7 @@ def events(items: Iterable[Json], named: bool = False) -> bytes:
     )
 
 
-def _joined(content: Any) -> str:
+def _join_text(content: Any) -> str:
     """Return the text of a content, which is a string or a list of parts."""
     if isinstance(content, str):
         return content
@@ -52,7 +52,7 @@ def _joined(content: Any) -> str:
 
 
 class Responses:
-    """OpenAI's Responses."""
+    """OpenAI's Responses API."""
 
     path = "/responses"
 
@@ -67,7 +67,7 @@ class Responses:
         return names
 
     def results(self, request: Json) -> list[str]:
-        return [_joined(item["output"]) for item in request["input"] if item.get("type") == "function_call_output"]
+        return [_join_text(item["output"]) for item in request["input"] if item.get("type") == "function_call_output"]
 
     def call(self, name: str, arguments: Json, number: int) -> bytes:
         space, _, short = name.rpartition("|")
@@ -96,7 +96,7 @@ class Responses:
 
 
 class Messages:
-    """Anthropic's Messages."""
+    """Anthropic's Messages API."""
 
     path = "/messages"
 
@@ -105,7 +105,7 @@ class Messages:
 
     def results(self, request: Json) -> list[str]:
         parts = [part for each in request["messages"] if isinstance(each["content"], list) for part in each["content"]]
-        return [_joined(part["content"]) for part in parts if part["type"] == "tool_result"]
+        return [_join_text(part["content"]) for part in parts if part["type"] == "tool_result"]
 
     def call(self, name: str, arguments: Json, number: int) -> bytes:
         block = {"type": "tool_use", "id": f"toolu_{number}", "name": name, "input": {}}
@@ -136,7 +136,7 @@ class Messages:
 
 
 class Completions:
-    """OpenAI's chat completions, which most other providers use too."""
+    """OpenAI's Chat Completions API, which most other providers use too."""
 
     path = "/chat/completions"
 
@@ -144,7 +144,7 @@ class Completions:
         return [tool["function"]["name"] for tool in request.get("tools") or []]
 
     def results(self, request: Json) -> list[str]:
-        return [_joined(message["content"]) for message in request["messages"] if message["role"] == "tool"]
+        return [_join_text(message["content"]) for message in request["messages"] if message["role"] == "tool"]
 
     def call(self, name: str, arguments: Json, number: int) -> bytes:
         function = {"name": name, "arguments": json.dumps(arguments)}
@@ -168,7 +168,7 @@ class Completions:
 
 
 class Gemini:
-    """Google's generateContent."""
+    """Google's generateContent API."""
 
     path = "GenerateContent"
 

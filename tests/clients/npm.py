@@ -19,11 +19,11 @@ INSTALL_TIMEOUT = 300.0
 
 
 class InstallError(Exception):
-    """A client could not be installed; the text says why."""
+    """A client could not be installed. The message is the reason."""
 
 
 def cache_folder() -> Path:
-    """Return the folder that keeps clients between runs."""
+    """Return the folder in which installed clients are cached."""
     path = os.environ.get("CLIENTS_CACHE")
     return Path(path) if path else Path.home() / ".cache" / "keyhole-clients"
 
@@ -49,8 +49,8 @@ def _install(versions: dict[str, str], folder: Path) -> Path:
     if npm is None:
         raise InstallError("npm is not installed")
     folder.mkdir()
-    wanted = {"private": True, "dependencies": versions, "allowScripts": PINNED["allowScripts"]}
-    (folder / "package.json").write_text(json.dumps(wanted), "utf-8")
+    manifest = {"private": True, "dependencies": versions, "allowScripts": PINNED["allowScripts"]}
+    (folder / "package.json").write_text(json.dumps(manifest), "utf-8")
     command = [npm, "install", "--no-package-lock", "--no-audit", "--no-fund", "--prefer-offline", "--fetch-retries=1"]
     try:
         done = run_program(command, os.environ, folder, INSTALL_TIMEOUT)

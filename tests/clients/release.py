@@ -1,7 +1,7 @@
 """Build and test the published packages: `python -m tests.clients.release` in the root of the checkout.
 
 Builds wheel, sdist and bundle, validates them, installs each outside the checkout and calls all three tools with a
-client. Needs the package index and takes a minute and a half. Tools are kept in CLIENTS_CACHE (default:
+client. Needs the package index and takes a minute and a half. Tools are cached in CLIENTS_CACHE (default:
 ~/.cache/keyhole-clients). With --release, a placeholder in place of the owner's name is an error.
 """
 
@@ -30,8 +30,8 @@ def main() -> int:
             return steps.finish()
         steps.run("server.json matches the registry's schema", lambda: _check_registry_entry(programs, setup.scratch))
         if "--release" in sys.argv:
-            steps.run("the owner is named", _check_owner)
-        built = steps.run("wheel and sdist: the same bytes twice", lambda: build(programs, setup.scratch))
+            steps.run("server.json names the owner", _check_owner)
+        built = steps.run("wheel and sdist: builds are reproducible", lambda: build(programs, setup.scratch))
         if built:
             wheel_install.check(steps, setup, single_file(built, "*.whl"), programs)
         try:
@@ -51,7 +51,7 @@ def _check_registry_entry(programs: Path, scratch: Path) -> None:
 
 
 def _check_owner() -> None:
-    assert PLACEHOLDER not in (ROOT / "server.json").read_text("utf-8"), "packaging/listings.py has no owner yet"
+    assert PLACEHOLDER not in (ROOT / "server.json").read_text("utf-8"), "OWNER is not set in packaging/listings.py"
 
 
 if __name__ == "__main__":

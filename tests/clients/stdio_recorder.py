@@ -19,11 +19,11 @@ UNKNOWN_NAME = "stranger"
 
 def main() -> int:
     """Run the command until the client closes stdin or the server ends; return the server's exit code."""
-    own, command = sys.argv[1 : sys.argv.index("--")], sys.argv[sys.argv.index("--") + 1 :]
+    options, command = sys.argv[1 : sys.argv.index("--")], sys.argv[sys.argv.index("--") + 1 :]
     lock = threading.Lock()
     pipe = subprocess.PIPE
     with (
-        Path(own[0]).open("a", encoding="utf-8") as record,
+        Path(options[0]).open("a", encoding="utf-8") as record,
         subprocess.Popen(command, stdin=pipe, stdout=pipe) as server,
     ):
         assert server.stdin is not None and server.stdout is not None
@@ -33,7 +33,7 @@ def main() -> int:
                 with lock:
                     record.write(json.dumps({"from": who, "line": line.decode("utf-8", "replace")}) + "\n")
                     record.flush()
-                target.write(_replace_name(line) if who == "client" and UNNAMED in own else line)
+                target.write(_replace_name(line) if who == "client" and UNNAMED in options else line)
                 target.flush()
             if who == "client":
                 target.close()

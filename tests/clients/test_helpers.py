@@ -21,21 +21,21 @@ from tests.clients.stdio_recorder import UNKNOWN_NAME, UNNAMED, client_infos
 from tests.support.documentation import ROOT
 from tests.support.loopback import PATIENCE
 
-TAP = Path(__file__).parent / "stdio_recorder.py"
+RECORDER = Path(__file__).parent / "stdio_recorder.py"
 ECHO = "import sys\nfor line in sys.stdin: print(line, end='', flush=True)"
-OLD = {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {"clientInfo": {"name": "one", "version": "2"}}}
-NEW = {"jsonrpc": "2.0", "id": 1, "params": {"_meta": {"io.modelcontextprotocol/clientInfo": {"name": "one"}}}}
+LEGACY = {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {"clientInfo": {"name": "one", "version": "2"}}}
+MODERN = {"jsonrpc": "2.0", "id": 1, "params": {"_meta": {"io.modelcontextprotocol/clientInfo": {"name": "one"}}}}
 
 
 def run_recorder(record: Path, lines: list[str], *options: str) -> list[str]:
-    command = [sys.executable, str(TAP), str(record), *options, "--", sys.executable, "-c", ECHO]
+    command = [sys.executable, str(RECORDER), str(record), *options, "--", sys.executable, "-c", ECHO]
     sent = "".join(f"{line}\n" for line in lines)
     done = subprocess.run(command, input=sent, capture_output=True, text=True, check=True, timeout=PATIENCE)
     return done.stdout.splitlines()
 
 
 def test_the_recorder_forwards_every_line_unchanged_and_records_both_sides(tmp_path: Path) -> None:
-    lines = [json.dumps(OLD), "no JSON — at all", '{"a":  1}', json.dumps(NEW)]
+    lines = [json.dumps(LEGACY), "no JSON — at all", '{"a":  1}', json.dumps(MODERN)]
     assert run_recorder(tmp_path / "record", lines) == lines
     record = [json.loads(line) for line in (tmp_path / "record").read_text("utf-8").splitlines()]
     assert [each["line"].rstrip("\n") for each in record if each["from"] == "client"] == lines
@@ -43,12 +43,15 @@ def test_the_recorder_forwards_every_line_unchanged_and_records_both_sides(tmp_p
 
 
 def test_the_recorder_replaces_the_client_s_name_in_both_eras_and_records_it(tmp_path: Path) -> None:
-    out = [json.loads(line) for line in run_recorder(tmp_path / "record", [json.dumps(OLD), json.dumps(NEW)], UNNAMED)]
+    out = [
+        json.loads(line)
+        for line in run_recorder(tmp_path / "record", [json.dumps(LEGACY), json.dumps(MODERN)], UNNAMED)
+    ]
     assert [info["name"] for message in out for info in client_infos(message)] == [UNKNOWN_NAME, UNKNOWN_NAME]
     assert read_turn(tmp_path / "record", ()).client["name"] == "one"
 
 
-OFFERS: dict[str, dict[str, Any]] = {
+REQUESTS: dict[str, dict[str, Any]] = {
     "/v1/responses": {
         "input": [],
         "tools": [{"type": "namespace", "name": "mcp__keyhole", "tools": [{"name": "web_fetch"}]}],
@@ -62,16 +65,16 @@ OFFERS: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.mark.parametrize("path", OFFERS)
+@pytest.mark.parametrize("path", REQUESTS)
 def test_the_model_makes_the_calls_of_its_script_in_every_api(path: str) -> None:
     with serve_model([("web_fetch", {"url": "http://127.0.0.1/"})]) as model:
         port = int(model.url.rpartition(":")[2])
         connection = HTTPConnection("127.0.0.1", port, timeout=PATIENCE)
-        connection.request("POST", path, json.dumps(OFFERS[path]), {"Content-Type": "application/json"})
+        connection.request("POST", path, json.dumps(REQUESTS[path]), {"Content-Type": "application/json"})
         answer = connection.getresponse().read().decode()
         connection.close()
     assert "web_fetch" in answer and "http://127.0.0.1/" in answer
-    assert model.requests == [OFFERS[path]]
+    assert model.requests == [REQUESTS[path]]
 
 
 @pytest.mark.parametrize("api", MODEL_APIS, ids=lambda api: type(api).__name__)

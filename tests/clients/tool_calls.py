@@ -29,7 +29,7 @@ Call = Callable[[str, dict[str, Any]], Reply]
 
 
 def read_reply(result: dict[str, Any]) -> Reply:
-    """Convert a tool result of the protocol, which must be a single text."""
+    """Convert a tool result of the protocol. Its content must be a single text."""
     assert "structuredContent" not in result, "some clients would show structuredContent instead of the text"
     assert [part["type"] for part in result["content"]] == ["text"], result["content"]
     facts = result.get("_meta", {}).get("keyhole", {})
@@ -37,12 +37,12 @@ def read_reply(result: dict[str, Any]) -> Reply:
 
 
 def check_tools(steps: Steps, where: str, call: Call, page: str) -> Reply | None:
-    """Call all three tools and check one refusal; return the result of web_fetch."""
+    """Call all three tools and check one error; return the result of web_fetch."""
     fetched = steps.run(f"{where}: web_fetch answers a query from mid-page", lambda: _fetch(call, page))
     if fetched is not None:
-        steps.run(f"{where}: read_artifact follows the Next: call, uncut", lambda: _read_on(call, fetched))
+        steps.run(f"{where}: the call of the Next: line returns a complete window", lambda: _read_on(call, fetched))
         steps.run(f"{where}: search finds the stored page", lambda: _search(call, page))
-    steps.run(f"{where}: an unknown argument is refused by name", lambda: _refuse(call, page))
+    steps.run(f"{where}: the error for an unknown argument names it", lambda: _refuse(call, page))
     return fetched
 
 
@@ -57,10 +57,12 @@ def _fetch(call: Call, page: str) -> Reply:
     reply = call("web_fetch", {"url": page, "query": QUESTION})
     assert not reply.is_error, reply.text
     assert ANSWER in body(reply), f"the answer is missing: {reply.text[:500]}"
-    assert reply.facts["total_chars"] > 48_000, "the page is to be larger than any client's cap"
+    assert reply.facts["total_chars"] > 48_000, "the page must be larger than any client's cap"
     *lines, end = reply.text.splitlines()
-    assert end == "[end]", "the end of the result was cut"
-    assert lines[-1].startswith("Next: ") and lines.count(lines[-1]) == 2, "Next: is to stand first and last"
+    assert end == "[end]", "the end of the result was truncated"
+    assert lines[-1].startswith("Next: ") and lines.count(lines[-1]) == 2, (
+        "the Next: line must occur twice, once as the last line before [end]"
+    )
     return reply
 
 

@@ -24,11 +24,11 @@ EXTRAS = {
     "office": ("mammoth", "pptx", "openpyxl"),
     "hosted": ("psycopg", "psycopg_pool", "prometheus_client", "opentelemetry.sdk"),
 }
-"""The extras that messages name, with the modules that each installs."""
+"""The extras that error messages mention, with the modules that each installs."""
 
 
 def check(steps: Steps, setup: Setup, wheel: Path, programs: Path) -> None:
-    """Check each way of installing, in a separate folder."""
+    """Check the installations by pip, uvx, uv and pipx, each in a separate folder."""
     steps.run("pip: the wheel with its extras in a clean environment", lambda: _pip(steps, setup, wheel))
     for version in VERSIONS:
         where = f"uvx with Python {version}"

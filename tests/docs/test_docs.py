@@ -57,7 +57,7 @@ def test_the_figures_of_the_readme_are_printed_by_the_benchmarks_that_it_names()
             assert figure in measured or figure == "4,000", figure
 
 
-def test_the_picture_of_the_readme_is_drawn_from_the_present_result() -> None:
+def test_the_picture_of_the_readme_shows_the_current_result() -> None:
     assert picture.PICTURE.read_text("utf-8") == picture.draw(), "run: python docs/make/picture.py"
     shown = re.findall(r"[\d,]{3,}(?= characters)|(?<=the )[\d,]{3,}", re.findall(r"!\[(.*?)\]", TEXT)[0])
     assert all(figure in picture.draw() for figure in shown) and len(shown) == 2

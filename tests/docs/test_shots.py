@@ -23,12 +23,12 @@ def words(picture: str) -> str:
 
 @pytest.mark.parametrize("name", [name for name, command in shots.COMMANDS.items() if is_valid_command(command)])
 def test_a_screenshot_shows_what_its_command_prints(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    kept = DOCS / "shots" / f"{name}.svg"
-    if name in shots.MACHINE_DEPENDENT or not kept.exists():
-        pytest.skip("it depends on the machine" if kept.exists() else "no page shows it")
+    published = DOCS / "shots" / f"{name}.svg"
+    if name in shots.MACHINE_DEPENDENT or not published.exists():
+        pytest.skip("it depends on the machine" if published.exists() else "no page shows it")
     monkeypatch.setattr(shots, "SHOTS", tmp_path)
     assert shots.main([name]) == 0
-    assert words((tmp_path / f"{name}.svg").read_text("utf-8")) == words(kept.read_text("utf-8")), (
+    assert words((tmp_path / f"{name}.svg").read_text("utf-8")) == words(published.read_text("utf-8")), (
         "run: python docs/make/shots.py"
     )
 

@@ -119,7 +119,7 @@ def test_the_scripts_of_docs_make_are_not_published(site: Path) -> None:
 
 @pytest.mark.parametrize("page", SOURCES, ids=lambda page: page.relative_to(ROOT).as_posix())
 def test_python_markdown_and_commonmark_parse_a_page_alike(site: Path, page: Path) -> None:
-    """They differ in some lists, tables and fences, which the pages must avoid."""
+    """Compare counts of elements. The parsers differ in some lists, tables and fences, which pages must avoid."""
     name = PAGES_OUTSIDE_DOCS.get(page) or page.relative_to(DOCS).with_suffix("").as_posix()
     (article,) = lxml.html.fromstring((site / f"{name}.html").read_bytes()).xpath("//article")
     markdown = MarkdownIt("commonmark").enable(["table", "strikethrough"])

@@ -31,7 +31,7 @@ FILE: Final = ROOT / "deploy" / "Containerfile"
 PORT: Final = "8765"
 FOLDERS: Final = ("/opt/keyhole", "/var/lib/keyhole", "/wheels", "/build", "/src")
 """Folders of the image; each becomes a folder under the temporary root."""
-START: Final = 60.0
+START_TIMEOUT: Final = 60.0
 """Seconds for the server to start."""
 
 
@@ -46,29 +46,29 @@ class Instruction:
     @property
     def words(self) -> list[str]:
         """The words of an instruction in JSON form."""
-        found: list[str] = json.loads(self.value)
-        return found
+        parts: list[str] = json.loads(self.value)
+        return parts
 
 
 def parse_instructions(text: str) -> list[Instruction]:
     """Return the instructions of a Containerfile in order. Each FROM begins a stage."""
     text = re.sub(r"(?m)^\s*#.*\n", "", text)
     text = re.sub(r"\\\n\s*", "", text)
-    found: list[Instruction] = []
+    instructions: list[Instruction] = []
     for line in filter(None, text.splitlines()):
         name, _, value = line.partition(" ")
-        stage = (found[-1].stage if found else 0) + (name == "FROM")
-        found.append(Instruction(stage, name, value.strip()))
-    return found
+        stage = (instructions[-1].stage if instructions else 0) + (name == "FROM")
+        instructions.append(Instruction(stage, name, value.strip()))
+    return instructions
 
 
-def last_instruction(found: Sequence[Instruction], name: str) -> Instruction:
-    """Return the last instruction of a name, which overrides earlier ones."""
-    return next(one for one in reversed(found) if one.name == name)
+def last_instruction(instructions: Sequence[Instruction], name: str) -> Instruction:
+    """Return the last instruction with this name, which overrides earlier ones."""
+    return next(instruction for instruction in reversed(instructions) if instruction.name == name)
 
 
 def relocate(text: str, root: Path) -> str:
-    """Return a command of the image with its folders under another root and this interpreter as Python."""
+    """Return a command of the image, adapted to run under `root` with this Python interpreter."""
     for folder in FOLDERS:
         text = re.sub(rf"(?<![\w.]){folder}\b", f"{root}{folder}", text)
     text = re.sub(r"(?<![\w/.-])pip (?=download|--python)", f"{shlex.quote(sys.executable)} -m pip ", text)
@@ -77,31 +77,31 @@ def relocate(text: str, root: Path) -> str:
 
 def main() -> int:
     """Build and run the image's steps. Return 0; failures raise."""
-    found = parse_instructions(FILE.read_text(encoding="utf-8"))
+    instructions = parse_instructions(FILE.read_text(encoding="utf-8"))
     with tempfile.TemporaryDirectory(prefix="keyhole-image-") as scratch:
         root = Path(scratch)
         root.chmod(0o755)
-        build(found, root)
-        check(found, root)
-    print("built and served as deploy/Containerfile says")
+        build(instructions, root)
+        check(instructions, root)
+    print("the image was built and its server answered, by the steps of deploy/Containerfile")
     return 0
 
 
-def build(found: Sequence[Instruction], root: Path) -> None:
+def build(instructions: Sequence[Instruction], root: Path) -> None:
     """Run the instructions of the build stage."""
     source = root / "src"
     source.mkdir()
     environment = {"PATH": os.environ["PATH"], "HOME": str(root), "LANG": "C.UTF-8"}
     environment |= {name: value for name, value in os.environ.items() if name.lower().startswith(("pip_", "http"))}
-    for one in (one for one in found if one.stage == 1):
-        if one.name == "ENV":
-            environment |= dict(pair.split("=", 1) for pair in shlex.split(one.value))
-        elif one.name == "COPY":
-            *names, target = one.value.split()
+    for instruction in (instruction for instruction in instructions if instruction.stage == 1):
+        if instruction.name == "ENV":
+            environment |= dict(pair.split("=", 1) for pair in shlex.split(instruction.value))
+        elif instruction.name == "COPY":
+            *names, target = instruction.value.split()
             _copy(names, (source / target).resolve())
-        elif one.name == "RUN":
-            print(f"RUN {one.value}", flush=True)
-            subprocess.run(relocate(one.value, root), shell=True, check=True, cwd=source, env=environment)  # noqa: S602
+        elif instruction.name == "RUN":
+            print(f"RUN {instruction.value}", flush=True)
+            subprocess.run(relocate(instruction.value, root), shell=True, check=True, cwd=source, env=environment)  # noqa: S602
 
 
 def _copy(names: Sequence[str], target: Path) -> None:
@@ -112,14 +112,14 @@ def _copy(names: Sequence[str], target: Path) -> None:
             shutil.copy(ROOT / name, target)
 
 
-def check(found: Sequence[Instruction], root: Path) -> None:
+def check(instructions: Sequence[Instruction], root: Path) -> None:
     """Run the server as the image does, check its health and its tools, and stop it."""
-    user = int(last_instruction(found, "USER").value.partition(":")[0])
+    user = int(last_instruction(instructions, "USER").value.partition(":")[0])
     home = root / "var/lib/keyhole"
     home.mkdir(parents=True, mode=0o700)
     tokens = root / "tokens"
     before = _tree(root / "opt")
-    program = relocate(last_instruction(found, "ENTRYPOINT").words[0], root)
+    program = relocate(last_instruction(instructions, "ENTRYPOINT").words[0], root)
     made = _run(
         [program, "tokens", "new", "alice", "--file", str(tokens)], {"KEYHOLE_CONFIG": "off", "KEYHOLE_HOME": str(home)}
     )
@@ -132,21 +132,24 @@ def check(found: Sequence[Instruction], root: Path) -> None:
         port = probe.getsockname()[1]
     environment = {
         **dict(
-            pair.split("=", 1) for one in found if one.stage == 2 and one.name == "ENV" for pair in one.value.split()
+            pair.split("=", 1)
+            for instruction in instructions
+            if instruction.stage == 2 and instruction.name == "ENV"
+            for pair in instruction.value.split()
         ),
         "KEYHOLE_CONFIG": "off",
         "KEYHOLE_HOME": str(home),
         "KEYHOLE_ALLOWED_HOSTS": "127.0.0.1:*",
         "KEYHOLE_TOKENS_FILE": str(tokens),
     }
-    command = [*_run_as(user), program, *last_instruction(found, "CMD").words, "--port", str(port)]
+    command = [*_run_as(user), program, *last_instruction(instructions, "CMD").words, "--port", str(port)]
     with subprocess.Popen(command, env=environment, cwd=home) as server:
         try:
-            health = [relocate(word, root).replace(PORT, str(port)) for word in _health(found)]
+            health = [relocate(word, root).replace(PORT, str(port)) for word in _health(instructions)]
             _wait_for(health, server)
             names = anyio.run(_tools, f"http://127.0.0.1:{port}/mcp", token)
             assert names == ["web_fetch", "search", "read_artifact"], names
-            server.send_signal(getattr(signal, last_instruction(found, "STOPSIGNAL").value))
+            server.send_signal(getattr(signal, last_instruction(instructions, "STOPSIGNAL").value))
             assert server.wait(timeout=30) == 0
         finally:
             server.kill()
@@ -156,7 +159,7 @@ def check(found: Sequence[Instruction], root: Path) -> None:
 def _run_as(user: int) -> list[str]:
     """Return the command prefix that runs a program as the image's user, if this process is root.
 
-    The user may read every file, because the interpreter may be in a folder of root's, and write only its own."""
+    The user may read every file, because the interpreter may be in a folder of root, but may write only to its own."""
     if os.geteuid() != 0:
         return []
     capabilities = "-all,+dac_read_search"
@@ -164,13 +167,13 @@ def _run_as(user: int) -> list[str]:
     return ["setpriv", *identity, f"--inh-caps={capabilities}", f"--ambient-caps={capabilities}"]
 
 
-def _health(found: Sequence[Instruction]) -> list[str]:
-    command: list[str] = json.loads(last_instruction(found, "HEALTHCHECK").value.partition(" CMD ")[2])
+def _health(instructions: Sequence[Instruction]) -> list[str]:
+    command: list[str] = json.loads(last_instruction(instructions, "HEALTHCHECK").value.partition(" CMD ")[2])
     return command
 
 
 def _wait_for(health: Sequence[str], server: subprocess.Popen[bytes]) -> None:
-    end = time.monotonic() + START
+    end = time.monotonic() + START_TIMEOUT
     while subprocess.run(health, capture_output=True, check=False).returncode:
         assert server.poll() is None, f"the server ended with {server.returncode}"
         assert time.monotonic() < end, "the server does not answer"

@@ -83,7 +83,7 @@ def test_everything_that_pip_installs_in_the_image_is_pinned_with_hashes() -> No
         assert "--require-hashes" in command or "--no-index" in command, command
 
 
-def test_the_build_context_holds_only_the_copied_files() -> None:
+def test_the_build_context_contains_only_the_copied_files() -> None:
     ignored = (ROOT / ".containerignore").read_text(encoding="utf-8")
     assert (ROOT / ".dockerignore").read_text(encoding="utf-8") == ignored
     included = set(re.findall(r"(?m)^!(.+)$", ignored))
@@ -116,7 +116,7 @@ def test_no_environment_of_the_compose_file_has_a_secret() -> None:
     for name, service in COMPOSE["services"].items():
         for variable, value in service.get("environment", {}).items():
             assert not re.search(r"PASSWORD$|SECRET|TOKEN$|_KEY$", variable), f"{name}: {variable}"
-            assert not re.search(r"//[^/@]*:[^/@]*@", str(value)), f"{name}: {variable} holds a password"
+            assert not re.search(r"//[^/@]*:[^/@]*@", str(value)), f"{name}: {variable} contains a password"
     for secret in COMPOSE["secrets"].values():
         folder = secret["file"].removeprefix("./").partition("/")[0]
         assert f"deploy/{folder}/" in (ROOT / ".gitignore").read_text(encoding="utf-8")

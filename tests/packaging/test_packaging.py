@@ -1,4 +1,4 @@
-"""The wheel, the sdist, the bundle and the registry entry match the code and hold the right files."""
+"""The wheel, the sdist, the bundle and the registry entry match the code and contain the right files."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ from keyhole.serve.tools import tool_list
 ROOT = Path(__file__).resolve().parents[2]
 PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 SECRETS = {setting.variable for setting in SETTINGS if setting.secret}
-OWNED = {"server.json", "docs/packaging.md", "packaging/listings.py", "tests/packaging/test_packaging.py"}
-"""The files that hold the owner of the public repository, or its placeholder; this file only searches for it."""
+FILES_WITH_OWNER = {"server.json", "docs/packaging.md", "packaging/listings.py", "tests/packaging/test_packaging.py"}
+"""The files that contain the owner of the public repository or its placeholder. This file only searches for it."""
 
 
 def build(source: Path, out: Path, target: str, seed: str = "0") -> Path:
@@ -55,21 +55,23 @@ def digest(path: Path) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
-def test_the_wheel_holds_the_package_its_licence_and_the_demo_pages(wheel: Path) -> None:
+def test_the_wheel_contains_the_package_its_licence_and_the_demo_pages(wheel: Path) -> None:
     names = set(zipfile.ZipFile(wheel).namelist())
-    ours = {path.relative_to(ROOT / "server").as_posix() for path in (ROOT / "server").rglob("*.py")}
-    shown = {name for name in names if name.startswith("keyhole/fixtures/")}
-    facts = f"keyhole_reader-{__version__}.dist-info"
-    about = {f"{facts}/{name}" for name in ("METADATA", "WHEEL", "RECORD", "entry_points.txt", "licenses/LICENSE")}
+    modules = {path.relative_to(ROOT / "server").as_posix() for path in (ROOT / "server").rglob("*.py")}
+    demo_pages = {name for name in names if name.startswith("keyhole/fixtures/")}
+    dist_info = f"keyhole_reader-{__version__}.dist-info"
+    metadata = {
+        f"{dist_info}/{name}" for name in ("METADATA", "WHEEL", "RECORD", "entry_points.txt", "licenses/LICENSE")
+    }
     data = {"keyhole/py.typed", "keyhole/budget/token_parts.txt", "keyhole/budget/token_parts.LICENSE"}
-    assert names == ours | shown | about | data
-    assert {name.split("/")[2] for name in shown} == {
+    assert names == modules | demo_pages | metadata | data
+    assert {name.split("/")[2] for name in demo_pages} == {
         "inlined-images", "release-notes", "routine-vacuuming", "rust-ownership", "sqlite-wal",
     }  # fmt: skip
-    assert "Requires-Python: >=3.11" in zipfile.ZipFile(wheel).read(f"{facts}/METADATA").decode()
+    assert "Requires-Python: >=3.11" in zipfile.ZipFile(wheel).read(f"{dist_info}/METADATA").decode()
 
 
-def test_the_sdist_holds_the_source_without_tests_and_benchmarks(sdist: Path) -> None:
+def test_the_sdist_contains_the_source_without_tests_and_benchmarks(sdist: Path) -> None:
     with tarfile.open(sdist) as archive:
         names = {name.split("/", 1)[1] for name in archive.getnames()}
     assert {name.split("/")[0] for name in names} == {
@@ -138,7 +140,7 @@ def test_only_known_files_name_the_owner() -> None:
     naming = [
         path for path in (*ROOT.glob("*.*"), *texts) if path.is_file() and "io.github." in path.read_text("utf-8")
     ]
-    assert {path.relative_to(ROOT).as_posix() for path in naming} == OWNED
+    assert {path.relative_to(ROOT).as_posix() for path in naming} == FILES_WITH_OWNER
 
 
 def test_the_bundle_asks_for_existing_settings_and_hides_secrets() -> None:
@@ -158,7 +160,7 @@ def test_the_bundle_lists_the_tools() -> None:
     assert manifest["server"]["type"] == "uv"
 
 
-def test_the_bundle_holds_the_source_and_depends_on_everything_but_keyhole(tmp_path: Path) -> None:
+def test_the_bundle_contains_the_source_and_depends_on_everything_but_keyhole(tmp_path: Path) -> None:
     bundle.write_bundle(tmp_path)
     assert {path.name for path in tmp_path.iterdir()} == {
         "manifest.json", "pyproject.toml", "icon.png", "LICENSE", "README.md", "server",

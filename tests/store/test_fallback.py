@@ -80,10 +80,10 @@ class TestFallbackStore(StoreContract):
     def open_store(self, folder: Path, clock: Clock) -> Store:
         return FallbackStore(SqliteStore(folder, clock, TTL, GB), MemoryStore(clock), clock, GB)
 
-    def test_the_newest_vectors_are_kept(self, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_only_the_newest_vectors_are_stored(self, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr("keyhole.store.fallback.MAX_VECTORS", 3, raising=False)
         monkeypatch.setattr("keyhole.store.sqlite.store.MAX_VECTORS", 3)
-        super().test_the_newest_vectors_are_kept(store, monkeypatch)
+        super().test_only_the_newest_vectors_are_stored(store, monkeypatch)
 
 
 class TestFallbackStoreWithAllInMemory(StoreContract):
@@ -92,10 +92,10 @@ class TestFallbackStoreWithAllInMemory(StoreContract):
         disk.fails = frozenset({"put", "remember"})
         return FallbackStore(disk, MemoryStore(clock, ttl=TTL), clock, GB)
 
-    def test_the_newest_vectors_are_kept(self, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_only_the_newest_vectors_are_stored(self, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr("keyhole.store.fallback.MAX_VECTORS", 3, raising=False)
         monkeypatch.setattr("keyhole.store.memory.MAX_VECTORS", 3)
-        super().test_the_newest_vectors_are_kept(store, monkeypatch)
+        super().test_only_the_newest_vectors_are_stored(store, monkeypatch)
 
 
 # During an outage.

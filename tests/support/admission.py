@@ -30,7 +30,7 @@ from tests.support.waiting import wait_for_async
 
 PAGE = "https://a.example/page"
 NEVER = "https://a.example/never"
-"""A page that is never answered."""
+"""A URL that the fake network never answers."""
 MODERN = {
     "io.modelcontextprotocol/protocolVersion": "2026-07-28",
     "io.modelcontextprotocol/clientInfo": {"name": "test", "version": "1"},
@@ -39,7 +39,7 @@ MODERN = {
 
 
 class Tokens:
-    """Verifier for which a token is its tenant's name."""
+    """Verifier that accepts every token and takes it as the name of the tenant."""
 
     async def verify_token(self, token: str) -> AccessToken | None:
         return AccessToken(token=token, client_id=token, scopes=[])
@@ -47,7 +47,7 @@ class Tokens:
 
 @dataclass(slots=True)
 class Refusals:
-    """Observer that records the reasons of refusals."""
+    """Observer that records the reason of each refusal."""
 
     reasons: list[str]
 
@@ -69,7 +69,7 @@ class Refusals:
 
 @dataclass(slots=True)
 class Reply:
-    """A response to a raw request; `body` is what was received."""
+    """A response to a raw request. `body` contains the received bytes, without chunk headers."""
 
     status: int
     headers: dict[str, str]
@@ -162,7 +162,7 @@ def _decode_chunks(body: bytes, headers: Mapping[str, str]) -> bytes:
 
 
 def modern(url: str = PAGE, id: object = 1, name: str = "web_fetch") -> tuple[bytes, dict[str, str]]:
-    """Return body and headers of a call in protocol 2026-07-28."""
+    """Return the body and headers of a tool call in protocol 2026-07-28."""
     params = {"name": name, "arguments": {"url": url}, "_meta": MODERN}
     headers = {"MCP-Protocol-Version": "2026-07-28", "Mcp-Method": "tools/call", "Mcp-Name": name}
     return rpc("tools/call", params, id), headers
@@ -175,12 +175,12 @@ def rpc(method: str, params: Mapping[str, Any] | None = None, id: object = 1) ->
 
 
 def call(url: str = PAGE, id: object = 1) -> bytes:
-    """Return the body of a call in earlier protocols."""
+    """Return the body of a tool call in earlier protocols."""
     return rpc("tools/call", {"name": "web_fetch", "arguments": {"url": url}}, id)
 
 
 def as_tenant(name: str, headers: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Return the headers of a tenant."""
+    """Return `headers` with the token of a tenant."""
     return {**(headers or {}), "Authorization": f"Bearer {name}"}
 
 
@@ -191,15 +191,15 @@ async def run_server(
     body_seconds: float = PATIENCE,
     **settings: Any,
 ) -> AsyncIterator[AdmissionServer]:
-    """Serve until the block ends."""
+    """Run a server on a free port of loopback until the block ends."""
     config = Config(**settings)
     product = retrieval({PAGE: page(PAGE, "<p>Pumps and valves."), NEVER: HANGS}, config=config)
 
-    async def of(_tenant: str) -> Retrieval:
+    async def product_of(_tenant: str) -> Retrieval:
         return product
 
     refused: list[str] = []
-    app = build_server(of).streamable_http_app(stateless_http=config.stateless)
+    app = build_server(product_of).streamable_http_app(stateless_http=config.stateless)
     admission = AdmissionMiddleware(app, config, shared, now, body_seconds)
     outer = AuthenticationMiddleware(admission, backend=BearerAuthBackend(Tokens()))
     with instrumentation.observed_by(Refusals(refused)), socket.socket() as listener:

@@ -25,7 +25,9 @@ class Block:
     generated: bool
     """True if the block is in a part that is generated from the code."""
     mark: str = ""
+    """`not run` or `run by`; empty if no RUN_COMMENT precedes the block."""
     reason: str = ""
+    """The reason why the block is not run, or the test that runs it."""
 
     @property
     def location(self) -> str:

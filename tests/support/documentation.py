@@ -35,20 +35,13 @@ SHOTS = {
 }
 """The alternative text of each screenshot."""
 SHOT_FOLDERS = {"select": "../shots", "explain": "../shots", "doctor": "shots"}
-"""The folder of each screenshot, as the page that shows it links to it."""
+"""The folder of each screenshot, relative to the page that shows it."""
 TESTED_ELSEWHERE = frozenset({"artifacts.md"})
 """Pages whose console blocks are run by a separate test, over its own artifacts."""
 
 
-def transcript() -> str:
-    """Return a real call on a recorded page and its result. A fixed secret makes the id reproducible."""
-    url, product = recorded_product()
-    answer = asyncio.run(product.web_fetch(url, QUESTION, 2_500))
-    call = f'web_fetch(url="{url}",\n          query="{QUESTION}", max_chars=2500)'
-    return f"````text\n{call}\n\n{answer.text}\n````"
-
-
 def recorded_product() -> tuple[str, Retrieval]:
+    """Return the URL of a recorded page, and a product that can fetch only this page."""
     recorded = recorded_pages()["routine-vacuuming"]
     return recorded.url, retrieval(
         {recorded.url: page(recorded.url, recorded.body, content_type=recorded.content_type)}
@@ -103,7 +96,6 @@ def shot(name: str) -> str:
 
 
 BLOCKS: dict[str, Callable[[], str]] = {
-    "transcript": transcript,
     "mcp.json": example_registration,
     "tools": reference.tools,
     "tools in brief": reference.tools_in_brief,
@@ -130,7 +122,6 @@ BLOCKS: dict[str, Callable[[], str]] = {
             "The embedded store",
             "Overhead of a call",
             "When a process is killed or a disk fails",
-            "The HTTP server at rest",
         )
     },
 }

@@ -1,4 +1,4 @@
-"""Extraction functions that misbehave in a worker as a hostile page could make a parser misbehave."""
+"""Extraction functions that misbehave in a worker, like a parser that a hostile page attacks."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def _print() -> None:
 
 
 def _write_to_server(answer: bytes) -> None:
-    """Write what a page that has taken over the process could write: a descriptor above 2 is the pipe."""
+    """Write `answer` to the pipe, as a page that controls the process could. The pipe is a descriptor above 2."""
     for descriptor in range(3, 20):
         try:
             os.write(descriptor, answer)

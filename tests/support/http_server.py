@@ -51,7 +51,7 @@ def run_server(environment: Mapping[str, str], command: tuple[str, ...] = (), po
     """Run a server on loopback that logs at DEBUG, until the block ends."""
     with tempfile.TemporaryDirectory() as folder:
         log = Path(folder, "log")
-        given = {
+        variables = {
             "PATH": os.environ["PATH"],
             "KEYHOLE_CONFIG": "off",
             "KEYHOLE_HOME": folder,
@@ -60,7 +60,7 @@ def run_server(environment: Mapping[str, str], command: tuple[str, ...] = (), po
         }
         with log.open("wb") as stderr:
             arguments = command or (*KEYHOLE, "serve", "--http", "--port", str(port))
-            process = subprocess.Popen(arguments, stderr=stderr, env=given)
+            process = subprocess.Popen(arguments, stderr=stderr, env=variables)
         try:
             yield Server(process, log, _port(process, log))
         finally:
@@ -84,13 +84,13 @@ def send(port: int, request: bytes) -> Reply:
             connection.sendall(request)
         answer = b""
         with suppress(OSError):
-            while not _whole(answer) and (piece := connection.recv(65_536)):
+            while not _is_complete(answer) and (piece := connection.recv(65_536)):
                 answer += piece
     words = answer.split(b" ", 2)
     return Reply(int(words[1]) if len(words) > 1 else 0, answer.decode("utf-8", "replace"))
 
 
-def _whole(answer: bytes) -> bool:
+def _is_complete(answer: bytes) -> bool:
     head, separator, body = answer.partition(b"\r\n\r\n")
     if length := re.search(rb"(?i)\r\ncontent-length: *(\d+)", head):
         return bool(separator) and len(body) >= int(length[1])

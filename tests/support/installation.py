@@ -48,7 +48,7 @@ class Installation:
 
     @contextmanager
     def store(self, tenant: str = LOCAL) -> Iterator[tuple[Store, bytes]]:
-        """Open the store of this installation; yield it with the secret."""
+        """Open the store of a tenant; yield it and the secret."""
         stores = open_stores(Config(home=self.home))
         try:
             yield stores.for_tenant(tenant)
@@ -56,7 +56,7 @@ class Installation:
             stores.close()
 
     def keep(self, text: str, url: str = "https://example.org/page", tenant: str = LOCAL, **fields: Any) -> Artifact:
-        """Store an artifact of this text as for a fetched page, and return it."""
+        """Store a text as if it came from a fetched page; return the artifact."""
         with self.store(tenant) as (store, secret):
             made = replace(artifact(artifact_id(secret, url, text), text, url=url), **fields)
             store.put(made, index_words(made.title, made.text))

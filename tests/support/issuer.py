@@ -37,7 +37,7 @@ def private_key(algorithm: str, name: str = "") -> Any:
 
 
 def public_jwk(algorithm: str, name: str, **more: Any) -> dict[str, Any]:
-    """Return the public key as a JWKS has it."""
+    """Return the public key in the format of a JWKS."""
     maker: Any = get_default_algorithms()[algorithm]
     public = maker.to_jwk(private_key(algorithm, name).public_key(), as_dict=True)
     return {**public, "kid": name, "use": "sig", "alg": algorithm, **more}
@@ -55,7 +55,7 @@ class Issuer:
 
     @property
     def fetches(self) -> int:
-        """How often the keys were fetched."""
+        """Number of times that the keys were fetched."""
         return sum(call.path == KEYS for call in self.site.calls)
 
     def answer(self, call: Call) -> bytes:
@@ -77,7 +77,7 @@ class Issuer:
         return _json(documents[call.path])
 
     def _grant_token(self, call: Call) -> bytes:
-        """Return a token for the named resource, to any client."""
+        """Return a token for the requested resource. Every client gets one."""
         form = dict(parse_qsl(call.body.decode()))
         token = self.token(sub="the client", aud=form.get("resource"))
         granted = {"access_token": token, "token_type": "Bearer", "expires_in": 300}
@@ -90,7 +90,7 @@ class Issuer:
         return {name: value for name, value in {**good, **changed}.items() if value is not None}
 
     def token(self, algorithm: str = "RS256", kid: str = "first", key: Any = None, **changed: Any) -> str:
-        """Return a token with these claims, signed with the key of this name, or with `key`."""
+        """Return a token with changed claims, signed with the key named `kid`, or with `key`."""
         signing = private_key(algorithm, kid) if key is None else key
         return jwt.encode(self.claims(**changed), signing, algorithm, {"kid": kid})
 

@@ -1,4 +1,4 @@
-"""A server on loopback, built on raw sockets: it sends the exact bytes a test gives and records the requests."""
+"""A server on loopback, built on raw sockets. It sends the bytes of a test unchanged and records the requests."""
 
 from __future__ import annotations
 

@@ -130,7 +130,7 @@ class Cluster:
         return self.url(f"test{self.databases}")
 
     def url(self, database: str) -> str:
-        """Return the URL of a database, as for KEYHOLE_STORE."""
+        """Return the URL of a database, in the form of KEYHOLE_STORE."""
         quoted = PASSWORD.replace(":", "%3A").replace("/", "%2F")
         return f"postgresql://{USER}:{quoted}@127.0.0.1:{self.port}/{database}"
 
@@ -179,7 +179,7 @@ class Database:
 @contextmanager
 def run_cluster(programs: Path, settings: Sequence[str] = FAST) -> Iterator[Cluster]:
     """Run a server until the block ends."""
-    # A short path: that of a socket has at most some hundred bytes.
+    # The path is short, because the path of a Unix socket is limited to about 100 bytes.
     with tempfile.TemporaryDirectory(prefix="pg", dir="/tmp", ignore_cleanup_errors=True) as folder:
         server = Cluster(programs, Path(folder), settings)
         try:
@@ -190,6 +190,6 @@ def run_cluster(programs: Path, settings: Sequence[str] = FAST) -> Iterator[Clus
 
 
 def _end_with_parent() -> None:
-    """Have Linux end the server when this process ends for any reason."""
+    """Make Linux stop the server when this process ends, for whatever reason."""
     if hasattr(signal, "SIGQUIT") and os.uname().sysname == "Linux":
         ctypes.CDLL(None).prctl(1, signal.SIGQUIT)

@@ -48,7 +48,7 @@ README_SETTINGS: Final = (
 
 
 TOOL_OF: Final = {"keyhole fetch": "web_fetch", "keyhole search": "search", "keyhole read": "read_artifact"}
-"""The tool that a command calls. Arguments without a help text of their own take the tool's description."""
+"""The tool that a command calls. An argument without a help text has the description of the tool's argument."""
 
 
 def tools() -> str:
@@ -57,8 +57,8 @@ def tools() -> str:
     for tool in tool_list():
         rows = ["| argument | description |", "| --- | --- |"]
         for name, schema in tool.input_schema["properties"].items():
-            needed = " (required)" if name in tool.input_schema.get("required", []) else ""
-            rows.append(f"| `{name}`{needed} | {schema['description']} |")
+            required_mark = " (required)" if name in tool.input_schema.get("required", []) else ""
+            rows.append(f"| `{name}`{required_mark} | {schema['description']} |")
         parts.append(f"## `{tool.name}`\n\n{tool.description}\n\n" + "\n".join(rows))
     return "\n\n".join(parts)
 
@@ -80,29 +80,29 @@ def settings() -> str:
     for setting in SETTINGS:
         title = GROUPS.get(setting.field, title)
         groups[GROUP_OF.get(setting.field, title)].append(setting)
-    return "\n\n".join(f"## {title}\n\n{_setting_rows(rows)}" for title, rows in groups.items())
+    return "\n\n".join(f"## {title}\n\n{_settings_table(rows)}" for title, rows in groups.items())
 
 
 def readme_settings() -> str:
     """Return the settings of the README."""
     table = {setting.field: setting for setting in SETTINGS}
-    return _setting_rows(table[name] for name in README_SETTINGS)
+    return _settings_table(table[name] for name in README_SETTINGS)
 
 
-def _setting_rows(rows: Iterable[Setting]) -> str:
+def _settings_table(rows: Iterable[Setting]) -> str:
     """Return a table of settings."""
     head = ["| variable | unit | default | description |", "| --- | --- | --- | --- |"]
     default = Config()
     return "\n".join(
         head
         + [
-            f"| `{row.variable}` | {row.unit} | {_default(getattr(default, row.field))} | {row.description} |"
+            f"| `{row.variable}` | {row.unit} | {_format_default(getattr(default, row.field))} | {row.description} |"
             for row in rows
         ]
     )
 
 
-def _default(value: object) -> str:
+def _format_default(value: object) -> str:
     if isinstance(value, tuple):
         return f"`{','.join(value)}`" if value else ""
     if isinstance(value, frozenset):
@@ -129,22 +129,22 @@ def warnings() -> str:
 def clients() -> str:
     """Return a table of the known clients: output limit, default budget, timeout, and the source of these figures."""
     head = ["| client | result limit | default size | call timeout | source |", "| --- | --- | ---: | --- | --- |"]
-    return "\n".join(head + [_client(host) for host in CLIENT_LIMITS])
+    return "\n".join(head + [_client_row(client) for client in CLIENT_LIMITS])
 
 
-def _client(host: ClientLimits) -> str:
-    since = ".".join(map(str, host.since))
-    caps = {"bytes": host.max_bytes, "characters": host.max_chars, "tokens": host.max_tokens}
-    limit = ", ".join(f"{most:,} {unit}" for unit, most in caps.items() if most)
-    default = f"{client_budget(Config(), limits_of(host.name, since)).size:,} bytes"
-    timeout = f"{host.timeout:g} s" if host.timeout else ""
-    name = f"`{host.name}`{'…' if host.is_prefix else ''}{f' from {since}' if since else ''}"
-    return f"| {name} | {limit} | {default} | {timeout} | {host.source} |"
+def _client_row(client: ClientLimits) -> str:
+    since = ".".join(map(str, client.since))
+    caps = {"bytes": client.max_bytes, "characters": client.max_chars, "tokens": client.max_tokens}
+    limit = ", ".join(f"{maximum:,} {unit}" for unit, maximum in caps.items() if maximum)
+    default = f"{client_budget(Config(), limits_of(client.name, since)).size:,} bytes"
+    timeout = f"{client.timeout:g} s" if client.timeout else ""
+    name = f"`{client.name}`{'…' if client.is_prefix else ''}{f' from {since}' if since else ''}"
+    return f"| {name} | {limit} | {default} | {timeout} | {client.source} |"
 
 
 def commands() -> str:
     """Return every command of `keyhole` with its arguments."""
-    return "\n\n".join(_command(name, help, parser) for name, help, parser in iter_commands(capture_parser()))
+    return "\n\n".join(_command_section(name, help, parser) for name, help, parser in iter_commands(capture_parser()))
 
 
 def _tool_arguments(command: str) -> dict[str, str]:
@@ -166,7 +166,7 @@ def iter_commands(
             yield from deeper or [(f"{before} {name}", helps.get(name, ""), below)]
 
 
-def _command(name: str, help: str, parser: argparse.ArgumentParser) -> str:
+def _command_section(name: str, help: str, parser: argparse.ArgumentParser) -> str:
     actions = [action for action in parser._actions if action.help != argparse.SUPPRESS and action.dest != "help"]
     descriptions = _tool_arguments(name)
     rows = [
@@ -204,10 +204,10 @@ def registrations() -> str:
         "| client | user's file | project's file | accepts a URL | documentation |",
         "| --- | --- | --- | --- | --- |",
     ]
-    return "\n".join([*rows, *(_registration(client) for client in CLIENTS.values())])
+    return "\n".join([*rows, *(_registration_row(client) for client in CLIENTS.values())])
 
 
-def _registration(client: Client) -> str:
+def _registration_row(client: Client) -> str:
     machine = Machine("linux", Path("~"), Path(), {})
     project = f"`{client.project}`" if client.project else ""
     path = f"`{client.user_paths(machine)[0].as_posix()}`"

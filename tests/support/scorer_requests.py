@@ -39,7 +39,7 @@ class Server:
         return f"s{next(_SESSIONS)}"
 
     def url(self, path: str, fault: str = "-", session: str = "s0") -> str:
-        """Return the URL of a path that fails with `fault`."""
+        """Return the URL of a path; its responses have the fault `fault`, or none for "-"."""
         return f"http://127.0.0.1:{self.port}/{fault}/{session}/{path}"
 
     def requests(self, session: str) -> list[dict[str, Any]]:

@@ -43,7 +43,7 @@ def words(text: str) -> list[str]:
 
 
 def overlap(query: str, text: str) -> float:
-    """Return the share of the query's words that the text has."""
+    """Return the share of the query's words that the text contains."""
     wanted = set(words(query))
     return len(wanted & set(words(text))) / max(1, len(wanted))
 
@@ -141,7 +141,7 @@ ANSWER_FAULTS: dict[str, Callable[[Any], Any]] = {
 
 
 def raise_fault(fault: str, request: dict[str, Any], key: str, turn: int) -> None:
-    """Raise or hang as the fault demands before there is a response."""
+    """Raise ResponseError or hang, for the faults that happen before a response is made."""
     if fault == "slow":
         NEVER.wait()
     if fault.isdigit():

@@ -130,10 +130,12 @@ class Post:
 
 
 def open_session(port: int, **headers: str) -> str:
-    """Open a session of the handshake era; return its id."""
-    status, found, _ = Post(port, {"id": 0, "method": "initialize", "params": INITIALIZE}, **headers).answer()
+    """Open a session with the handshake that protocols before 2026-07-28 require; return its id."""
+    status, response_headers, _ = Post(
+        port, {"id": 0, "method": "initialize", "params": INITIALIZE}, **headers
+    ).answer()
     assert status == 200
-    session = found["mcp-session-id"]
+    session = response_headers["mcp-session-id"]
     done = {"method": "notifications/initialized"}
     assert Post(port, done, mcp_session_id=session, **headers).answer()[0] == 202
     return session
@@ -145,7 +147,7 @@ def tool_call(tool: str, **arguments: Any) -> dict[str, Any]:
 
 
 class NameVerifier:
-    """Verifier for which `token-NAME` belongs to the tenant NAME."""
+    """Verifier that accepts only tokens `token-NAME`, for the tenant NAME."""
 
     async def verify_token(self, token: str) -> AccessToken | None:
         name = token.removeprefix("token-")

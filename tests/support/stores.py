@@ -35,10 +35,10 @@ def noise(chars: int, seed: int = 0) -> str:
     return Random(seed).randbytes(chars).decode("latin-1").translate({code: code + 256 for code in range(128, 256)})
 
 
-def write_older(folder: Path, version: int, *, beside: bool = False, count: int = 1) -> None:
+def write_older(folder: Path, version: int, *, with_keys: bool = False, count: int = 1) -> None:
     """Write a file of an older schema version with `count` artifacts; the first is `artifact()`.
 
-    `beside`: whether to add the tables of URL keys and vectors.
+    `with_keys`: True to add the tables of URL keys and vectors.
     """
     first = artifact()
     text = first.text.encode()
@@ -48,12 +48,12 @@ def write_older(folder: Path, version: int, *, beside: bool = False, count: int 
             id = first.id if n == 0 else f"id{n}"
             row = [n + 1, id, first.url, first.requested_url, first.title, text, len(first.text), len(text)]
             row += [first.media_type, first.language, 0, first.fetched_at, Clock().now - n]
-            old.execute(f"INSERT INTO artifacts ({OLDEST}) VALUES ({', '.join('?' * 13)})", row)  # noqa: S608
+            old.execute(f"INSERT INTO artifacts ({OLDEST_COLUMNS}) VALUES ({', '.join('?' * 13)})", row)  # noqa: S608
             old.execute("INSERT INTO words (rowid, stems) VALUES (?, ?)", [n + 1, f"word w{n}"])
         if version > 1:
             old.execute("UPDATE artifacts SET etag = '\"1\"', author = 'A', notes = '{\"a\": \"b\"}' WHERE key = 1")
         old.execute("INSERT INTO dropped VALUES ('gone', 'https://example.org/gone', 1.0)")
-        if beside:
+        if with_keys:
             old.executescript(
                 "CREATE TABLE IF NOT EXISTS known_urls (number INTEGER PRIMARY KEY, key BLOB NOT NULL UNIQUE);"
                 "CREATE TABLE IF NOT EXISTS vectors "
@@ -63,5 +63,7 @@ def write_older(folder: Path, version: int, *, beside: bool = False, count: int 
             old.execute("INSERT INTO vectors (key, vector) VALUES (x'6b6579', x'76')")
 
 
-OLDEST = "key, id, url, requested_url, title, text, chars, size, media_type, language, cut, fetched_at, last_access"
-"""The columns of Keyhole 0.1.0."""
+OLDEST_COLUMNS = (
+    "key, id, url, requested_url, title, text, chars, size, media_type, language, cut, fetched_at, last_access"
+)
+"""The columns of the table `artifacts` in Keyhole 0.1.0."""

@@ -17,7 +17,7 @@ async def wait_for_async(condition: Callable[[], Awaitable[bool]]) -> None:
 
 
 def wait_for(condition: Callable[[], object], every: float = 0.01) -> None:
-    """Check the condition `every` so many seconds until it holds. Fails after PATIENCE seconds."""
+    """Check the condition every `every` seconds until it holds. Raises AssertionError after PATIENCE seconds."""
     end = time.monotonic() + PATIENCE
     while not condition():
         assert time.monotonic() < end, "the condition never held"

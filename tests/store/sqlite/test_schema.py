@@ -17,7 +17,7 @@ from keyhole.store.filters import Filters
 from keyhole.store.sqlite.schema import SAFE_WAL_VERSION, SCHEMA_VERSION, journal_mode, read_version
 from tests.support.fakes import artifact
 from tests.support.store_contract import code_of
-from tests.support.stores import OLDEST, Open, failure, files, write_older
+from tests.support.stores import OLDEST_COLUMNS, Open, failure, files, write_older
 
 SOURCE = str(Path(keyhole.__file__).parents[1])
 OLDER = range(1, SCHEMA_VERSION)
@@ -43,7 +43,7 @@ def test_a_file_of_a_newer_keyhole_is_rejected_unchanged(open_store: Open, folde
 def test_a_file_of_any_older_schema_keeps_its_contents(
     open_store: Open, folder: Path, version: int, beside: bool
 ) -> None:
-    write_older(folder, version, beside=beside, count=3)
+    write_older(folder, version, with_keys=beside, count=3)
     store = open_store()
     expected = replace(artifact(), etag='"1"', author="A", notes=(("a", "b"),))
     assert store.get(artifact().id) == (expected if version > 1 else artifact())
@@ -82,7 +82,7 @@ def test_new_and_migrated_files_have_the_same_tables(open_store: Open, folder: P
     new = tables()
     for version in OLDER:
         for beside in (False, True):
-            write_older(folder, version, beside=beside)
+            write_older(folder, version, with_keys=beside)
             assert tables() == new
 
 
@@ -104,7 +104,8 @@ def test_an_older_keyhole_with_the_file_open_fails_without_changes(
         old.execute("SELECT * FROM artifacts").fetchall()
         store = open_store()
         kept = store.get(artifact().id)
-        for sql in (f"INSERT INTO artifacts ({OLDEST}) SELECT {OLDEST} FROM artifacts", "DELETE FROM artifacts"):  # noqa: S608
+        insert = f"INSERT INTO artifacts ({OLDEST_COLUMNS}) SELECT {OLDEST_COLUMNS} FROM artifacts"  # noqa: S608
+        for sql in (insert, "DELETE FROM artifacts"):
             with pytest.raises(sqlite3.OperationalError, match="artifacts"):
                 old.execute(sql)
         old.rollback()
