@@ -1,4 +1,4 @@
-# `make demo` shows what Keyhole does, `make test` runs all checks, `make docs` builds the site. Each installs its needs.
+# `make demo` shows what Keyhole does, `make test` runs all checks, `make docs` builds the site. Each installs its requirements.
 PYTHON ?= python3
 BIN := .venv/bin
 
