@@ -1,4 +1,4 @@
-"""The load test: its client, its judgement of answers, its figures, and a small run of all of it."""
+"""The load test: its client, its checks of replies, its figures, and a small complete run."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ WORLD = World(
     small=(PAGE,), large=(PAGE,), slow=(PAGE,), hostile=(PAGE,), questions=("what",),
     texts={"127.0.0.1/a": "one two three [here](http://127.0.0.1:1/a?v=000000000000#b)"},
 )  # fmt: skip
-TRUTH = "one two three [here](http://127.0.0.1:1/a?v=00000000000f#b)"
-KEPT = Acknowledged("id1", f"{PAGE}?v=00000000000f", len(TRUTH), has_notice=False)
+EXPECTED_TEXT = "one two three [here](http://127.0.0.1:1/a?v=00000000000f#b)"
+STORED = Acknowledged("id1", f"{PAGE}?v=00000000000f", len(EXPECTED_TEXT), has_notice=False)
 
 
 def result(text: str, is_error: bool = False, **facts: object) -> str:
@@ -43,18 +43,21 @@ def result(text: str, is_error: bool = False, **facts: object) -> str:
 def reading(text: str, start: int, end: int) -> Reply:
     framed = f"Title: x\n--- untrusted text m ---\n{text}\n--- end m ---\nNext: more"
     return Reply(
-        200, 0.1, framed, {"artifact_id": "id1", "url": KEPT.url, "total_chars": len(TRUTH), "spans": [[start, end, 0]]}
+        200,
+        0.1,
+        framed,
+        {"artifact_id": "id1", "url": STORED.url, "total_chars": len(EXPECTED_TEXT), "spans": [[start, end, 0]]},
     )
 
 
-def test_an_answer_is_understood_as_json_and_as_the_last_message_of_a_stream() -> None:
+def test_a_reply_is_parsed_from_json_and_from_the_last_message_of_a_stream() -> None:
     stream = f"event: message\r\ndata: {{}}\r\n\r\n: ping\r\n\r\ndata: {result('hello', total_chars=5)}\r\n\r\n"
     for kind, text in (("application/json", result("hello", total_chars=5)), ("text/event-stream", stream)):
         reply = parse_reply(200, {"content-type": kind}, text, 0.5)
         assert (reply.outcome, reply.text, reply.facts["total_chars"]) == ("ok", "hello", 5)
 
 
-def test_a_refusal_has_its_name_and_its_wait() -> None:
+def test_a_refusal_has_a_code_and_a_retry_after() -> None:
     body = json.dumps({"error": "too_many_calls", "message": "…"})
     reply = parse_reply(429, {"content-type": "application/json", "retry-after": "3"}, body, 0.0)
     assert (reply.is_refused, reply.outcome, reply.retry_after) == (True, "too_many_calls", 3.0)
@@ -62,29 +65,29 @@ def test_a_refusal_has_its_name_and_its_wait() -> None:
     assert parse_reply(200, {}, result("timeout: nothing", is_error=True), 0.0).outcome == "timeout"
 
 
-def test_a_page_must_be_kept_as_it_is_read_here_its_links_to_itself_included() -> None:
-    call = Call("fetch small", "web_fetch", {"url": KEPT.url})
-    facts = {"artifact_id": "id1", "url": KEPT.url, "total_chars": len(TRUTH)}
+def test_a_stored_page_must_have_the_expected_size_with_its_links_to_itself() -> None:
+    call = Call("fetch small", "web_fetch", {"url": STORED.url})
+    facts = {"artifact_id": "id1", "url": STORED.url, "total_chars": len(EXPECTED_TEXT)}
     assert find_faults(call, Reply(200, 0.1, "…", facts), WORLD) == []
     assert find_faults(call, Reply(200, 0.1, "…", facts | {"total_chars": 3}), WORLD) != []
     assert find_faults(call, Reply(200, 0.1, "…", facts | {"total_chars": 3, "notice": "cut"}), WORLD) == []
-    assert acknowledged_artifacts(call, Reply(200, 0.1, "…", facts)) == [KEPT]
+    assert acknowledged_artifacts(call, Reply(200, 0.1, "…", facts)) == [STORED]
 
 
-def test_a_range_must_be_the_text_character_for_character() -> None:
-    call = Call("read", "read_artifact", {"id": "id1", "offset": 4, "limit": 100}, KEPT)
-    assert find_faults(call, reading(TRUTH[4:], 4, len(TRUTH)), WORLD) == []
-    assert find_faults(call, reading(TRUTH[4:-1] + "x", 4, len(TRUTH)), WORLD) != []
-    assert find_faults(call, reading(TRUTH[3:], 3, len(TRUTH)), WORLD) != []
+def test_a_range_must_equal_the_text_exactly() -> None:
+    call = Call("read", "read_artifact", {"id": "id1", "offset": 4, "limit": 100}, STORED)
+    assert find_faults(call, reading(EXPECTED_TEXT[4:], 4, len(EXPECTED_TEXT)), WORLD) == []
+    assert find_faults(call, reading(EXPECTED_TEXT[4:-1] + "x", 4, len(EXPECTED_TEXT)), WORLD) != []
+    assert find_faults(call, reading(EXPECTED_TEXT[3:], 3, len(EXPECTED_TEXT)), WORLD) != []
     empty = reading("", 4, 4)
     assert find_faults(call, replace(empty, facts={**empty.facts, "spans": []}), WORLD) != []
 
 
-def test_an_answer_must_be_that_of_its_own_call() -> None:
-    facts = {"artifact_id": "id1", "url": KEPT.url, "total_chars": len(TRUTH)}
+def test_a_reply_must_belong_to_its_call() -> None:
+    facts = {"artifact_id": "id1", "url": STORED.url, "total_chars": len(EXPECTED_TEXT)}
     for call, other in (
-        (Call("fetch again", "web_fetch", {"url": KEPT.url}, KEPT), {"url": f"{PAGE}?v=00000000000e"}),
-        (Call("read for a query", "read_artifact", {"id": "id1", "query": "two"}, KEPT), {"artifact_id": "id2"}),
+        (Call("fetch again", "web_fetch", {"url": STORED.url}, STORED), {"url": f"{PAGE}?v=00000000000e"}),
+        (Call("read for a query", "read_artifact", {"id": "id1", "query": "two"}, STORED), {"artifact_id": "id2"}),
     ):
         assert find_faults(call, Reply(200, 0.1, "…", facts), WORLD) == []
         assert find_faults(call, Reply(200, 0.1, "…", facts | other), WORLD) != []
@@ -110,10 +113,10 @@ def test_only_named_errors_that_fit_the_call_are_right(kind: str, reply: Reply, 
     assert (find_faults(Call(kind, "web_fetch", {}), reply, WORLD) == []) is right
 
 
-def test_calls_are_mixed_as_stated_and_follow_from_the_seed() -> None:
+def test_calls_have_the_shares_of_mix_and_depend_only_on_the_seed() -> None:
     def plan(seed: int) -> list[Call]:
         random = Random(seed)
-        return [plan_call(random, WORLD, [KEPT], ["other"]) for _ in range(2_000)]
+        return [plan_call(random, WORLD, [STORED], ["other"]) for _ in range(2_000)]
 
     assert sum(MIX.values()) == 100
     assert plan(1) == plan(1)
@@ -129,7 +132,7 @@ def run(offered: float = 0, rate: int = 10, cpu: float = 2.0, **changes: object)
     return Run(1, 1, 1.0, offered, tally, 1, 1, kills=0, cpu={"all": cpu}, machine=cpu, processors=2, **given)  # type: ignore[arg-type]
 
 
-def test_every_kind_of_loss_is_a_miss_and_slowness_only_at_an_offered_rate() -> None:
+def test_every_loss_is_a_miss_but_slowness_only_at_an_offered_rate() -> None:
     assert find_misses(run()) == []
     assert len(find_misses(run(lost=("a",), wrong=("b",), foreign=("c",)))) == 3
     assert find_misses(run(offered=5)) == ["p95 of small fetches is 1.50 s at 5 calls/s offered"]
@@ -139,7 +142,7 @@ def test_every_kind_of_loss_is_a_miss_and_slowness_only_at_an_offered_rate() -> 
     assert find_misses(replace(late, offered=5))[0] == "2 calls ran out of time at 5 calls/s offered"
 
 
-def test_replicas_that_bring_too_little_are_a_miss_only_where_processors_stood_idle() -> None:
+def test_a_small_gain_of_replicas_is_a_miss_only_if_processors_were_idle() -> None:
     assert is_gain_too_small(run(cpu=1.0), run(rate=15))
     assert not is_gain_too_small(run(cpu=1.9), run(rate=15))
     assert not is_gain_too_small(run(cpu=1.0), run(rate=17))
@@ -156,8 +159,8 @@ def test_percentiles_and_slopes() -> None:
 @pytest.mark.skipif(not (shutil.which("nginx") or Path("/usr/sbin/nginx").exists()), reason="nginx is not installed")
 def test_a_small_run_loses_nothing(tmp_path: Path) -> None:
     file = tmp_path / "run.json"
-    little = {"replicas": 2, "rates": 0, "seconds": 2, "clients": 6, "tenants": 0, "store": "sqlite", "pages": 12}
-    options = [word for name, value in {**little, "json": file}.items() for word in (f"--{name}", str(value))]
+    sizes = {"replicas": 2, "rates": 0, "seconds": 2, "clients": 6, "tenants": 0, "store": "sqlite", "pages": 12}
+    options = [word for name, value in {**sizes, "json": file}.items() for word in (f"--{name}", str(value))]
     command = [sys.executable, "-m", "benchmarks.server.load", *options]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=180)
     assert done.returncode == 0, done.stdout + done.stderr

@@ -12,14 +12,14 @@ COMMAND = [sys.executable, "-m", "benchmarks.store.sqlite_store"]
 
 
 @pytest.mark.parametrize(
-    ("action", "count", "said"),
+    ("action", "count", "expected"),
     [
         ("writers", 20, "4 processes x 20 writes: 0 lost, 0 damaged, 0 refused"),
         ("readers", 250, "1000 reads: 0 wrong"),
         ("migrate", 1, "1 MB of text: opened in"),
     ],
 )
-def test_the_benchmark_finds_nothing_lost_or_wrong(tmp_path: Path, action: str, count: int, said: str) -> None:
+def test_the_benchmark_finds_nothing_lost_or_wrong(tmp_path: Path, action: str, count: int, expected: str) -> None:
     run = subprocess.run(
         [*COMMAND, action, str(tmp_path), "--count", str(count)],
         capture_output=True,
@@ -28,4 +28,4 @@ def test_the_benchmark_finds_nothing_lost_or_wrong(tmp_path: Path, action: str, 
         check=False,
     )
     assert (run.returncode, run.stderr) == (0, "")
-    assert said in run.stdout
+    assert expected in run.stdout

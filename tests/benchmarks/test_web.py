@@ -24,7 +24,7 @@ from benchmarks.search.web.server import CANARY, FORGED
 from benchmarks.search.web.sites import CLOSED, NO_NAME, SLOW, TROUBLE, build_places, choose_pace, render_page
 
 SAMPLE = 12
-"""Only each twelfth question is checked in the text that Keyhole extracts, because extraction is slow."""
+"""Only every twelfth question is checked against the text that Keyhole extracts, because extraction is slow."""
 
 
 @cache

@@ -32,7 +32,7 @@ def rows(folder: Path, cases: list[dict[str, Any]]) -> str:
     return str(file)
 
 
-def test_malformed_frames_are_survived(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_server_survives_malformed_frames(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert stdio_frames.main([rows(tmp_path, [{"case": case} for case in FRAMES])]) == 0
     assert capsys.readouterr().out.count("3 frames, 0 faults") == 2
 
