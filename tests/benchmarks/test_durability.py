@@ -19,7 +19,7 @@ from benchmarks.store.faults.syncs import Event, find_faults
 from tests.support.fakes import Clock
 
 JOURNAL, FILE = "artifacts.db-journal", "artifacts.db"
-SOUND = [
+JOURNAL_SYNCS = [
     Event("pwrite64", JOURNAL),
     Event("fdatasync", JOURNAL),
     Event("pwrite64", FILE),
@@ -27,7 +27,7 @@ SOUND = [
     Event("unlink", JOURNAL),
     Event("fdatasync", "."),
 ]
-LOG = [Event("pwrite64", f"{FILE}-wal"), Event("fdatasync", f"{FILE}-wal"), Event("write", f"{FILE}-shm")]
+LOG_SYNCS = [Event("pwrite64", f"{FILE}-wal"), Event("fdatasync", f"{FILE}-wal"), Event("write", f"{FILE}-shm")]
 
 
 def test_killed_writers_lose_no_acknowledged_artifacts() -> None:
@@ -47,7 +47,7 @@ def test_writes_are_synced_before_they_are_acknowledged(tmp_path: Path) -> None:
     assert [fault for events in puts for fault in find_faults(events)] == []
 
 
-@pytest.mark.parametrize("events", [SOUND, LOG, SOUND + SOUND])
+@pytest.mark.parametrize("events", [JOURNAL_SYNCS, LOG_SYNCS, JOURNAL_SYNCS + JOURNAL_SYNCS])
 def test_a_sound_order_of_syncs_has_no_fault(events: list[Event]) -> None:
     assert find_faults(events) == []
 
@@ -61,15 +61,15 @@ def test_a_sound_order_of_syncs_has_no_fault(events: list[Event]) -> None:
     ],
 )
 def test_a_missing_sync_is_a_fault(left_out: int, fault: str) -> None:
-    assert fault in find_faults(SOUND[:left_out] + SOUND[left_out + 1 :])
+    assert fault in find_faults(JOURNAL_SYNCS[:left_out] + JOURNAL_SYNCS[left_out + 1 :])
 
 
 def test_a_put_that_writes_nothing_or_syncs_no_log_is_a_fault() -> None:
     assert find_faults([]) == ["the database was never written"]
-    assert find_faults(LOG[:1]) == [f"{FILE}-wal was written after its last sync"]
+    assert find_faults(LOG_SYNCS[:1]) == [f"{FILE}-wal was written after its last sync"]
 
 
-def test_the_lines_of_a_trace_are_read() -> None:
+def test_the_lines_of_a_trace_are_parsed() -> None:
     lines = [
         f'openat(AT_FDCWD</>, "/h/{FILE}", O_RDWR) = 3</h/{FILE}>',
         f'pwrite64(3</h/{FILE}>, "a)b"..., 4096, 0) = 4096',
@@ -84,16 +84,18 @@ def test_the_lines_of_a_trace_are_read() -> None:
     ]
 
 
-def by_mode(home: Path) -> outages.Outage:
+def make_read_only(home: Path) -> outages.Outage:
     if os.getuid() == 0:
-        pytest.skip("modes do not bind root")
+        pytest.skip("file modes do not restrict root")
     return outages.make_read_only(home)
 
 
-@pytest.mark.parametrize("way", [outages.limit_file_size, outages.unplug_folder, by_mode])
-def test_a_store_survives_a_temporary_disk_failure(tmp_path: Path, way: Callable[[Path], outages.Outage]) -> None:
+@pytest.mark.parametrize("start_outage", [outages.limit_file_size, outages.unplug_folder, make_read_only])
+def test_a_store_survives_a_temporary_disk_failure(
+    tmp_path: Path, start_outage: Callable[[Path], outages.Outage]
+) -> None:
     clock = Clock(time.time())
-    done = outages.run_outage(way(tmp_path / "home"), 5, clock, clock.advance)
+    done = outages.run_outage(start_outage(tmp_path / "home"), 5, clock, clock.advance)
     assert done.held
     assert not done.tally.missed, done
 
@@ -112,7 +114,7 @@ def test_stores_recover_from_damaged_files(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", damage.KINDS)
-def test_the_same_seed_does_the_same_damage(tmp_path: Path, kind: str) -> None:
+def test_equal_seeds_cause_equal_damage(tmp_path: Path, kind: str) -> None:
     import random
 
     found = []
@@ -127,10 +129,10 @@ def test_the_same_seed_does_the_same_damage(tmp_path: Path, kind: str) -> None:
 
 def test_a_loss_is_counted(tmp_path: Path) -> None:
     stores, store = open_store(tmp_path, long_running=False)
-    store.put(kept := make_artifact(1, 1), search_terms(kept))
+    store.put(stored := make_artifact(1, 1), search_terms(stored))
     stores.close()
-    good, lost = (kept.id, hash_text(kept)), make_artifact(1, 2)
+    good, lost = (stored.id, hash_text(stored)), make_artifact(1, 2)
     assert check(tmp_path, [good]) == Tally()
-    assert check(tmp_path, [good, (kept.id, "another"), (lost.id, hash_text(lost))]) == Tally(lost=2)
+    assert check(tmp_path, [good, (stored.id, "another"), (lost.id, hash_text(lost))]) == Tally(lost=2)
     (tmp_path / FILE).write_bytes(b"no database at all" * 99)
     assert check(tmp_path, [good]).missed
