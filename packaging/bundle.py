@@ -1,7 +1,7 @@
 """Write the files of the MCPB bundle for desktop clients: `python packaging/bundle.py FOLDER`, then `mcpb pack FOLDER`.
 
-The bundle holds Keyhole's source, a manifest, and a project file that lists the dependencies, which the client installs
-with uv.
+The bundle contains Keyhole's source, a manifest, and a project file. With uv, the client installs the
+dependencies that the project file lists.
 """
 
 from __future__ import annotations

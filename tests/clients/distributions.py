@@ -24,8 +24,8 @@ REMOVED_VARIABLES: Final = ("PYTHON", "KEYHOLE_", "VIRTUAL_ENV", "PIPX_", "UV_")
 
 def environment(**more: str) -> dict[str, str]:
     """Return this process's environment without variables that would make Python find the checkout."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(REMOVED_VARIABLES)}
-    return {**kept, **more}
+    variables = {name: value for name, value in os.environ.items() if not name.startswith(REMOVED_VARIABLES)}
+    return {**variables, **more}
 
 
 def run(command: Sequence[object], folder: Path, env: Mapping[str, str] | None = None) -> str:

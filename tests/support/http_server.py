@@ -1,7 +1,7 @@
 """The real HTTP server in a process with its log in a file, and raw requests to it.
 
 Unlike the servers of server_process.py, these may fail to start, log at DEBUG and end by SIGTERM, so that tests can
-search the whole log.
+search the complete log.
 """
 
 from __future__ import annotations
