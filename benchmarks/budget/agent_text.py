@@ -40,7 +40,7 @@ class OnePageFetcher:
     def __init__(self, body: bytes, content_type: str) -> None:
         self._page = Page(URL, URL, 200, content_type, body, 0.0)
 
-    async def fetch(self, url: str, options: FetchOptions = DEFAULT_OPTIONS) -> Page:  # noqa: ARG002 - the port has them
+    async def fetch(self, url: str, options: FetchOptions = DEFAULT_OPTIONS) -> Page:  # noqa: ARG002 - required by the interface
         return self._page
 
     async def aclose(self) -> None:
@@ -53,7 +53,7 @@ class InProcessExtractor:
     def warm(self) -> None:
         """Do nothing."""
 
-    async def extract(self, page: Page, deadline: float | None = None) -> tuple[Document, str]:  # noqa: ARG002 - the port's
+    async def extract(self, page: Page, deadline: float | None = None) -> tuple[Document, str]:  # noqa: ARG002 - the interface
         return extract_with_words(page.body, page.url, page.content_type, page.requested_url)
 
     async def aclose(self) -> None:
@@ -73,7 +73,7 @@ def find_faults(row: dict[str, Any]) -> list[str]:
     )
     answer = asyncio.run(product.web_fetch(URL)).text
     texts = (("text", document.text), ("result", answer))
-    found = [f"{where}: {fault}" for where, text in texts for fault in _find_text_faults(row, text)]
+    found = [f"{label}: {fault}" for label, text in texts for fault in _find_text_faults(row, text)]
     outside = _BLOCK.sub("", answer, count=1)
     inner = re.search(r"<pre>(.*?)</pre>", row["html"], re.DOTALL)
     if row.get("group") == "forged-structure" and inner:
@@ -86,7 +86,7 @@ def _find_text_faults(row: dict[str, Any], shown: str) -> list[str]:
     forms = [unicodedata.normalize("NFC", text) for text in (shown, _ESCAPE.sub(r"\1", shown))]
     wanted = [unicodedata.normalize("NFC", text) for text in row["must_contain"]]
     found = [f"lacks {text!a}" for text in wanted if not any(text in form for form in forms)]
-    found += [f"holds {text!a}" for text in row["must_not_contain"] if any(text in form for form in forms)]
+    found += [f"contains {text!a}" for text in row["must_not_contain"] if any(text in form for form in forms)]
     points = {chr(int(point[2:], 16)): point for point in row["must_not_cp"]}
     return found + [f"has {points[sign]}" for sign in sorted(set(shown) & set(points))]
 

@@ -1,10 +1,10 @@
 """Measure the text saved by sessions: `python -m benchmarks.budget.session_savings [DATA]`, with options (see --help).
 
 A real server over stdio answers eighteen questions about three recorded pages in a row, once with
-`KEYHOLE_REPEATS=always` and once without repeating passages. With DATA, a folder as benchmarks/ranking/answers.py
-describes it, the same is measured in this process for documents with at least five questions. Prints the characters
-that the model received, how many of them were new, and the number of questions whose answer is in the result of their
-own call, in one result up to that call, or split over several results. Takes about 10 s, with DATA a minute.
+`KEYHOLE_REPEATS=always` and once without repeating passages. With DATA, a folder as in benchmarks/ranking/answers.py,
+the same is measured in this process for documents with at least five questions. Prints the characters that the model
+received, how many of them were new, and the number of questions whose answer is in the result of their own call, in one
+result up to that call, or split over several results. Takes about 10 s, with DATA a minute.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from typing import Final
 
 from mcp import Client, StdioServerParameters
 
-from benchmarks.ranking.answers import load, squash
+from benchmarks.ranking.answers import load, remove_white_space
 from keyhole.cli.demo_site import recorded_pages, serve
 from keyhole.config.config import Config
 from keyhole.records import Artifact
@@ -68,15 +68,16 @@ class Totals:
     own_answers: int = 0
     """Number of answers in the result of their own call."""
     seen_answers: int = 0
-    """Number of answers in that result or an earlier one of the session."""
+    """Number of answers in one result: that of their own call or an earlier result of the session."""
     answers_in_pieces: int = 0
-    """Number of other answers whose every character was shown, by several calls. Counted only for DATA."""
+    """Number of other answers of which several results together show every character. Counted only for DATA."""
 
 
 Spans = Sequence[tuple[int, int]]
 Question = tuple[str, str, Sequence[Sequence[str]]]
 """The document, the question, and the answer: alternatives of each required part, without white space."""
 Ask = Callable[[str, str], Awaitable[tuple[str, Spans]]]
+"""Return the result and its shown spans, for a document and a question."""
 
 
 def main() -> int:
@@ -123,7 +124,7 @@ async def measure_stdio(budget: int, repeats: str, questions: Sequence[tuple[str
                 return str(getattr(result.content[0], "text", "")), ()
 
             return await run_session(
-                ask, [(name, question, [[squash(answer)]]) for name, question, answer in questions]
+                ask, [(name, question, [[remove_white_space(answer)]]) for name, question, answer in questions]
             )
 
 
@@ -153,7 +154,7 @@ async def measure_documents(data: Path, budget: int, repeats: str, most: int) ->
 
 
 def make_retrieval(id: str, text: str, repeats: str) -> Retrieval:
-    """Return a product that has this text stored."""
+    """Return a retrieval whose store contains this text."""
     store = MemoryStore(lambda: NOW)
     store.put(
         Artifact(id, f"https://data.example/{id}", f"https://data.example/{id}", "", text, "text/plain", "", NOW), ""
@@ -166,7 +167,7 @@ async def run_session(ask: Ask, questions: Sequence[Question], document: str = "
     """Ask the questions of a session in order; return its totals."""
     found, lines, seen, shown = Totals(), set[str](), "", set[int]()
     places = [place for place, sign in enumerate(document) if not sign.isspace()]
-    words = squash(document)
+    words = remove_white_space(document)
 
     def is_pieced(part: str) -> bool:
         at = words.find(part)
@@ -177,7 +178,7 @@ async def run_session(ask: Ask, questions: Sequence[Question], document: str = "
         shown.update(*(range(*span) for span in spans))
         own = [line for line in text.splitlines() if line not in lines]
         lines.update(own)
-        here, seen = squash(text), seen + squash(text)
+        here, seen = remove_white_space(text), seen + remove_white_space(text)
         found.questions += 1
         found.characters += len(text)
         found.new_characters += sum(map(len, own))

@@ -18,17 +18,17 @@ from keyhole.budget import token_weights, tokens
 FILE = Path(token_weights.__file__)
 PARTS = FILE.with_name("token_parts.txt")
 QUANTILE = 0.998
-"""The share of estimates that must be safe on the documents fitted to. Other documents test the result."""
+"""The share of estimates that must be safe for the documents of the fit. Other documents test the result."""
 MARGIN = 1.02
-"""Factor of all weights, for documents unlike those fitted to."""
+"""Factor of all weights, as a reserve for documents unlike those of the fit."""
 MIN_WEIGHTS = {
     "1 bytes": 1.0, "2 bytes": 1.5, "3 bytes": 2.0, "4 bytes": 3.0, "space": 1.0, "digits": 1.0, "newlines": 0.9,
     "CJK signs": 1.0, "letter of 2 bytes": 2.0, "letter of 3 bytes": 3.0, "letter of 4 bytes": 4.0,
     "Hebrew": 1.1, "Hebrew+": 1.1, "Han": 1.05, "Han+": 1.05, "Hangul": 1.0, "Hangul+": 1.0,
     "Hiragana": 0.9, "Hiragana+": 0.9,
 }  # fmt: skip
-"""Minimum tokens by class. Rare characters take a token for each byte or two, digits one for three. Scripts that the
-texts have too little of take a token for each character."""
+"""Minimum tokens by class. A rare character takes a token for each byte or two; three digits take one token. Scripts
+with too few sample texts take a token for each character."""
 MAX_WEIGHT = 4.0
 
 

@@ -27,7 +27,7 @@ FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
 GUIDE = "installation-guide-amd64"
 GUIDE_LANGUAGES = ("en", "de", "es", "fr", "it", "pt", "nl", "sv", "cs", "ro", "ru", "el", "ja", "ko", "zh_CN", "vi")
 HELP_LANGUAGES = ("hi", "tr", "pl")
-"""Languages of LibreOffice's help that the guide does not have."""
+"""Languages of LibreOffice's help that the installation guide does not have."""
 PAGES = 40
 """Maximum pages of each language and folder."""
 NOISE = ("base64", "hex", "ids", "numbers", "URLs")

@@ -4,8 +4,8 @@
 
 The estimate is fitted to and tested against o200k_base (npm: gpt-tokenizer) and Llama 3's tokenizer (npm:
 llama3-tokenizer-js). Anthropic's tokenizer of 2023 and Mistral's first one, with smaller vocabularies, are shown for
-every fifth sample. npm and apt download what is missing into the cache folder. FOLDER has more pages, as
-benchmarks/ranking/answers.py reads them. `--write` fits the weights to the documents of split `dev`; the table shows
+every fifth sample. npm and apt download missing packages into the cache folder. FOLDER has more documents, as
+in benchmarks/ranking/answers.py. `--write` fits the weights to the documents of split `dev`; the table shows
 split `test`. Takes two minutes.
 """
 
@@ -34,7 +34,7 @@ OTHER_TOKENIZERS = ("anthropic", "mistral")
 PART = re.compile(
     r" ?(?P<part>(?:[^\W\d_]|[\u0900-\u0903\u093c-\u094d\u064b-\u065f\u0e31\u0e34-\u0e4e])+|[!-/:-@\[-`{-~]+)"
 )
-"""A token of letters of any script with their marks, or of signs; most begin with a space."""
+"""Matches a token of letters of any script with their marks, or of signs, with or without a space before it."""
 TEXT_TOKENS = 199_998
 """Number of text tokens of o200k_base."""
 COUNTER = """
@@ -148,7 +148,7 @@ def main() -> int:
     test = [(s, c) for s, c in zip(samples, counts, strict=True) if s.split == "test"]
     found = make_rows([s for s, _ in test], [c for _, c in test])
     others = [s for s, _ in test][::5]
-    beside = {
+    other_medians = {
         each.kind: each.by_tokenizer
         for each in make_rows(others, count_tokens(arguments.cache, [s.text for s in others], OTHER_TOKENIZERS))
     }
@@ -157,7 +157,7 @@ def main() -> int:
     )
     print(f"|---|{'---:|' * (3 + len(TARGETS) + len(OTHER_TOKENIZERS))}")
     for each in found:
-        more = " | ".join(f"{share:+.0%}" for share in (*each.by_tokenizer, *beside[each.kind]))
+        more = " | ".join(f"{share:+.0%}" for share in (*each.by_tokenizer, *other_medians[each.kind]))
         print(f"| {each.kind} | {each.samples} | {each.safe:.1%} | {each.waste:+.1%} | {more} |")
     return 0 if found[-1].safe >= 0.99 and found[-1].waste < 0.15 else 1
 

@@ -1,4 +1,4 @@
-"""Sentences about one small event in thirty languages, for charsets.py."""
+"""Short texts in thirty languages with their charsets, for benchmarks/extraction/charsets.py."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Compare detectors of the charset of texts that do not name it: `python -m benchmarks.extraction.charsets [NAME …]`.
+"""Compare detectors of undeclared charsets: `python -m benchmarks.extraction.charsets [NAME …]`.
 
 The texts are written for this benchmark, in thirty languages, each in the charsets in which sites of that language are
 or were served. A detector is right if the text decoded with its charset equals the original, whatever the charset's
-name. Lengths are in characters; longer texts repeat the sentences in random order. With `tags`, a text stands in a page
+name. Lengths are in characters; longer texts repeat the sentences in random order. With `tags`, a text is inside a page
 of ASCII markup. NAME limits the run to these detectors; detectors that are not installed are skipped.
 """
 
@@ -113,7 +113,7 @@ def chardetng() -> Detector:
 
 
 def _decode_as(body: bytes, name: str | None) -> str:
-    """Decode a body by a charset's name, read as the web reads it, else as Python reads it."""
+    """Decode a body by the name of a charset, by the web's list of names or else by Python's."""
     import webencodings
 
     found = webencodings.lookup(name or "windows-1252")

@@ -1,9 +1,9 @@
-"""Compare extraction with its peers on the same pages: `python -m benchmarks.extraction.extraction PAGES`.
+"""Compare extraction with other libraries on the same pages: `python -m benchmarks.extraction.extraction PAGES`.
 
-PAGES is a file of JSON lines, gzipped or not, which is not in the repository: `id`, `type`, `url`, `html`, and what a
-person marked: `text` (the content), `must` and `must_not` (snippets that belong to the content, or do not). Each system
-has its own environment, created at the first run, and reads all pages in one process. Systems run one after the other
-on one core. The first page is read twice to warm up, and only the extraction call is timed.
+PAGES is a file of JSON lines, gzipped or not, which is not in the repository. Each line has `id`, `type`, `url`,
+`html`, and the marks of a person: `text` (the content), `must` and `must_not` (snippets inside and outside the
+content). Each system has its own environment, created at the first run, and reads all pages in one process. Systems run
+one after the other on one core. The first page is read twice to warm up, and only the extraction call is timed.
 
 Prints Markdown tables: quality and speed by system; F1 and recall by type of page; Keyhole's speed relative to its
 peers and to parsing alone; and the cost by size, for real pages grown to 10 MB and for hostile pages.
@@ -25,15 +25,15 @@ from pathlib import Path
 from typing import Any, Final
 
 from benchmarks.extraction.peers import tables
-from benchmarks.extraction.peers.conversation import Answer, conversation, use_one_core
+from benchmarks.extraction.peers.conversation import Answer, open_conversation, use_one_core
 from benchmarks.extraction.peers.growth import HOSTILE, SIZES, grow
-from benchmarks.extraction.peers.peers import HERE, OURS, PEERS, NotInstallableError, Peer, command
+from benchmarks.extraction.peers.peers import HERE, OURS, PEERS, NotInstallableError, Peer, runner_command
 from benchmarks.extraction.peers.scores import score
 
 GROWTH_BASE_CHARS: Final = 100_000
 """Characters: the page of each type nearest to this size is grown. A much larger page could not be cut to 100 KB."""
 REPEAT_BELOW_MS: Final = 5_000
-"""A page that took less time is read again, so that a pause of the machine does not count as our cost."""
+"""Milliseconds below which a page is measured twice, so that a pause of the machine does not count as cost."""
 
 Page = dict[str, Any]
 
@@ -47,13 +47,13 @@ def main() -> int:
     kinds = ", ".join(f"{sum(page['type'] == kind for page in pages)} {kind}" for kind in sorted(_list_types(pages)))
     print(f"{len(pages)} pages ({kinds}); Python {sys.version.split()[0]}, one core, {time.strftime('%Y-%m-%d')}.\n")
     print("\n".join([*skipped, ""]) if skipped else "", end="\n" if skipped else "")
-    print(f"### All pages\n\n{tables.overall(results)}\n")
-    print(f"### F1 by type of page\n\n{tables.by_type(results, 'f1')}\n")
-    print(f"### Recall by type of page\n\n{tables.by_type(results, 'recall')}\n")
-    print(f"### Speed beside others\n\n{tables.ratios(results)}\n")
-    print(f"### Errors\n\n{tables.errors(results)}\n")
+    print(f"### All pages\n\n{tables.format_overall(results)}\n")
+    print(f"### F1 by type of page\n\n{tables.format_by_type(results, 'f1')}\n")
+    print(f"### Recall by type of page\n\n{tables.format_by_type(results, 'recall')}\n")
+    print(f"### Speed compared with others\n\n{tables.format_ratios(results)}\n")
+    print(f"### Errors\n\n{tables.format_errors(results)}\n")
     if not arguments.no_growth:
-        print(f"### Cost by size\n\n{tables.growth(*measure_growth(pages, arguments.cache))}")
+        print(f"### Cost by size\n\n{tables.format_growth(*measure_growth(pages, arguments.cache))}")
     return 0
 
 
@@ -133,7 +133,7 @@ def read_answers(peer: Peer, pages: list[Page], cache: Path, fresh: bool) -> tup
         with gzip.open(cache_file, "rt", encoding="utf-8") as file:
             return [Answer(**record) for record in json.load(file)], True
     start = time.monotonic()
-    with conversation(command(peer, cache)) as talk:
+    with open_conversation(runner_command(peer, cache)) as talk:
         talk.ask(pages[0]["html"], pages[0]["url"])  # warm up: load modules, build tables
         answers = [talk.ask(page["html"], page["url"]) for page in pages]
     print(f"{peer.label}: {len(pages)} pages in {time.monotonic() - start:.0f} s", file=sys.stderr, flush=True)
@@ -149,7 +149,7 @@ def _slug(name: str) -> str:
 
 
 def _compute_cache_key(peer: Peer, pages: list[Page]) -> str:
-    """Return a digest of all that an answer depends on: the peer's packages, the runner, the pages."""
+    """Return a digest of everything that determines the answers: the peer's packages, the runner and the pages."""
     digest = hashlib.sha256(" ".join([*peer.packages, sys.version]).encode())
     digest.update((HERE / ("readability.mjs" if peer.in_node else "runner.py")).read_bytes())
     for page in pages:
@@ -159,7 +159,7 @@ def _compute_cache_key(peer: Peer, pages: list[Page]) -> str:
 
 def measure_growth(pages: list[Page], cache: Path) -> tuple[dict[str, list[tables.Growth]], list[tables.Growth]]:
     """Return Keyhole's times on one page of each type grown to each size, and on the hostile pages."""
-    runner = command(OURS, cache)
+    runner = runner_command(OURS, cache)
     nearest = [
         min(
             (page for page in pages if page["type"] == kind),
@@ -184,7 +184,7 @@ def measure_growth(pages: list[Page], cache: Path) -> tuple[dict[str, list[table
 
 def _measure_alone(runner: list[str], name: str, html: str, url: str, warm_up: Page) -> tables.Growth:
     """Measure one page in its own process after a warm-up; repeat a short measurement and take the better one."""
-    with conversation(runner) as talk:
+    with open_conversation(runner) as talk:
         talk.ask(warm_up["html"], warm_up["url"])
         answer = talk.ask(html, url)
         peak = talk.peak_megabytes()

@@ -1,7 +1,7 @@
 """Measure how faithful the Markdown of real pages is: `python -m benchmarks.extraction.fidelity [FOLDER] [--missing]`.
 
 Compares the parts of each page's HTML, read independently of the converter, with those of the parsed Markdown. Prints
-one row for each page and the total; `--missing` also lists missing parts. Only the converter is measured: the whole
+one row for each page and the total; `--missing` also lists missing parts. Only the converter is measured: the complete
 pruned body is converted, boilerplate included. Needs markdown-it-py and mdit-py-plugins (`pip install -e .[dev]`). The
 same input prints the same figures.
 """
@@ -41,7 +41,7 @@ _GUTTER = re.compile(r"(?:^|\s)(?:linenos|lineno|line-?numbers?|gutter|ln|lnt|bl
 
 
 def keep_letters(text: str) -> str:
-    """Return only letters and digits: marks, white space and escapes differ between HTML and Markdown."""
+    """Return only the letters and digits, because marks, spaces and escapes differ between HTML and Markdown."""
     return _NO_LETTERS.sub("", text)
 
 
@@ -169,7 +169,7 @@ def iter_text_and_descriptions(cell: HtmlElement) -> Iterator[str]:
 
 
 def iter_visible_text(element: HtmlElement) -> Iterator[str]:
-    """Yield the text of an element without formulas, whose TeX is written differently."""
+    """Yield the text of an element without formulas, which Markdown writes as TeX."""
     for text in element.xpath(".//text()[not(ancestor::math) and not(ancestor::*[contains(@class,'math')])]"):
         yield str(text)
 
@@ -187,7 +187,7 @@ def is_permalink(link: HtmlElement) -> bool:
 
 
 def read_item(item: HtmlElement) -> str:
-    """Return the text of a list item, or "" if it holds a block, a heading or a formula."""
+    """Return the text of a list item, or "" if it contains a block, a heading or a formula."""
     blocks = ".//p|.//ul|.//ol|.//pre|.//div|.//table|.//dl|.//br|.//h1|.//h2|.//h3|.//h4|.//blockquote|.//math"
     return "" if item.xpath(blocks) else "".join(map(str, item.xpath(".//text()")))
 
@@ -202,7 +202,7 @@ def find_target(link: HtmlElement, base: str) -> str:
 
 
 def keeps_address(link: HtmlElement) -> bool:
-    """Return whether Markdown can keep a link's address: links in code and of footnotes lose theirs."""
+    """Return whether Markdown can keep a link's address: links in code, headings and footnotes may lose it."""
     around = {element.tag for element in link.iterancestors()}
     note = (link.get("class") or "").startswith("footnote") or link.get("role", "").startswith("doc-")
     raised = link.getparent().tag == "sup" or [child.tag for child in link] == ["sup"]
@@ -262,12 +262,12 @@ def read_inline(token: Token | None, *, images: bool = True) -> str:
 
 
 def count_in_order(expected: Sequence[Any], actual: Sequence[Any]) -> int:
-    """Return how many of the expected parts are there in the same order."""
+    """Return how many of the expected parts occur in `actual` in the same order."""
     return sum(block.size for block in SequenceMatcher(None, expected, actual, autojunk=False).get_matching_blocks())
 
 
-def count_kept(kind: str, expected: PageParts, actual: PageParts) -> tuple[int, int]:
-    """Return how many parts of a kind the Markdown has, and how many the HTML has."""
+def count_parts(kind: str, expected: PageParts, actual: PageParts) -> tuple[int, int]:
+    """Return how many parts of a kind are intact in the Markdown, and how many the HTML has."""
     expected_parts, actual_parts = expected.parts[kind], actual.parts[kind]
     if kind in {"code", "cells", "headings"}:
         return count_in_order(expected_parts, actual_parts), len(expected_parts)
@@ -289,7 +289,7 @@ def measure(path: Path) -> dict[str, tuple[int, int]]:
         for kind in KINDS[:-1]:
             for item in list((Counter(expected.parts[kind]) - Counter(actual.parts[kind])).elements())[:6]:
                 print(path.stem, kind, repr(item)[:200], file=sys.stderr)
-    return {kind: count_kept(kind, expected, actual) for kind in KINDS}
+    return {kind: count_parts(kind, expected, actual) for kind in KINDS}
 
 
 def main() -> None:

@@ -152,8 +152,8 @@ def fit_trees(examples: list[Example]) -> Any:
     weights = []
     for example in used:
         counts = numpy.array([sum(count.values()) for count in example.counts], dtype=float)
-        whole = max(1.0, counts.sum(), sum(example.truth.values()))
-        weights.append(500 * counts / whole + 500 * numpy.sqrt(counts) / max(1.0, numpy.sqrt(counts).sum()))
+        word_count = max(1.0, counts.sum(), sum(example.truth.values()))
+        weights.append(500 * counts / word_count + 500 * numpy.sqrt(counts) / max(1.0, numpy.sqrt(counts).sum()))
     model = lightgbm.LGBMRegressor(**SETTINGS)
     rows = numpy.vstack([example.rows for example in used])
     goals = numpy.concatenate([example.labels for example in used])

@@ -24,7 +24,7 @@ from keyhole.extract.html import page
 FIXTURES: Final = Path(__file__).resolve().parents[2] / "fixtures"
 SOFT: Final = FIXTURES / "soft"
 OTHER_KINDS: Final = ("javascript_required", "empty_document")
-"""Errors that the detector does not raise: they count where a case expects them, and are not alarms elsewhere."""
+"""Errors that extraction raises without the detector. On ordinary pages they do not count as alarms."""
 
 
 def classify_page(body: bytes, url: str, requested_url: str = "") -> tuple[str, str]:

@@ -4,13 +4,14 @@
     python -m benchmarks.fetch.addresses --rebinding 400
 
 The first form fetches every URL of a file of rows through the server over stdio, under an oracle: a folder whose
-`sitecustomize.py` answers all lookups from the row, records every connect and redirects it to loopback. Neither is in
-the repository. A row has `url`, `expect` (blocked, invalid or allowed), `dns`, `http` and `connect_only`, the addresses
-that may be connected to. Proxies in the `env` of any row are in the server's environment for all rows.
+`sitecustomize.py` answers all lookups from the row, records every connect and redirects it to loopback. ROWS and ORACLE
+are not in the repository. A row has `url`, `expect` (blocked, invalid or allowed), `dns`, `http` and `connect_only`,
+the addresses to which a connection is permitted. Proxies in the `env` of any row are in the server's environment for
+all rows.
 
 The second form patches nothing. In a separate network namespace (Linux, `unshare -rmn`, no root), a DNS server on
 loopback rebinds names between public and private addresses of that namespace. The benchmark counts connections to the
-private address: of Keyhole, and as a control of a client that checks a name first and then connects to the name.
+private address by Keyhole and, as a control, by a client that checks a name first and then connects to the name.
 """
 
 from __future__ import annotations
@@ -37,10 +38,10 @@ SERVER = Path(__file__).resolve().parents[2] / "server"
 REFUSALS = ("blocked_address", "invalid_url", "scheme_not_allowed")
 PUBLIC, PRIVATE = "93.184.216.34", "10.0.0.1"
 KINDS = ("once", "flip", "mixed", "dual")
-"""How a name resolves: first public, then private; first private, then public; both at once; A public and AAAA ::1."""
+"""Ways in which a name resolves: public, then private; private, then public; both at once; A public and AAAA ::1."""
 
 Ask = Any
-"""Calls `web_fetch` with a URL; returns the text of the result."""
+"""A function that calls `web_fetch` with a URL and returns the text of the result."""
 
 
 def main() -> int:
@@ -119,7 +120,7 @@ def run_rows(rows_file: Path, oracle: Path) -> int:
         with run_server(**hooks, **proxies) as ask:
             for number, row in enumerate(rows):
                 answers.write_text(json.dumps({"dns": row["dns"], "http": row["http"]}))
-                # The oracle reads the file again when its modification time has changed, so each row has its own.
+                # The oracle reads the file again when its modification time has changed, so each row sets another time.
                 os.utime(answers, ns=(number + 1, number + 1))
                 log.write_text("")
                 result = ask(row["url"])
@@ -165,7 +166,7 @@ def run_rebinding(fetches: int) -> int:
         connects = serve_site()
         serve_dns()
         names = [f"{KINDS[number % len(KINDS)]}-{number}" for number in range(fetches)]
-        print("| client | fetches | pages read | refused | connects to the public site | to the private twin |")
+        print("| client | fetches | pages read | refused | connects to the public site | to the private address |")
         print("|---|--:|--:|--:|--:|--:|")
         with run_server(KEYHOLE_ROBOTS="off") as ask:
             results = [ask(f"http://{name}.keyhole.example/") for name in names]
@@ -191,7 +192,7 @@ def check_then_fetch(host: str) -> bool:
 
 
 def serve_site() -> Counter[str]:
-    """Serve a page on every address of this namespace; return the counts of connections, updated as they come."""
+    """Serve a page on every address of this namespace; return the counts of connections, updated during the run."""
     connects: Counter[str] = Counter()
     listener = socket.create_server(("::", 80), family=socket.AF_INET6, dualstack_ipv6=True, backlog=64)
     page = b"<title>Page</title><p>Here is the page, whichever address it was asked at."

@@ -53,7 +53,7 @@ CODES: Final = {
     "network_error": {"connect_failure", "protocol_error"},
     "too_large": {"too_large", "decompression_bomb"},
 }
-"""The error codes of the cases, with Keyhole's codes for them."""
+"""Keyhole's error codes for each error code of the cases."""
 
 _CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 
@@ -103,12 +103,15 @@ async def run_cases(program: Path, cases: list[dict[str, Any]]) -> tuple[list[Ou
     """Run every case alone, then several concurrently, then the count of forbidden requests."""
     with run_hostile_server(program) as endpoint, serve_page() as site:
         async with run_keyhole(endpoint, site.removeprefix("http://")) as (client, pid):
-            for _ in range(3):  # the first pages load the parsers, whose memory belongs to no case
+            for _ in range(3):  # the first pages load the parsers, whose memory must not count for a case
                 await client.call_tool("web_fetch", {"url": f"{site}/warm", "refresh": True})
             last = [case for case in cases if "count" in case["path"]]
-            outcomes = [await run_alone(client, pid, endpoint, case) for case in cases if case not in last]
-            together = [await run_bombs(client, pid, endpoint, cases), await run_beside(client, endpoint, site, cases)]
-            outcomes += [await run_alone(client, pid, endpoint, case) for case in last]
+            outcomes = [await run_case(client, pid, endpoint, case) for case in cases if case not in last]
+            together = [
+                await run_bombs(client, pid, endpoint, cases),
+                await run_small_fetches(client, endpoint, site, cases),
+            ]
+            outcomes += [await run_case(client, pid, endpoint, case) for case in last]
     return outcomes, together
 
 
@@ -140,18 +143,18 @@ async def run_keyhole(*endpoints: str) -> AsyncIterator[tuple[Client, int]]:
             yield client, pid
 
 
-async def run_alone(client: Client, pid: int, endpoint: str, case: dict[str, Any]) -> Outcome:
+async def run_case(client: Client, pid: int, endpoint: str, case: dict[str, Any]) -> Outcome:
     """Run a case alone; return its result, time and memory."""
     base = reset_peak(pid)
     started = time.monotonic()
     result = await fetch(client, f"http://{endpoint}{case['path']}")
     seconds = time.monotonic() - started
-    beside = sum(memory(child, "VmHWM") for child in descendants(pid))
-    return Outcome(case, *result, seconds, memory(pid, "VmHWM") - base, beside)
+    children_mb = sum(memory(child, "VmHWM") for child in descendants(pid))
+    return Outcome(case, *result, seconds, memory(pid, "VmHWM") - base, children_mb)
 
 
 async def fetch(client: Client, url: str) -> tuple[str, dict[str, Any], bool]:
-    """Return text, facts and True if the call failed. A hang or a protocol error is a failure with that name."""
+    """Fetch a URL; return text, facts and whether the call failed. A hang or an exception counts as a failure."""
     try:
         async with asyncio.timeout(PATIENCE):
             result = await client.call_tool("web_fetch", {"url": url, "refresh": True})
@@ -172,19 +175,19 @@ async def run_bombs(client: Client, pid: int, endpoint: str, cases: list[dict[st
     started = time.monotonic()
     urls = [f"http://{endpoint}{paths[n % len(paths)]}?{n}" for n in range(BOMBS)]
     calls = asyncio.gather(*(fetch(client, url) for url in urls))
-    beside = 0.0
+    children_mb = 0.0
     while not calls.done():
-        beside = max(beside, sum(memory(child, "VmRSS") for child in descendants(pid)))
+        children_mb = max(children_mb, sum(memory(child, "VmRSS") for child in descendants(pid)))
         await asyncio.sleep(0.05)
     grown = memory(pid, "VmHWM") - base
     raw = [text for text, _, _ in await calls if text.startswith(("hang", "raw_exception", "internal_error"))]
     verdict = "FAIL" if grown > MAX_BOMBS_MB or raw else "ok"
     took = time.monotonic() - started
-    return f"\n{BOMBS} bombs at once, {took:.1f} s: server {grown:+.0f} MB, children {beside:.0f} MB: {verdict}."
+    return f"\n{BOMBS} bombs at once, {took:.1f} s: server {grown:+.0f} MB, children {children_mb:.0f} MB: {verdict}."
 
 
-async def run_beside(client: Client, endpoint: str, site: str, cases: list[dict[str, Any]]) -> str:
-    """Fetch small pages of another host beside slow and large responses; return a line about the longest wait."""
+async def run_small_fetches(client: Client, endpoint: str, site: str, cases: list[dict[str, Any]]) -> str:
+    """Fetch small pages of another host during slow and large responses; return a line about the longest wait."""
     paths = [case["path"] for case in cases if case["group"] in {"slow", "size", "html", "doc"}]
     calls = asyncio.gather(*(fetch(client, f"http://{endpoint}{path}?m") for path in paths))
     waits: list[float] = []
@@ -196,32 +199,34 @@ async def run_beside(client: Client, endpoint: str, site: str, cases: list[dict[
     raw = [text for text, _, _ in await calls if text.startswith(("hang", "raw_exception", "internal_error"))]
     longest = max(waits, default=0.0)
     verdict = "FAIL" if longest > MAX_SMALL_S or raw else "ok"
-    return f"{len(waits)} small fetches beside {len(paths)} hostile ones at once: longest {longest:.2f} s: {verdict}."
+    return f"{len(waits)} small fetches during {len(paths)} hostile fetches: longest {longest:.2f} s: {verdict}."
 
 
 def find_faults(outcome: Outcome) -> list[str]:
-    """Return the reasons why a case failed; none if it passed."""
+    """Return the reasons why a case failed; an empty list if it passed."""
     case, text = outcome.case, outcome.text
     faults = []
     accepted = set().union(*(CODES.get(code, set()) | {code} for code in case["codes"]))
     if outcome.is_error and (case["kind"] == "text" or outcome.code not in accepted):
-        faults.append(f"wants {case['kind']} {case['codes']}, got the error “{text[:160]}”")
+        faults.append(f"expected {case['kind']} {case['codes']}, got the error “{text[:160]}”")
     if not outcome.is_error:
         if case["kind"] == "error":
-            faults.append(f"wants an error of {case['codes']}, got text “{text[:160]}”")
+            faults.append(f"expected an error of {case['codes']}, got text “{text[:160]}”")
         faults += [f"the text lacks {want[:60]!r}" for want in case["must"] if want not in text]
         if case["truncated"] and "Partial" not in text and not _shows_less(outcome.facts):
             faults.append("the text is not marked as truncated")
-    faults += [f"the result holds {bad[:60]!r}" for bad in case["must_not"] if bad in text]
+    faults += [f"the result contains {bad[:60]!r}" for bad in case["must_not"] if bad in text]
     if found := _CONTROLS.search(text):
-        faults.append(f"the result holds the control character {found[0]!r}")
+        faults.append(f"the result contains the control character {found[0]!r}")
     ours = text.partition("--- untrusted text")[0]
     if max(map(len, ours.split("\n"))) > MAX_HEADER:
         faults.append("a line of the header is too long")
     if outcome.seconds > case["max_s"]:
-        faults.append(f"took {outcome.seconds:.1f} s, of {case['max_s']}")
+        faults.append(f"took {outcome.seconds:.1f} s, at most {case['max_s']} allowed")
     if outcome.parent_mb > min(MAX_PARENT_MB, case["max_mb"]):
-        faults.append(f"the server grew by {outcome.parent_mb:.0f} MB, of {min(MAX_PARENT_MB, case['max_mb'])}")
+        faults.append(
+            f"the server grew by {outcome.parent_mb:.0f} MB, at most {min(MAX_PARENT_MB, case['max_mb'])} allowed"
+        )
     return faults
 
 

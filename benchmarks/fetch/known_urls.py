@@ -2,9 +2,9 @@
 
     python -m benchmarks.fetch.known_urls FILE
 
-FILE has a JSON object per line with `url` and `known`. The known URLs are made known as search results, as Markdown
-links and as bare text of a page; each time the policy is applied to every URL of the file, and to other spellings of
-the known ones. Uses no network.
+FILE has a JSON object per line with `url` and `known`. The URLs with `known` are stored as search results, as Markdown
+links, or as plain text of a page. For each of these ways, the policy is applied to every URL of the file, and to other
+spellings of the known URLs. Uses no network.
 """
 
 from __future__ import annotations

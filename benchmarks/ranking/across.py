@@ -22,7 +22,7 @@ from itertools import combinations
 from pathlib import Path
 from statistics import mean, median
 
-from benchmarks.ranking.answers import Example, group_of, has_answer, load, squash
+from benchmarks.ranking.answers import Example, group_of, has_answer, load, remove_white_space
 from keyhole import extract
 from keyhole.budget.budget import Budget
 from keyhole.passages import index_text
@@ -37,11 +37,13 @@ from keyhole.retrieval.sources import FoundSources
 BUDGETS = (1_000, 2_000, 4_000, 9_000, 20_000)
 COUNTS = (5, 10)
 PER_DATASET = 40
-"""Most questions of a dataset; about 700 in all."""
+"""Maximum questions of a dataset; about 700 in all."""
 PAGES = 10
+"""Minimum pages of a dataset."""
 NEXT_BUDGET = Budget(9_000)
 """The budget of a continuation call by default; its window has 7,500 bytes."""
 MIN_SHINGLES = 100
+"""Minimum shingles of a page that `--templates` compares."""
 ENGINE_DECAY = 0.6
 """With `--engine`, the probability of each rank of the right page, relative to the rank before it."""
 
@@ -92,7 +94,7 @@ def make_trials(examples: Sequence[Example], per_dataset: int, *, engine: bool) 
         for example in chance.sample(questions, min(per_dataset, len(questions))):
             right = next((page for page in pages if has_answer(example, page)), None)
             if right is None:
-                continue  # the document was cut between two required sentences
+                continue  # no piece of the document has all required sentences
             for count in COUNTS:
                 others = [page for page in pages if page != right and not _has_gold(example, page)]
                 texts = chance.sample(others, min(count - 1, len(others)))
@@ -125,7 +127,7 @@ def _cut(text: str, size: int) -> list[str]:
 
 def _has_gold(example: Example, page: str) -> bool:
     """Return whether a page contains any gold sentence."""
-    squashed = squash(page)
+    squashed = remove_white_space(page)
     return any(gold in squashed for group in example.gold for gold in group)
 
 
@@ -140,7 +142,7 @@ def measure(trials: Sequence[Trial], rank: Rank) -> Shares:
     for trial in trials:
         ranked = rank(trial.texts, [trial.example.question])
         for budget in BUDGETS:
-            text = result(trial.texts, ranked, budget)
+            text = format_result(trial.texts, ranked, budget)
             count = min(COUNTS, key=lambda count: abs(count - len(trial.texts)))
             hits[trial.example.dataset, count, budget].append(has_answer(trial.example, text))
     by_group: dict[tuple[str, int, int], list[float]] = defaultdict(list)
@@ -153,16 +155,16 @@ def measure(trials: Sequence[Trial], rank: Rank) -> Shares:
     return shares
 
 
-def result(texts: Sequence[str], ranked: Ranked, budget: int) -> str:
+def format_result(texts: Sequence[str], ranked: Ranked, budget: int) -> str:
     """Return the text of a search result."""
-    found = FoundSources(tuple(source(text, number) for number, text in enumerate(texts)))
+    found = FoundSources(tuple(make_source(text, number) for number, text in enumerate(texts)))
     call = Call(UNKNOWN_CALLER, Budget(budget), NEXT_BUDGET, seconds=1.0, deadline=0.0)
     answer = search_answer(found, ranked, call, count=len(texts), scope="web", secret=b"0" * 32)
     return answer.text
 
 
-def source(text: str, number: int) -> Source:
-    """Return a page as a source of a search, with a URL and a title of usual lengths."""
+def make_source(text: str, number: int) -> Source:
+    """Return a text as a source of a search, with a URL and a title of usual lengths."""
     url = f"https://www.site-{number}.example/articles/2024/page-{number}.html"
     title = f"A title of some forty to sixty letters, no. {number}"
     artifact = Artifact(f"{number:a>16}", url, url, title, text, "text/html", "", 0.0, published="2024-05-01")
@@ -211,9 +213,9 @@ def _print_speed(data: Path, split: str) -> None:
         start = time.perf_counter()
         group_duplicates([sketch(text) for text in texts])
         sketching = 1_000 * (time.perf_counter() - start)
-        result(texts, ranked, 9_000)
+        format_result(texts, ranked, 9_000)
         start = time.perf_counter()
-        result(texts, ranked, 9_000)
+        format_result(texts, ranked, 9_000)
         packing = 1_000 * (time.perf_counter() - start)
         first, warm = times[0], median(times[1:])
         print(f"{name}: {len(texts)} pages ranked in {first:.0f} ms, then {warm:.0f} ms;", end=" ")
@@ -239,7 +241,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--split", default="test", help="dev to tune on, test to report; default test")
     parser.add_argument("--against", default="keyhole", choices=("keyhole", "bm25"))
     parser.add_argument("--engine", action="store_true", help="draw the rank of the right page near the top")
-    parser.add_argument("--questions", type=int, default=PER_DATASET, help="most questions of each dataset")
+    parser.add_argument("--questions", type=int, default=PER_DATASET, help="maximum questions of each dataset")
     parser.add_argument("--speed", action="store_true", help="instead, time ten pages of 50,000 characters")
     parser.add_argument(
         "--templates", action="store_true", help="instead, print which pages of a folder share the most"

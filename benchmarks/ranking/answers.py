@@ -34,7 +34,7 @@ _REACH, _SIDE, _LONG = 600, 150, 400
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A question; `gold` holds the alternative sentences, without white space, of each required group."""
+    """A question. `gold`: the alternative sentences of each required group, without white space."""
 
     doc_id: str
     dataset: str
@@ -51,13 +51,14 @@ def load(folder: Path, split: str) -> list[Example]:
     for row in _rows(folder / f"{split}.qa.jsonl.gz"):
         document = documents[row["doc_id"]]
         text = document["text"]
-        gold = tuple(tuple(squash(sentence(text, *span)) for span in group) for group in row["gold"])
+        sentences = ([extract_sentence(text, *span) for span in group] for group in row["gold"])
+        gold = tuple(tuple(map(remove_white_space, group)) for group in sentences)
         dataset = document["dataset"] + ("-xl" if document["kind"] == "xl" else "")
         examples.append(Example(row["doc_id"], dataset, document["lang"], text, row["question"], gold))
     return examples
 
 
-def sentence(text: str, start: int, end: int) -> str:
+def extract_sentence(text: str, start: int, end: int) -> str:
     """Return the sentence or line around an answer, clipped to about 400 characters."""
     low = max(0, start - _REACH)
     first = max((m.end() for m in _BORDER.finditer(text, low, start)), default=low if low == 0 else start - _SIDE)
@@ -68,14 +69,14 @@ def sentence(text: str, start: int, end: int) -> str:
     return text[first : first + _LONG] if last - first > _REACH else text[first:last]
 
 
-def squash(text: str) -> str:
-    """Remove white space, so that only words are compared."""
+def remove_white_space(text: str) -> str:
+    """Return a text without white space, so that line breaks do not affect comparisons."""
     return "".join(text.split())
 
 
 def has_answer(example: Example, window: str) -> bool:
     """Return whether the window contains a verbatim gold sentence of every group."""
-    squashed = squash(window)
+    squashed = remove_white_space(window)
     return all(any(gold in squashed for gold in group) for group in example.gold)
 
 
@@ -101,7 +102,7 @@ def measure(
 
 
 def group_of(dataset: str) -> str:
-    """Return the group of a dataset; long joined documents are groups of their own."""
+    """Return the group of a dataset. Datasets of long joined documents (`-xl`) have separate groups."""
     plain = dataset.removesuffix("-xl")
     return next(name for name, members in GROUPS.items() if plain in members) + dataset[len(plain) :]
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from benchmarks.ranking.answers import BUDGETS, Example, load, measure, squash
+from benchmarks.ranking.answers import BUDGETS, Example, load, measure, remove_white_space
 from keyhole import passages
 from keyhole.passages import feedback, find, query, rank, split
 from keyhole.passages.packing import one_text
@@ -25,7 +25,7 @@ from keyhole.passages.packing import one_text
 BASELINES = ("head_tail", "tf_cosine", "bm25")
 NEVER = 10**9
 WRONG_PAGES = 100
-"""Most questions of a dataset that are asked of another page of it."""
+"""Maximum questions of a dataset that are also asked of a wrong page of the dataset."""
 
 Change = tuple[ModuleType, str, Any]
 
@@ -78,7 +78,9 @@ def _print_weak(examples: list[Example]) -> None:
             continue
         false_alarms.append(passages.select(example.text, example.question, 2_000).weak)
         gold = example.gold[0][0]
-        others = [text for text in pages[example.dataset, example.language].values() if gold not in squash(text)]
+        others = [
+            text for text in pages[example.dataset, example.language].values() if gold not in remove_white_space(text)
+        ]
         if others:
             wrong = passages.select(chance.choice(others), example.question, 2_000)
             flags.append(wrong.weak or not wrong.matched)
@@ -96,7 +98,7 @@ def _print_ablation(examples: list[Example]) -> None:
 
 
 def _ablations() -> dict[str, list[Change]]:
-    """Return each ablation with the constants to change and the values that disable its ingredient."""
+    """Return each ablation with the constants that it changes and the new values."""
     score_words: Callable[..., None] = rank._score_words
 
     def without_coverage(scored: rank.WindowScores) -> None:

@@ -29,15 +29,16 @@ def main() -> int:
         first, second = time_queries(text, 3 if size < SIZES[-1] else 1)
         print(f"| {size:,} characters | {first:.1f} | {second:.1f} | {second / first:.2f} |", flush=True)
     text = real_text(ADVERSARIAL_SIZE)
-    ours, theirs = time_queries(text, 3)[0], best(lambda: _bm25(text), 1)
+    ours, theirs = time_queries(text, 3)[0], measure_best(lambda: _bm25(text), 1)
     print(f"\nrank-bm25 over the windows of {ADVERSARIAL_SIZE:,} characters: {theirs:.0f} ms, {theirs / ours:.1f} ×\n")
     print(
-        f"| adversarial text, {ADVERSARIAL_SIZE:,} characters | first query, ms | to the real text |\n|---|---:|---:|"
+        f"| adversarial text, {ADVERSARIAL_SIZE:,} characters | first query, ms | relative to the real text |\n"
+        "|---|---:|---:|"
     )
     for name, (adversarial, question) in adversarial_texts(ADVERSARIAL_SIZE).items():
         first, _ = time_queries(adversarial, 2, question)
         print(f"| {name} | {first:.0f} | {first / ours:.1f} × |", flush=True)
-    print(f"\nPeak memory of a first query: {peak_memory(text):.1f} bytes a byte of text")
+    print(f"\nPeak memory of a first query: {peak_memory(text):.1f} bytes for each byte of text")
     return 0
 
 
@@ -49,7 +50,7 @@ def real_text(size: int) -> str:
 
 
 def adversarial_texts(size: int) -> dict[str, tuple[str, str]]:
-    """Return texts that make careless code slow, each with a question that matches them."""
+    """Return texts that are slow for careless code, each with a matching question."""
     return {
         "one line of one letter": ("a" * size, "aaa vacuum"),
         "one line of words": ("lorem ipsum vacuum " * (size // 19), QUESTION),
@@ -77,7 +78,7 @@ def time_queries(text: str, runs: int, question: str = QUESTION) -> tuple[float,
         passages.score_text.cache_clear()
         passages.select(text, question, BUDGET)
 
-    best_first = best(first, runs)
+    best_first = measure_best(first, runs)
     for number in range(runs):
         passages.select(text, question, BUDGET)
         start = time.perf_counter()
@@ -86,8 +87,8 @@ def time_queries(text: str, runs: int, question: str = QUESTION) -> tuple[float,
     return best_first, min(seconds) * 1000
 
 
-def best(action: Callable[[], object], runs: int) -> float:
-    """Return the milliseconds of the fastest run."""
+def measure_best(action: Callable[[], object], runs: int) -> float:
+    """Run `action` several times; return the milliseconds of the fastest run."""
     least = float("inf")
     for _ in range(runs):
         start = time.perf_counter()

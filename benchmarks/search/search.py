@@ -1,12 +1,12 @@
-"""Measure how often one search shows the answer, how long it takes, and whether it keeps its limits.
+"""Measure how often one search shows the answer, how long it takes, and whether it observes its limits.
 
-The web is served on loopback, and the engine and the Keyhole server, over stdio, are real.
+The web is served on loopback. The engine and the Keyhole server (over stdio) are real.
 
     python -m benchmarks.search.search [--quick] [--misses] [--split dev|test]
     python -m benchmarks.search.search --serve [--slow]     # only serve the web and the engine, and print the settings
 
 Pages, questions, sites and their faults are in `benchmarks/search/web`. The engine is Debian's searx if it is installed
-(`apt-get install --no-install-recommends searx`), else the search API that searx would ask. All traffic is local.
+(`apt-get install --no-install-recommends searx`), else the search API that searx would call. All traffic is local.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ from benchmarks.search.web.processes import RunningWeb, connect_keyhole, serve_w
 from benchmarks.search.web.sites import build_places
 
 DEFAULT: Final = 9_000
+"""Bytes of the default budget."""
 BUDGETS: Final = (4_000, 20_000)
 """Bytes of the other budgets that are measured."""
 GROUPS: Final = {
@@ -38,7 +39,7 @@ GROUPS: Final = {
 }  # fmt: skip
 SLOW_TIMEOUT: Final = 15.0
 """Seconds: deadline of calls in slow mode, in which the slowest complete page takes 8."""
-SHORT: Final = 3.0
+SHORT_TIMEOUT: Final = 3.0
 """Seconds: deadline of the deadline run."""
 GRACE: Final = 0.5
 """Seconds by which a call may exceed its deadline."""
@@ -47,15 +48,15 @@ SLOW_CALLS: Final = 4
 """Concurrent calls in slow mode, in which calls mostly wait; more would compete for the processor."""
 CONCURRENT_CALLS: Final = 8
 """Concurrent calls in the deadline run: more than two processors can serve, so that calls reach the deadline."""
-MANY: Final = 30
-"""Sources in the comparison with a pipeline that has no budget."""
+MAX_SOURCES: Final = 30
+"""Maximum sources in the comparison with a pipeline without a budget."""
 
 
 def main() -> int:
     """Run the benchmark, print the tables, and return 1 if a limit was broken."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="every fifth question, no other budgets: under a minute")
-    parser.add_argument("--misses", action="store_true", help="name the questions without their answer on stderr")
+    parser.add_argument("--misses", action="store_true", help="print the questions without their answer to stderr")
     parser.add_argument("--split", choices=("dev", "test"))
     parser.add_argument("--serve", action="store_true", help="only serve, and print the settings")
     parser.add_argument("--slow", action="store_true", help="with --serve: a third of the pages is slow")
@@ -90,36 +91,36 @@ class Bench:
         """Run every measurement and return 1 if a limit was broken."""
         sample = questions[::5] if self.quick else questions
         print(f"{len(sample)} questions over {len(self.table)} addresses; engine: {description}.\n")
-        ceiling, engine_seconds = await asyncio.to_thread(self.ceiling, sample)
-        rows = await self.normal(sample)
+        engine_ranks, engine_seconds = await asyncio.to_thread(self.measure_engine, sample)
+        rows = await self.run_normal(sample)
         self.web.set_mode("slow")
-        slow = await self.calls(sample[::3], "", SLOW_CALLS, KEYHOLE_SEARCH_TIMEOUT=str(SLOW_TIMEOUT))
+        slow = await self.run_calls(sample[::3], "", SLOW_CALLS, KEYHOLE_SEARCH_TIMEOUT=str(SLOW_TIMEOUT))
         deadline_questions = [sample[n % len(sample)] for n in range(16 if self.quick else DEADLINE_CALLS)]
-        late = await self.calls(deadline_questions, "", CONCURRENT_CALLS, KEYHOLE_SEARCH_TIMEOUT=str(SHORT))
+        late = await self.run_calls(deadline_questions, "", CONCURRENT_CALLS, KEYHOLE_SEARCH_TIMEOUT=str(SHORT_TIMEOUT))
         self.web.set_mode("normal")
         normal = rows[0][1]
         rows.append(("slow, every third", slow))
-        print(format_answers(rows, ceiling))
+        print(format_answers(rows, engine_ranks))
         print(format_times(normal, slow, self.answering))
         print(f"Of a call, the engine alone takes {engine_seconds:.2f} s (p50).\n")
         print(format_deadline(late))
         harmed = sum(outcome.is_harmed for _, outcomes in rows for outcome in outcomes)
         print(f"Results that show hidden text or a forged frame: {harmed}. Over their budget: {self.over_budget}.\n")
         if not self.quick:
-            print(await self.unbounded(sample[0]))
+            print(await self.compare_full_pages(sample[0]))
         print(f"\nAll in {time.perf_counter() - self.started:.0f} s.")
-        return int(bool(harmed or self.over_budget or any(outcome.seconds > SHORT + GRACE for outcome in late)))
+        return int(bool(harmed or self.over_budget or any(outcome.seconds > SHORT_TIMEOUT + GRACE for outcome in late)))
 
-    async def normal(self, questions: Sequence[Question]) -> list[tuple[str, list[Outcome]]]:
-        """Run one call after another, fetching every page anew, then with other budgets over stored pages."""
+    async def run_normal(self, questions: Sequence[Question]) -> list[tuple[str, list[Outcome]]]:
+        """Run one call after another with fresh pages; then run calls with other budgets over stored pages."""
         with tempfile.TemporaryDirectory() as home:
-            rows = [(f"{DEFAULT:,}", await self.calls(questions, home, 1))]
+            rows = [(f"{DEFAULT:,}", await self.run_calls(questions, home, 1))]
             for budget in () if self.quick else BUDGETS:
-                outcomes = await self.calls(questions, home, 2, budget, KEYHOLE_FRESHNESS="3600")
+                outcomes = await self.run_calls(questions, home, 2, budget, KEYHOLE_FRESHNESS="3600")
                 rows.append((f"{budget:,}", outcomes))
         return rows
 
-    async def calls(
+    async def run_calls(
         self, questions: Sequence[Question], home: str, concurrency: int, budget: int = DEFAULT, **others: str
     ) -> list[Outcome]:
         """Ask every question through one new server. A first call loads the parsers and is not counted."""
@@ -142,7 +143,7 @@ class Bench:
                 )
         return outcomes
 
-    def ceiling(self, questions: Sequence[Question]) -> tuple[dict[str, int], float]:
+    def measure_engine(self, questions: Sequence[Question]) -> tuple[dict[str, int], float]:
         """Return the rank of each answer's last page among the engine's hits, and the engine's median seconds.
 
         The rank is 0 if a page of the answer is missing.
@@ -164,9 +165,9 @@ class Bench:
             rows: list[dict[str, str]] = json.load(answer)["results"]
         return rows
 
-    async def unbounded(self, question: Question) -> str:
+    async def compare_full_pages(self, question: Question) -> str:
         """Compare the full Markdown of the first hits with one Keyhole search."""
-        count, total = await asyncio.to_thread(self.full_size, question)
+        count, total = await asyncio.to_thread(self.measure_full_size, question)
         with tempfile.TemporaryDirectory() as home:
             async with connect_keyhole(self.web, self.base, home) as client:
                 outcome = await call_search(client, self.table, question, max_results=20)
@@ -176,9 +177,9 @@ class Bench:
             f"Keyhole {outcome.size:,}, {total / outcome.size:.0f} times less."
         )
 
-    def full_size(self, question: Question) -> tuple[int, int]:
+    def measure_full_size(self, question: Question) -> tuple[int, int]:
         """Return the number of sources that the engine lists, and the bytes of their pages as Markdown."""
-        rows = self.list_hits(question.text)[:MANY]
+        rows = self.list_hits(question.text)[:MAX_SOURCES]
         total = 0
         for row, place in zip(rows, find_places(rows, self.table), strict=True):
             if place:
@@ -188,7 +189,7 @@ class Bench:
         return len(rows), total
 
 
-def format_answers(rows: Sequence[tuple[str, list[Outcome]]], ceiling: dict[str, int]) -> str:
+def format_answers(rows: Sequence[tuple[str, list[Outcome]]], engine_ranks: dict[str, int]) -> str:
     """Return the shares of questions with their answer, as a Markdown table."""
     lines = [
         "| questions | listed | listed in the first five | "
@@ -200,7 +201,7 @@ def format_answers(rows: Sequence[tuple[str, list[Outcome]]], ceiling: dict[str,
         groups = [[o for o in outcomes if o.question.language in languages] for _, outcomes in rows]
         if not groups[0]:
             continue
-        ranks = [ceiling[outcome.question.id] for outcome in groups[0]]
+        ranks = [engine_ranks[outcome.question.id] for outcome in groups[0]]
         cells = [percent([bool(rank) for rank in ranks]), percent([0 < rank <= 5 for rank in ranks])]
         cells += [percent([outcome.has_answer for outcome in group]) for group in groups]
         cells.append(percent([outcome.has_pages for outcome in groups[0]]))
@@ -228,13 +229,13 @@ def format_times(normal: list[Outcome], slow: list[Outcome], answering: frozense
 
 
 def format_deadline(outcomes: list[Outcome]) -> str:
-    """Return how many calls kept their deadline, as a sentence."""
-    in_time = sum(outcome.seconds <= SHORT + GRACE for outcome in outcomes)
+    """Return a sentence with the number of calls that ended in time."""
+    in_time = sum(outcome.seconds <= SHORT_TIMEOUT + GRACE for outcome in outcomes)
     longest = max(outcome.seconds for outcome in outcomes)
     with_answer = sum(outcome.has_answer for outcome in outcomes)
     return (
-        f"Deadline of {SHORT:g} s, a third of the pages slow, {CONCURRENT_CALLS} calls at once: "
-        f"{in_time} of {len(outcomes)} calls within {SHORT + GRACE:g} s, the longest {longest:.2f} s, "
+        f"Deadline of {SHORT_TIMEOUT:g} s, a third of the pages slow, {CONCURRENT_CALLS} calls at once: "
+        f"{in_time} of {len(outcomes)} calls within {SHORT_TIMEOUT + GRACE:g} s, the longest {longest:.2f} s, "
         f"{with_answer} with the answer.\n"
     )
 

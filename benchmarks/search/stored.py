@@ -1,9 +1,9 @@
 """Search over 100,000 stored artifacts: `python -m benchmarks.search.stored FOLDER [DATA] [--count N] [--full N]`.
 
 Builds the store in FOLDER, outside the repository, if it does not exist (some minutes, 1.3 GB), from the recorded pages
-and, if DATA (see answers.py) is given, its documents in many languages. Prints milliseconds (wall clock / processor) of
-whole searches for ten results by kind of question and by language; how often a known artifact is found, by the
-narrowing and, for `--full` questions, by SQLite's BM25 over all words; and milliseconds of put and get.
+and, with DATA (a folder as in answers.py), from its documents in many languages. Prints milliseconds (wall clock /
+processor) of whole searches for ten results by kind of question and by language; how often a known artifact is found,
+by the narrowing and, for `--full` questions, by SQLite's BM25 over all words; and milliseconds of put and get.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from keyhole.websearch.panel import Panel
 NOW = 1_780_000_000.0
 TTL = 30 * 86_400.0
 SAMPLE = 2_000
-"""Artifacts per artifact that is searched for."""
+"""One artifact in this many is searched for."""
 WARM = 8
 """Searches of each kind that are not counted, to warm the caches of SQLite and the stemmers."""
 KINDS = ("rare words", "common words", "a sentence", "many words", "with a site", "with an age", "no hit")
@@ -71,7 +71,7 @@ def main() -> int:
 
 
 def build(folder: Path, library: Any, count: int) -> None:
-    """Write the store's database in one transaction, because put() waits for the disk each time."""
+    """Build the store's database in one transaction, which is faster than put() because that syncs each time."""
     with closing(SqliteStore(folder, lambda: NOW, TTL, 10**12)) as store:
         store.list(1)
     with closing(sqlite3.connect(folder / "artifacts.db", isolation_level=None)) as connection:
@@ -162,7 +162,7 @@ def measure_bm25(folder: Path, queries: list[Query]) -> None:
 
 
 def print_recall(name: str, queries: list[Query], find: Callable[[str], list[str]]) -> None:
-    """Print the hits at 1, 10 and 20 and the times, by kind."""
+    """Print the share of artifacts among the first 1, 10 and 20 results, and the times, by kind."""
     rows: dict[str, list[tuple[Times, int]]] = defaultdict(list)
     for kind, made, question, _ in queries:
         if kind in ("rare words", "a sentence", "many words"):

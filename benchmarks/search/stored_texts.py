@@ -1,7 +1,7 @@
 """Generate any number of artifacts from real sentences in many languages, by a seeded shuffle.
 
 Each artifact combines the sentences of one to three real documents of one language. A quarter of the sentences contain
-a name that no other artifact has, as on real pages. Lengths are from 2 to 20 KB, short ones more often.
+a name that no other artifact has, as on real pages. Texts have 2 to 20 KB, and short texts are more frequent.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from keyhole.records import Artifact
 ENGLISH_SHARE = 0.4
 """Share of artifacts in English; the other languages share the rest evenly."""
 NAMED_SHARE = 0.25
+"""Share of sentences with a name that no other artifact has."""
 HOSTS = 2_000
 SMALLEST, LARGEST = 2_000, 20_000
 """Bytes of a text."""
@@ -59,7 +60,7 @@ class GeneratedArtifact:
 
 
 def load_books(data: Path | None) -> dict[str, list[Book]]:
-    """Return the recorded and reference pages, and the documents of a folder of answers.py, by language."""
+    """Return the recorded and reference pages and the documents of DATA (see ranking/answers.py), by language."""
     texts = [extract(p.body, url=p.url, content_type=p.content_type).text for p in recorded_pages().values()]
     pages = sorted((fixtures_folder() / "reference").glob("*.html"))
     texts += [extract(page.read_bytes(), url="https://example.org/", content_type="text/html").text for page in pages]
@@ -160,7 +161,7 @@ def _generate_artifact(
 
 
 def _make_name(random: Random, pool: list[Sentence]) -> str:
-    """Return a name that hardly any other artifact has, in the letters of its language."""
+    """Return a name in the letters of the artifact's language. Other artifacts are unlikely to have it."""
     first, second = (random.choice(random.choice(pool).words or ["name"]) for _ in range(2))
     return f"{first[:4]}{second[-3:]}{random.choice('aeiou')}{random.choice('nrtks')}".capitalize()
 

@@ -2,9 +2,9 @@
 
 `kill`: writers killed with SIGKILL at random moments; after each restart every acknowledged artifact must be there.
 `fsync`: strace shows that an artifact is on the disk before it is acknowledged. `full`: a small disk that fills up, a
-limit on the size of files, a folder that is unplugged. `readonly`: a read-only folder. `damage`: files with flipped
-bits, truncated, zeroed or replaced, or beside random journals. `server`: the whole server over stdio with a disk that
-fills up and is freed.
+limit on the size of files, a folder that is unplugged. `readonly`: a read-only folder. `damage`: files that have
+flipped bits or random journals, or are truncated, zeroed or replaced. `server`: the complete server over stdio with a
+disk that fills up and is freed.
 
 Each part prints counts and exits with 1 if one of them is wrong. --seed determines the moments and the damage. The
 small disk needs root and `unshare`, and `fsync` needs strace; without them the part reports it and exits with 1.
@@ -28,7 +28,7 @@ from typing import Final
 from benchmarks.store.faults import damage, kills, outages, stdio_server, syncs
 
 MIN_ACKNOWLEDGED: Final = 1_000
-"""Minimum of acknowledged artifacts in 200 kills."""
+"""Minimum number of acknowledged artifacts in 200 kills."""
 DISK_MEGABYTES: Final = 8
 """Size of the small disk."""
 TIMEOUT: Final = 1_800
@@ -53,8 +53,11 @@ def _run_part(part: str, arguments: argparse.Namespace) -> int:
 
 def _kill(arguments: argparse.Namespace) -> bool:
     done = kills.run_kills(arguments.runs, arguments.seed)
-    print(f"kill -9: {done.runs} runs, {len(done.acknowledged):,} acknowledged, {done.hot} died within a transaction")
-    print(f"  {done.held} more were kept in memory only: the file was locked for too long")
+    print(
+        f"kill -9: {done.runs} runs, {len(done.acknowledged):,} acknowledged, "
+        f"{done.in_transaction} died within a transaction"
+    )
+    print(f"  {done.in_memory} more were stored in memory only: the file was locked for too long")
     print(f"  {done.tally}" + (f": {', '.join(sorted(done.left))}" if done.left else ""))
     enough = len(done.acknowledged) >= min(MIN_ACKNOWLEDGED, MIN_ACKNOWLEDGED * arguments.runs // 200)
     return bool(done.tally.missed) or not enough
@@ -105,15 +108,18 @@ def _run_outage(label: str, make_outage: Callable[[Path], outages.Outage], argum
 
 
 def _report(label: str, done: outages.OutageResult) -> bool:
-    print(f"{label}: {done.puts} puts, {done.held} of them kept in memory, on the disk after {done.back_after:.1f} s")
+    print(
+        f"{label}: {done.puts} puts, {done.in_memory} of them stored in memory, "
+        f"on the disk after {done.back_after:.1f} s"
+    )
     print(f"  {done.tally}", flush=True)
-    return bool(done.tally.missed) or not done.held
+    return bool(done.tally.missed) or not done.in_memory
 
 
 def _damage(arguments: argparse.Namespace) -> bool:
     with tempfile.TemporaryDirectory() as scratch:
         done = damage.run_damage(arguments.files, arguments.seed, Path(scratch))
-    print(f"damage: {done.files} files, {done.whole} unchanged, {done.warned} reported by a warning or an error")
+    print(f"damage: {done.files} files, {done.unchanged} unchanged, {done.warned} reported by a warning or an error")
     print(f"  {done.tally}")
     print("".join(f"  {kind}: files {numbers}\n" for kind, numbers in done.missed.items()), end="")
     return bool(done.tally.missed)

@@ -36,9 +36,9 @@ NOW: Final = 1_780_000_000.0
 LIMITS: Final = Limits(30 * 86_400.0, 10**12)
 TENANT: Final = UUID(int=1)
 OTHER_TENANT_EVERY: Final = 4
-"""Every so many artifacts, one belongs to the other tenant."""
+"""One artifact in this many belongs to the other tenant."""
 QUESTION_ARTIFACTS: Final = 60
-"""Artifacts that questions are made from."""
+"""Number of artifacts that the questions are made from."""
 SETTINGS: Final = ("shared_buffers=1GB", "max_wal_size=4GB", "maintenance_work_mem=512MB")
 TABLES: Final = ("artifacts", "words", "contents", "chunks", "totals")
 
@@ -65,7 +65,7 @@ def main() -> int:
             spent, _ = time_call(
                 lambda: fill_store(server, url, generate_artifacts(library, range(options.count), NOW))
             )
-            print(f"{options.count} artifacts kept in {spent[0] / 1000:.0f} s")
+            print(f"{options.count} artifacts stored in {spent[0] / 1000:.0f} s")
             print_sizes(server, url, options.count)
             every = range(0, options.count, max(1, options.count // QUESTION_ARTIFACTS))
             known = generate_artifacts(library, [number for number in every if number % OTHER_TENANT_EVERY != 1], NOW)
@@ -113,7 +113,7 @@ def database_name(url: str) -> str:
 
 
 def print_sizes(server: Cluster, url: str, count: int) -> None:
-    """Print the bytes per artifact by table, and by the store's own count."""
+    """Print the bytes per artifact in each table, and the bytes that the store itself counts."""
     print("\n| bytes per artifact | rows | with indexes |\n|---|---:|---:|")
     with server.administrator(database_name(url)) as administrator:
         for table in TABLES:
@@ -130,20 +130,20 @@ def measure_calls(store: PostgresStore, known: list[GeneratedArtifact]) -> None:
     """Print the times of single calls in the full store."""
     long = "\n".join(made.artifact.text for made in known)
     random = Random(5)
-    puts, gets, again = [], [], []
+    puts, gets, repeated_puts = [], [], []
     for number in range(100):
         text = f"{number} {long[number:]}"[:100_000]
         artifact = replace(known[0].artifact, id=f"put{number}", url=f"https://put.example/{number}", text=text)
         words = " ".join(index_terms(artifact.title, text))
         puts.append(time_call(partial(store.put, artifact, words))[0])
         gets.append(time_call(partial(store.get, artifact.id))[0])
-        again.append(time_call(partial(store.put, artifact, words))[0])
+        repeated_puts.append(time_call(partial(store.put, artifact, words))[0])
     huge = (long * (10_000_000 // len(long) + 1))[:10_000_000]
     store.put(replace(known[0].artifact, id="huge", text=huge), "huge")
     starts = [random.randrange(len(huge) - 8_000) for _ in range(300)]
     rows: dict[str, list[tuple[float, float]]] = {
         "put of 100 KB": puts,
-        "put of the same again": again,
+        "put of the same text again": repeated_puts,
         "get of 100 KB": gets,
         "part of 8,000 of 10 MB": [time_call(partial(store.part, "huge", start, start + 8_000))[0] for start in starts],
         "recent": time_repeatedly(lambda: store.recent("https://put.example/3", 0)),
@@ -174,9 +174,10 @@ def measure_writers(url: str, writers: int, count: int = 500) -> None:
     times = [float(line) for process in processes for line in process.communicate(timeout=600)[0].split()]
     seconds = time.perf_counter() - start
     with open_store(url, uuid5(TENANT, "writers")) as store:
-        kept = store.stats().artifacts
+        stored = store.stats().artifacts
     print(
-        f"\n{writers} processes × {count}: {len(times)} acknowledged, {kept} kept, {len(times) / seconds:.0f} a second"
+        f"\n{writers} processes × {count}: {len(times)} acknowledged, {stored} stored, "
+        f"{len(times) / seconds:.0f} a second"
     )
     cells = percentiles(add_cpu_times(times))
     print(f"\n| put of 10 KB at once | p50 ms | p95 | p99 |\n|---|---:|---:|---:|\n| | {cells} |")

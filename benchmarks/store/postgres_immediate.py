@@ -33,8 +33,9 @@ from tests.support.postgresql import Cluster, find_binaries, run_cluster
 NOW: Final = 1_780_000_000.0
 TENANT: Final = UUID(int=1)
 PUTS_PER_ROUND: Final = 20
-"""Minimum of artifacts acknowledged between two crashes."""
+"""Minimum number of artifacts acknowledged between two crashes."""
 PATIENCE: Final = 60.0
+"""Seconds to wait for acknowledgements and for the end of a writer."""
 PAUSE: Final = 0.02
 """Seconds that a writer waits after a failure, as clients do."""
 
@@ -44,14 +45,16 @@ class CrashResult:
     """The output of the writers, and the state of the store at the end."""
 
     acknowledged: list[str] = field(default_factory=list)
-    named: Counter[str] = field(default_factory=Counter)
-    raw: list[str] = field(default_factory=list)
+    error_codes: Counter[str] = field(default_factory=Counter)
+    """KeyholeErrors of failed puts, by code."""
+    other_exceptions: list[str] = field(default_factory=list)
+    """Lines of writers about other exceptions."""
     resumed_after: list[float] = field(default_factory=list)
     """Seconds from each start of the server to the next acknowledgement."""
     lost: list[str] = field(default_factory=list)
     damaged: int = 0
     miscounted: int = 0
-    """The running total of artifacts minus their number."""
+    """The store's running total of artifacts minus their real number."""
 
 
 def main() -> int:
@@ -74,12 +77,12 @@ def main() -> int:
         f"{options.rounds} crashes of the server under {options.writers} writers: "
         f"{len(result.acknowledged)} acknowledged, {len(result.lost)} lost, {result.damaged} damaged, "
         f"totals off by {result.miscounted}; "
-        f"KeyholeErrors {dict(result.named)}, other exceptions {len(result.raw)}; "
+        f"KeyholeErrors {dict(result.error_codes)}, other exceptions {len(result.other_exceptions)}; "
         f"writes resumed after {resumed_after[len(resumed_after) // 2]:.1f} s, at most {resumed_after[-1]:.1f} s"
     )
-    for line in result.raw[:5]:
+    for line in result.other_exceptions[:5]:
         print(line)
-    return 1 if result.lost or result.raw or result.damaged or result.miscounted else 0
+    return 1 if result.lost or result.other_exceptions or result.damaged or result.miscounted else 0
 
 
 def run_crashes(server: Cluster, rounds: int, writers: int) -> CrashResult:
@@ -126,10 +129,10 @@ def collect_lines(process: subprocess.Popen[str], result: CrashResult, changed: 
             with changed:
                 if kind == "kept":
                     result.acknowledged.append(rest)
-                elif kind == "named":
-                    result.named[rest] += 1
+                elif kind == "error":
+                    result.error_codes[rest] += 1
                 else:
-                    result.raw.append(line.strip())
+                    result.other_exceptions.append(line.strip())
                 changed.notify_all()
 
 
@@ -138,7 +141,7 @@ def wait_acknowledged(result: CrashResult, changed: Condition, more: int) -> Non
     with changed:
         enough = len(result.acknowledged) + more
         if not changed.wait_for(lambda: len(result.acknowledged) >= enough, PATIENCE):
-            raise TimeoutError(f"writes do not resume: {result.named}, {result.raw[:3]}")
+            raise TimeoutError(f"writes do not resume: {result.error_codes}, {result.other_exceptions[:3]}")
 
 
 def verify_acknowledged(url: str, result: CrashResult) -> None:
@@ -158,7 +161,7 @@ def verify_acknowledged(url: str, result: CrashResult) -> None:
 
 def run_writer(url: str, name: str) -> int:
     """Put artifacts until stdin ends, and print each result. Runs in a subprocess."""
-    logging.disable()  # every writer would log each outage once
+    logging.disable()  # otherwise every writer logs each outage
     ended = Thread(target=sys.stdin.read, daemon=True)
     ended.start()
     number = 0
@@ -168,7 +171,7 @@ def run_writer(url: str, name: str) -> int:
             try:
                 store.put(make_artifact(id), f"{id} fish water")
             except KeyholeError as error:
-                print(f"named {error.code}", flush=True)
+                print(f"error {error.code}", flush=True)
                 time.sleep(PAUSE)
             else:
                 print(f"kept {id}", flush=True)

@@ -2,7 +2,7 @@
 
 `calls FOLDER`: put of 100 KB, a range of 10 MB, list, stats and gc in the store that `benchmarks.search.stored` makes
 in FOLDER, or in a new store. `writers`: four processes with 500 writes each. `readers`: four processes with 25,000
-reads each beside one that writes and evicts. `migrate`: opening a file of the previous schema with `--count` MB of
+reads each, while a fifth writes and evicts. `migrate`: opening a file of the previous schema with `--count` MB of
 text. `chunks`: the size of compressed chunks of several lengths.
 """
 
@@ -36,7 +36,7 @@ PROCESSES = 4
 PAGE_BYTES = 100_000
 RANGE = 8_000
 READ_ARTIFACTS = 100
-"""Artifacts that the readers request; the store has room for some forty of them."""
+"""Number of artifacts that the readers request; the store can contain about forty of them."""
 READERS_MAX_BYTES = 500_000
 
 
@@ -61,14 +61,14 @@ def main() -> int:
         return actions[options.action](Path(folder), options.count)
 
 
-def make_texts(file_size: int, count: int) -> list[str]:
-    """Return `count` texts of at least `size` bytes, made of real sentences in random order."""
+def make_texts(size: int, count: int) -> list[str]:
+    """Return `count` texts of at least `size` bytes each, made of real sentences in random order."""
     random = Random(5)
     sentences = [each.text for every in load_books(None).values() for book in every for each in book.sentences]
     made = []
     for _ in range(count):
         parts, length = [], 0
-        while length < file_size:
+        while length < size:
             parts.append(random.choice(sentences))
             length += len(parts[-1].encode()) + 1
         made.append("\n".join(parts))
@@ -91,7 +91,7 @@ def open_store(folder: Path, max_bytes: int = 10**12) -> SqliteStore:
 
 
 def measure_calls(folder: Path, count: int | None) -> int:
-    """Measure every call."""
+    """Print the times of each store method."""
     with closing(open_store(folder)) as store:
         print(f"{store.stats()}\n\n| call | calls | p50 ms | p95 | max | p95 of work |\n|---|---:|---:|---:|---:|---:|")
         pages = [make_page(n, text) for n, text in enumerate(make_texts(PAGE_BYTES, count or 100))]
@@ -186,7 +186,7 @@ def _write(folder: Path, number: int, count: int) -> list[tuple[float, str]]:
 
 
 def measure_readers(folder: Path, count: int | None) -> int:
-    """Read beside a process that evicts: every artifact must be unchanged or reported as dropped."""
+    """Read while another process evicts: every artifact must be unchanged or reported as dropped."""
     count = count or 25_000
     with closing(open_store(folder, READERS_MAX_BYTES)) as store:
         for n, text in enumerate(make_texts(20_000, READ_ARTIFACTS)):
@@ -263,27 +263,27 @@ def measure_migration(folder: Path, count: int | None) -> int:
             if written > megabytes * 1_000_000:
                 break
         db.execute("COMMIT")
-    before = (folder / "artifacts.db").stat().st_size
+    before = measure_file_size(folder)
     with closing(open_store(folder)) as store:
         spent = measure_ms(partial(store.list, 1))
         after = store.stats()
         print(f"{number} artifacts, {written / 1e6:.0f} MB of text: opened in {spent / 1_000:.1f} s")
         print(f"file {before / 1e6:.0f} MB, in use afterwards {after.stored_bytes / 1e6:.0f} MB", end="")
         spent = measure_ms(store.collect)
-        print(f"; gc, which vacuums it, {spent / 1_000:.1f} s; then {file_size(folder) / 1e6:.0f} MB")
+        print(f"; gc, which vacuums it, {spent / 1_000:.1f} s; then {measure_file_size(folder) / 1e6:.0f} MB")
     return 0
 
 
-def file_size(folder: Path) -> int:
-    """Return the size of the file in bytes."""
+def measure_file_size(folder: Path) -> int:
+    """Return the size of the database file in bytes."""
     return (folder / "artifacts.db").stat().st_size
 
 
 def measure_chunks(_folder: Path, _count: int | None) -> int:
-    """Print the compressed share of texts, and the time to decompress a chunk, by characters of a chunk."""
+    """Print the compressed size as a share of the text, and the time to decompress a chunk, by chunk length."""
     body = make_texts(PAGE_BYTES, 100)
     total = sum(len(text.encode()) for text in body)
-    print("| characters | stored share | MB/s | unpack ms |\n|---:|---:|---:|---:|")
+    print("| characters | stored share | MB/s | decompress ms |\n|---:|---:|---:|---:|")
     for chars in (4_096, 8_192, 16_384, 32_768, 65_536, 10**9):
         compressor, decompressor = zstandard.ZstdCompressor(level=3), zstandard.ZstdDecompressor()
         start = time.perf_counter()

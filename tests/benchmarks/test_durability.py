@@ -96,7 +96,7 @@ def test_a_store_survives_a_temporary_disk_failure(
 ) -> None:
     clock = Clock(time.time())
     done = outages.run_outage(start_outage(tmp_path / "home"), 5, clock, clock.advance)
-    assert done.held
+    assert done.in_memory
     assert not done.tally.missed, done
 
 

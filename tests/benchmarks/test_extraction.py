@@ -7,7 +7,7 @@ import time
 import pytest
 
 from benchmarks.extraction.peers.growth import HOSTILE, grow
-from benchmarks.extraction.peers.scores import agreement, score, to_words
+from benchmarks.extraction.peers.scores import compare_words, extract_visible_text, score
 
 
 @pytest.mark.parametrize(
@@ -29,27 +29,27 @@ from benchmarks.extraction.peers.scores import agreement, score, to_words
     ],
 )
 def test_markdown_is_reduced_to_its_visible_words(markdown: str, shown: str) -> None:
-    assert to_words(markdown).replace("#", "").split() == shown.split()
+    assert extract_visible_text(markdown).replace("#", "").split() == shown.split()
 
 
 def test_fenced_code_is_unchanged_and_its_language_is_removed() -> None:
-    reduced = to_words("before\n```python\nx = a[0](**k) # *not* emphasis\n```\n*after*\n")
+    reduced = extract_visible_text("before\n```python\nx = a[0](**k) # *not* emphasis\n```\n*after*\n")
     assert reduced == "before\nx = a[0](**k) # *not* emphasis\nafter\n"
 
 
 def test_an_unclosed_fence_is_code_to_the_end() -> None:
-    assert to_words("~~~\n*a*\n```\n*b*") == "*a*\n```\n*b*"
+    assert extract_visible_text("~~~\n*a*\n```\n*b*") == "*a*\n```\n*b*"
 
 
 def test_agreement_counts_repeated_words_and_ignores_order_and_case() -> None:
-    f1, recall, precision = agreement("The road the RIVER", "the river the mail")
+    f1, recall, precision = compare_words("The road the RIVER", "the river the mail")
     assert (f1, recall, precision) == (0.75, 0.75, 0.75)
-    assert agreement("road road", "road") == pytest.approx((2 / 3, 1.0, 0.5))
+    assert compare_words("road road", "road") == pytest.approx((2 / 3, 1.0, 0.5))
 
 
 def test_an_empty_text_agrees_only_with_an_empty_text() -> None:
-    assert agreement("", " ") == (1.0, 1.0, 1.0)
-    assert agreement("", "words") == agreement("words", "") == (0.0, 0.0, 0.0)
+    assert compare_words("", " ") == (1.0, 1.0, 1.0)
+    assert compare_words("", "words") == compare_words("words", "") == (0.0, 0.0, 0.0)
 
 
 def test_snippets_are_found_in_the_visible_text_regardless_of_spaces_and_case() -> None:
@@ -61,7 +61,7 @@ def test_snippets_are_found_in_the_visible_text_regardless_of_spaces_and_case() 
 @pytest.mark.parametrize("hostile", ["[", "](", "[a](", "`", "_", "<a ", "\\", "```\n", '[a]("', "![", "*_`["])
 def test_hostile_text_is_reduced_in_linear_time(hostile: str) -> None:
     start = time.process_time()
-    to_words(hostile * (50_000 // len(hostile)))
+    extract_visible_text(hostile * (50_000 // len(hostile)))
     assert time.process_time() - start < 5
 
 

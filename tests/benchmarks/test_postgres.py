@@ -12,5 +12,5 @@ def test_no_acknowledged_write_is_lost_when_postgresql_stops_immediately(postgre
     with run_cluster(postgresql_programs) as server:
         found = postgres_immediate.run_crashes(server, rounds=2, writers=2)
     assert len(found.acknowledged) >= 2 * postgres_immediate.PUTS_PER_ROUND
-    assert (found.lost, found.raw, found.damaged, found.miscounted) == ([], [], 0, 0)
-    assert set(found.named) <= {"store_unavailable"}
+    assert (found.lost, found.other_exceptions, found.damaged, found.miscounted) == ([], [], 0, 0)
+    assert set(found.error_codes) <= {"store_unavailable"}

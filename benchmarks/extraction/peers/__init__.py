@@ -1,4 +1,4 @@
-"""What `extraction.py` is made of: peers, their environments and runners, scores, tables, pages that grow or hurt.
+"""Parts of benchmarks/extraction/extraction.py: peers, environments, runners, scores, tables, and large pages.
 
-No page is kept here, and nothing of this is imported by the server.
+The server imports none of these modules.
 """

@@ -1,5 +1,7 @@
-"""Talks to a runner, a line a page, and does without it when it ends or takes too long. Nothing is measured here:
-the runner times its own call."""
+"""Exchange lines with a runner process, one line per page, and survive its end or its silence.
+
+The runner measures the time of its extraction call itself.
+"""
 
 from __future__ import annotations
 
@@ -15,34 +17,34 @@ from pathlib import Path
 from typing import Any, Final
 
 PAGE_SECONDS: Final = 60.0
-"""For one page, thirty times what the slowest peer takes for most; then the process is ended."""
+"""Seconds after which a runner is killed: thirty times what the slowest peer takes for most pages."""
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a system made of one page."""
+    """The text that a system extracted from a page, its time and its error."""
 
     text: str
     ms: float
     error: str | None
 
     def record(self) -> dict[str, Any]:
-        """As a cache keeps it."""
+        """Return the answer as a JSON object for the cache."""
         return asdict(self)
 
 
 class Conversation:
-    """One runner; started at the first page, and again after it ended."""
+    """A runner process: started for the first page, and started again for the next page after it ended."""
 
     def __init__(self, command: list[str], home: Path) -> None:
         self._command = command
-        # Peers that keep files keep them here; their settings and caches are not this user's.
+        # Peers store their files, settings and caches in this folder, not in the user's home.
         self._env = {**os.environ, "HOME": str(home), "TMPDIR": str(home), "CRAWL4_AI_BASE_DIRECTORY": str(home)}
         self._env["PYTHONHASHSEED"] = "0"
         self._process: subprocess.Popen[bytes] | None = None
 
     def ask(self, html: str, url: str) -> Answer:
-        """One page's answer; an error if the runner ended or did not answer in time."""
+        """Return the answer for a page, with an error if the runner ended or did not answer in time."""
         process = self._process = self._process or self._start()
         assert process.stdin is not None and process.stdout is not None
         late = threading.Event()
@@ -67,14 +69,14 @@ class Conversation:
         return Answer(**json.loads(line))
 
     def peak_megabytes(self) -> float | None:
-        """The most memory that the runner has held, where the system tells (Linux)."""
+        """Return the peak memory of the runner in MB; None where /proc does not report it."""
         status = Path(f"/proc/{self._process.pid}/status") if self._process else None
         if status is None or not status.exists():
             return None
         return next((int(line.split()[1]) / 1e3 for line in status.open() if line.startswith("VmHWM")), None)
 
     def close(self) -> None:
-        """End the runner."""
+        """Kill the runner."""
         process, self._process = self._process, None
         if process:
             process.kill()
@@ -91,8 +93,8 @@ class Conversation:
 
 
 @contextmanager
-def conversation(command: list[str]) -> Iterator[Conversation]:
-    """A runner that ends with the block."""
+def open_conversation(command: list[str]) -> Iterator[Conversation]:
+    """Yield a conversation with a runner, which is killed when the block ends."""
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as home:
         talk = Conversation(command, Path(home))
         try:
@@ -102,6 +104,6 @@ def conversation(command: list[str]) -> Iterator[Conversation]:
 
 
 def use_one_core() -> None:
-    """Keep this process and all that it starts on one core, so that no peer gets more than another."""
+    """Pin this process and its subprocesses to one core, so that every peer has the same computing power."""
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})

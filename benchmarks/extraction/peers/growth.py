@@ -1,4 +1,4 @@
-"""Pages for the question whether cost is linear in size: real ones grown by repetition, and ones made to hurt. Pure."""
+"""Build pages that show whether cost is linear in size: real pages grown by repetition, and hostile pages. No I/O."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import Final
 
 SIZES: Final = {"100 KB": 100_000, "1 MB": 1_000_000, "10 MB": 10_000_000}
 MANY: Final = 100_000
-"""Elements of a page made to hurt: what a quadratic step cannot do within a minute."""
+"""Elements of a hostile page: so many that a quadratic step takes over a minute."""
 
 _BODY: Final = re.compile(r"<body[^>]*>", re.IGNORECASE)
 
 
 def grow(html: str, size: int) -> str:
-    """The page with what is in its body repeated until it has `size` characters; cut there if it is longer."""
+    """Return the page with the content of its body repeated, or truncated, to `size` characters."""
     opened = _BODY.search(html)
     start = opened.end() if opened else 0
     end = html.lower().rfind("</body")
@@ -50,13 +50,13 @@ def _inlined_image(length: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Hostile:
-    """A page made to hurt: what is in its body, given how much of it. A quarter of it tells how the cost grows."""
+    """A hostile page of `full` repetitions. `body` returns the HTML of the body for a number of repetitions."""
 
     full: int
     body: Callable[[int], str]
 
     def html(self, share: int = 1) -> str:
-        """The page, or the page with one part in `share` of what it is full of."""
+        """Return the page with `full / share` repetitions. A quarter of the page shows how the cost grows."""
         return _page(self.body(self.full // share))
 
 

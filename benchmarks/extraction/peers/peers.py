@@ -1,7 +1,7 @@
-"""The systems that are compared, and how each gets an environment of its own: uv where it is there, else venv and pip.
+"""List the compared systems, and install each in its own environment: with uv if available, else with venv and pip.
 
-Peers are pinned, so that a table says what was measured and a cache knows when it is stale. Keyhole is installed
-from this checkout, editable: what is measured is what stands in the tree.
+The versions of peers are pinned, so that a table shows what was measured and a stale cache is detected. Keyhole is
+installed from this checkout in editable mode, so that the present source is measured.
 """
 
 from __future__ import annotations
@@ -17,12 +17,16 @@ from typing import Final
 HERE: Final = Path(__file__).resolve().parent
 ROOT: Final = HERE.parents[2]
 INSTALL_SECONDS: Final = 900.0
-"""For one environment: the largest peer brings 900 MB."""
+"""Maximum seconds to install one environment; the largest peer has 900 MB."""
 
 
 @dataclass(frozen=True, slots=True)
 class Peer:
-    """A system: its name, the environment it lives in, what is installed there, in Python or in Node."""
+    """A system, the name of its environment, and the pinned packages installed there.
+
+    `in_node`: True for Node instead of Python. `node_folder`: a folder of the Python package whose Node packages are
+    installed too. `floor`: True for a system that only parses, so that no extraction can be faster.
+    """
 
     name: str
     environment: str
@@ -33,18 +37,18 @@ class Peer:
 
     @property
     def version(self) -> str:
-        """The version of the first package, which is the peer's own."""
+        """The version of the peer, which is its first package."""
         return self.packages[0].rpartition("@" if self.in_node else "==")[2]
 
     @property
     def label(self) -> str:
-        """As a table names it."""
+        """The name in tables, with the version of a peer."""
         return self.name if self is OURS else f"{self.name} {self.version}"
 
 
 OURS: Final = Peer("keyhole", "keyhole", ("==this checkout",))
 _TRAFILATURA: Final = ("trafilatura==2.3.1", "lxml_html_clean==0.4.6")
-"""The second package is trafilatura's own need, which older versions of pip overlook (an extra of lxml)."""
+"""trafilatura needs the second package, an extra of lxml that older versions of pip do not install."""
 
 PEERS: Final[tuple[Peer, ...]] = (
     Peer("trafilatura", "trafilatura", _TRAFILATURA),
@@ -72,11 +76,11 @@ PEERS: Final[tuple[Peer, ...]] = (
 
 
 class NotInstallableError(Exception):
-    """A peer cannot be had here; the message says why."""
+    """A peer cannot be installed on this machine; the message gives the reason."""
 
 
-def command(peer: Peer, cache: Path) -> list[str]:
-    """What starts the peer's runner; its environment is made now if it is not there yet."""
+def runner_command(peer: Peer, cache: Path) -> list[str]:
+    """Return the command that starts a peer's runner. Install its environment first if necessary."""
     folder = _install(peer, cache)
     if peer.in_node:
         return [_program("node"), str(HERE / "readability.mjs"), str(folder)]
@@ -117,7 +121,7 @@ def _install_python(peer: Peer, folder: Path) -> None:
 
 
 def _npm(folder: Path, *packages: str) -> None:
-    """Packages of Node; with none named, those that the folder's own package.json asks for."""
+    """Install Node packages in a folder; without names, those of the folder's package.json."""
     _run([_program("npm"), "install", "--no-audit", "--no-fund", "--ignore-scripts", *packages], cwd=folder)
 
 
@@ -128,7 +132,7 @@ def _python(folder: Path) -> Path:
 def _program(name: str) -> str:
     found = shutil.which(name)
     if not found:
-        raise NotInstallableError(f"{name} is not on this machine")
+        raise NotInstallableError(f"{name} is not installed")
     return found
 
 

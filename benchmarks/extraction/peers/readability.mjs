@@ -1,6 +1,6 @@
-// Runs Mozilla's Readability inside its own environment, as runner.py does for the peers in Python: JSON lines in,
-// JSON lines out. jsdom builds the tree, Readability chooses the content, turndown writes Markdown: the usual three.
-// Only these three are timed. Scripts of the page do not run: jsdom leaves them alone unless asked.
+// Run Mozilla's Readability in its own environment, with JSON lines on stdin and stdout as in runner.py.
+// jsdom builds the tree, Readability chooses the content and turndown writes Markdown, a usual combination.
+// Only these three steps are timed. jsdom does not run the page's scripts by default.
 import { createRequire } from "node:module";
 import { createInterface } from "node:readline";
 import { join } from "node:path";

@@ -1,8 +1,8 @@
-"""Runs one extractor inside its own environment: JSON lines in, JSON lines out: `python runner.py SYSTEM`.
+"""Run one extractor in its own environment: `python runner.py SYSTEM`, with JSON lines on stdin and stdout.
 
-Imports nothing of this repository but the package that it measures, so that it runs wherever a peer is installed.
-A line in is `{"html", "url"}`; a line out is `{"text", "ms", "error"}`. Only the call is timed: reading
-the line, encoding it and importing the peer are not.
+A line of input is `{"html", "url"}`; a line of output is `{"text", "ms", "error"}`. Only the extraction call is timed:
+importing the peer, reading and encoding the line are not. Of this repository, only the measured package is imported, so
+that the runner works in every peer's environment.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """One page in the forms in which extractors take it."""
+    """A page as text and as bytes, because extractors take one or the other."""
 
     html: str
     body: bytes
@@ -31,16 +31,19 @@ Extractor = Callable[[Page], str]
 
 
 def keyhole() -> Extractor:
-    """Keyhole's public function. Its errors are raised and count as no text."""
+    """Return Keyhole's public function. Its errors count as empty text."""
     package: Any = importlib.import_module("keyhole")
     header = "text/html; charset=utf-8"
     return lambda page: str(package.extract(page.body, url=page.url, content_type=header).text)
 
 
 def mcp_server_fetch() -> Extractor:
-    """The function between its download and its answer, with Readability.js in Node as its authors mean it."""
+    """Return the function that mcp-server-fetch calls after a download, with Readability.js in Node.
+
+    Without Node it would use another extractor.
+    """
     if not importlib.import_module("readabilipy.simple_json").have_node():
-        raise SystemExit("readabilipy does not find Node, so this would not be what it measures")
+        raise SystemExit("readabilipy does not find Node, so another extractor would be measured")
     extract = importlib.import_module("mcp_server_fetch.server").extract_content_from_html
     failed = "<error>Page failed to be simplified from HTML</error>"
 
@@ -52,25 +55,25 @@ def mcp_server_fetch() -> Extractor:
 
 
 def trafilatura() -> Extractor:
-    """Markdown with every other setting as it is delivered."""
+    """Return trafilatura with Markdown as output and default settings otherwise."""
     extract = importlib.import_module("trafilatura").extract
     return lambda page: extract(page.html, url=page.url, output_format="markdown") or ""
 
 
 def trafilatura_without_comments() -> Extractor:
-    """The same without the readers' comments under an article."""
+    """Return trafilatura without the readers' comments below an article."""
     extract = importlib.import_module("trafilatura").extract
     return lambda page: extract(page.html, url=page.url, output_format="markdown", include_comments=False) or ""
 
 
 def resiliparse() -> Extractor:
-    """Main content as text that keeps its blocks; it writes no Markdown."""
+    """Return resiliparse, which extracts the main content as plain text with its blocks, not as Markdown."""
     extract = importlib.import_module("resiliparse.extract.html2text").extract_plain_text
     return lambda page: str(extract(page.html, main_content=True, preserve_formatting=True))
 
 
 def newspaper4k() -> Extractor:
-    """An article's title and text; it writes no Markdown. The page is handed over: nothing is downloaded."""
+    """Return newspaper4k, which extracts an article's title and plain text. It downloads nothing here."""
     article = importlib.import_module("newspaper").article
 
     def run(page: Page) -> str:
@@ -81,14 +84,14 @@ def newspaper4k() -> Extractor:
 
 
 def html_to_markdown() -> Extractor:
-    """The whole page converted, with its strictest preset for what to leave out."""
+    """Return html-to-markdown, which converts the complete page, with its preset that removes most."""
     package = importlib.import_module("html_to_markdown")
     options = package.ConversionOptions(preprocessing=package.PreprocessingOptions(preset="aggressive"))
     return lambda page: package.convert(page.html, options).content or ""
 
 
 def crawl4ai() -> Extractor:
-    """Its scraper, then "fit" Markdown by its pruning filter: what its crawler does once a browser has the page."""
+    """Return Crawl4AI's scraper and "fit" Markdown by its pruning filter: its crawler's steps after the browser."""
     package = importlib.import_module("crawl4ai")
     scraper = importlib.import_module("crawl4ai.content_scraping_strategy").LXMLWebScrapingStrategy()
     filters = importlib.import_module("crawl4ai.content_filter_strategy")
@@ -102,14 +105,14 @@ def crawl4ai() -> Extractor:
 
 
 def body_markdownify() -> Extractor:
-    """What a few lines of glue do: drop the furniture by element name, convert the rest."""
+    """Return a few lines of glue code: drop boilerplate by element name, convert the rest with markdownify."""
     soup_class = importlib.import_module("bs4").BeautifulSoup
     converter = importlib.import_module("markdownify").MarkdownConverter(heading_style="ATX")
-    furniture = ("script", "style", "nav", "footer", "aside", "header")
+    boilerplate = ("script", "style", "nav", "footer", "aside", "header")
 
     def run(page: Page) -> str:
         soup = soup_class(page.html, "lxml")
-        for element in soup(furniture):
+        for element in soup(boilerplate):
             element.decompose()
         return str(converter.convert_soup(soup.body or soup))
 
@@ -117,7 +120,7 @@ def body_markdownify() -> Extractor:
 
 
 def lxml_parse() -> Extractor:
-    """A floor: libxml2 builds the tree, and nothing is done with it."""
+    """Return a parser that only builds the tree with libxml2: a lower bound of the time."""
     html = importlib.import_module("lxml.html")
 
     def run(page: Page) -> str:
@@ -128,7 +131,7 @@ def lxml_parse() -> Extractor:
 
 
 def lexbor_parse() -> Extractor:
-    """A floor: lexbor builds the tree, and nothing is done with it."""
+    """Return a parser that only builds the tree with lexbor: a lower bound of the time."""
     parser = importlib.import_module("selectolax.lexbor").LexborHTMLParser
 
     def run(page: Page) -> str:
@@ -154,10 +157,10 @@ SYSTEMS: dict[str, Callable[[], Extractor]] = {
 
 
 def answer(extractor: Extractor, line: str) -> dict[str, Any]:
-    """Extract one page and say how long it took; whatever a peer raises is its answer to that page."""
-    asked = json.loads(line)
-    html = asked["html"]
-    page = Page(html, html.encode("utf-8", "replace"), asked["url"])
+    """Return the text of a page with the milliseconds of its extraction. An exception of a peer becomes the error."""
+    request = json.loads(line)
+    html = request["html"]
+    page = Page(html, html.encode("utf-8", "replace"), request["url"])
     text, error = "", None
     start = time.perf_counter()
     try:
@@ -169,7 +172,7 @@ def answer(extractor: Extractor, line: str) -> dict[str, Any]:
 
 
 def main() -> int:
-    """Answer lines until there are no more. What a peer prints goes to the error stream, not among the answers."""
+    """Answer every line of stdin. What a peer prints goes to stderr, so that it does not mix with the answers."""
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
     warnings.simplefilter("ignore")

@@ -1,7 +1,7 @@
-"""Scores of extracted text against the text that a person marked: words, snippets. Pure: no page and no file in it.
+"""Score extracted text against the text that a person marked, by words and by snippets. No I/O.
 
-Every system's Markdown is reduced to words in the same way first, so that no one gains or loses by its syntax: an
-address is no word, a link counts as its label, an image as nothing, code as it stands.
+The Markdown of every system is first reduced to its visible text in the same way, so that syntax does not affect the
+score: a link counts as its label, an address or an image as nothing, code as written.
 """
 
 from __future__ import annotations
@@ -29,14 +29,18 @@ _MARKS: Final = re.compile(
     re.VERBOSE,
 )
 _LONGEST_TARGET: Final = 4_000
-"""Characters read in search of the end of a link's address, so that unclosed ones cost little."""
+"""Maximum characters searched for the end of a link's address, so that unclosed links cost little."""
 _DEEPEST_TARGET: Final = 32
-"""Parentheses within one another in an address: as many as CommonMark wants of a reader."""
+"""Maximum nested parentheses in an address, as in cmark; CommonMark requires at least three."""
 
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """One page: how the words agree, and which snippets are there."""
+    """The score of a page: agreement of the words, and a flag for each snippet.
+
+    `must`: True for each required snippet that the text contains. `clean`: True for each forbidden snippet that it does
+    not contain.
+    """
 
     f1: float
     recall: float
@@ -46,18 +50,18 @@ class Score:
 
 
 def score(markdown: str, truth: str, must: list[str], must_not: list[str]) -> Score:
-    """Score one page's Markdown."""
-    text = to_words(markdown)
-    flat = _flat(text)
+    """Return the score of a page's Markdown."""
+    text = extract_visible_text(markdown)
+    flat = _normalize(text)
     return Score(
-        *agreement(text, truth),
-        must=tuple(_flat(snippet) in flat for snippet in must),
-        clean=tuple(_flat(snippet) not in flat for snippet in must_not),
+        *compare_words(text, truth),
+        must=tuple(_normalize(snippet) in flat for snippet in must),
+        clean=tuple(_normalize(snippet) not in flat for snippet in must_not),
     )
 
 
-def agreement(text: str, truth: str) -> tuple[float, float, float]:
-    """F1, recall and precision of lower-cased words, each counted as often as it stands; order is ignored."""
+def compare_words(text: str, truth: str) -> tuple[float, float, float]:
+    """Return F1, recall and precision of the lower-cased words as multisets; their order is ignored."""
     found, wanted = (Counter(_WORD.findall(side.lower())) for side in (text, truth))
     if not found or not wanted:
         both = float(not found and not wanted)
@@ -67,12 +71,12 @@ def agreement(text: str, truth: str) -> tuple[float, float, float]:
     return 2 * shared / (wanted.total() + found.total()), recall, precision
 
 
-def _flat(text: str) -> str:
+def _normalize(text: str) -> str:
     return " ".join(text.lower().split())
 
 
-def to_words(markdown: str) -> str:
-    """The text that Markdown shows; code is kept to the letter."""
+def extract_visible_text(markdown: str) -> str:
+    """Return the visible text of Markdown, with code unchanged."""
     parts: list[str] = []
     prose: list[str] = []
     fence = ""
@@ -85,28 +89,28 @@ def to_words(markdown: str) -> str:
                 parts.append(line)
         elif mark and "`" not in line[mark.end() :]:
             fence = mark[1]
-            parts.append(_prose("".join(prose)))
+            parts.append(_extract_prose("".join(prose)))
             prose = []
         elif not _DEFINITION.match(line):
             prose.append(line)
-    return "".join([*parts, _prose("".join(prose))])
+    return "".join([*parts, _extract_prose("".join(prose))])
 
 
-def _prose(text: str) -> str:
-    """Text outside fences: spans of code stand as they are, and a link may hold one in its label."""
+def _extract_prose(text: str) -> str:
+    """Return the visible text of Markdown without fences. Code spans are unchanged, also in the label of a link."""
     spans: list[str] = []
     without_code: list[str] = []
     end = 0
-    for start, stop, code in _code_spans(text):
+    for start, stop, code in _find_code_spans(text):
         without_code += [text[end:start], f"\x01{len(spans)}\x02"]
         spans.append(code)
         end = stop
-    shown = _unmark(_labels(_DATA.sub("", "".join([*without_code, text[end:]]))))
-    return re.sub("\x01([0-9]+)\x02", lambda held: spans[int(held[1])], shown)
+    shown = _remove_marks(_replace_links(_DATA.sub("", "".join([*without_code, text[end:]]))))
+    return re.sub("\x01([0-9]+)\x02", lambda placeholder: spans[int(placeholder[1])], shown)
 
 
-def _code_spans(text: str) -> list[tuple[int, int, str]]:
-    """`(start, stop, code)` of spans in one or two backticks that close in their own line."""
+def _find_code_spans(text: str) -> list[tuple[int, int, str]]:
+    """Return `(start, stop, code)` of each code span of one or two backticks that closes on its line."""
     spans: list[tuple[int, int, str]] = []
     opened: re.Match[str] | None = None
     for ticks in _TICKS.finditer(text):
@@ -121,13 +125,13 @@ def _code_spans(text: str) -> list[tuple[int, int, str]]:
     return spans
 
 
-def _labels(text: str) -> str:
-    """Links as their labels, images as nothing. One pass with a stack of brackets that are open."""
+def _replace_links(text: str) -> str:
+    """Replace links by their labels and remove images, in one pass with a stack of open brackets."""
     out: list[str] = []
     opened: list[tuple[int, bool]] = []
     end = 0
     for bracket in _BRACKET.finditer(text):
-        if bracket.start() < end:  # inside an address that has been read
+        if bracket.start() < end:  # inside the address of a link
             continue
         out.append(text[end : bracket.start()])
         end = bracket.end()
@@ -136,7 +140,7 @@ def _labels(text: str) -> str:
             opened.append((len(out) - 1, bracket[0] == "!["))
         elif bracket[0] == "]" and opened:
             at, image = opened.pop()
-            stop = _target_end(text, end)
+            stop = _find_target_end(text, end)
             if stop:
                 end = stop
                 if image:
@@ -146,14 +150,14 @@ def _labels(text: str) -> str:
     return "".join([*out, text[end:]])
 
 
-def _target_end(text: str, start: int) -> int:
-    """Where `(address "title")` at `start` ends; 0 if there is none."""
+def _find_target_end(text: str, start: int) -> int:
+    """Return the end of `(address "title")` at `start`; 0 if there is none."""
     if text[start : start + 1] != "(":
         return 0
     depth = 0
     for part in _IN_TARGET.finditer(text, start, start + _LONGEST_TARGET):
         depth += {"(": 1, ")": -1}.get(part[0], 0)
-        if part[0].isspace() or depth > _DEEPEST_TARGET:  # a blank line: the paragraph is over
+        if part[0].isspace() or depth > _DEEPEST_TARGET:  # a blank line ends the paragraph
             return 0
         if not depth:
             whole = _TARGET.fullmatch(text[start + 1 : part.start()].strip())
@@ -161,8 +165,8 @@ def _target_end(text: str, start: int) -> int:
     return 0
 
 
-def _unmark(text: str) -> str:
-    """Without emphasis, tags and backslashes before punctuation."""
+def _remove_marks(text: str) -> str:
+    """Remove emphasis, tags and backslashes before punctuation."""
 
     def plain(found: re.Match[str]) -> str:
         if found["tag"]:

@@ -1,4 +1,4 @@
-"""The tables of the extraction benchmark as Markdown. Pure: from scores and times to lines."""
+"""Format the scores and times of the extraction benchmark as Markdown tables. No I/O."""
 
 from __future__ import annotations
 
@@ -12,13 +12,14 @@ from benchmarks.extraction.peers.peers import OURS, Peer
 from benchmarks.extraction.peers.scores import Score
 
 SPEED_GOALS: Final = {"mcp-server-fetch": 0.25, "trafilatura": 0.5}
-"""Most that our median may be as a share of the peer's on the same pages."""
+"""Maximum ratio of Keyhole's median time to the peer's on the same pages."""
 SLOW: Final = 5.0
-"""Times the real pages' milliseconds a megabyte: from here on a page made to hurt is flagged."""
+"""Factor over the milliseconds per MB of real pages above which a hostile page is flagged as slow."""
 NOT_LINEAR: Final = 8.0
-"""Times the cost of a quarter of the page: 4 is linear, 16 quadratic, this the geometric mean of the two."""
+"""Factor over the time of a quarter of the page above which a cost is flagged as not linear. A linear cost has 4, a
+quadratic cost 16; this is their geometric mean."""
 NOTICEABLE_MS: Final = 100.0
-"""Below this, how a cost grows is noise."""
+"""Milliseconds below which the growth of a cost is noise, so that it is not flagged."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,34 +35,34 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """All pages read by one system. `kept`: the figures are those of an earlier run."""
+    """All pages read by one system. `is_cached`: True if the answers and times are from an earlier run."""
 
     peer: Peer
     rows: list[Row]
-    kept: bool
+    is_cached: bool
 
     def mean(self, field: str, kind: str | None = None) -> float:
-        """The mean of a score over the pages, of one type if one is named."""
+        """Return the mean of a score over all pages, or over the pages of one type."""
         return statistics.fmean(getattr(row.score, field) for row in self.rows if kind in {None, row.kind})
 
     def share(self, field: str) -> float:
-        """The share of all snippets that are as they should be."""
+        """Return the share of snippets whose flag in `must` or `clean` is True."""
         marks = [mark for row in self.rows for mark in getattr(row.score, field)]
         return statistics.fmean(marks) if marks else 1.0
 
     def median(self) -> float:
-        """Median milliseconds a page."""
+        """Return the median milliseconds per page."""
         return statistics.median(row.ms for row in self.rows)
 
     def percentile_90(self) -> float:
-        """Milliseconds within which nine pages of ten are read."""
+        """Return the 90th percentile of the milliseconds per page."""
         times = sorted(row.ms for row in self.rows)
         return times[min(len(times) - 1, len(times) * 9 // 10)]
 
 
 @dataclass(frozen=True, slots=True)
 class Growth:
-    """One page of a size, read by Keyhole in a process of its own."""
+    """The cost of one grown or hostile page, which Keyhole read in a separate process."""
 
     name: str
     megabytes: float
@@ -71,12 +72,12 @@ class Growth:
 
     @property
     def ms_a_megabyte(self) -> float:
-        """What linear cost keeps the same."""
+        """Milliseconds per MB, which a linear cost keeps constant."""
         return self.answer.ms / self.megabytes
 
 
-def overall(results: list[Result]) -> str:
-    """Quality and speed of every system; the floors have a speed alone."""
+def format_overall(results: list[Result]) -> str:
+    """Return quality and speed of every system; systems that only parse have no quality."""
     lines = []
     for result in results:
         if result.peer.floor:
@@ -88,19 +89,19 @@ def overall(results: list[Result]) -> str:
         lines.append([_label(result), *quality, f"{result.median():.1f}", f"{result.percentile_90():.1f}"])
     heads = ["system", "F1", "recall", "precision", "must", "clean", "no text", "median ms", "90 % ms"]
     note = (
-        "\n\n\\* Kept from an earlier run: its times are not of this one (`--fresh` measures all)."
-        if any(r.kept for r in results)
+        "\n\n\\* From the cache of an earlier run, times included (`--fresh` measures all systems)."
+        if any(r.is_cached for r in results)
         else ""
     )
-    return markdown(heads, lines) + note
+    return format_table(heads, lines) + note
 
 
 def _label(result: Result) -> str:
-    return result.peer.label + (" \\*" if result.kept else "")
+    return result.peer.label + (" \\*" if result.is_cached else "")
 
 
-def by_type(results: list[Result], field: str) -> str:
-    """A score by type of page and system, the best peer of each type, and how far Keyhole is from it."""
+def format_by_type(results: list[Result], field: str) -> str:
+    """Return a score by system and type of page, the best peer of each type, and its distance from Keyhole."""
     readers = [result for result in results if not result.peer.floor]
     kinds = sorted({row.kind for row in readers[0].rows})
     columns: list[Callable[[Result], float]] = [lambda r, k=kind: r.mean(field, k) for kind in kinds]  # type: ignore[misc]
@@ -115,11 +116,11 @@ def by_type(results: list[Result], field: str) -> str:
             lines.append(
                 ["**keyhole minus best peer**", *(f"{c(ours) - c(b):+.3f}" for c, b in zip(columns, best, strict=True))]
             )
-    return markdown(["system", *kinds, "all"], lines)
+    return format_table(["system", *kinds, "all"], lines)
 
 
-def ratios(results: list[Result]) -> str:
-    """Our median beside those that there is a goal for, and beside the floors."""
+def format_ratios(results: list[Result]) -> str:
+    """Return Keyhole's median time relative to the peers with a speed goal and to systems that only parse."""
     by_name = {result.peer.name: result for result in results}
     ours = by_name[OURS.name].median()
     lines = []
@@ -130,43 +131,43 @@ def ratios(results: list[Result]) -> str:
         ratio = ours / result.median()
         met = "" if goal is None else f"at most {goal}: {'met' if ratio <= goal else 'not met'}"
         lines.append([_label(result), f"{ours:.1f}", f"{result.median():.1f}", f"{ratio:.2f}", met])
-    return markdown(["beside", "keyhole, median ms", "its median ms", "ratio", "goal"], lines)
+    return format_table(["compared with", "keyhole, median ms", "its median ms", "ratio", "goal"], lines)
 
 
-def errors(results: list[Result]) -> str:
-    """What was raised, by system, with how often. Empty text without an error is not an error."""
+def format_errors(results: list[Result]) -> str:
+    """Return the number of pages by system and error. Empty text alone is not an error."""
     lines = []
     for result in results:
         names = [row.error.partition(":")[0] for row in result.rows if row.error]
         lines += [[result.peer.name, name, str(names.count(name))] for name in sorted(set(names))]
-    return markdown(["system", "error", "pages"], lines) if lines else "None."
+    return format_table(["system", "error", "pages"], lines) if lines else "None."
 
 
-def growth(real: dict[str, list[Growth]], hostile: list[Growth]) -> str:
-    """Milliseconds a megabyte of real pages by size, and of pages made to hurt."""
+def format_growth(real: dict[str, list[Growth]], hostile: list[Growth]) -> str:
+    """Return the milliseconds per MB of real pages by size, and of hostile pages."""
     sizes = []
     for size, pages in real.items():
         costs = [page.ms_a_megabyte for page in pages]
         cells = [f"{statistics.median(costs):.0f}", f"{max(costs):.0f}", _most(page.peak_mb for page in pages)]
         sizes.append([size, str(len(pages)), *cells, _failures(pages)])
     heads = ["real pages grown to", "pages", "ms per MB, median", "worst", "peak memory, MB", "failures"]
-    usual = reference(real)
+    usual = usual_ms_per_megabyte(real)
     lines = [_hostile_line(page, usual) for page in hostile]
     hostile_heads = [
-        "page made to hurt",
+        "hostile page",
         "MB",
         "ms",
         "ms per MB",
-        "to real pages",
-        "to its quarter",
+        "relative to real pages",
+        "time relative to a quarter of the page",
         "peak memory, MB",
         "outcome",
     ]
-    return f"{markdown(heads, sizes)}\n\n{markdown(hostile_heads, lines)}"
+    return f"{format_table(heads, sizes)}\n\n{format_table(hostile_heads, lines)}"
 
 
-def reference(real: dict[str, list[Growth]]) -> float:
-    """Milliseconds a megabyte that is usual: the median of real pages grown to 1 MB and more, which are mostly body."""
+def usual_ms_per_megabyte(real: dict[str, list[Growth]]) -> float:
+    """Return the usual milliseconds per MB: the median of real pages grown to 1 MB and more, which are mostly body."""
     large = [page.ms_a_megabyte for pages in real.values() for page in pages if page.megabytes > 0.5]
     return statistics.median(large)
 
@@ -188,10 +189,10 @@ def _hostile_line(page: Growth, usual: float) -> list[str]:
 
 def _most(megabytes: Iterable[float | None]) -> str:
     known = [peak for peak in megabytes if peak is not None]
-    return f"{max(known):.0f}" if known else "not known"
+    return f"{max(known):.0f}" if known else "unknown"
 
 
-def markdown(heads: list[str], lines: list[list[str]]) -> str:
-    """A table: the first column to the left, the others to the right."""
+def format_table(heads: list[str], lines: list[list[str]]) -> str:
+    """Return a Markdown table with the first column aligned left and the others right."""
     rule = "|---|" + "---:|" * (len(heads) - 1)
     return "\n".join([f"| {' | '.join(heads)} |", rule, *(f"| {' | '.join(line)} |" for line in lines)])

@@ -4,7 +4,7 @@
     for p in *.deb; do dpkg -x $p .; done
     python -m benchmarks.search.web.build FOLDER
 
-Only the content of each page is kept, as published; `sites.py` adds the templates of the sites.
+Only the content of each page is stored, as published; `sites.py` adds the templates of the sites.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ def read_pages(folder: Path) -> Iterator[dict[str, str]]:
 
 
 def read_page(id: str, language: str, path: Path, drop: str, keep: str) -> dict[str, str]:
-    """Return one page without its manual's navigation."""
+    """Return one page. `drop`: selectors of elements to remove. `keep`: selector of the content."""
     soup = BeautifulSoup(path.read_bytes(), "lxml")
     title = " ".join((soup.title or soup).get_text(" ").split())
     for node in soup.select(drop):

@@ -45,8 +45,8 @@ class Question:
     text: str
     language: str
     answers: tuple[tuple[str, tuple[str, ...]], ...]
-    """`(page id, alternatives)` for each part of the answer. The first alternative is a quotation from the page, the
-    others say the same."""
+    """`(page id, alternatives)` for each part of the answer. The first alternative is a quotation from the page; the
+    others have the same meaning."""
 
     @property
     def split(self) -> str:

@@ -1,4 +1,4 @@
-"""A small search engine: SQLite's FTS5 with BM25 over pieces of pages. A page ranks as its best piece.
+"""A small search engine: SQLite's FTS5 with BM25 over pieces of pages. A page has the rank of its best piece.
 
 Its results resemble those of real engines: they contain copies, dead links, hostile pages and irrelevant pages.
 """
@@ -15,9 +15,9 @@ from urllib.parse import quote
 from benchmarks.search.web.sites import CLOSED, NO_NAME, TROUBLE, Place, listed_path, seeded_fraction
 
 PIECE: Final = 1_500
-"""Characters: about one passage of a manual."""
+"""Characters of a piece: about one passage of a manual."""
 MAX_RESULTS: Final = 30
-"""Results of one page of a metasearch engine such as SearXNG."""
+"""Maximum results, as on one page of a metasearch engine such as SearXNG."""
 DEAD: Final = ("closed", "name", "/missing", "/broken", "/forbidden")
 HOSTILE: Final = ("/bomb", "/endless", "/loop", "/hidden", "/boundary")
 
@@ -25,7 +25,7 @@ _TAG = re.compile(r"<(script|style)\b.*?</\1>|<[^>]*>", re.DOTALL)
 _WORD = re.compile(r"[぀-ヿ㐀-鿿豈-﫿가-힯]+|[^\W_]+")
 _IDEOGRAPHS = re.compile(r"[぀-ヿ㐀-鿿豈-﫿가-힯]")
 _STEM: Final = 6
-"""Letters of a word that are indexed: a stemmer for every alphabet."""
+"""Number of letters of a word that are indexed, as a simple stemmer for every alphabet."""
 
 Row = dict[str, str]
 

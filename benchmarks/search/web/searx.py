@@ -35,7 +35,7 @@ def is_installed() -> bool:
 
 
 def build_settings(port: int, api: str) -> dict[str, Any]:
-    """Return the required settings of an instance. `api`: the URL that its only engine asks."""
+    """Return the required settings of an instance. `api`: the URL that its only engine calls."""
     engine = {
         "name": "corpus", "engine": "json_engine", "shortcut": "co", "categories": "general",
         "search_url": api + "?q={query}", "results_query": "results", "url_query": "url", "title_query": "title",
@@ -47,7 +47,7 @@ def build_settings(port: int, api: str) -> dict[str, Any]:
         "brand": dict.fromkeys(addresses, ""),
         "search": {
             "safe_search": 0, "autocomplete": "", "default_lang": "", "formats": ["html", "json"],
-            # Seconds. searx does not report suspended engines, so its answer would be empty.
+            # Seconds; 0, because searx would answer with no results and no error while an engine is suspended.
             "ban_time_on_fail": 0, "max_ban_time_on_fail": 0,
         },
         "server": {
@@ -68,7 +68,7 @@ def build_settings(port: int, api: str) -> dict[str, Any]:
 
 @contextmanager
 def run_instance(api: str) -> Iterator[str]:
-    """Run an instance whose engine asks `api`, and yield its base URL."""
+    """Run an instance whose engine calls `api`, and yield its base URL."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]

@@ -1,8 +1,8 @@
-"""The sites of the loopback web: the address, template and delay of each page. Pure.
+"""The sites of the loopback web: the address, template and delay of each page. No I/O.
 
-Each manual has its own site. A third of the pages has a copy at a syndicating site with another template; some are
-listed with tracking parameters or as an AMP variant. Everything follows from the page's id, so that every run has the
-same web.
+Each manual has its own site. A third of the pages have a copy at a syndicating site with another template; some are
+listed with tracking parameters or as an AMP variant. All of this depends on the page's id alone, so that every run has
+the same web.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ def build_places(pages: Iterable[CorpusPage]) -> dict[str, Place]:
 
 
 def choose_pace(place: Place, answering: frozenset[str]) -> Pace | None:
-    """Return how a page is slow in slow mode, None for the two thirds that are not.
+    """Return how a page is slow in slow mode; None for the two thirds of the pages that are fast.
 
     `answering`: ids of the pages that questions need. Only copies of these may be endless, as an endless page cannot
     be read.

@@ -25,8 +25,8 @@ PAGE: Final = 4_096
 ARTIFACTS: Final = 12
 """Artifacts in each file before it is damaged."""
 HOUR: Final = 3_600.0
-"""Seconds. Half of them pass between two rounds of calls: longer than the store's pause before it tries a disk again,
-shorter than it keeps a text in memory."""
+"""Seconds. Half an hour passes between two rounds of calls: longer than the store's pause before it tries a disk again,
+shorter than the time for which it stores a text in memory."""
 MAGIC: Final = bytes.fromhex("d9d505f920a163d7")
 """The first bytes of a rollback journal."""
 
@@ -96,7 +96,7 @@ class DamageResult:
     """Counts over all damaged files."""
 
     files: int = 0
-    whole: int = 0
+    unchanged: int = 0
     """Files whose artifacts were all read unchanged."""
     warned: int = 0
     """Files whose damage was reported by a warning or an error."""
@@ -137,13 +137,13 @@ def run_damage(files: int, seed: int, scratch: Path) -> DamageResult:
 @dataclass(slots=True)
 class _Run:
     tally: Tally
-    whole: bool
+    unchanged: bool
     warned: bool
 
 
 def _add_run(done: DamageResult, kind: str, number: int, run: _Run) -> None:
     done.files += 1
-    done.whole += run.whole
+    done.unchanged += run.unchanged
     done.warned += run.warned
     if run.tally.missed:
         done.missed.setdefault(kind, []).append(number)
@@ -151,8 +151,8 @@ def _add_run(done: DamageResult, kind: str, number: int, run: _Run) -> None:
 
 
 def _use_store(home: Path, artifacts: list[Artifact], seed: int) -> _Run:
-    """Use a store on the damaged file, restart it, use it again, then read the disk alone."""
-    run, clock, added = _Run(Tally(), whole=True, warned=False), Clock(), []
+    """Use a store on the damaged file, restart it, use it again, then check the disk without memory."""
+    run, clock, added = _Run(Tally(), unchanged=True, warned=False), Clock(), []
     for start in range(2):
         stores = LocalStores(Config(home=home), long_running=True, clock=clock)
         try:
@@ -169,13 +169,13 @@ def _use_store(home: Path, artifacts: list[Artifact], seed: int) -> _Run:
             stores.close()
     if not run.tally.stuck:
         run.tally += check(home, [(each.id, hash_text(each)) for each in added], [each.id for each in artifacts])
-    run.tally.unwarned += not run.whole and not run.warned
+    run.tally.unwarned += not run.unchanged and not run.warned
     return run
 
 
 def _call_reads(run: _Run, store: Store, artifacts: list[Artifact]) -> None:
     for artifact in artifacts:
-        run.whole &= bool(_call(run, partial(_is_same, run, store, artifact)))
+        run.unchanged &= bool(_call(run, partial(_is_same, run, store, artifact)))
     first = artifacts[0]
     _call(run, lambda: store.part(first.id, 10, 20))
     _call(run, lambda: store.recent(first.url, 0.0))

@@ -16,9 +16,9 @@ from benchmarks.store.faults.checks import Tally, check, list_files, open_store
 
 ROOT: Final = Path(__file__).resolve().parents[3]
 OPENING: Final = 0.6
-"""Seconds within which a process is killed that shall not reach its first acknowledgement."""
+"""Maximum seconds before the kill of a process that is killed while its store opens."""
 AFTER_ACKNOWLEDGED: Final = 0.03
-"""Seconds after the last awaited acknowledgement within which a process is killed: twice the time of a put."""
+"""Maximum seconds from the last awaited acknowledgement to the kill: twice the time of a put."""
 MAX_ACKNOWLEDGED: Final = 12
 OPENING_SHARE: Final = 0.15
 """Share of the runs that are killed while the store opens."""
@@ -31,16 +31,17 @@ class KillResult:
     runs: int = 0
     acknowledged: dict[str, str] = field(default_factory=dict)
     """Text hashes by id."""
-    held: int = 0
+    in_memory: int = 0
     """Artifacts stored in memory only, because another process had locked the file for too long."""
-    hot: int = 0
+    in_transaction: int = 0
     """Runs that left a journal, because they were killed within a transaction."""
     left: set[str] = field(default_factory=set)
+    """Files that a clean exit would not leave."""
     tally: Tally = field(default_factory=Tally)
 
 
 def run_kills(runs: int, seed: int) -> KillResult:
-    """Run one or two writers at a time on one folder, and kill them, `runs` times."""
+    """Run one or two writers on one folder and kill them; repeat this `runs` times."""
     done = KillResult()
     with tempfile.TemporaryDirectory() as scratch:
         home, clean = Path(scratch, "home"), list_clean_files(Path(scratch, "clean"))
@@ -50,11 +51,11 @@ def run_kills(runs: int, seed: int) -> KillResult:
                 home, [seed * 100_000 + 2 * run + writer for writer in range(chance.choice((1, 1, 2)))], chance
             )
             done.runs += 1
-            done.hot += any(name.endswith(("-journal", "-wal")) for name in list_files(home))
+            done.in_transaction += any(name.endswith(("-journal", "-wal")) for name in list_files(home))
             for word, id, digest in (line.split() for line in lines if line != "opened"):
                 if word == "kept":
                     done.acknowledged[id] = digest
-                done.held += word == "held"
+                done.in_memory += word == "memory"
             done.tally += check(home, done.acknowledged.items())
             done.left |= (left := list_files(home) - clean)
             done.tally.leftovers += len(left)

@@ -48,8 +48,8 @@ class OutageResult:
     """Counts of a run of a store during an outage."""
 
     puts: int = 0
-    held: int = 0
-    """Puts after which the store warned that texts are kept in memory."""
+    in_memory: int = 0
+    """Puts after which the store warned that texts are stored in memory only."""
     back_after: float = 0.0
     """Seconds from the end of the failure until all texts were on the disk."""
     tally: Tally = field(default_factory=Tally)
@@ -70,7 +70,7 @@ def run_outage(
             artifacts.append(artifact := make_artifact(1, len(artifacts)))
             done.puts += 1
             _call(done.tally, partial(store.put, artifact, search_terms(artifact)))
-            done.held += store.warning() == KEPT_IN_MEMORY
+            done.in_memory += store.warning() == KEPT_IN_MEMORY
             _read_all(done.tally, store, artifacts[since:])
 
     put_some()
@@ -78,7 +78,7 @@ def run_outage(
     outage.begin()
     try:
         put_some(outage.is_readable)
-        done.tally.unwarned += not done.held
+        done.tally.unwarned += not done.in_memory
     finally:
         outage.end()
     done.back_after = _wait_until_well(store, clock, pause)
@@ -120,7 +120,7 @@ def _wait_until_well(store: Store, clock: Clock, pause: Callable[[float], None])
 
 
 def limit_file_size(home: Path) -> Outage:
-    """Limit the size of files that this process may write to that of the largest file in the folder."""
+    """Limit the size of files that this process may write to about the size of the folder's largest file."""
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
 
     def begin() -> None:
@@ -143,7 +143,7 @@ def fill_small_disk(home: Path) -> Outage:
 
 
 def make_read_only(home: Path) -> Outage:
-    """Make the folder read-only. Without effect for root."""
+    """Make the folder read-only. This has no effect for root."""
     return Outage(home, lambda: home.chmod(0o500), lambda: home.chmod(0o700))
 
 
@@ -176,7 +176,7 @@ def unplug_folder(home: Path) -> Outage:
 def become_nobody(home: Path) -> None:
     """Become the user `nobody`, to whom file modes apply, and give it the folder.
 
-    A first put imports all modules, which only root may read.
+    A put before that imports all modules, because only root may be able to read them.
     """
     open_store(home.with_name("loaded"), long_running=True)[1].put(make_artifact(0, 0), "word")
     home.mkdir()

@@ -1,4 +1,4 @@
-"""Run the whole server over stdio with a real client while its disk fails and recovers. Every call must succeed."""
+"""Run the complete server over stdio with a real client while its disk fails and recovers. Every call must succeed."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class ServerResult:
     fetched: int = 0
     read: int = 0
     warned: int = 0
-    """Results with the warning that texts are kept in memory."""
+    """Results with the warning that texts are stored in memory only."""
     back_after: float = 0.0
     tally: Tally = field(default_factory=Tally)
 
@@ -67,7 +67,7 @@ class _Agent:
         self.ids[number] = str(facts.get("artifact_id"))
 
     async def read(self, number: int) -> None:
-        """Read the whole text of a page that was fetched before."""
+        """Read the complete text of a page that was fetched before."""
         text, _ = await self.call("read_artifact", {"id": self.ids[number], "limit": MAX_RESULT})
         self.done.read += 1
         self.done.tally.lost += _text(number) not in text
@@ -163,7 +163,7 @@ def _digest(text: str) -> str:
 
 
 def limit_file_size(home: Path, process: int) -> Outage:
-    """Limit the size of files that a process may write to that of the largest file in the folder."""
+    """Limit the size of files that a process may write to about the size of the folder's largest file."""
     soft, hard = resource.prlimit(process, resource.RLIMIT_FSIZE)
 
     def begin() -> None:

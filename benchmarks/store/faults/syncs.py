@@ -30,17 +30,17 @@ class Event:
     file: str
 
 
-def trace(home: Path, split_puts: int) -> list[str]:
-    """Return the output of strace for a process that stores `puts` artifacts."""
+def trace(home: Path, puts: int) -> list[str]:
+    """Return the output of strace for a writer process that stores `puts` artifacts."""
     with tempfile.NamedTemporaryFile(mode="r", suffix=".strace") as out:
         command = ["strace", "-y", "-qq", "-s", "300", "-e", f"trace={CALLS}", "-o", out.name]
-        writer = [sys.executable, "-m", "benchmarks.store.faults.writer", str(home), "1", str(split_puts)]
+        writer = [sys.executable, "-m", "benchmarks.store.faults.writer", str(home), "1", str(puts)]
         subprocess.run([*command, *writer], env=environment(), stdout=subprocess.DEVNULL, check=True, timeout=120)
         return out.read().splitlines()
 
 
 def split_puts(lines: Iterable[str], home: str) -> list[list[Event]]:
-    """Return for each acknowledgement the calls on files in `home` since the previous one."""
+    """Return for each acknowledgement the calls on files in `home` since the previous acknowledgement."""
     puts: list[list[Event]] = []
     events: list[Event] = []
     for line in lines:

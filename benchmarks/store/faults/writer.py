@@ -16,19 +16,19 @@ PAUSE: Final = 0.005
 
 
 def main(home: Path, seed: int, count: int | None = None) -> None:
-    """Print `kept` for each artifact stored on disk, and `held` for each stored in memory only."""
+    """Print `kept` for each artifact stored on disk, and `memory` for each stored in memory only."""
     stores, store = open_store(home, long_running=True)
     print_line("opened")
     for number in itertools.count() if count is None else range(count):
         artifact = make_artifact(seed, number)
         store.put(artifact, search_terms(artifact))
-        print_line(f"{'held' if store.warning() else 'kept'} {artifact.id} {hash_text(artifact)}")
+        print_line(f"{'memory' if store.warning() else 'kept'} {artifact.id} {hash_text(artifact)}")
         time.sleep(PAUSE)
     stores.close()
 
 
 def print_line(line: str) -> None:
-    """Print a line in a single write, so that it appears whole or not at all."""
+    """Print a line in a single write, so that a kill cannot truncate it."""
     os.write(1, f"{line}\n".encode())
 
 
