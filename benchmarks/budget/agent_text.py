@@ -92,6 +92,7 @@ def _find_text_faults(row: dict[str, Any], shown: str) -> list[str]:
 
 
 def main() -> int:
+    """Check every row and print the table. Return 1 if a row of tier `must` fails."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("rows", type=Path)
     parser.add_argument("--failures", action="store_true", help="print each row that does not pass")

@@ -69,7 +69,7 @@ def parse_html_parts(body: HtmlElement, base: str) -> PageParts:
         if language:
             parts["languages"].append((text, language))
     for table in body.iter("table"):
-        if is_data(table):
+        if is_data_table(table):
             parts["cells"] += [text for cell in find_cells(table) if (text := keep_letters(read_cell(cell)))]
     for element in body.iter(*_HEADINGS):
         if text := keep_letters(read_heading(element)):
@@ -107,16 +107,19 @@ def read_code(pre: HtmlElement) -> str:
 
 
 def has_only_numbers(element: HtmlElement) -> bool:
+    """Return whether the text of an element consists of digits, as line numbers do."""
     return not element.text_content().strip(" \n\t0123456789.:")
 
 
 def is_in_gutter(pre: HtmlElement) -> bool:
+    """Return whether `<pre>` contains only the line numbers beside a code block."""
     cell = next(pre.iterancestors("td", "div"), None)
     near = [pre, *([] if cell is None else [cell])]
     return any(_GUTTER.search(element.get("class") or "") for element in near) and has_only_numbers(pre)
 
 
 def find_language(pre: HtmlElement) -> str:
+    """Return the language that the classes around `<pre>` name, or ""."""
     near = [*pre.xpath("./code"), pre, *list(pre.iterancestors())[:2]]
     for element in near:
         match = _LANGUAGE.search(element.get("class") or "")
@@ -125,7 +128,7 @@ def find_language(pre: HtmlElement) -> str:
     return ""
 
 
-def is_data(table: HtmlElement) -> bool:
+def is_data_table(table: HtmlElement) -> bool:
     """Return whether a table has several cells or a header, and cells without blocks."""
     if (
         table.get("role") in {"presentation", "none"}
@@ -146,20 +149,24 @@ def is_data(table: HtmlElement) -> bool:
 
 
 def is_in_data_table(element: HtmlElement) -> bool:
+    """Return whether the closest table around an element is a data table."""
     table = next(element.iterancestors("table"), None)
-    return table is not None and is_data(table)
+    return table is not None and is_data_table(table)
 
 
 def find_cells(table: HtmlElement) -> list[HtmlElement]:
+    """Return the cells of a table in order."""
     return list(table.xpath(".//td|.//th"))
 
 
 def read_cell(cell: HtmlElement) -> str:
+    """Return the text of a cell, with the descriptions of its images."""
     images = [image.get("alt") or "" for image in cell.iter("img")]
     return " ".join(iter_visible_text(cell)) if not images else "".join(iter_text_and_descriptions(cell))
 
 
 def iter_text_and_descriptions(cell: HtmlElement) -> Iterator[str]:
+    """Yield the texts and the image descriptions of a cell in order."""
     for element in cell.iter():
         if element.tag == "img":
             yield (element.get("alt") or "")[:300]
@@ -175,6 +182,7 @@ def iter_visible_text(element: HtmlElement) -> Iterator[str]:
 
 
 def read_heading(heading: HtmlElement) -> str:
+    """Return the text of a heading without permalink signs."""
     anchors = {id(link): link.text_content() for link in heading.iter("a") if is_permalink(link)}
     text = str(heading.text_content())
     for sign in anchors.values():
@@ -183,6 +191,7 @@ def read_heading(heading: HtmlElement) -> str:
 
 
 def is_permalink(link: HtmlElement) -> bool:
+    """Return whether a link is the permalink sign of a heading."""
     return "#" in (link.get("href") or "") and link.text_content().strip() in {"¶", "#", "§", "Permalink", "🔗"}
 
 
@@ -193,6 +202,7 @@ def read_item(item: HtmlElement) -> str:
 
 
 def find_target(link: HtmlElement, base: str) -> str:
+    """Return the absolute HTTP address of a link, or "" if it has none or is a permalink."""
     href = (link.get("href") or "").strip()
     try:
         target = urljoin(base, href)
@@ -212,6 +222,7 @@ def keeps_address(link: HtmlElement) -> bool:
 
 
 def is_in_text(image: HtmlElement) -> bool:
+    """Return whether an image is neither a formula nor part of code or of a button."""
     formula = image.get("class") == "math" or image.xpath("ancestor::div[@class='math']")
     return not formula and next(image.iterancestors("pre", "code", "button"), None) is None
 

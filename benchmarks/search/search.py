@@ -123,7 +123,7 @@ class Bench:
     async def run_calls(
         self, questions: Sequence[Question], home: str, concurrency: int, budget: int = DEFAULT, **others: str
     ) -> list[Outcome]:
-        """Ask every question through one new server. A first call loads the parsers and is not counted."""
+        """Ask every question through one new server, after an uncounted call that loads the parsers."""
         settings = {"KEYHOLE_FRESHNESS": "0", **others}  # by default no page comes from the store
         with tempfile.TemporaryDirectory() as own:
             async with connect_keyhole(self.web, self.base, home or own, **settings) as client:
