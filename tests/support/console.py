@@ -46,8 +46,8 @@ def recorded_network() -> Iterator[None]:
 def temporary_installation(columns: int = 0, *, colours: bool = False) -> Iterator[Path]:
     """Yield a home folder with a fixed secret, so that ids are reproducible.
 
-    The working folder contains the pages as files. `columns` is the width of the terminal, 0 for none; `colours` makes it
-    a colour terminal."""
+    The working folder contains the pages as files. `columns` is the width of the terminal, 0 for none; `colours`
+    makes it a colour terminal."""
     with tempfile.TemporaryDirectory() as folder, recorded_network():
         home, work = Path(folder, "home"), Path(folder, "work")
         home.mkdir(mode=0o700)
