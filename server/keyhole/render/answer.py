@@ -88,11 +88,11 @@ def page_answer(
     id = f'id="{artifact.id}"' if warning != UNSTORED else ""
     warned = warning_line(warning, brief=brief)
     terms = _terms(selection) if has_query else ""
-    status = _join(_status(selection, has_query), id)
+    status = join_sentences(_status(selection, has_query), id)
     head = [*_source_lines(artifact), *extras, status, *([terms] if terms else []), *caveats(artifact, warned)]
     head += [hidden] if (hidden := _hidden_line(artifact)) else []
     if brief:
-        head = [_join(_brief_status(selection, has_query), *_brief_caveats(artifact), *extras, warned)]
+        head = [join_sentences(_brief_status(selection, has_query), *_brief_caveats(artifact), *extras, warned)]
     return Answer(
         _frame(head, selection.text, mark, call, brief),
         {
@@ -120,9 +120,13 @@ def window_answer(
         status = f"Nothing there: the text has {window.total} characters."
     elif next_window is None:
         status += " End of text."
-    head = [*_source_lines(artifact), _join(status, f'id="{artifact.id}"'), *caveats(artifact, warning_line(warning))]
+    head = [
+        *_source_lines(artifact),
+        join_sentences(status, f'id="{artifact.id}"'),
+        *caveats(artifact, warning_line(warning)),
+    ]
     if brief:
-        head = [_join(status, *_brief_caveats(artifact), warning_line(warning, brief=True))]
+        head = [join_sentences(status, *_brief_caveats(artifact), warning_line(warning, brief=True))]
     return Answer(
         _frame(head, artifact.text[window.start - part.start : window.end - part.start], mark, call, brief),
         {
@@ -151,9 +155,9 @@ def quote_answer(
     how = "exactly" if quote.exact else "apart from spaces, case and punctuation"
     status = f"The quote matches {how} at {quote.start}:{quote.end}; characters {window.start}:{window.end} are shown."
     warned = warning_line(warning, brief=brief)
-    head = [*_source_lines(artifact), _join(status, f'id="{artifact.id}"'), *([warned] if warned else [])]
+    head = [*_source_lines(artifact), join_sentences(status, f'id="{artifact.id}"'), *([warned] if warned else [])]
     if brief:
-        head = [_join(status, warned)]
+        head = [join_sentences(status, warned)]
     return Answer(
         _frame(head, artifact.text[window.start : window.end], mark, read_call(artifact.id, next_window), brief),
         {
@@ -177,7 +181,7 @@ def error_answer(error: KeyholeError, warning: str = "") -> Answer:
     stop = "" if message.endswith("?") else "."
     step = f'Fetch again: web_fetch(url="{clip(str(url), MAX_URL)}").' if url else rule.next_step
     retry = " The same call may succeed later." if rule.retry else ""
-    text = _join(f"{error.code}: {message}{stop} {step}{retry}", warning_line(warning))
+    text = join_sentences(f"{error.code}: {message}{stop} {step}{retry}", warning_line(warning))
     facts = {"code": str(error.code), "retryable": rule.retry, **error.facts, **warning_fact(warning)}
     return Answer(text, facts, is_error=True)
 
@@ -189,7 +193,7 @@ def rerank_note(faults: Sequence[Fault]) -> str:
         partly = fault.missing < fault.requested
         where = f" for {fault.missing} of {fault.requested} passages" if partly else ""
         sentences.append(f"{fault.scorer}: {fault.reason}{where}; {fault.instead}{' for these' if partly else ''}.")
-    return _join(*sentences)
+    return join_sentences(*sentences)
 
 
 def title_line(title: str) -> str:
@@ -230,15 +234,15 @@ def _status(selection: Selection, has_query: bool) -> str:
 def _brief_status(selection: Selection, has_query: bool) -> str:
     amount = f"{selection.shown} of {selection.total} characters."
     if selection.strategy in ("whole", "passages"):
-        return _join(amount, WEAK_BRIEFLY if has_query and selection.weak else "")
-    return _join("Nothing matches the query." if has_query else "", amount)
+        return join_sentences(amount, WEAK_BRIEFLY if has_query and selection.weak else "")
+    return join_sentences("Nothing matches the query." if has_query else "", amount)
 
 
 def _terms(selection: Selection) -> str:
     """Return the count of each term of the query in the whole text, and whether the match is weak."""
     counts = [f"{clip(term.term, 40)} {term.count}" for term in selection.terms if term.count][:MAX_TERMS]
     absent = [clip(term.term, 40) for term in selection.terms if not term.count][:MAX_TERMS]
-    return _join(
+    return join_sentences(
         f"In the whole text: {', '.join(counts)}." if counts else "",
         f"Not in the text: {', '.join(absent)}." if absent else "",
         WEAK if selection.weak else "",
@@ -285,5 +289,6 @@ def _next_fact(window: Window | None) -> dict[str, object]:
     return {"next": {"offset": window.start, "limit": window.end - window.start} if window else None}
 
 
-def _join(*sentences: str) -> str:
+def join_sentences(*sentences: str) -> str:
+    """Return the sentences that are not empty, on one line."""
     return " ".join(sentence for sentence in sentences if sentence)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from keyhole.records import EngineReport, Repeat, Source, Window
-from keyhole.render.answer import END, MAX_URL, caveats, enclose, read_call, title_line
+from keyhole.render.answer import END, MAX_URL, caveats, enclose, join_sentences, read_call, title_line
 from keyhole.render.header import day_of, site_and_date
 from keyhole.render.repeats import short_repeats
 from keyhole.text.escape import plain_line
@@ -78,7 +78,7 @@ def search_status(
         reports = [replace(report, fault=report.fault.partition(" (")[0], note="") for report in reports]
     length = f"{characters:,} characters shown." if characters and not brief else ""
     late_line = f"{late} not read in time." if late else ""
-    return _join(f"{found}{left_out}.", length, _engines(reports), late_line, notes)
+    return join_sentences(f"{found}{left_out}.", length, _engines(reports), late_line, notes)
 
 
 def _engines(reports: Sequence[EngineReport]) -> str:
@@ -96,7 +96,7 @@ def _engines(reports: Sequence[EngineReport]) -> str:
         by_engines.setdefault(", ".join(engines), []).append(name)
     notes += [f"{', '.join(names)} not applied by {engines}." for engines, names in by_engines.items()]
     notes += [f"No news by {without_news}: web pages instead."] if without_news else []
-    return _join(failures, *notes)
+    return join_sentences(failures, *notes)
 
 
 def render_sources(
@@ -165,7 +165,7 @@ def _facts_line(cited: CitedSource) -> str:
         f"{same[:1].upper()}{same[1:]}, left out here." if same else "",
         f"{earlier[:1].upper()}{earlier[1:]}." if earlier else "",
     ]
-    return _join(*sentences)
+    return join_sentences(*sentences)
 
 
 def _also_at(copies: Sequence[str]) -> str:
@@ -197,7 +197,3 @@ def _source_facts(source: Source) -> dict[str, object]:
         "not_read": source.not_read,
     }
     return {name: value for name, value in facts.items() if value}
-
-
-def _join(*sentences: str) -> str:
-    return " ".join(sentence for sentence in sentences if sentence)
