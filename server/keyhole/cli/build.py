@@ -45,9 +45,7 @@ def build(config: Config, extractor: Extractor | None = None, *, long_running: b
         from keyhole.fetch.client import HttpFetcher
         from keyhole.fetch.host_limits import HostLimits
 
-        if not config.store:
-            import_module("keyhole.store.sqlite.store")
-
+    import_store(config)
     specs = load_engines_file(config)
     apis = api_endpoints(config) | {spec.endpoint for spec in specs}
     fetcher = HttpFetcher(
@@ -64,3 +62,10 @@ def build(config: Config, extractor: Extractor | None = None, *, long_running: b
     panel = Panel(engines, count=count, timeout=config.engine_timeout, missing=missing)
     stores = open_stores(config, long_running=long_running)
     return Tenants(config, fetcher, stores, panel, time.time, extractor or WorkerPool(config))
+
+
+def import_store(config: Config) -> None:
+    """Import the SQLite store, if the settings name no other, without the modules that Keyhole never uses."""
+    if not config.store:
+        with hidden_modules(*UNUSED_MODULES):
+            import_module("keyhole.store.sqlite.store")
