@@ -12,7 +12,7 @@ from keyhole.budget.clients import ClientLimits, limits_of
 from keyhole.budget.fit import truncate
 from keyhole.config.config import Config
 from keyhole.errors import Code, KeyholeError
-from keyhole.records import Answer
+from keyhole.records import Answer, Window
 from keyhole.render.answer import error_answer
 from keyhole.retrieval.session import NO_HISTORY, History, Session, Shown
 
@@ -61,10 +61,15 @@ class Call:
         """Return the ranges of a text that the call leaves out because earlier calls of the session showed them."""
         return () if self.shows_repeats else self.history.shown(id)
 
+    def next_window(self, text: str, start: int, end: int, *, base: int = 0, total: int | None = None) -> Window:
+        """Return the window that the next call will show of the omitted range `start:end`.
 
-def default_size(config: Config, caller: Caller) -> int:
-    """Return the bytes of a result if the caller requests no size."""
-    return client_budget(config, caller.limits).size
+        `base` and `total`: as in `read_window`.
+        """
+        from keyhole.passages.reading import next_window
+
+        budget = self.next_budget
+        return next_window(text, start, end, budget.window_size, budget.measure, base=base, total=total)
 
 
 def begin_call(
@@ -77,16 +82,20 @@ def begin_call(
     max_tokens: int | None = None,
     repeat: bool = False,
     overhead: int = 0,
+    at_least_default: bool = False,
 ) -> Call:
     """Return the call with its budget, deadline and history.
 
     `arguments` identify the call within its session: the query or "", the tool, and all other arguments that are not
     limits of size.
     `overhead`: bytes that the protocol puts around this result beyond those around a tool result.
+    `at_least_default`: True if a smaller `max_chars` than the default does not lower the budget.
     """
     limits = caller.limits
-    requested = client_budget(config, limits, max_chars, max_tokens)
     default = client_budget(config, limits)
+    if at_least_default:
+        max_chars = max(max_chars or 0, default.size)
+    requested = client_budget(config, limits, max_chars, max_tokens)
     history = NO_HISTORY
     if caller.session is not None:
         # No tokenizer makes more tokens than bytes, so without a limit of tokens the bytes limit them.

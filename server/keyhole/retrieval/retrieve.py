@@ -21,7 +21,7 @@ from keyhole.render.answer import UNSTORED, boundary_mark, page_answer, quote_an
 from keyhole.render.header import HEADER_FROM, header_lines
 from keyhole.render.repeats import repeats_line
 from keyhole.render.sources import UNRANKED
-from keyhole.retrieval.call import UNKNOWN_CALLER, Call, Caller, answer_call, begin_call, default_size
+from keyhole.retrieval.call import UNKNOWN_CALLER, Call, Caller, answer_call, begin_call
 from keyhole.retrieval.explain import NO_RECORDER, CallRecorder
 from keyhole.retrieval.instrumentation import add_amount, stage
 from keyhole.retrieval.pages import Pages
@@ -101,12 +101,12 @@ class Retrieval:
         `overhead`: bytes that the protocol puts around this result beyond those around a tool result.
         """
         is_range = not (query or find)
-        # With query or find, `limit` bounds the result. For a range it counts characters, which may need more bytes.
-        max_chars = max(limit or 0, default_size(self.config, caller)) if is_range else limit
         arguments = (query or "", "read_artifact", id, find, *((offset, limit) if is_range else ()))
         call = begin_call(
             self.config, caller, arguments, self.config.timeout,
-            max_chars=max_chars, max_tokens=max_tokens, repeat=repeat, overhead=overhead,
+            max_chars=limit, max_tokens=max_tokens, repeat=repeat, overhead=overhead,
+            # With query or find, `limit` bounds the result. For a range it counts characters, which need more bytes.
+            at_least_default=is_range,
         )  # fmt: skip
 
         async def work() -> Answer:
@@ -219,7 +219,7 @@ class Retrieval:
                     artifact,
                     selection,
                     mark=boundary_mark(self.secret, artifact.id),
-                    next_window=_next_window(call, artifact.text, *gap) if gap else None,
+                    next_window=call.next_window(artifact.text, *gap) if gap else None,
                     has_query=bool(query),
                     warning=warning,
                     brief=budget.is_brief,
@@ -289,15 +289,7 @@ def _following_window(call: Call, text: str, window: Window, base: int = 0) -> W
     """Return the window after this one, None at the end of the text. `text` begins at the offset `base`."""
     if window.next_start is None:
         return None
-    return _next_window(call, text, window.next_start, window.total, base=base, total=window.total)
-
-
-def _next_window(call: Call, text: str, start: int, end: int, *, base: int = 0, total: int | None = None) -> Window:
-    """Return the window that the next call will show of the omitted range `start:end`."""
-    from keyhole.passages.reading import next_window
-
-    budget = call.next_budget
-    return next_window(text, start, end, budget.window_size, budget.measure, base=base, total=total)
+    return call.next_window(text, window.next_start, window.total, base=base, total=window.total)
 
 
 def _count_saved(answer: Answer, *artifacts: Artifact) -> Answer:

@@ -16,7 +16,6 @@ from keyhole.passages import WEAK_BELOW
 from keyhole.passages.packing.many_texts import PackedPassages, Packer
 from keyhole.passages.packing.unseen import UnseenPacker
 from keyhole.passages.rank_sources import join_spans
-from keyhole.passages.reading import next_window
 from keyhole.passages.repeats import ShownSpans, repeats_line_size
 from keyhole.records import Answer, Passage, Ranked, Repeat, Source, Window, next_gap
 from keyhole.render.answer import UNSTORED, boundary_mark, warning_fact, warning_line
@@ -112,7 +111,7 @@ class _SearchPacking:
         self._sources = [source for source, _ in chosen]
         self._ranked = tuple(passages for _, passages in chosen)
         self._secret = secret
-        self._next_budget = call.next_budget
+        self._call = call
         self._brief = call.budget.is_brief
         self._measure = measure = call.budget.measure
         self._warning = warning
@@ -203,8 +202,7 @@ class _SearchPacking:
         body = join_spans(text, spans, [passage.label for passage in passages])
         shown_before = tuple((each.start, each.end) for each in before)
         gap = next_gap(len(text), spans, scores.index(max(scores)), shown_before)
-        budget = self._next_budget
-        window = next_window(text, *gap, budget.window_size, budget.measure) if source.artifact and gap else None
+        window = self._call.next_window(text, *gap) if source.artifact and gap else None
         shown = replace(source, spans=spans, scores=scores)
         return CitedSource(shown, body, self._mark(source), window, repeats, before)
 
