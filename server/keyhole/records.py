@@ -68,7 +68,7 @@ class Metadata:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A page as readable Markdown, with counts of the parts left out."""
+    """A page as readable Markdown: its main part, then the rest of the page."""
 
     title: str
     text: str
@@ -81,6 +81,13 @@ class Document:
     """The kind of placeholder, if the text is not the real page: a key of `NOTICES` in render/answer.py, or a line."""
     cut: bool = False
     """True if the text is not the complete text of the body."""
+    main_end: int | None = None
+    """The end of the main part in the text, after which the rest follows; None if all of the text is main."""
+
+    @property
+    def main(self) -> str:
+        """Return the main part of the text."""
+        return self.text[: self.main_end]
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +114,13 @@ class Artifact:
     """The id of the earlier artifact of the same requested URL, "" if there is none or its text was the same."""
     notes: tuple[tuple[str, str], ...] = ()
     """Further facts as `(name, value)`, each name at most once. Later results show them too."""
+    main_end: int | None = None
+    """The end of the main part in the text, after which the rest of the page follows; None if all of it is main."""
+
+    @property
+    def main(self) -> str:
+        """Return the main part of the text."""
+        return self.text[: self.main_end]
 
     def note(self, name: str) -> str:
         """Return the value of the note called `name`, or ""."""
@@ -143,7 +157,10 @@ Place = tuple[float, str]
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A part of a stored text: `artifact.text` is only the part that begins at `start`, of `total` characters."""
+    """A part of a stored text: `artifact.text` is only the part that begins at `start`, of `total` characters.
+
+    `artifact.main_end` is a place in the whole text.
+    """
 
     artifact: Artifact
     start: int
@@ -182,26 +199,6 @@ class Selection:
     def shown(self) -> int:
         """Return the number of characters shown."""
         return sum(end - start for start, end in self.spans)
-
-    @property
-    def next_gap(self) -> tuple[int, int] | None:
-        """Return the omitted span to read next (see the function `next_gap`), None if nothing is omitted."""
-        best = max(range(len(self.spans)), key=lambda number: self.scores[number], default=None)
-        return next_gap(self.total, self.spans, best, self.repeated)
-
-
-def next_gap(
-    total: int, spans: tuple[tuple[int, int], ...], best: int | None, known: tuple[tuple[int, int], ...] = ()
-) -> tuple[int, int] | None:
-    """Return the omitted span to read next: the first one after span number `best`, else the last one, else None.
-
-    Without `best` it is the first one. The spans in `known` do not count as omitted.
-    """
-    edges = [0, *(edge for span in sorted((*spans, *known)) for edge in span), total]
-    gaps = [(edges[i], edges[i + 1]) for i in range(0, len(edges), 2) if edges[i] < edges[i + 1]]
-    if not gaps or best is None:
-        return gaps[0] if gaps else None
-    return next((gap for gap in gaps if gap[0] >= spans[best][1]), gaps[-1])
 
 
 @dataclass(frozen=True, slots=True)

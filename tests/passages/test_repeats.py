@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from keyhole.passages import index_text, select
+from keyhole.passages.reading import next_gap
 from keyhole.passages.repeats import MIN_SAVED_BYTES, ShownSpans, find_repeated
 from keyhole.text.measure import serialized_size
 
@@ -49,7 +50,7 @@ def test_a_text_that_was_shown_whole_is_omitted_whole() -> None:
     again = select(TEXT, "seal", 20_000, measure=serialized_size, shown_before=[(0, len(TEXT))])
     assert (again.spans, again.repeated) == ((), ((0, len(TEXT)),))
     assert again.text == f"[…0:{len(TEXT)}]\n"
-    assert again.next_gap is None
+    assert next_gap(again.total, again.spans, again.scores, again.repeated) is None
 
 
 def test_without_a_query_nothing_is_omitted() -> None:

@@ -57,9 +57,10 @@ class StoreContract(ABC):
         stored = replace(stored, cut=True, language="de-AT", media_type="text/markdown", fetched_at=clock.now + 0.25)
         stored = replace(stored, etag='W/"1"', last_modified="Sun, 06 Nov 1994 08:49:37 GMT", author="Ä. Nin", site="S")
         stored = replace(stored, published="2024-11-21", modified="2025", replaces="b" * 16)
-        stored = replace(stored, notes=(("zeta", "1"), ("alpha", 'ü " \x00 \ud800 中'), ("", "")))
+        stored = replace(stored, notes=(("zeta", "1"), ("alpha", 'ü " \x00 \ud800 中'), ("", "")), main_end=3)
         store.put(stored, "grösse")
         assert store.get(stored.id) == stored
+        assert store.part(stored.id, 4, 6).artifact.main_end == 3
 
     @settings(
         deadline=None,
@@ -94,7 +95,7 @@ class StoreContract(ABC):
         assert store.search(("old",), 10) == ()
 
     def test_putting_the_same_id_again_replaces_every_field(self, store: Store) -> None:
-        old = replace(artifact(), etag='"1"', author="A", replaces="b" * 16, notes=(("changed", "1"),))
+        old = replace(artifact(), etag='"1"', author="A", replaces="b" * 16, notes=(("changed", "1"),), main_end=4)
         new = replace(artifact(), last_modified="Sun, 06 Nov 1994 08:49:37 GMT", site="S", language="fr", modified="2")
         for stored in (old, new, old):
             store.put(stored, "x")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from keyhole.records import Quote, Window
 from keyhole.text.measure import Measure, fit_forward
@@ -48,6 +49,25 @@ def next_window(
     """
     limit = end - start if end - start >= MIN_WINDOW else None
     return read_window(text, start, limit, max_size, measure, base=base, total=total)
+
+
+def next_gap(
+    total: int,
+    spans: Sequence[tuple[int, int]],
+    scores: Sequence[float],
+    known: Sequence[tuple[int, int]] = (),
+) -> tuple[int, int] | None:
+    """Return the omitted range to read next, None if nothing is omitted.
+
+    It is the first one after the span with the best score, or else the last one; without spans the first one. The
+    ranges in `known` do not count as omitted.
+    """
+    edges = [0, *(edge for span in sorted((*spans, *known)) for edge in span), total]
+    gaps = [(edges[i], edges[i + 1]) for i in range(0, len(edges), 2) if edges[i] < edges[i + 1]]
+    if not gaps or not spans:
+        return gaps[0] if gaps else None
+    best_end = spans[scores.index(max(scores))][1]
+    return next((gap for gap in gaps if gap[0] >= best_end), gaps[-1])
 
 
 def quote_window(text: str, quote: Quote, context: int, max_size: int, measure: Measure) -> Window:

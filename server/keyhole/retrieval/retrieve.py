@@ -199,6 +199,7 @@ class Retrieval:
     ) -> Answer:
         """Return the answer for a page: the passages for `query`, or its head and tail without a query."""
         from keyhole.passages import select
+        from keyhole.passages.reading import next_gap
 
         budget = call.budget
         shown = call.shown(artifact.id) if stored else ()
@@ -213,7 +214,7 @@ class Retrieval:
                     artifact.text, query, space, measure=budget.measure, preferred=preferred, shown_before=before
                 )
             repeated = repeats_line(repeats_of(selection.repeated, shown), others=bool(selection.spans))
-            gap = selection.next_gap if stored else None
+            gap = next_gap(selection.total, selection.spans, selection.scores, selection.repeated) if stored else None
             with stage("render"):
                 return page_answer(
                     artifact,

@@ -16,8 +16,9 @@ from keyhole.passages import WEAK_BELOW
 from keyhole.passages.packing.many_texts import PackedPassages, Packer
 from keyhole.passages.packing.unseen import UnseenPacker
 from keyhole.passages.rank_sources import join_spans
+from keyhole.passages.reading import next_gap
 from keyhole.passages.repeats import ShownSpans, repeats_line_size
-from keyhole.records import Answer, Passage, Ranked, Repeat, Source, Window, next_gap
+from keyhole.records import Answer, Passage, Ranked, Repeat, Source, Window
 from keyhole.render.answer import UNSTORED, boundary_mark, warning_fact, warning_line
 from keyhole.render.repeats import repeat_calls_line
 from keyhole.render.sources import (
@@ -201,7 +202,7 @@ class _SearchPacking:
         scores = tuple(round(passage.score, 3) for passage in passages)
         body = join_spans(text, spans, [passage.label for passage in passages])
         shown_before = tuple((each.start, each.end) for each in before)
-        gap = next_gap(len(text), spans, scores.index(max(scores)), shown_before)
+        gap = next_gap(len(text), spans, scores, shown_before)
         window = self._call.next_window(text, *gap) if source.artifact and gap else None
         shown = replace(source, spans=spans, scores=scores)
         return CitedSource(shown, body, self._mark(source), window, repeats, before)

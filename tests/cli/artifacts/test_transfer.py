@@ -32,7 +32,7 @@ FULL: dict[str, Any] = {
     "cut": True, "etag": 'W/"1"', "last_modified": "Sun, 06 Nov 1994 08:49:37 GMT", "published": "2024-11-21",
     "modified": "2025", "notes": (("reader", "0.1.0"), ("notice", "paywalled"), ("hidden", "3"), ("markdown", "https://example.org/page.md")),
 }  # fmt: skip
-HEAD = b'{"format": "keyhole-artifacts", "version": 1}\n'
+HEAD = b'{"format": "keyhole-artifacts", "version": 2}\n'
 
 
 def fields(**changed: Any) -> dict[str, Any]:
@@ -114,7 +114,7 @@ def test_artifacts_are_exported_by_id_and_a_missing_id_leaves_no_file(
     file = tmp_path / "x.jsonl"
     assert installation.run("export", one.id, str(file))[1] == "1 exported\n"
     first, middle, last = file.read_text().splitlines()
-    assert json.loads(first) == {"format": "keyhole-artifacts", "version": 1}
+    assert json.loads(first) == {"format": "keyhole-artifacts", "version": 2}
     assert json.loads(middle)["text"] == "one"
     assert json.loads(last) == {"artifacts": 1}
     code, _, err = installation.run("export", one.id, "zzz", str(tmp_path / "y.jsonl"))
@@ -157,7 +157,7 @@ def test_an_import_keeps_which_artifact_replaced_which(
         (b"PK\x03\x04 something else\n", "was not made by"),
         (b"[]\n", "was not made by"),
         (b"[" * 100_000, "was not made by"),
-        (b'{"format": "keyhole-artifacts", "version": 2}\n', "another version"),
+        (b'{"format": "keyhole-artifacts", "version": 3}\n', "another version"),
         (zstandard.compress(b"{}\n"), "was not made by"),
         (zstandard.compress(HEAD)[:10], "was not made by"),
         (b"\x1f\x8b\x08\x00", "damaged"),
@@ -219,11 +219,24 @@ def test_refused_lines_are_counted_and_listed_and_the_others_are_stored(
         {"fetched_at": float("nan")}, {"fetched_at": float("inf")}, {"fetched_at": "now"}, {"cut": "no"}, {"extra": 1},
         {"notes": [["a", "b"]]}, {"notes": {"a": 1}}, {"notes": {str(n): "" for n in range(21)}},
         {"media_type": "text/html\nX: y"}, {"language": "en' --"},
+        {"main_end": 10}, {"main_end": -1}, {"main_end": "2"}, {"main_end": 2.5},
     ],
 )  # fmt: skip
 def test_an_invalid_line_is_refused(changed: dict[str, Any]) -> None:
     with pytest.raises(export_format.RefusedError):
         import_fields(fields(**changed))
+
+
+def test_the_end_of_the_main_part_is_imported() -> None:
+    assert import_fields(fields(main_end=3)).main == "The"
+    assert import_fields(fields(text="O\x07ne and two.", main_end=4)).main == "One"
+
+
+def test_an_export_of_version_1_is_imported(installation: Installation, tmp_path: Path) -> None:
+    row = {name: value for name, value in fields().items() if name != "main_end"}
+    lines = [{"format": "keyhole-artifacts", "version": 1}, row, {"artifacts": 1}]
+    (tmp_path / "x").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    assert installation.run("import", str(tmp_path / "x")) == (0, "1 new, 0 known, 0 refused\n", "")
 
 
 def test_a_fetch_time_may_be_an_integer() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from typing import Any
 from uuid import uuid4
 
@@ -100,6 +101,19 @@ def test_an_interrupted_migration_changes_nothing_and_is_repeated(
     with psycopg.connect(url) as connection:
         assert connection.execute("SELECT to_regnamespace('keyhole')").fetchone() == (None,)
     assert len(secret(opened(url))) == SECRET_BYTES
+
+
+def test_tables_of_the_first_version_are_migrated_with_their_contents(postgresql: Cluster, opened: Open) -> None:
+    url, tenant = postgresql.database(), uuid4()
+    first = PostgresStore(opened(url), tenant, Clock(), Limits(TTL, 10**9))
+    first.put(artifact(), "x")
+    with psycopg.connect(url) as connection:
+        connection.execute("ALTER TABLE keyhole.artifacts DROP COLUMN main_end")
+        connection.execute("UPDATE keyhole.installation SET version = 1")
+    store = PostgresStore(opened(url), tenant, Clock(), Limits(TTL, 10**9))
+    assert store.get(artifact().id) == artifact()
+    store.put(replace(artifact(), main_end=4), "x")
+    assert store.get(artifact().id).main_end == 4
 
 
 def test_a_schema_created_by_the_operator_is_sufficient(postgresql: Cluster, opened: Open) -> None:

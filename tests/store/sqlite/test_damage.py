@@ -46,6 +46,8 @@ HARM = {
     "another title": ("UPDATE entries SET title = ?", "Another"),
     "another URL": ("UPDATE entries SET url = ?", "https://evil.example/"),
     "invalid notes": ("UPDATE entries SET notes = ?", "{"),
+    "a main part that ends after the text": ("UPDATE entries SET main_end = ?", len(LONG) + 1),
+    "a main part that ends nowhere": ("UPDATE entries SET main_end = ?", "end"),
     "an invalid time": ("UPDATE entries SET fetched_at = ?", "then"),
 }
 
@@ -206,16 +208,18 @@ def test_readable_artifacts_of_a_damaged_file_are_salvaged(full: SqliteStore, fo
     assert full.verify().damaged == ()
 
 
-@pytest.mark.parametrize("version", [1, 3])
+@pytest.mark.parametrize("version", [1, 3, 4])
 def test_readable_artifacts_of_a_damaged_older_file_are_salvaged(open_store: Open, folder: Path, version: int) -> None:
     write_older(folder, version, count=5)
     path = folder / "artifacts.db"
     with closing(sqlite3.connect(path)) as file:
-        (page,) = next(file.execute("SELECT rootpage FROM sqlite_master WHERE name = 'artifacts_by_access'"))
+        name = "entries_by_turn" if version == 4 else "artifacts_by_access"
+        (page,) = next(file.execute("SELECT rootpage FROM sqlite_master WHERE name = ?", [name]))
     data = bytearray(path.read_bytes())
     overwrite((page - 1) * 4_096, page * 4_096)(data)
     path.write_bytes(data)
     store = open_store()
+    assert store.verify().damaged == ()
     assert {row.id for row in store.list(10)} == {"id1", "id2", "id3", "id4", artifact().id}
     assert store.search(("w3",), 10)[0].id == "id3"
     assert store.warning() == "store_replaced"

@@ -21,6 +21,8 @@ from tests.support.stores import OLDEST_COLUMNS, Open, failure, files, write_old
 
 SOURCE = str(Path(keyhole.__file__).parents[1])
 OLDER = range(1, SCHEMA_VERSION)
+OLDER_TABLES = range(1, 4)
+"""The versions that stored texts in the table `artifacts`."""
 
 
 @pytest.mark.parametrize("journal", ["delete", "wal"])
@@ -95,7 +97,7 @@ def test_migrated_files_are_searched_as_before(open_store: Open, folder: Path) -
         (folder / "artifacts.db").unlink()
 
 
-@pytest.mark.parametrize("version", OLDER)
+@pytest.mark.parametrize("version", OLDER_TABLES)
 def test_an_older_keyhole_with_the_file_open_fails_without_changes(
     open_store: Open, folder: Path, version: int
 ) -> None:
@@ -110,6 +112,25 @@ def test_an_older_keyhole_with_the_file_open_fails_without_changes(
                 old.execute(sql)
         old.rollback()
         assert store.get(artifact().id) == kept
+
+
+def test_a_keyhole_of_version_4_with_the_file_open_can_still_use_it(open_store: Open, folder: Path) -> None:
+    write_older(folder, 4, count=2)
+    with closing(sqlite3.connect(folder / "artifacts.db", isolation_level=None)) as old:
+        cursor = old.execute("SELECT * FROM entries")
+        columns = [name for name, *_ in cursor.description]
+        cursor.fetchall()
+        store = open_store()
+        split = replace(artifact(), main_end=4)
+        store.put(split, "word")
+        row = old.execute(f"SELECT {', '.join(columns)} FROM entries WHERE id = 'id1'").fetchone()  # noqa: S608
+        old.execute("DELETE FROM entries WHERE id = 'id1'")
+        insert = f"INSERT INTO entries ({', '.join(columns)}) VALUES ({', '.join('?' * len(row))})"  # noqa: S608
+        old.execute(insert, row)
+        old.execute("UPDATE entries SET last_access = last_access + 1")
+        assert store.get("id1") == artifact("id1")
+        assert store.get(split.id) == split
+        assert store.verify().damaged == ()
 
 
 def test_a_failed_migration_leaves_the_file_unchanged(open_store: Open, folder: Path) -> None:

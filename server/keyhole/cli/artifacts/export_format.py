@@ -28,7 +28,8 @@ from keyhole.text.clean import clean
 from keyhole.text.diff import parse_ranges
 
 FORMAT: Final = "keyhole-artifacts"
-VERSION: Final = 1
+VERSION: Final = 2
+"""Version 1 had no `main_end`. Exports of both versions can be imported."""
 MAX_LINE: Final = 200_000_000
 """Greatest length of a line in bytes: twice the longest answer of an extraction worker (extract/workers/frames.py),
 because JSON escapes at most double it."""
@@ -63,7 +64,7 @@ class ExportedArtifact(BaseModel):
     url: Url
     requested_url: Url
     title: Line
-    text: Annotated[str, AfterValidator(clean)]
+    text: str
     media_type: str = Field(pattern=r"^[\w.+-]{0,80}/?[\w.+-]{0,80}$")
     language: str = Field(pattern=r"^[A-Za-z0-9-]{0,80}$")
     fetched_at: float = Field(ge=0, allow_inf_nan=False)
@@ -76,6 +77,7 @@ class ExportedArtifact(BaseModel):
     site: Line
     replaces: str = Field(pattern=rf"{_ID}|^$")
     notes: dict[str, Line] = Field(max_length=20)
+    main_end: int | None = Field(default=None, ge=0)
 
 
 class RefusedError(ValueError):
@@ -115,7 +117,7 @@ def check_first_line(line: bytes) -> None:
         raise KeyholeError(
             Code.INVALID_ARGUMENT, "the file was not made by `keyhole artifacts export`, or is incomplete"
         )
-    if header.get("version") != VERSION:
+    if header.get("version") not in range(1, VERSION + 1):
         raise KeyholeError(
             Code.INVALID_ARGUMENT,
             "the file was exported by another version of Keyhole; import it with that version or a newer one",
@@ -147,9 +149,8 @@ def parse_artifact(
     except ValidationError as error:
         first = error.errors(include_url=False, include_context=False, include_input=False)[0]
         raise RefusedError(f"{'.'.join(map(str, first['loc'][:1])) or 'line'}: {first['msg']}") from error
-    if not exported.text.strip():
-        raise RefusedError("text: is empty")
-    unchecked = Artifact(**{**exported.model_dump(), "notes": ()})
+    text, main_end = _clean_text(exported.text, exported.main_end)
+    unchecked = Artifact(**{**exported.model_dump(), "notes": (), "text": text, "main_end": main_end})
     id = artifact_id(secret, unchecked.url, unchecked.text)
     # In an installation's own export ids are the same, so `replaces` may name an artifact of the store.
     replaces = ids.get(exported.replaces, exported.replaces if id == exported.id else "")
@@ -161,6 +162,18 @@ def parse_artifact(
     fetched_at = min(unchecked.fetched_at, now)
     artifact = replace(unchecked, id=id, fetched_at=fetched_at, replaces=replaces, notes=notes)
     return ImportedArtifact(artifact, exported.id)
+
+
+def _clean_text(text: str, main_end: int | None) -> tuple[str, int | None]:
+    """Return the cleaned text, and the end of its main part. Raises RefusedError for an empty text."""
+    cleaned = clean(text)
+    if not cleaned.strip():
+        raise RefusedError("text: is empty")
+    if main_end is not None and main_end > len(text):
+        raise RefusedError("main_end: is after the end of the text")
+    if main_end is None or cleaned == text:
+        return cleaned, main_end
+    return cleaned, len(clean(text[:main_end]))
 
 
 def _parse_object(line: bytes) -> dict[str, Any]:

@@ -48,10 +48,10 @@ def encode_record(artifact: Artifact) -> str:
 
 
 def decode_artifact(row: Mapping[str, Any], text: str) -> Artifact:
-    """Return the artifact of a row with the columns `id`, `fetched_at` and `record`."""
+    """Return the artifact of a row with the columns `id`, `fetched_at`, `main_end` and `record`."""
     fields = dict(zip(_RECORD_FIELDS, json.loads(row["record"]), strict=True))
     fields["notes"] = tuple((name, value) for name, value in fields["notes"])
-    return Artifact(id=row["id"], text=text, fetched_at=row["fetched_at"], **fields)
+    return Artifact(id=row["id"], text=text, fetched_at=row["fetched_at"], main_end=row["main_end"], **fields)
 
 
 def decode_summary(row: Mapping[str, Any]) -> ArtifactSummary:

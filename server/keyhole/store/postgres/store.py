@@ -42,12 +42,12 @@ BYTES_PER_SECOND: Final = 2_000_000
 _PUT: Final = """
 WITH stored AS (
     INSERT INTO keyhole.artifacts (tenant, id, content, chars, size, request, fetched_at, last_access, published,
-        language, url, record)
+        language, url, main_end, record)
     VALUES (%(tenant)s, %(id)s, %(content)s, %(chars)s, %(size)s, %(request)s, %(fetched_at)s, %(now)s, %(published)s,
-        %(language)s, %(url)s, %(record)s)
+        %(language)s, %(url)s, %(main_end)s, %(record)s)
     ON CONFLICT (tenant, id) DO UPDATE SET request = excluded.request, fetched_at = excluded.fetched_at,
         last_access = excluded.last_access, published = excluded.published, language = excluded.language,
-        record = excluded.record
+        main_end = excluded.main_end, record = excluded.record
     RETURNING key, content, xmax = 0 AS is_new
 ), indexed AS (
     INSERT INTO keyhole.words AS w (key, tenant, stems) SELECT key, %(tenant)s, %(stems)s::bigint[] FROM stored
@@ -78,7 +78,7 @@ class PostgresStore:
             "tenant": self._tenant, "id": to_storable(artifact.id), "chars": text.chars, "size": size, "now": now,
             "request": hash_url(artifact.requested_url), "fetched_at": artifact.fetched_at,
             "published": to_storable(artifact.published), "language": to_storable(artifact.language),
-            "url": to_storable(artifact.url), "record": record, "stems": stems,
+            "url": to_storable(artifact.url), "main_end": artifact.main_end, "record": record, "stems": stems,
         }  # fmt: skip
         with self._transaction(seconds=TIMEOUT + text.size / BYTES_PER_SECOND) as connection:
             content, is_new_text = store_text(connection, self._tenant, text)

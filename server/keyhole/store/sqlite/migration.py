@@ -26,28 +26,32 @@ CACHE_KIB: Final = 64 * 1024
 
 def migrate(
     db: Database,
-    older: Sequence[str],
-    current: Mapping[str, str],
+    schemas: tuple[Sequence[str], Mapping[str, str], Sequence[str]],
     read_version: Callable[[sqlite3.Connection], int],
 ) -> None:
     """Create the current tables with everything the older tables contain. An interrupted migration changes nothing.
 
-    `older`: the SQL of each older version; `current`: the SQL of each current table and index by name.
+    `schemas`: the SQL of each version with older tables; the SQL of each current table and index by name; the SQL of
+    each version that added columns to the current tables.
     """
+    older, current, added = schemas
     ((cache_size,),) = db.execute("PRAGMA cache_size")
     db.execute(f"PRAGMA cache_size = -{CACHE_KIB}")
     db.execute("BEGIN IMMEDIATE")
     try:
         # Read again under the lock: another process may have migrated the file meanwhile.
         version = read_version(db.conn)
-        if version <= len(older):
+        if version > len(older):
+            for statement in added[version - len(older) - 1 :]:
+                db.execute(statement)
+        else:
             for script in older[version:] if version else ():
                 for statement in script.split(";\n"):
                     db.execute(statement)
             _create_missing(db, current)
             if version:
                 _copy_artifacts(db)
-            db.execute(f"PRAGMA user_version = {len(older) + 1}")
+        db.execute(f"PRAGMA user_version = {len(older) + 1 + len(added)}")
         db.execute("COMMIT")
     finally:
         db.rollback()

@@ -23,7 +23,7 @@ BYTES_PER_WORD_BYTE: Final = 1.3
 """Approximate bytes for a byte of search terms: the term, and its part of the index without positions."""
 
 _TEXT_COLUMNS: Final = tuple(
-    each.name for each in fields(Artifact) if each.name not in {"id", "text", "fetched_at", "cut", "notes"}
+    each.name for each in fields(Artifact) if each.name not in {"id", "text", "fetched_at", "cut", "notes", "main_end"}
 )
 """The artifact's fields of text, each with a column of its name."""
 _BY_ID: Final = (
@@ -64,6 +64,7 @@ def make_entry(artifact: Artifact, words: int) -> Entry:
     columns |= {"id": to_storable(artifact.id), "fetched_at": artifact.fetched_at, "cut": int(artifact.cut)}
     columns |= {"notes": json.dumps(dict(artifact.notes)), "chars": packed.chars, "bytes": packed.size}
     columns |= {"size": packed.stored_bytes + int(words * BYTES_PER_WORD_BYTE) + ROW_BYTES}
+    columns |= {"main_end": artifact.main_end}
     return Entry({**columns, "checksum": _checksum(columns, packed.digest)}, packed)
 
 
@@ -225,11 +226,20 @@ def _is_intact(row: Mapping[str, Any]) -> bool:
     """Return whether a row matches its checksum."""
     types = {"digest": bytes, "content": int, "fetched_at": float, "last_access": float}
     has_types = all(isinstance(row[name], expected) for name, expected in types.items())
-    return has_types and bool(row["checksum"] == _checksum(row, row["digest"]))
+    return has_types and _has_main_end(row) and bool(row["checksum"] == _checksum(row, row["digest"]))
+
+
+def _has_main_end(row: Mapping[str, Any]) -> bool:
+    """Return whether the end of the main part is a place in the text, or absent."""
+    main_end = row.get("main_end")  # a damaged file of an older version has no such column
+    return main_end is None or (isinstance(main_end, int) and 0 <= main_end <= row["chars"])
 
 
 def _checksum(row: Mapping[str, Any], digest: bytes) -> bytes:
-    """Return the checksum of a row's fields and its text's digest. Times are excluded, because they change."""
+    """Return the checksum of a row's fields and its text's digest.
+
+    Times are excluded, because they change; the end of the main part, because an older Keyhole does not know it.
+    """
     values = [row[name] for name in (*_TEXT_COLUMNS, "id", "cut", "notes", "chars")]
     encoded = json.dumps(values, default=repr).encode()
     return hashlib.blake2b(encoded, digest_size=texts.CHECKSUM_BYTES, key=digest).digest()
@@ -243,4 +253,5 @@ def _decode(row: Mapping[str, Any], text: str) -> Artifact:
         fetched_at=row["fetched_at"],
         cut=bool(row["cut"]),
         notes=tuple(json.loads(row["notes"]).items()),
+        main_end=row.get("main_end"),
     )

@@ -58,7 +58,7 @@ ALTER TABLE artifacts ADD COLUMN notes TEXT NOT NULL DEFAULT '{}'""",
     # The columns that a search filters by: in the table, SQLite reads through the text to reach the columns after it.
     "CREATE INDEX artifacts_by_key ON artifacts (key, last_access, fetched_at, published, language, chars, url)",
 )
-"""Migrations between older versions of the schema; the first starts from an empty file. They never change."""
+"""Migrations to versions 1 to 3 of the schema; the first starts from an empty file. They never change."""
 
 CURRENT_SCHEMA: Final = {
     # A text, stored once for all artifacts that share it. Its chunks are found by its key.
@@ -71,6 +71,7 @@ CURRENT_SCHEMA: Final = {
     "chunks": "CREATE TABLE chunks (key INTEGER PRIMARY KEY, data BLOB NOT NULL, checksum BLOB NOT NULL)",
     # One row for each artifact. An older Keyhole that has the file open finds no table `artifacts`, so it fails and
     # changes nothing. `turn` counts accesses; `size` is the approximate number of bytes that dropping the row frees.
+    # Columns that were added later are on the last line, where SQLite writes them.
     "entries": """CREATE TABLE entries (
     key INTEGER PRIMARY KEY,
     id TEXT NOT NULL UNIQUE,
@@ -97,7 +98,7 @@ CURRENT_SCHEMA: Final = {
     replaces TEXT NOT NULL,
     notes TEXT NOT NULL,
     checksum BLOB NOT NULL
-)""",
+, main_end INTEGER)""",
     "entries_by_turn": "CREATE INDEX entries_by_turn ON entries (turn, last_access, size)",
     "entries_by_fetch": "CREATE INDEX entries_by_fetch ON entries (fetched_at)",
     "entries_by_request": "CREATE INDEX entries_by_request ON entries (requested_url, fetched_at)",
@@ -108,7 +109,10 @@ CURRENT_SCHEMA: Final = {
     "words": OLDER_MIGRATIONS[0].split(";\n")[-1],
 }
 """The current tables and indexes by name. store/sqlite/migration.py copies the contents of older tables."""
-SCHEMA_VERSION: Final = len(OLDER_MIGRATIONS) + 1
+ADDED_COLUMNS: Final = ("ALTER TABLE entries ADD COLUMN main_end INTEGER",)
+"""Migrations from version 4, which had these tables without the added columns, to each later version. A Keyhole of
+version 4 that has the file open can still use it: a column it does not know stays NULL."""
+SCHEMA_VERSION: Final = len(OLDER_MIGRATIONS) + 1 + len(ADDED_COLUMNS)
 MAX_VERSION: Final = 1 << 16
 """Upper bound of a plausible version; a larger number is damage rather than a newer Keyhole."""
 
@@ -136,7 +140,7 @@ def open_file(path: Path) -> sqlite_utils.Database:
         connection.execute("PRAGMA synchronous = EXTRA")
         database = sqlite_utils.Database(connection, execute_plugins=False)
         if version < SCHEMA_VERSION:
-            migrate(database, OLDER_MIGRATIONS, CURRENT_SCHEMA, read_version)
+            migrate(database, (OLDER_MIGRATIONS, CURRENT_SCHEMA, ADDED_COLUMNS), read_version)
         remove_empty_journal(connection, path)
         undo.pop_all()
     return database
@@ -194,6 +198,8 @@ def _read_version(connection: sqlite3.Connection) -> int:
     tables = dict(connection.execute("SELECT name, sql FROM sqlite_master WHERE name NOT LIKE 'sqlite_%'"))
     if version == SCHEMA_VERSION:
         is_valid = all(tables.get(name) == sql for name, sql in CURRENT_SCHEMA.items())
+    elif version > len(OLDER_MIGRATIONS):
+        is_valid = tables.keys() >= CURRENT_SCHEMA.keys()
     else:
         is_valid = tables.keys() >= _OLDER_TABLES if version else not tables
     if version < 0 or not is_valid:

@@ -1,0 +1,46 @@
+"""Write and read the lines that head the parts of a page's rest.
+
+The text of a page is its main part, then the rest: menus, related links, footers and whatever else was not judged to
+be content. Each part of the rest begins with a heading line that names its kind, so that a passage from it says from
+where.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from typing import Final, Literal
+
+RestKind = Literal[
+    "navigation", "related links", "comments", "form", "footer", "byline", "captions", "advertisement", "dialog",
+    "header", "sidebar", "share links", "other",
+]  # fmt: skip
+
+_MAX_HEADING: Final = 80
+"""Characters of the page's heading in a part's line. Longer headings are sentences."""
+_LINE = re.compile(r"^# \[rest: ([a-z ]+)(?:, under “.*”)?\]$", re.MULTILINE)
+
+
+def format_rest_line(kind: RestKind, heading: str = "") -> str:
+    """Return the line above a part of the rest: its kind, and the heading that it stood under on the page.
+
+    `heading` is text without line breaks.
+    """
+    if len(heading) > _MAX_HEADING:
+        heading = heading[:_MAX_HEADING].rstrip() + "…"
+    return f"# [rest: {kind}, under “{heading}”]" if heading else f"# [rest: {kind}]"
+
+
+def format_rest_cut(left_out: int) -> str:
+    """Return the line at the end of a rest that was too long, with the number of characters left out."""
+    return f"# [rest: cut here, {left_out:,} more characters were not kept]"
+
+
+def count_rest_kinds(rest: str) -> tuple[tuple[str, int], ...]:
+    """Return the kinds of parts in a page's rest, in order of first appearance, with the number of parts of each."""
+    return tuple(Counter(match[1] for match in _LINE.finditer(rest)).items())
+
+
+def describe_rest(rest: str) -> str:
+    """Return the kinds of parts in a page's rest as a list in words: `navigation, 3 × related links, footer`."""
+    return ", ".join(kind if count == 1 else f"{count} × {kind}" for kind, count in count_rest_kinds(rest))
