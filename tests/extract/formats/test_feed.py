@@ -101,6 +101,29 @@ def test_a_broken_feed_is_read_as_far_as_possible(body: str, words: str) -> None
     assert words in read(body).text
 
 
+@pytest.mark.parametrize(
+    ("written", "shown"),
+    [
+        ("&#55357;&#56832;", "😀"), ("&#xD83D;&#xDE00;", "😀"), ("&#xd83d;&#56832;", "😀"), ("&#55357;", "�"),
+        ("&#56832;&#55357;", "��"), ("&#x110000;", "�"), ("&#11;", ""), ("&#x0;", ""), ("&#xFFFF;", ""), ("\x0b", ""),
+        ("\ufffe", ""), ("\x0c", ""), ("&nbsp;", " "), ("&hellip;", "…"), ("&#55357;&#56832;&#11;", "😀"),
+    ],
+)  # fmt: skip
+def test_no_character_or_reference_costs_a_feed_its_entries(written: str, shown: str) -> None:
+    one = f"<item><title>One {written}title</title><description>About {written}it</description></item>"
+    document = rss(one + "<item><title>Next</title></item>", f"<title>News {written}today</title>")
+    assert document.title == f"News {shown}today".replace("  ", " ")
+    assert "2 entries\n" in document.text
+    assert f"## One {shown}title\n".replace("  ", " ") in document.text
+    assert "About " in document.text and "## Next\n" in document.text
+
+
+def test_a_feed_in_utf_16_keeps_an_emoji_written_as_surrogates() -> None:
+    body = '<?xml version="1.0" encoding="utf-16"?><rss><channel><title>A &#55357;&#56832; é</title></channel></rss>'
+    document = extract(body.encode("utf-16"), url="https://a.example/", content_type="application/rss+xml")
+    assert document.title == "A 😀 é"
+
+
 def test_entities_are_neither_expanded_nor_fetched() -> None:
     laughs = "".join(f'<!ENTITY {chr(98 + n)} "{f"&{chr(97 + n)};" * 100}">' for n in range(8))
     for declared in (f'<!ENTITY a "ha">{laughs}', '<!ENTITY i SYSTEM "file:///etc/passwd">'):

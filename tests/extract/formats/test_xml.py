@@ -8,7 +8,7 @@ import pytest
 from lxml import etree
 
 from keyhole.extract import extract
-from keyhole.extract.formats.xml import indent_xml, sniff_root
+from keyhole.extract.formats.xml import indent_xml, parse_xml, sniff_root
 
 
 def read(body: bytes) -> str:
@@ -67,6 +67,15 @@ def test_the_declared_charset_is_used_if_the_header_has_none() -> None:
 def test_entities_are_shown_and_never_expanded() -> None:
     body = b'<?xml version="1.0"?>\n<!DOCTYPE a [<!ENTITY x SYSTEM "file:///etc/passwd">]>\n<a>&x;</a>'
     assert "<a>&x;</a>" in read(body)
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "iso-8859-1"])
+def test_invalid_characters_and_references_lose_no_element(encoding: str) -> None:
+    inner = "<b>\x0bone &#55357;&#56832;</b><c d='&#11;&#xDE00;\x1f'>\x00two&#11;</c><e>&#x110000;é</e>"
+    source = f'<?xml version="1.0" encoding="{encoding}"?><a>{inner}</a>'
+    for root in (parse_xml(source.encode(encoding)), parse_xml(source)):
+        assert [(child.tag, child.text) for child in root] == [("b", "one 😀"), ("c", "two\x7f"), ("e", "�é")]
+        assert root.find("c").get("d") == "\x7f�"
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from keyhole.extract.body import Body
 from keyhole.extract.decode import decode
+from keyhole.extract.invalid_characters import INVALID, replace_references
 from keyhole.records import Document
 from keyhole.text.clean import clean
 
@@ -40,18 +41,18 @@ def decode_xml(body: Body) -> str:
 def parse_xml(source: str | bytes) -> Any:
     """Parse as much as possible of an XML document and return its root element, or None if there is none.
 
-    Entities are not resolved, and nothing is fetched.
+    Invalid characters are dropped, and invalid references are replaced, because the parser would drop everything near
+    them. Entities are not resolved, and nothing is fetched.
     """
     from lxml import etree  # imported on first use
 
-    encoding = None
-    if isinstance(source, str):
-        source, encoding = _DECLARATION.sub("", source, count=1).strip().encode("utf-8", "replace"), "utf-8"
+    text = source if isinstance(source, str) else decode_xml(Body(source, "", ""))
+    text = replace_references(INVALID.sub("", _DECLARATION.sub("", text, count=1))).strip()
     parser = etree.XMLParser(
-        recover=True, resolve_entities=False, no_network=True, huge_tree=False, remove_pis=True, encoding=encoding
+        recover=True, resolve_entities=False, no_network=True, huge_tree=False, remove_pis=True, encoding="utf-8"
     )
     try:
-        return etree.fromstring(source, parser)
+        return etree.fromstring(text.encode("utf-8"), parser)
     except (etree.XMLSyntaxError, ValueError):
         return None
 

@@ -7,6 +7,8 @@ from typing import Final
 
 from lxml import etree, html
 
+from keyhole.extract.invalid_characters import replace_invalid
+
 # The declaration of XHTML that is served as HTML. Without it, the parser reads the page as HTML, as browsers do.
 _XML_DECLARATION = re.compile(r"^\s*<\?xml[^>]*>")
 
@@ -29,8 +31,12 @@ _ELEMENT_CLASSES: Final = etree.ElementDefaultClassLookup(
 
 
 def parse_html(text: str) -> html.HtmlElement:
-    """Parse any text as HTML and return its `<html>` element. No text is lost and no error is raised."""
-    body = _XML_DECLARATION.sub("", text, count=1).replace("\x00", "").encode("utf-8", "replace")
+    """Parse any text as HTML and return its `<html>` element. No text is lost and no error is raised.
+
+    The tree contains no character that its own operations refuse. Names may contain any sign: lxml raises an error for
+    the value of an attribute whose name contains a brace, so attributes are read by known names, never all of them.
+    """
+    body = replace_invalid(_XML_DECLARATION.sub("", text, count=1)).encode("utf-8")
     if not body.strip():
         return html.Element("html")
     body = _MANY_ATTRIBUTES.sub(rb"\1", body)
@@ -55,7 +61,8 @@ class _FlatteningTarget:
     def start(self, tag: str, attributes: dict[str, str]) -> None:
         self._depth += 1
         if self._depth <= MAX_DEPTH:
-            self._builder.start(tag, attributes)
+            # lxml reads a brace as the start of a namespace, and refuses names that contain only one of the two.
+            self._builder.start(tag, {name: value for name, value in attributes.items() if "{" not in name})
 
     def end(self, tag: str) -> None:
         if self._depth <= MAX_DEPTH:
