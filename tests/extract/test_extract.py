@@ -41,9 +41,9 @@ def test_a_recorded_page_gives_the_expected_document(name: str) -> None:
     assert document.media_type == expected["media_type"]
     assert expected["contains"]
     for text in expected["contains"]:
-        assert text in document.text
+        assert text in document.main
     for text in expected["absent"]:
-        assert text not in document.text
+        assert text not in document.main
 
 
 def test_there_are_recorded_pages() -> None:
@@ -57,16 +57,19 @@ def test_the_extract_package_is_callable_after_its_import() -> None:
 
 
 def test_a_document_has_its_blocks_language_and_removal_counts() -> None:
-    document = read("<html lang=de><title>T</title><nav>x</nav><h1>Kopf</h1><p>Text</p></html>")
+    document = read("<html lang=de><title>T</title><nav>x</nav><b hidden>y</b><h1>Kopf</h1><p>Text</p></html>")
     assert document.title == "T"
     assert document.language == "de"
     assert document.media_type == "text/html"
-    assert document.text == "# Kopf\n\nText\n"
+    assert document.main == "# Kopf\n\nText\n"
+    assert document.text == "# Kopf\n\nText\n\n# [rest: navigation]\n\nx\n"
     assert [(block.kind, block.heading_path) for block in document.blocks] == [
         ("heading", ("Kopf",)),
         ("paragraph", ("Kopf",)),
+        ("heading", ("[rest: navigation]",)),
+        ("paragraph", ("[rest: navigation]",)),
     ]
-    assert document.removed == (("boilerplate", 1),)
+    assert document.removed == (("hidden", 1),)
 
 
 @pytest.mark.parametrize(

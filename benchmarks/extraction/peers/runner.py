@@ -34,7 +34,7 @@ def keyhole() -> Extractor:
     """Return Keyhole's public function. Its errors count as empty text."""
     package: Any = importlib.import_module("keyhole")
     header = "text/html; charset=utf-8"
-    return lambda page: str(package.extract(page.body, url=page.url, content_type=header).text)
+    return lambda page: str(package.extract(page.body, url=page.url, content_type=header).main)
 
 
 def mcp_server_fetch() -> Extractor:

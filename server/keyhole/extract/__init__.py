@@ -101,7 +101,9 @@ def extract(body: bytes, *, url: str, content_type: str, requested_url: str = ""
 def _clean_document(document: Document) -> Document:
     """Remove invisible characters from the document's title and text."""
     title = " ".join(clean(document.title).split())
-    return dataclasses.replace(document, title=title, text=clean(document.text))
+    main, rest = clean(document.main), document.text[len(document.main) :]
+    main_end = len(main) if rest else None
+    return dataclasses.replace(document, title=title, text=main + clean(rest), main_end=main_end)
 
 
 def _find_reader(media_type: str, body: Body) -> Reader | None:

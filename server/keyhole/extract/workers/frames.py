@@ -71,6 +71,7 @@ def encode_document(document: Document, words: str) -> tuple[dict[str, Any], byt
         "language": document.language,
         "removed": document.removed,
         "notice": document.notice,
+        "main_end": document.main_end,
         "metadata": asdict(document.metadata),
         "words": words,
     }
@@ -82,11 +83,15 @@ def encode_failure(error: KeyholeError) -> dict[str, Any]:
     return {"code": str(error.code), "message": error.message, "facts": error.facts}
 
 
-def parse_answer(head: dict[str, Any], text: bytes) -> tuple[Document, str] | KeyholeError:
-    """Return the document and words in an answer, or the failure in it. Raises UnreadError for any other answer."""
+def parse_answer(head: dict[str, Any], encoded_text: bytes) -> tuple[Document, str] | KeyholeError:
+    """Return the document and words in an answer, or the failure in it. Raises UnreadError for any other answer.
+
+    An UnreadError is returned if the worker itself reports that it could not read the page.
+    """
     try:
+        text = _decode(encoded_text)
         if "unread" in head:
-            raise UnreadError(_require_text(head["unread"])[:MAX_MESSAGE])
+            return UnreadError(_require_text(head["unread"])[:MAX_MESSAGE])
         if "code" in head:
             facts = {
                 _require_text(key): _require_scalar(value) for key, value in list(head["facts"].items())[:MAX_FACTS]
@@ -94,12 +99,13 @@ def parse_answer(head: dict[str, Any], text: bytes) -> tuple[Document, str] | Ke
             return KeyholeError(Code(head["code"]), _require_text(head["message"])[:MAX_MESSAGE], **facts)
         document = Document(
             title=_require_text(head["title"]),
-            text=_decode(text),
+            text=text,
             media_type=_require_text(head["media_type"]),
             language=_require_text(head["language"]),
             removed=tuple((_require_text(kind), int(count)) for kind, count in head["removed"]),
             notice=_require_notice_name(head["notice"]),
             metadata=Metadata(**{name: _require_text(value) for name, value in head["metadata"].items()}),
+            main_end=_require_offset(head["main_end"], len(text)),
         )
         return document, _require_text(head["words"])
     except (ValueError, TypeError, LookupError, AttributeError, OverflowError) as error:
@@ -109,6 +115,13 @@ def parse_answer(head: dict[str, Any], text: bytes) -> tuple[Document, str] | Ke
 def _require_text(value: object) -> str:
     if not isinstance(value, str):
         raise TypeError("not a string")
+    return value
+
+
+def _require_offset(value: object, length: int) -> int | None:
+    """Return an offset in a text of this length, or None."""
+    if value is not None and not (isinstance(value, int) and 0 <= value <= length):
+        raise TypeError("not an offset")
     return value
 
 
