@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from random import Random
 
 import pytest
 from hypothesis import given
@@ -109,7 +110,8 @@ def trees(draw: st.DrawFn) -> str:
     open_tags: list[str] = []
     for number in range(draw(st.integers(1, 40))):
         pieces.append(f"w{number} " if draw(st.booleans()) else "")
-        if open_tags and draw(st.booleans()):
+        closes = draw(st.booleans())
+        if open_tags and closes:
             pieces.append(f"</{open_tags.pop()}>")
         else:
             open_tags.append(draw(st.sampled_from(TAGS)))
@@ -117,12 +119,12 @@ def trees(draw: st.DrawFn) -> str:
     return f"<body>{''.join(pieces)}</body>"
 
 
-@given(trees(), st.randoms(use_true_random=False))
-def test_no_word_is_lost_or_doubled_by_any_judgement(page: str, random: object) -> None:
+@given(trees(), st.randoms())
+def test_no_word_is_lost_or_doubled_by_any_judgement(page: str, random: Random) -> None:
     root = parse_html(page)
     words = re.findall(r"w\d+", html.tostring(root, encoding="unicode"))
     segments = segment(root)
-    is_main = [random.random() < 0.5 for _ in segments.blocks]  # type: ignore[attr-defined]
+    is_main = [random.random() < 0.5 for _ in segments.blocks]
     main_words = [
         word for block, main in zip(segments.blocks, is_main, strict=True) if main for word in block.text.split()
     ]
