@@ -1,0 +1,147 @@
+"""Compute the style of an element from its declarations and the style of its parent."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final, NamedTuple
+
+from keyhole.extract.html.visibility.colours import CURRENT, LINK, WHITE, Colour
+from keyhole.extract.html.visibility.declarations import Declaration, Variables, resolve, resolve_variables
+from keyhole.extract.html.visibility.lengths import Context, Tokens
+from keyhole.extract.html.visibility.properties import INHERITED, PARSERS, Value
+from keyhole.extract.html.visibility.shorthands import WIDE_KEYWORDS
+
+Declarations = Mapping[str, Declaration]
+"""The winning declarations of an element, by longhand or custom property."""
+
+_BLOCK_TAGS: Final = frozenset({
+    "html", "body", "address", "article", "aside", "blockquote", "center", "dd", "details", "dialog", "dir",
+    "div", "dl", "dt", "fieldset", "figcaption", "figure", "footer", "form", "frameset", "h1", "h2", "h3",
+    "h4", "h5", "h6", "header", "hgroup", "hr", "legend", "listing", "main", "menu", "nav", "ol", "optgroup",
+    "option", "p", "plaintext", "pre", "search", "section", "summary", "ul", "xmp",
+})  # fmt: skip
+_DISPLAY: Final = {
+    **dict.fromkeys(_BLOCK_TAGS, "block"), "li": "list-item", "table": "table", "tr": "table-row",
+    "td": "table-cell", "th": "table-cell", "caption": "table-caption", "tbody": "table-row-group",
+    "thead": "table-header-group", "tfoot": "table-footer-group", "colgroup": "table-column-group",
+    "col": "table-column", "button": "inline-block", "input": "inline-block", "select": "inline-block",
+    "textarea": "inline-block", "meter": "inline-block", "progress": "inline-block", "marquee": "inline-block",
+    "img": "inline-block", "video": "inline-block", "iframe": "inline-block", "canvas": "inline-block",
+    "object": "inline-block", "svg": "inline-block", "rt": "block",
+    **dict.fromkeys(
+        ("rp", "noframes", "noembed", "datalist", "area", "param", "template", "script", "style", "head", "title",
+         "meta", "link", "base"), "none",
+    ),
+}  # fmt: skip
+"""How browsers display elements without author styles. Other elements are `inline`."""
+_FONT_SCALES: Final = {
+    "h1": 2.0, "h2": 1.5, "h3": 1.17, "h5": 0.83, "h6": 0.67, "small": 1 / 1.2, "sub": 1 / 1.2, "sup": 1 / 1.2,
+    "big": 1.2, "rt": 0.5,
+}  # fmt: skip
+_FONT_SIZES: Final = {"button": 13.33, "input": 13.33, "select": 13.33, "textarea": 13.33}
+_BLOCKIFYING: Final = frozenset({"flex", "inline-flex", "grid", "inline-grid", "-webkit-box", "-webkit-flex"})
+
+
+class ElementFacts(NamedTuple):
+    """What the style sheet of a browser needs to know of an element."""
+
+    tag: str = "div"
+    hidden: str | None = None
+    """The value of the attribute `hidden`."""
+    is_closed: bool = False
+    """True for a `dialog` without `open` and for a popover."""
+    is_link: bool = False
+
+
+class ComputedStyle(NamedTuple):
+    """The style of one element."""
+
+    values: dict[str, Value]
+    """Values by property, inherited ones too. Initial values may be missing."""
+    variables: Variables
+    root_size: float = 16.0
+
+
+INITIAL: Final = ComputedStyle({}, {})
+DARK_ON_MARK: Final = Colour(0, 0, 0)
+
+
+def compute_style(declarations: Declarations, parent: ComputedStyle, facts: ElementFacts) -> ComputedStyle:
+    """Return the computed style of an element."""
+    values = {name: value for name, value in parent.values.items() if name in INHERITED}
+    browser = _browser_style(facts, values)
+    values.update(browser)
+    variables = resolve_variables(declarations, parent.variables) if declarations else parent.variables
+    context = Context(parent.values.get("font-size", 16.0), parent.root_size)
+    if "font-size" in declarations:
+        _apply("font-size", declarations, values, browser, parent, variables, context)
+    size = values.get("font-size", 16.0)
+    context = Context(size, size if facts.tag == "html" else parent.root_size)
+    for name in declarations:
+        if name in PARSERS and name != "font-size":
+            _apply(name, declarations, values, browser, parent, variables, context)
+    _settle(values, parent)
+    return ComputedStyle(values, variables, context.root_size)
+
+
+def _browser_style(facts: ElementFacts, inherited: Mapping[str, Value]) -> dict[str, Value]:
+    """Return the values that a browser's own style sheet sets."""
+    style: dict[str, Value] = {"display": _DISPLAY.get(facts.tag, "inline")}
+    if facts.is_closed or facts.hidden is not None:
+        style["display"] = "none"
+    if facts.hidden is not None and facts.hidden.lower() == "until-found":
+        style |= {"display": _DISPLAY.get(facts.tag, "inline"), "content-visibility": "hidden"}
+    if facts.tag in _FONT_SCALES:
+        style["font-size"] = inherited.get("font-size", 16.0) * _FONT_SCALES[facts.tag]
+    if facts.tag in _FONT_SIZES:
+        style |= {"font-size": _FONT_SIZES[facts.tag], "color": DARK_ON_MARK, "text-indent": 0.0}
+    if facts.is_link:
+        style["color"] = LINK
+    if facts.tag == "mark":
+        style |= {"background-color": Colour(255, 255, 0), "color": DARK_ON_MARK}
+    if facts.tag == "button":
+        style["background-color"] = Colour(240, 240, 240)
+    if facts.tag in {"input", "textarea", "select"}:
+        style["background-color"] = WHITE
+    return style
+
+
+def _apply(
+    name: str,
+    declarations: Declarations,
+    values: dict[str, Value],
+    browser: Mapping[str, Value],
+    parent: ComputedStyle,
+    variables: Variables,
+    context: Context,
+) -> None:
+    """Set one property to its computed value. A value that is not valid after `var()` counts as `unset`."""
+    tokens = resolve(declarations[name], variables)
+    keyword = "unset" if tokens is None else _wide_keyword(tokens)
+    value: Any = None
+    if not keyword and tokens is not None:
+        value = PARSERS[name](tokens, context)
+        keyword = "unset" if value is None else ""
+    if keyword in {"revert", "revert-layer"} and name in browser:
+        value = browser[name]
+    elif keyword == "inherit" or (keyword in {"unset", "revert", "revert-layer"} and name in INHERITED):
+        value = parent.values.get(name)
+    if value is None:
+        values.pop(name, None)
+    elif value == CURRENT and name == "color":
+        values[name] = parent.values.get("color", DARK_ON_MARK)
+    else:
+        values[name] = value
+
+
+def _wide_keyword(tokens: Tokens) -> str:
+    is_keyword = len(tokens) == 1 and tokens[0].type == "ident" and tokens[0].lower_value in WIDE_KEYWORDS
+    return str(tokens[0].lower_value) if is_keyword else ""
+
+
+def _settle(values: dict[str, Value], parent: ComputedStyle) -> None:
+    """Turn an inline element that is positioned, floats or stands in a grid into a block."""
+    is_out = values.get("position") in {"absolute", "fixed"} or values.get("float", "none") != "none"
+    in_grid = parent.values.get("display") in _BLOCKIFYING
+    if (is_out or in_grid) and values.get("display", "inline") in {"inline", "ruby", "flow"}:
+        values["display"] = "block"
