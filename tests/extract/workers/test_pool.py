@@ -152,6 +152,18 @@ def test_a_worker_is_reused_after_a_page_with_an_error_code() -> None:
     assert before == after
 
 
+def test_a_worker_is_reused_after_an_unexpected_exception() -> None:
+    async def act(pool: WorkerPool) -> tuple[int, Document, int]:
+        before = worker_pid((await pool.extract(plain("tell")))[0])
+        harmed, _ = await pool.extract(plain("raise words of the page"))
+        return before, harmed, worker_pid((await pool.extract(plain("tell")))[0])
+
+    before, harmed, after = with_pool(act, size=1)
+    assert harmed.text == "raise words of the page"
+    assert "a fault of a library" not in harmed.notice  # the message may quote the page
+    assert before == after
+
+
 def test_a_worker_inherits_no_environment_and_no_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("A_SECRET", "1")
     (document,) = read(plain("tell"))
@@ -177,7 +189,7 @@ def test_output_of_a_library_does_not_reach_the_pipe() -> None:
         ("hoard", "took more memory than is allowed"),
         ("exit", "ended unexpectedly"),
         ("segv", "ended unexpectedly"),
-        ("raise", "ended unexpectedly"),
+        ("raise", "failed (ZeroDivisionError)"),
         ("garbage", "ended unexpectedly"),
         ("endless", "produced more text than is allowed"),
     ],

@@ -36,6 +36,8 @@ CPU_GRACE: Final = 5
 """Seconds of processor time beyond the limit on wall time, which the server enforces first."""
 MAX_REQUEST: Final = 2**32
 """Largest request, in bytes. The server's settings limit requests further."""
+OUT_OF_MEMORY: Final = "reading took more memory than is allowed"
+"""The reason that a process reports before it ends, because little memory is left for its next page."""
 _STATM: Final = Path("/proc/self/statm")
 
 
@@ -75,20 +77,25 @@ def main(options: dict[str, Any]) -> None:
         _limit_cpu(options["seconds"])
         head, text = _read_page(read, *page)
         has_grown = _address_space() - base > options["memory"] * MAX_GROWTH
-        last = has_grown or number == MAX_PAGES or "unread" in head
+        last = has_grown or number == MAX_PAGES or head.get("unread") == OUT_OF_MEMORY
         _send(answers, {**head, "last": last}, text)
         if last:
             return
 
 
 def _read_page(read: Reader, head: dict[str, Any], body: bytes) -> tuple[dict[str, Any], bytes]:
-    """Return the answer for one page. An unexpected exception ends the process, and the server starts another."""
+    """Return the answer for one page.
+
+    An unexpected exception harms only its page. Its message may quote the page, so only its type is reported.
+    """
     try:
         return encode_document(*read(body, head["url"], head["content_type"], head["requested_url"]))
     except KeyholeError as error:
         return encode_failure(error), b""
     except MemoryError:
-        return {"unread": "reading took more memory than is allowed"}, b""
+        return {"unread": OUT_OF_MEMORY}, b""
+    except Exception as error:  # noqa: BLE001 - a fault of a parser on a hostile page can be of any type
+        return {"unread": f"reading failed ({type(error).__name__})"}, b""
 
 
 def _receive(requests: BinaryIO) -> tuple[dict[str, Any], bytes] | None:
