@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from bs4 import BeautifulSoup, Tag
+from bs4 import BeautifulSoup
 
+from keyhole.extract.html.soup_tree import SoupTree
 from keyhole.text.clean import clean
 from keyhole.text.escape import escape_markdown
 
@@ -40,13 +41,6 @@ class Mark:
         """True if the mark ended with an earlier line. It is not repeated, because a link around blocks is one link."""
 
 
-class _Tag(Tag):
-    """An element of the tree for markdownify."""
-
-    def find_parent(self, *_: object, **__: object) -> None:
-        """Return None. markdownify searches for a `<pre>` above each element, but here `<pre>` contains only text."""
-
-
 class SoupBuilder:
     """A builder of the tree from blocks and words in order. A line begins with its first word, so no line is empty."""
 
@@ -56,8 +50,7 @@ class SoupBuilder:
         `has_suspect_characters` is True if texts may contain invisible characters and must be cleaned.
         """
         self._has_suspect_characters = has_suspect_characters
-        self._soup = BeautifulSoup("", "html.parser", multi_valued_attributes=None, element_classes={Tag: _Tag})
-        self._soup.reset()
+        self._tree = SoupTree()
         self.heading_level = 0
         self.is_tight = False
         """True if the next block follows without a blank line."""
@@ -77,8 +70,7 @@ class SoupBuilder:
     def finish(self) -> BeautifulSoup:
         """Return the tree. Nothing can be added afterwards."""
         self.end_line()
-        self._soup.endData()
-        return self._soup
+        return self._tree.finish()
 
     # Blocks.
 
@@ -104,7 +96,8 @@ class SoupBuilder:
     def close_container(self) -> None:
         """Close the innermost container."""
         self.end_line()
-        self._end(self._containers.pop())
+        self._containers.pop()
+        self._end()
 
     def add_block(self, tag: str, text: str, attributes: dict[str, str]) -> None:
         """Add a block with verbatim text, which may be empty."""
@@ -113,15 +106,15 @@ class SoupBuilder:
         self.block_count += 1
         self._start(tag, self._add_spacing(attributes))
         if text:
-            self._soup.handle_data(text)
-        self._end(tag)
+            self._tree.add_text(text)
+        self._end()
 
     def add_cell(self, text: str, attributes: dict[str, str]) -> None:
         """Add a table cell that holds only text."""
         self._start("td", attributes)
         if words := " ".join((clean(text) if self._has_suspect_characters else text).split()):
-            self._soup.handle_data(escape_markdown(words))
-        self._end("td")
+            self._tree.add_text(escape_markdown(words))
+        self._end()
 
     def end_line(self) -> None:
         """End the current paragraph or heading and its open marks."""
@@ -129,24 +122,24 @@ class SoupBuilder:
             return
         for mark in reversed(self._marks):
             if mark.is_open:
-                self._end(mark.kind)
+                self._end()
                 mark.is_open, mark.is_used = False, True
-        self._end(self._line_tag)
+        self._end()
         self._line_tag, self.preceding = "", ""
         self._ends_in_space = True
 
     def _start(self, tag: str, attributes: dict[str, str]) -> None:
         self._end_code()
-        self._soup.handle_starttag(tag, None, None, attributes)
+        self._tree.start(tag, attributes)
 
-    def _end(self, tag: str) -> None:
+    def _end(self) -> None:
         self._end_code()
-        self._soup.handle_endtag(tag)
+        self._tree.end()
 
     def _end_code(self) -> None:
         if self._is_in_code:
             self._is_in_code = False
-            self._soup.handle_endtag("code")
+            self._tree.end()
 
     def _add_spacing(self, attributes: dict[str, str]) -> dict[str, str]:
         if self.is_tight:
@@ -194,7 +187,7 @@ class SoupBuilder:
 
     def _append(self, text: str) -> None:
         self._end_code()
-        self._soup.handle_data(text)
+        self._tree.add_text(text)
         self.preceding = text[-_PRECEDING_CHARS:]
         self._ends_in_space = text[-1] == " "
         self._break_count = 0
@@ -204,8 +197,8 @@ class SoupBuilder:
         if self.heading_level:
             self.add_text(" ")
         elif self._line_tag and self._break_count < 2:
-            self._start("br", {})
-            self._end("br")
+            self._end_code()
+            self._tree.add_empty("br", {})
             self._break_count += 1
             self._ends_in_space, self.preceding = True, "\n"
 
@@ -222,10 +215,10 @@ class SoupBuilder:
             if self.preceding == "`":
                 self._append(" ")  # adjacent backticks would be one delimiter
             self._start("code", {})
-        self._soup.handle_data(words)
+        self._tree.add_text(words)
         self._is_in_code = "`" not in words
         if not self._is_in_code:
-            self._soup.handle_endtag("code")
+            self._tree.end()
         self.preceding, self._ends_in_space, self._break_count = "`", False, 0
         if code[-1].isspace():
             self.add_text(" ")
@@ -246,6 +239,6 @@ class SoupBuilder:
         """Close an inline element. An element without words is not in the tree."""
         self._marks.remove(mark)
         if mark.is_open:
-            self._end(mark.kind)
+            self._end()
             if mark.kind == "a":
                 self.preceding = ")"
