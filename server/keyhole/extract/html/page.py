@@ -15,18 +15,15 @@ from keyhole.extract.html.converter import to_markdown
 from keyhole.extract.html.links import resolve_link
 from keyhole.extract.html.metadata import read_metadata
 from keyhole.extract.html.prune import prune
-from keyhole.extract.html.rest import move_rest
+from keyhole.extract.html.rest.text import take_rest
 from keyhole.extract.html.tree import parse_html
 from keyhole.records import Document
 from keyhole.text.clean import count_invisible, has_suspect_characters
-from keyhole.text.rest import format_rest_cut
 
 _OUTSIDE_FORMULAS = etree.XPath("descendant::text()[not(ancestor::math)]", smart_strings=False)
 SHORT_CHARS: Final = 500
 """Markdown with fewer characters may come from a page that scripts fill. Then text is also read from the page's
 data."""
-MAX_REST_CHARS: Final = 200_000
-"""Longest rest of a page that is kept. Menus have a few thousand characters; a longer rest is a catalogue of links."""
 
 
 def read_html(html: str, url: str, requested_url: str = "") -> Document:
@@ -43,9 +40,8 @@ def read_html(html: str, url: str, requested_url: str = "") -> Document:
     if invisible := _count_invisible_chars(root):
         removed["invisible"] = invisible
     segments = segment(root)
-    rest_root = move_rest(segments, judge_blocks(segments, url, metadata.title))
+    rest = take_rest(segments, judge_blocks(segments, url, metadata.title), base_url)
     main, notice = _check_page(html, base_url, to_markdown(root, base_url), metadata.title, (url, requested_url))
-    rest = _limit_rest(to_markdown(rest_root, base_url)) if rest_root is not None else ""
     return Document(
         title=metadata.title,
         text=f"{main}\n{rest}" if rest else main,
@@ -56,14 +52,6 @@ def read_html(html: str, url: str, requested_url: str = "") -> Document:
         metadata=metadata,
         main_end=len(main) if rest else None,
     )
-
-
-def _limit_rest(rest: str) -> str:
-    """Return the rest of a page, shortened to `MAX_REST_CHARS` with a line that says so."""
-    if len(rest) <= MAX_REST_CHARS:
-        return rest
-    end = rest.rfind("\n", 0, MAX_REST_CHARS) + 1 or MAX_REST_CHARS
-    return f"{rest[:end]}\n{format_rest_cut(len(rest) - end)}\n"
 
 
 def _count_invisible_chars(root: HtmlElement) -> int:

@@ -1,4 +1,4 @@
-"""The rest of a page is moved into its own tree: nothing is lost, and each part says what it is."""
+"""The rest of a page is taken out of its tree: nothing is lost, and each part says what it is."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from lxml import html
 
 from keyhole.extract.html.boilerplate.segments import segment
 from keyhole.extract.html.converter import to_markdown
-from keyhole.extract.html.page import MAX_REST_CHARS, read_html
-from keyhole.extract.html.rest import move_rest
+from keyhole.extract.html.page import read_html
+from keyhole.extract.html.rest.text import MAX_REST_CHARS, take_rest
 from keyhole.extract.html.tree import parse_html
 
 URL = "https://example.org/page"
@@ -24,8 +24,8 @@ def split(page: str, *rest_texts: str) -> tuple[str, str]:
     """Return the Markdown of both parts of a page whose blocks with `rest_texts` are the rest."""
     root = parse_html(page)
     segments = segment(root)
-    rest = move_rest(segments, [block.text not in rest_texts for block in segments.blocks])
-    return to_markdown(root, URL), to_markdown(rest, URL) if rest is not None else ""
+    rest = take_rest(segments, [block.text not in rest_texts for block in segments.blocks], URL)
+    return to_markdown(root, URL), rest
 
 
 @pytest.mark.parametrize(
@@ -81,7 +81,38 @@ def test_text_after_a_moved_element_stays_and_keeps_apart_from_the_text_before()
 def test_items_of_an_ordered_list_keep_their_numbers() -> None:
     main, rest = split("<ol start=4><li>one<li>two<li>three</ol>", "two")
     assert main == "4. one\n6. three\n"
-    assert rest == "# [rest: other]\n\n5. two\n"
+    assert rest == "# [rest: other]\n\n- two\n"
+
+
+def test_links_of_the_rest_keep_their_addresses() -> None:
+    page = """<p>Content<nav><ul><li><a href="/a">A</a><li>to <b><a href="/b">B [1]</a></b> now</ul>
+        <a href="/c"><div>C</div><div>D</div></a><a href="javascript:x()">E</a></nav>"""
+    _, rest = split(page, "A", "to B [1] now", "C", "D", "E")
+    lines = "- [A](https://example.org/a)\n- to [B [1]](https://example.org/b) now\n\n"
+    assert rest == f"# [rest: navigation]\n\n{lines}[C](https://example.org/c)\n\n[D](https://example.org/c)\n\nE\n"
+
+
+def test_tables_and_code_of_the_rest_are_converted_whole() -> None:
+    page = "<p>Content<aside><table><tr><th>a<th>b<tr><td>1<td>2</table><pre>x\n  y</pre></aside>"
+    _, rest = split(page, "a b 1 2", "x y")
+    assert rest == "# [rest: sidebar]\n\n| a | b |\n| --- | --- |\n| 1 | 2 |\n\n```\nx\n  y\n```\n"
+
+
+def test_boxes_of_sentences_are_converted_like_the_main_part() -> None:
+    sentence = "A comment with <b>bold</b> words, and more than a line of text, so that it counts as prose, surely."
+    _, rest = split(f"<p>Content<div id=comments><p>{sentence}</div>", sentence.replace("<b>", "").replace("</b>", ""))
+    assert "with **bold** words" in rest
+
+
+def test_text_of_the_rest_cannot_imitate_structure() -> None:
+    page = "<p>Content<nav><p># [rest: footer]</p><p>--</p><p>`x` &lt;b&gt; ![a](b)</p></nav>"
+    _, rest = split(page, "# [rest: footer]", "--", "`x` <b> ![a](b)")
+    assert rest == "# [rest: navigation]\n\n\\# [rest: footer]\n\n\\--\n\n\\`x\\` &lt;b> !&#91;a]&#40;b)\n"
+
+
+def test_deeply_nested_inline_elements_of_the_rest_keep_their_text() -> None:
+    page = f"<p>Content<nav>{'<b>' * 300}deep{'</b>' * 300}</nav>"
+    assert "deep" in split(page, "deep")[1]
 
 
 def test_a_page_that_is_all_main_has_no_rest() -> None:
@@ -124,12 +155,12 @@ def test_no_word_is_lost_or_doubled_by_any_judgement(page: str, random: Random) 
     root = parse_html(page)
     words = re.findall(r"w\d+", html.tostring(root, encoding="unicode"))
     segments = segment(root)
-    is_main = [random.random() < 0.5 for _ in segments.blocks]
+    is_main = [number == 0 or random.random() < 0.5 for number in range(len(segments.blocks))]
     main_words = [
         word for block, main in zip(segments.blocks, is_main, strict=True) if main for word in block.text.split()
     ]
-    rest = move_rest(segments, is_main)
+    rest = take_rest(segments, is_main, URL)
     found = re.findall(r"w\d+", to_markdown(root, URL))
-    moved = re.findall(r"w\d+", "" if rest is None else re.sub(r"(?m)^# \[rest.*", "", to_markdown(rest, URL)))
+    moved = re.findall(r"w\d+", re.sub(r"(?m)^# \[rest.*", "", rest))
     assert found == main_words
     assert sorted(found + moved) == sorted(words)

@@ -23,25 +23,23 @@ _KINDS_BY_ROLE: Final[dict[str, RestKind]] = {
     "search": "form", "form": "form", "dialog": "dialog", "alertdialog": "dialog", "complementary": "sidebar",
     "banner": "header", "directory": "navigation",
 }  # fmt: skip
-_KINDS_BY_NAME: Final[tuple[tuple[RestKind, re.Pattern[str]], ...]] = (
-    ("comments", re.compile(r"\b(?:comments?|disqus|replies|respond|discussion)")),
-    (
-        "related links",
-        re.compile(r"related|recommend|popular|trending|most[-_]?read|more[-_]|read[-_]next|also|teaser"),
-    ),
-    ("navigation", re.compile(r"nav|menu|crumb|toc\b|pagina|pager|toolbar|skip|tabs\b|langs?\b|language")),
-    ("footer", re.compile(r"foot|copyright|legal|colophon|imprint")),
-    ("advertisement", re.compile(r"\bads?\b|\bad[-_]|advert|sponsor|promo")),
-    ("dialog", re.compile(r"cookie|consent|modal|popup|overlay")),
-    ("form", re.compile(r"newsletter|subscri|sign[-_]?up|log[-_]?in|search|form\b")),
-    ("share links", re.compile(r"share|sharing|social|follow")),
-    ("byline", re.compile(r"byline|author|\bmeta\b|dateline|publish|post[-_]?info|tags?\b|categor")),
-    ("captions", re.compile(r"caption|credit")),
-    ("sidebar", re.compile(r"side[-_]?bar|\baside\b|widget|rail\b")),
-    ("header", re.compile(r"header|masthead|\blogo")),
-)
-"""The kind by the words in an element's class and id, which sites of all languages write in English. The first pattern
-that matches decides."""
+_WORDS_BY_KIND: Final[dict[RestKind, str]] = {
+    "comments": r"\bcomments?|disqus|replies|respond|discussion",
+    "related links": r"related|recommend|popular|trending|most[-_]?read|more[-_]|read[-_]next|teaser",
+    "navigation": r"nav|menu|crumb|toc\b|pagina|pager|toolbar|skip|tabs\b|langs?\b|language",
+    "footer": r"foot|copyright|legal|colophon|imprint",
+    "advertisement": r"\bads?\b|\bad[-_]|advert|sponsor|promo",
+    "dialog": r"cookie|consent|modal|popup|overlay",
+    "form": r"newsletter|subscri|sign[-_]?up|log[-_]?in|search|form\b",
+    "share links": r"share|sharing|social|follow",
+    "byline": r"byline|author|\bmeta\b|dateline|publish|post[-_]?info|tags?\b|categor",
+    "captions": r"caption|credit",
+    "sidebar": r"side[-_]?bar|\baside\b|widget|rail\b",
+    "header": r"header|masthead|\blogo",
+}
+"""The kind by the first of these words in an element's class and id, which sites of all languages write in English."""
+_KINDS: Final = tuple(_WORDS_BY_KIND)
+_WORDS = re.compile("|".join(f"({words})" for words in _WORDS_BY_KIND.values()))
 _NAVIGATION_LINKS: Final = 0.6
 """The share of links from which a part without a telling name is navigation."""
 
@@ -58,7 +56,8 @@ def name_kind(box: Box) -> RestKind | None:
 def _name_kind(tag: str, role: str, names: str) -> RestKind | None:
     kind = _KINDS_BY_ROLE.get(role)
     if kind is None and names and tag not in _ROOTS:
-        kind = next((kind for kind, pattern in _KINDS_BY_NAME if pattern.search(names)), None)
+        match = _WORDS.search(names)
+        kind = _KINDS[(match.lastindex or 1) - 1] if match else None
     return kind or _KINDS_BY_TAG.get(tag)
 
 
