@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from difflib import SequenceMatcher
 from typing import Final
 
-from benchmarks.extraction.manuals.page_parts import PageParts, Part, make_key
+from benchmarks.extraction.manuals.page_parts import PageParts, Part, make_cell_key, make_key
 from benchmarks.extraction.manuals.text_units import Unit, read_units
 
 KINDS: Final = ("cells", "code blocks", "headings", "list items")
@@ -58,7 +58,9 @@ def find_missing_cells(tables: Iterable[Sequence[Sequence[Part]]], units: Sequen
     steps the texts of the cells must follow each other without anything in between.
     """
     rows = [
-        (number, row, [make_key(cell.text) for cell in row]) for number, table in enumerate(tables) for row in table
+        (number, row, [make_cell_key(cell.text) for cell in row])
+        for number, table in enumerate(tables)
+        for row in table
     ]
     places: dict[tuple[str, ...], list[int]] = defaultdict(list)
     for index, unit in enumerate(units):

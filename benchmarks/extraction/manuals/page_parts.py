@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
@@ -18,7 +18,8 @@ HEADINGS: Final = ("h1", "h2", "h3", "h4", "h5", "h6")
 _HIDDEN: Final = "head, script, style, template, noscript, [hidden]"
 _HIDING_STYLE = re.compile(r"(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*hidden)", re.IGNORECASE)
 _PERMALINKS: Final = frozenset({"¶", "#", "§", "◆", "🔗", "Permalink"})
-"""Texts of links beside a heading that point to the heading itself."""
+"""Texts of links in a heading that point to the heading itself."""
+_HEADING_LINKS: Final = ", ".join(f"{tag} a[href*='#']" for tag in (*HEADINGS, "dt"))
 _GUTTER: Final = ".linenos, .lineno, .linenumbers, .gutter"
 """CSS selector of line numbers beside code."""
 _PARAGRAPHS: Final = frozenset({"p", "div", "section"})
@@ -26,7 +27,9 @@ _BLOCKS: Final = _PARAGRAPHS | {*HEADINGS, "blockquote", "details", "dl", "form"
 _MATH = re.compile(rb"mathjax|katex|class=\"math", re.IGNORECASE)
 _MATH_SIGNS = re.compile(rb"\\\\[()\[\]]|\$\$?")
 """Signs around TeX formulas, which differ in Markdown."""
-_SIGNS = re.compile(r"[\s*_`~^$\\\[\]¶◆\u00ad\u200b-\u200d\u2060\ufeff]+")
+_LIST_SIGN = re.compile(r"^\s*(?:-|\d+\.)\s")
+_INVISIBLE = re.compile(r"[\u00ad\u200b-\u200d\u2060\ufeff]+")
+_SIGNS = re.compile(rf"(?:[\s*_`~^$\\\[\]¶◆]|{_INVISIBLE.pattern})+")
 """Spaces, invisible characters, permalink signs, and signs of Markdown for emphasis, code, superscripts, footnotes
 and escapes."""
 
@@ -57,6 +60,11 @@ def make_key(text: str) -> str:
     return _SIGNS.sub("", text) or "".join(text.split())
 
 
+def make_cell_key(text: str) -> str:
+    """Return the key of a cell, whose text may begin with the sign of a list item in Markdown."""
+    return make_key(_LIST_SIGN.sub("", text))
+
+
 def read_page(html: bytes, navigation: Iterable[str] = (), code: str = "pre") -> PageParts:
     """Return the visible parts of a page.
 
@@ -66,7 +74,8 @@ def read_page(html: bytes, navigation: Iterable[str] = (), code: str = "pre") ->
     if _MATH.search(html):
         html = _MATH_SIGNS.sub(b"", html)
     with warnings.catch_warnings(action="ignore", category=XMLParsedAsHTMLWarning):
-        soup = BeautifulSoup(html, "lxml")
+        # Beautiful Soup would shorten spaces outside of <pre>, which some generators do not use for code.
+        soup = BeautifulSoup(html, "lxml", preserve_whitespace_tags={"html"})
     _remove_hidden(soup)
     ways = {id(element) for element in soup.select(", ".join(["nav", "[role=navigation]", *navigation]))}
 
@@ -96,20 +105,20 @@ def _has_key(element: Tag) -> bool:
 def _remove_hidden(soup: BeautifulSoup) -> None:
     """Remove elements that no reader sees, permalinks and line numbers."""
     hidden = [element for element in soup.find_all(style=True) if _HIDING_STYLE.search(str(element["style"]))]
-    permalinks = [
-        link
-        for link in soup.find_all("a", href=True)
-        if "#" in str(link["href"]) and link.get_text().strip() in _PERMALINKS
-    ]
+    permalinks = [link for link in soup.select(_HEADING_LINKS) if link.get_text().strip() in _PERMALINKS]
     for element in [*soup.select(_HIDDEN), *hidden, *permalinks, *soup.select(_GUTTER)]:
         element.extract()
 
 
 def is_data_table(table: Tag) -> bool:
-    """Return whether a table has a header cell or several cells in a row. Tables around other tables are layout."""
+    """Return whether a table has a header cell, or two rows and several cells in one.
+
+    Other tables place things side by side, such as a note beside its icon, and so do tables around other tables.
+    """
     if table.get("role") in {"presentation", "none"} or table.find("table"):
         return False
-    return bool(table.find("th")) or any(len(find_cells(row)) > 1 for row in find_rows(table))
+    rows = find_rows(table)
+    return bool(table.find("th")) or (len(rows) > 1 and any(len(find_cells(row)) > 1 for row in rows))
 
 
 def find_rows(table: Tag) -> list[Tag]:
@@ -124,25 +133,31 @@ def find_cells(row: Tag) -> list[Tag]:
 
 def read_code(block: Tag) -> str:
     """Return the lines of a code block without spaces at their ends and without empty lines around them."""
-    return trim_lines("".join(_iter_code(block)))
+    lines = block.select(".line") if block.name != "pre" else []
+    return trim_lines("\n".join(_append_code(line, "") for line in lines or [block]))
 
 
 def trim_lines(code: str) -> str:
-    """Return lines without spaces at their ends and without empty lines around them. All spaces are of one kind."""
-    lines = code.replace("\r\n", "\n").replace("\xa0", " ").split("\n")
+    """Return lines without invisible characters, spaces at their ends and empty lines around them.
+
+    All spaces become of one kind.
+    """
+    lines = _INVISIBLE.sub("", code.replace("\r\n", "\n").replace("\xa0", " ")).split("\n")
     return "\n".join(line.rstrip() for line in lines).strip("\n")
 
 
-def _iter_code(element: Tag) -> Iterator[str]:
+def _append_code(element: Tag, text: str) -> str:
+    """Return `text` with the text of an element after it, with line breaks for `<br>` and around `<div>`."""
     for child in element.children:
         if isinstance(child, Tag):
-            if child.name == "br":
-                yield "\n"
-            yield from _iter_code(child)
-            if child.name == "div":
-                yield "\n"
+            if child.name == "br" or (child.name == "div" and text and not text.endswith("\n")):
+                text += "\n"
+            text = _append_code(child, text)
+            if child.name == "div" and child.next_sibling:
+                text += "\n"
         elif type(child) in {NavigableString, CData}:
-            yield str(child)
+            text += str(child)
+    return text
 
 
 def _read_first_line(item: Tag) -> str:

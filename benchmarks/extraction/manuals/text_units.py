@@ -12,14 +12,12 @@ from markdown_it.token import Token
 from mdit_py_plugins.deflist import deflist_plugin
 from mdit_py_plugins.footnote import footnote_plugin
 
-from benchmarks.extraction.manuals.page_parts import make_key, trim_lines
+from benchmarks.extraction.manuals.page_parts import make_cell_key, make_key, trim_lines
 
 _PARSER = MarkdownIt("commonmark", {"html": False}).enable("table").use(deflist_plugin).use(footnote_plugin)
 
 _SUPERSCRIPT = re.compile(r"\^\(((?:[^()]|\([^()]*\))*)\)")
 """A superscript of several words, which has parentheses in Markdown only."""
-_LINE_START = re.compile(r"(?:<br>|^)\s*(?:- |\d+\. )?")
-"""The begin of a line in a cell, with the sign of a list item."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +80,7 @@ def _iter_units(tokens: Sequence[Token]) -> Iterator[Unit]:
 
 
 def _make_row(cells: Sequence[str]) -> Unit:
-    lines = [[make_key(line) for line in _LINE_START.split(cell)] for cell in cells]
+    lines = [[make_cell_key(line) for line in cell.split("<br>")] for cell in cells]
     keys = ["".join(of_cell) for of_cell in lines]
     return Unit("row", "".join(keys), cells=tuple(filter(None, keys)), lines=tuple(filter(None, chain(*lines))))
 

@@ -1,0 +1,54 @@
+"""Read the visible text of pages in Chromium, and keep it in a cache."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Final
+
+from tests.support.chromium import Chromium, ChromiumError
+
+CACHE: Final = Path.home() / ".cache" / "keyhole-benchmarks" / "visible-words"
+VISIBLE_TEXT: Final = """(() => {
+    // Browsers that run scripts show no <noscript>. The text of form fields is a value, not text of the page.
+    for (const element of document.querySelectorAll("noscript, select, datalist, textarea")) element.remove();
+    const style = document.createElement("style");
+    style.textContent = "* { text-transform: none !important }";
+    document.documentElement.append(style);
+    return document.body ? document.body.innerText : "";
+})()"""
+"""JavaScript that returns the text that a page shows, in the case of its source."""
+
+
+def read_visible_texts(pages: Iterable[tuple[str, str]], cache: Path = CACHE) -> Iterator[str]:
+    """Yield the visible text of each page, given as (URL, HTML). A page that Chromium cannot load has none.
+
+    Chromium runs no scripts and reaches no network. It starts only if a page is not in the cache.
+    """
+    cache.mkdir(parents=True, exist_ok=True)
+    browser: Chromium | None = None
+    try:
+        for url, html in pages:
+            digest = hashlib.sha256("\0".join([VISIBLE_TEXT, url, html]).encode("utf-8", "replace")).hexdigest()
+            file = cache / f"{digest}.txt.gz"
+            if not file.exists():
+                browser = browser or Chromium()
+                try:
+                    text = read_visible_text(browser, url, html)
+                except (ChromiumError, TimeoutError):
+                    browser.close()
+                    browser = None
+                    text = ""
+                file.write_bytes(gzip.compress(text.encode("utf-8", "replace")))
+            yield gzip.decompress(file.read_bytes()).decode()
+    finally:
+        if browser:
+            browser.close()
+
+
+def read_visible_text(browser: Chromium, url: str, html: str) -> str:
+    """Return the text that Chromium shows for a page."""
+    with browser.page(html, url=url) as page:
+        return str(page.evaluate(VISIBLE_TEXT))
