@@ -47,7 +47,7 @@ def extract_with_words(body: bytes, url: str, content_type: str, requested_url: 
     `keyhole.text.markdown.parse_blocks` can compute the blocks from the text.
     """
     document = extract(body, url=url, content_type=content_type, requested_url=requested_url)
-    return dataclasses.replace(document, blocks=()), index_words(document.title, document.text)
+    return dataclasses.replace(document, blocks=()), index_words(document.title, document.main)
 
 
 def index_words(title: str, text: str) -> str:
