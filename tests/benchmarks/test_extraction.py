@@ -21,6 +21,7 @@ from benchmarks.extraction.peers.scores import compare_words, extract_visible_te
         ("![an image](/i.png) [![linked](/i.png)](/to) end", "end"),
         ("![inlined](data:image/png;base64,iVBORw0KGgo=) end", "end"),
         ("[1]: https://example.com/definition\ntext", "text"),
+        ("noted[^1]\n\n[^1]: The *text* of the note.", "noted[^1] [^1]: The text of the note."),
         ("<https://example.com/> and <span class='x'>tagged</span>", "https://example.com/ and tagged"),
         (r"snake\_case \*starred\* 1\. _leaning_ in_the_middle", "snake_case *starred* 1. leaning in_the_middle"),
         ("`a_*b*_[c](d)` and ``two ` ticks``", "a_*b*_[c](d) and two ` ticks"),

@@ -13,7 +13,8 @@ from typing import Final
 
 _WORD: Final = re.compile(r"\w+")
 _FENCE: Final = re.compile(r"[ \t>]*(`{3,}|~{3,})")
-_DEFINITION: Final = re.compile(r"\s*\[[^\]]+\]:\s+\S")
+_DEFINITION: Final = re.compile(r"\s*\[(?!\^)[^\]]+\]:\s+\S")
+"""The definition of a link's address, which is not visible. That of a footnote (`[^1]: text`) is."""
 _TICKS: Final = re.compile(r"`+")
 _DATA: Final = re.compile(r"data:[a-z]+/[a-z0-9.+-]+;base64,[A-Za-z0-9+/=%]+")
 _BRACKET: Final = re.compile(r"\\.|!\[|\[|\]", re.DOTALL)
