@@ -162,13 +162,30 @@ def is_gutter_block(pre: HtmlElement) -> bool:
     return not is_alone and is_gutter(pre)
 
 
+def is_gutter_cell(cell: HtmlElement) -> bool:
+    """Return whether a table cell contains only the line numbers of the code in another cell of its row."""
+    row = cell.getparent()
+    return row is not None and is_gutter(cell) and any(_is_code_cell(other) for other in row if other is not cell)
+
+
+def _is_code_cell(cell: HtmlElement) -> bool:
+    names = _read_classes(cell)
+    is_named = "code" in names or not _CODE_CELL_CLASSES.isdisjoint(names)
+    return is_named or next(cell.iter("pre", "code"), None) is not None
+
+
 def read_listing(table: HtmlElement) -> str | None:
     """Return the code of a table with one row per line, or None for other tables."""
     row = next(table.iter("tr"), None)
     if row is None or all(_CODE_CELL_CLASSES.isdisjoint(_read_classes(cell)) for cell in row if cell.tag == "td"):
         return None
-    texts = [read_code(cell) for cell in table.iter("td") if not _CODE_CELL_CLASSES.isdisjoint(_read_classes(cell))]
-    return "\n".join(text.strip("\n") for text in texts)
+    texts: list[str] = []
+    for cell in table.iter("td", "th"):
+        if not _CODE_CELL_CLASSES.isdisjoint(_read_classes(cell)):
+            texts.append(read_code(cell).strip("\n"))
+        elif not is_gutter(cell) and any(not text.isspace() for text in cell.itertext()):
+            return None  # more than code
+    return "\n".join(texts)
 
 
 def _read_classes(element: HtmlElement) -> list[str]:

@@ -15,6 +15,7 @@ from keyhole.extract.html.links import escape_label
 from keyhole.extract.html.walk import build_soup
 from keyhole.text.clean import clean
 
+_BACKTICK_RUNS = re.compile(r"`+")
 _BACKTICKS = re.compile(r"`{3,}")
 # The start of a line that Markdown would interpret as a heading, a fence, or the underline of a heading.
 _STRUCTURE = re.compile(
@@ -131,6 +132,13 @@ class _Converter(MarkdownConverter):
 
     def convert_a(self, el: Tag, text: str, parent_tags: set[str]) -> str:
         return _wrap(escape_label(text), "[", f"]({el['href']})")
+
+    def convert_code(self, el: Tag, text: str, parent_tags: set[str]) -> str:
+        """Return inline code between more backticks than in the code, with its indent."""
+        if "`" not in text:
+            return f"`{text}`"
+        fence = "`" * (max(map(len, _BACKTICK_RUNS.findall(text))) + 1)
+        return f"{fence} {text} {fence}"
 
     def convert_br(self, el: Tag, text: str, parent_tags: set[str]) -> str:
         return "\n"

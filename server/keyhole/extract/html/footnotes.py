@@ -5,14 +5,21 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from itertools import islice
+from typing import Final
 
 from lxml.html import HtmlElement
 
+from keyhole.extract.html.links import LinkResolver
+
 _REFERENCE_CLASSES = frozenset({"footnote", "footnote-reference", "footnote-ref", "fnref", "noteref", "footref"})
-_BACK_CLASSES = frozenset({"footnote-backref", "footnote-back", "fn-backref", "reversefootnote"})
+_RETURN_CLASSES = frozenset({
+    "footnote-backref", "footnote-back", "footnote-backlink", "fn-backref", "reversefootnote", "mw-cite-backlink",
+})  # fmt: skip
 _NOTE_TAGS = frozenset({"li", "p", "div", "dd", "aside", "section"})
 _LABEL = re.compile(r"[\w*†‡§]{1,12}")
-_BACK_LABEL = re.compile(r"[\s↩︎⏎↑^⬆\ufe0e\ufe0f]*")
+_RETURN_SIGNS: Final = r"[\s↩⏎↵↑⇧⬆^,.\ufe0e\ufe0f\[\]()]*+"
+_RETURN_LABEL = re.compile(rf"{_RETURN_SIGNS}(?:(?:\d{{1,4}}+|\w{{1,2}}+)(?!\w){_RETURN_SIGNS})*+")
+"""The text of a return link or of several: signs, numbers and single letters."""
 
 
 @dataclass(slots=True)
@@ -22,36 +29,32 @@ class Footnotes:
     references: dict[HtmlElement, str] = field(default_factory=dict)
     notes: dict[HtmlElement, str] = field(default_factory=dict)
     redundant: set[HtmlElement] = field(default_factory=set)
+    unmatched: dict[HtmlElement, str] = field(default_factory=dict)
+    """The labels of references whose note is not in the region."""
 
 
-def find_footnotes(region: HtmlElement) -> Footnotes:
+def find_footnotes(region: HtmlElement, links: LinkResolver) -> Footnotes:
     """Return the footnotes that have both a reference and a note in this region."""
     footnotes = Footnotes()
     pending: dict[str, tuple[str, list[HtmlElement]]] = {}
     reference_names: set[str] = set()
     for link in region.iter("a"):
-        target = _find_target(link)
-        if not target:
+        href = link.get("href")
+        if not href or "#" not in href:
             continue
-        if target in reference_names:
-            _mark_return_link(link, footnotes)
-        elif (label := _find_label(link)) and pending.setdefault(target, (label, []))[0] == label:
+        target = links.read_fragment(href)
+        if not target or target in reference_names or not (label := _find_label(link)):
+            continue
+        footnotes.unmatched[link] = label
+        if pending.setdefault(target, (label, []))[0] == label:
             pending[target][1].append(link)
             reference_names.update(_find_names(link))
     if pending:
         _match_notes(region, pending, footnotes)
+        for note, label in footnotes.notes.items():
+            _mark_labels(note, label, footnotes)
+            _mark_return_links(note, label, reference_names, links, footnotes)
     return footnotes
-
-
-def _find_target(link: HtmlElement) -> str:
-    href = link.get("href") or ""
-    return href[1:] if href.startswith("#") and len(href) < 200 else ""
-
-
-def _mark_return_link(link: HtmlElement, footnotes: Footnotes) -> None:
-    text = _read_short_text(link)
-    if _BACK_LABEL.fullmatch(text) or _LABEL.fullmatch(text.strip("[]() .")):
-        footnotes.redundant.add(link)
 
 
 def _find_label(link: HtmlElement) -> str:
@@ -68,10 +71,10 @@ def _find_label(link: HtmlElement) -> str:
     return label if _LABEL.fullmatch(label) else ""
 
 
-def _read_short_text(link: HtmlElement) -> str:
-    """Return the text of a link, truncated after about 40 characters, because labels are short."""
+def _read_short_text(element: HtmlElement) -> str:
+    """Return the text of an element, truncated after about 40 characters, because labels are short."""
     words: str = ""
-    for part in link.itertext():
+    for part in element.itertext():
         words += str(part)
         if len(words) > 40:
             return words
@@ -95,14 +98,19 @@ def _match_notes(region: HtmlElement, pending: dict[str, tuple[str, list[HtmlEle
             continue
         label, links = pending.pop(name)
         note = _find_note(element)
-        if note is None or label in used_labels or note in footnotes.notes:
+        if note is None or label in used_labels or note in footnotes.notes or _contains_any(note, links):
             continue
         used_labels.add(label)
         footnotes.notes[note] = label
-        footnotes.references.update(dict.fromkeys(links, label))
-        if element.tag == "dt":
+        for link in links:
+            footnotes.references[link] = footnotes.unmatched.pop(link)
+        if element.tag == "dt" and _RETURN_LABEL.fullmatch(_read_short_text(element)):
             footnotes.redundant.add(element)
-        _mark_labels(note, footnotes)
+
+
+def _contains_any(note: HtmlElement, links: list[HtmlElement]) -> bool:
+    """Return whether one of the references is inside the note, so that the note is a part of the text."""
+    return any(above is note for link in links for above in link.iterancestors(note.tag))
 
 
 def _find_note(element: HtmlElement) -> HtmlElement | None:
@@ -119,13 +127,30 @@ def _find_note(element: HtmlElement) -> HtmlElement | None:
     return None
 
 
-def _mark_labels(note: HtmlElement, footnotes: Footnotes) -> None:
-    """Mark a note's number and return link as redundant, because the Markdown label replaces them."""
+def _mark_labels(note: HtmlElement, label: str, footnotes: Footnotes) -> None:
+    """Mark the number at the beginning of a note as redundant, because the Markdown label replaces it."""
     for first in islice(note.iter("span", "sup", "td"), 1):
+        text = _read_short_text(first)
         if "label" in (first.get("class") or "")[:200].split():
+            is_label = _RETURN_LABEL.fullmatch(text) is not None
+        else:
+            beginning = next((part for part in note.itertext() if not part.isspace()), "")
+            is_label = text.strip("[]() .") == label and text.startswith(beginning.strip())
+        if is_label:
             footnotes.redundant.add(first)
-    for link in note.iter("a"):
-        classes = (link.get("class") or "")[:200].split()
-        is_return = link.get("role") == "doc-backlink" or link.get("data-footnote-backref") is not None
-        if is_return or not _BACK_CLASSES.isdisjoint(classes):
-            footnotes.redundant.add(link)
+
+
+def _mark_return_links(
+    note: HtmlElement, label: str, reference_names: set[str], links: LinkResolver, footnotes: Footnotes
+) -> None:
+    """Mark a note's links back to its references as redundant."""
+    for element in note.iter("a", "span"):
+        classes = (element.get("class") or "")[:200].split()
+        is_marked = element.get("role") == "doc-backlink" or element.get("data-footnote-backref") is not None
+        if is_marked or not _RETURN_CLASSES.isdisjoint(classes):
+            footnotes.redundant.add(element)
+        elif element.tag == "a" and "#" in (href := element.get("href") or ""):
+            text = _read_short_text(element)
+            is_label = _RETURN_LABEL.fullmatch(text) or text.strip("[]() .") == label
+            if is_label and links.read_fragment(href) in reference_names:
+                footnotes.redundant.add(element)

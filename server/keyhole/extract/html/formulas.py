@@ -16,9 +16,6 @@ _STYLE = re.compile(r"\{?\\(?:display|text|script)style\s*(.*?)\}?$", re.DOTALL)
 _DELIMITERS = re.compile(r"\s*(?:\\\((.*)\\\)|\\\[(.*)\\\]|\$\$(.*)\$\$|\$([^$]+)\$)\s*$", re.DOTALL)
 _ACTIVE_SIGNS = re.compile(r"\](?=[(\[:])|!(?=\[)|<(?=[A-Za-z/!?])")
 _TEX_ENCODINGS = frozenset({"application/x-tex", "TeX", "LaTeX", "text/x-tex"})
-_IMAGE_CLASSES = frozenset({
-    "mwe-math-fallback-image-inline", "mwe-math-fallback-image-display", "math", "tex", "latex", "texhtml",
-})  # fmt: skip
 
 MAX_FORMULA: Final = 20_000
 """Largest length of a formula, in characters. Longer text is not marked as a formula."""
@@ -32,11 +29,11 @@ def read_mathml(math: HtmlElement) -> str:
     """Return the TeX of a `<math>` element, else its parts as one line, between dollar signs."""
     tex = (
         _find_annotation(math)
-        or _strip_style(math.get("alttext") or "")
+        or strip_style(math.get("alttext") or math.get("data-latex") or "")
         or _SPACE.sub(" ", _linearize(math, 0)).strip()
     )
     is_display = math.get("display") == "block" or math.get("mode") == "display"
-    return _delimit(tex, is_display)
+    return delimit(tex, is_display=is_display)
 
 
 def read_delimited_formula(element: HtmlElement) -> str:
@@ -46,24 +43,12 @@ def read_delimited_formula(element: HtmlElement) -> str:
     match = _DELIMITERS.match(text)
     if match is None:
         return ""
-    return _delimit(next(group for group in match.groups() if group is not None), bool(match[2] or match[3]))
+    return delimit(next(group for group in match.groups() if group is not None), is_display=bool(match[2] or match[3]))
 
 
 def read_mathjax_script(script: HtmlElement) -> str:
     """Return the TeX of a MathJax script."""
-    return _delimit(script.text or "", "mode=display" in (script.get("type") or ""))
-
-
-def read_formula_image(image: HtmlElement) -> str:
-    """Return the TeX in the description of a formula's image, or "" for other images."""
-    tex = _strip_style(image.get("alt") or "")
-    if not _IMAGE_CLASSES.isdisjoint((image.get("class") or "")[:200].split()):
-        return _delimit(tex, is_display=False)
-    parent = image.getparent()
-    for above in (parent, None if parent is None else parent.getparent()):
-        if above is not None and above.tag == "div" and above.get("class") == "math":
-            return _delimit(tex, is_display=True)
-    return ""
+    return delimit(script.text or "", is_display="mode=display" in (script.get("type") or ""))
 
 
 def escape_formula(tex: str) -> str:
@@ -71,7 +56,7 @@ def escape_formula(tex: str) -> str:
     return _ACTIVE_SIGNS.sub(r"\g<0> ", clean(tex).replace("`", "‘"))
 
 
-def _delimit(tex: str, is_display: bool) -> str:
+def delimit(tex: str, *, is_display: bool) -> str:
     """Put a formula between dollar signs. Empty text and text over `MAX_FORMULA` gets none."""
     tex = tex.strip()
     if not tex or len(tex) > MAX_FORMULA:
@@ -80,7 +65,7 @@ def _delimit(tex: str, is_display: bool) -> str:
     return f"$${lines}$$" if is_display else f"${_SPACE.sub(' ', tex)}$"
 
 
-def _strip_style(tex: str) -> str:
+def strip_style(tex: str) -> str:
     """Remove the style that MediaWiki wraps around every formula."""
     tex = tex.strip()
     match = _STYLE.match(tex)
@@ -88,9 +73,9 @@ def _strip_style(tex: str) -> str:
 
 
 def _find_annotation(math: HtmlElement) -> str:
-    for note in math.iter("annotation"):
+    for note in math.iter("annotation", "m:annotation", "mml:annotation"):
         if note.get("encoding") in _TEX_ENCODINGS and note.text:
-            return _strip_style(note.text)
+            return strip_style(note.text)
     return ""
 
 
@@ -98,21 +83,34 @@ def _linearize(element: HtmlElement, depth: int) -> str:
     """Write MathML in one line: fractions with a slash, powers and indices with TeX signs."""
     if depth > _MAX_DEPTH:
         return " ".join(element.itertext())
-    tag = element.tag
-    if not isinstance(tag, str) or tag in {"annotation", "annotation-xml", "mphantom"}:
+    tag = _read_name(element)
+    if tag in {"", "annotation", "annotation-xml", "mphantom"}:
         return ""
-    if len(element) == 0:
-        text = (element.text or "").strip()
-        if tag == "mo" and len(text) <= 2 and text not in {"(", ")", "[", "]", "{", "}", "|", "!", ""}:
-            return f"{text} " if text in {",", ";"} else f" {text} "
-        return {"\u2061": " ", "\u2062": " ", "\u2063": "", "\u2064": ""}.get(text, text)
+    if tag in _TOKENS or len(element) == 0:
+        return _write_token(tag, " ".join("".join(element.itertext()).split()))
     own = element.text or ""
     parts = [_linearize(child, depth + 1) + (child.tail or "").strip() for child in element]
+    if tag == "mmultiscripts":
+        return own.strip() + " ".join(part.strip() for part in parts if part)
     return own.strip() + _join_parts(
         tag, [_SPACE.sub(" ", part).strip() if tag in _FIXED_PARTS else part for part in parts]
     )
 
 
+def _read_name(element: HtmlElement) -> str:
+    """Return the name of a MathML element without its prefix, "" for comments."""
+    return element.tag.rpartition(":")[2] if isinstance(element.tag, str) else ""
+
+
+def _write_token(tag: str, text: str) -> str:
+    if tag in {"mtext", "ms"} and len(text) > 1:
+        return f" {text} "
+    if tag == "mo" and len(text) <= 2 and text not in {"(", ")", "[", "]", "{", "}", "|", "!", ""}:
+        return f"{text} " if text in {",", ";"} else f" {text} "
+    return {"\u2061": " ", "\u2062": " ", "\u2063": "", "\u2064": ""}.get(text, text)
+
+
+_TOKENS = frozenset({"mi", "mn", "mo", "ms", "mtext"})
 _FIXED_PARTS = frozenset({"mfrac", "msup", "msub", "msubsup", "mroot", "munder", "mover", "munderover", "mtd"})
 
 

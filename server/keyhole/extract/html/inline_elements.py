@@ -8,8 +8,11 @@ from typing import Final
 
 from lxml.html import HtmlElement
 
-from keyhole.extract.html import code, footnotes, formulas, inline_rules
-from keyhole.extract.html.links import LinkResolver, read_alt_text
+from keyhole.extract.html import code, footnotes, formulas, images, inline_rules
+from keyhole.extract.html.formula_images import read_formula_image
+from keyhole.extract.html.images import ImageRole
+from keyhole.extract.html.links import LinkResolver
+from keyhole.extract.html.rendered_formulas import read_rendering
 from keyhole.extract.html.soup import SoupBuilder
 from keyhole.text.clean import has_suspect_characters
 from keyhole.text.escape import escape_markdown
@@ -34,7 +37,7 @@ class InlineWriter:
     def __init__(self, region: HtmlElement, base_url: str) -> None:
         self.soup = SoupBuilder(has_suspect_characters=has_suspect_characters("".join(region.itertext())))
         self._links = LinkResolver(base_url)
-        self._footnotes = footnotes.find_footnotes(region)
+        self._footnotes = footnotes.find_footnotes(region, self._links)
         self._open_elements: list[tuple[HtmlElement, EndAction]] = []
         self._expanded: set[str] = set()
         self._is_in_code = False
@@ -46,31 +49,42 @@ class InlineWriter:
         return True
 
     def start_link(self, element: HtmlElement) -> bool:
-        if reference := self._footnotes.references.get(element):
-            self.soup.add_markdown(f"[^{reference}]")
-            return False
-        if inline_rules.is_permalink(element):
-            return False
+        """Begin a link. Only its text is written of a link to a place on the page itself."""
         href = element.get("href")
-        # A link from a heading to itself or to the table of contents is written without its URL.
-        address = self._links.resolve(href) if href and not (self.soup.heading_level and href[0] == "#") else ""
-        return self._open_mark(element, "a", href=address) if address else True
+        if not href:
+            return self._open_mark(element, "span")
+        address = self._links.resolve(href)
+        if "#" in href:
+            if element in self._footnotes.references:
+                self.soup.add_markdown(f"[^{self._footnotes.references[element]}]")
+                return False
+            if element in self._footnotes.unmatched:
+                # Without brackets, a reference would be a power.
+                self.soup.add_text(f"[{self._footnotes.unmatched[element]}]")
+                return False
+            if inline_rules.is_permalink(element, is_same_page=not address):
+                return False
+        # A link without an address is plain text, which the soup keeps apart from other links.
+        return self._open_mark(element, "a", href=address) if address else self._open_mark(element, "span")
 
     def start_image(self, element: HtmlElement) -> bool:
-        if tex := formulas.read_formula_image(element):
+        if tex := read_formula_image(element):
             parent = element.getparent()
             # Search only the beginning: a paragraph of a thousand such images is searched for each image.
             if parent is None or not any(near.tag == "math" for near in islice(parent.iter(), _MATH_REACH)):
                 self.soup.add_markdown(formulas.escape_formula(tex))
             return False
-        if inline_rules.is_pixel(element):
-            return False
-        text = read_alt_text(element.attrib)
-        if text and "emoji" in (element.get("class") or "")[: code.MAX_CLASS]:
+        text = images.read_alt_text(element.attrib)
+        role = images.find_role(element, text)
+        if role is ImageRole.WORD:
+            self.soup.keep_apart()
             self.soup.add_text(text)
-        elif text:
+            self.soup.keep_apart()
+        elif role is ImageRole.PICTURE:
             # Leave out the URL: a client that renders Markdown would fetch it and reveal the reader to the site.
             self.soup.add_markdown(f"![{escape_markdown(text)}]()")
+        elif not images.is_pixel(element):
+            self.soup.keep_apart()
         return False
 
     def start_line_break(self, _element: HtmlElement) -> bool:
@@ -119,6 +133,13 @@ class InlineWriter:
 
     def start_sup_sub(self, element: HtmlElement) -> bool:
         return self.soup.has_mark("sup") or self.soup.has_mark("sub") or self._open_mark(element, element.tag)
+
+    def start_rendering(self, element: HtmlElement) -> bool:
+        """Write a formula that a script of the page has rendered, or nothing if its source follows."""
+        formula = read_rendering(element)
+        if formula:
+            self._write_formula(formula)
+        return formula is None
 
     def start_math(self, element: HtmlElement) -> bool:
         self._write_formula(formulas.read_mathml(element))
@@ -172,7 +193,8 @@ INLINE_ELEMENTS: Final[dict[str, Callable[[InlineWriter, HtmlElement], bool]]] =
     "br": InlineWriter.start_line_break,
     "q": InlineWriter.start_quotation,
     "script": InlineWriter.start_script,
-    "math": InlineWriter.start_math,
+    **dict.fromkeys(("math", "m:math", "mml:math"), InlineWriter.start_math),
+    "mjx-container": InlineWriter.start_rendering,
     "rt": InlineWriter.start_ruby_text,
     "input": InlineWriter.start_input,
     "button": InlineWriter.start_button,

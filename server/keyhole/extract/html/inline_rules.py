@@ -1,4 +1,4 @@
-"""Rules for inline elements: superscripts and subscripts, permalinks, tracking pixels, abbreviations."""
+"""Rules for inline elements: superscripts and subscripts, permalinks, abbreviations."""
 
 from __future__ import annotations
 
@@ -9,15 +9,16 @@ from lxml.html import HtmlElement
 
 from keyhole.text.clean import clean
 
-_PERMALINK_CLASSES = frozenset((
-    "headerlink", "header-anchor", "heading-link", "heading-anchor", "hash-link", "permalink", "anchor",
-    "anchorjs-link", "doc-anchor", "anchor-link", "toclink-anchor", "self-link", "selflink", "headline-hash",
-    "direct-link",
-))  # fmt: skip
-_PERMALINK_TEXTS: Final = frozenset(
-    {"¶", "§", "#", "🔗", "⚓", "∞", "¶.", "permalink", "link to this heading", "anchor", "direct link", "link"}
+_PERMALINK_CLASS = re.compile(
+    r"\b(?:permalink|head(?:er|ing)-?(?:link|anchor)|(?:hash|self|direct)-?link|anchor(?:js)?(?:-?link)?|headline-hash)\b"
 )
-_UNMISTAKABLE_TEXTS: Final = frozenset({"¶", "§", "🔗"})
+_SIGNS = re.compile(r"[¶§#🔗⚓∞↩↑⇧⤴⏎↵⬆^\ue000-\uf8ff\ufe0e\ufe0f\s.]*")
+"""The text of a link that is only a sign, also of an icon font (private use), or is empty."""
+_UNMISTAKABLE_SIGNS: Final = frozenset({"¶", "§", "🔗"})
+_UNMISTAKABLE = re.compile(r"permalink(?: (?:to|for) .*)?|link to this (?:heading|headline|section|definition|item)\.?")
+_DESCRIPTIONS = re.compile(r"(?:(?:direct |anchor |copy )?link|anchor)(?: (?:to|for) .*)?|section titled .*")
+_MAX_PERMALINK: Final = 200
+"""Largest length of the text of a heading's link to itself, in characters. The text may name the heading."""
 _HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6", "dt"})
 _ORDINAL = re.compile(r"(?i)(?:st|nd|rd|th|er|re|e|è|ème|o|a|os|as|º|ª|tm|sm|®|©|™|r|c)$")
 _CHEMICAL = re.compile(r"(?:^|[^a-z])(?:[A-Z][a-z]?|\)|\])$")
@@ -48,29 +49,29 @@ def format_sup_sub(words: str, before: str, *, is_sub: bool) -> str:
     return sign + (stripped if _SIMPLE.match(stripped) else f"({stripped})")
 
 
-def is_permalink(link: HtmlElement) -> bool:
-    """Return whether a link is a heading's link to itself."""
-    href = link.get("href") or ""
-    if "#" not in href:
-        return False
+def is_permalink(link: HtmlElement, *, is_same_page: bool) -> bool:
+    """Return whether a link with a fragment is only a sign, or in words a heading's link to itself.
+
+    A sign is shown by its meaning, "link here", so it is no word of the page. The words "permalink" and "link to this
+    heading" say the same anywhere on the page; "link" and "anchor" only in a heading or a link of a telling class.
+    """
     text = ""
     for part in link.itertext():
         text += part
-        if len(text) > 60:
+        if len(text) > _MAX_PERMALINK:
             return False
-    text = text.strip().lower()
-    if text in _UNMISTAKABLE_TEXTS:
+    text = clean(text).strip().lower()
+    if not text:
+        image = next(link.iter("img"), None)
+        text = (image.get("alt") or "").strip().lower() if image is not None else ""
+    is_sign = _SIGNS.fullmatch(text) is not None
+    if text in _UNMISTAKABLE_SIGNS or (is_same_page and (is_sign or _UNMISTAKABLE.fullmatch(text))):
         return True
-    if text not in _PERMALINK_TEXTS:
+    if not (is_sign or _UNMISTAKABLE.fullmatch(text) or _DESCRIPTIONS.fullmatch(text)):
         return False
     parent = link.getparent()
-    in_heading = parent is not None and parent.tag in _HEADINGS
-    return in_heading or not _PERMALINK_CLASSES.isdisjoint((link.get("class") or "")[:200].split())
-
-
-def is_pixel(image: HtmlElement) -> bool:
-    """Return whether an image is a spacer or a tracking pixel."""
-    return image.get("width") in {"0", "1"} and image.get("height") in {"0", "1", None}
+    is_in_heading = parent is not None and parent.tag in _HEADINGS
+    return is_in_heading or _PERMALINK_CLASS.search((link.get("class") or "")[:200].lower()) is not None
 
 
 def find_only_link(element: HtmlElement) -> str:

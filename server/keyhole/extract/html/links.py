@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from typing import Final
 from urllib.parse import urljoin
-
-from keyhole.text.clean import clean
 
 # A parenthesis or a space ends a Markdown link early. A backslash or a backtick can hide the end of the link.
 _UNSAFE = re.compile(r"[\s()<>\\`]")
 _ABSOLUTE = re.compile(r"https?://[^/?#\s\\]+[/?#][!-~]*$")
+# A path from the root of a site that `urljoin` would not change: without dot segments, fragment and empty query.
+_ROOTED = re.compile(r"/(?![/.])(?:[!\"$-.0-:<->@-~]|/(?!\.)|\?(?=.))*\Z")
+_ORIGIN = re.compile(r"https?://[^/?#\s\\;]+", re.IGNORECASE)
 _BRACKET = re.compile(r"(\\*)([\[\]])")
+_ROUTES: Final = ("/", "!")
+"""The first signs of a fragment that names another view of an application, not a place on the page."""
 
-MAX_DESCRIPTION: Final = 300
-"""Largest length of an image's description, in characters. Longer ones are captions, which the page repeats."""
 MAX_REFERENCE: Final = 4_000
 """Largest length of a link's URL, in characters. Longer URLs are encoded data, which no server accepts."""
 
@@ -36,6 +36,10 @@ def resolve_link(base: str, reference: str) -> str:
             return ""
     if not url[:8].lower().startswith(("http://", "https://")):
         return ""
+    return _escape_url(url)
+
+
+def _escape_url(url: str) -> str:
     return _UNSAFE.sub(lambda match: "".join(f"%{byte:02X}" for byte in match[0].encode()), url)
 
 
@@ -44,14 +48,35 @@ class LinkResolver:
 
     def __init__(self, base: str) -> None:
         self._base = base
+        self._page = base.partition("#")[0]
+        origin = _ORIGIN.match(base)
+        self._origin = origin[0] if origin else ""
         self._resolved: dict[str, str] = {}
 
     def resolve(self, reference: str) -> str:
-        """Return the absolute http(s) URL of a link of this page, or ""."""
+        """Return the absolute http(s) URL of a link of this page, or "" for none and for places on the page itself."""
         url = self._resolved.get(reference)
         if url is None:
-            url = self._resolved[reference] = resolve_link(self._base, reference)
+            if self._origin and _ROOTED.match(reference) and len(reference) <= MAX_REFERENCE:
+                url = _escape_url(self._origin + reference)
+            else:
+                url = resolve_link(self._base, reference)
+            if "#" in reference and self.read_fragment(reference, url) is not None:
+                url = ""
+            self._resolved[reference] = url
         return url
+
+    def read_fragment(self, reference: str, url: str = "") -> str | None:
+        """Return the fragment of a link to a place on the page itself, None for other links.
+
+        `url` is the resolved link; it is resolved here if it is "" and the link does not begin with its fragment.
+        """
+        page, sign, fragment = reference.strip().partition("#")
+        if not sign or fragment.startswith(_ROUTES):
+            return None
+        if page and (url or resolve_link(self._base, reference)).partition("#")[0] != self._page:
+            return None
+        return fragment
 
 
 def escape_label(text: str) -> str:
@@ -70,9 +95,3 @@ def escape_label(text: str) -> str:
 
 def _escape_bracket(bracket: re.Match[str]) -> str:
     return bracket[0] if len(bracket[1]) % 2 else f"{bracket[1]}\\{bracket[2]}"
-
-
-def read_alt_text(attributes: Mapping[str, str]) -> str:
-    """Return an image's description, truncated to `MAX_DESCRIPTION` and without square brackets."""
-    text = " ".join(clean((attributes.get("alt") or "")[: 2 * MAX_DESCRIPTION]).split())
-    return text[:MAX_DESCRIPTION].replace("[", "(").replace("]", ")")

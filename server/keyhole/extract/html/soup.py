@@ -22,6 +22,8 @@ LISTS: Final = frozenset({"ul", "ol", "dl"})
 TABLES: Final = frozenset({"table", "tr", "td"})
 SPACED: Final = frozenset({"li", "dd", "blockquote", "footnote", "table"})
 """Containers that begin on a new line, with or without a blank line before."""
+LINK_TAGS: Final = frozenset({"a", "span"})
+"""Links with and without an address."""
 SUP_SUB_TAGS: Final = frozenset({"sup", "sub"})
 _PRECEDING_CHARS: Final = 20
 """Number of characters stored of the text before a superscript or subscript, which determine its Markdown."""
@@ -61,8 +63,13 @@ class SoupBuilder:
         self.preceding = ""
         """The last characters of the current line."""
         self._marks: list[Mark] = []
-        self._line_tag = ""
+        self.line_tag = ""
+        """The element of the current line, "" between lines."""
         self._ends_in_space = True
+        self._is_gap_due = False
+        """True after a link: links that nothing separates are set apart by the page's style sheet."""
+        self._is_image_before = False
+        """True if an image stood after the last word."""
         self._break_count = 0
         self._containers: list[str] = []
         self._is_in_code = False
@@ -118,15 +125,15 @@ class SoupBuilder:
 
     def end_line(self) -> None:
         """End the current paragraph or heading and its open marks."""
-        if not self._line_tag:
+        if not self.line_tag:
             return
         for mark in reversed(self._marks):
             if mark.is_open:
                 self._end()
                 mark.is_open, mark.is_used = False, True
         self._end()
-        self._line_tag, self.preceding = "", ""
-        self._ends_in_space = True
+        self.line_tag, self.preceding = "", ""
+        self._ends_in_space, self._is_gap_due, self._is_image_before = True, False, False
 
     def _start(self, tag: str, attributes: dict[str, str]) -> None:
         self._end_code()
@@ -151,13 +158,15 @@ class SoupBuilder:
 
     def _begin_line(self) -> None:
         """Begin a line if none is open, and start the pending marks in it."""
-        if not self._line_tag:
-            self._line_tag = f"h{self.heading_level}" if self.heading_level else "p"
+        if not self.line_tag:
+            self.line_tag = f"h{self.heading_level}" if self.heading_level else "p"
             self.block_count += 1
-            self._start(self._line_tag, self._add_spacing({}))
+            self._start(self.line_tag, self._add_spacing({}))
         for mark in self._marks:
             if not mark.is_used and not mark.is_open:
                 mark.is_open = True
+                if self._is_gap_due and mark.kind in LINK_TAGS and not self._ends_in_space:
+                    self._append(" ")
                 if self.preceding and mark.kind in SUP_SUB_TAGS:
                     mark.attributes["before"] = self.preceding
                 self._start(mark.kind, mark.attributes)
@@ -167,18 +176,21 @@ class SoupBuilder:
         if self._has_suspect_characters:
             # Clean before escaping: two signs become adjacent if a character between them is removed.
             text = clean(text)
-        words = text.split()
-        if not words:
+        if not text or text.isspace():
             if text and not self._ends_in_space:
                 self._append(" ")
             return
-        line_text = " ".join(words)
-        if text[0].isspace() and not self._ends_in_space:
+        line_text = " ".join(text.split())
+        if not self._ends_in_space and (text[0].isspace() or (self._is_image_before and line_text[0].isalnum())):
             line_text = " " + line_text
         if text[-1].isspace():
             line_text += " "
         self._begin_line()
         self._append(escape_markdown(line_text, self.preceding))
+
+    def keep_apart(self) -> None:
+        """Separate the words before and after this place, where an image stood."""
+        self._is_image_before = self.preceding[-1:].isalnum()
 
     def add_markdown(self, markdown: str) -> None:
         """Add text that is already Markdown."""
@@ -190,17 +202,18 @@ class SoupBuilder:
         self._tree.add_text(text)
         self.preceding = text[-_PRECEDING_CHARS:]
         self._ends_in_space = text[-1] == " "
+        self._is_gap_due = self._is_image_before = False
         self._break_count = 0
 
     def add_line_break(self) -> None:
         """Add a line break to the paragraph. More than two in a row are ignored."""
         if self.heading_level:
             self.add_text(" ")
-        elif self._line_tag and self._break_count < 2:
+        elif self.line_tag and self._break_count < 2:
             self._end_code()
             self._tree.add_empty("br", {})
             self._break_count += 1
-            self._ends_in_space, self.preceding = True, "\n"
+            self._ends_in_space, self._is_gap_due, self.preceding = True, False, "\n"
 
     def add_code(self, code: str) -> None:
         """Add inline code. Adjacent inline code becomes one span, because Markdown cannot separate adjacent spans."""
@@ -219,13 +232,24 @@ class SoupBuilder:
         self._is_in_code = "`" not in words
         if not self._is_in_code:
             self._tree.end()
-        self.preceding, self._ends_in_space, self._break_count = "`", False, 0
+        self.preceding, self._ends_in_space, self._is_gap_due, self._break_count = "`", False, False, 0
         if code[-1].isspace():
             self.add_text(" ")
 
+    def add_code_lines(self, code: str) -> None:
+        """Add a block of code to a table cell: each line as inline code, with its indent."""
+        for line in code.split("\n"):
+            self.end_line()
+            if line.strip():
+                self._begin_line()
+                self._start("code", {})
+                self._tree.add_text(line.rstrip())
+                self._end()
+        self.end_line()
+
     def open_mark(self, kind: str, attributes: dict[str, str]) -> Mark | None:
         """Open an inline element and return it, or return None if an element of this kind is open."""
-        if any(mark.kind == kind for mark in self._marks):
+        if self._marks and self.has_mark(kind):
             return None
         mark = Mark(kind, attributes)
         self._marks.append(mark)
@@ -240,5 +264,7 @@ class SoupBuilder:
         self._marks.remove(mark)
         if mark.is_open:
             self._end()
-            if mark.kind == "a":
-                self.preceding = ")"
+            if mark.kind in LINK_TAGS:
+                self._is_gap_due = True
+                if mark.kind == "a":
+                    self.preceding = ")"

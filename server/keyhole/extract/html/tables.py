@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 from typing import Final
 
 from lxml.html import HtmlElement
 
-from keyhole.extract.html.code import is_gutter
+from keyhole.extract.html.code import is_gutter_cell
 
 MAX_SPAN: Final = 50
 """Largest number of columns that a cell spans. Wider cells are layout, and each column costs a bar in Markdown."""
@@ -17,9 +18,10 @@ MAX_SPANNED: Final = 100_000
 """Largest number of grid places that the spans of a table cover. Real tables need a few hundred, and each costs
 time."""
 MAX_CELL: Final = 3_000
-"""Largest length of a data cell, in characters. A table with a longer cell is layout, because a row is one line of
-Markdown."""
-_BLOCK_TAGS: Final = ("table", "pre", "h1", "h2", "h3", "h4", "h5", "h6", "blockquote", "hr", "details")
+"""Usual largest length of a data cell, in characters. A row is one line of Markdown."""
+MAX_LONG_SHARE: Final = 0.5
+"""Largest share of a data table's text in cells over `MAX_CELL`. A table with more is layout."""
+_BLOCK_TAGS: Final = ("pre", "h1", "h2", "h3", "h4", "h5", "h6", "blockquote", "hr", "details")
 # Some pages put a <form> around the rows.
 _SECTIONS = frozenset({"thead", "tbody", "tfoot", "form"})
 _TABLE_CHILDREN = _SECTIONS | {"caption", "colgroup", "col", "tr"}
@@ -27,19 +29,36 @@ _CELL_TAGS = frozenset({"td", "th"})
 
 
 def is_data_table(table: HtmlElement) -> bool:
-    """Return whether a table can be Markdown: it has several cells in a row or a header, and no blocks in cells."""
+    """Return whether a table can be Markdown: it has several cells in a row or a header, and is not a layout.
+
+    A table with headings, code or quotes in its cells is data if it has a header or is regular. Its cells stay cells.
+    """
     if table.get("role") in {"presentation", "none"} or _is_broken(table):
         return False
     # The search ends at the first nested table, so that it takes linear time.
-    if any(block is not table and (block.tag != "pre" or _has_many_lines(block)) for block in table.iter(*_BLOCK_TAGS)):
+    if any(inner is not table for inner in islice(table.iter("table"), 2)):
         return False
-    rows = [list_cells(row) for row in iter_rows(table)]
-    if any(_count_chars(cell) > MAX_CELL for cells in rows for cell in cells):
-        return False
+    rows = [cells for row in iter_rows(table) if (cells := list_cells(row))]
+    width = max(map(len, rows), default=0)
     has_header = any(cell.tag == "th" for cells in rows for cell in cells)
+    if not (has_header or width > 1) or _is_mostly_long(rows):
+        return False
     if len(rows) < 2 and not has_header and next(table.iter("p", "div", "ul", "ol", "dl"), None) is not None:
         return False
-    return has_header or max(map(len, rows), default=0) > 1
+    has_blocks = any(block.tag != "pre" or _has_many_lines(block) for block in table.iter(*_BLOCK_TAGS))
+    return not has_blocks or (has_header and len(rows) > 1) or _is_regular(table, rows, width)
+
+
+def _is_mostly_long(rows: list[list[HtmlElement]]) -> bool:
+    """Return whether cells over `MAX_CELL` contain most of a table's text."""
+    sizes = [_count_chars(cell) for cells in rows for cell in cells]
+    return sum(size for size in sizes if size > MAX_CELL) > MAX_LONG_SHARE * sum(sizes)
+
+
+def _is_regular(table: HtmlElement, rows: list[list[HtmlElement]], width: int) -> bool:
+    """Return whether at least three rows have the same three or more cells, without headings of page sections."""
+    is_even = len(rows) > 2 and width > 2 and sum(len(cells) == width for cells in rows) > len(rows) / 2
+    return is_even and next(table.iter("h1", "h2", "hr"), None) is None
 
 
 def _is_broken(table: HtmlElement) -> bool:
@@ -79,7 +98,7 @@ def iter_rows(table: HtmlElement) -> Iterator[HtmlElement]:
 
 def list_cells(row: HtmlElement) -> list[HtmlElement]:
     """Return the cells of a row, without line number gutters."""
-    return [cell for cell in row if cell.tag in _CELL_TAGS and not is_gutter(cell)]
+    return [cell for cell in row if cell.tag in _CELL_TAGS and not is_gutter_cell(cell)]
 
 
 Row = list[tuple[int, HtmlElement]]
@@ -104,13 +123,14 @@ def _place_cells(table: HtmlElement) -> tuple[list[Row], bool]:
     for number, row in enumerate(iter_rows(table)):
         places: Row = []
         column = 0
-        cells = list_cells(row)
-        if not grid:
+        cells = [cell for cell in row if cell.tag in _CELL_TAGS]
+        if not any(grid):
             has_header = bool(cells) and (row.getparent().tag == "thead" or all(cell.tag == "th" for cell in cells))
         for cell in cells:
             while occupied_until.get(column, 0) > number:
                 column += 1
-            places.append((column, cell))
+            if not is_gutter_cell(cell):
+                places.append((column, cell))
             width, height = _read_span(cell, "colspan", MAX_SPAN), _read_span(cell, "rowspan", MAX_ROW_SPAN)
             places_left -= width * height - 1
             if places_left < 0:
