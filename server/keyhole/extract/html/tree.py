@@ -12,6 +12,8 @@ from keyhole.extract.invalid_characters import replace_invalid
 # The declaration of XHTML that is served as HTML. Without it, the parser reads the page as HTML, as browsers do.
 _XML_DECLARATION = re.compile(r"^\s*<\?xml[^>]*>")
 
+_INVALID_IN_NAMES = re.compile(r"[&<>/\"'{}\s\x7f]")
+"""Signs that the parser accepts in the name of an element, and lxml refuses when it creates one."""
 MAX_DEPTH: Final = 400
 """Depth of the tree of a page that nests deeper than the parser accepts (2,048). Deeper tags are dropped, and their
 text stays. Real pages nest about 40 deep; deeper nesting comes from unclosed tags."""
@@ -62,11 +64,12 @@ class _FlatteningTarget:
         self._depth += 1
         if self._depth <= MAX_DEPTH:
             # lxml reads a brace as the start of a namespace, and refuses names that contain only one of the two.
-            self._builder.start(tag, {name: value for name, value in attributes.items() if "{" not in name})
+            valid = {name: value for name, value in attributes.items() if "{" not in name}
+            self._builder.start(_INVALID_IN_NAMES.sub("-", tag), valid)
 
     def end(self, tag: str) -> None:
         if self._depth <= MAX_DEPTH:
-            self._builder.end(tag)
+            self._builder.end(_INVALID_IN_NAMES.sub("-", tag))
         self._depth -= 1
 
     def data(self, data: str) -> None:
