@@ -76,7 +76,7 @@ MANUALS: Final = (
     ),
     Manual(
         "zsh-doc", "texi2any", "/usr/share/doc/zsh-common/html",
-        navigation=("table.header", "table.menu", ".contents"),
+        navigation=(".header", "table.menu", ".contents"),
     ),
 )  # fmt: skip
 

@@ -17,7 +17,21 @@ VISIBLE_TEXT: Final = """(() => {
     const style = document.createElement("style");
     style.textContent = "* { text-transform: none !important }";
     document.documentElement.append(style);
-    return document.body ? document.body.innerText : "";
+    if (!document.body) return "";
+    // innerText leaves out what is not laid out, but not what is transparent, clipped away or outside of the page.
+    const isUnseen = (element) => {
+        const style = getComputedStyle(element), box = element.getBoundingClientRect();
+        const clipped = /^rect\\((0|1)px, \\1px, \\1px, \\1px\\)$/.test(style.clip)
+            || /^inset\\((50|100)%\\)$/.test(style.clipPath);
+        const outside = box.width && box.height && (box.right + scrollX <= 0 || box.bottom + scrollY <= 0);
+        return style.opacity === "0" || clipped || outside || parseFloat(style.textIndent) < -900;
+    };
+    const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT), tiny = [];
+    while (texts.nextNode()) {
+        if (getComputedStyle(texts.currentNode.parentElement).fontSize === "0px") tiny.push(texts.currentNode);
+    }
+    for (const element of [...document.body.querySelectorAll("*")].filter(isUnseen).concat(tiny)) element.remove();
+    return document.body.innerText;
 })()"""
 """JavaScript that returns the text that a page shows, in the case of its source."""
 

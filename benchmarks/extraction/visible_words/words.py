@@ -20,7 +20,6 @@ _WORD = re.compile(
 )
 _REST_LINE = re.compile(r"^# \[rest: .*\]$", re.MULTILINE)
 """A line that Keyhole adds above a part of the rest, with words that the page may not have there."""
-_FOOTNOTE = re.compile(r"^(\s*)\[\^([^\]\n]+)\]:", re.MULTILINE)
 
 
 def split_words(text: str) -> list[str]:
@@ -30,8 +29,7 @@ def split_words(text: str) -> list[str]:
 
 def split_markdown_words(markdown: str) -> list[str]:
     """Return the words that Markdown shows, without addresses and without the lines above parts of the rest."""
-    markdown = _FOOTNOTE.sub(r"\1\2 ", _REST_LINE.sub("", markdown))
-    return split_words(html.unescape(extract_visible_text(markdown)))
+    return split_words(html.unescape(extract_visible_text(_REST_LINE.sub("", markdown))))
 
 
 def list_missing(visible: Sequence[str], found: Sequence[str]) -> list[str]:
