@@ -1,0 +1,49 @@
+"""An image is written by its description, unless this says nothing."""
+
+from __future__ import annotations
+
+import pytest
+
+from keyhole.extract.html.converter import to_markdown
+from keyhole.extract.html.tree import parse_html
+
+URL = "https://example.org/docs/page.html"
+
+
+def markdown(html: str) -> str:
+    return to_markdown(parse_html(html), URL)
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        '<img src="/p.gif" alt="x" width=1 height=1>',
+        '<img src="/x.png" alt="">',
+        '<img alt="No address">',
+        '<img src="/x.png" alt="Logo">',
+        '<a href="/"><img src="/x.png" alt="Company logo"></a>',
+        '<img src="/x.png" alt="IMG_0001">',
+        '<img src="/x.png" alt="photo-1.jpg">',
+        '<img src="/x.png" alt="Chart" role="presentation">',
+    ],
+)
+def test_a_decoration_is_left_out(html: str) -> None:
+    assert markdown(f"{html}<p>Text") == "Text\n"
+
+
+@pytest.mark.parametrize(
+    ("html", "text"),
+    [
+        ('<img src="data:x" data-src="/lazy.png" alt="a">', "![a]()"),
+        ('<img srcset="/one.png 1x, /two.png 2x" alt="a">', "![a]()"),
+        ('<img class="emoji" src="/e.png" alt=":+1:">', ":+1:"),
+        ('<a href="/x"><img src="/x.png" alt="Orders"></a>', "[Orders](https://example.org/x)"),
+        ('<a href="/x"><img src="/x.png" alt="Orders"><b>Orders</b></a>', "[**Orders**](https://example.org/x)"),
+        ('Press <img src="/s.png" alt="Save" width=16 height=16>to end', "Press Save to end"),
+        ('<a href="/x"><img src="/s.png" alt="bag" width=16 height=16>Cart</a>', "[Cart](https://example.org/x)"),
+        ('one<img src="/s.png" alt="">two', "one two"),
+        ('<img src="/a.png" alt="A">text<br>line<img src="/b.png"><br>end', "![A]()text\nline\nend"),
+    ],
+)
+def test_other_descriptions_are_words_or_say_what_a_picture_shows(html: str, text: str) -> None:
+    assert markdown(html) == f"{text}\n"
