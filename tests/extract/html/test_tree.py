@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import copy
 import time
+from contextlib import suppress
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from lxml import etree
 
+from keyhole.errors import KeyholeError
 from keyhole.extract.html.page import read_html
 from keyhole.extract.html.tree import parse_html
 
@@ -80,6 +82,13 @@ def rewrite(element: etree._Element) -> None:
 @settings(deadline=None, max_examples=100)
 def test_the_tree_of_any_page_can_be_changed(deep: str, pieces: list[str]) -> None:
     rewrite(parse_html(deep + "".join(pieces)))
+
+
+@given(st.text() | st.lists(MARKUP | st.text(max_size=5), max_size=30).map("".join))
+@settings(deadline=None)
+def test_any_text_is_read_as_html_or_refused_with_an_error_code(text: str) -> None:
+    with suppress(KeyholeError):
+        read_html(text, "https://a.example/").text.encode("utf-8")
 
 
 @pytest.mark.parametrize("sign", ["\x0b", "&#11;", "&#xB", "\x01", "&#0;", "\uffff", "&#xFFFE;"])
