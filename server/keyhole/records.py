@@ -18,6 +18,8 @@ CHANGED: Final = "changed"
 """The artifact note that lists the passages that are new since the artifact it replaced; see text/diff.py."""
 MARKDOWN: Final = "markdown"
 """The artifact note with the URL of the author's Markdown that was used; see retrieval/markdown_alternate.py."""
+REST: Final = "rest"
+"""The artifact note with the kinds of parts in the rest of the page, as `describe_rest` in text/rest.py lists them."""
 READER: Final = "reader"
 """The artifact note with the Keyhole version that extracted the text. Another version may extract it differently."""
 

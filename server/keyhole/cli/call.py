@@ -151,7 +151,9 @@ def _explain(
     artifact = recorder.artifact or _stored_artifact(product, str(arguments.get("id", "")))
     if artifact is None:
         return None
-    spans = parse_spans(answer.text, boundary_mark(product.secret, artifact.id), len(artifact.text)) or ()
+    shows_rest = any(end > len(artifact.main) for _, _, end in answer.shown)
+    total = len(artifact.text if shows_rest else artifact.main)
+    spans = parse_spans(answer.text, boundary_mark(product.secret, artifact.id), total) or ()
     if tool == "read_artifact" and not arguments.get("query"):  # a range has no gap lines
         reported: Any = answer.facts.get("spans", ())
         spans = tuple((start, end) for start, end, _ in reported)
@@ -163,7 +165,7 @@ def _explain_search(product: Retrieval, recorder: ExplainRecorder, query: str, a
     from keyhole.render.answer import boundary_mark
 
     spans = [
-        parse_spans(answer.text, boundary_mark(product.secret, each.artifact.id), len(each.artifact.text))
+        parse_spans(answer.text, boundary_mark(product.secret, each.artifact.id), len(each.artifact.main))
         if each.artifact
         else None
         for each in recorder.found

@@ -167,6 +167,11 @@ def _add_extract(commands: Any) -> None:
     )  # fmt: skip
     _add_file(extract)
     extract.add_argument(
+        "--all",
+        action="store_true",
+        help="print the rest of the page too, such as menus and footer, after its main part",
+    )
+    extract.add_argument(
         "--explain", action="store_true", help="print the headings and the counts of removed parts instead of the text"
     )
 

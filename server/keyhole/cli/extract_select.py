@@ -42,16 +42,22 @@ def run(config: Config, arguments: argparse.Namespace) -> int:
 
 def _print_document(document: Document, arguments: argparse.Namespace) -> None:
     if arguments.json:
-        print_json(_document_facts(document))
+        print_json(_document_facts(document, _printed_text(document, arguments)))
     elif arguments.explain:
-        print_plot(_make_view(document, arguments, None, [(0, len(document.text))]))
+        print_plot(_make_view(document, arguments, None, [(0, len(_printed_text(document, arguments)))]))
     else:
-        _print_text(document.text)
+        _print_text(_printed_text(document, arguments))
+
+
+def _printed_text(document: Document, arguments: argparse.Namespace) -> str:
+    """Return the text that `keyhole extract` prints: the main part, or with `--all` the rest of the page too."""
+    return document.text if arguments.all else document.main
 
 
 def _print_passages(document: Document, arguments: argparse.Namespace) -> None:
     query = arguments.query
-    selection = select(document.text, query, arguments.max_chars, strategy=arguments.strategy)
+    strategy, main_end = arguments.strategy, document.main_end or None
+    selection = select(document.text, query, arguments.max_chars, main_end=main_end, strategy=strategy)
     if arguments.json:
         view = {"explain": asdict(_make_view(document, arguments, query, selection.spans))} if arguments.explain else {}
         print_json({**_selection_facts(selection), **view})
@@ -92,8 +98,9 @@ def _make_view(
     url = arguments.url or ("" if arguments.file == STDIN else arguments.file)
     notes = (("notice", document.notice),) if document.notice else ()
     artifact = Artifact(
-        "", url, url, document.title, document.text, document.media_type, document.language, 0.0, notes=notes
-    )
+        "", url, url, document.title, document.text, document.media_type, document.language, 0.0,
+        notes=notes, main_end=document.main_end or None,
+    )  # fmt: skip
     return build_page_view(artifact, query, spans, document.removed)
 
 
@@ -101,7 +108,7 @@ def _print_text(text: str) -> None:
     print(text, end="" if text.endswith("\n") else "\n")
 
 
-def _document_facts(document: Document) -> dict[str, object]:
+def _document_facts(document: Document, text: str) -> dict[str, object]:
     metadata = {name: value for name, value in asdict(document.metadata).items() if value}
     return {
         "title": document.title,
@@ -109,10 +116,11 @@ def _document_facts(document: Document) -> dict[str, object]:
         "language": document.language,
         "metadata": metadata,
         "total_chars": len(document.text),
+        "main_chars": len(document.main),
         "cut": document.cut,
         "notice": document.notice,
         "removed": dict(document.removed),
-        "text": document.text,
+        "text": text,
     }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from itertools import chain, tee
@@ -22,7 +23,8 @@ asked of another page of the same collection fall below it, and 9 % of questions
 
 CACHED_TEXTS = 4
 """Cached indexes and rankings. With them a second query on a page, or the same query with another budget, takes less
-than half the time. An index takes about six bytes per character: usually 2 MB in all, at most 240 MB."""
+than half the time. A page has at most two: of its main part and of its whole text. An index takes about six bytes per
+character: usually 2 MB in all, at most 240 MB."""
 
 
 def select(
@@ -30,6 +32,7 @@ def select(
     query: str | None,
     max_chars: int,
     *,
+    main_end: int | None = None,
     measure: Measure = len,
     strategy: str = "passages",
     preferred: Sequence[int] = (),
@@ -39,17 +42,20 @@ def select(
 
     Returns the whole text if it fits, else the best passages in reading order. Without a query, or if no word of the
     query is in the text, returns the beginning and the end of the text. A gap line marks each omission with its offsets
-    and the heading above the next passage. A larger limit keeps every passage that a smaller limit shows.
+    and the heading above the next passage. A larger limit keeps every passage that a smaller limit shows. The text is
+    the main part, unless the rest of the page answers the query better (see `cut_to_ranked`).
 
+    `main_end`: the end of the main part, after which the rest of the page follows; None if all of the text is main.
     `max_chars`: the maximum size of the result's `text` with its gap lines, as `measure` counts it.
     `strategy`: "passages", or one of the baselines "tf_cosine", "bm25" and "head_tail".
     `preferred`: windows to show first, best first. Ignored if no word of the query is in the text.
     `shown_before`: spans that the reader was shown in earlier calls. They are listed in `repeated` instead of shown.
     """
-    index = index_text(text)
     if strategy != "passages":
-        return _select_baseline(index, query or "", max_chars, measure, strategy)
-    scored = score_text(text, query) if query and query.strip() and text else None
+        return _select_baseline(index_text(text[:main_end]), query or "", max_chars, measure, strategy)
+    text, main_end = cut_to_ranked(text, main_end, query)
+    index = index_text(text, main_end)
+    scored = score_text(text, query, main_end) if query and query.strip() and text else None
     matched = scored is not None and bool(scored.stages)
     ranked = insert_lede(index, chain(preferred, order_windows(scored))) if scored and matched else None
     order, remaining = tee(ranked or head_tail_order(index))
@@ -113,16 +119,39 @@ def _select_baseline(index: Index, query: str, max_size: int, measure: Measure, 
     return Selection(kind, len(index.text), tuple(spans), (0.0,) * len(spans), text)
 
 
-@lru_cache(maxsize=CACHED_TEXTS)
-def index_text(text: str) -> Index:
-    """Index a text for queries; the last few indexes are cached."""
-    return Index(text)
+def cut_to_ranked(text: str, main_end: int | None, query: str | None) -> tuple[str, int | None]:
+    """Return the part of a page's text from which passages for `query` are chosen, and where the rest begins in it.
+
+    It is the main part, unless the main part lacks words of the query or answers it weakly, and a passage of the rest
+    matches more of the query than every passage of the main part. Then it is the whole text.
+    """
+    if not main_end:
+        return text, None
+    main = text[:main_end]
+    if query and query.strip() and _is_incomplete(score_text(main, query, None)):
+        scored = score_text(text, query, main_end)
+        coverage = dict(scored.stages).get("context", [])
+        first = bisect_left(scored.index.starts, main_end)
+        if max(coverage[first:], default=0.0) > max(coverage[:first], default=0.0):
+            return text, main_end
+    return main, None
+
+
+def _is_incomplete(scored: WindowScores) -> bool:
+    """Return whether a text lacks a word of the query, or answers it weakly."""
+    return match_strength(scored) < WEAK_BELOW or not all(hits.count for hits in scored.hits)
 
 
 @lru_cache(maxsize=CACHED_TEXTS)
-def score_text(text: str, query: str) -> WindowScores:
-    """Score the windows of a text for a query; the last few results are cached."""
-    return add_feedback(score_query(index_text(text), query))
+def index_text(text: str, main_end: int | None = None) -> Index:
+    """Index a text for queries; the last few indexes are cached. `main_end`: as for `Index`."""
+    return Index(text, main_end)
+
+
+@lru_cache(maxsize=CACHED_TEXTS)
+def score_text(text: str, query: str, main_end: int | None = None) -> WindowScores:
+    """Score the windows of a text for a query; the last few results are cached. `main_end`: as for `Index`."""
+    return add_feedback(score_query(index_text(text, main_end), query))
 
 
 def match_strength(scored: WindowScores) -> float:

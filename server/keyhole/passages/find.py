@@ -14,6 +14,7 @@ from keyhole.passages.languages import GUESS_SAMPLE_CHARS, count_function_words
 from keyhole.passages.query import Match, Term, stem_word
 from keyhole.passages.split import Layout, split
 from keyhole.passages.words import WORD, WORD_TAIL, fold, lower
+from keyhole.text.rest import RestLine, blank_rest_lines, find_rest_lines
 
 Span = tuple[int, int]
 """Start and end offsets of a verbatim passage."""
@@ -52,10 +53,14 @@ CACHED_WORDS: Final = 200
 
 
 class Index:
-    """A page prepared for queries: its windows, headings and lower-case text."""
+    """A page prepared for queries: its windows, headings and lower-case text.
 
-    def __init__(self, text: str) -> None:
+    `main_end`: where the rest of the page begins in the text; None if all of it is the main part.
+    """
+
+    def __init__(self, text: str, main_end: int | None = None) -> None:
         self.text = text
+        self.main_end = main_end
         self.layout: Layout = split(text)
         self.starts = self.layout.starts
         self._searchable: dict[bool, str] = {}
@@ -75,6 +80,11 @@ class Index:
         """Offsets of the heading lines, for bisection."""
         return [heading.start for heading in self.layout.headings]
 
+    @cached_property
+    def rest_lines(self) -> tuple[RestLine, ...]:
+        """The lines above the parts of the rest of the page."""
+        return find_rest_lines(self.text, self.main_end)
+
     @property
     def size(self) -> int:
         """The number of windows."""
@@ -83,7 +93,7 @@ class Index:
     def searchable_text(self, folded: bool) -> str:
         """Return the lower-case text, without accents if `folded`."""
         if folded not in self._searchable:
-            low = lower(self.text)
+            low = lower(blank_rest_lines(self.text, self.main_end))
             self._searchable[folded] = fold(low) if folded else low
         return self._searchable[folded]
 

@@ -1,4 +1,4 @@
-"""Label the gap line before a passage with the heading above it and the header row of its table. Pure.
+"""Label the gap line before a passage: the part of the rest, the heading above it, the header row of its table. Pure.
 
 A label repeats words of the page outside a verbatim passage, so it is part of the gap line.
 """
@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 from keyhole.passages.find import Index
 from keyhole.passages.split import Heading
+from keyhole.text.rest import RestLine
 
 MAX_HEADING_CHARS = 60
 """Longer headings are cut. Search engines show about as much of a title."""
@@ -46,20 +47,38 @@ def _headings_above(index: Index, offset: int) -> list[Heading]:
 def gap_label(index: Index, window: int, shown: Sequence[tuple[int, int]] = ()) -> str:
     """Return the label of the gap line before a window; "" if it would be too long for the passage.
 
-    The heading is omitted if one of the `shown` spans, which are in order, contains it.
+    The heading is omitted if one of the `shown` spans, which are in order, contains it. A passage of the rest always
+    has the kind of its part, unless the part's line is shown.
     """
     start, end = index.starts[window], index.end(window)
     parts = []
+    part = _part_of_rest(index, start)
+    if part and part.start < start and not _is_shown(part.start, shown):
+        parts.append(f" [rest: {part.kind}]")
     if not index.text.startswith("#", start) and (path := _headings_above(index, start)):
         nearest = path[-1]
-        before = bisect_right(shown, (nearest.start, len(index.text) + 1)) - 1
         heading = _plain_heading(index, nearest)[:MAX_HEADING_CHARS]
-        is_shown = before >= 0 and shown[before][1] > nearest.start
-        if heading and not is_shown and len(heading) <= MAX_HEADING_SHARE * (end - start):
+        is_part = part is not None and nearest.start <= part.start
+        is_short = len(heading) <= MAX_HEADING_SHARE * (end - start)
+        if heading and is_short and not is_part and not _is_shown(nearest.start, shown):
             parts.append(f" {heading}")
     if row := _header_row(index.text, start, end):
         parts.append(f"\n{row}")
     return "".join(parts)
+
+
+def _part_of_rest(index: Index, offset: int) -> RestLine | None:
+    """Return the line above the part of the rest that contains an offset, None within the main part."""
+    if index.main_end is None or offset < index.main_end:
+        return None
+    number = bisect_right(index.rest_lines, offset, key=lambda line: line.start) - 1
+    return index.rest_lines[number] if number >= 0 else None
+
+
+def _is_shown(offset: int, shown: Sequence[tuple[int, int]]) -> bool:
+    """Return whether one of the spans, which are in order, contains an offset."""
+    before = bisect_right(shown, offset, key=lambda span: span[0]) - 1
+    return before >= 0 and shown[before][1] > offset
 
 
 def _header_row(text: str, start: int, end: int) -> str:

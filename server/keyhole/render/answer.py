@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from keyhole.errors import KeyholeError
 from keyhole.records import Answer, Artifact, Fault, Part, Quote, Selection, Window
 from keyhole.render.header import header_facts
+from keyhole.render.rest import characters_of, describe_place, rest_line, size_facts
 from keyhole.text.escape import plain_line
 from keyhole.text.measure import clip
 
@@ -39,6 +40,7 @@ NOTICES = {
     "paywalled": "Only a preview: the page says that the rest is for subscribers.",
     "login_required": "The site led to a login: this is what it shows without one.",
     "not_found": "The page says that the requested content does not exist; this is what it shows instead.",
+    "hidden_page": "The page hides this text until its scripts run; it is shown as it was sent.",
     "home_page": "The address led to the site's first page: the requested page may be gone.",
 }
 """The line for each notice of an artifact. A notice that is not a key of this table is itself a line."""
@@ -87,18 +89,21 @@ def page_answer(
     call = read_call(artifact.id, next_window)
     id = f'id="{artifact.id}"' if warning != UNSTORED else ""
     warned = warning_line(warning, brief=brief)
-    terms = _terms(selection) if has_query else ""
-    status = join_sentences(_status(selection, has_query), id)
+    is_main = selection.total == artifact.main_end
+    terms = _terms(selection, is_main) if has_query else ""
+    status = join_sentences(_status(selection, has_query, is_main), id)
     head = [*_source_lines(artifact), *extras, status, *([terms] if terms else []), *caveats(artifact, warned)]
-    head += [hidden] if (hidden := _hidden_line(artifact)) else []
+    after = rest_line(artifact) if is_main and id and not (next_window or brief) else ""
     if brief:
-        head = [join_sentences(_brief_status(selection, has_query), *_brief_caveats(artifact), *extras, warned)]
+        head = [
+            join_sentences(_brief_status(selection, has_query, is_main), *_brief_caveats(artifact), *extras, warned)
+        ]
     return Answer(
-        _frame(head, selection.text, mark, call, brief),
+        _frame(head, selection.text, mark, call, brief, after),
         {
             **_facts(artifact, warning),
             **header_facts(artifact),
-            "total_chars": selection.total,
+            **size_facts(artifact, len(artifact.text)),
             "shown_chars": selection.shown,
             "strategy": selection.strategy,
             "weak": selection.weak,
@@ -115,11 +120,13 @@ def window_answer(
     """Return the answer that shows `window`, a range of a stored text. `part` contains at least this range."""
     artifact = part.artifact
     call = read_call(artifact.id, next_window)
-    status = f"Characters {window.start}:{window.end} of {window.total}."
+    is_main = window.total < part.total
+    status = f"Characters {window.start}:{window.end} of {'the main part, 0:' if is_main else ''}{window.total}."
     if window.start == window.end:
         status = f"Nothing there: the text has {window.total} characters."
     elif next_window is None:
-        status += " End of text."
+        status += f" End of {'the main part' if is_main else 'text'}."
+    after = rest_line(artifact) if is_main and not (next_window or brief) else ""
     head = [
         *_source_lines(artifact),
         join_sentences(status, f'id="{artifact.id}"'),
@@ -128,10 +135,10 @@ def window_answer(
     if brief:
         head = [join_sentences(status, *_brief_caveats(artifact), warning_line(warning, brief=True))]
     return Answer(
-        _frame(head, artifact.text[window.start - part.start : window.end - part.start], mark, call, brief),
+        _frame(head, artifact.text[window.start - part.start : window.end - part.start], mark, call, brief, after),
         {
             **_facts(artifact, warning),
-            "total_chars": window.total,
+            **size_facts(artifact, part.total),
             "shown_chars": window.end - window.start,
             "strategy": "window",
             "spans": [[window.start, window.end, 0.0]],
@@ -153,7 +160,8 @@ def quote_answer(
 ) -> Answer:
     """Return the answer that shows a quote, its offsets and the text around it."""
     how = "exactly" if quote.exact else "apart from spaces, case and punctuation"
-    status = f"The quote matches {how} at {quote.start}:{quote.end}; characters {window.start}:{window.end} are shown."
+    place = f"{quote.start}:{quote.end}{describe_place(artifact, quote.start)}"
+    status = f"The quote matches {how} at {place}; characters {window.start}:{window.end} are shown."
     warned = warning_line(warning, brief=brief)
     head = [*_source_lines(artifact), join_sentences(status, f'id="{artifact.id}"'), *([warned] if warned else [])]
     if brief:
@@ -162,7 +170,7 @@ def quote_answer(
         _frame(head, artifact.text[window.start : window.end], mark, read_call(artifact.id, next_window), brief),
         {
             **_facts(artifact, warning),
-            "total_chars": window.total,
+            **size_facts(artifact, len(artifact.text)),
             "shown_chars": window.end - window.start,
             "strategy": "quote",
             "spans": [[quote.start, quote.end, 1.0 if quote.exact else 0.0]],
@@ -217,11 +225,11 @@ def warning_fact(warning: str) -> dict[str, object]:
     return {"warning": warning} if warning else {}
 
 
-def _status(selection: Selection, has_query: bool) -> str:
-    """Return how much of the text is shown, and how it was chosen."""
-    amount = f"{selection.shown:,} of {selection.total:,} characters"
+def _status(selection: Selection, has_query: bool, is_main: bool) -> str:
+    """Return how much of the text is shown, and how it was chosen. `is_main`: only the main part was considered."""
+    amount = f"{selection.shown:,} of {characters_of(selection.total, is_main=is_main)}"
     if selection.strategy == "whole":
-        return f"Whole text, {selection.total:,} characters."
+        return f"Whole {'main part' if is_main else 'text'}, {selection.total:,} characters."
     if selection.strategy == "passages":
         count = len(selection.spans)
         noun = "passage" if count == 1 else "passages"
@@ -231,20 +239,21 @@ def _status(selection: Selection, has_query: bool) -> str:
     return f"Head and tail, {amount}; query= would select the passages that answer it."
 
 
-def _brief_status(selection: Selection, has_query: bool) -> str:
-    amount = f"{selection.shown} of {selection.total} characters."
+def _brief_status(selection: Selection, has_query: bool, is_main: bool) -> str:
+    amount = f"{selection.shown} of {selection.total} characters{' of the main part' if is_main else ''}."
     if selection.strategy in ("whole", "passages"):
         return join_sentences(amount, WEAK_BRIEFLY if has_query and selection.weak else "")
     return join_sentences("Nothing matches the query." if has_query else "", amount)
 
 
-def _terms(selection: Selection) -> str:
-    """Return the count of each term of the query in the whole text, and whether the match is weak."""
+def _terms(selection: Selection, is_main: bool) -> str:
+    """Return the count of each term of the query in the ranked text, and whether the match is weak."""
+    whole, text = ("main part", "main part") if is_main else ("whole text", "text")
     counts = [f"{clip(term.term, 40)} {term.count}" for term in selection.terms if term.count][:MAX_TERMS]
     absent = [clip(term.term, 40) for term in selection.terms if not term.count][:MAX_TERMS]
     return join_sentences(
-        f"In the whole text: {', '.join(counts)}." if counts else "",
-        f"Not in the text: {', '.join(absent)}." if absent else "",
+        f"In the {whole}: {', '.join(counts)}." if counts else "",
+        f"Not in the {text}: {', '.join(absent)}." if absent else "",
         WEAK if selection.weak else "",
     )
 
@@ -255,24 +264,17 @@ def _source_lines(artifact: Artifact) -> list[str]:
     return [*([f"Title: {title}"] if title else []), clip(artifact.url, MAX_URL)]
 
 
-def _hidden_line(artifact: Artifact) -> str:
-    """Return how many parts and characters of the page were left out because the page does not display them."""
-    kinds = (("hidden", "hidden part"), ("invisible", "invisible character"))
-    counts = [(int(count), noun) for name, noun in kinds if (count := artifact.note(name))]
-    parts = ", ".join(f"{count:,} {noun}{'s' if count > 1 else ''}" for count, noun in counts)
-    return f"Left out: {parts}." if parts else ""
-
-
 def _brief_caveats(artifact: Artifact) -> list[str]:
     """Return each caveat up to its first colon or semicolon."""
     return [re.split("[:;]", line)[0].rstrip(".") + "." for line in caveats(artifact, "")]
 
 
-def _frame(head: Sequence[str], body: str, mark: str, call: str, brief: bool) -> str:
+def _frame(head: Sequence[str], body: str, mark: str, call: str, brief: bool, after: str = "") -> str:
     """Return all lines in order. The next call stands above and below the text, because clients truncate long results;
-    in a brief result only below."""
+    in a brief result only below. `after`: a line that stands only below."""
     continuation = [f"Next: {call}"] if call else []
-    return "\n".join([*head, *([] if brief else continuation), enclose(body, mark), *continuation, END])
+    below = [*continuation, *([after] if after else []), END]
+    return "\n".join([*head, *([] if brief else continuation), enclose(body, mark), *below])
 
 
 def _facts(artifact: Artifact, warning: str) -> dict[str, object]:

@@ -154,7 +154,7 @@ def _facts_line(cited: CitedSource) -> str:
     source, artifact = cited.source, cited.source.artifact
     if artifact is None:
         return ""
-    facts = [*site_and_date(artifact, source.date), f"{len(artifact.text):,} characters"]
+    facts = [*site_and_date(artifact, source.date), f"{len(artifact.main):,} characters"]
     if source.stored and not cited.next_window:
         facts.append(f'id="{artifact.id}"')
     same, earlier = _shared_passage(cited.repeats), short_repeats(cited.before)

@@ -49,9 +49,14 @@ class PassageReranker:
         result = await self.rerank(query, len(places), passage_text, until)
         return reorder_passages(ranked, [places[at] for at in result.order]), result.faults
 
-    async def rerank_windows(self, text: str, query: str, until: float) -> tuple[tuple[int, ...], tuple[Fault, ...]]:
-        """Return the best windows of one text, and the faults. A text without any word of the query has no windows."""
-        windows, passages = await asyncio.to_thread(_list_windows, text, query, self._max_candidates)
+    async def rerank_windows(
+        self, text: str, query: str, until: float, main_end: int | None = None
+    ) -> tuple[tuple[int, ...], tuple[Fault, ...]]:
+        """Return the best windows of one text, and the faults. A text without any word of the query has no windows.
+
+        The windows are those of the text that `cut_to_ranked` returns for this text and `main_end`.
+        """
+        windows, passages = await asyncio.to_thread(_list_windows, text, query, main_end, self._max_candidates)
         result = await self.rerank(query, len(windows), passages.__getitem__, until)
         return tuple(windows[at] for at in result.order), result.faults
 
@@ -86,12 +91,13 @@ async def _score(scorer: Scorer, query: str, texts: Sequence[str], seconds: floa
         return Scores(none, str(Code.TIMEOUT))
 
 
-def _list_windows(text: str, query: str, count: int) -> tuple[list[int], list[str]]:
+def _list_windows(text: str, query: str, main_end: int | None, count: int) -> tuple[list[int], list[str]]:
     """Return the first `count` windows in lexical order, with their texts."""
-    from keyhole.passages import score_text
+    from keyhole.passages import cut_to_ranked, score_text
     from keyhole.passages.feedback import order_windows
 
-    scored = score_text(text, query)
+    text, main_end = cut_to_ranked(text, main_end, query)
+    scored = score_text(text, query, main_end)
     windows = list(islice(order_windows(scored), count)) if scored.stages else []
     index = scored.index
     return windows, [text[index.starts[window] : index.end(window)] for window in windows]

@@ -7,11 +7,12 @@ from typing import Final
 
 from keyhole._version import __version__
 from keyhole.fetch.validators import Validators, sanitize_etag, sanitize_last_modified
-from keyhole.records import CHANGED, READER, Artifact, Document, Page
+from keyhole.records import CHANGED, READER, REST, Artifact, Document, Page
 from keyhole.text.diff import find_new_ranges, format_ranges
+from keyhole.text.rest import describe_rest
 
 COUNTED_PARTS: Final = frozenset({"hidden", "invisible"})
-"""Kinds of removed parts whose number a result reports. Scripts, comments and menus are on every page."""
+"""Kinds of removed parts whose number is stored, for `--explain`. Scripts, comments and menus are on every page."""
 
 
 def make_artifact(page: Page, document: Document, id: str) -> Artifact:
@@ -34,6 +35,7 @@ def make_artifact(page: Page, document: Document, id: str) -> Artifact:
         modified=about.modified,
         site=about.site,
         notes=((READER, __version__), *_document_notes(document)),
+        main_end=document.main_end or None,
     )
 
 
@@ -50,23 +52,25 @@ def validators(artifact: Artifact | None) -> Validators | None:
 
 
 def _document_notes(document: Document) -> list[tuple[str, str]]:
-    """Return the notes of a document: its notice, and the numbers of its hidden and invisible parts."""
-    notice = [("notice", document.notice)] if document.notice else []
-    return notice + [(kind, str(count)) for kind, count in document.removed if kind in COUNTED_PARTS]
+    """Return the notes of a document: its notice, the kinds of its rest, and the numbers of its hidden parts."""
+    rest = describe_rest(document.text[document.main_end :]) if document.main_end else ""
+    notes = [(name, value) for name, value in (("notice", document.notice), (REST, rest)) if value]
+    return notes + [(kind, str(count)) for kind, count in document.removed if kind in COUNTED_PARTS]
 
 
 def link_to_previous(artifact: Artifact, previous: Artifact | None) -> Artifact:
     """Return the artifact with the id of the previous one and a note that lists the new passages.
 
     An artifact with the same id as the previous one gets the link and the note of the previous one. Two texts are not
-    compared if the previous one was truncated, or if their formats or the extracting versions differ.
+    compared if the previous one was truncated, or if their formats or the extracting versions differ. Only the main
+    parts are compared, because menus and links to other pages differ at every visit.
     """
     if previous is None or not _is_comparable(previous, artifact):
         return artifact
     if previous.id == artifact.id:
         known = tuple((name, value) for name, value in previous.notes if name == CHANGED)
         return replace(artifact, replaces=previous.replaces, notes=(*artifact.notes, *known))
-    note = (CHANGED, format_ranges(find_new_ranges(previous.text, artifact.text)))
+    note = (CHANGED, format_ranges(find_new_ranges(previous.main, artifact.main)))
     return replace(artifact, replaces=previous.id, notes=(*artifact.notes, note))
 
 

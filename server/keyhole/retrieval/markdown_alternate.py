@@ -12,7 +12,7 @@ from typing import Final
 
 from keyhole.fetch.alternate_link import MARKDOWN_TYPES
 from keyhole.fetch.urls import parse_target
-from keyhole.records import MARKDOWN, Artifact, Page
+from keyhole.records import MARKDOWN, REST, Artifact, Page
 
 MIN_SHARED_WORDS: Final = 0.7
 """Share of the HTML's different words that the Markdown must contain. Menus left in the HTML may be missing."""
@@ -47,14 +47,14 @@ def is_same_text(markdown: str, html_text: str) -> bool:
     return MIN_RATIO <= ratio <= MAX_RATIO and len(known & set(theirs)) >= MIN_SHARED_WORDS * len(known)
 
 
-def adopt_markdown(markdown: Artifact, html: Artifact | None, page: Page, address: str, id: str) -> Artifact:
-    """Return the artifact of the page with the text of the Markdown and the metadata of the HTML.
+def adopt_markdown(markdown: Artifact, html: Artifact | None, page: Page, address: str) -> Artifact:
+    """Return the artifact of the page with the text of the Markdown, and the metadata and the rest of the HTML.
 
-    The artifact has no validators, because the page and its Markdown can change independently.
+    The artifact has no validators, because the page and its Markdown can change independently. Its id is that of the
+    Markdown alone.
     """
     artifact = replace(
         markdown,
-        id=id,
         url=page.url,
         requested_url=page.requested_url.strip(),
         fetched_at=page.fetched_at,
@@ -64,6 +64,12 @@ def adopt_markdown(markdown: Artifact, html: Artifact | None, page: Page, addres
     )
     if html is None:
         return artifact
+    if html.main_end is not None:
+        main = f"{markdown.text.rstrip()}\n"
+        rest = tuple((name, value) for name, value in html.notes if name == REST)
+        artifact = replace(
+            artifact, text=main + html.text[html.main_end :], main_end=len(main), notes=(*artifact.notes, *rest)
+        )
     return replace(
         artifact,
         title=html.title or markdown.title,

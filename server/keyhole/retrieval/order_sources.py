@@ -59,5 +59,5 @@ def collapse_copies(sources: Sequence[RankedSource]) -> list[RankedSource]:
 
 
 def text_of(source: Source) -> str:
-    """Return the text of a source, "" if it was not read."""
-    return source.artifact.text if source.artifact else ""
+    """Return the main part of a source's text, "" if it was not read."""
+    return source.artifact.main if source.artifact else ""

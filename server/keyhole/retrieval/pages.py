@@ -87,9 +87,9 @@ class Pages:
             fetching = group.create_task(self._markdown(address, until))
             extracted = await self._extract_or_error(page, until)
         markdown, html = fetching.result(), None if isinstance(extracted, KeyholeError) else extracted[0]
-        if markdown and is_same_text(markdown[0].text, html.text if html else ""):
-            id = artifact_id(self.secret, page.url, markdown[0].text)
-            return adopt_markdown(markdown[0], html, page, address, id), markdown[1]
+        if markdown and is_same_text(markdown[0].text, html.main if html else ""):
+            artifact = adopt_markdown(markdown[0], html, page, address)
+            return replace(artifact, id=artifact_id(self.secret, page.url, artifact.text)), markdown[1]
         if isinstance(extracted, KeyholeError):
             raise extracted
         return extracted

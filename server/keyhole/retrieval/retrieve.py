@@ -16,7 +16,7 @@ from keyhole.config.config import Config
 from keyhole.errors import Code, KeyholeError
 from keyhole.extract.workers.base import Extractor
 from keyhole.fetch.base import Fetcher, FetchOptions
-from keyhole.records import Answer, Artifact, Ranked, SearchRequest, Window
+from keyhole.records import Answer, Artifact, Ranked, SearchRequest
 from keyhole.render.answer import UNSTORED, boundary_mark, page_answer, quote_answer, rerank_note, window_answer
 from keyhole.render.header import HEADER_FROM, header_lines
 from keyhole.render.repeats import repeats_line
@@ -24,6 +24,7 @@ from keyhole.render.sources import UNRANKED
 from keyhole.retrieval.call import UNKNOWN_CALLER, Call, Caller, answer_call, begin_call
 from keyhole.retrieval.explain import NO_RECORDER, CallRecorder
 from keyhole.retrieval.instrumentation import add_amount, stage
+from keyhole.retrieval.next_window import following_window, next_omitted, reading_end
 from keyhole.retrieval.pages import Pages
 from keyhole.retrieval.progress import Progress, no_progress, only_rising
 from keyhole.retrieval.session import repeats_of
@@ -171,16 +172,16 @@ class Retrieval:
     async def _rerank_page(self, call: Call, artifact: Artifact, query: str | None) -> tuple[tuple[int, ...], str]:
         """Return the numbers of the windows that the reranker puts first, and a note on its faults."""
         # A text that is shown whole needs no ranking.
-        if not self.reranker or not query or call.budget.allows(artifact.text):
+        if not self.reranker or not query or call.budget.allows(artifact.main):
             return (), ""
-        preferred, faults = await self.reranker.rerank_windows(artifact.text, query, call.deadline)
+        preferred, faults = await self.reranker.rerank_windows(artifact.text, query, call.deadline, artifact.main_end)
         return preferred, rerank_note(faults)
 
     async def _rank(self, call: Call, found: FoundSources, phrasings: Sequence[str]) -> tuple[Ranked | None, str]:
         """Return the ranked passages of all sources, or None if ranking took too long, and a note on faults."""
         from keyhole.passages.rank_sources import rank_sources
 
-        texts = [source.artifact.text if source.artifact else "" for source in found.sources]
+        texts = [source.artifact.main if source.artifact else "" for source in found.sources]
         try:
             async with asyncio.timeout_at(call.deadline - self.config.search_timeout * RENDER_SHARE):
                 with stage("rank"):
@@ -199,7 +200,6 @@ class Retrieval:
     ) -> Answer:
         """Return the answer for a page: the passages for `query`, or its head and tail without a query."""
         from keyhole.passages import select
-        from keyhole.passages.reading import next_gap
 
         budget = call.budget
         shown = call.shown(artifact.id) if stored else ()
@@ -211,16 +211,16 @@ class Retrieval:
         def render(space: int) -> Answer:
             with stage("rank"):
                 selection = select(
-                    artifact.text, query, space, measure=budget.measure, preferred=preferred, shown_before=before
-                )
+                    artifact.text, query, space,
+                    main_end=artifact.main_end, measure=budget.measure, preferred=preferred, shown_before=before,
+                )  # fmt: skip
             repeated = repeats_line(repeats_of(selection.repeated, shown), others=bool(selection.spans))
-            gap = next_gap(selection.total, selection.spans, selection.scores, selection.repeated) if stored else None
             with stage("render"):
                 return page_answer(
                     artifact,
                     selection,
                     mark=boundary_mark(self.secret, artifact.id),
-                    next_window=call.next_window(artifact.text, *gap) if gap else None,
+                    next_window=next_omitted(call, artifact, selection) if stored else None,
                     has_query=bool(query),
                     warning=warning,
                     brief=budget.is_brief,
@@ -238,12 +238,13 @@ class Retrieval:
         end = offset + max_window_chars(limit, most) + max_window_chars(None, call.next_budget.window_size)
         with stage("store"):
             part = self.store.part(id, offset, end)
-        text, base, total = part.artifact.text, part.start, part.total
+        base, total = part.start, reading_end(part.artifact, offset, part.total)
+        text = part.artifact.text[: total - base]
         warning, mark = self.store.warning(), boundary_mark(self.secret, part.artifact.id)
 
         def render(space: int) -> Answer:
             window = read_window(text, offset, limit, min(space, most), budget.measure, base=base, total=total)
-            following = _following_window(call, text, window, base)
+            following = following_window(call, part.artifact, window, base)
             return window_answer(part, window, mark=mark, next_window=following, brief=budget.is_brief, warning=warning)
 
         return fit(budget, render)
@@ -259,7 +260,7 @@ class Retrieval:
 
         def render(space: int) -> Answer:
             window = quote_window(artifact.text, quote, QUOTE_CONTEXT, max(1, space), budget.measure)
-            following = _following_window(call, artifact.text, window)
+            following = following_window(call, artifact, window)
             return quote_answer(
                 artifact, quote, window, mark=mark, next_window=following, brief=budget.is_brief, warning=warning
             )
@@ -286,14 +287,7 @@ class Retrieval:
         return _count_saved(answer, *(source.artifact for source in found.sources if source.artifact))
 
 
-def _following_window(call: Call, text: str, window: Window, base: int = 0) -> Window | None:
-    """Return the window after this one, None at the end of the text. `text` begins at the offset `base`."""
-    if window.next_start is None:
-        return None
-    return call.next_window(text, window.next_start, window.total, base=base, total=window.total)
-
-
 def _count_saved(answer: Answer, *artifacts: Artifact) -> Answer:
     """Add to the metric how many characters of the texts the answer leaves out, and return the answer."""
-    add_amount("characters_saved", max(0, sum(len(artifact.text) for artifact in artifacts) - len(answer.text)))
+    add_amount("characters_saved", max(0, sum(len(artifact.main) for artifact in artifacts) - len(answer.text)))
     return answer

@@ -186,7 +186,7 @@ class SourceFinder:
         except KeyholeError as error:
             status = error.facts.get("status", "") if error.code is Code.HTTP_STATUS else ""
             return unread_source(hit, f"{error.code} {status}".strip())
-        date, own = artifact.published or hit.date, await asyncio.to_thread(sketch, artifact.text)
+        date, own = artifact.published or hit.date, await asyncio.to_thread(sketch, artifact.main)
         return Source(artifact.url, artifact.title or hit.title, hit.snippet, artifact, stored, date=date, sketch=own)
 
 

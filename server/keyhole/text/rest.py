@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
 RestKind = Literal[
     "navigation", "related links", "comments", "form", "footer", "byline", "captions", "advertisement", "dialog",
@@ -19,6 +19,15 @@ RestKind = Literal[
 _MAX_HEADING: Final = 80
 """Characters of the page's heading in a part's line. Longer headings are sentences."""
 _LINE = re.compile(r"^# \[rest: ([a-z ]+)(?:, under “.*”)?\]$", re.MULTILINE)
+_ANY_LINE = re.compile(r"^# \[rest: .*\]$", re.MULTILINE)
+
+
+class RestLine(NamedTuple):
+    """The line above a part of the rest: the offsets `[start, end)` of the line in the page's text, and the kind."""
+
+    start: int
+    end: int
+    kind: str
 
 
 def format_rest_line(kind: RestKind, heading: str = "") -> str:
@@ -44,3 +53,17 @@ def count_rest_kinds(rest: str) -> tuple[tuple[str, int], ...]:
 def describe_rest(rest: str) -> str:
     """Return the kinds of parts in a page's rest as a list in words: `navigation, 3 × related links, footer`."""
     return ", ".join(kind if count == 1 else f"{count} × {kind}" for kind, count in count_rest_kinds(rest))
+
+
+def find_rest_lines(text: str, main_end: int | None) -> tuple[RestLine, ...]:
+    """Return the lines above the parts of a page's rest, which begins at `main_end`; none if it is None."""
+    if main_end is None:
+        return ()
+    return tuple(RestLine(*match.span(), match[1]) for match in _LINE.finditer(text, main_end))
+
+
+def blank_rest_lines(text: str, main_end: int | None) -> str:
+    """Return the text with spaces instead of Keyhole's own lines in the rest, so that no query matches their words."""
+    if main_end is None:
+        return text
+    return text[:main_end] + _ANY_LINE.sub(lambda match: " " * len(match[0]), text[main_end:])

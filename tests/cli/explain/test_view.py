@@ -27,7 +27,7 @@ def test_the_spans_are_parsed_from_the_answer(budget: int, query: str | None) ->
     answer = asyncio.run(product.web_fetch(recorded.url, query, budget))
     id = str(answer.facts["artifact_id"])
     stored = product.store.get(id)
-    spans = parse_spans(answer.text, boundary_mark(SECRET, id), len(stored.text))
+    spans = parse_spans(answer.text, boundary_mark(SECRET, id), len(stored.main))
     assert spans is not None
     assert sum(end - start for start, end in spans) == answer.facts["shown_chars"]
     assert all(stored.text[start:end].strip() in answer.text for start, end in spans)

@@ -123,6 +123,7 @@ def _metadata(part: Part) -> dict[str, str]:
         "url": artifact.url,
         "requested": artifact.requested_url if artifact.requested_url != artifact.url else "",
         "characters": f"{part.total:,}{' (partial)' if artifact.cut else ''}",
+        "main part": "" if artifact.main_end is None else f"0:{artifact.main_end}",
         "type": artifact.media_type,
         "language": artifact.language,
         "fetched": _format_time(artifact.fetched_at),

@@ -20,12 +20,13 @@ from keyhole.cli.table import format_json
 from keyhole.errors import Code, KeyholeError
 from keyhole.fetch.urls import MAX_URL, parse_target
 from keyhole.fetch.validators import sanitize_etag, sanitize_last_modified
-from keyhole.records import CHANGED, MARKDOWN, READER, Artifact
+from keyhole.records import CHANGED, MARKDOWN, READER, REST, Artifact
 from keyhole.render.answer import NOTICES
 from keyhole.retrieval.artifact import COUNTED_PARTS
 from keyhole.store.base import artifact_id
 from keyhole.text.clean import clean
 from keyhole.text.diff import parse_ranges
+from keyhole.text.rest import describe_rest
 
 FORMAT: Final = "keyhole-artifacts"
 VERSION: Final = 2
@@ -156,8 +157,8 @@ def parse_artifact(
     replaces = ids.get(exported.replaces, exported.replaces if id == exported.id else "")
     notes = tuple(
         (name, value)
-        for name, text in exported.notes.items()
-        if (value := _check_note(name, text)) and (replaces or name != CHANGED)
+        for name, note in exported.notes.items()
+        if (value := _check_note(name, note, unchecked)) and (replaces or name != CHANGED)
     )
     fetched_at = min(unchecked.fetched_at, now)
     artifact = replace(unchecked, id=id, fetched_at=fetched_at, replaces=replaces, notes=notes)
@@ -186,8 +187,10 @@ def _parse_object(line: bytes) -> dict[str, Any]:
     return value
 
 
-def _check_note(name: str, value: str) -> str:
-    """Return the value of a note if Keyhole could have written it, otherwise ""."""
+def _check_note(name: str, value: str, artifact: Artifact) -> str:
+    """Return the value of a note if Keyhole could have written it for this text, otherwise ""."""
+    if name == REST:
+        return describe_rest(artifact.text[artifact.main_end :]) if artifact.main_end else ""
     if name == "notice":
         return value if value in NOTICES else UNDIGESTED if value.startswith(UNDIGESTED.split(":")[0]) else ""
     if name in COUNTED_PARTS:

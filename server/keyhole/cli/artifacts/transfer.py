@@ -145,7 +145,7 @@ def _is_stored(store: Store, id: str) -> bool:
 
 def _store_artifact(store: Store, artifact: Artifact) -> None:
     """Store an artifact like a fetched one: with its words for search, and with its links."""
-    store.put(artifact, index_words(artifact.title, artifact.text), hash_page_urls(artifact.url, artifact.text))
+    store.put(artifact, index_words(artifact.title, artifact.main), hash_page_urls(artifact.url, artifact.text))
     if store.warning() == "kept_in_memory":
         raise KeyholeError(Code.STORE_UNAVAILABLE, "the store on disk can no longer be written")
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from keyhole.records import Artifact, EngineReport, Passage, Ranked, Source
 from keyhole.render.answer import MAX_URL
-from keyhole.retrieval.order_sources import collapse_copies
+from keyhole.retrieval.order_sources import collapse_copies, text_of
 from keyhole.text.measure import clip
 
 if TYPE_CHECKING:
@@ -115,11 +115,13 @@ def build_page_view(
 
     `removed`: numbers of removed parts by kind; None for a stored page, whose notes contain some of the numbers.
     """
-    from keyhole.passages import WEAK_BELOW, index_text, match_strength, score_text
+    from keyhole.passages import WEAK_BELOW, cut_to_ranked, index_text, match_strength, score_text
 
-    text = artifact.text
-    index = index_text(text)
-    scored = score_text(text, query) if query and query.strip() and text else None
+    text, main_end = artifact.text, artifact.main_end
+    if query:
+        text, main_end = cut_to_ranked(text, main_end, query)
+    index = index_text(text, main_end)
+    scored = score_text(text, query, main_end) if query and query.strip() and text else None
     scored_windows = scored if scored and scored.stages else None
     coverage = match_strength(scored) if scored else None
     return PageView(
@@ -209,7 +211,7 @@ def _source_view(
         source.title,
         source.url,
         state,
-        total=len(source.artifact.text) if source.artifact else 0,
+        total=len(text_of(source)),
         spans=spans or (),
         scores=tuple(_best_scores(passages, span) for span in spans or ()),
         best=max((passage.score for passage in passages), default=0.0),
