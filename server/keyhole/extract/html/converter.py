@@ -6,7 +6,7 @@ import re
 from typing import Final
 
 from bs4 import Tag
-from bs4.element import NavigableString
+from bs4.element import PageElement
 from lxml.html import HtmlElement
 from markdownify import ATX, MarkdownConverter
 
@@ -23,6 +23,11 @@ _STRUCTURE = re.compile(
 )
 _STRUCTURE_SIGNS: Final = ("#", "=", "--")
 _BLANK_LINES = re.compile(r"\s*\n\s*\n\s*")
+_BLOCK_PARENTS: Final = frozenset(
+    {"[document]", "ul", "ol", "dl", "li", "dd", "blockquote", "footnote", "table", "tr", "td"}
+)
+"""Elements that contain lines and other blocks; the others contain words."""
+_IN_CELL: Final = {"td"}
 _EMPTY_ROW = frozenset("| ")
 _TABLE_SIGNS: Final = "|- \n"
 
@@ -52,19 +57,26 @@ class _Converter(MarkdownConverter):
         super().__init__(heading_style=ATX)
 
     def process_tag(self, node: Tag, parent_tags: set[str] | None = None) -> str:
-        """Convert an element like markdownify, with a fast path for elements that contain only text."""
-        # markdownify's type stub declares neither method, though both may be overridden.
-        if any(isinstance(child, Tag) for child in node.contents):
-            return str(super().process_tag(node, parent_tags=parent_tags))  # type: ignore[misc]
-        text = "".join(map(str, node.contents))
-        convert = self.get_conv_fn_cached(node.name)  # type: ignore[attr-defined]
-        return str(convert(node, text, parent_tags=parent_tags or set())) if convert else text
+        """Convert an element like markdownify, without its rules for white space that this tree does not contain.
 
-    def process_text(self, el: NavigableString, parent_tags: set[str] | None = None) -> str:
+        `parent_tags` contains only "td", inside a table cell.
+        """
+        parent_tags = parent_tags or set()
+        inner_tags = _IN_CELL if node.name == "td" else parent_tags
+        parts = [
+            self.process_tag(child, inner_tags) if isinstance(child, Tag) else self.process_text(child, inner_tags)
+            for child in node.contents
+        ]
+        text = _join_blocks(parts) if node.name in _BLOCK_PARENTS else "".join(parts)
+        convert = self.get_conv_fn_cached(node.name)  # type: ignore[attr-defined]  # missing in the type stub
+        return str(convert(node, text, parent_tags=parent_tags)) if convert else text
+
+    def process_text(self, el: PageElement, parent_tags: set[str] | None = None) -> str:
         """Return the text, which is already escaped. Escape a final `!` that would turn a link into an image."""
         text = str(el)
-        link = text.endswith("!") and isinstance(el.next_sibling, Tag) and el.next_sibling.name == "a"
-        return f"{text[:-1]}&#33;" if link else text
+        if text[-1:] == "!" and isinstance(el.next_sibling, Tag) and el.next_sibling.name == "a":
+            return f"{text[:-1]}&#33;"
+        return text
 
     # Blocks.
 
@@ -163,6 +175,25 @@ class _Converter(MarkdownConverter):
 
     def convert_sub(self, el: Tag, text: str, parent_tags: set[str]) -> str:
         return format_sup_sub(text, str(el.get("before", "")), is_sub=True)
+
+
+def _join_blocks(blocks: list[str]) -> str:
+    """Join blocks with the longer run of line breaks of each two neighbours, at most one blank line."""
+    joined: list[str] = []
+    trailing = 0
+    for block in blocks:
+        if not block:
+            continue
+        content = block.lstrip("\n")
+        leading = len(block) - len(content)
+        if joined:
+            joined.append("\n" * min(2, max(trailing, leading)))
+        elif leading:
+            joined.append("\n" * leading)
+        content = content.rstrip("\n")
+        trailing = len(block) - leading - len(content)
+        joined.append(content)
+    return "".join(joined) + "\n" * trailing
 
 
 def _leading_breaks(block: Tag) -> str:

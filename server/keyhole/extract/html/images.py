@@ -37,7 +37,7 @@ _LABEL_TEXTS: Final = 40
 
 
 class ImageRole(Enum):
-    """What an image is for its reader."""
+    """The role of an image for its reader."""
 
     DECORATION = "decoration"
     WORD = "word"
