@@ -115,6 +115,8 @@ BLOCKS: dict[str, Callable[[], str]] = {
             "Is the answer inside the window?",
             "Is the answer in a search's result?",
             "Search",
+            "Extraction: manuals",
+            "Extraction: visible words",
             "Extraction: fidelity",
             "Addresses",
             "Rebinding",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from difflib import SequenceMatcher
@@ -13,6 +14,7 @@ from benchmarks.extraction.manuals.text_units import Unit, read_units
 KINDS: Final = ("cells", "code blocks", "headings", "list items")
 MIN_RUN: Final = 12
 """Characters of the shortest text that is looked for within other text. Shorter ones may be found by chance."""
+_EMPTY_LINES = re.compile(r"\n{2,}")
 _FIELDS: Final = {"code blocks": "code", "headings": "headings", "list items": "items"}
 
 
@@ -117,7 +119,10 @@ def _find_missing_runs(rows: Iterable[tuple[int, list[Part], list[str]]], leftov
 
 
 def find_missing_code(blocks: Iterable[Part], units: Sequence[Unit]) -> list[Part]:
-    """Return the code blocks whose lines are missing: in a code block, or as one line of other text."""
+    """Return the code blocks whose lines are missing: in a code block or a table cell, or as one line of other text.
+
+    A cell has no empty lines.
+    """
     places = defaultdict(list)
     for unit in units:
         if unit.kind == "code":
@@ -129,13 +134,14 @@ def find_missing_code(blocks: Iterable[Part], units: Sequence[Unit]) -> list[Par
             used.add(id(same.pop(0)))
         else:
             unmatched.append(block)
-    lines = [f"\n{unit.code}\n" for unit in units if unit.kind == "code" and id(unit) not in used]
+    lines = [f"\n{unit.code}\n" for unit in units if unit.code and id(unit) not in used]
     leftover = Leftover(unit for unit in units if unit.kind != "code")
     missing = []
     for block in unmatched:
-        within = next((index for index, text in enumerate(lines) if f"\n{block.text}\n" in text), None)
+        texts = [f"\n{text}\n" for text in (block.text, _EMPTY_LINES.sub("\n", block.text))]
+        within = next(((index, text) for text in texts for index, code in enumerate(lines) if text in code), None)
         if within is not None:
-            lines[within] = lines[within].replace(f"\n{block.text}\n", "\n\0\n", 1)
+            lines[within[0]] = lines[within[0]].replace(within[1], "\n\0\n", 1)
         elif "\n" in block.text or not leftover.take(make_key(block.text)):
             missing.append(block)
     return missing
@@ -158,7 +164,11 @@ def find_missing_items(parts: Iterable[Part], units: Sequence[Unit]) -> list[Par
 def _find_missing_lines(parts: Iterable[Part], units: Sequence[Unit]) -> list[Part]:
     unmatched, free = _take_equal(parts, units)
     leftover = Leftover(free)
-    return [part for part in unmatched if len(make_key(part.text)) < MIN_RUN or not leftover.take(make_key(part.text))]
+    return [
+        part
+        for part in unmatched
+        if not any(len(key) >= MIN_RUN and leftover.take(key) for key in map(make_key, (part.text, part.described)))
+    ]
 
 
 def _take_equal(parts: Iterable[Part], units: Sequence[Unit]) -> tuple[list[Part], list[Unit]]:
@@ -173,7 +183,8 @@ def _take_equal(parts: Iterable[Part], units: Sequence[Unit]) -> tuple[list[Part
     used: set[int] = set()
     unmatched = []
     for part in parts:
-        place = next((index for index in places.get(make_key(part.text), ()) if index not in used), None)
+        same = [index for text in (part.text, part.described) for index in places.get(make_key(text), ())]
+        place = next((index for index in same if index not in used), None)
         if place is None:
             unmatched.append(part)
         else:

@@ -41,6 +41,8 @@ class Part:
     text: str
     navigation: bool
     """True if it stands in a part of the page that helps to find one's way and is not content."""
+    described: str = ""
+    """The text with the descriptions of images, which may stand for them in Markdown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,8 +81,9 @@ def read_page(html: bytes, navigation: Iterable[str] = (), code: str = "pre") ->
     _remove_hidden(soup)
     ways = {id(element) for element in soup.select(", ".join(["nav", "[role=navigation]", *navigation]))}
 
-    def part(text: str, element: Tag) -> Part:
-        return Part(text, id(element) in ways or any(id(parent) in ways for parent in element.parents))
+    def part(text: str, element: Tag, described: str = "") -> Part:
+        is_way = id(element) in ways or any(id(parent) in ways for parent in element.parents)
+        return Part(text, is_way, described or text)
 
     tables = [table for table in soup.find_all("table") if is_data_table(table)]
     blocks = [block for block in soup.select(code) if not block.select(code)]
@@ -94,7 +97,11 @@ def read_page(html: bytes, navigation: Iterable[str] = (), code: str = "pre") ->
         ),
         tuple(part(text, block) for block in blocks if (text := read_code(block)).strip()),
         tuple(part(heading.get_text(), heading) for heading in soup.find_all(HEADINGS) if _has_key(heading)),
-        tuple(part(text, item) for item in soup.find_all("li") if make_key(text := _read_first_line(item))),
+        tuple(
+            part(text, item, _read_first_line(item, described=True))
+            for item in soup.find_all("li")
+            if make_key(text := _read_first_line(item))
+        ),
     )
 
 
@@ -160,14 +167,16 @@ def _append_code(element: Tag, text: str) -> str:
     return text
 
 
-def _read_first_line(item: Tag) -> str:
+def _read_first_line(item: Tag, described: bool = False) -> str:
     """Return the text of a list item before its first block, or of its first paragraph."""
     text = ""
     for child in item.children:
         if isinstance(child, Tag):
             if child.name in _BLOCKS and (make_key(text) or child.name not in _PARAGRAPHS):
                 break
-            text += _read_first_line(child)
+            text += (
+                str(child.get("alt", "")) if described and child.name == "img" else _read_first_line(child, described)
+            )
             if child.name in _PARAGRAPHS and make_key(text):
                 break
         elif type(child) in {NavigableString, CData}:

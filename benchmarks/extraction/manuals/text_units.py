@@ -33,7 +33,7 @@ class Unit:
     lines: tuple[str, ...] = ()
     """The keys of the lines of a row's cells."""
     code: str = ""
-    """The lines of a code block."""
+    """The lines of a code block, or of a row's cells."""
     number: str = ""
     """The number in front of an item of an ordered list."""
     item: bool = False
@@ -82,7 +82,13 @@ def _iter_units(tokens: Sequence[Token]) -> Iterator[Unit]:
 def _make_row(cells: Sequence[str]) -> Unit:
     lines = [[make_cell_key(line) for line in cell.split("<br>")] for cell in cells]
     keys = ["".join(of_cell) for of_cell in lines]
-    return Unit("row", "".join(keys), cells=tuple(filter(None, keys)), lines=tuple(filter(None, chain(*lines))))
+    return Unit(
+        "row",
+        "".join(keys),
+        cells=tuple(filter(None, keys)),
+        lines=tuple(filter(None, chain(*lines))),
+        code=trim_lines("\n".join(cells).replace("<br>", "\n")),
+    )
 
 
 def _read_inline(token: Token) -> str:
