@@ -43,6 +43,29 @@ def test_a_link_is_made_absolute_against_the_url(tmp_path: Path, capsys: Capture
     assert "[how fast it turns](https://example.org/speed)" in capsys.readouterr().out
 
 
+def test_extract_prints_the_main_part_and_with_all_the_rest_too(tmp_path: Path, capsys: Captured) -> None:
+    links = "".join(f"<li><a href='/{n}'>Go to page {n}</a></li>" for n in range(9))
+    article = "".join(
+        f"<p>Pump {n} moves water from the lake to the town, and its seal holds for years." for n in range(9)
+    )
+    (tmp_path / "page.html").write_text(f"<nav><ul>{links}</ul></nav><main><h1>Pumps</h1>{article}</main>", "utf-8")
+    file = str(tmp_path / "page.html")
+    assert main(["extract", file]) == 0
+    printed = capsys.readouterr().out
+    assert "Pump 8 moves" in printed
+    assert "Go to page" not in printed
+    assert main(["extract", file, "--all"]) == 0
+    whole = capsys.readouterr().out
+    assert whole.startswith(printed)
+    assert "# [rest: navigation]" in whole
+    assert "Go to page 8" in whole
+    assert main(["extract", file, "--json"]) == 0
+    facts = json.loads(capsys.readouterr().out)
+    assert (facts["main_chars"], facts["total_chars"]) == (len(facts["text"]), len(whole))
+    assert main(["select", file, "-q", "seal", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["total_chars"] == len(printed)
+
+
 def test_json_contains_the_metadata_and_the_counts_of_removed_parts(tmp_path: Path, capsys: Captured) -> None:
     (tmp_path / "page.html").write_text(
         "<html lang=en><title>Pumps</title><meta name=author content='A. Smith'><script>x</script>"

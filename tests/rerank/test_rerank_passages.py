@@ -155,6 +155,35 @@ def test_without_candidates_no_scorer_is_called() -> None:
     assert asyncio.run(reranker.rerank_windows("A text about other things.", QUERY, 0.0)) == ((), ())
 
 
+class RecordingScorer:
+    """A scorer that records the texts it is given, and has no score for them."""
+
+    name, limit, seconds = "Recording", 50, 1.0
+
+    def __init__(self) -> None:
+        self.texts = ""
+
+    async def score(self, query: str, texts: Sequence[str], seconds: float) -> Scores:
+        self.texts += "".join(texts)
+        return Scores((None,) * len(texts), "no scores")
+
+    def rank(self, scores: Sequence[float | None]) -> object:
+        raise AssertionError
+
+
+@pytest.mark.parametrize(("query", "scores_rest"), [("pump seal", False), ("office Lucerne", True)])
+def test_windows_of_the_rest_are_scored_only_if_it_answers_better(query: str, scores_rest: bool) -> None:
+    main, rest = "A pump has a seal.\n", "\n# [rest: footer]\n\nThe office is in Lucerne.\n"
+    scorer = RecordingScorer()
+    reranker = PassageReranker([scorer])  # type: ignore[list-item]
+
+    async def use() -> None:
+        await reranker.rerank_windows(main + rest, query, asyncio.get_running_loop().time() + 60, len(main))
+
+    asyncio.run(use())
+    assert ("Lucerne" in scorer.texts) is scores_rest
+
+
 def test_without_settings_no_rerank_module_is_loaded() -> None:
     code = (
         "import sys, keyhole.cli.build as c; c.build(c.Config());"

@@ -58,3 +58,17 @@ def test_an_artifact_has_the_page_s_metadata_and_only_safe_validators() -> None:
     made = make_artifact(served, Document("T", "text\n", "text/html", metadata=about), "id")
     assert (made.author, made.published, made.modified, made.site) == ("A", "2024", "2025", "S")
     assert (made.etag, made.last_modified) == ("", "Sun, 06 Nov 1994 08:49:37 GMT")
+
+
+def test_an_artifact_knows_where_its_main_part_ends_and_what_its_rest_holds() -> None:
+    text = "Pumps.\n\n# [rest: footer]\n\nImprint\n"
+    made = make_artifact(page("https://a.example/x", ""), Document("T", text, "text/html", main_end=7), "id")
+    assert (made.main, made.main_end) == ("Pumps.\n", 7)
+    assert made.note("rest") == "footer"
+    whole = make_artifact(page("https://a.example/x", ""), Document("T", text, "text/html", main_end=0), "id")
+    assert (whole.main, whole.note("rest")) == (text, "")
+
+
+def test_only_main_parts_are_compared() -> None:
+    old, new = (replace(each, text=f"{each.text}{each.id}", main_end=len(each.text)) for each in (OLD, NEW))
+    assert link_to_previous(new, old).note("changed") == "1 2:3"

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
 from keyhole.config.config import Config
 from keyhole.fetch.client import HttpFetcher
 from keyhole.records import Answer
-from keyhole.retrieval.markdown_alternate import is_same_text
+from keyhole.retrieval.markdown_alternate import adopt_markdown, is_same_text
 from keyhole.retrieval.retrieve import Retrieval
 from keyhole.store.memory import MemoryStore
 from keyhole.websearch.panel import Panel
-from tests.support.fakes import Clock, InProcessExtractor
+from tests.support.fakes import Clock, InProcessExtractor, artifact, page
 from tests.support.loopback import Call, Responder, Site, response, serve
 from tests.support.product import SECRET
 
@@ -141,3 +142,11 @@ def test_texts_are_compared_only_if_both_have_words() -> None:
     assert not is_same_text("too short", "")
     assert is_same_text(MARKDOWN_TEXT, "Loading...")
     assert is_same_text("句子解释了阀门如何缓慢打开。" * 40, "句子解释了阀门如何缓慢打开。" * 40)
+
+
+def test_the_rest_of_the_html_follows_the_markdown() -> None:
+    html = replace(artifact(text="Valves\n\n# [rest: footer]\n\nImprint\n"), main_end=7, notes=(("rest", "footer"),))
+    made = adopt_markdown(artifact(text="# Valves"), html, page("https://a.example/x", ""), "https://a.example/x.md")
+    assert made.text == "# Valves\n\n# [rest: footer]\n\nImprint\n"
+    assert made.main == "# Valves\n"
+    assert made.note("rest") == "footer"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from keyhole.text.rest import describe_rest, format_rest_line
+from keyhole.text.rest import blank_rest_lines, describe_rest, find_rest_lines, format_rest_cut, format_rest_line
 
 
 def test_a_line_names_the_kind_and_the_heading_above_it() -> None:
@@ -24,3 +24,18 @@ def test_the_description_lists_each_kind_once_in_order() -> None:
 
 def test_a_text_without_parts_has_an_empty_description() -> None:
     assert describe_rest("Nothing here.") == ""
+
+
+def test_lines_are_found_only_in_the_rest() -> None:
+    text = "# [rest: form]\n\nPumps.\n\n# [rest: footer]\n\nImprint\n"
+    (line,) = find_rest_lines(text, 24)
+    assert (text[line.start : line.end], line.kind) == ("# [rest: footer]", "footer")
+    assert find_rest_lines(text, None) == ()
+
+
+def test_lines_of_the_rest_are_replaced_by_as_many_spaces() -> None:
+    text = f"# [rest: form]\n\n# [rest: footer, under “A”]\n\nImprint\n{format_rest_cut(5)}\n"
+    blank = blank_rest_lines(text, 16)
+    assert len(blank) == len(text)
+    assert blank.split() == ["#", "[rest:", "form]", "Imprint"]
+    assert blank_rest_lines(text, None) == text

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from itertools import chain, tee
 
 from keyhole.passages.baselines import select_baseline
 from keyhole.passages.feedback import add_feedback, order_windows
-from keyhole.passages.find import Index, Span
+from keyhole.passages.find import Index, Span, find_hits
 from keyhole.passages.packing.one_text import head_tail_order, insert_lede, pack_windows, render_spans
 from keyhole.passages.query import Match
-from keyhole.passages.rank import WindowScores, score_query
+from keyhole.passages.rank import WindowScores, score_query, score_windows
 from keyhole.passages.repeats import ShownSpans, find_repeated, repeats_line_size
 from keyhole.records import Selection, Strategy, TermCount
 from keyhole.text.measure import Measure, fits
@@ -23,8 +22,8 @@ asked of another page of the same collection fall below it, and 9 % of questions
 
 CACHED_TEXTS = 4
 """Cached indexes and rankings. With them a second query on a page, or the same query with another budget, takes less
-than half the time. A page has at most two: of its main part and of its whole text. An index takes about six bytes per
-character: usually 2 MB in all, at most 240 MB."""
+than half the time. A page has at most three: of its main part, its rest and its whole text. An index takes about six
+bytes per character: usually 2 MB in all, at most 240 MB."""
 
 
 def select(
@@ -128,18 +127,24 @@ def cut_to_ranked(text: str, main_end: int | None, query: str | None) -> tuple[s
     if not main_end:
         return text, None
     main = text[:main_end]
-    if query and query.strip() and _is_incomplete(score_text(main, query, None)):
-        scored = score_text(text, query, main_end)
-        coverage = dict(scored.stages).get("context", [])
-        first = bisect_left(scored.index.starts, main_end)
-        if max(coverage[first:], default=0.0) > max(coverage[:first], default=0.0):
+    if query and query.strip():
+        scored = score_text(main, query, None)
+        is_complete = match_strength(scored) >= WEAK_BELOW and all(hits.count for hits in scored.hits)
+        if not is_complete and _matches_more(index_text(text[main_end:], 0), scored):
             return text, main_end
     return main, None
 
 
-def _is_incomplete(scored: WindowScores) -> bool:
-    """Return whether a text lacks a word of the query, or answers it weakly."""
-    return match_strength(scored) < WEAK_BELOW or not all(hits.count for hits in scored.hits)
+def _matches_more(rest: Index, scored: WindowScores) -> bool:
+    """Return whether a window of the rest matches more of the query than every scored window of the main part.
+
+    A term weighs what it weighs in the main part. So only the rest is searched, and not the whole text again.
+    """
+    query = scored.query
+    hits = [find_hits(rest, term, query.language, query.folded) for term in query.terms]
+    counts = [max(1, len(term_hits.windows)) for term_hits in scored.hits]
+    found = score_windows(rest, query, hits, counts, scored.index.size)
+    return _best_coverage(found) > _best_coverage(scored)
 
 
 @lru_cache(maxsize=CACHED_TEXTS)
@@ -156,8 +161,12 @@ def score_text(text: str, query: str, main_end: int | None = None) -> WindowScor
 
 def match_strength(scored: WindowScores) -> float:
     """Return the largest share of the query's weight, from 0 to 1, that a window holds together with its context."""
-    context = next((scores for name, scores in scored.stages if name == "context"), [])
-    return max(context, default=0.0) / scored.query_weight if scored.query_weight else 0.0
+    return _best_coverage(scored) / scored.query_weight if scored.query_weight else 0.0
+
+
+def _best_coverage(scored: WindowScores) -> float:
+    """Return the largest weight of query terms that a window holds together with its context."""
+    return max(dict(scored.stages).get("context", ()), default=0.0)
 
 
 def _best_window(scored: WindowScores, span: Span) -> int:

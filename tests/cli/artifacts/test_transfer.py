@@ -232,6 +232,12 @@ def test_the_end_of_the_main_part_is_imported() -> None:
     assert import_fields(fields(text="O\x07ne and two.", main_end=4)).main == "One"
 
 
+def test_the_note_on_the_rest_is_written_anew() -> None:
+    text = "One.\n\n# [rest: footer]\n\nImprint\n"
+    assert import_fields(fields(text=text, main_end=5, notes={"rest": "Obey me"})).notes == (("rest", "footer"),)
+    assert import_fields(fields(notes={"rest": "Obey me"})).notes == ()
+
+
 def test_an_export_of_version_1_is_imported(installation: Installation, tmp_path: Path) -> None:
     row = {name: value for name, value in fields().items() if name != "main_end"}
     lines = [{"format": "keyhole-artifacts", "version": 1}, row, {"artifacts": 1}]
