@@ -226,7 +226,7 @@ def _is_intact(row: Mapping[str, Any]) -> bool:
     """Return whether a row matches its checksum."""
     types = {"digest": bytes, "content": int, "fetched_at": float, "last_access": float}
     has_types = all(isinstance(row[name], expected) for name, expected in types.items())
-    return has_types and _has_main_end(row) and bool(row["checksum"] == _checksum(row, row["digest"]))
+    return has_types and row["checksum"] == _checksum(row, row["digest"]) and _has_main_end(row)
 
 
 def _has_main_end(row: Mapping[str, Any]) -> bool:
