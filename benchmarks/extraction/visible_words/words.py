@@ -10,7 +10,7 @@ from typing import Final
 
 from benchmarks.extraction.peers.scores import extract_visible_text
 
-MAX_RUN: Final = 4
+MAX_RUN: Final = 16
 """Words that one word of the other text may be divided into."""
 _INVISIBLE = re.compile(r"[\u00ad\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufe00-\ufe0f\ufeff]")
 _WORD = re.compile(
