@@ -1,4 +1,4 @@
-"""Removal of boilerplate: content, headings and the title stay."""
+"""The main part of a page: it contains the content, its headings and the title."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keyhole.extract.html.boilerplate.classify import MAX_JUDGED_BLOCKS, choose_blocks, drop_boilerplate
+from keyhole.extract.html.boilerplate.classify import MAX_JUDGED_BLOCKS, choose_threshold, judge_blocks
+from keyhole.extract.html.boilerplate.segments import segment
 from keyhole.extract.html.prune import prune
 from keyhole.extract.html.tree import parse_html
 
@@ -19,8 +20,9 @@ URL = "https://example.org/2024/report"
 def read_content(html: str, title: str = "") -> str:
     root = parse_html(html)
     prune(root)
-    drop_boilerplate(root, URL, title)
-    return " ".join(root.text_content().split())
+    segments = segment(root)
+    is_main = judge_blocks(segments, URL, title)
+    return "\n".join(block.text for block, main in zip(segments.blocks, is_main, strict=True) if main)
 
 
 ARTICLE = f"""<body>
@@ -48,7 +50,7 @@ def test_the_title_and_the_headings_of_kept_blocks_stay() -> None:
 
 
 def test_a_short_page_loses_only_marked_boilerplate() -> None:
-    assert read_content("<nav>Home</nav><p>Yes.</p><p>No.</p><footer>Imprint</footer>") == "Yes.No."
+    assert read_content("<nav>Home</nav><p>Yes.</p><p>No.</p><footer>Imprint</footer>") == "Yes.\nNo."
 
 
 def test_a_page_that_has_only_menus_keeps_them() -> None:
@@ -74,16 +76,35 @@ def test_deep_pages_are_classified_in_bounded_time(unclosed: str) -> None:
     assert time.process_time() - start < 5
 
 
+SECTION = f"""<section><h2>Types</h2><p>{PROSE * 2}</p>
+<table><tr><th>Name<th>Size<th>Range<tr><td>smallint<td>2 bytes<td>-32768 to +32767<tr><td>bigint<td><p>8 bytes</p><td>
+<ul><li>large</ul></table><p>The call is equivalent to:</p><pre>x = 1</pre>
+<ol><li>One<li><p>Two <a href=/2>link</a></p></ol>
+<dl><dt>term<dd>meaning</dl></section>"""
+
+
+def test_the_tables_code_and_lists_of_a_manual_are_in_the_main_part_as_a_whole() -> None:
+    text = read_content(f"<nav><a href=/>Up</a> <a href=/n>Next</a></nav><div id=docContent>{SECTION * 4}</div>")
+    assert text.count("smallint 2 bytes -32768 to +32767 bigint 8 bytes large") == 4
+    for part in ("x = 1", "is equivalent to:", "One", "Two link", "term", "meaning"):
+        assert text.count(part) == 4
+
+
+@given(st.integers(0, 12), st.integers(0, 12))
+def test_the_items_of_a_list_are_judged_as_one(links: int, sentences: int) -> None:
+    items = [f"<li><a href=/{n}>Item {n} of links</a>" for n in range(links)]
+    items += [f"<li>Item {n} of sentences, which says something." for n in range(sentences)]
+    text = read_content(ARTICLE.replace("<pre>", f"<ul>{''.join(items)}</ul><pre>"))
+    assert text.count("Item ") in {0, links + sentences}
+
+
 def test_the_threshold_is_lower_if_probabilities_are_unclear() -> None:
-    assert choose_blocks([100, 100], [0.99, 0.2]) == [True, False]
-    assert choose_blocks([100, 100, 100], [0.45, 0.4, 0.35]) == [True, True, True]
-    assert choose_blocks([], []) == []
+    assert choose_threshold([100, 100], [0.99, 0.2]) == 0.99
+    assert choose_threshold([100, 100, 100], [0.45, 0.4, 0.35]) == 0.35
+    assert choose_threshold([], []) == 1.0
 
 
 @given(st.lists(st.tuples(st.integers(1, 5_000), st.floats(0.001, 0.999)), min_size=1))
-def test_kept_blocks_are_those_with_the_highest_probabilities(blocks: list[tuple[int, float]]) -> None:
-    probabilities = [probability for _, probability in blocks]
-    keep = choose_blocks([size for size, _ in blocks], probabilities)
-    assert any(keep)
-    least = min(probability for probability, is_kept in zip(probabilities, keep, strict=True) if is_kept)
-    assert all(is_kept == (probability >= least) for probability, is_kept in zip(probabilities, keep, strict=True))
+def test_the_threshold_is_the_probability_of_a_block(blocks: list[tuple[int, float]]) -> None:
+    sizes, probabilities = [size for size, _ in blocks], [probability for _, probability in blocks]
+    assert choose_threshold(sizes, probabilities) in probabilities

@@ -1,4 +1,4 @@
-"""A page is split into blocks and boxes with correct counts and features."""
+"""A page is split into blocks and boxes with correct counts."""
 
 from __future__ import annotations
 
@@ -6,9 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keyhole.extract.html.boilerplate.classify import drop_boilerplate, score_blocks
-from keyhole.extract.html.boilerplate.features import FEATURE_NAMES, compute_features
-from keyhole.extract.html.boilerplate.segments import Part, Place, segment
+from keyhole.extract.html.boilerplate.classify import judge_blocks
+from keyhole.extract.html.boilerplate.segments import Part, Place, join_lists, segment, spread_over_lists
 from keyhole.extract.html.prune import prune
 from keyhole.extract.html.tree import parse_html
 
@@ -48,6 +47,8 @@ def blocks(html: str) -> list[str]:
         ("<pre>a\n  b</pre>c", ["a b", "c"]),
         ("<table><tr><td>1<td>2<tr><td>3<td>4</table>", ["1 2 3 4"]),
         ("<table><tr><td><p>left</p><td><p>right</p></table>", ["left", "right"]),
+        ("<table><tr><td><p>1</p><td>2<tr><td>3<td><ul><li>4</ul></table>", ["1 2 3 4"]),
+        ("<figure><img><figcaption><p>A</p><p>caption</p></figcaption></figure>", ["A caption"]),
         ("<a href=/x><div>A card</div><div>its text</div></a>", ["A card", "its text"]),
         ("<p>a<br>b</p>", ["a b"]),
         ("", []),
@@ -63,15 +64,6 @@ def test_every_word_is_in_one_block_once_and_in_order(html: str) -> None:
     parts = [part for block in segment(root).blocks for part in block.parts]
     all_text = "".join(read_part(part) for part in parts)
     assert "".join(all_text.split()) == "".join(root.text_content().split())
-
-
-@given(TREES)
-def test_each_row_has_a_number_for_each_feature_name(html: str) -> None:
-    segments = segment(parse_html(f"<body>{html}</body>"))
-    rows = compute_features(segments, "https://example.org/forum/x")
-    assert len(rows) == len(segments.blocks)
-    assert all(len(row) == len(FEATURE_NAMES) for row in rows)
-    assert all(0 < chance < 1 for chance in score_blocks(segments, "https://example.org/"))
 
 
 def test_sizes_of_boxes_are_sums_over_their_blocks() -> None:
@@ -91,17 +83,36 @@ def test_a_block_lists_the_parts_of_the_tree_with_its_text() -> None:
     assert [place for _, place in block.parts] == [Place.HEAD, Place.INSIDE, Place.TAIL]
 
 
+def test_a_list_is_joined_to_one_block() -> None:
+    segments = segment(parse_html("<body><p>Before<ul><li>One<li>Two <a href=/2>link</a><ol><li>a</ol></ul><p>After"))
+    assert [block.text for block in segments.blocks] == ["Before", "One", "Two link", "a", "After"]
+    joined = join_lists(segments)
+    assert [(block.text, block.link_bytes) for block in joined.blocks] == [
+        ("Before", 0),
+        ("One Two link a", 4),
+        ("After", 0),
+    ]
+    assert [box.tag for box in joined.boxes] == ["html", "body", "p", "ul", "p"]
+    assert spread_over_lists(segments, [False, True, False]) == [False, True, True, True, False]
+
+
+@given(TREES)
+def test_joining_lists_keeps_all_text(html: str) -> None:
+    segments = segment(parse_html(f"<body>{html}</body>"))
+    joined = join_lists(segments)
+    assert " ".join(block.text for block in joined.blocks) == " ".join(block.text for block in segments.blocks)
+    assert sum(block.size for block in joined.blocks) == sum(block.size for block in segments.blocks)
+    assert len(spread_over_lists(segments, [True] * len(joined.blocks))) == len(segments.blocks)
+
+
 @given(TREES, st.integers(0, 30))
-def test_dropping_blocks_adds_no_text_and_dropping_none_keeps_all_text(html: str, paragraphs: int) -> None:
+def test_every_block_is_judged_and_one_is_main(html: str, paragraphs: int) -> None:
     prose = "".join(
         f"<p>Paragraph {n} of the page says something, and ends. It goes on a little.</p>" for n in range(paragraphs)
     )
     root = parse_html(f"<body>{prose}{html}</body>")
     prune(root)
-    before = [block.text for block in segment(root).blocks]
-    dropped = drop_boilerplate(root, "https://example.org/")
-    after = "".join(root.text_content().split())
-    kept = "".join("".join(text.split()) for text in before)
-    assert len(after) <= len(kept)
-    if not dropped:
-        assert after == kept
+    segments = segment(root)
+    is_main = judge_blocks(segments, "https://example.org/")
+    assert len(is_main) == len(segments.blocks)
+    assert any(is_main) or not is_main

@@ -6,88 +6,65 @@ and Nejdl, "Boilerplate Detection using Shallow Text Features" (WSDM 2010).
 
 from __future__ import annotations
 
-import math
 import re
-from dataclasses import dataclass, field
-from functools import lru_cache
+from math import log1p
 from typing import Final
-from urllib.parse import urlsplit
 
+from keyhole.extract.html.boilerplate.box_features import BOX_FEATURES, BoxFacts
+from keyhole.extract.html.boilerplate.page_features import PAGE_FEATURES, PageFacts, measure_page
 from keyhole.extract.html.boilerplate.segments import HEADINGS, Box, Segments, TextBlock
+from keyhole.extract.html.boilerplate.word_kinds import TEXT_KINDS, match_text_kinds
 
 _SENTENCE_END = re.compile(r"[.!?。！？…:][\"'”’)\]]*$")
 _ENDING_CHARS: Final = 12
 """Number of characters at the end of a block that are searched for the end of a sentence."""
-_DATE = re.compile(
-    r"\b(?:19|20)\d\d\b|\b\d{1,2}[:/.]\d\d|\b(?:ago|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)", re.IGNORECASE
-)
-_PRICE = re.compile(r"[$€£¥₹]\s?\d|\d\s?(?:€|usd|eur)\b", re.IGNORECASE)
-_SHORT_BYTES: Final = 100
-"""Dates and prices are counted in blocks shorter than this."""
-_LONG_BYTES: Final = 200
-"""Longer blocks count as paragraphs."""
-
-_BOX_KINDS: Final = {
-    "nav": re.compile(r"nav|menu|breadcrumb|crumb|toolbar|skip|masthead|drawer|dropdown"),
-    "foot": re.compile(r"foot|copyright|legal|bottom"),
-    "share": re.compile(r"share|social|follow|like|vote|button|btn|action|control"),
-    "promo": re.compile(
-        r"promo|advert|\bads?\b|sponsor|newsletter|subscri|signup|cookie|consent|popup|modal|overlay|banner|notice|alert"
-    ),
-    "meta": re.compile(r"meta|byline|author|date|time|tag|categor|info|label|badge|avatar|user|profile|stat"),
-    "comment": re.compile(r"comment|reply|replies|respond|disqus|discussion"),
-    "review": re.compile(r"review|rating|testimonial|faq|accordion|\btab"),
-}
-"""The purpose of a box by the words in its class and id, which sites of all languages write in English."""
-
-_MAX_DISTANCE: Final = 9
-"""Largest distance from a block up to a box of a kind, in boxes. Longer distances count as this one."""
-
-_LANDMARKS: Final = ("nav", "header", "footer", "aside", "main", "article", "dialog")
-_ROLES: Final = {
-    "navigation": "nav", "menu": "nav", "menubar": "nav", "banner": "header", "contentinfo": "footer",
-    "complementary": "aside", "main": "main", "article": "article", "dialog": "dialog",
-}  # fmt: skip
-_ROLE = re.compile(r"\b(" + "|".join(_ROLES) + r")\b")
-
-_URL_KINDS: Final = {
-    "forum": re.compile(
-        r"forum|thread|topic|/t/|discuss|communit|question|showthread|viewtopic|comments/|/r/|answers|support\.|/post"
-    ),
-    "shop": re.compile(r"product|/p/|/dp/|/item|/pr/|/pd/|\.p\b|/itm"),
-    "blog": re.compile(r"blog|news|article|/20[12]\d|story|post/|how-to|magazine|/\d{5,}|best-"),
-}
-"""The kind of a page by the words in its URL."""
-
-_HEADING_REACH: Final = 50
-"""Largest distance from the first heading, in blocks. Longer distances count as this one."""
 _NEIGHBOURS: Final = 6
 """Blocks on each side that count as neighbours."""
-_LEVELS: Final = 5
-"""Number of boxes described for each block: the block's box and those above it."""
-_ALIKE_LEVELS: Final = 3
-"""Number of levels described with the number of boxes that are alike."""
+_HEADING_REACH: Final = 50
+"""Largest distance from a heading or from prose, in blocks. Longer distances count as this one."""
+_SHORT_BYTES: Final = 120
+"""Longer texts are neither labels nor headings, and their words tell no kind."""
+_LABEL_BYTES: Final = 40
+"""A shorter text that tells a kind is a label for the blocks below it."""
+_READ_CHARS: Final = 100
+"""Characters at the beginning of a block that are read for capitals, digits and the words of the title."""
+_TAG_CODES: Final = {
+    tag: float(number)
+    for number, tags in enumerate(
+        ("p", "div section article main body", "span a button label summary", "li dd dt", "ul ol dl menu dir",
+         "table td th", "pre code", "figure figcaption", "blockquote", "h1", "h2", "h3", "h4 h5 h6"), 1,
+    )
+    for tag in tags.split()
+}  # fmt: skip
+"""Numbers for the tags of a block's box. Similar tags have the same number."""
 
 
 def compute_features(segments: Segments, url: str) -> list[list[float]]:
     """Return a row of numbers for each block, in the order of `FEATURE_NAMES`. Linear in blocks and boxes."""
-    page = _measure_page(segments, url)
-    boxes: dict[Box, _BoxFacts] = {}
+    page = measure_page(segments, url)
+    boxes: dict[Box, BoxFacts] = {}
     for box in segments.boxes:
-        if not box.block_count:
-            continue  # icons and spacers
-        boxes[box] = _BoxFacts(box, boxes[box.parent] if box.parent is not None else None, page)
-    endings = [1.0 if _SENTENCE_END.search(block.text[-_ENDING_CHARS:]) else 0.0 for block in segments.blocks]
-    neighbours = _describe_neighbours(segments.blocks, endings)
+        if box.block_count:  # not icons and spacers
+            boxes[box] = BoxFacts(box, boxes[box.parent] if box.parent is not None else None, page)
+    blocks = segments.blocks
+    endings = [1.0 if _SENTENCE_END.search(block.text[-_ENDING_CHARS:]) else 0.0 for block in blocks]
+    kinds = [match_text_kinds(block.text) if block.size < _SHORT_BYTES else 0 for block in blocks]
+    neighbours = _describe_neighbours(blocks, endings)
+    headings = _describe_headings(blocks, kinds)
+    prose = _describe_prose(blocks)
+    likes = _describe_likes(blocks)
     rows = []
     before = prose_before = 0
-    for number, block in enumerate(segments.blocks):
+    for number, block in enumerate(blocks):
         rows.append(
             [
-                *_describe_block(block, endings[number], page),
+                *_describe_block(block, endings[number], kinds[number], page),
                 *_describe_position(number, before, prose_before, page),
                 *boxes[block.box].compute_row(page),
                 *neighbours[number],
+                *headings[number],
+                *prose[number],
+                *likes[number],
                 *page.row,
             ]
         )
@@ -96,170 +73,145 @@ def compute_features(segments: Segments, url: str) -> list[list[float]]:
     return rows
 
 
-@dataclass(slots=True)
-class _PageFacts:
-    """Facts about the whole page."""
-
-    block_count: int
-    size: int
-    prose_bytes: int
-    first_heading: int
-    text_counts: dict[str, int] = field(default_factory=dict)
-    row: tuple[float, ...] = ()
-
-
-def _measure_page(segments: Segments, url: str) -> _PageFacts:
-    blocks, boxes = segments.blocks, segments.boxes
-    size = sum(block.size for block in blocks) or 1
-    prose = sum(block.prose_bytes for block in blocks)
-    heading = next((n for n, block in enumerate(blocks) if block.box.tag == "h1"), -1)
-    page = _PageFacts(len(blocks), size, prose, heading)
-    for block in blocks:
-        page.text_counts[block.text] = page.text_counts.get(block.text, 0) + 1
-    short = [block.text for block in blocks if block.size < _SHORT_BYTES]
-    split = urlsplit(url)
-    address = f"{split.netloc}{split.path}?{split.query}".lower()
-    page.row = (
-        _log1p(size),
-        sum(block.link_bytes for block in blocks) / size,
-        prose / size,
-        _log1p(max((block.size for block in blocks), default=0)),
-        _log1p(sum(block.size > _LONG_BYTES for block in blocks)),
-        _log1p(max((box.alike_count for box in boxes if box.block_count >= 3), default=0)),
-        _log1p(sum(_DATE.search(text) is not None for text in short)),
-        _log1p(sum(_PRICE.search(text) is not None for text in short)),
-        _log1p(sum("product" in box.names for box in boxes)),
-        _log1p(sum("comment" in box.names for box in boxes)),
-        _log1p(len(split.path)),
-        float(split.path.count("-")),
-        *(1.0 if pattern.search(address) else 0.0 for pattern in _URL_KINDS.values()),
-    )
-    return page
-
-
-class _BoxFacts:
-    """Facts about a box, partly inherited from the box above, and the features that all its blocks share."""
-
-    __slots__ = ("_box", "_level", "_row", "above", "depth", "distances", "home", "item", "landmarks")
-
-    def __init__(self, box: Box, above: _BoxFacts | None, page: _PageFacts) -> None:
-        self._box = box
-        self._row: list[float] | None = None
-        self._level: tuple[float, ...] | None = None
-        self.above = above
-        self.landmarks, own_distances = _match_names(box.tag, box.names)
-        self.distances = own_distances
-        self.item: Box | None = box if box.alike_count >= 3 and box.tag not in _NON_ITEM_TAGS else None
-        """The nearest box, from this one upwards, that is one of several alike."""
-        self.depth, self.home = 1, 0
-        """The number of boxes from the root, and the number up to the box that holds half of the page's prose."""
-        if above is not None:
-            self.depth = above.depth + 1
-            self.home = 0 if box.prose_bytes * 2 >= page.prose_bytes else above.home + 1
-            self.item = self.item or above.item
-            self.landmarks |= above.landmarks
-            self.distances = _find_distances(own_distances, above.distances)
-
-    def compute_row(self, page: _PageFacts) -> list[float]:
-        """Return the features of this box and of the boxes above it. The result is cached."""
-        if self._row is None:
-            row = [1.0 if self._box.tag == "div" else 0.0]
-            row += [1.0 if name in self.landmarks else 0.0 for name in _LANDMARKS]
-            row += self.distances
-            level = self
-            for number in range(_LEVELS):
-                row += level.compute_level(page)[: 5 if number < _ALIKE_LEVELS else 4]
-                level = level.above or level
-            item = self.item
-            row += (self.home, self.depth - self.home)
-            count, size = (item.alike_count, item.size) if item else (0, 0)
-            row += (_log1p(count), _log1p(size), _log1p(size * count))
-            self._row = row
-        return self._row
-
-    def compute_level(self, page: _PageFacts) -> tuple[float, ...]:
-        """Return size, share of links, share of prose, share of the page, and number of boxes that are alike."""
-        if self._level is None:
-            box = self._box
-            size = box.size or 1
-            shares = (box.link_bytes / size, box.prose_bytes / size, size / page.size)
-            self._level = (_log1p(size), *shares, _log1p(box.alike_count))
-        return self._level
-
-
-_NON_ITEM_TAGS: Final = frozenset({"p", "li", "td", "tr", "h2", "h3", "span", "br"})
-"""Tags that repeat on any page, so they are not the items of a list even if many are alike."""
-
-
-@lru_cache(maxsize=4_096)
-def _match_names(tag: str, names: str) -> tuple[frozenset[str], tuple[int, ...]]:
-    """Return an element's landmarks, and for each kind of box 0 if the element is of it, else `_MAX_DISTANCE`."""
-    role = _ROLE.search(names)
-    landmarks = {tag} & set(_LANDMARKS) | ({_ROLES[role[1]]} if role else set())
-    return frozenset(landmarks), tuple(0 if pattern.search(names) else _MAX_DISTANCE for pattern in _BOX_KINDS.values())
-
-
-@lru_cache(maxsize=4_096)
-def _find_distances(own_distances: tuple[int, ...], above: tuple[int, ...]) -> tuple[int, ...]:
-    """Return the distance up to the nearest box of each kind, in boxes."""
-    return tuple(0 if own == 0 else min(up + 1, _MAX_DISTANCE) for own, up in zip(own_distances, above, strict=True))
-
-
-def _describe_block(block: TextBlock, ends_sentence: float, page: _PageFacts) -> tuple[float, ...]:
+def _describe_block(block: TextBlock, ends_sentence: float, kinds: int, page: PageFacts) -> tuple[float, ...]:
+    text = block.text[:_READ_CHARS]
+    words = text.split()
+    own_words = set(text.lower().split())
+    shared = len(own_words & page.title_words)
     return (
-        _log1p(block.size),
+        log1p(block.size),
         block.link_bytes / block.size,
         block.mark_count / (block.text.count(" ") + 1),
         1.0 if block.box.tag in HEADINGS else 0.0,
         ends_sentence,
-        _log1p(page.text_counts[block.text] - 1),
+        log1p(page.text_counts[block.text] - 1),
+        _TAG_CODES.get(block.box.tag, 0.0),
+        sum(map(str.istitle, words)) / len(words),
+        sum(map(str.isdigit, text)) / len(text),
+        shared / (len(page.title_words) or 1),
+        shared / len(own_words),
+        float(kinds),
+        *[float(kinds >> number & 1) for number in range(len(TEXT_KINDS))],
     )
 
 
-def _describe_position(number: int, before: int, prose_before: int, page: _PageFacts) -> tuple[float, ...]:
+def _describe_position(number: int, before: int, prose_before: int, page: PageFacts) -> tuple[float, ...]:
     offset = number - page.first_heading
     from_heading = max(-_HEADING_REACH, min(_HEADING_REACH, offset)) if page.first_heading >= 0 else 0
     return (
         number / page.block_count,
         before / page.size,
-        _log1p(before),
+        log1p(before),
         float(from_heading),
         prose_before / (page.prose_bytes or 1),
+        log1p(page.size - before),
+        log1p(page.prose_bytes - prose_before),
     )
 
 
-def _describe_neighbours(blocks: list[TextBlock], endings: list[float]) -> list[tuple[float, float, float]]:
-    """Return the size, share of links and share of sentence ends of each block together with its neighbours."""
+def _describe_neighbours(blocks: list[TextBlock], endings: list[float]) -> list[tuple[float, ...]]:
+    """Return the size and links of each block's neighbours: around it, above and below it, and directly beside it."""
     sizes, links, finished = [0], [0], [0.0]
     for block, end in zip(blocks, endings, strict=True):
         sizes.append(sizes[-1] + block.size)
         links.append(links[-1] + block.link_bytes)
         finished.append(finished[-1] + end)
-    rows = []
+    rows: list[tuple[float, ...]] = []
+    last = len(blocks) - 1
     for number in range(len(blocks)):
-        low, high = max(0, number - _NEIGHBOURS), min(len(blocks), number + _NEIGHBOURS + 1)
+        low, high = max(0, number - _NEIGHBOURS), min(last, number + _NEIGHBOURS) + 1
         size = sizes[high] - sizes[low] or 1
-        rows.append((_log1p(size), (links[high] - links[low]) / size, (finished[high] - finished[low]) / (high - low)))
+        above, below = sizes[number] - sizes[low], sizes[high] - sizes[number + 1]
+        rows.append(
+            (
+                log1p(size),
+                (links[high] - links[low]) / size,
+                (finished[high] - finished[low]) / (high - low),
+                log1p(above),
+                (links[number] - links[low]) / (above or 1),
+                log1p(below),
+                (links[high] - links[number + 1]) / (below or 1),
+                log1p(blocks[number - 1].size) if number else -1.0,
+                log1p(blocks[number + 1].size) if number < last else -1.0,
+            )
+        )
     return rows
 
 
-def _log1p(count: float) -> float:
-    return math.log1p(count)
+def _describe_headings(blocks: list[TextBlock], kinds: list[int]) -> list[tuple[float, ...]]:
+    """Return facts about the headings before each block: the nearest one's level, distance and kinds of text.
+
+    They are followed by the kinds of the last short label below that heading, and the kinds and number of all headings.
+    """
+    rows: list[tuple[float, ...]] = []
+    level, at, kind, label, seen, count = 0.0, -1, 0, 0, 0, 0
+    for number, block in enumerate(blocks):
+        tag = block.box.tag
+        if tag in HEADINGS:
+            level, at, kind, label = float(tag[1]), number, kinds[number], 0
+            seen |= kind
+            count += 1
+        elif kinds[number] and block.size < _LABEL_BYTES:
+            label = kinds[number]
+        distance = float(min(number - at, _HEADING_REACH))
+        bits = (float(kind & 15), float(kind >> 4), float(label & 15), float(seen & 15))
+        rows.append((level, distance, *bits, float(count)))
+    return rows
+
+
+def _describe_prose(blocks: list[TextBlock]) -> list[list[float]]:
+    """Return the distance to the nearest prose before and after each block, in bytes and blocks, and its size."""
+    before = _measure_gaps(blocks)
+    after = reversed(_measure_gaps(blocks[::-1]))
+    return [[*first, *second] for first, second in zip(before, after, strict=True)]
+
+
+def _measure_gaps(blocks: list[TextBlock]) -> list[tuple[float, float, float]]:
+    rows = []
+    gap = steps = size = 0
+    for block in blocks:
+        rows.append((log1p(gap), float(min(_HEADING_REACH, steps)), log1p(size)))
+        gap, steps = gap + block.size, steps + 1
+        if prose := block.prose_bytes:
+            gap, steps, size = 0, 0, prose
+    return rows
+
+
+def _describe_likes(blocks: list[TextBlock]) -> list[tuple[float, ...]]:
+    """Return facts about all blocks of the page whose boxes have the same tag and names as a block's box."""
+    keys = [_name_style(block.box) for block in blocks]
+    totals: dict[tuple[str, ...], list[int]] = {}
+    for key, block in zip(keys, blocks, strict=True):
+        total = totals.setdefault(key, [0, 0, 0, 0])
+        total[0] += 1
+        total[1] += block.size
+        total[2] += block.link_bytes
+        total[3] += block.prose_bytes
+    rows = {
+        key: (log1p(count), log1p(size), log1p(size / count), links / size, prose / size)
+        for key, (count, size, links, prose) in totals.items()
+    }
+    return [rows[key] for key in keys]
+
+
+def _name_style(box: Box) -> tuple[str, ...]:
+    """Return the tags and names of a box and the box above it. Boxes of one purpose look alike."""
+    above = box.parent
+    return (box.tag, box.names, above.tag, above.names) if above is not None else (box.tag, box.names)
 
 
 FEATURE_NAMES: Final = (
-    "own size", "own links", "own marks", "is heading", "ends a sentence", "seen again",
+    "own size", "own links", "own marks", "is heading", "ends a sentence", "seen again", "tag", "capitals", "digits",
+    "title in text", "text in title", "text kinds", *(f"text {kind}" for kind in TEXT_KINDS),
     "place among blocks", "text before, share", "text before", "blocks from first heading", "prose before, share",
-    "in div", *(f"inside {name}" for name in _LANDMARKS), *(f"boxes to {name}" for name in _BOX_KINDS),
-    *(
-        f"level {level} {name}"
-        for level in range(_LEVELS)
-        for name in ("size", "links", "prose", "share of page", *(("alike",) if level < _ALIKE_LEVELS else ()))
-    ),
-    "boxes to home", "depth of home", "item alike", "item size", "items size",
-    "around size", "around links", "around sentences",
-    "page size", "page links", "page prose", "page longest", "page paragraphs", "page alike", "page dates",
-    "page prices", "page product boxes", "page comment boxes", "path length", "path dashes",
-    *(f"URL of a {name}" for name in _URL_KINDS),
+    "text after", "prose after",
+    *BOX_FEATURES,
+    "around size", "around links", "around sentences", "size above", "links above", "size below", "links below",
+    "size of previous", "size of next",
+    "heading level", "blocks from heading", "heading kinds", "heading kinds 2", "label kinds", "heading kinds before",
+    "headings before",
+    *(f"prose {way} {name}" for way in ("before", "after") for name in ("bytes", "blocks", "size")),
+    "like count", "like size", "like mean size", "like links", "like prose",
+    *PAGE_FEATURES,
 )  # fmt: skip
 """The names of the columns of `compute_features`. content_trees.py has a variable for each."""

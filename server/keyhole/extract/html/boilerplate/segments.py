@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
+from itertools import groupby
 from typing import Final
 
 from lxml import etree
 from lxml.html import HtmlElement
+
+from keyhole.extract.html.boilerplate.structures import LISTS, is_structure, is_whole_list
 
 INLINE: Final = frozenset((
     "a", "abbr", "acronym", "b", "bdi", "bdo", "big", "br", "cite", "code", "data", "del", "dfn", "em", "font", "i",
@@ -18,8 +22,8 @@ INLINE: Final = frozenset((
 """Elements inside a line of text (HTML standard: phrasing content), unless they hold blocks."""
 
 HEADINGS: Final = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
-_SINGLE_BLOCK_TAGS: Final = frozenset({"pre", "math"})
-_TABLE_BLOCKS: Final = ("table", "p", "div", "ul", "h1", "h2", "h3", "form")
+_SPACED: Final = frozenset({"table", "figure"})
+"""Structures whose texts are in different lines or cells, without white space between them in the source."""
 _MARKS = re.compile(r"[.,;:!?。，、；：！？।؟،]")
 
 PROSE_MIN_BYTES: Final = 80
@@ -47,11 +51,14 @@ class Box:
     """An element that contains blocks, with sums over all its blocks. Sizes are bytes of text in UTF-8."""
 
     element: HtmlElement
+    tag: str
     parent: Box | None
     names: str
     """Class, id, role and itemprop, in lower case."""
 
     is_in_link: bool
+    list_box: Box | None = None
+    """The outermost list that is a structure and contains this box, or is this box."""
     alike_count: int = 1
     """The number of the parent's children with the same tag and first name, including this box."""
 
@@ -61,11 +68,6 @@ class Box:
     """The number of punctuation marks."""
     prose_bytes: int = 0
     block_count: int = 0
-
-    @property
-    def tag(self) -> str:
-        """The name of the element."""
-        return str(self.element.tag)
 
 
 @dataclass(slots=True, eq=False)
@@ -94,8 +96,42 @@ class Segments:
     boxes: list[Box]
 
 
+def join_lists(segments: Segments) -> Segments:
+    """Return the segments with one block for each list that is a structure, and without the boxes inside lists."""
+    blocks: list[TextBlock] = []
+    for box, items in _group_by_list(segments.blocks):
+        blocks += items if box is None else [_join_blocks(box, items)]
+    return Segments(blocks, [box for box in segments.boxes if box.list_box is None or box.list_box is box])
+
+
+def spread_over_lists(segments: Segments, values: list[bool]) -> list[bool]:
+    """Return the values of the blocks of `join_lists(segments)` for each block of `segments`."""
+    rest = iter(values)
+    spread: list[bool] = []
+    for box, items in _group_by_list(segments.blocks):
+        spread += [next(rest) for _ in items] if box is None else [next(rest)] * len(items)
+    return spread
+
+
+def _group_by_list(blocks: list[TextBlock]) -> Iterator[tuple[Box | None, list[TextBlock]]]:
+    """Yield adjacent blocks of the same list, or outside of lists, with the box of the list."""
+    for box, items in groupby(blocks, key=lambda block: block.box.list_box):
+        yield box, list(items)
+
+
+def _join_blocks(box: Box, blocks: list[TextBlock]) -> TextBlock:
+    return TextBlock(
+        box,
+        [(box.element, Place.INSIDE)],
+        " ".join([block.text for block in blocks]),
+        sum([block.size for block in blocks]),
+        sum([block.link_bytes for block in blocks]),
+        sum([block.mark_count for block in blocks]),
+    )
+
+
 def segment(root: HtmlElement) -> Segments:
-    """Return the text blocks and boxes of a pruned tree. Code and data tables are one block each."""
+    """Return the text blocks and boxes of a pruned tree. A structure other than a list is one block."""
     scanner = _Scanner(_find_block_holders(root))
     walker = etree.iterwalk(root, events=("start", "end"))
     for event, element in walker:
@@ -138,11 +174,14 @@ class _Scanner:
             self._run.append((element, Place.INSIDE))
             return False
         self._end_block()
-        box = Box(element, self._box, _read_names(element), self._in_link(element))
+        list_box = self._box.list_box if self._box is not None else None
+        box = Box(element, tag, self._box, _read_names(element), self._in_link(element), list_box)
         self.boxes.append(box)
-        if tag in _SINGLE_BLOCK_TAGS or (tag == "table" and _is_data_table(element)):
+        if is_structure(element):
             self._add_block(box, [(element, Place.INSIDE)])
             return False
+        if box.list_box is None and tag in LISTS and is_whole_list(element):
+            box.list_box = box
         self._box = box
         if element.text and not element.text.isspace():
             self._run.append((element, Place.HEAD))
@@ -170,7 +209,7 @@ class _Scanner:
         link_texts: list[str] = []
         for part in parts:
             _collect_text(part, texts, link_texts)
-        text = " ".join((" " if box.tag == "table" else "").join(texts).split())
+        text = " ".join((" " if box.tag in _SPACED else "").join(texts).split())
         if text:
             size = _measure_utf8(text)
             links = size if box.is_in_link else min(size, _measure_utf8("".join(link_texts)))
@@ -209,14 +248,6 @@ def _read_names(element: HtmlElement) -> str:
         return ""
     names = (attributes.get(name) for name in ("class", "id", "role", "itemprop"))
     return " ".join([name[:_MAX_NAMES] for name in names if name]).lower()
-
-
-def _is_data_table(table: HtmlElement) -> bool:
-    """Return whether a table contains data: it has at least two rows, and no cell contains blocks."""
-    if any(element is not table for element in table.iter(*_TABLE_BLOCKS)):
-        return False
-    rows = table.iter("tr")
-    return next(rows, None) is not None and next(rows, None) is not None
 
 
 def _sum_counts(segments: Segments) -> None:

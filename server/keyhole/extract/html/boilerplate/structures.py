@@ -1,0 +1,60 @@
+"""Tell which elements are structures: code, formulas, data tables, lists and figures, judged as a whole."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from lxml.html import HtmlElement
+
+CODE: Final = frozenset({"pre", "listing", "xmp", "plaintext"})
+_ALWAYS_WHOLE: Final = CODE | {"math"}
+LISTS: Final = frozenset({"ul", "ol", "dl", "menu", "dir"})
+_REGION_TAGS: Final = (
+    "h1", "h2", "h3", "h4", "h5", "h6", "form", "article", "section", "nav", "aside", "header", "footer", "main",
+)  # fmt: skip
+"""Elements that begin a part of a page. A list or table that contains one arranges the page, such as a list of cards or
+comments."""
+
+_MAX_CELL: Final = 1_500
+"""Characters in the longest cell of a data table. A longer cell is a post or a column of the page."""
+
+
+def is_structure(element: HtmlElement) -> bool:
+    """Return whether an element other than a list is a structure, which is one block: all of it is main, or none."""
+    tag = element.tag
+    if tag in _ALWAYS_WHOLE:
+        return True
+    if tag == "table":
+        return _is_data_table(element)
+    return tag == "figure" and _has_none(element, *_REGION_TAGS)
+
+
+def is_whole_list(element: HtmlElement) -> bool:
+    """Return whether a list element is a structure: it arranges no parts of the page, such as cards or comments."""
+    return _has_none(element, *_REGION_TAGS, "table") and all(_has_code(inner) for inner in element.iter("div"))
+
+
+def _is_data_table(table: HtmlElement) -> bool:
+    """Return whether a table contains data: at least two rows of short cells, and nothing that arranges a page.
+
+    Cells may contain paragraphs and lists. They may contain `<div>` only if the table has header cells or a caption,
+    because tables without them often place the parts of a page.
+    """
+    if table.get("role") in {"presentation", "none"} or not _has_none(table, *_REGION_TAGS):
+        return False
+    if any(inner is not table for inner in table.iter("table")):
+        return False
+    if not _has_none(table, "div") and _has_none(table, "th", "caption"):
+        return False
+    rows = table.iter("tr")
+    if next(rows, None) is None or next(rows, None) is None:
+        return False
+    return all(not len(cell) or sum(map(len, cell.itertext())) <= _MAX_CELL for cell in table.iter("td", "th"))
+
+
+def _has_none(element: HtmlElement, *tags: str) -> bool:
+    return next(element.iter(*tags), None) is None
+
+
+def _has_code(element: HtmlElement) -> bool:
+    return next(element.iter(*CODE), None) is not None
