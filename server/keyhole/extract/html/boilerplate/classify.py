@@ -13,6 +13,7 @@ from typing import Final
 from keyhole.extract.html.boilerplate.content_trees import log_odds
 from keyhole.extract.html.boilerplate.features import compute_features
 from keyhole.extract.html.boilerplate.regions import fill_holes, include_structures
+from keyhole.extract.html.boilerplate.sections import include_sections
 from keyhole.extract.html.boilerplate.segments import (
     HEADINGS,
     Box,
@@ -68,7 +69,7 @@ def judge_scored(blocks: list[TextBlock], probabilities: list[float], title: str
     sizes = [block.size for block in blocks]
     threshold = _compute_log_odds(choose_threshold(sizes, probabilities))
     is_main = fill_holes(blocks, [_compute_log_odds(value) - threshold for value in probabilities])
-    is_main = include_structures(blocks, is_main)
+    is_main = include_sections(blocks, include_structures(blocks, is_main))
     return keep_title(blocks, keep_headings(blocks, is_main), title)
 
 

@@ -1,0 +1,69 @@
+"""Include the sections of a manual that its generator marks as such, if most of the sections beside them are main part.
+
+A short section of examples or notes at the end of a page looks like the boxes that follow an article. The classes that
+DocBook, AsciiDoc, Sphinx and Doxygen write tell that it is a section like those before it.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from keyhole.extract.html.boilerplate.segments import HEADINGS, Box, TextBlock
+
+_SECTION: Final = re.compile(r"(?:ref)?sect(?:ion)?[0-9]*(?:\s|$)")
+"""The class of a section, such as sect1 and refsect1 (DocBook, AsciiDoc) and section (Sphinx)."""
+SECTION_SHARE: Final = 0.5
+"""The share of the text of sections of the same parent and class that is main part if all of them are."""
+MAX_LINKS: Final = 0.3
+"""A section with a larger share of links is a list of related pages."""
+
+
+def include_sections(blocks: list[TextBlock], is_main: list[bool]) -> list[bool]:
+    """Return `is_main` with the blocks of all sections beside sections that are mainly main part added."""
+    sections = _find_sections(blocks)
+    if not sections:
+        return is_main
+    main_bytes = dict.fromkeys(sections, 0)
+    for block, main in zip(blocks, is_main, strict=True):
+        for box in _list_sections(block, sections) if main else ():
+            main_bytes[box] += block.size
+    groups: dict[tuple[Box | None, str], list[Box]] = {}
+    for box in sections:
+        groups.setdefault((box.parent, box.names.partition(" ")[0]), []).append(box)
+    included = {
+        box
+        for group in groups.values()
+        if sum(main_bytes[box] for box in group) >= SECTION_SHARE * sum(box.size for box in group)
+        for box in group
+        if box.link_bytes < MAX_LINKS * box.size
+    }
+    return [
+        main or not included.isdisjoint(_list_sections(block, sections))
+        for block, main in zip(blocks, is_main, strict=True)
+    ]
+
+
+def _find_sections(blocks: list[TextBlock]) -> dict[Box, None]:
+    """Return the sections in page order: boxes with the class of a section that begin with a heading."""
+    seen: set[Box] = set()
+    sections: dict[Box, None] = {}
+    for block in blocks:
+        box: Box | None = block.box
+        while box is not None and box not in seen:
+            seen.add(box)
+            if block.box.tag in HEADINGS and _SECTION.match(box.names):
+                sections[box] = None
+            box = box.parent
+    return sections
+
+
+def _list_sections(block: TextBlock, sections: dict[Box, None]) -> list[Box]:
+    """Return the sections around a block."""
+    found = []
+    box: Box | None = block.box
+    while box is not None:
+        if box in sections:
+            found.append(box)
+        box = box.parent
+    return found
