@@ -14,7 +14,7 @@ from keyhole.extract.html.boilerplate.segments import segment
 from keyhole.extract.html.converter import to_markdown
 from keyhole.extract.html.links import resolve_link
 from keyhole.extract.html.metadata import read_metadata
-from keyhole.extract.html.prune import prune
+from keyhole.extract.html.prune import HIDDEN_PAGE, prune
 from keyhole.extract.html.rest.text import take_rest
 from keyhole.extract.html.tree import parse_html
 from keyhole.records import Document
@@ -36,7 +36,8 @@ def read_html(html: str, url: str, requested_url: str = "") -> Document:
     metadata = read_metadata(root, url)
     base = root.find(".//base[@href]")
     base_url = (resolve_link(url, str(base.get("href"))) if base is not None else "") or url
-    removed = dict(prune(root))
+    pruned = prune(root)
+    removed = dict(pruned.counts)
     if invisible := _count_invisible_chars(root):
         removed["invisible"] = invisible
     segments = segment(root)
@@ -48,7 +49,7 @@ def read_html(html: str, url: str, requested_url: str = "") -> Document:
         media_type="",
         language=metadata.language,
         removed=tuple(removed.items()),
-        notice=notice,
+        notice=notice or (HIDDEN_PAGE if pruned.shows_hidden_page else ""),
         metadata=metadata,
         main_end=len(main) if rest else None,
     )

@@ -1,72 +1,45 @@
-"""Remove the invisible parts of an HTML tree: scripts, widgets, comments and hidden elements.
+"""Remove what a reader of an HTML page cannot see: scripts, widgets, comments, hidden elements and hidden text.
 
-Visible parts that are not content (menus, footers, teasers) are removed later by boilerplate/classify.py.
+Visible parts that are not content (menus, footers, teasers) stay. boilerplate/classify.py tells them apart later.
 """
 
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from itertools import islice
 from typing import Final
 
 from lxml import etree
 from lxml.html import HtmlElement
 
-from keyhole.extract.html.css_hidden import (
-    MAX_STYLE,
-    apply_important,
-    check_inline_style,
-    hides_element,
-    hides_text,
-    parse_declarations,
-    restyles_text,
-)
-from keyhole.extract.html.style_sheets import StyleSheets, list_keys
+from keyhole.extract.html.visibility.hidden import Hidden, Visibility
+from keyhole.extract.html.widgets import replace_widgets
 
-_INVISIBLE_TAGS: Final = (
-    "style", "template", "iframe", "object", "embed", "svg", "canvas", "select", "textarea",
-    "audio", "video", "datalist", "noembed",
-)  # fmt: skip
-# Elements that are never shown and occur on every page, so they are not counted. <head> itself stays: in a page without
-# <body>, parsers leave the first unknown elements in it.
-_METADATA_TAGS: Final = ("title", "meta", "link", "base")
+HIDDEN_PAGE: Final = "hidden_page"
+"""The notice of a page that hides its content until its scripts run."""
+EMPTY_CHARS: Final = 200
+"""A page with fewer visible characters is empty: it shows a heading, a spinner or a notice about cookies."""
+MENU_CHARS: Final = 2_500
+"""A page with fewer visible characters may show only its menus and footer, if one hidden element holds the rest."""
+MIN_BLOCKS: Final = 6
+"""Smallest number of paragraphs, headings and other blocks in a hidden element that holds the content of a page."""
+PAGE_CHARS: Final = 500
+"""A hidden part with fewer characters is never the content of a page."""
+PAGE_SHARE: Final = 0.8
+"""A page hides its content if at least this share of its text is hidden."""
+PART_SHARE: Final = 0.1
+"""A hidden part with a smaller share of the page's text stays hidden, even if the page hides its content."""
+_MAX_ROUNDS: Final = 3
+"""Hidden elements that contain one another, such as `<html>` and `<body>`, are shown one by one, up to this number."""
 
-_HIDING_CANDIDATES = etree.XPath(
-    "descendant::*[@hidden or @style or @popover or @aria-hidden='true' or self::dialog[not(@open)]]"
-)
-_SHEETS = etree.XPath(
-    "descendant::style[not(ancestor::svg or ancestor::template or ancestor::noscript or contains(@media, 'print'))]"
-)
-_NAMES = etree.XPath("descendant::*/@class | descendant::*/@id", smart_strings=False)
-_WITH_NAMES = etree.XPath("descendant::*[@class or @id]")
-
-_MAX_NAMES: Final = 300
-"""Number of characters of class and role that are searched."""
-
-HIDDEN_PAGE_SHARE: Final = 0.1
-"""A hidden element with at least this share of the page's text stays: it is the page itself, which a script shows
-later."""
-HIDDEN_PAGE_MIN_CHARS: Final = 500
-"""A hidden element with fewer characters is never the page itself."""
-MAX_HIDDEN_PAGES: Final = 8
-"""Largest number of hidden elements that stay as the page itself. They may be nested, and counting their text costs
-time."""
-MIN_GROUP_SIZE: Final = 3
-"""If one rule hides at least this many elements with `HIDDEN_PAGE_MIN_CHARS` in total, they stay: a script shows them
-later."""
-TASK_DEPTH: Final = 3
-"""Number of ancestors of a checkbox searched for a list item. A label or a paragraph may be in between."""
+_STREAMED_ID: Final = re.compile(r"S:[0-9a-f]+")
+"""The id of a hidden part that React streams. A script moves it into place."""
 _MATHJAX_OUTPUT: Final = frozenset({"MathJax", "MathJax_Display", "MathJax_Preview", "MJX_Assistive_MathML"})
 """Classes of the elements that MathJax renders beside the script with a formula's TeX."""
-_FORMULA = re.compile(r"\b(?:mwe-math-mathml|mwe-math-fallback-image|katex-mathml)")
+_FORMULA: Final = re.compile(r"\b(?:mwe-math-mathml|mwe-math-fallback-image|katex-mathml|MJX_Assistive_MathML)")
 """Classes of a formula that is hidden because an image or other markup shows it."""
-_STREAMED_ID = re.compile(r"S:[0-9a-f]+")
-"""The id of a hidden part that React streams. A script moves it into place."""
-_COLLAPSIBLE = re.compile(
-    r"(?:\b|_)(?:tab|tabs|tab-?pane|tab-?panel|accordi[ao]n|collaps[a-z]*|expand[a-z]*|faq|panel|details?)(?:\b|_)",
-    re.IGNORECASE,
-)
-"""Class and role of a part that the reader can open."""
+_KATEX_OUTPUT: Final = etree.XPath("descendant::*[@aria-hidden='true'][contains(@class, 'katex-html')]")
 
 NOSCRIPT_SHARE: Final = 0.5
 """`<noscript>` stays if its text is at least this share of the other text: some forums send their threads in it."""
@@ -74,42 +47,135 @@ NOSCRIPT_MIN_CHARS: Final = 200
 """`<noscript>` elements with fewer characters only ask to enable scripts, and are removed."""
 
 
-def prune(root: HtmlElement) -> tuple[tuple[str, int], ...]:
-    """Remove the invisible nodes of a tree in place. Returns the number of removed nodes of each kind."""
-    sheets = StyleSheets(sheet.text or "" for sheet in _SHEETS(root))
+@dataclass(frozen=True, slots=True)
+class Pruned:
+    """The outcome of pruning."""
+
+    counts: tuple[tuple[str, int], ...]
+    """The number of removed nodes of each kind."""
+    shows_hidden_page: bool = False
+    """True if the page hides its content until its scripts run, and the content was kept."""
+
+
+def prune(root: HtmlElement) -> Pruned:
+    """Remove the invisible nodes of a tree in place.
+
+    Elements inside a removed element, and elements without text, are not counted.
+    """
+    hidden, shows_hidden_page = _find_hidden(root)
     outside = sum(1 for _ in root.itersiblings(etree.Comment, preceding=True))
     comments = outside + sum(1 for _ in root.iter(etree.Comment))
-    scripts = sum(1 for _ in root.iter(*_INVISIBLE_TAGS)) + _drop_scripts(root)
-    etree.strip_elements(root, *_INVISIBLE_TAGS, *_METADATA_TAGS, with_tail=False)
+    removed = _remove_hidden(root, hidden)
+    scripts = _drop_scripts(root) + replace_widgets(root)
     etree.strip_tags(root, etree.Comment, etree.PI, etree.Entity)
     scripts += _drop_noscript(root)
-    counts = {"scripts": scripts, "hidden": _drop_hidden(root, sheets), "comments": comments}
-    return tuple((kind, count) for kind, count in counts.items() if count)
+    counts = {"scripts": scripts, "hidden": removed, "comments": comments}
+    return Pruned(tuple((kind, count) for kind, count in counts.items() if count), shows_hidden_page)
+
+
+def _find_hidden(root: HtmlElement) -> tuple[Hidden, bool]:
+    """Return what is hidden, and whether the page hides its content until scripts run. Then the content is left out."""
+    visibility = Visibility(root)
+    hidden = visibility.find_hidden()
+    forgiven = {element for element in [*hidden.boxes, *hidden.veils] if _is_shown_otherwise(element)}
+    if forgiven:
+        hidden = visibility.find_hidden(forgiven)
+    shows_page = False
+    for _ in range(_MAX_ROUNDS):
+        parts = _find_content(root, hidden)
+        if not parts:
+            break
+        shows_page = True
+        forgiven |= parts
+        hidden = visibility.find_hidden(forgiven)
+    return hidden, shows_page
+
+
+def _is_shown_otherwise(element: HtmlElement) -> bool:
+    """Return whether a hidden element is a formula that is shown in another way, or a part that React streams."""
+    is_formula = element.tag == "mjx-assistive-mml" or _FORMULA.search(element.get("class") or "") is not None
+    return is_formula or _STREAMED_ID.match(element.get("id") or "") is not None
+
+
+def _find_content(root: HtmlElement, hidden: Hidden) -> set[HtmlElement]:
+    """Return the hidden elements that hold the content of a page which would be empty without them."""
+    concealing = [*hidden.boxes, *hidden.veils]
+    if sum(len("".join(element.itertext())) for element in concealing) < PAGE_CHARS:
+        return set()
+    parts = {element: _count_chars(element) for element in concealing}
+    if sum(parts.values()) < PAGE_CHARS:
+        return set()
+    total = _count_chars(root)
+    outermost = {
+        element: length
+        for element, length in parts.items()
+        if not any(above in parts for above in element.iterancestors())
+    }
+    concealed = sum(outermost.values())
+    visible = total - concealed
+    if visible < EMPTY_CHARS and concealed >= max(PAGE_CHARS, PAGE_SHARE * total):
+        return {element for element, length in outermost.items() if length >= PART_SHARE * concealed}
+    if visible < MENU_CHARS:
+        return {
+            element
+            for element, length in outermost.items()
+            if length >= max(PAGE_CHARS, PAGE_SHARE**2 * total) and _has_structure(element)
+        }
+    return set()
+
+
+def _has_structure(element: HtmlElement) -> bool:
+    """Return whether an element contains as many blocks as the content of a page has."""
+    return sum(1 for _ in islice(element.iter("p", "div", "section", "h1", "h2", "h3", "li"), MIN_BLOCKS)) == MIN_BLOCKS
+
+
+def _remove_hidden(root: HtmlElement, hidden: Hidden) -> int:
+    """Remove hidden text and hidden elements. Returns how many elements with text are removed or lose their text."""
+    removed = 0
+    for element in hidden.letters:
+        if not any(above in hidden.boxes for above in element.iterancestors()):
+            had_text = _remove_own_text(element)
+            removed += had_text and element.getparent() not in hidden.letters
+    for element in hidden.boxes:
+        if element is root or element.tag == "body":
+            removed += _has_text(element)
+            element.text = None
+            for child in list(element):
+                element.remove(child)
+        elif _is_below(element, root):
+            removed += _has_text(element)
+            element.drop_tree()
+    return removed
+
+
+def _remove_own_text(element: HtmlElement) -> bool:
+    """Replace the text directly in an element by spaces, which keep words around it apart."""
+    had_text = bool(element.text and element.text.strip())
+    element.text = " " if element.text else None
+    for child in element:
+        had_text = had_text or bool(child.tail and child.tail.strip())
+        child.tail = " " if child.tail else None
+    return had_text
 
 
 def _drop_scripts(root: HtmlElement) -> int:
-    """Drop scripts and inputs, except TeX for MathJax and task checkboxes. Returns the number dropped.
-
-    MathJax's rendering of its TeX is dropped too, and not counted.
-    """
+    """Drop scripts, except TeX for MathJax, and renderings of formulas. Returns the number of dropped scripts."""
     has_tex = False
     dropped = 0
-    for element in list(root.iter("script", "input")):
-        if element.tag == "script" and (element.get("type") or "").startswith("math/tex"):
+    for element in list(root.iter("script")):
+        if (element.get("type") or "").startswith("math/tex"):
             has_tex = True
-        elif element.tag == "script" or element.get("type") != "checkbox" or not _is_task(element):
+        else:
             dropped += 1
             element.drop_tree()
     if has_tex:
         for element in list(root.iter("span", "div")):
             if _MATHJAX_OUTPUT & set((element.get("class") or "").split()) and _is_below(element, root):
                 element.drop_tree()
+    for element in _KATEX_OUTPUT(root):
+        if next(element.itersiblings("span", preceding=True), None) is not None and _is_below(element, root):
+            element.drop_tree()
     return dropped
-
-
-def _is_task(checkbox: HtmlElement) -> bool:
-    """Return whether a checkbox belongs to an item of a task list."""
-    return any(above.tag == "li" for above in islice(checkbox.iterancestors(), TASK_DEPTH))
 
 
 def _drop_noscript(root: HtmlElement) -> int:
@@ -130,61 +196,6 @@ def _drop_noscript(root: HtmlElement) -> int:
     return dropped
 
 
-def _drop_hidden(root: HtmlElement, sheets: StyleSheets) -> int:
-    """Drop hidden elements, except hidden pages and collapsible parts. Returns the number of dropped elements.
-
-    Elements inside a dropped element, and elements without text, are not counted.
-    """
-    page_length = dropped = hidden_pages = 0
-    hidden_by_sheets = _find_hidden_by_sheets(root, sheets)
-    for element in [*_HIDING_CANDIDATES(root), *hidden_by_sheets]:
-        if (
-            not (_is_hidden(element) or element in hidden_by_sheets)
-            or _can_open(element)
-            or not _is_below(element, root)
-        ):
-            continue
-        length = _count_chars(element) if hidden_pages < MAX_HIDDEN_PAGES else 0
-        if length >= HIDDEN_PAGE_MIN_CHARS:
-            page_length = page_length or _count_chars(root)
-            if length >= HIDDEN_PAGE_SHARE * page_length:
-                hidden_pages += 1
-                continue
-        dropped += _has_text(element)
-        element.drop_tree()
-    return dropped
-
-
-def _find_hidden_by_sheets(root: HtmlElement, sheets: StyleSheets) -> dict[HtmlElement, None]:
-    """Return the elements that the page's own style sheets hide.
-
-    Many elements with much text that one rule hides are left out, because a script shows them on scrolling.
-    """
-    keys = sheets.hiding_keys
-    names = set(" ".join(_NAMES(root)).split()) if keys else set()
-    if all(key[1:] not in names if key[0] in ".#" else next(root.iter(key), None) is None for key in keys):
-        return {}
-    groups: dict[str, list[HtmlElement]] = {}
-    for element in root.iter() if any(key[0] not in ".#" for key in keys) else _WITH_NAMES(root):
-        if isinstance(element.tag, str) and not keys.isdisjoint(list_keys(element)):
-            style = apply_important(sheets.compute_style(element) | parse_declarations(element.get("style") or ""))
-            if hides_element(style) or (hides_text(style) and _descendants_inherit(element)):
-                groups.setdefault(next(key for key in list_keys(element) if key in keys), []).append(element)
-    return dict.fromkeys(
-        element
-        for group in groups.values()
-        if len(group) < MIN_GROUP_SIZE or sum(map(_count_chars, group)) < HIDDEN_PAGE_MIN_CHARS
-        for element in group
-    )
-
-
-def _descendants_inherit(element: HtmlElement) -> bool:
-    """Return whether all descendants inherit the visibility of the element's text."""
-    return all(
-        not (inner.get("class") or restyles_text(inner.get("style") or "")) for inner in element.iterdescendants()
-    )
-
-
 def _has_text(element: HtmlElement) -> bool:
     return any(text and not text.isspace() for text in element.itertext())
 
@@ -194,23 +205,13 @@ def _is_below(element: HtmlElement, root: HtmlElement) -> bool:
     return any(above is root for above in element.iterancestors(root.tag))
 
 
-def _is_hidden(element: HtmlElement) -> bool:
-    if any(element.get(name) is not None for name in ("hidden", "popover")) or element.get("aria-hidden") == "true":
-        return True
-    if element.tag == "dialog" and element.get("open") is None:
-        return True
-    hides_all, hides_own_text = check_inline_style((element.get("style") or "")[:MAX_STYLE])
-    return hides_all or (hides_own_text and _descendants_inherit(element))
-
-
-def _can_open(element: HtmlElement) -> bool:
-    """Return whether a hidden element is collapsible, belongs to a formula, or is shown while the page loads."""
-    names = f"{element.get('class') or ''} {element.get('role') or ''}"[:_MAX_NAMES]
-    return (_COLLAPSIBLE.search(names) or _FORMULA.search(names)) is not None or _STREAMED_ID.match(
-        element.get("id") or ""
-    ) is not None
+_TEXT: Final = etree.XPath(
+    "descendant::text()[not(ancestor::script or ancestor::style or ancestor::template or ancestor::head"
+    " or ancestor::svg)]",
+    smart_strings=False,
+)
 
 
 def _count_chars(element: HtmlElement) -> int:
-    """Return the number of characters of an element's text, without white space."""
-    return len("".join("".join(element.itertext()).split()))
+    """Return the number of characters of an element's text, without white space, scripts and style sheets."""
+    return len("".join("".join(_TEXT(element)).split()))

@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from keyhole.extract.html.visibility.boxes import hides_box, hides_letters, is_lost_in, is_painted, text_colour
+from keyhole.extract.html.visibility.boxes import (
+    find_escape,
+    hides_box,
+    hides_letters,
+    is_lost_in,
+    is_painted,
+    text_colour,
+)
 from keyhole.extract.html.visibility.colours import Colour
 from keyhole.extract.html.visibility.computing import INITIAL, ElementFacts, compute_style
 from keyhole.extract.html.visibility.declarations import Declaration, parse_declarations
@@ -23,7 +30,7 @@ def hides_by_attributes(tag: str, attributes: Mapping[str, str]) -> bool:
         return True
     facts = describe(tag, attributes)
     style = compute_style(cascade_block(attributes.get("style", "")), INITIAL, facts).values
-    if hides_box(style) or hides_letters(style, 0):
+    if hides_box(style) or find_escape(style) or hides_letters(style, 0):
         return True
     colour, background = text_colour(style), style.get("background-color")
     if is_painted(style) or style.get("background-image", "none") != "none":

@@ -17,11 +17,14 @@ MIN_OPACITY: Final = MAX_DIFFERENCE / 255
 """Opacity up to which black text on white cannot be told from its background."""
 MIN_FONT: Final = 1.5
 """Font size in pixels below which letters are dots."""
+_MIN_ZOOM: Final = MIN_FONT / 16
 FAR_RIGHT: Final = WIDTH + FAR
 """Distance in pixels to the right or down that moves a box off the page. Nobody scrolls there."""
 FAR_DOWN: Final = 4_000
-SHORT_TEXT: Final = 120
-"""Number of characters that fit on one line. `text-indent` moves only the first line of a text."""
+_MIN_LETTER: Final = 0.4
+"""Width of narrow letters, in font sizes. `text-indent` moves only as much text off the page as is as wide."""
+_MIN_INDENT: Final = 100
+"""Smallest indentation in pixels that hides text."""
 _INLINE: Final = frozenset({"inline", "contents", "ruby", "flow"})
 """Values of `display` that make no box with a size: widths, overflow and transforms do not apply."""
 
@@ -40,13 +43,21 @@ def hides_box(style: Style) -> bool:
         return True
     if get("clip", False) and get("position") in {"absolute", "fixed"}:
         return True
-    if _is_moved_away(style):
+    zoom = _pixels(get("zoom", 1.0), 1.0)
+    if 0 < zoom <= _MIN_ZOOM or (get("content-visibility") == "hidden" and not is_inline(style)):
         return True
-    if is_inline(style):
-        return False
-    if get("content-visibility") == "hidden":
-        return True
-    return _is_flattened(style) or is_clipped(style)
+    return not is_inline(style) and _is_flattened(style)
+
+
+def find_escape(style: Style) -> frozenset[str]:
+    """Return the positions that a descendant needs to be visible although the element is clipped or moved away.
+
+    The result is empty if the element is neither.
+    """
+    is_static = style.get("position", "static") == "static"
+    if style.get("display") == "contents" or not (is_moved_away(style) or (not is_inline(style) and is_clipped(style))):
+        return frozenset()
+    return frozenset({"absolute", "fixed"}) if is_static and is_clipped(style) else frozenset({"fixed"})
 
 
 def is_inline(style: Style) -> bool:
@@ -97,7 +108,7 @@ def _is_off(right: float, down: float) -> bool:
     return right <= -FAR or down <= -FAR or right >= FAR_RIGHT or down >= FAR_DOWN
 
 
-def _is_moved_away(style: Style) -> bool:
+def is_moved_away(style: Style) -> bool:
     """Return whether a position or a margin moves the box off the page."""
     get = style.get
     position = get("position", "static")
@@ -111,10 +122,11 @@ def _is_moved_away(style: Style) -> bool:
             return True
         if _is_off(across, down):
             return True
+    left, top = (_pixels(get(name, 0.0), 0.0) for name in ("margin-left", "margin-top"))
     if is_inline(style):
-        return _pixels(get("margin-left", 0.0), 0.0) <= -FAR
-    margins = [_pixels(get(name, 0.0), 0.0) for name in ("margin-left", "margin-top")]
-    return _is_off(*margins)
+        return left <= -FAR
+    # A box that is wider than its margin reaches into the page: authors let boxes grow to the edges of the window.
+    return _is_off(left + _pixels(get("width", "auto"), 0.0) if left < 0 else left, top)
 
 
 def _is_anchored_outside(style: Style) -> bool:
@@ -137,11 +149,9 @@ def hides_letters(style: Style, text_length: int) -> bool:
     if get("font-size", 16.0) < MIN_FONT or adjust == 0:
         return True
     indent: float = get("text-indent", 0.0)
-    is_one_line = text_length <= SHORT_TEXT or "nowrap" in get("white-space", ()) or "pre" in get("white-space", ())
-    if not is_one_line:
-        return False
+    width = text_length * _MIN_LETTER * get("font-size", 16.0)
     is_pushed_out = indent >= WIDTH and (get("overflow-x", "visible") != "visible" or indent >= FAR_RIGHT)
-    return indent <= -FAR or is_pushed_out
+    return indent <= -max(width, _MIN_INDENT) or is_pushed_out
 
 
 def text_colour(style: Style) -> Colour:

@@ -43,7 +43,7 @@ _BLOCKIFYING: Final = frozenset({"flex", "inline-flex", "grid", "inline-grid", "
 
 
 class ElementFacts(NamedTuple):
-    """What the style sheet of a browser needs to know of an element."""
+    """Facts of an element that the style sheet of a browser depends on."""
 
     tag: str = "div"
     hidden: str | None = None

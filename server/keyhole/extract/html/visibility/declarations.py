@@ -97,7 +97,7 @@ def resolve_variables(declarations: Mapping[str, Declaration], inherited: Variab
         ready = [
             name
             for name in pending
-            if name not in cyclic and not (_names_in(pending[name].tokens) & (pending.keys() - cyclic))
+            if name not in cyclic and not (find_variables(pending[name].tokens) & (pending.keys() - cyclic))
         ]
         if not ready:
             break
@@ -112,7 +112,7 @@ def _is_cyclic(name: str, pending: Mapping[str, Declaration]) -> bool:
     seen: set[str] = set()
     stack = [name]
     while stack:
-        for inner in _names_in(pending[stack.pop()].tokens) & pending.keys():
+        for inner in find_variables(pending[stack.pop()].tokens) & pending.keys():
             if inner == name:
                 return True
             if inner not in seen:
@@ -121,8 +121,8 @@ def _is_cyclic(name: str, pending: Mapping[str, Declaration]) -> bool:
     return False
 
 
-def _names_in(tokens: Tokens) -> set[str]:
-    """Return the names of all variables that tokens refer to."""
+def find_variables(tokens: Tokens) -> frozenset[str]:
+    """Return the names of the custom properties that tokens refer to."""
     names: set[str] = set()
     stack = list(tokens)
     while stack:
@@ -133,7 +133,7 @@ def _names_in(tokens: Tokens) -> set[str]:
             stack += token.arguments
         elif token.type in {"() block", "[] block", "{} block"}:
             stack += token.content
-    return names
+    return frozenset(names)
 
 
 def substitute(tokens: Tokens, variables: Variables, depth: int = 0) -> Tokens | None:

@@ -41,6 +41,7 @@ FONT_SIZES: Final = {
 }  # fmt: skip
 MIN_RELATIVE_FONT: Final = 6.0
 """Smallest font size in pixels that Chromium computes from a relative size other than zero."""
+_EMS: Final = frozenset({"em", "rem", "ex", "ch", "lh", "rlh"})
 _DISPLAY: Final = frozenset({
     "none", "contents", "block", "inline", "flow", "flow-root", "inline-block", "run-in", "list-item",
     "inline-list-item", "flex", "inline-flex", "grid", "inline-grid", "ruby", "ruby-base",
@@ -93,6 +94,11 @@ def _height(tokens: Tokens, context: Context) -> float | str | None:
     return "auto" if quantity is not None and quantity.kind == "percent" else _size(tokens, context)
 
 
+def _padding(tokens: Tokens, context: Context) -> float | None:
+    length = parse_length(tokens, context)
+    return length if length is None or length >= 0 else None
+
+
 def _offset(tokens: Tokens, context: Context) -> float | str | None:
     if len(tokens) == 1 and tokens[0].type == "ident":
         return "auto" if tokens[0].lower_value == "auto" else None
@@ -112,8 +118,8 @@ def _font_size(tokens: Tokens, context: Context) -> float | None:
     size = parse_length(tokens, context._replace(percent_base=context.font_size))
     if size is None or (size < 0 and tokens[0].type != "function"):
         return None
-    is_absolute = tokens[0].type == "dimension" and tokens[0].lower_unit not in {"em", "rem", "ex", "ch", "lh", "rlh"}
-    return max(size, MIN_RELATIVE_FONT) if size > 0 and not is_absolute else max(size, 0.0)
+    is_relative = tokens[0].type == "percentage" or (tokens[0].type == "dimension" and tokens[0].lower_unit in _EMS)
+    return max(size, MIN_RELATIVE_FONT) if size > 0 and is_relative else max(size, 0.0)
 
 
 def _line_height(tokens: Tokens, context: Context) -> float | None:
@@ -195,11 +201,13 @@ PARSERS: Final[dict[str, Parser]] = {
     "float": partial(_keyword, "left right none inline-start inline-end"),
     **dict.fromkeys(("left", "right", "top", "bottom", "margin-left", "margin-right", "margin-top"), _offset),
     "z-index": _number,
+    "zoom": _number,
     "text-indent": _indent,
     "overflow-x": _OVERFLOW,
     "overflow-y": _OVERFLOW,
-    **dict.fromkeys(("width", "min-width", "max-width", "padding-right"), _size),
-    **dict.fromkeys(("height", "min-height", "max-height", "padding-bottom"), _height),
+    **dict.fromkeys(("width", "min-width", "max-width"), _size),
+    **dict.fromkeys(("height", "min-height", "max-height"), _height),
+    **dict.fromkeys(("padding-right", "padding-bottom"), _padding),
     "font-size": _font_size,
     "font-size-adjust": _number,
     "line-height": _line_height,

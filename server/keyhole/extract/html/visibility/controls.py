@@ -1,0 +1,72 @@
+"""Find the parts of a page that a control on it shows: tabs, accordions, dialogs that a button opens."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Final
+
+from lxml import etree
+from lxml.html import HtmlElement
+
+_CONTROLS: Final = etree.XPath(
+    "descendant::*[@aria-controls or @data-target or @data-bs-target or @popovertarget or @commandfor"
+    " or @data-tab-target or (self::a and starts-with(@href, '#')) or (self::label and @for)]"
+)
+_REFERENCES: Final = (
+    "aria-controls", "data-target", "data-bs-target", "popovertarget", "commandfor", "data-tab-target", "href", "for",
+)  # fmt: skip
+_PANEL_ROLES: Final = frozenset({"tabpanel", "region"})
+_CONTROL_ROLES: Final = frozenset({"tab", "button"})
+
+
+def find_revealed(root: HtmlElement, hidden: Collection[HtmlElement]) -> set[HtmlElement]:
+    """Return the hidden elements that a visible control refers to.
+
+    A control in a hidden element counts only if another control shows that element.
+    """
+    by_id = {element.get("id"): element for element in hidden if element.get("id")}
+    labels = _find_labels(root, hidden)
+    if not by_id and not labels:
+        return set()
+    controls = _CONTROLS(root) if by_id else []
+    links = [(control, element) for control in controls for element in _find_targets(control, by_id)]
+    links += labels
+    revealed: set[HtmlElement] = set()
+    while True:
+        closed = {element for element in hidden if element not in revealed}
+        found = {element for control, element in links if element not in revealed and not is_within(control, closed)}
+        if not found:
+            return revealed
+        revealed |= found
+
+
+def _find_targets(control: HtmlElement, by_id: dict[str, HtmlElement]) -> list[HtmlElement]:
+    """Return the elements that a control's attributes name."""
+    names: list[str] = []
+    for attribute in _REFERENCES:
+        value = control.get(attribute)
+        if value and (attribute != "href" or value.startswith("#")):
+            names += [word.removeprefix("#") for word in value.split()]
+    return [by_id[name] for name in dict.fromkeys(names) if name in by_id]
+
+
+def _find_labels(root: HtmlElement, hidden: Collection[HtmlElement]) -> list[tuple[HtmlElement, HtmlElement]]:
+    """Return pairs of a tab and the hidden panel that names it as its label."""
+    pairs = []
+    for panel in hidden:
+        if panel.get("role") in _PANEL_ROLES:
+            for name in (panel.get("aria-labelledby") or "").split():
+                label = next(iter(root.xpath("descendant::*[@id=$name]", name=name)), None)
+                if label is not None and (label.tag == "button" or label.get("role") in _CONTROL_ROLES):
+                    pairs.append((label, panel))
+    return pairs
+
+
+def is_within(element: HtmlElement, closed: Collection[HtmlElement]) -> bool:
+    """Return whether an element or one of its ancestors is among the closed ones."""
+    above: HtmlElement | None = element
+    while above is not None:
+        if above in closed:
+            return True
+        above = above.getparent()
+    return False

@@ -1,0 +1,231 @@
+"""Find the elements and the texts of a page that a reader cannot see."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Final
+
+from lxml import etree
+from lxml.html import HtmlElement
+
+from keyhole.extract.html.visibility.attributes import hides_by_attributes
+from keyhole.extract.html.visibility.backgrounds import Backgrounds
+from keyhole.extract.html.visibility.boxes import MIN_OPACITY, find_escape, hides_box, hides_letters
+from keyhole.extract.html.visibility.cascade import Cascade
+from keyhole.extract.html.visibility.controls import find_revealed, is_within
+from keyhole.extract.html.visibility.data_sheets import find_sheets
+from keyhole.extract.html.visibility.page import OutOfWorkError, Page
+from keyhole.extract.html.visibility.rules import Rules
+
+MAX_WORK: Final = 500_000
+"""Number of comparisons of elements with selectors per page. They take about half a second; pages need up to 20,000."""
+
+_BY_ATTRIBUTES: Final = etree.XPath("descendant-or-self::*[@style or @hidden or @popover]")
+_BY_TAG: Final = ("dialog", "rp", "noframes")
+"""Elements that browsers hide."""
+_COLOURED: Final = etree.XPath("descendant-or-self::*[@bgcolor or self::font[@color] or self::body[@text]]")
+_QUIRKS: Final = ("-//w3c//dtd html 3.2", "-//w3c//dtd html 4.0 ", "-//ietf", "-//netscape", "-//microsoft")
+"""Beginnings of the public identifiers of old documents, whose class names browsers compare without case."""
+
+
+@dataclass(slots=True)
+class Hidden:
+    """The invisible parts of a page."""
+
+    boxes: dict[HtmlElement, None] = field(default_factory=dict)
+    """Elements that are hidden with all that they contain."""
+    letters: dict[HtmlElement, None] = field(default_factory=dict)
+    """Elements whose own text is hidden. Elements inside may be visible."""
+    veils: dict[HtmlElement, None] = field(default_factory=dict)
+    """Elements that begin to hide the text in them, which elements inside may show again."""
+    is_estimate: bool = False
+    """True if the style sheets are too complex to be applied, so that elements are judged by their names alone."""
+
+
+class Visibility:
+    """The visibility of a page's elements. The tree must be complete: selectors look at scripts and comments too."""
+
+    def __init__(self, root: HtmlElement, work: int = MAX_WORK) -> None:
+        rules = Rules()
+        for css in find_sheets(root):
+            if css is None:
+                rules.has_unread_sheets = True
+            else:
+                rules.read(css)
+        self._root = root
+        self._work = work
+        self._rules = rules
+        self._candidates: dict[HtmlElement, None] | None = None
+        self._cascade = Cascade(rules, Page(root, work, quirks=_is_in_quirks_mode(root)))
+
+    def find_hidden(self, forgiven: Iterable[HtmlElement] = ()) -> Hidden:
+        """Return what is hidden. `forgiven` elements count as visible: scripts will show them."""
+        try:
+            return self._find_hidden(set(forgiven))
+        except OutOfWorkError:
+            return self._estimate(set(forgiven))
+
+    def _find_hidden(self, forgiven: set[HtmlElement]) -> Hidden:
+        if self._candidates is None:
+            self._candidates = self._find_candidates()
+        candidates = self._candidates
+        if not candidates:
+            return Hidden()
+        hidden = self._judge(candidates, forgiven)
+        revealed = find_revealed(self._root, [*hidden.boxes, *hidden.veils]) | self._find_ticked(hidden)
+        if revealed:
+            hidden = self._judge(candidates, forgiven | revealed)
+        return hidden
+
+    def _find_candidates(self) -> dict[HtmlElement, None]:
+        """Return the elements with content that rules or attributes may hide."""
+        found = [element for element in _BY_ATTRIBUTES(self._root) if self._may_hide(element)]
+        found += self._root.iter(*_BY_TAG)
+        if not self._rules.has_unread_sheets:
+            found += _COLOURED(self._root)
+        found += self._cascade.find_candidates()
+        return {element: None for element in found if len(element) or element.text or is_field(element)}
+
+    def _may_hide(self, element: HtmlElement) -> bool:
+        """Return whether the attributes of an element may hide it: a style attribute rarely does."""
+        style = element.get("style")
+        if not style or any(element.get(name) is not None for name in ("hidden", "popover")):
+            return True
+        return self._cascade.may_hide(style)
+
+    def _judge(self, candidates: Iterable[HtmlElement], forgiven: set[HtmlElement]) -> Hidden:
+        cascade, hidden = self._cascade, Hidden()
+        if cascade.forgiven != forgiven:
+            cascade.forgiven = forgiven
+            cascade.forget_styles()
+        visible = []
+        for element in candidates:
+            if element in forgiven:
+                visible.append(element)
+            elif self._hides_box(element):
+                hidden.boxes[element] = None
+            elif escape := find_escape(cascade.style(element).values):
+                self._hide_except(element, escape, hidden)
+            else:
+                visible.append(element)
+        hidden.veils = dict.fromkeys(filter(self._is_veil, visible))
+        backgrounds = Backgrounds(cascade)
+        judged: set[HtmlElement] = set()
+        for element in visible:
+            if (
+                element not in judged
+                and (not self._rules.has_unread_sheets or self._may_hide_text(element, backgrounds))
+                and not is_within(element, hidden.boxes)
+            ):
+                for inner in self._iter_text_holders(element, hidden, judged):
+                    if self._hides_own_text(inner, backgrounds):
+                        hidden.letters[inner] = None
+        return hidden
+
+    def _may_hide_text(self, element: HtmlElement, backgrounds: Backgrounds) -> bool:
+        """Return whether an element's style hides text in it, whether or not it has text of its own."""
+        return hides_letters(self._cascade.style(element).values, 0) or backgrounds.hide_text(element)
+
+    def _hides_box(self, element: HtmlElement) -> bool:
+        style = self._cascade.style(element).values
+        if hides_box(style):
+            return True
+        if style.get("opacity", 1.0) * style.get("filter", 1.0) > 0.5:
+            return False
+        return self._opacity(element) <= MIN_OPACITY
+
+    def _hide_except(self, element: HtmlElement, escape: frozenset[str], hidden: Hidden) -> None:
+        """Hide an element apart from the descendants whose position takes them out of it."""
+        outside = {
+            inner
+            for inner in element.iterdescendants("*")
+            if (inner.get("style") or inner.get("class") or inner.get("id"))
+            and self._cascade.style(inner).values.get("position") in escape
+        }
+        around = {above for inner in outside for above in inner.iterancestors()}
+        stack = [element]
+        while stack:
+            inner = stack.pop()
+            if inner not in around:
+                hidden.boxes[inner] = None
+                continue
+            hidden.letters[inner] = None
+            stack += (child for child in inner.iterchildren("*") if child not in outside)
+
+    def _is_veil(self, element: HtmlElement) -> bool:
+        """Return whether an element makes text invisible that is visible outside of it."""
+        parent = element.getparent()
+        is_hiding = self._cascade.style(element).values.get("visibility", "visible") != "visible"
+        return is_hiding and (
+            parent is None or self._cascade.style(parent).values.get("visibility", "visible") == "visible"
+        )
+
+    def _opacity(self, element: HtmlElement) -> float:
+        """Return the opacity of an element within all of its ancestors."""
+        opacity = 1.0
+        for each in [element, *element.iterancestors()]:
+            style = self._cascade.style(each).values
+            opacity *= style.get("opacity", 1.0) * style.get("filter", 1.0)
+        return opacity
+
+    def _iter_text_holders(
+        self, element: HtmlElement, hidden: Hidden, judged: set[HtmlElement]
+    ) -> Iterator[HtmlElement]:
+        """Yield the elements with text of their own in a part of the page, without those in hidden boxes."""
+        stack = [element]
+        while stack:
+            inner = stack.pop()
+            if inner in hidden.boxes or inner in judged or not isinstance(inner.tag, str):
+                continue
+            judged.add(inner)
+            if own_text(inner):
+                yield inner
+            stack += inner
+
+    def _hides_own_text(self, element: HtmlElement, backgrounds: Backgrounds) -> bool:
+        style = self._cascade.style(element).values
+        return hides_letters(style, len(own_text(element))) or backgrounds.hide_text(element)
+
+    def _find_ticked(self, hidden: Hidden) -> set[HtmlElement]:
+        """Return the hidden boxes that a checkbox with a label shows, by the selector `:checked`."""
+        if not hidden.boxes or not any(":checked" in rule.selector for rule in self._rules.rules):
+            return set()
+        page = Page(self._root, self._work, quirks=self._cascade.page.quirks, checks_boxes=True)
+        ticked = Cascade(self._rules, page)
+        try:
+            return {element for element in hidden.boxes if not hides_box(ticked.style(element).values)}
+        except OutOfWorkError:
+            return set()
+
+    def _estimate(self, forgiven: set[HtmlElement]) -> Hidden:
+        """Judge each element by its attributes and by the names that hiding rules end with.
+
+        This hides too much rather than too little, because the style sheets may be made to exhaust the work.
+        """
+        hidden = Hidden(is_estimate=True)
+        by_attributes = [*_BY_ATTRIBUTES(self._root), *self._root.iter(*_BY_TAG)]
+        boxes = [element for element in by_attributes if hides_by_attributes(element.tag, element.attrib)]
+        boxes += self._cascade.list_possibly_hidden()
+        hidden.boxes = dict.fromkeys(
+            each for each in boxes if each not in forgiven and each.tag not in {"html", "body"}
+        )
+        return hidden
+
+
+def is_field(element: HtmlElement) -> bool:
+    """Return whether an element shows words that are not its text."""
+    return element.tag in {"input", "textarea"}
+
+
+def own_text(element: HtmlElement) -> str:
+    """Return the text directly in an element, not that in the elements inside it."""
+    parts = [element.text or "", *(child.tail or "" for child in element)]
+    return "".join(parts).strip()
+
+
+def _is_in_quirks_mode(root: HtmlElement) -> bool:
+    """Return whether browsers read a page like those of the 1990s: its document type is missing or old."""
+    info = root.getroottree().docinfo
+    public = (info.public_id or "").lower()
+    return not info.doctype or public.startswith(_QUIRKS)
