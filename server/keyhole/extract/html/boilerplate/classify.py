@@ -23,9 +23,9 @@ from keyhole.extract.html.boilerplate.segments import (
     spread_over_lists,
 )
 
-LOSS_WEIGHT: Final = 1.0
-"""Weight of a lost word relative to an unnecessary word (the beta of van Rijsbergen's F measure). Holes are filled
-afterwards, which loses fewer words."""
+LOSS_WEIGHT: Final = 1.1
+"""Weight of a lost word relative to an unnecessary word (the beta of van Rijsbergen's F measure). An unnecessary word
+costs a little of the budget, but a lost word may be the answer."""
 
 MIN_PROBABILITY: Final = 1e-4
 """Probabilities nearer to 0 or 1 count as this near, so that no block outweighs all others around it."""

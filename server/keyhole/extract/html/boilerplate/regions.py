@@ -17,7 +17,7 @@ CHANGE_COST: Final = 0.8
 """The cost of a change between two blocks of one box, in log odds. In cross-validation (benchmarks/extraction/
 fit_content.py), the F1 of words is as high as without costs, and half of the holes are gone."""
 
-MAX_LINKS: Final = 0.5
+MAX_LINKS: Final = 0.8
 """Code and tables with a larger share of links may be menus."""
 SECTION_SHARE: Final = 0.5
 """The share of a box's other text that is main part if the code and tables in the box are."""
@@ -42,7 +42,7 @@ def fill_holes(blocks: list[TextBlock], scores: list[float]) -> list[bool]:
 def include_structures(blocks: list[TextBlock], is_main: list[bool]) -> list[bool]:
     """Return `is_main` with the code blocks and data tables added that stand in a part of the page that is mainly main.
 
-    That part is the nearest box with other text. A table or code block in a section of a manual looks like no prose,
+    That part is the nearest box with as much other text as the structure has. A table or code block in a section of a manual looks like no prose,
     so its own score may be low, but it belongs to its section.
     """
     if all(main or block.box.tag not in _INCLUDED for block, main in zip(blocks, is_main, strict=True)):
@@ -63,7 +63,7 @@ def _stands_in_main(block: TextBlock, main_bytes: dict[Box, int]) -> bool:
     if block.link_bytes > MAX_LINKS * block.size:
         return False
     above = block.box.parent
-    while above is not None and above.size <= block.size:
+    while above is not None and above.size < 2 * block.size:
         above = above.parent
     return above is not None and main_bytes.get(above, 0) >= SECTION_SHARE * (above.size - block.size)
 
