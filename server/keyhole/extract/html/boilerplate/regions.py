@@ -42,8 +42,8 @@ def fill_holes(blocks: list[TextBlock], scores: list[float]) -> list[bool]:
 def include_structures(blocks: list[TextBlock], is_main: list[bool]) -> list[bool]:
     """Return `is_main` with the code blocks and data tables added that stand in a part of the page that is mainly main.
 
-    That part is the nearest box with as much other text as the structure has. A table or code block in a section of a manual looks like no prose,
-    so its own score may be low, but it belongs to its section.
+    That part is the nearest box with as much other text as the structure has. A table or code block in a section of a
+    manual looks like no prose, so its own score may be low, but it belongs to its section.
     """
     if all(main or block.box.tag not in _INCLUDED for block, main in zip(blocks, is_main, strict=True)):
         return is_main
