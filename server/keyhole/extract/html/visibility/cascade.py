@@ -49,7 +49,12 @@ class Cascade:
         matching = self._index_hiding()
         found: dict[HtmlElement, None] = {}
         for key, element in self._iter_elements(matching):
-            if element not in found and any(self._match(part, rule, element) for part, rule in matching[key]):
+            if element in found:
+                continue
+            names, above = self.page.names(element), self.page.names_above(element)
+            self.page.spend(len(matching[key]) // 4)
+            fitting = [each for each in matching[key] if each[0].own <= names and each[0].above <= above]
+            if any(self._match(part, rule, element) for part, rule in fitting):
                 found[element] = None
         return found
 

@@ -21,6 +21,8 @@ from keyhole.extract.html.visibility.rules import Rules
 MAX_WORK: Final = 500_000
 """Number of comparisons of elements with selectors per page. They take about half a second; pages need up to 20,000."""
 
+_MAX_ROUNDS: Final = 4
+"""Number of controls within one another that are followed: tabs in a tab, a fold in a dialog."""
 _BY_ATTRIBUTES: Final = etree.XPath("descendant-or-self::*[@style or @hidden or @popover]")
 _BY_TAG: Final = ("dialog", "rp", "noframes")
 """Elements that browsers hide."""
@@ -72,10 +74,12 @@ class Visibility:
         candidates = self._candidates
         if not candidates:
             return Hidden()
-        hidden = self._judge(candidates, forgiven)
-        revealed = find_revealed(self._root, [*hidden.boxes, *hidden.veils]) | self._find_ticked(hidden)
-        if revealed:
-            hidden = self._judge(candidates, forgiven | revealed)
+        for _ in range(_MAX_ROUNDS):
+            hidden = self._judge(candidates, forgiven)
+            revealed = find_revealed(self._root, [*hidden.boxes, *hidden.veils]) | self._find_ticked(hidden)
+            if revealed <= forgiven:
+                break
+            forgiven |= revealed
         return hidden
 
     def _find_candidates(self) -> dict[HtmlElement, None]:
@@ -99,16 +103,7 @@ class Visibility:
         if cascade.forgiven != forgiven:
             cascade.forgiven = forgiven
             cascade.forget_styles()
-        visible = []
-        for element in candidates:
-            if element in forgiven:
-                visible.append(element)
-            elif self._hides_box(element):
-                hidden.boxes[element] = None
-            elif escape := find_escape(cascade.style(element).values):
-                self._hide_except(element, escape, hidden)
-            else:
-                visible.append(element)
+        visible = self._hide_boxes(candidates, forgiven, hidden)
         hidden.veils = dict.fromkeys(filter(self._is_veil, visible))
         backgrounds = Backgrounds(cascade)
         judged: set[HtmlElement] = set()
@@ -122,6 +117,24 @@ class Visibility:
                     if self._hides_own_text(inner, backgrounds):
                         hidden.letters[inner] = None
         return hidden
+
+    def _hide_boxes(
+        self, candidates: Iterable[HtmlElement], forgiven: set[HtmlElement], hidden: Hidden
+    ) -> list[HtmlElement]:
+        """Add the candidates that are hidden with all that they contain, and return the others outside of them."""
+        visible = []
+        for element in candidates:
+            if element in forgiven:
+                visible.append(element)
+            elif is_within(element, hidden.boxes):
+                continue
+            elif self._hides_box(element):
+                hidden.boxes[element] = None
+            elif escape := find_escape(self._cascade.style(element).values):
+                self._hide_except(element, escape, hidden)
+            else:
+                visible.append(element)
+        return visible
 
     def _may_hide_text(self, element: HtmlElement, backgrounds: Backgrounds) -> bool:
         """Return whether an element's style hides text in it, whether or not it has text of its own."""
