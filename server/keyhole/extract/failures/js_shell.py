@@ -65,6 +65,8 @@ _LOADING = re.compile(
     r"chargement|cargando|carregando|caricamento|загрузка|завантаження|ładowanie|načítání|yükleniyor|読み込み中|加载中|"
     r"載入中|로딩|đang tải|memuat|جار[يٍ]? التحميل|טוען|please wait|one moment)[^.!?\n]{0,60}"
 )
+_STATEMENT = re.compile(r"(?i)javascript is disabled (?:on|in) your browser\W*")
+"""A notice that asks for nothing, as on every page of Java's documentation, which is complete without scripts."""
 _LINKS = re.compile(r"!?\[([^\[\]]{0,500})\]\([^()\s]{0,2000}\)")
 _SENTENCE = re.compile(r"[^.!?。！？\n]{1,2000}[.!?。！？\n]?")
 _SPACE = re.compile(r"[\s#*_>|`•·–—-]+")
@@ -81,7 +83,8 @@ def needs_javascript(root: HtmlElement, text: str) -> bool:
         return False
     notices = [" ".join(islice(tag.itertext(), 50))[:1_000] for tag in islice(root.iter("noscript"), 50)]
     is_requested = any(
-        asks_for_scripts(notice) and not _PARTIAL_FEATURE.search(notice) for notice in (*notices, text[:2_000])
+        asks_for_scripts(notice) and not _PARTIAL_FEATURE.search(notice) and not _STATEMENT.fullmatch(notice.strip())
+        for notice in (*notices, text[:2_000])
     )
     if not _has_program(root):
         # A challenge page shows no text and asks to enable scripts. Its small inline script loads the rest.
