@@ -39,6 +39,11 @@ def test_a_table_without_a_header_is_data_if_its_rows_are_alike() -> None:
     assert markdown(f"<table>{rows}</table>").splitlines()[2:] == ["| **x** | y | z |"] * 3
 
 
+def test_a_table_whose_headings_have_rows_of_their_own_is_data() -> None:
+    html = "<table><tr><td colspan=2><h2>Methods</h2><tr><td>int<td>size()<tr><td>int<td>rows()</table>"
+    assert markdown(html).splitlines()[2:] == ["| **Methods** |", "| int | size() |", "| int | rows() |"]
+
+
 def test_one_long_cell_does_not_make_a_table_layout() -> None:
     rows = "".join(f"<tr><td>{number}<td>{'word ' * 200}" for number in range(9))
     text = markdown(f"<table><tr><th>a<th>b{rows}<tr><td>9<td>{'word ' * 700}</table>")

@@ -8,6 +8,7 @@ from typing import Final
 
 from lxml.html import HtmlElement
 
+from keyhole.extract.html.boilerplate.structures import has_heading_rows
 from keyhole.extract.html.code import is_gutter_cell
 
 MAX_SPAN: Final = 50
@@ -21,7 +22,8 @@ MAX_CELL: Final = 3_000
 """Usual largest length of a data cell, in characters. A row is one line of Markdown."""
 MAX_LONG_SHARE: Final = 0.5
 """Largest share of a data table's text in cells over `MAX_CELL`. A table with more is layout."""
-_BLOCK_TAGS: Final = ("pre", "h1", "h2", "h3", "h4", "h5", "h6", "blockquote", "hr", "details")
+_OTHER_BLOCKS: Final = ("pre", "blockquote", "hr", "details")
+_BLOCK_TAGS: Final = ("h1", "h2", "h3", "h4", "h5", "h6", *_OTHER_BLOCKS)
 # Some pages put a <form> around the rows.
 _SECTIONS = frozenset({"thead", "tbody", "tfoot", "form"})
 _TABLE_CHILDREN = _SECTIONS | {"caption", "colgroup", "col", "tr"}
@@ -31,7 +33,8 @@ _CELL_TAGS = frozenset({"td", "th"})
 def is_data_table(table: HtmlElement) -> bool:
     """Return whether a table can be Markdown: it has several cells in a row or a header, and is not a layout.
 
-    A table with headings, code or quotes in its cells is data if it has a header or is regular. Its cells stay cells.
+    A table with headings, code or quotes in its cells is data if it has a header or is regular, or if each heading has
+    a row of its own. Its cells stay cells.
     """
     if table.get("role") in {"presentation", "none"} or _is_broken(table):
         return False
@@ -56,7 +59,13 @@ def _is_mostly_long(rows: list[list[HtmlElement]]) -> bool:
 
 
 def _is_regular(table: HtmlElement, rows: list[list[HtmlElement]], width: int) -> bool:
-    """Return whether at least three rows have the same three or more cells, without headings of page sections."""
+    """Return whether the rows below headings are those of a table.
+
+    Either each heading has a row of its own, or at least three rows have the same three or more cells, without headings
+    of page sections.
+    """
+    if next(table.iter(*_OTHER_BLOCKS), None) is None and has_heading_rows(table):
+        return True
     is_even = len(rows) > 2 and width > 2 and sum(len(cells) == width for cells in rows) > len(rows) / 2
     return is_even and next(table.iter("h1", "h2", "hr"), None) is None
 

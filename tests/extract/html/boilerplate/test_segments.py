@@ -45,6 +45,7 @@ def blocks(html: str) -> list[str]:
         ("<div>Before<p>inside</p>after</div>", ["Before", "inside", "after"]),
         ("<ul><li>One<ul><li>Two</ul>tail</ul>", ["One", "Two", "tail"]),
         ("<pre>a\n  b</pre>c", ["a b", "c"]),
+        ("<div class=fragment><div class=line>a</div>\n<div class=line>b</div></div>c", ["a b", "c"]),
         ("<table><tr><td>1<td>2<tr><td>3<td>4</table>", ["1 2 3 4"]),
         ("<table><tr><td><p>left</p><td><p>right</p></table>", ["left", "right"]),
         ("<table><tr><td><p>1</p><td>2<tr><td>3<td><ul><li>4</ul></table>", ["1 2 3 4"]),

@@ -12,7 +12,7 @@ from typing import Final
 from lxml import etree
 from lxml.html import HtmlElement
 
-from keyhole.extract.html.boilerplate.structures import LISTS, is_structure, is_whole_list
+from keyhole.extract.html.boilerplate.structures import LISTS, is_fragment, is_structure, is_whole_list
 
 INLINE: Final = frozenset((
     "a", "abbr", "acronym", "b", "bdi", "bdo", "big", "br", "cite", "code", "data", "del", "dfn", "em", "font", "i",
@@ -52,6 +52,7 @@ class Box:
 
     element: HtmlElement
     tag: str
+    """The element's tag; `pre` for code that is written without it."""
     parent: Box | None
     names: str
     """Class, id, role and itemprop, in lower case."""
@@ -175,6 +176,8 @@ class _Scanner:
             return False
         self._end_block()
         list_box = self._box.list_box if self._box is not None else None
+        if tag == "div" and is_fragment(element):
+            tag = "pre"
         box = Box(element, tag, self._box, _read_names(element), self._in_link(element), list_box)
         self.boxes.append(box)
         if is_structure(element):

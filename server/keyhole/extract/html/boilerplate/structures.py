@@ -9,9 +9,9 @@ from lxml.html import HtmlElement
 CODE: Final = frozenset({"pre", "listing", "xmp", "plaintext"})
 _ALWAYS_WHOLE: Final = CODE | {"math"}
 LISTS: Final = frozenset({"ul", "ol", "dl", "menu", "dir"})
-_REGION_TAGS: Final = (
-    "h1", "h2", "h3", "h4", "h5", "h6", "form", "article", "section", "nav", "aside", "header", "footer", "main",
-)  # fmt: skip
+_HEADINGS: Final = ("h1", "h2", "h3", "h4", "h5", "h6")
+_LANDMARKS: Final = ("form", "article", "section", "nav", "aside", "header", "footer", "main")
+_REGION_TAGS: Final = (*_HEADINGS, *_LANDMARKS)
 """Elements that begin a part of a page. A list or table that contains one arranges the page, such as a list of cards or
 comments."""
 
@@ -26,7 +26,15 @@ def is_structure(element: HtmlElement) -> bool:
         return True
     if tag == "table":
         return _is_data_table(element)
-    return tag == "figure" and _has_none(element, *_REGION_TAGS)
+    return is_fragment(element) or (tag == "figure" and _has_none(element, *_REGION_TAGS))
+
+
+def is_fragment(element: HtmlElement) -> bool:
+    """Return whether an element is code without `<pre>`, in which each line is a `<div>`, as Doxygen writes it."""
+    if element.tag != "div" or not len(element) or "fragment" not in (element.get("class") or "").split():
+        return False
+    # The lines are followed by the tips about their names.
+    return (element[0].get("class") or "") == "line" and all(child.tag == "div" for child in element)
 
 
 def is_whole_list(element: HtmlElement) -> bool:
@@ -40,7 +48,7 @@ def _is_data_table(table: HtmlElement) -> bool:
     Cells may contain paragraphs and lists. They may contain `<div>` only if the table has header cells or a caption,
     because tables without them often place the parts of a page.
     """
-    if table.get("role") in {"presentation", "none"} or not _has_none(table, *_REGION_TAGS):
+    if table.get("role") in {"presentation", "none"} or not _has_none(table, *_LANDMARKS):
         return False
     if any(inner is not table for inner in table.iter("table")):
         return False
@@ -49,7 +57,28 @@ def _is_data_table(table: HtmlElement) -> bool:
     rows = table.iter("tr")
     if next(rows, None) is None or next(rows, None) is None:
         return False
+    if not _has_none(table, *_HEADINGS) and not has_heading_rows(table):
+        return False
     return all(not len(cell) or sum(map(len, cell.itertext())) <= _MAX_CELL for cell in table.iter("td", "th"))
+
+
+def has_heading_rows(table: HtmlElement) -> bool:
+    """Return whether each heading in a table is the only text of a row above others.
+
+    Such a heading names the rows below it, as in Doxygen's lists of members. Other headings begin parts of a page. At
+    least two rows have several cells.
+    """
+    for heading in table.iter(*_HEADINGS):
+        row = next(heading.iterancestors("tr", "table"), table)
+        if row.tag != "tr" or row.getnext() is None or _count_signs(row) > _count_signs(heading):
+            return False
+    several = (row for row in table.iter("tr") if sum(cell.tag in {"td", "th"} for cell in row) > 1)
+    return next(several, None) is not None and next(several, None) is not None
+
+
+def _count_signs(element: HtmlElement) -> int:
+    """Return the number of characters of an element's text without white space."""
+    return sum(len("".join(text.split())) for text in element.itertext())
 
 
 def _has_none(element: HtmlElement, *tags: str) -> bool:
