@@ -219,14 +219,14 @@ def test_results_shrink_with_a_note_as_the_session_budget_runs_out() -> None:
     product, caller = session(session_tokens=20_000, repeats="always")
     sizes, texts = [], []
     for number in range(24):
-        answer = fetch(product, caller, f"vacuum {number}", 9_000)
+        answer = fetch(product, caller, f"vacuum unknown{number}", 9_000)
         sizes.append(answer_size(answer))
         texts.append(answer.text)
     assert "Session budget" not in texts[0]
     assert "Session budget: 0 of 20,000 tokens left, so results are short." in texts[-1]
     assert all(later <= earlier + 700 for earlier, later in pairwise(sizes))
     assert sizes[-1] <= 1_600
-    assert fetch(product, caller, "vacuum 0", 9_000).text == texts[0]
+    assert fetch(product, caller, "vacuum unknown0", 9_000).text == texts[0]
 
 
 def test_an_old_passage_counts_as_forgotten() -> None:

@@ -184,9 +184,10 @@ async def _compare(caller: Caller, artifact: Acknowledged, world: World, found: 
             return
         pieces.append(page_text(reply))
         following = reply.facts.get("next")
-        if not following:
+        read = sum(map(len, pieces))
+        if not following and read != reply.facts.get("main_chars"):
             break
-        offset = following["offset"]
+        offset = following["offset"] if following else read  # the rest of the page follows its main part
     text = "".join(pieces)
     has_notice = bool(reply.facts.get("notice"))
     truth = world.text(artifact.url)

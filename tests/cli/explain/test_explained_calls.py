@@ -38,7 +38,7 @@ def test_a_fetched_page_is_plotted_with_its_passages_and_the_parts_left_out(site
     assert "\nword   |" in out
     assert "words +" in out
     assert "feedback +" in out
-    assert "Left out: 5 scripts and styles, 2 comments" in out
+    assert "Left out: 3 scripts and styles, 2 comments" in out
     size = int(out.rpartition("Result: ")[2].split(" ")[0].replace(",", ""))
     assert 2_000 < size <= 3_000
 

@@ -40,7 +40,6 @@ def read_code_block(html: str) -> str:
         ("../up", "https://example.org/up"),
         ("//cdn.example/x", "https://cdn.example/x"),
         ("?p=2", "https://example.org/docs/page.html?p=2"),
-        ("#part", "https://example.org/docs/page.html?q=1#part"),
         ("http://other.example/a b", "http://other.example/a%20b"),
         (" https://other.example/ ", "https://other.example/"),
         ("ht\ntps://other.example/", "https://other.example/"),
@@ -102,10 +101,8 @@ def test_an_image_without_a_description_is_removed(image: str) -> None:
     assert markdown(f"<p>before {image} after") == "before after\n"
 
 
-def test_an_image_inside_a_link_keeps_the_link() -> None:
-    assert markdown('<p><a href="/big"><img src="/small.png" alt="chart"></a>') == (
-        "[![chart]()](https://example.org/big)\n"
-    )
+def test_a_link_around_an_image_has_the_description_as_its_text() -> None:
+    assert markdown('<p><a href="/big"><img src="/small.png" alt="chart"></a>') == "[chart](https://example.org/big)\n"
 
 
 # Code.
@@ -481,7 +478,7 @@ LARGE_PAGES = {
 @pytest.mark.parametrize("name", list(LARGE_PAGES))
 def test_large_and_deep_pages_keep_their_words_in_bounded_time(name: str) -> None:
     started = time.process_time()
-    text = markdown(LARGE_PAGES[name])
+    text = read_html(LARGE_PAGES[name], URL).text
     assert time.process_time() - started < 2
     assert "deep words" in text
     assert len(text) < 2_000_000
