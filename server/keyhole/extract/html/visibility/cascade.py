@@ -10,7 +10,7 @@ from lxml.html import HtmlElement
 
 from keyhole.extract.html.visibility.attributes import MAX_STYLE, describe
 from keyhole.extract.html.visibility.computing import INITIAL, ComputedStyle, compute_style
-from keyhole.extract.html.visibility.declarations import Declaration, parse_declarations
+from keyhole.extract.html.visibility.declarations import Declaration, Variables, parse_declarations
 from keyhole.extract.html.visibility.hints import presentational_hints
 from keyhole.extract.html.visibility.page import Page
 from keyhole.extract.html.visibility.rules import Layer, Rule, Rules
@@ -36,11 +36,13 @@ class Cascade:
         self._has_registered = bool(rules.registered)
         self._rules_by_names: dict[frozenset[str], list[tuple[Part, Rule]]] = {}
         self._index: dict[str, list[tuple[Part, Rule]]] | None = None
+        self._declared: dict[HtmlElement, dict[str, Declaration]] = {}
         self._styles: dict[HtmlElement, ComputedStyle] = {}
         registered = rules.registered.items()
         initial = {name: value for name, (value, _) in registered if value is not None}
         self._initial = INITIAL._replace(variables=initial)
         self._local = {name: value for name, (value, inherits) in registered if value is not None and not inherits}
+        self._reset: tuple[Variables, Variables] = ({}, {})
         self.forgiven: set[HtmlElement] = set()
         """Elements that a control or a script shows, and that count as visible."""
 
@@ -103,8 +105,13 @@ class Cascade:
         identifiers = set(_IDS(self.page.root))
         if self.page.quirks:
             words, identifiers = {word.lower() for word in words}, {word.lower() for word in identifiers}
-        tags = {element.tag for element in self.page.root.iter("*")}
-        return {*tags, *(f".{word}" for word in words), *(f"#{word}" for word in identifiers)}
+        others: set[str] = set()
+        attributes: set[str] = set()
+        for element in self.page.root.iter("*"):
+            others.add(element.tag)
+            attributes.update(element.attrib)
+        others.update(f"[{name}" for name in attributes)
+        return {*others, *(f".{word}" for word in words), *(f"#{word}" for word in identifiers)}
 
     def _iter_elements(self, wanted: Mapping[str, object]) -> Iterator[tuple[str, HtmlElement]]:
         """Yield each wanted key with the elements that have it."""
@@ -127,6 +134,8 @@ class Cascade:
         if selectors.is_plain and part.specificity is not None:
             return part.specificity
         compiled = compile_selectors(part.text if selectors.is_plain else rule.selector, self.page.quirks)
+        if len(compiled) == selectors.length:
+            compiled = compiled[part.place : part.place + 1]
         self.page.spend(len(compiled))
         return max((each.specificity for each in compiled if each.test(element, self.page)), default=None)
 
@@ -151,7 +160,13 @@ class Cascade:
         return list(matching.values())
 
     def declare(self, element: HtmlElement) -> dict[str, Declaration]:
-        """Return the declaration that wins for each property of an element."""
+        """Return the declaration that wins for each property of an element. It depends on nothing that changes."""
+        declared = self._declared.get(element)
+        if declared is None:
+            declared = self._declared[element] = self._declare(element)
+        return declared
+
+    def _declare(self, element: HtmlElement) -> dict[str, Declaration]:
         matching = self._find_matching(element)
         self.page.spend(sum(1 + len(rule.body) // 50 for rule, _ in matching))
         reverted: set[tuple[str, Layer | None]] = set()
@@ -217,13 +232,19 @@ class Cascade:
         for each in reversed(pending):
             facts = describe(each.tag if isinstance(each.tag, str) else "", each.attrib)
             if self._local:
-                kept = {name: value for name, value in style.variables.items() if name not in self._local}
-                style = style._replace(variables=kept | self._local)
+                style = style._replace(variables=self._reset_local(style.variables))
             style = compute_style(self.declare(each), style, facts)
             if each in self.forgiven:
                 style = _forgive(style)
             self._styles[each] = style
         return style
+
+    def _reset_local(self, variables: Variables) -> Variables:
+        """Return variables with those that elements do not inherit at their initial values."""
+        if self._reset[0] is not variables:
+            # Neighbours inherit the same variables, so the last result is mostly the next one.
+            self._reset = variables, {**variables, **self._local}
+        return self._reset[1]
 
     def forget_styles(self) -> None:
         """Forget computed styles, after `forgiven` has changed."""

@@ -34,7 +34,9 @@ class Page:
             raise OutOfWorkError
 
     def names(self, element: HtmlElement) -> frozenset[str]:
-        """Return the tag, the `.class` names and the `#id` of an element; in quirks mode in lower case."""
+        """Return the tag, the `.class` names, the `#id` and the `[attribute` names of an element.
+
+        Classes and ids are in lower case in quirks mode."""
         names = self._names.get(element)
         if names is None:
             words, identifier = element.get("class"), element.get("id")
@@ -43,6 +45,7 @@ class Page:
             found = [f".{word}" for word in words.split()] if words else []
             if identifier:
                 found.append(f"#{identifier}")
+            found += [f"[{name}" for name in element.attrib]
             names = self._names[element] = frozenset((element.tag, *found))
         return names
 

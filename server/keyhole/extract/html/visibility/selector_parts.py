@@ -8,10 +8,15 @@ from typing import Final, NamedTuple
 
 Specificity = tuple[int, int, int]
 
-_GROUPS: Final = re.compile(r"\([^()]*\)|\[[^\[\]]*\]|\"[^\"]*\"|'[^']*'")
+_BRACKETS: Final = re.compile(r"\[[^\[\]]*[^\w\[\]-][^\[\]]*\]")
+"""Attributes whose names are not read, such as those with a namespace."""
+_STRING: Final = re.compile(r"\"[^\"]*\"|'[^']*'")
+_PARENTHESES: Final = re.compile(r"\([^()]*\)")
+_ATTRIBUTE: Final = re.compile(r"\[\s*([\w-]+)\s*(?=[\]~^$*=]|\|=)[^\[\]]*\]")
 _SINGLE: Final = re.compile(r":(?:is|where)\(([.#][^(),>+~\s\[\]:]*)\)", re.IGNORECASE)
 """A list of one compound, whose names an element must have."""
 _NAME: Final = re.compile(r"[.#][^.#:\s>+~\[(]+")
+_HAS: Final = re.compile(r"\[[\w-]+(?=\])")
 _TAG: Final = re.compile(r"[a-z][\w-]*", re.IGNORECASE)
 _ESCAPE: Final = re.compile(r"\\([0-9a-f]{1,6}\s?|.)", re.IGNORECASE | re.DOTALL)
 _COMMENT: Final = re.compile(r"/\*.*?(?:\*/|\Z)", re.DOTALL)
@@ -23,6 +28,8 @@ _INERT: Final = re.compile(r"::|:(?:hover|focus|active|visited|before|after|targ
 _COMPOUND: Final = r"(?:(?:[a-z][a-z0-9]*|\*)(?:[.#]-?[a-z_][\w-]*)*|(?:[.#]-?[a-z_][\w-]*)+)"
 _PLAIN: Final = re.compile(rf"\s*{_COMPOUND}(?:(?:\s*[>+~]\s*|\s+){_COMPOUND})*\s*", re.IGNORECASE | re.ASCII)
 """Selectors of names, classes and ids alone, which are valid without a look at their tokens."""
+_RANKS: Final = {"#": 3, ".": 2, "[": 0}
+"""How well a name selects: few elements have an id, and elements are not listed by their attributes."""
 ANY: Final = ""
 """The key of a selector that may match every element."""
 
@@ -31,10 +38,12 @@ class Part(NamedTuple):
     """One selector of a list."""
 
     text: str
+    place: int
+    """Its place in the list."""
     key: str
     """The `#id`, `.class` or name that an element must have, or `ANY`."""
     own: frozenset[str]
-    """All names that the element must have."""
+    """All names that the element must have, and its attributes as `[name`."""
     above: frozenset[str]
     """Names that its ancestors must have."""
     elsewhere: frozenset[str]
@@ -47,6 +56,8 @@ class SelectorList(NamedTuple):
     """The parts of a selector list that can match."""
 
     parts: tuple[Part, ...]
+    length: int
+    """Number of all selectors in the list."""
     is_plain: bool
     """True if all selectors are valid names. Otherwise one that is not valid makes the whole list match nothing."""
 
@@ -60,21 +71,31 @@ def split_selectors(selector: str) -> SelectorList:
         plain = _COMMENT.sub("", plain)
     if ":" in plain:
         plain = _SINGLE.sub(r"\1", plain).replace(":root", "html")
-    before = ""
-    while plain != before:
-        before, plain = plain, _GROUPS.sub("", plain)
+    plain = _remove_groups(plain)
     is_plain = True
     parts = []
-    for text in plain.split(","):
+    pieces = plain.split(",")
+    for place, text in enumerate(pieces):
         part_is_plain = plain == selector and _PLAIN.fullmatch(text) is not None
         is_plain = is_plain and part_is_plain
-        part = _split_part(text.strip(), escapes, part_is_plain)
+        part = _split_part(text.strip(), place, escapes, part_is_plain)
         if part is not None:
             parts.append(part)
-    return SelectorList(tuple(parts), is_plain)
+    return SelectorList(tuple(parts), len(pieces), is_plain)
 
 
-def _split_part(text: str, escapes: list[str], is_plain: bool) -> Part | None:
+def _remove_groups(text: str) -> str:
+    """Return a selector list without strings, parentheses and the values of attributes."""
+    if "(" not in text and "[" not in text:
+        return text
+    text = _STRING.sub("", text)
+    before = ""
+    while text != before:
+        before, text = text, _PARENTHESES.sub("", text)
+    return _BRACKETS.sub(":attribute", _ATTRIBUTE.sub(lambda match: f"[{match[1].lower()}]", text))
+
+
+def _split_part(text: str, place: int, escapes: list[str], is_plain: bool) -> Part | None:
     """Return a part, or None if it matches only pseudo-elements or states."""
     compounds = _COMBINATOR.split(text)
     last = compounds[-1]
@@ -84,16 +105,19 @@ def _split_part(text: str, escapes: list[str], is_plain: bool) -> Part | None:
     others = [_list_names(compound, escapes) for compound in compounds[:-1]]
     names = frozenset(name for compound in others for name in compound)
     has_siblings = "+" in text or "~" in text
-    key = max(own, key=lambda name: (name[:1] == "#", name[:1] == "."), default=ANY)
+    key = max(own, key=lambda name: _RANKS.get(name[:1], 1), default=ANY)
+    key = ANY if key[:1] == "[" else key
     above = frozenset() if has_siblings else names
     is_decided = is_plain and not has_siblings and ">" not in text and len(others) <= 1 and len(names) <= 1
     specificity = _count(own + [name for names in others for name in names]) if is_decided else None
-    return Part(text, key, frozenset(own), above, names if has_siblings else frozenset(), specificity)
+    return Part(text, place, key, frozenset(own), above, names if has_siblings else frozenset(), specificity)
 
 
 def _list_names(compound: str, escapes: list[str]) -> list[str]:
     """Return the tag, `.class` and `#id` of a compound selector."""
     names = _NAME.findall(compound)
+    if "[" in compound:
+        names += _HAS.findall(compound)
     tag = _TAG.match(compound)
     if tag:
         names.append(tag[0].lower())

@@ -30,38 +30,46 @@ class Selector(NamedTuple):
     specificity: tuple[int, int, int]
 
 
+_NOTHING: Final = Selector(lambda element, page: False, (0, 0, 0))
+"""Stands for a selector of a pseudo-element."""
+
+
 @lru_cache(maxsize=8_192)
 def compile_selectors(text: str, quirks: bool = False) -> tuple[Selector, ...]:
-    """Return the selectors of a list, without those of pseudo-elements. An invalid list has no selectors.
+    """Return the selectors of a list in order. An invalid list has none. One of a pseudo-element matches nothing.
 
     The result is cached, because sites share their style sheets.
     """
     if text.count("(") > _MAX_DEPTH:
         return ()
+    tokens: list[Any] = tinycss2.parse_component_value_list(text, skip_comments=True)
+    if "::" not in text:
+        return _compile_list(tokens, quirks)
+    pieces: list[list[Any]] = [[]]
+    for token in tokens:
+        if token.type == "literal" and token.value == ",":
+            pieces.append([])
+        else:
+            pieces[-1].append(token)
+    unread = [_has_known_pseudo_element(piece) for piece in pieces]
+    kept = [piece for piece, is_unread in zip(pieces, unread, strict=True) if not is_unread]
+    compiled = _compile_list([token for piece in kept for token in [*piece, _COMMA]][:-1], quirks) if kept else ()
+    if len(compiled) != len(kept):
+        return ()
+    following = iter(compiled)
+    return tuple(_NOTHING if is_unread else next(following) for is_unread in unread)
+
+
+def _compile_list(tokens: list[Any], quirks: bool) -> tuple[Selector, ...]:
     try:
-        parsed = list(parser.parse(_remove_pseudo_elements(text)))
         return tuple(
             Selector(_compile_tree(each.parsed_tree, quirks), each.specificity)
-            for each in parsed
             if each.pseudo_element is None
+            else _NOTHING
+            for each in parser.parse(tokens)
         )
     except (parser.SelectorError, InvalidSelectorError, AttributeError):  # the parser fails on some unclosed brackets
         return ()
-
-
-def _remove_pseudo_elements(text: str) -> list[Any]:
-    """Return the tokens of a list without comments and without selectors of pseudo-elements unknown to the parser."""
-    tokens: list[Any] = tinycss2.parse_component_value_list(text, skip_comments=True)
-    if "::" not in text:
-        return tokens
-    parts: list[list[Any]] = [[]]
-    for token in tokens:
-        if token.type == "literal" and token.value == ",":
-            parts.append([])
-        else:
-            parts[-1].append(token)
-    kept = [part for part in parts if not _has_known_pseudo_element(part)]
-    return [token for part in kept for token in [*part, _COMMA]][:-1]
 
 
 def _has_known_pseudo_element(tokens: list[Any]) -> bool:
