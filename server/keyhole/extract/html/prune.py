@@ -30,7 +30,9 @@ PAGE_SHARE: Final = 0.8
 """A page hides its content if at least this share of its text is hidden."""
 PART_SHARE: Final = 0.1
 """A hidden part with a smaller share of the page's text stays hidden, even if the page hides its content."""
-_MAX_ROUNDS: Final = 3
+FADED_SHARE: Final = 0.5
+"""A page fades its content in by scripts if blocks with at least this share of its text are transparent."""
+_MAX_ROUNDS: Final = 8
 """Hidden elements that contain one another, such as `<html>` and `<body>`, are shown one by one, up to this number."""
 
 _STREAMED_ID: Final = re.compile(r"S:[0-9a-f]+")
@@ -80,7 +82,7 @@ def _find_hidden(root: HtmlElement) -> tuple[Hidden, bool]:
     forgiven = {element for element in [*hidden.boxes, *hidden.veils] if _is_shown_otherwise(element)}
     if forgiven:
         hidden = visibility.find_hidden(forgiven)
-    shows_page = False
+    shows_page = hidden.is_doubtful
     for _ in range(_MAX_ROUNDS):
         parts = _find_content(root, hidden)
         if not parts:
@@ -111,6 +113,11 @@ def _find_content(root: HtmlElement, hidden: Hidden) -> set[HtmlElement]:
         for element, length in parts.items()
         if not any(above in parts for above in element.iterancestors())
     }
+    faded = {element: outermost[element] for element in outermost if element in hidden.faded or element in hidden.veils}
+    if sum(faded.values()) >= max(PAGE_CHARS, FADED_SHARE * total):
+        blocks = {element: _count_blocks(element) for element in faded}
+        if sum(blocks.values()) >= MIN_BLOCKS:
+            return {element for element, count in blocks.items() if count}
     concealed = sum(outermost.values())
     visible = total - concealed
     if visible < EMPTY_CHARS and concealed >= max(PAGE_CHARS, PAGE_SHARE * total):
@@ -122,6 +129,11 @@ def _find_content(root: HtmlElement, hidden: Hidden) -> set[HtmlElement]:
             if length >= max(PAGE_CHARS, PAGE_SHARE**2 * total) and _has_structure(element)
         }
     return set()
+
+
+def _count_blocks(element: HtmlElement) -> int:
+    """Return the number of paragraphs and headings in an element, up to the number that the content of a page has."""
+    return sum(1 for _ in islice(element.iter("p", "h1", "h2", "h3", "h4"), MIN_BLOCKS))
 
 
 def _has_structure(element: HtmlElement) -> bool:

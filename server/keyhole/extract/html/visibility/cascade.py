@@ -60,9 +60,15 @@ class Cascade:
                 found[element] = None
         return found
 
-    def list_possibly_hidden(self) -> list[HtmlElement]:
-        """Return the elements that a rule may hide, judged by its last name alone. It needs no comparisons."""
-        keys = self._index_hiding().keys() - {ANY}
+    def list_possibly_hidden(self, *, only_simple: bool = False) -> list[HtmlElement]:
+        """Return the elements that a rule may hide, judged by its last name alone. It needs no comparisons.
+
+        With `only_simple`, only rules count whose selector is a single name.
+        """
+        index = self._index_hiding()
+        keys = {
+            key for key, rules in index.items() if not only_simple or any(part.text == part.key for part, _ in rules)
+        } - {ANY}
         return [element for element in self.page.root.iter("*") if not keys.isdisjoint(self.page.names(element))]
 
     def may_hide(self, block: str) -> bool:

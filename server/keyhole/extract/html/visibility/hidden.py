@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -18,8 +18,10 @@ from keyhole.extract.html.visibility.data_sheets import find_sheets
 from keyhole.extract.html.visibility.page import OutOfWorkError, Page
 from keyhole.extract.html.visibility.rules import Rules
 
-MAX_WORK: Final = 500_000
-"""Number of comparisons of elements with selectors per page. They take about half a second; pages need up to 20,000."""
+MAX_WORK: Final = 1_000_000
+"""Number of comparisons of elements with selectors per page. They take about a second; pages need up to 800,000."""
+_MOST: Final = 0.5
+"""An estimate that hides a larger share of a page's text is not believed."""
 
 _MAX_ROUNDS: Final = 4
 """Number of controls within one another that are followed: tabs in a tab, a fold in a dialog."""
@@ -27,6 +29,7 @@ _BY_ATTRIBUTES: Final = etree.XPath("descendant-or-self::*[@style or @hidden or 
 _BY_TAG: Final = ("dialog", "rp", "noframes")
 """Elements that browsers hide."""
 _COLOURED: Final = etree.XPath("descendant-or-self::*[@bgcolor or self::font[@color] or self::body[@text]]")
+_TEXTLESS: Final = frozenset({"script", "style", "template", "head", "svg", "noscript"})
 _QUIRKS: Final = ("-//w3c//dtd html 3.2", "-//w3c//dtd html 4.0 ", "-//ietf", "-//netscape", "-//microsoft")
 """Beginnings of the public identifiers of old documents, whose class names browsers compare without case."""
 
@@ -41,8 +44,12 @@ class Hidden:
     """Elements whose own text is hidden. Elements inside may be visible."""
     veils: dict[HtmlElement, None] = field(default_factory=dict)
     """Elements that begin to hide the text in them, which elements inside may show again."""
+    faded: dict[HtmlElement, None] = field(default_factory=dict)
+    """The boxes that only their opacity hides. Scripts often fade such boxes in."""
     is_estimate: bool = False
     """True if the style sheets are too complex to be applied, so that elements are judged by their names alone."""
+    is_doubtful: bool = False
+    """True if the estimate hid most of the page and was replaced by one that may show hidden text."""
 
 
 class Visibility:
@@ -130,6 +137,8 @@ class Visibility:
                 continue
             elif self._hides_box(element):
                 hidden.boxes[element] = None
+                if self._only_fades(element):
+                    hidden.faded[element] = None
             elif escape := find_escape(self._cascade.style(element).values):
                 self._hide_except(element, escape, hidden)
             else:
@@ -147,6 +156,11 @@ class Visibility:
         if style.get("opacity", 1.0) * style.get("filter", 1.0) > 0.5:
             return False
         return self._opacity(element) <= MIN_OPACITY
+
+    def _only_fades(self, element: HtmlElement) -> bool:
+        """Return whether the opacity of a hidden element is all that hides it."""
+        style = {**self._cascade.style(element).values, "opacity": 1.0, "filter": 1.0}
+        return not hides_box(style) and not find_escape(style)
 
     def _hide_except(self, element: HtmlElement, escape: frozenset[str], hidden: Hidden) -> None:
         """Hide an element apart from the descendants whose position takes them out of it."""
@@ -214,16 +228,34 @@ class Visibility:
     def _estimate(self, forgiven: set[HtmlElement]) -> Hidden:
         """Judge each element by its attributes and by the names that hiding rules end with.
 
-        This hides too much rather than too little, because the style sheets may be made to exhaust the work.
+        This hides too much rather than too little, because the style sheets may be made to exhaust the work. If it
+        would hide most of the page, only rules of a single name count.
         """
-        hidden = Hidden(is_estimate=True)
         by_attributes = [*_BY_ATTRIBUTES(self._root), *self._root.iter(*_BY_TAG)]
-        boxes = [element for element in by_attributes if hides_by_attributes(element.tag, element.attrib)]
-        boxes += self._cascade.list_possibly_hidden()
-        hidden.boxes = dict.fromkeys(
-            each for each in boxes if each not in forgiven and each.tag not in {"html", "body"}
-        )
+        certain = [element for element in by_attributes if hides_by_attributes(element.tag, element.attrib)]
+        hidden = Hidden(is_estimate=True)
+        for only_simple in (False, True):
+            boxes = [*certain, *self._cascade.list_possibly_hidden(only_simple=only_simple)]
+            hidden.boxes = {each: None for each in boxes if each not in forgiven and each.tag not in {"html", "body"}}
+            hidden.is_doubtful = only_simple
+            if not self._hides_most(hidden.boxes):
+                break
         return hidden
+
+    def _hides_most(self, boxes: Collection[HtmlElement]) -> bool:
+        """Return whether elements hold most of the page's text."""
+        shown = total = 0
+        stack = [(self._root, False)]
+        while stack:
+            element, is_hidden = stack.pop()
+            if element.tag in _TEXTLESS or not isinstance(element.tag, str):
+                continue
+            is_hidden = is_hidden or element in boxes
+            length = len(own_text(element))
+            total += length
+            shown += 0 if is_hidden else length
+            stack += ((child, is_hidden) for child in element)
+        return shown < (1 - _MOST) * total
 
 
 def is_field(element: HtmlElement) -> bool:
