@@ -33,3 +33,10 @@ def test_boxes_without_a_heading_or_the_class_of_a_section_are_not_sections() ->
     for page in (PAGE.replace("sect1", "box"), PAGE.replace("h2", "b")):
         is_main = [number < 2 for number in range(len(segment(parse_html(page)).blocks))]
         assert judge(page, is_main) == is_main
+
+
+def test_a_section_may_begin_with_a_menu_of_the_manual_which_is_not_added() -> None:
+    menu = "<table><tr><td><a href=/n>Next</a></table><h2>"
+    page = PAGE.replace("sect1 x", "subsection").replace("<h2>", menu)
+    menus = [False, True, True]
+    assert judge(page, [False, *menus, *menus, *[False] * 3]) == [False, *menus * 3]

@@ -12,7 +12,8 @@ from typing import Final
 
 from keyhole.extract.html.boilerplate.content_trees import log_odds
 from keyhole.extract.html.boilerplate.features import compute_features
-from keyhole.extract.html.boilerplate.regions import fill_holes, include_structures
+from keyhole.extract.html.boilerplate.main_structures import include_structures
+from keyhole.extract.html.boilerplate.regions import fill_holes
 from keyhole.extract.html.boilerplate.sections import include_sections
 from keyhole.extract.html.boilerplate.segments import (
     HEADINGS,

@@ -10,18 +10,12 @@ from __future__ import annotations
 from operator import mul
 from typing import Final
 
-from keyhole.extract.html.boilerplate.segments import HEADINGS, Box, TextBlock
+from keyhole.extract.html.boilerplate.segments import HEADINGS, TextBlock
 from keyhole.extract.html.boilerplate.structures import CODE, LISTS
 
 CHANGE_COST: Final = 0.8
 """The cost of a change between two blocks of one box, in log odds. In cross-validation (benchmarks/extraction/
 fit_content.py), the F1 of words is as high as without costs, and half of the holes are gone."""
-
-MAX_LINKS: Final = 0.8
-"""Code and tables with a larger share of links may be menus."""
-SECTION_SHARE: Final = 0.5
-"""The share of a box's other text that is main part if the code and tables in the box are."""
-_INCLUDED: Final = CODE | {"table", "math"}
 
 _BOUND: Final = 1_000.0
 """The cost of a change between a structure and its caption or introduction: more than any score."""
@@ -37,35 +31,6 @@ def fill_holes(blocks: list[TextBlock], scores: list[float]) -> list[bool]:
     """
     scores = share_scores(blocks, scores)
     return [score >= 0 or main for score, main in zip(scores, _choose_regions(blocks, scores), strict=True)]
-
-
-def include_structures(blocks: list[TextBlock], is_main: list[bool]) -> list[bool]:
-    """Return `is_main` with the code blocks and data tables added that stand in a part of the page that is mainly main.
-
-    That part is the nearest box with as much other text as the structure has. A table or code block in a section of a
-    manual looks like no prose, so its own score may be low, but it belongs to its section.
-    """
-    if all(main or block.box.tag not in _INCLUDED for block, main in zip(blocks, is_main, strict=True)):
-        return is_main
-    main_bytes: dict[Box, int] = {}
-    for block, main in zip(blocks, is_main, strict=True):
-        box: Box | None = block.box if main else None
-        while box is not None:
-            main_bytes[box] = main_bytes.get(box, 0) + block.size
-            box = box.parent
-    return [
-        main or (block.box.tag in _INCLUDED and _stands_in_main(block, main_bytes))
-        for block, main in zip(blocks, is_main, strict=True)
-    ]
-
-
-def _stands_in_main(block: TextBlock, main_bytes: dict[Box, int]) -> bool:
-    if block.link_bytes > MAX_LINKS * block.size:
-        return False
-    above = block.box.parent
-    while above is not None and above.size < 2 * block.size:
-        above = above.parent
-    return above is not None and main_bytes.get(above, 0) >= SECTION_SHARE * (above.size - block.size)
 
 
 def share_scores(blocks: list[TextBlock], scores: list[float]) -> list[float]:

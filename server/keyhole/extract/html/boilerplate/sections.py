@@ -11,12 +11,16 @@ from typing import Final
 
 from keyhole.extract.html.boilerplate.segments import HEADINGS, Box, TextBlock
 
-_SECTION: Final = re.compile(r"(?:ref)?sect(?:ion)?[0-9]*(?:\s|$)")
-"""The class of a section, such as sect1 and refsect1 (DocBook, AsciiDoc) and section (Sphinx)."""
+_SECTION: Final = re.compile(r"(?:ref|(?:sub)*)sect(?:ion)?[0-9]*(?:-level-extent)?(?:\s|$)")
+"""The class of a section: sect1 and refsect1 (DocBook, AsciiDoc), section (Sphinx), subsection and
+subsection-level-extent (Texinfo)."""
 SECTION_SHARE: Final = 0.5
 """The share of the text of sections of the same parent and class that is main part if all of them are."""
 MAX_LINKS: Final = 0.3
 """A section with a larger share of links is a list of related pages."""
+
+MENU_LINKS: Final = 0.5
+"""The share of links in each cell of a menu."""
 
 
 def include_sections(blocks: list[TextBlock], is_main: list[bool]) -> list[bool]:
@@ -39,9 +43,14 @@ def include_sections(blocks: list[TextBlock], is_main: list[bool]) -> list[bool]
         if box.link_bytes < MAX_LINKS * box.size
     }
     return [
-        main or not included.isdisjoint(_list_sections(block, sections))
+        main or (not _is_menu(block) and not included.isdisjoint(_list_sections(block, sections)))
         for block, main in zip(blocks, is_main, strict=True)
     ]
+
+
+def _is_menu(block: TextBlock) -> bool:
+    """Return whether a block is a cell of a menu, as Texinfo writes at the start of each section."""
+    return block.box.tag == "td" and block.link_bytes >= MENU_LINKS * block.size
 
 
 def _find_sections(blocks: list[TextBlock]) -> dict[Box, None]:
@@ -49,10 +58,13 @@ def _find_sections(blocks: list[TextBlock]) -> dict[Box, None]:
     seen: set[Box] = set()
     sections: dict[Box, None] = {}
     for block in blocks:
+        is_heading = block.box.tag in HEADINGS
+        if _is_menu(block):
+            continue
         box: Box | None = block.box
         while box is not None and box not in seen:
             seen.add(box)
-            if block.box.tag in HEADINGS and _SECTION.match(box.names):
+            if is_heading and _SECTION.match(box.names):
                 sections[box] = None
             box = box.parent
     return sections

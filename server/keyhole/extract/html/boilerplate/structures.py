@@ -39,7 +39,7 @@ def is_fragment(element: HtmlElement) -> bool:
 
 def is_whole_list(element: HtmlElement) -> bool:
     """Return whether a list element is a structure: it arranges no parts of the page, such as cards or comments."""
-    return _has_none(element, *_REGION_TAGS, "table") and all(_has_code(inner) for inner in element.iter("div"))
+    return _has_none(element, *_REGION_TAGS, "table") and all(has_code(inner) for inner in element.iter("div"))
 
 
 def _is_data_table(table: HtmlElement) -> bool:
@@ -85,5 +85,6 @@ def _has_none(element: HtmlElement, *tags: str) -> bool:
     return next(element.iter(*tags), None) is None
 
 
-def _has_code(element: HtmlElement) -> bool:
+def has_code(element: HtmlElement) -> bool:
+    """Return whether an element contains a code block."""
     return next(element.iter(*CODE), None) is not None
