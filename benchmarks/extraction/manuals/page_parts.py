@@ -27,7 +27,7 @@ _BLOCKS: Final = _PARAGRAPHS | {*HEADINGS, "blockquote", "details", "dl", "form"
 _MATH = re.compile(rb"mathjax|katex|class=\"math", re.IGNORECASE)
 _MATH_SIGNS = re.compile(rb"\\\\[()\[\]]|\$\$?")
 """Signs around TeX formulas, which differ in Markdown."""
-_LIST_SIGN = re.compile(r"^\s*(?:-|\d+\.)\s")
+_LIST_SIGN = re.compile(r"^\s*(?:[-:]|\d+\.)\s")
 _INVISIBLE = re.compile(r"[\u00ad\u200b-\u200d\u2060\ufeff]+")
 _SIGNS = re.compile(rf"(?:[\s*_`~^$\\\[\]¶◆]|{_INVISIBLE.pattern})+")
 """Spaces, invisible characters, permalink signs, and signs of Markdown for emphasis, code, superscripts, footnotes
@@ -63,7 +63,7 @@ def make_key(text: str) -> str:
 
 
 def make_cell_key(text: str) -> str:
-    """Return the key of a cell, whose text may begin with the sign of a list item in Markdown."""
+    """Return the key of a cell, whose text may begin with the sign of a list item or definition in Markdown."""
     return make_key(_LIST_SIGN.sub("", text))
 
 
