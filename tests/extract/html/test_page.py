@@ -249,6 +249,27 @@ def test_a_page_that_hides_its_content_until_scripts_run_is_shown_with_a_notice(
     assert document.notice == "hidden_page"
 
 
+@pytest.mark.parametrize("style", ["opacity:0", "visibility:hidden", "max-height:0;overflow:hidden"])
+def test_a_page_that_fades_most_of_its_blocks_in_is_shown_with_a_notice(style: str) -> None:
+    blocks = f"<section class=f><h2>Heading</h2><p>{HIDDEN_TEXT}</section>" * 3
+    document = read_html(f"<style>.f{{{style}}}</style><body>{SEEN_TEXT * 3}{blocks}", URL)
+    assert document.text.count(HIDDEN_TEXT.strip()) == 3
+    assert document.notice == "hidden_page"
+
+
+def test_a_page_is_shown_if_its_style_sheet_is_too_complex_to_be_applied() -> None:
+    rules = "".join(f".b{number} * ~ *:not([a]) *{{opacity:0}}" for number in range(100))
+    divs = (
+        f"<div class='{' '.join(f'b{number}' for number in range(100))}'>{'<p>Words of <b>the page</b>.' * 800}</div>"
+    )
+    document = read_html(
+        f"<style>{rules}.x .y div, .z{{display:none}}</style><body class='x y'>{divs}<p class=z>Hidden", URL
+    )
+    assert document.text.count("Words of") == 800
+    assert "Hidden" not in document.text
+    assert document.notice == "hidden_page"
+
+
 def test_a_part_that_react_streams_is_kept_without_a_notice() -> None:
     document = read_html(f'<body><div hidden id="S:1f"><p>{HIDDEN_TEXT}</div><p>Loading', URL)
     assert HIDDEN_TEXT.strip() in document.text

@@ -126,7 +126,7 @@ def is_moved_away(style: Style) -> bool:
     if is_inline(style):
         return left <= -FAR
     # A box that is wider than its margin reaches into the page: authors let boxes grow to the edges of the window.
-    return _is_off(left + _pixels(get("width", "auto"), 0.0) if left < 0 else left, top)
+    return _is_off(min(left + _pixels(get("width", "auto"), 0.0), 0.0) if left < 0 else left, top)
 
 
 def _is_anchored_outside(style: Style) -> bool:

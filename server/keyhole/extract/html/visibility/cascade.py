@@ -260,7 +260,8 @@ class Cascade:
 def _forgive(style: ComputedStyle) -> ComputedStyle:
     """Return a style without what hides the element."""
     hiding = {"opacity", "filter", "clip", "clip-path", "mask-image", "transform", "translate", "scale", "visibility",
-              "content-visibility", "max-height", "height", "left", "top", "right", "bottom"}  # fmt: skip
+              "content-visibility", "max-height", "height", "left", "top", "right", "bottom",
+              "overflow-x", "overflow-y"}  # fmt: skip
     values = {name: value for name, value in style.values.items() if name not in hiding}
     if values.get("display") == "none":
         values["display"] = "block"

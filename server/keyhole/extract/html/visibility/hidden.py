@@ -11,7 +11,7 @@ from lxml.html import HtmlElement
 
 from keyhole.extract.html.visibility.attributes import hides_by_attributes
 from keyhole.extract.html.visibility.backgrounds import Backgrounds
-from keyhole.extract.html.visibility.boxes import MIN_OPACITY, find_escape, hides_box, hides_letters
+from keyhole.extract.html.visibility.boxes import MIN_OPACITY, find_escape, hides_box, hides_letters, is_moved_away
 from keyhole.extract.html.visibility.cascade import Cascade
 from keyhole.extract.html.visibility.controls import find_revealed, is_within
 from keyhole.extract.html.visibility.data_sheets import find_sheets
@@ -45,7 +45,7 @@ class Hidden:
     veils: dict[HtmlElement, None] = field(default_factory=dict)
     """Elements that begin to hide the text in them, which elements inside may show again."""
     faded: dict[HtmlElement, None] = field(default_factory=dict)
-    """The boxes that only their opacity hides. Scripts often fade such boxes in."""
+    """The boxes that only their opacity or their height hides. Scripts often fade or unfold such boxes."""
     is_estimate: bool = False
     """True if the style sheets are too complex to be applied, so that elements are judged by their names alone."""
     is_doubtful: bool = False
@@ -141,6 +141,8 @@ class Visibility:
                     hidden.faded[element] = None
             elif escape := find_escape(self._cascade.style(element).values):
                 self._hide_except(element, escape, hidden)
+                if self._only_folds(element) and element in hidden.boxes:
+                    hidden.faded[element] = None
             else:
                 visible.append(element)
         return visible
@@ -161,6 +163,11 @@ class Visibility:
         """Return whether the opacity of a hidden element is all that hides it."""
         style = {**self._cascade.style(element).values, "opacity": 1.0, "filter": 1.0}
         return not hides_box(style) and not find_escape(style)
+
+    def _only_folds(self, element: HtmlElement) -> bool:
+        """Return whether an element in the flow of the page is hidden only because its height is zero."""
+        style = self._cascade.style(element).values
+        return style.get("position", "static") in {"static", "relative"} and not is_moved_away(style)
 
     def _hide_except(self, element: HtmlElement, escape: frozenset[str], hidden: Hidden) -> None:
         """Hide an element apart from the descendants whose position takes them out of it."""
