@@ -15,6 +15,8 @@ _REGION_TAGS: Final = (*_HEADINGS, *_LANDMARKS)
 """Elements that begin a part of a page. A list or table that contains one arranges the page, such as a list of cards or
 comments."""
 
+_MAX_SHORT_TABLE: Final = 200
+"""Characters without white space in the longest table that a heading and one row make a data table."""
 _MAX_CELL: Final = 1_500
 """Characters in the longest cell of a data table. A longer cell is a post or a column of the page."""
 
@@ -66,14 +68,15 @@ def has_heading_rows(table: HtmlElement) -> bool:
     """Return whether each heading in a table is the only text of a row above others.
 
     Such a heading names the rows below it, as in Doxygen's lists of members. Other headings begin parts of a page. At
-    least two rows have several cells.
+    least two rows have several cells; in a short table, one.
     """
     for heading in table.iter(*_HEADINGS):
         row = next(heading.iterancestors("tr", "table"), table)
         if row.tag != "tr" or row.getnext() is None or _count_signs(row) > _count_signs(heading):
             return False
     several = (row for row in table.iter("tr") if sum(cell.tag in {"td", "th"} for cell in row) > 1)
-    return next(several, None) is not None and next(several, None) is not None
+    is_short = _count_signs(table) <= _MAX_SHORT_TABLE
+    return next(several, None) is not None and (is_short or next(several, None) is not None)
 
 
 def _count_signs(element: HtmlElement) -> int:
