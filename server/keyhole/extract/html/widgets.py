@@ -26,9 +26,7 @@ TASK_DEPTH: Final = 3
 """Number of ancestors of a checkbox searched for a list item. A label or a paragraph may be in between."""
 _ICON_FONTS: Final = ("material-icons", "material-symbols")
 """Beginnings of the classes of icons whose text is the name of the icon, which a font draws instead."""
-_FIELDS: Final = etree.XPath(
-    "descendant::*[self::input or self::select or self::textarea or self::svg or self::object]"
-)
+_FIELDS: Final = ("input", "select", "textarea", "svg", "object")
 _ICONS: Final = etree.XPath("descendant::*[@aria-hidden='true'][contains(@class, 'material-')]")
 
 
@@ -38,7 +36,7 @@ def replace_widgets(root: HtmlElement) -> int:
     Checkboxes of task lists stay. Scripts are not changed.
     """
     dropped = sum(1 for _ in root.iter(*_DROPPED))
-    for element in _FIELDS(root):
+    for element in list(root.iter(*_FIELDS)):
         if element.getparent() is None:  # removed with a field around it
             continue
         if element.tag == "input" and element.get("type", "").lower() == "checkbox" and _is_task(element):

@@ -8,12 +8,10 @@ from collections.abc import Iterator
 from typing import Final
 from urllib.parse import unquote_to_bytes
 
-from lxml import etree
 from lxml.html import HtmlElement
 
 from keyhole.extract.html.visibility.conditions import media_applies
 
-_SHEETS: Final = etree.XPath("descendant::style | descendant::link[@rel]")
 _OUTSIDE: Final = frozenset({"template", "noscript"})
 """Elements whose style sheets do not apply. Scripts run, so `<noscript>` is not read."""
 
@@ -21,7 +19,7 @@ _OUTSIDE: Final = frozenset({"template", "noscript"})
 def find_sheets(root: HtmlElement) -> Iterator[str | None]:
     """Yield the text of each style sheet that applies to a screen, in order; None for a sheet at an address."""
     preferred: str | None = None
-    for element in _SHEETS(root):
+    for element in root.iter("style", "link"):
         if any(above.tag in _OUTSIDE for above in element.iterancestors()):
             continue
         title = (element.get("title") or "").strip()

@@ -28,7 +28,8 @@ _MAX_ROUNDS: Final = 4
 _BY_ATTRIBUTES: Final = etree.XPath("descendant-or-self::*[@style or @hidden or @popover]")
 _BY_TAG: Final = ("dialog", "rp", "noframes")
 """Elements that browsers hide."""
-_COLOURED: Final = etree.XPath("descendant-or-self::*[@bgcolor or self::font[@color] or self::body[@text]]")
+_COLOURED: Final = ("body", "font", "table", "thead", "tbody", "tfoot", "tr", "td", "th")
+"""Elements whose attributes may give them colours."""
 _TEXTLESS: Final = frozenset({"script", "style", "template", "head", "svg", "noscript"})
 _QUIRKS: Final = ("-//w3c//dtd html 3.2", "-//w3c//dtd html 4.0 ", "-//ietf", "-//netscape", "-//microsoft")
 """Beginnings of the public identifiers of old documents, whose class names browsers compare without case."""
@@ -94,7 +95,8 @@ class Visibility:
         found = [element for element in _BY_ATTRIBUTES(self._root) if self._may_hide(element)]
         found += self._root.iter(*_BY_TAG)
         if not self._rules.has_unread_sheets:
-            found += _COLOURED(self._root)
+            coloured = self._root.iter(*_COLOURED)
+            found += (each for each in coloured if not {"bgcolor", "color", "text"}.isdisjoint(each.attrib))
         found += self._cascade.find_candidates()
         return {element: None for element in found if len(element) or element.text or is_field(element)}
 
