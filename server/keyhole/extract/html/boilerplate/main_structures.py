@@ -35,7 +35,8 @@ def include_structures(blocks: list[TextBlock], is_main: list[bool]) -> list[boo
     """Return `is_main` with the code blocks and data tables of the main part added, and the text around them.
 
     A structure stands in the main part if most of the nearest box with as much other text is main part, or if it is in
-    the smallest box that contains most of the main part, and not in a menu, comment or the like in that box.
+    the smallest box that contains most of the main part. It does not if a menu, comment or the like in that box
+    contains it.
     """
     missing = [
         number
@@ -103,7 +104,9 @@ def _stands_among_main(block: TextBlock, main_bytes: dict[Box, int]) -> bool:
     above = block.box.parent
     while above is not None and above.size < 2 * block.size:
         above = above.parent
-    return above is not None and main_bytes.get(above, 0) >= SECTION_SHARE * (above.size - block.size)
+    if above is None or main_bytes.get(above, 0) < SECTION_SHARE * (above.size - block.size):
+        return False
+    return _stands_in(block.box, above)
 
 
 def _include_around(blocks: list[TextBlock], number: int, is_main: list[bool], home: Box) -> None:
