@@ -68,9 +68,12 @@ class World:
     """Expected texts by `page_key`, from `extract_texts`."""
 
     def text(self, url: str) -> str | None:
-        """Return the expected text of a URL; None if it is unknown."""
+        """Return the expected text of a URL, None if it is unknown.
+
+        It is unknown without a query: a link of the page to itself is plain text then, unlike in the expected texts.
+        """
         found, query = self.texts.get(page_key(url)), urlsplit(url).query
-        return None if found is None else found.replace(f"?{_QUERY}", f"?{query}" if query else "")
+        return found.replace(f"?{_QUERY}", f"?{query}") if found is not None and query else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -104,7 +104,7 @@ HIDDEN: Final = {
     "zoom tiny": "zoom:.001",
 }  # fmt: skip
 VISIBLE: Final = {
-    "wide box with a negative margin": "margin-left:-600px;width:2500px",
+    "wide centred box with a negative margin": "margin-left:-600px;width:2500px;text-align:center",
     "invalid display value": "display: nonee",
     "later declaration wins": "display:none;display:block",
     "display contents": "display:contents",
