@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+import subprocess
 from collections import Counter
 from pathlib import Path
 
 import pytest
 
-from benchmarks.extraction.manuals.__main__ import Figures, list_excesses, measure
+from benchmarks.extraction.manuals import packages
+from benchmarks.extraction.manuals.__main__ import Figures, find_manual, list_excesses, measure
 from benchmarks.extraction.manuals.catalog import MANUALS, Manual, list_pages
 from benchmarks.extraction.manuals.matching import KINDS, find_missing, list_parts
 from benchmarks.extraction.manuals.page_parts import read_page
 from tests.support.documentation import ROOT
 
+DPKG_DEB = shutil.which("dpkg-deb") or ""
 SAMPLE = {
     "docbook": "DocBook XSL",
     "doxygen": "Doxygen",
@@ -109,9 +114,32 @@ def test_a_page_that_is_not_read_misses_all_of_its_parts() -> None:
     assert figures.missing_main["headings"] == figures.missing_whole["headings"] == 1
 
 
-def test_all_manuals_are_installed_before_the_checks_run() -> None:
-    words = (ROOT / ".ci" / "run").read_text(encoding="utf-8").replace('"', " ").split()
-    assert [manual.name for manual in MANUALS if manual.name not in words] == []
+@pytest.mark.skipif(not DPKG_DEB, reason="dpkg-deb is not installed")
+def test_a_package_is_unpacked_once_without_being_installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    page = tmp_path / "build" / "usr" / "share" / "doc" / "page.html"
+    page.parent.mkdir(parents=True)
+    page.write_text("<p>text</p>")
+    (tmp_path / "build" / "DEBIAN").mkdir()
+    control = "Package: manual-doc\nVersion: 1:2.0\nArchitecture: all\nMaintainer: m <m@example.org>\nDescription: d\n"
+    (tmp_path / "build" / "DEBIAN" / "control").write_text(control)
+    name = "manual-doc_1%3a2.0_all.deb"
+    subprocess.run([DPKG_DEB, "-b", tmp_path / "build", tmp_path / name], check=True, capture_output=True)
+    calls = tmp_path / "calls"
+    apt_get = tmp_path / "bin" / "apt-get"
+    apt_get.parent.mkdir()
+    apt_get.write_text(
+        f"#!/bin/sh\necho \"$2\" >>'{calls}'\n"
+        f"case $2 in --print-uris) echo \"'http://debian.example/{name}' {name} 1\" ;;\n"
+        f"*) cp '{tmp_path / name}' . ;; esac\n"
+    )
+    apt_get.chmod(0o755)
+    monkeypatch.setenv("PATH", str(apt_get.parent), prepend=os.pathsep)
+    monkeypatch.setattr(packages, "CACHE", tmp_path / "cache")
+    manual = find_manual(Manual("manual-doc", "", "usr/share/doc"))
+    assert manual.name == "manual-doc 1:2.0"
+    assert [path.name for path in list_pages(manual)] == ["page.html"]
+    assert find_manual(Manual("manual-doc", "", "usr/share/doc")) == manual
+    assert calls.read_text().split() == ["--print-uris", "-qq", "--print-uris"]
 
 
 def test_limits_hold_for_the_main_part_and_for_the_whole_text() -> None:

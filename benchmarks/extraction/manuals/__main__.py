@@ -12,12 +12,14 @@ import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
+from urllib.parse import unquote
 
-from benchmarks.extraction.manuals.catalog import MANUALS, Manual, list_pages, read_version
+from benchmarks.extraction.manuals.catalog import MANUALS, Manual, list_pages
 from benchmarks.extraction.manuals.matching import KINDS, find_missing, list_parts
+from benchmarks.extraction.manuals.packages import unpack_package
 from benchmarks.extraction.manuals.page_parts import Part, read_page
 from keyhole.errors import KeyholeError
 from keyhole.extract import extract
@@ -88,10 +90,18 @@ def total(figures: Iterable[Figures]) -> Figures:
     return result
 
 
+def find_manual(manual: Manual) -> Manual:
+    """Return a manual of a package with the version in its name and the folder it is unpacked in."""
+    folder = unpack_package(manual.name)
+    if folder is None:
+        return manual
+    return replace(manual, name=" ".join(unquote(folder.name).split("_")[:2]), folder=str(folder / manual.folder))
+
+
 def measure_page(task: tuple[Manual, Path]) -> Figures:
     """Return the figures of one page of a manual."""
     manual, path = task
-    url = f"https://manuals.example/{manual.name}/{path.relative_to(manual.folder).as_posix()}"
+    url = f"https://manuals.example/{manual.name.split()[0]}/{path.relative_to(manual.folder).as_posix()}"
     return measure(path.read_bytes(), url, manual)
 
 
@@ -122,7 +132,7 @@ def list_excesses(figures: Figures) -> Iterator[str]:
 def main() -> int:
     """Print the table; return 1 if more is missing than the limits allow."""
     folders = [Path(argument).resolve() for argument in sys.argv[1:] if not argument.startswith("--")]
-    manuals = [Manual(path.name, "", str(path)) for path in folders] or MANUALS
+    manuals = [Manual(path.name, "", str(path)) for path in folders] or map(find_manual, MANUALS)
     print("| manual | pages |", " | ".join(f"{kind} missing from main | from all" for kind in KINDS), "|")
     print("|---|---:|" + "---:|" * 2 * len(KINDS), flush=True)
     every = []
@@ -130,11 +140,10 @@ def main() -> int:
         for manual in manuals:
             tasks = [(manual, path) for path in list_pages(manual)]
             if not tasks:
-                print(f"skipped: {manual.name} is not installed", file=sys.stderr)
+                print(f"skipped: {manual.name} has no pages", file=sys.stderr)
                 continue
             every.append(total(pool.map(measure_page, tasks)))
-            name = " ".join(filter(None, (manual.name, read_version(manual.name))))
-            print(format_row(name, every[-1]), flush=True)
+            print(format_row(manual.name, every[-1]), flush=True)
     figures = total(every)
     print(format_row("all", figures))
     if "--list" in sys.argv:

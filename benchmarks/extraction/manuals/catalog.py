@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +21,7 @@ class Manual:
     """The name of the Debian package, or of a folder."""
     generator: str
     folder: str
+    """The folder of its pages, in the package or absolute."""
     patterns: tuple[str, ...] = ("**/*.html",)
     """The pages, relative to the folder."""
     navigation: tuple[str, ...] = ()
@@ -33,62 +32,62 @@ class Manual:
 
 MANUALS: Final = (
     Manual(
-        "postgresql-doc-15", "DocBook XSL", "/usr/share/doc/postgresql-doc-15/html",
+        "postgresql-doc-15", "DocBook XSL", "usr/share/doc/postgresql-doc-15/html",
         navigation=(".navheader", ".navfooter", ".toc"),
     ),
     Manual(
-        "python3.11-doc", "Sphinx", "/usr/share/doc/python3.11/html",
+        "python3.11-doc", "Sphinx", "usr/share/doc/python3.11/html",
         navigation=("body > .footer", ".related", ".sphinxsidebar", ".mobile-nav"),
     ),
     Manual(
-        "git-doc", "AsciiDoc", "/usr/share/doc/git-doc",
+        "git-doc", "AsciiDoc", "usr/share/doc/git-doc",
         navigation=("#footer", "#toc"),
     ),
     Manual(
-        "sqlite3-doc", "hand-written HTML", "/usr/share/doc/sqlite3",
+        "sqlite3-doc", "hand-written HTML", "usr/share/doc/sqlite3",
         navigation=(".menu", ".searchmenu", ".tagline", ".fancy_toc"),
     ),
     Manual(
-        "openjdk-17-doc", "javadoc", "/usr/share/doc/openjdk-17-jre-headless/api",
+        "openjdk-17-doc", "javadoc", "usr/share/doc/openjdk-17-jre-headless/api",
         navigation=("[role=banner]", "[role=contentinfo]"),
     ),
     Manual(
-        "rust-doc", "rustdoc and mdBook", "/usr/share/doc/rust-doc/html",
+        "rust-doc", "rustdoc and mdBook", "usr/share/doc/rust-doc/html",
         ("std/**/*.html", "book/*.html", "reference/**/*.html", "nomicon/*.html"),
         navigation=("#menu-bar", "form"),
     ),
     Manual(
-        "nodejs-doc", "Node.js's own", "/usr/share/doc/nodejs/api",
+        "nodejs-doc", "Node.js's own", "usr/share/doc/nodejs/api",
         navigation=("#column2", "#column1 > header", "#toc"),
     ),
     Manual(
-        "libeigen3-doc", "Doxygen", "/usr/share/doc/libeigen3-dev/html",
+        "libeigen3-doc", "Doxygen", "usr/share/doc/libeigen3-dev/html",
         ("*.html",), navigation=("#top", "#nav-path", ".header > .summary", ".toc"), code="pre, div.fragment",
     ),
     Manual(
-        "apache2-doc", "XSLT of Apache", "/usr/share/doc/apache2-doc/manual/en",
+        "apache2-doc", "XSLT of Apache", "usr/share/doc/apache2-doc/manual/en",
         navigation=("#page-header", "#path", "#footer", "#quickview", ".toplang", ".bottomlang", ".top", ".up"),
     ),
     Manual(
-        "libglib2.0-doc", "gtk-doc", "/usr/share/gtk-doc/html",
+        "libglib2.0-doc", "gtk-doc", "usr/share/gtk-doc/html",
         ("gio/*.html", "glib/*.html", "gobject/*.html"),
         navigation=("table.navigation", "body > .footer", ".toc"),
     ),
     Manual(
-        "zsh-doc", "texi2any", "/usr/share/doc/zsh-common/html",
+        "zsh-doc", "texi2any", "usr/share/doc/zsh-common/html",
         navigation=(".header", "table.menu", ".contents"),
     ),
 )  # fmt: skip
 
 
 def list_pages(manual: Manual) -> list[Path]:
-    """Return an even sample of a manual's pages, in order of their names; empty if it is not installed.
+    """Return an even sample of a manual's pages, in order of their names; empty without such pages.
 
     Pages that only redirect to another page are left out.
     """
     folder = Path(manual.folder)
     paths = sorted({path for pattern in manual.patterns for path in folder.glob(pattern)})
-    sample = take_evenly([path for path in paths if path.stat().st_size <= _MAX_BYTES], SAMPLE)
+    sample = take_evenly([path for path in paths if path.is_file() and path.stat().st_size <= _MAX_BYTES], SAMPLE)
     return [path for path in sample if not _redirects(path)]
 
 
@@ -100,11 +99,3 @@ def take_evenly(paths: Sequence[Path], count: int) -> list[Path]:
 
 def _redirects(path: Path) -> bool:
     return b'http-equiv="refresh"' in path.read_bytes()[:2_000]
-
-
-def read_version(package: str) -> str:
-    """Return the version of an installed Debian package, or ""."""
-    if not shutil.which("dpkg-query"):
-        return ""
-    command = ["dpkg-query", "--showformat=${Version}", "--show", package]
-    return subprocess.run(command, capture_output=True, text=True, check=False).stdout
