@@ -41,7 +41,7 @@ _MATHJAX_OUTPUT: Final = frozenset({"MathJax", "MathJax_Display", "MathJax_Previ
 """Classes of the elements that MathJax renders beside the script with a formula's TeX."""
 _FORMULA: Final = re.compile(r"\b(?:mwe-math-mathml|mwe-math-fallback-image|katex-mathml|MJX_Assistive_MathML)")
 """Classes of a formula that is hidden because an image or other markup shows it."""
-_KATEX_OUTPUT: Final = etree.XPath("descendant::*[@aria-hidden='true'][contains(@class, 'katex-html')]")
+_ARIA_HIDDEN: Final = etree.XPath("descendant::*/@aria-hidden")
 
 NOSCRIPT_SHARE: Final = 0.5
 """`<noscript>` stays if its text is at least this share of the other text: some forums send their threads in it."""
@@ -102,8 +102,6 @@ def _is_shown_otherwise(element: HtmlElement) -> bool:
 def _find_content(root: HtmlElement, hidden: Hidden) -> set[HtmlElement]:
     """Return the hidden elements that hold the content of a page which would be empty without them."""
     concealing = [*hidden.boxes, *hidden.veils]
-    if sum(len("".join(element.itertext())) for element in concealing) < PAGE_CHARS:
-        return set()
     parts = {element: _count_chars(element) for element in concealing}
     if sum(parts.values()) < PAGE_CHARS:
         return set()
@@ -144,18 +142,20 @@ def _has_structure(element: HtmlElement) -> bool:
 def _remove_hidden(root: HtmlElement, hidden: Hidden) -> int:
     """Remove hidden text and hidden elements. Returns how many elements with text are removed or lose their text."""
     removed = 0
-    for element in hidden.letters:
-        if not any(above in hidden.boxes for above in element.iterancestors()):
-            had_text = _remove_own_text(element)
-            removed += had_text and element.getparent() not in hidden.letters
-    for element in hidden.boxes:
+    letters, boxes = (
+        [element for element in elements if not any(above in hidden.boxes for above in element.iterancestors())]
+        for elements in (hidden.letters, hidden.boxes)
+    )
+    for element in letters:
+        had_text = _remove_own_text(element)
+        removed += had_text and element.getparent() not in hidden.letters
+    for element in boxes:
+        removed += _has_text(element)
         if element is root or element.tag == "body":
-            removed += _has_text(element)
             element.text = None
             for child in list(element):
                 element.remove(child)
-        elif _is_below(element, root):
-            removed += _has_text(element)
+        else:
             element.drop_tree()
     return removed
 
@@ -172,22 +172,23 @@ def _remove_own_text(element: HtmlElement) -> bool:
 
 def _drop_scripts(root: HtmlElement) -> int:
     """Drop scripts, except TeX for MathJax, and renderings of formulas. Returns the number of dropped scripts."""
-    has_tex = False
-    dropped = 0
-    for element in list(root.iter("script")):
-        if (element.get("type") or "").startswith("math/tex"):
-            has_tex = True
-        else:
-            dropped += 1
+    scripts = list(root.iter("script"))
+    others = [each for each in scripts if not (each.get("type") or "").startswith("math/tex")]
+    if len(others) == len(scripts):
+        etree.strip_elements(root, "script", with_tail=False)
+    else:
+        for element in others:
             element.drop_tree()
-    if has_tex:
         for element in list(root.iter("span", "div")):
             if _MATHJAX_OUTPUT & set((element.get("class") or "").split()) and _is_below(element, root):
                 element.drop_tree()
-    for element in _KATEX_OUTPUT(root):
-        if next(element.itersiblings("span", preceding=True), None) is not None and _is_below(element, root):
+    for value in _ARIA_HIDDEN(root):
+        element = value.getparent()
+        is_katex = value == "true" and "katex-html" in (element.get("class") or "")
+        is_second = is_katex and next(element.itersiblings("span", preceding=True), None) is not None
+        if is_second and _is_below(element, root):
             element.drop_tree()
-    return dropped
+    return len(others)
 
 
 def _drop_noscript(root: HtmlElement) -> int:
@@ -217,13 +218,24 @@ def _is_below(element: HtmlElement, root: HtmlElement) -> bool:
     return any(above is root for above in element.iterancestors(root.tag))
 
 
-_TEXT: Final = etree.XPath(
-    "descendant::text()[not(ancestor::script or ancestor::style or ancestor::template or ancestor::head"
-    " or ancestor::svg)]",
-    smart_strings=False,
-)
+_UNREAD: Final = ("script", "style", "template", "head", "svg")
+"""Elements whose text is not read as text of the page."""
+_SPACE: Final = b" \t\n\r\f\v"
 
 
 def _count_chars(element: HtmlElement) -> int:
     """Return the number of characters of an element's text, without white space, scripts and style sheets."""
-    return len("".join("".join(_TEXT(element)).split()))
+    if element.tag in _UNREAD or not _is_read(element):
+        return 0
+    return _count_all(element) - sum(_count_all(each) for each in element.iterdescendants(*_UNREAD) if _is_read(each))
+
+
+def _is_read(element: HtmlElement) -> bool:
+    """Return whether an element is in none whose text is not read."""
+    return next(element.iterancestors(*_UNREAD), None) is None
+
+
+def _count_all(element: HtmlElement) -> int:
+    """Return the number of characters of all text in an element, without white space."""
+    text = etree.tostring(element, encoding="utf-8", method="text", with_tail=False).translate(None, _SPACE).decode()
+    return len(text) if text.isascii() else len("".join(text.split()))

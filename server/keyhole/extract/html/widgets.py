@@ -27,7 +27,7 @@ TASK_DEPTH: Final = 3
 _ICON_FONTS: Final = ("material-icons", "material-symbols")
 """Beginnings of the classes of icons whose text is the name of the icon, which a font draws instead."""
 _FIELDS: Final = ("input", "select", "textarea", "svg", "object")
-_ICONS: Final = etree.XPath("descendant::*[@aria-hidden='true'][contains(@class, 'material-')]")
+_ARIA_HIDDEN: Final = etree.XPath("descendant::*/@aria-hidden")
 
 
 def replace_widgets(root: HtmlElement) -> int:
@@ -44,8 +44,9 @@ def replace_widgets(root: HtmlElement) -> int:
         words = _READERS[element.tag](element)
         dropped += not words
         _replace(element, words)
-    for icon in _ICONS(root):
-        if any(name.startswith(_ICON_FONTS) for name in icon.get("class", "").split()):
+    for value in _ARIA_HIDDEN(root):
+        icon, names = value.getparent(), value.getparent().get("class") or ""
+        if value == "true" and "material-" in names and any(name.startswith(_ICON_FONTS) for name in names.split()):
             dropped += 1
             icon.drop_tree()
     etree.strip_elements(root, *_DROPPED, *_METADATA_TAGS, with_tail=False)

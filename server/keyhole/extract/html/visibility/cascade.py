@@ -2,41 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
 from lxml import etree
 from lxml.html import HtmlElement
 
 from keyhole.extract.html.visibility.attributes import MAX_STYLE, describe
-from keyhole.extract.html.visibility.computing import INITIAL, ComputedStyle, compute_style
+from keyhole.extract.html.visibility.computing import INITIAL, ComputedStyle, ElementFacts, compute_style
 from keyhole.extract.html.visibility.declarations import Declaration, Variables, parse_declarations
 from keyhole.extract.html.visibility.hints import presentational_hints
+from keyhole.extract.html.visibility.matching import Index, Matcher
 from keyhole.extract.html.visibility.page import Page
 from keyhole.extract.html.visibility.rules import Layer, Rule, Rules
 from keyhole.extract.html.visibility.screening import find_hiding_variables, may_hide_roughly, may_recolour, suspect
-from keyhole.extract.html.visibility.selector_parts import ANY, Part, Specificity, split_selectors
-from keyhole.extract.html.visibility.selectors import compile_selectors
+from keyhole.extract.html.visibility.selector_parts import ANY, Specificity
 
-_CLASSES: Final = etree.XPath("descendant-or-self::*/@class", smart_strings=False)
-_IDS: Final = etree.XPath("descendant-or-self::*/@id", smart_strings=False)
 _STYLES: Final = etree.XPath("descendant-or-self::*/@style[contains(., '--')]", smart_strings=False)
-_NAMED: Final = etree.XPath("descendant-or-self::*[@class or @id]")
 Priority = tuple[int, int, tuple[float, ...], Specificity, int]
 
 
 class Cascade:
     """The style sheets of a page, applied to its elements on request."""
 
-    def __init__(self, rules: Rules, page: Page) -> None:
+    def __init__(self, rules: Rules, page: Page, index: Index | None = None) -> None:
         self.rules = rules
         self.page = page
-        self._present: set[str] = set()
+        self._matcher = Matcher(page)
         self._hiding_variables: frozenset[str] | None = None
         self._has_registered = bool(rules.registered)
-        self._rules_by_names: dict[frozenset[str], list[tuple[Part, Rule]]] = {}
-        self._index: dict[str, list[tuple[Part, Rule]]] | None = None
+        self._index = index
         self._declared: dict[HtmlElement, dict[str, Declaration]] = {}
+        self._shared: dict[tuple[object, ...], dict[str, Declaration]] = {}
+        self._computed: dict[tuple[int, int, ElementFacts], ComputedStyle] = {}
         self._styles: dict[HtmlElement, ComputedStyle] = {}
         registered = rules.registered.items()
         initial = {name: value for name, (value, _) in registered if value is not None}
@@ -48,17 +45,7 @@ class Cascade:
 
     def find_candidates(self) -> dict[HtmlElement, None]:
         """Return the elements that rules match which may hide."""
-        matching = self._index_hiding()
-        found: dict[HtmlElement, None] = {}
-        for key, element in self._iter_elements(matching):
-            if element in found:
-                continue
-            names, above = self.page.names(element), self.page.names_above(element)
-            self.page.spend(len(matching[key]) // 4)
-            fitting = [each for each in matching[key] if each[0].own <= names and each[0].above <= above]
-            if any(self._match(part, rule, element) for part, rule in fitting):
-                found[element] = None
-        return found
+        return self._matcher.find_elements(self._index_hiding())
 
     def list_possibly_hidden(self, *, only_simple: bool = False) -> list[HtmlElement]:
         """Return the elements that a rule may hide, judged by its last name alone. It needs no comparisons.
@@ -67,9 +54,11 @@ class Cascade:
         """
         index = self._index_hiding()
         keys = {
-            key for key, rules in index.items() if not only_simple or any(part.text == part.key for part, _ in rules)
+            key
+            for key, entries in index.items()
+            if not only_simple or any(each.part.text == each.part.key for each in entries)
         } - {ANY}
-        return [element for element in self.page.root.iter("*") if not keys.isdisjoint(self.page.names(element))]
+        return [element for element in self.page.root.iter("*") if not keys.isdisjoint(self.page.names[element])]
 
     def may_hide(self, block: str) -> bool:
         """Return whether a block of declarations may hide its element or the text in it.
@@ -86,84 +75,14 @@ class Cascade:
             self._hiding_variables = find_hiding_variables([*(rule.body for rule in self.rules.rules), *styles])
         return not suspicion.variables.isdisjoint(self._hiding_variables) or self._has_registered
 
-    def _index_hiding(self) -> dict[str, list[tuple[Part, Rule]]]:
-        """Return the rules that may hide by key."""
-        index = self._index_rules(rule for rule in self.rules.rules if self._may_hide_roughly(rule.body))
-        kept = {key: [(part, rule) for part, rule in rules if self.may_hide(rule.body)] for key, rules in index.items()}
-        return {key: rules for key, rules in kept.items() if rules}
+    def _index_hiding(self) -> Index:
+        """Return the selectors of rules that may hide by key."""
+        index = self._matcher.index(rule for rule in self.rules.rules if self._may_hide_roughly(rule.body))
+        kept = {key: [each for each in entries if self.may_hide(each.rule.body)] for key, entries in index.items()}
+        return {key: entries for key, entries in kept.items() if entries}
 
     def _may_hide_roughly(self, block: str) -> bool:
         return may_hide_roughly(block) or (not self.rules.has_unread_sheets and may_recolour(block))
-
-    def _index_rules(self, rules: Iterable[Rule]) -> dict[str, list[tuple[Part, Rule]]]:
-        """Return rules by key, without those whose names do not occur in the page."""
-        index: dict[str, list[tuple[Part, Rule]]] = {}
-        for rule in rules:
-            present = self._present = self._present or self._list_names()
-            for part in split_selectors(rule.selector.lower() if self.page.quirks else rule.selector).parts:
-                if part.own <= present and part.above <= present and part.elsewhere <= present:
-                    index.setdefault(part.key, []).append((part, rule))
-        return index
-
-    def _list_names(self) -> set[str]:
-        """Return the names of all elements."""
-        words = set(" ".join(_CLASSES(self.page.root)).split())
-        identifiers = set(_IDS(self.page.root))
-        if self.page.quirks:
-            words, identifiers = {word.lower() for word in words}, {word.lower() for word in identifiers}
-        others: set[str] = set()
-        attributes: set[str] = set()
-        for element in self.page.root.iter("*"):
-            others.add(element.tag)
-            attributes.update(element.attrib)
-        others.update(f"[{name}" for name in attributes)
-        return {*others, *(f".{word}" for word in words), *(f"#{word}" for word in identifiers)}
-
-    def _iter_elements(self, wanted: Mapping[str, object]) -> Iterator[tuple[str, HtmlElement]]:
-        """Yield each wanted key with the elements that have it."""
-        tags = [key for key in wanted if key[:1] not in {".", "#"}]
-        for tag in tags:
-            for element in self.page.root.iter(tag or "*"):
-                yield tag, element
-        if len(tags) < len(wanted):
-            for element in _NAMED(self.page.root):
-                for name in self.page.names(element) & wanted.keys():
-                    if name[0] in ".#":
-                        yield name, element
-
-    def _match(self, part: Part, rule: Rule, element: HtmlElement) -> Specificity | None:
-        """Return the specificity of a rule's selectors that match an element, or None."""
-        self.page.spend()
-        if not part.own <= self.page.names(element) or not part.above <= self.page.names_above(element):
-            return None
-        selectors = split_selectors(rule.selector.lower() if self.page.quirks else rule.selector)
-        if selectors.is_plain and part.specificity is not None:
-            return part.specificity
-        compiled = compile_selectors(part.text if selectors.is_plain else rule.selector, self.page.quirks)
-        if len(compiled) == selectors.length:
-            compiled = compiled[part.place : part.place + 1]
-        self.page.spend(len(compiled))
-        return max((each.specificity for each in compiled if each.test(element, self.page)), default=None)
-
-    def _find_matching(self, element: HtmlElement) -> list[tuple[Rule, Specificity]]:
-        """Return the rules that match an element, each with its specificity."""
-        if self._index is None:
-            self._index = self._index_rules(self.rules.rules)
-        names = self.page.names(element)
-        rules = self._rules_by_names.get(names)
-        if rules is None:
-            # Elements repeat their names, so the rules that fit them are found once.
-            keys = (ANY, *names)
-            rules = [each for key in keys for each in self._index.get(key, ()) if each[0].own <= names]
-            self.page.spend(sum(len(self._index.get(key, ())) for key in keys))
-            self._rules_by_names[names] = rules
-        matching: dict[int, tuple[Rule, Specificity]] = {}
-        above = self.page.names_above(element)
-        for part, rule in rules:
-            specificity = self._match(part, rule, element) if part.above <= above else None
-            if specificity is not None and (rule.order not in matching or specificity > matching[rule.order][1]):
-                matching[rule.order] = rule, specificity
-        return list(matching.values())
 
     def declare(self, element: HtmlElement) -> dict[str, Declaration]:
         """Return the declaration that wins for each property of an element. It depends on nothing that changes."""
@@ -173,11 +92,27 @@ class Cascade:
         return declared
 
     def _declare(self, element: HtmlElement) -> dict[str, Declaration]:
-        matching = self._find_matching(element)
-        self.page.spend(sum(1 + len(rule.body) // 50 for rule, _ in matching))
+        if self._index is None:
+            self._index = self._matcher.index(self.rules.rules)
+        matching = self._matcher.find_matching(element, self._index)
+        hints = presentational_hints(element)
+        # Elements with the same rules and attributes share their declarations, and so their computed styles.
+        key = (element.get("style"), *((rule.order, specificity) for rule, specificity in matching))
+        declared = None if hints else self._shared.get(key)
+        if declared is None:
+            self.page.spend(sum(1 + len(rule.body) // 50 for rule, _ in matching))
+            declared = self._resolve_winners(element, matching, hints)
+            if not hints:
+                self._shared[key] = declared
+        return declared
+
+    def _resolve_winners(
+        self, element: HtmlElement, matching: list[tuple[Rule, Specificity]], hints: list[Declaration]
+    ) -> dict[str, Declaration]:
+        """Return the winning declarations. Those of `revert-layer` give way to the layers below."""
         reverted: set[tuple[str, Layer | None]] = set()
         while True:
-            winners = self._find_winners(element, matching, reverted)
+            winners = self._find_winners(element, matching, hints, reverted)
             again = {
                 (name, layer)
                 for name, (layer, declaration) in winners.items()
@@ -191,11 +126,12 @@ class Cascade:
         self,
         element: HtmlElement,
         matching: list[tuple[Rule, Specificity]],
+        hints: list[Declaration],
         reverted: set[tuple[str, Layer | None]],
     ) -> dict[str, tuple[Layer | None, Declaration]]:
         """Return each winning declaration with its layer, apart from `reverted` properties of layers."""
         found: dict[str, tuple[Priority, Layer | None, Declaration]] = {}
-        for declaration in presentational_hints(element):
+        for declaration in hints:
             found[declaration.name] = ((0, 0, (-1.0,), (0, 0, 0), 0), (-1.0,), declaration)
         for rule, specificity in matching:
             _compete(found, parse_declarations(rule.body), rule.layer, specificity, rule.order, reverted)
@@ -236,13 +172,21 @@ class Cascade:
             above = above.getparent()
         style = self._styles[above] if above is not None else self._initial
         for each in reversed(pending):
-            facts = describe(each.tag if isinstance(each.tag, str) else "", each.attrib)
-            if self._local:
-                style = style._replace(variables=self._reset_local(style.variables))
-            style = compute_style(self.declare(each), style, facts)
+            style = self._compute(each, style)
             if each in self.forgiven:
                 style = _forgive(style)
             self._styles[each] = style
+        return style
+
+    def _compute(self, element: HtmlElement, parent: ComputedStyle) -> ComputedStyle:
+        facts = describe(element.tag if isinstance(element.tag, str) else "", element.attrib)
+        declared = self.declare(element)
+        key = id(declared), id(parent), facts
+        style = self._computed.get(key)
+        if style is None:
+            if self._local:
+                parent = parent._replace(variables=self._reset_local(parent.variables))
+            style = self._computed[key] = compute_style(declared, parent, facts)
         return style
 
     def _reset_local(self, variables: Variables) -> Variables:
@@ -252,9 +196,14 @@ class Cascade:
             self._reset = variables, {**variables, **self._local}
         return self._reset[1]
 
+    def tick_boxes(self, work: int) -> Cascade:
+        """Return the cascade of the page after a reader has ticked each box with a label."""
+        return Cascade(self.rules, self.page.tick_boxes(work), self._index)
+
     def forget_styles(self) -> None:
         """Forget computed styles, after `forgiven` has changed."""
         self._styles.clear()
+        self._computed.clear()
 
 
 def _forgive(style: ComputedStyle) -> ComputedStyle:

@@ -8,13 +8,14 @@ from typing import Final
 from lxml import etree
 from lxml.html import HtmlElement
 
-_CONTROLS: Final = etree.XPath(
-    "descendant::*[@aria-controls or @data-target or @data-bs-target or @popovertarget or @commandfor"
-    " or @data-tab-target or (self::a and starts-with(@href, '#')) or (self::label and @for)]"
-)
-_REFERENCES: Final = (
-    "aria-controls", "data-target", "data-bs-target", "popovertarget", "commandfor", "data-tab-target", "href", "for",
+_REFERENCES: Final = tuple(
+    etree.XPath(f"descendant::{path}")
+    for path in (
+        "*/@aria-controls", "*/@data-target", "*/@data-bs-target", "*/@popovertarget", "*/@commandfor",
+        "*/@data-tab-target", "a/@href[starts-with(., '#')]", "label/@for",
+    )
 )  # fmt: skip
+"""The attributes by which controls name what they show. Predicates on elements take several times longer."""
 _PANEL_ROLES: Final = frozenset({"tabpanel", "region"})
 _CONTROL_ROLES: Final = frozenset({"tab", "button"})
 
@@ -28,9 +29,7 @@ def find_revealed(root: HtmlElement, hidden: Collection[HtmlElement]) -> set[Htm
     labels = _find_labels(root, hidden)
     if not by_id and not labels:
         return set()
-    controls = _CONTROLS(root) if by_id else []
-    links = [(control, element) for control in controls for element in _find_targets(control, by_id)]
-    links += labels
+    links = [*labels, *_find_references(root, by_id)]
     revealed: set[HtmlElement] = set()
     while True:
         closed = {element for element in hidden if element not in revealed}
@@ -40,14 +39,17 @@ def find_revealed(root: HtmlElement, hidden: Collection[HtmlElement]) -> set[Htm
         revealed |= found
 
 
-def _find_targets(control: HtmlElement, by_id: dict[str, HtmlElement]) -> list[HtmlElement]:
-    """Return the elements that a control's attributes name."""
-    names: list[str] = []
-    for attribute in _REFERENCES:
-        value = control.get(attribute)
-        if value and (attribute != "href" or value.startswith("#")):
-            names += [word.removeprefix("#") for word in value.split()]
-    return [by_id[name] for name in dict.fromkeys(names) if name in by_id]
+def _find_references(root: HtmlElement, by_id: dict[str, HtmlElement]) -> list[tuple[HtmlElement, HtmlElement]]:
+    """Return pairs of a control and an element that it names."""
+    if not by_id:
+        return []
+    return [
+        (value.getparent(), by_id[name])
+        for find_values in _REFERENCES
+        for value in find_values(root)
+        for name in (word.removeprefix("#") for word in value.split())
+        if name in by_id
+    ]
 
 
 def _find_labels(root: HtmlElement, hidden: Collection[HtmlElement]) -> list[tuple[HtmlElement, HtmlElement]]:

@@ -12,7 +12,7 @@ from lxml.html import HtmlElement
 
 from keyhole.extract.html.visibility.conditions import media_applies
 
-_OUTSIDE: Final = frozenset({"template", "noscript"})
+_OUTSIDE: Final = ("template", "noscript")
 """Elements whose style sheets do not apply. Scripts run, so `<noscript>` is not read."""
 
 
@@ -20,12 +20,12 @@ def find_sheets(root: HtmlElement) -> Iterator[str | None]:
     """Yield the text of each style sheet that applies to a screen, in order; None for a sheet at an address."""
     preferred: str | None = None
     for element in root.iter("style", "link"):
-        if any(above.tag in _OUTSIDE for above in element.iterancestors()):
-            continue
-        title = (element.get("title") or "").strip()
         css = _read_style(element) if element.tag == "style" else _read_link(element)
         if css == "" or not media_applies(element.get("media") or ""):
             continue
+        if next(element.iterancestors(*_OUTSIDE), None) is not None:
+            continue
+        title = (element.get("title") or "").strip()
         if title:
             # Sheets with a title form sets. Only the first set applies.
             preferred = preferred or title
@@ -42,8 +42,10 @@ def _read_style(style: HtmlElement) -> str:
 def _read_link(link: HtmlElement) -> str | None:
     """Return the text of a linked sheet, None if it is at an address, or "" if the link names no sheet that applies."""
     names = (link.get("rel") or "").lower().split()
+    if "stylesheet" not in names:
+        return ""
     kind = (link.get("type") or "text/css").strip().lower()
-    is_sheet = "stylesheet" in names and "alternate" not in names and link.get("disabled") is None
+    is_sheet = "alternate" not in names and link.get("disabled") is None
     address = (link.get("href") or "").strip()
     if not is_sheet or not address or kind != "text/css":
         return ""

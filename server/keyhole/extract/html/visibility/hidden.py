@@ -25,11 +25,13 @@ _MOST: Final = 0.5
 
 _MAX_ROUNDS: Final = 4
 """Number of controls within one another that are followed: tabs in a tab, a fold in a dialog."""
-_BY_ATTRIBUTES: Final = etree.XPath("descendant-or-self::*[@style or @hidden or @popover]")
+_STYLES: Final = etree.XPath("descendant-or-self::*/@style")
+_HIDING: Final = tuple(etree.XPath(f"descendant-or-self::*/@{name}") for name in ("hidden", "popover"))
+_BACKGROUNDS: Final = etree.XPath("descendant-or-self::*/@bgcolor")
 _BY_TAG: Final = ("dialog", "rp", "noframes")
 """Elements that browsers hide."""
-_COLOURED: Final = ("body", "font", "table", "thead", "tbody", "tfoot", "tr", "td", "th")
-"""Elements whose attributes may give them colours."""
+_COLOURED: Final = ("body", "font")
+"""Elements whose attributes may give their text a colour."""
 _TEXTLESS: Final = frozenset({"script", "style", "template", "head", "svg", "noscript"})
 _QUIRKS: Final = ("-//w3c//dtd html 3.2", "-//w3c//dtd html 4.0 ", "-//ietf", "-//netscape", "-//microsoft")
 """Beginnings of the public identifiers of old documents, whose class names browsers compare without case."""
@@ -92,20 +94,13 @@ class Visibility:
 
     def _find_candidates(self) -> dict[HtmlElement, None]:
         """Return the elements with content that rules or attributes may hide."""
-        found = [element for element in _BY_ATTRIBUTES(self._root) if self._may_hide(element)]
-        found += self._root.iter(*_BY_TAG)
+        found = [style.getparent() for style in _STYLES(self._root) if self._cascade.may_hide(style)]
+        found += _find_by_attributes(self._root)
         if not self._rules.has_unread_sheets:
-            coloured = self._root.iter(*_COLOURED)
-            found += (each for each in coloured if not {"bgcolor", "color", "text"}.isdisjoint(each.attrib))
+            found += (value.getparent() for value in _BACKGROUNDS(self._root))
+            found += (each for each in self._root.iter(*_COLOURED) if not {"color", "text"}.isdisjoint(each.attrib))
         found += self._cascade.find_candidates()
         return {element: None for element in found if len(element) or element.text or is_field(element)}
-
-    def _may_hide(self, element: HtmlElement) -> bool:
-        """Return whether the attributes of an element may hide it: a style attribute rarely does."""
-        style = element.get("style")
-        if not style or any(element.get(name) is not None for name in ("hidden", "popover")):
-            return True
-        return self._cascade.may_hide(style)
 
     def _judge(self, candidates: Iterable[HtmlElement], forgiven: set[HtmlElement]) -> Hidden:
         cascade, hidden = self._cascade, Hidden()
@@ -227,8 +222,7 @@ class Visibility:
         """Return the hidden boxes that a checkbox with a label shows, by the selector `:checked`."""
         if not hidden.boxes or not any(":checked" in rule.selector for rule in self._rules.rules):
             return set()
-        page = Page(self._root, self._work, quirks=self._cascade.page.quirks, checks_boxes=True)
-        ticked = Cascade(self._rules, page)
+        ticked = self._cascade.tick_boxes(self._work)
         try:
             return {element for element in hidden.boxes if not hides_box(ticked.style(element).values)}
         except OutOfWorkError:
@@ -240,7 +234,7 @@ class Visibility:
         This hides too much rather than too little, because the style sheets may be made to exhaust the work. If it
         would hide most of the page, only rules of a single name count.
         """
-        by_attributes = [*_BY_ATTRIBUTES(self._root), *self._root.iter(*_BY_TAG)]
+        by_attributes = [*(style.getparent() for style in _STYLES(self._root)), *_find_by_attributes(self._root)]
         certain = [element for element in by_attributes if hides_by_attributes(element.tag, element.attrib)]
         hidden = Hidden(is_estimate=True)
         for only_simple in (False, True):
@@ -265,6 +259,12 @@ class Visibility:
             shown += 0 if is_hidden else length
             stack += ((child, is_hidden) for child in element)
         return shown < (1 - _MOST) * total
+
+
+def _find_by_attributes(root: HtmlElement) -> list[HtmlElement]:
+    """Return the elements that browsers hide by their name or by an attribute other than `style`."""
+    by_attribute = [value.getparent() for find_values in _HIDING for value in find_values(root)]
+    return [*by_attribute, *root.iter(*_BY_TAG)]
 
 
 def is_field(element: HtmlElement) -> bool:

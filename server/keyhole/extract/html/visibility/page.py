@@ -3,8 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from copy import copy
+from functools import cached_property
+from typing import Final
 
+from lxml import etree
 from lxml.html import HtmlElement
+
+_CLASSES: Final = etree.XPath("descendant-or-self::*/@class", smart_strings=False)
+_IDS: Final = etree.XPath("descendant-or-self::*/@id", smart_strings=False)
 
 Test = Callable[[HtmlElement, "Page"], bool]
 """Return whether an element of a page matches a selector."""
@@ -14,18 +21,73 @@ class OutOfWorkError(Exception):
     """The page needs more comparisons than a page may take."""
 
 
+class _Names(dict[HtmlElement, frozenset[str]]):
+    """The tag, the `.class` names, the `#id` and the `[attribute` names of each element, read on request.
+
+    Classes and ids are in lower case in quirks mode.
+    """
+
+    def __init__(self, quirks: bool) -> None:
+        self._quirks = quirks
+
+    def __missing__(self, element: HtmlElement) -> frozenset[str]:
+        words, identifier = element.get("class"), element.get("id")
+        if self._quirks:
+            words, identifier = words and words.lower(), identifier and identifier.lower()
+        found = [element.tag]
+        if words:
+            found += [f".{word}" for word in words.split()]
+        if identifier:
+            found.append(f"#{identifier}")
+        found += [f"[{name}" for name in element.keys()]  # noqa: SIM118 - an element is no dict
+        names = self[element] = frozenset(found)
+        return names
+
+
+class _Occurring(dict[str, bool]):
+    """Whether a name belongs to some element of a tree, found out on request."""
+
+    def __init__(self, root: HtmlElement, quirks: bool) -> None:
+        self._root = root
+        words, identifiers = " ".join(_CLASSES(root)), _IDS(root)
+        if quirks:
+            words, identifiers = words.lower(), [each.lower() for each in identifiers]
+        self._named = {*(f".{word}" for word in words.split()), *(f"#{each}" for each in identifiers)}
+
+    @cached_property
+    def _attributes(self) -> set[str]:
+        return {name for element in self._root.iter("*") for name in element.attrib}
+
+    def __missing__(self, name: str) -> bool:
+        if name[0] in ".#":
+            occurs = name in self._named
+        elif name[0] == "[":
+            occurs = name[1:] in self._attributes
+        else:
+            occurs = next(self._root.iter(name), None) is not None
+        self[name] = occurs
+        return occurs
+
+
 class Page:
     """A tree as selectors see it, with the number of comparisons that may still be made."""
 
-    def __init__(self, root: HtmlElement, work: int, *, quirks: bool = False, checks_boxes: bool = False) -> None:
+    def __init__(self, root: HtmlElement, work: int, *, quirks: bool = False) -> None:
         self.root = root
         self.quirks = quirks
-        self.checks_boxes = checks_boxes
+        self.checks_boxes = False
         """True to match `:checked` as if the reader had ticked each box that has a label."""
         self._work = work
         self._positions: dict[HtmlElement, dict[HtmlElement, int]] = {}
-        self._names: dict[HtmlElement, frozenset[str]] = {}
+        self.names = _Names(quirks)
         self._names_above: dict[HtmlElement, frozenset[str]] = {}
+
+    def tick_boxes(self, work: int) -> Page:
+        """Return the page as it is after a reader has ticked each box. It has work of its own."""
+        ticked = copy(self)
+        ticked.checks_boxes = True
+        ticked._work = work
+        return ticked
 
     def spend(self, comparisons: int = 1) -> None:
         """Count comparisons. Raises OutOfWorkError when none is left."""
@@ -33,21 +95,10 @@ class Page:
         if self._work < 0:
             raise OutOfWorkError
 
-    def names(self, element: HtmlElement) -> frozenset[str]:
-        """Return the tag, the `.class` names, the `#id` and the `[attribute` names of an element.
-
-        Classes and ids are in lower case in quirks mode."""
-        names = self._names.get(element)
-        if names is None:
-            words, identifier = element.get("class"), element.get("id")
-            if self.quirks:
-                words, identifier = words and words.lower(), identifier and identifier.lower()
-            found = [f".{word}" for word in words.split()] if words else []
-            if identifier:
-                found.append(f"#{identifier}")
-            found += [f"[{name}" for name in element.attrib]
-            names = self._names[element] = frozenset((element.tag, *found))
-        return names
+    @cached_property
+    def occurring(self) -> _Occurring:
+        """Whether an element of the page has a name: a tag, a `.class`, an `#id` or an `[attribute`."""
+        return _Occurring(self.root, self.quirks)
 
     def names_above(self, element: HtmlElement) -> frozenset[str]:
         """Return the names of all ancestors of an element."""
@@ -56,7 +107,7 @@ class Page:
             return frozenset()
         names = self._names_above.get(parent)
         if names is None:
-            names = self.names_above(parent) | self.names(parent)
+            names = self.names_above(parent) | self.names[parent]
             self._names_above[parent] = names
         return names
 

@@ -16,6 +16,8 @@ MAX_DEPTH: Final = 32
 """Depth of nested blocks that are read. Real sheets nest about 5 deep."""
 _PAIRS: Final = {")": "(", "]": "[", "}": "{"}
 _LEADING: Final = re.compile(r"(?:\s+|/\*.*?(?:\*/|\Z)|<!--|-->)+", re.DOTALL)
+_STARTS: Final = frozenset(".#@*:[&")
+"""Characters, beside letters, with which most preludes begin."""
 _STRINGS: Final = re.compile(
     r"""/\*.*?(?:\*/|\Z)|"(?:[^"\\\n]|\\.)*+"?|'(?:[^'\\\n]|\\.)*+'?|\\.|\([^()]*+\)""", re.DOTALL
 )
@@ -89,6 +91,9 @@ def _append(siblings: list[Block], prelude: str, body: str | None, children: lis
 
 
 def _strip_leading(prelude: str) -> str:
+    """Return a prelude without the white space and the comments in front of it."""
+    if prelude[:1].isalnum() or prelude[:1] in _STARTS:
+        return prelude
     match = _LEADING.match(prelude)
     return prelude[match.end() :] if match else prelude
 

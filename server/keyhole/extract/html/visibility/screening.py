@@ -20,19 +20,22 @@ _HIDING_WORDS: Final = re.compile(
     |font(?:-size)?[^;:\w-]*:(?:[^;]*[^\w.%\#-])?(?:0|\.\d|1(?:px|pt|\s*/|[;.!}\s]|\Z)|\d*\.?\d%|[a-z-]+\()
     |font-size-adjust|text-security|zoom|z-index[^;:]*:[^;]*-
     |(?:left|right|top|bottom|inset|indent|margin|inline|block|start|end)[^;:\w-]*:[^;]*(?:\d{3}|\d\d[a-z]|[a-z]\()
-    |(?<!min-)(?:width|height|-size)[^;:\w-]*:[^;\d\w.]*(?:0|1px|\.\d|[a-z-]+\()
+    |(?:width(?<!min-width)|height(?<!min-height)|-size(?<!min--size))[^;:\w-]*:[^;\d\w.]*(?:0|1px|\.\d|[a-z-]+\()
     |color[^;:\w-]*:[^;]*(?:transparent|[#][0-9a-f]{3}0\b|[#][0-9a-f]{6}0|/|a\(|var\()
-    |(?<![\w-])color.*background|background.*[^\w-]color""",
-    re.IGNORECASE | re.VERBOSE | re.DOTALL,
+    |color(?<![\w-]color).*background|background.*[^\w-]color""",
+    re.VERBOSE | re.DOTALL,
 )
-"""Text of declarations that may hide an element or its text, roughly."""
-_COLOUR_WORDS: Final = re.compile(r"color[^;:\w-]*:|background", re.IGNORECASE)
+"""Lower-case text of declarations that may hide an element or its text, roughly.
+
+Each alternative begins with letters, and case is not ignored: both make the search several times faster.
+"""
+_COLOUR_WORDS: Final = re.compile(r"color[^;:\w-]*:|background")
 """Text of declarations that may give text the colour of its background, together with another element's style."""
 _RELEVANT_WORDS: Final = re.compile(
     r"""display|visib|opacity|size|clip|mask|color|background|indent|position|left|right|top|bottom|inset|margin|padding
     |transform|translate|scale|rotate|overflow|width|height|font|float|shadow|stroke|filter|animation|content|white-space
     |z-index|security|zoom|all\s*:|--|\\""",
-    re.IGNORECASE | re.VERBOSE,
+    re.VERBOSE,
 )
 _COLOURS: Final = frozenset({"color", "-webkit-text-fill-color", "background-color"})
 _KEYWORDS: Final = {
@@ -61,12 +64,12 @@ _MAX_CHAIN: Final = 10
 
 def is_relevant(block: str) -> bool:
     """Return whether a block of declarations may change what is visible."""
-    return ":" in block and _RELEVANT_WORDS.search(block) is not None
+    return ":" in block and _RELEVANT_WORDS.search(block.lower()) is not None
 
 
 def may_recolour(block: str) -> bool:
     """Return whether a block of declarations sets colours."""
-    return _COLOUR_WORDS.search(block) is not None
+    return _COLOUR_WORDS.search(block.lower()) is not None
 
 
 def may_hide_roughly(block: str) -> bool:
@@ -74,6 +77,7 @@ def may_hide_roughly(block: str) -> bool:
 
     A long block is searched piece by piece, because the pattern takes quadratic time on text without semicolons.
     """
+    block = block.lower()
     if len(block) <= _LONG:
         return _HIDING_WORDS.search(block) is not None
     pieces = [piece.lstrip() for piece in block.split(";")]

@@ -100,10 +100,39 @@ def _compile_tree(tree: Any, quirks: bool) -> Test:
         for combinator, right in reversed(steps):
             left = _combine(left, combinator, right)
         return left
-    tests = [_compile_simple(simple, quirks) for simple in tree.simple_selectors]
-    if len(tests) == 1:
+    return _compile_compound(tree.simple_selectors, quirks)
+
+
+def _compile_compound(simple_selectors: Any, quirks: bool) -> Test:
+    """Compile simple selectors that must all match. Their names are compared at once."""
+    named = [(_find_name(simple, quirks), simple) for simple in simple_selectors]
+    names = frozenset(name for name, _ in named if name)
+    tests = [_compile_simple(simple, quirks) for name, simple in named if not name]
+    if not tests:
+        return lambda element, page: names <= page.names[element]
+    if len(tests) == 1 and not names:
         return tests[0]
-    return lambda element, page: all(test(element, page) for test in tests)
+
+    def test_all(element: HtmlElement, page: Page) -> bool:
+        if not names <= page.names[element]:
+            return False
+        for test in tests:  # noqa: SIM110 - `all` takes several times longer
+            if not test(element, page):
+                return False
+        return True
+
+    return test_all
+
+
+def _find_name(simple: Any, quirks: bool) -> str:
+    """Return the tag, `.class` or `#id` that a simple selector asks for, or "" for another selector."""
+    if isinstance(simple, parser.LocalNameSelector):
+        return str(simple.lower_local_name)
+    if isinstance(simple, parser.ClassSelector):
+        return f".{simple.class_name.lower() if quirks else simple.class_name}"
+    if isinstance(simple, parser.IDSelector):
+        return f"#{simple.ident.lower() if quirks else simple.ident}"
+    return ""
 
 
 def _combine(left: Test, combinator: str, right: Test) -> Test:
@@ -131,22 +160,13 @@ def _combine(left: Test, combinator: str, right: Test) -> Test:
 
 
 def _compile_simple(simple: Any, quirks: bool) -> Test:
-    if isinstance(simple, parser.LocalNameSelector):
-        name = simple.lower_local_name
-        return lambda element, page: element.tag == name
-    if isinstance(simple, parser.ClassSelector):
-        word = f".{simple.class_name.lower() if quirks else simple.class_name}"
-        return lambda element, page: word in page.names(element)
-    if isinstance(simple, parser.IDSelector):
-        word = f"#{simple.ident.lower() if quirks else simple.ident}"
-        return lambda element, page: word in page.names(element)
     if isinstance(simple, parser.AttributeSelector):
         return _compile_attribute(simple)
     if isinstance(simple, parser.RelationalSelector):
         return _compile_has(simple, quirks)
     if isinstance(simple, parser.NegationSelector):
-        negated = [_compile_tree(each.parsed_tree, quirks) for each in simple.selector_list]
-        return lambda element, page: not any(test(element, page) for test in negated)
+        negated = _join_tests([_compile_tree(each.parsed_tree, quirks) for each in simple.selector_list])
+        return lambda element, page: not negated(element, page)
     if isinstance(simple, parser.MatchesAnySelector | parser.SpecificityAdjustmentSelector):
         return _compile_any(simple.selector_list, quirks)
     if isinstance(simple, parser.FunctionalPseudoClassSelector):
@@ -165,7 +185,21 @@ def _compile_any(selectors: Any, quirks: bool) -> Test:
             tests.append(_compile_tree(each.parsed_tree, quirks))
         except InvalidSelectorError:
             continue
-    return lambda element, page: any(test(element, page) for test in tests)
+    return _join_tests(tests)
+
+
+def _join_tests(tests: list[Test]) -> Test:
+    """Return a test of whether any of several tests holds."""
+    if len(tests) == 1:
+        return tests[0]
+
+    def test_any(element: HtmlElement, page: Page) -> bool:
+        for test in tests:  # noqa: SIM110 - `any` takes several times longer
+            if test(element, page):
+                return True
+        return False
+
+    return test_any
 
 
 def _compile_has(simple: Any, quirks: bool) -> Test:
