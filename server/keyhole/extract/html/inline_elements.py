@@ -35,7 +35,7 @@ class InlineWriter:
     """
 
     def __init__(self, region: HtmlElement, base_url: str) -> None:
-        self.soup = SoupBuilder(has_suspect_characters=has_suspect_characters("".join(region.itertext())))
+        self.soup = SoupBuilder(has_suspect_characters=has_suspect_characters(region.text_content()))
         self._links = LinkResolver(base_url)
         self._footnotes = footnotes.find_footnotes(region, self._links)
         self._open_elements: list[tuple[HtmlElement, EndAction]] = []

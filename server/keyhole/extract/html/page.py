@@ -57,8 +57,9 @@ def read_html(html: str, url: str, requested_url: str = "") -> Document:
 
 def _count_invisible_chars(root: HtmlElement) -> int:
     """Count the invisible characters outside formulas. Inside formulas they are operators."""
-    text = "".join(root.itertext())
-    return sum(map(count_invisible, _OUTSIDE_FORMULAS(root))) if has_suspect_characters(text) else 0
+    if not has_suspect_characters(root.text_content()):
+        return 0
+    return sum(map(count_invisible, _OUTSIDE_FORMULAS(root)))
 
 
 def html_to_markdown(html: str, url: str) -> str:

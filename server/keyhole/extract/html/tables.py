@@ -86,12 +86,12 @@ def _is_broken(table: HtmlElement) -> bool:
 def _has_many_lines(pre: HtmlElement) -> bool:
     if next(pre.iter("br", "div", "p"), None) is not None:
         return True
-    text = "".join(pre.itertext()).strip("\n")
+    text = pre.text_content().strip("\n")
     return "\n" in text or "  " in text or text != text.strip()
 
 
 def _count_chars(cell: HtmlElement) -> int:
-    return sum(len(text) for text in cell.itertext())
+    return len(cell.text_content())
 
 
 def iter_rows(table: HtmlElement) -> Iterator[HtmlElement]:
