@@ -8,7 +8,7 @@ import sys
 import time
 
 import pytest
-from bs4 import BeautifulSoup, Tag
+from bs4 import Tag
 from bs4.element import NavigableString
 
 from keyhole.extract.html.converter import to_markdown
@@ -19,7 +19,7 @@ from keyhole.extract.html.walk import build_soup
 URL = "https://example.org/docs/page.html"
 
 
-def soup(html: str) -> BeautifulSoup:
+def soup(html: str) -> Tag:
     return build_soup(parse_html(html), URL)
 
 

@@ -39,7 +39,7 @@ def to_markdown(region: HtmlElement, base_url: str) -> str:
     """
     soup = build_soup(region, base_url)
     try:
-        markdown = _Converter().convert_soup(soup)
+        markdown = _CONVERTER.process_tag(soup)
     except RecursionError:
         # The caller is deep in the interpreter's stack, so return the plain text.
         markdown = soup.get_text("\n", strip=True)
@@ -61,7 +61,8 @@ class _Converter(MarkdownConverter):
 
         `parent_tags` contains only "td", inside a table cell.
         """
-        parent_tags = parent_tags or set()
+        if parent_tags is None:
+            parent_tags = set()
         inner_tags = _IN_CELL if node.name == "td" else parent_tags
         parts = [
             self.process_tag(child, inner_tags) if isinstance(child, Tag) else self.process_text(child, inner_tags)
@@ -175,6 +176,10 @@ class _Converter(MarkdownConverter):
 
     def convert_sub(self, el: Tag, text: str, parent_tags: set[str]) -> str:
         return format_sup_sub(text, str(el.get("before", "")), is_sub=True)
+
+
+_CONVERTER: Final = _Converter()
+"""The converter of all pages. It stores nothing but the method of each element that it has found so far."""
 
 
 def _join_blocks(blocks: list[str]) -> str:

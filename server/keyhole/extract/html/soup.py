@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from bs4 import BeautifulSoup
+from bs4 import Tag
 
 from keyhole.extract.html.soup_tree import SoupTree
 from keyhole.text.clean import clean
@@ -74,8 +74,8 @@ class SoupBuilder:
         self._containers: list[str] = []
         self._is_in_code = False
 
-    def finish(self) -> BeautifulSoup:
-        """Return the tree. Nothing can be added afterwards."""
+    def finish(self) -> Tag:
+        """Return the root of the tree. Nothing can be added afterwards."""
         self.end_line()
         return self._tree.finish()
 
@@ -136,17 +136,18 @@ class SoupBuilder:
         self._ends_in_space, self._is_gap_due, self._is_image_before = True, False, False
 
     def _start(self, tag: str, attributes: dict[str, str]) -> None:
-        self._end_code()
+        if self._is_in_code:
+            self._end_code()
         self._tree.start(tag, attributes)
 
     def _end(self) -> None:
-        self._end_code()
+        if self._is_in_code:
+            self._end_code()
         self._tree.end()
 
     def _end_code(self) -> None:
-        if self._is_in_code:
-            self._is_in_code = False
-            self._tree.end()
+        self._is_in_code = False
+        self._tree.end()
 
     def _add_spacing(self, attributes: dict[str, str]) -> dict[str, str]:
         if self.is_tight:
@@ -198,7 +199,8 @@ class SoupBuilder:
         self._append(markdown)
 
     def _append(self, text: str) -> None:
-        self._end_code()
+        if self._is_in_code:
+            self._end_code()
         self._tree.add_text(text)
         self.preceding = text[-_PRECEDING_CHARS:]
         self._ends_in_space = text[-1] == " "
@@ -210,7 +212,8 @@ class SoupBuilder:
         if self.heading_level:
             self.add_text(" ")
         elif self.line_tag and self._break_count < 2:
-            self._end_code()
+            if self._is_in_code:
+                self._end_code()
             self._tree.add_empty("br", {})
             self._break_count += 1
             self._ends_in_space, self._is_gap_due, self.preceding = True, False, "\n"

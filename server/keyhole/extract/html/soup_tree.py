@@ -6,7 +6,7 @@ conversion. Here each node is linked to its neighbours when it is added, as Beau
 
 from __future__ import annotations
 
-from bs4 import BeautifulSoup, Tag
+from bs4 import Tag
 from bs4.element import NavigableString, PageElement
 
 
@@ -54,16 +54,21 @@ class _EmptyTag(_Tag):
     can_be_empty_element = True
 
 
+class _Document(_Tag):
+    """The root of the tree, without a tag of its own. `BeautifulSoup` would prepare a parser."""
+
+    hidden = True
+    parent = None
+
+
 class SoupTree:
     """A tree to which elements and texts are added in document order."""
 
     def __init__(self) -> None:
         """Create an empty tree."""
-        self._soup = BeautifulSoup("", "html.parser", multi_valued_attributes=None)
-        self._soup.reset()
-        self._soup.interesting_string_types = _TEXT_TYPES
-        self._parent: Tag = self._soup
-        self._last: PageElement = self._soup
+        self._document = _Document("[document]", {})
+        self._parent: Tag = self._document
+        self._last: PageElement = self._document
         self._texts: list[str] = []
         """The texts since the last element, which become one node."""
 
@@ -89,11 +94,11 @@ class SoupTree:
         """Add text to the innermost open element."""
         self._texts.append(text)
 
-    def finish(self) -> BeautifulSoup:
-        """Return the tree. Nothing can be added afterwards."""
+    def finish(self) -> Tag:
+        """Return the root of the tree. Nothing can be added afterwards."""
         if self._texts:
             self._append_texts()
-        return self._soup
+        return self._document
 
     def _append_texts(self) -> None:
         texts, self._texts = self._texts, []

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from itertools import islice
 from typing import Final
 
-from bs4 import BeautifulSoup
+from bs4 import Tag
 from lxml import etree
 from lxml.html import HtmlElement
 
@@ -24,10 +24,10 @@ _BLOCK_TAGS = frozenset((
 _HEADING_CONTENT = frozenset({"div", "section", "p", "header", "center", "hgroup", "article", "main"})
 
 
-def build_soup(region: HtmlElement, base_url: str) -> BeautifulSoup:
-    """Return the Beautiful Soup tree of a region's content, with absolute links. Never raises or changes `region`.
+def build_soup(region: HtmlElement, base_url: str) -> Tag:
+    """Return the root of the Beautiful Soup tree of a region's content, with absolute links.
 
-    The region may be any element of a pruned page.
+    The region may be any element of a pruned page. Never raises or changes it.
     """
     writer = _PageWriter(region, base_url)
     writer.walk(region, content_only=False)
