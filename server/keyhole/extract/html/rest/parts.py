@@ -31,14 +31,14 @@ class Part:
 
 def find_parts(segments: Segments, is_main: list[bool]) -> list[Part]:
     """Return the parts of the rest in page order."""
-    finder = _PieceFinder(segments, is_main)
+    pieces = _find_pieces(segments, is_main)
     parts: list[Part] = []
     heading = ""
     for block, main in zip(segments.blocks, is_main, strict=True):
         if main:
             heading = block.text if block.box.tag in HEADINGS else heading
             continue
-        box, kind = finder.find(block)
+        box, kind = pieces.get(block.box) or (None, guess_kind(block.size, block.link_bytes))
         if box is not None and parts and parts[-1].pieces[-1][0] is box:
             parts[-1].pieces[-1][1].append(block)
             continue
@@ -52,36 +52,41 @@ def find_parts(segments: Segments, is_main: list[bool]) -> list[Part]:
     return parts
 
 
-class _PieceFinder:
-    """Finds for each block of the rest the largest box around it that is a part of one kind."""
+def _find_pieces(segments: Segments, is_main: list[bool]) -> dict[Box, tuple[Box, RestKind]]:
+    """Return for each box of the rest the largest box around it that is a part of one kind, with its kind.
 
-    def __init__(self, segments: Segments, is_main: list[bool]) -> None:
-        self._has_main: set[Box] = set()
-        self._kinds: dict[Box, RestKind | None] = {}
-        self._has_kind_inside: set[Box] = set()
-        for block, main in zip(segments.blocks, is_main, strict=True):
-            box: Box | None = block.box
-            while main and box is not None and box not in self._has_main:
-                self._has_main.add(box)
-                box = box.parent
-        for box in reversed(segments.boxes):
-            if box.block_count and box not in self._has_main:
-                kind = self._kinds[box] = name_kind(box)
-                if box.parent is not None and (kind is not None or box in self._has_kind_inside):
-                    self._has_kind_inside.add(box.parent)
+    Boxes between parts of different kinds are left out.
+    """
+    has_main: set[Box] = set()
+    for block, main in zip(segments.blocks, is_main, strict=True):
+        if main:
+            _add_with_ancestors(block.box, has_main)
+    pieces: dict[Box, tuple[Box, RestKind]] = {}
+    has_kind_inside: set[Box] = set()
+    unnamed: list[Box] = []
+    for box in segments.boxes:
+        if not box.block_count or box in has_main:
+            continue
+        if box.parent in pieces:
+            pieces[box] = pieces[box.parent]
+        elif kind := name_kind(box):
+            pieces[box] = box, kind
+            _add_with_ancestors(box.parent, has_kind_inside)
+        else:
+            unnamed.append(box)
+    for box in unnamed:
+        if box.parent in pieces:
+            pieces[box] = pieces[box.parent]
+        elif box not in has_kind_inside:
+            pieces[box] = box, guess_kind(box.size, box.link_bytes)
+    return pieces
 
-    def find(self, block: TextBlock) -> tuple[Box | None, RestKind]:
-        """Return the box that the block belongs to, None for a loose block, and the kind of the box or block."""
-        path: list[Box] = []
-        box: Box | None = block.box
-        while box is not None and box not in self._has_main:
-            path.append(box)
-            box = box.parent
-        for box in reversed(path):
-            kind = self._kinds[box]
-            if kind is not None or box not in self._has_kind_inside:
-                return box, kind or guess_kind(box.size, box.link_bytes)
-        return None, guess_kind(block.size, block.link_bytes)
+
+def _add_with_ancestors(box: Box | None, boxes: set[Box]) -> None:
+    """Add a box and all boxes around it to a set of boxes that contains the ancestors of each."""
+    while box is not None and box not in boxes:
+        boxes.add(box)
+        box = box.parent
 
 
 def remove_parts(parts: list[Part]) -> None:

@@ -39,7 +39,7 @@ def take_rest(segments: Segments, is_main: list[bool], base_url: str) -> str:
     parts = find_parts(segments, is_main)
     if not parts:
         return ""
-    has_suspects = any(has_suspect_characters(block.text) for block in segments.blocks)
+    has_suspects = has_suspect_characters("".join([block.text for block in segments.blocks]))
     writer = _RestWriter(base_url, _escape_suspect if has_suspects else escape_markdown)
     rest = "\n".join(map(writer.write_part, parts))
     remove_parts(parts)
@@ -86,14 +86,12 @@ class _RestWriter:
             return self._escape(block.text)
         if address := self._find_link(block):
             return f"[{escape_label(self._escape(block.text))}]({address})"
-        return " ".join("".join(self._write_parts(block)).split())
+        return " ".join("".join([self._write_block_part(*part) for part in block.parts]).split())
 
-    def _write_parts(self, block: TextBlock) -> Iterator[str]:
-        for element, place in block.parts:
-            if place is Place.INSIDE:
-                yield from self._write_inline(element, 0)
-            elif text := element.text if place is Place.HEAD else element.tail:
-                yield self._escape(text)
+    def _write_block_part(self, element: HtmlElement, place: Place) -> str:
+        if place is Place.INSIDE:
+            return self._write_inline(element, 0)
+        return self._escape((element.text if place is Place.HEAD else element.tail) or "")
 
     def _find_link(self, block: TextBlock) -> str:
         """Return the address of the link around a block, or ""."""
@@ -104,20 +102,20 @@ class _RestWriter:
             box = box.parent
         return ""
 
-    def _write_inline(self, element: HtmlElement, depth: int) -> Iterator[str]:
-        """Yield the text of an inline element, with its links."""
-        if element.tag == "br":
-            yield " "
-        elif element.tag == "a" and (address := self._links.resolve(element.get("href") or "")):
-            text = " ".join("".join(element.itertext()).split())
-            yield f"[{escape_label(self._escape(text))}]({address})" if text else ""
-        elif depth >= MAX_INLINE_DEPTH or not len(element):
-            yield self._escape("".join(element.itertext()))
-        else:
-            yield self._escape(element.text or "")
-            for child in element:
-                yield from self._write_inline(child, depth + 1)
-                yield self._escape(child.tail or "")
+    def _write_inline(self, element: HtmlElement, depth: int) -> str:
+        """Return the text of an inline element, with its links."""
+        tag = element.tag
+        if tag == "br":
+            return " "
+        if tag == "a" and (address := self._links.resolve(element.get("href") or "")):
+            text = " ".join(element.text_content().split())
+            return f"[{escape_label(self._escape(text))}]({address})" if text else ""
+        if depth >= MAX_INLINE_DEPTH or not len(element):
+            return self._escape(element.text_content())
+        texts = [self._escape(element.text or "")]
+        for child in element:
+            texts += self._write_inline(child, depth + 1), self._escape(child.tail or "")
+        return "".join(texts)
 
 
 def _escape_suspect(text: str) -> str:
@@ -140,8 +138,11 @@ def _begin_line(box: Box) -> str:
 def _join_lines(texts: list[str]) -> str:
     """Join blocks by blank lines, and adjacent list items by line breaks."""
     pieces: list[str] = []
-    for number, text in enumerate(texts):
-        if number:
-            pieces.append("\n" if text.startswith("- ") and texts[number - 1].startswith("- ") else "\n\n")
+    was_item = False
+    for text in texts:
+        is_item = text.startswith("- ")
+        if pieces:
+            pieces.append("\n" if is_item and was_item else "\n\n")
         pieces.append(text)
+        was_item = is_item
     return "".join(pieces)
