@@ -39,10 +39,11 @@ def parse_blocks(text: str) -> tuple[Block, ...]:
 
 @dataclass(slots=True)
 class _BlockParser:
-    """A parser that is fed line by line. `path`: level and title of the headings above the current line."""
+    """A parser that is fed line by line. `levels` and `path`: those of the headings above the current line."""
 
     blocks: list[Block] = field(default_factory=list)
-    path: list[tuple[int, str]] = field(default_factory=list)
+    levels: list[int] = field(default_factory=list)
+    path: tuple[str, ...] = ()
     kind: BlockKind = "paragraph"
     start: int = -1
     end: int = 0
@@ -50,25 +51,31 @@ class _BlockParser:
 
     def feed(self, line: str, start: int, end: int) -> None:
         """Parse the line at offsets `[start, end)`."""
+        words = line.strip()
         if self.fence:
             self.end = end
-            if line.strip().startswith(self.fence) and not line.strip().strip(self.fence[0]):
+            if words.startswith(self.fence) and not words.strip(self.fence[0]):
                 self.close()
-        elif fence := _FENCE.match(line):
+        elif not words:
+            self.close()
+        elif ("```" in words or "~~~" in words) and (fence := _FENCE.match(line)):
             self.open("code", start, end)
             self.fence = fence[1]
-        elif heading := _HEADING.match(line.rstrip("\n")):
-            level = len(heading[1])
+        elif words[0] == "#" and (heading := _HEADING.match(line.rstrip("\n"))):
             self.close()
-            self.path = [(n, title) for n, title in self.path if n < level] + [(level, _title(heading[2] or ""))]
+            self._enter_section(len(heading[1]), _title(heading[2] or ""))
             self.open("heading", start, end)
-            self.close()
-        elif not line.strip():
             self.close()
         elif self.start < 0:
             self.open(_line_kind(line), start, end)
         else:
             self.end = end
+
+    def _enter_section(self, level: int, title: str) -> None:
+        while self.levels and self.levels[-1] >= level:
+            self.levels.pop()
+        self.path = (*self.path[: len(self.levels)], title)
+        self.levels.append(level)
 
     def open(self, kind: BlockKind, start: int, end: int) -> None:
         """Begin a block, and end the previous one."""
@@ -78,7 +85,7 @@ class _BlockParser:
     def close(self) -> None:
         """End the open block, if any."""
         if self.start >= 0:
-            self.blocks.append(Block(self.kind, tuple(title for _, title in self.path), self.start, self.end))
+            self.blocks.append(Block(self.kind, self.path, self.start, self.end))
         self.start, self.fence = -1, ""
 
 
