@@ -28,7 +28,7 @@ def resolve_link(base: str, reference: str) -> str:
     if reference[0] == "#" and "#" not in base:
         url = base + reference if len(reference) > 1 else base
     elif _ABSOLUTE.match(reference):
-        url = reference
+        return _escape_url(reference)
     else:
         try:
             url = urljoin(base, reference)
@@ -40,7 +40,11 @@ def resolve_link(base: str, reference: str) -> str:
 
 
 def _escape_url(url: str) -> str:
-    return _UNSAFE.sub(lambda match: "".join(f"%{byte:02X}" for byte in match[0].encode()), url)
+    return _UNSAFE.sub(_escape_sign, url)
+
+
+def _escape_sign(sign: re.Match[str]) -> str:
+    return "".join(f"%{byte:02X}" for byte in sign[0].encode())
 
 
 class LinkResolver:
