@@ -70,6 +70,25 @@ HIDDEN: Final = {
         "ER</p></div>"
     ),
     "flex item of zero width": '<div style="display:flex"><span style="width:0;overflow:hidden">MARKER</span></div>',
+    "flex item that does not grow": (
+        '<div style="display:flex"><div style="flex:none;width:0;overflow:hidden">MARKER</div></div>'
+    ),
+    "flex item that grows up to a limit": (
+        '<div style="display:flex"><div style="flex:1;max-width:0;overflow:hidden">MARKER</div></div>'
+    ),
+    "flex item that grows downwards": (
+        '<div style="display:flex;flex-flow:column wrap">'
+        '<div style="flex:1;width:0;overflow:hidden">MARKER</div></div>'
+    ),
+    "flex item that grows in a box as wide as its content": (
+        '<div style="display:inline-flex"><div style="flex:1 0 0;width:0;overflow:hidden">MARKER</div></div>'
+    ),
+    "flex item that grows in a floating box": (
+        '<div style="display:flex;float:left"><div style="flex-grow:1;width:0;overflow:hidden">MARKER</div></div>'
+    ),
+    "flex item of a narrow box": (
+        '<div style="display:flex;width:0"><div style="flex:1 0 0;width:0;overflow:hidden">MARKER</div></div>'
+    ),
     "grid item of zero height": '<div style="display:grid"><span style="height:0;overflow:hidden">MARKER</span></div>',
     "text indent on a parent": '<div style="text-indent:-9999px"><p>MARKER</p></div>',
     "text indent with later lines": (
@@ -129,6 +148,16 @@ HIDDEN: Final = {
     ),
 }  # fmt: skip
 VISIBLE: Final = {
+    "flex item that grows": (
+        '<div style="display:flex"><div style="flex:1 0 0;width:1px;overflow:hidden">MARKER</div></div>'
+    ),
+    "flex item that grows by a basis alone": (
+        '<div style="display:flex"><p style="flex:0px;width:0;overflow:hidden">MARKER</p></div>'
+    ),
+    "flex item that grows in a box between both edges": (
+        '<div style="display:flex;position:absolute;left:0;right:0">'
+        '<div style="-webkit-flex-grow:1;width:1px;overflow:hidden">MARKER</div></div>'
+    ),
     "span with zero height": '<span style="height:0;overflow:hidden">MARKER</span>',
     "span scaled to zero": '<span style="transform:scale(0)">MARKER</span>',
     "span with content-visibility": '<span style="content-visibility:hidden">MARKER</span>',

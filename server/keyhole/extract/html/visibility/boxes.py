@@ -101,7 +101,26 @@ def _is_flattened(style: Style) -> bool:
         return True
     if style.get("backface-visibility") == "hidden" and sum(step.shows_back for step in steps) % 2:
         return True
-    return _is_off(sum(step.right for step in steps), sum(step.down for step in steps))
+    right, down = _find_moves(style)
+    across, below = _find_offset(style)
+    # Dialogs are centred by an offset of half of the page and a move back by half of their size.
+    return bool(right or down) and _is_off(across + right, below + down)
+
+
+def _find_offset(style: Style) -> tuple[float, float]:
+    """Return how far `left`, `right`, `top` and `bottom` move a box to the right and down."""
+    get = style.get
+    if get("position", "static") in {"static", "sticky", "-webkit-sticky"}:
+        return 0.0, 0.0
+    left, right, top, bottom = (get(name, "auto") for name in ("left", "right", "top", "bottom"))
+    across = left if left != "auto" else -right if right != "auto" else 0.0
+    return across, top if top != "auto" else -bottom if bottom != "auto" else 0.0
+
+
+def _find_moves(style: Style) -> tuple[float, float]:
+    """Return how far transformations move a box to the right and down."""
+    steps: list[Transform] = [style.get(name, STILL) for name in ("transform", "translate")]
+    return sum(step.right for step in steps), sum(step.down for step in steps)
 
 
 def _is_off(right: float, down: float) -> bool:
@@ -112,16 +131,11 @@ def is_moved_away(style: Style) -> bool:
     """Return whether a position or a margin moves the box off the page."""
     get = style.get
     position = get("position", "static")
-    if position != "static":
-        left, right, top, bottom = (get(name, "auto") for name in ("left", "right", "top", "bottom"))
-        across = left if left != "auto" else -right if right != "auto" else 0.0
-        down = top if top != "auto" else -bottom if bottom != "auto" else 0.0
-        if position in {"sticky", "-webkit-sticky"}:
-            across = down = 0.0
-        if position != "relative" and _is_anchored_outside(style):
-            return True
-        if _is_off(across, down):
-            return True
+    if position not in {"static", "relative"} and _is_anchored_outside(style):
+        return True
+    (across, below), (right, down) = _find_offset(style), _find_moves(style)
+    if _is_off(across, below) and _is_off(across + right, below + down):
+        return True
     left, top = (_pixels(get(name, 0.0), 0.0) for name in ("margin-left", "margin-top"))
     if is_inline(style):
         return left <= -FAR

@@ -65,8 +65,10 @@ class Cascade:
 
         Colours alone count only if the backgrounds of the page are known.
         """
+        if not self.rules.has_unread_sheets and may_recolour(block):
+            return True
         suspicion = suspect(block)
-        if suspicion.is_certain or (not self.rules.has_unread_sheets and may_recolour(block)):
+        if suspicion.is_certain:
             return True
         if not suspicion.variables:
             return False
@@ -82,7 +84,7 @@ class Cascade:
         return {key: entries for key, entries in kept.items() if entries}
 
     def _may_hide_roughly(self, block: str) -> bool:
-        return may_hide_roughly(block) or (not self.rules.has_unread_sheets and may_recolour(block))
+        return (not self.rules.has_unread_sheets and may_recolour(block)) or may_hide_roughly(block)
 
     def declare(self, element: HtmlElement) -> dict[str, Declaration]:
         """Return the declaration that wins for each property of an element. It depends on nothing that changes."""
@@ -94,7 +96,7 @@ class Cascade:
     def _declare(self, element: HtmlElement) -> dict[str, Declaration]:
         if self._index is None:
             self._index = self._matcher.index(self.rules.rules)
-        matching = self._matcher.find_matching(element, self._index)
+        matching = self._matcher.find_matching(element, self._index) if self._index else []
         hints = presentational_hints(element)
         # Elements with the same rules and attributes share their declarations, and so their computed styles.
         key = (element.get("style"), *((rule.order, specificity) for rule, specificity in matching))

@@ -41,6 +41,11 @@ _FONT_SCALES: Final = {
 _FONT_SIZES: Final = {"button": 13.33, "input": 13.33, "select": 13.33, "textarea": 13.33}
 _BLOCKIFYING: Final = frozenset({"flex", "inline-flex", "grid", "inline-grid", "-webkit-box", "-webkit-flex"})
 
+_WIDE: Final = frozenset({"block", "list-item", "flow-root", "flex", "grid"})
+"""Values of `display` that make a box as wide as the block around it."""
+HAS_ROOM: Final = "has room"
+"""Key of a value beside the properties: whether a box is wider than its content needs, so that its items grow."""
+
 
 class ElementFacts(NamedTuple):
     """Facts of an element that the style sheet of a browser depends on."""
@@ -140,8 +145,18 @@ def _wide_keyword(tokens: Tokens) -> str:
 
 
 def _settle(values: dict[str, Value], parent: ComputedStyle) -> None:
-    """Turn an inline element that is positioned, floats or stands in a grid into a block."""
+    """Turn an inline element that is positioned, floats or stands in a grid into a block, and let flex items grow."""
     is_out = values.get("position") in {"absolute", "fixed"} or values.get("float", "none") != "none"
-    in_grid = parent.values.get("display") in _BLOCKIFYING
-    if (is_out or in_grid) and values.get("display", "inline") in {"inline", "ruby", "flow"}:
+    around = parent.values.get("display", "block")
+    if (is_out or around in _BLOCKIFYING) and values.get("display", "inline") in {"inline", "ruby", "flow"}:
         values["display"] = "block"
+    has_room = not is_out and parent.values.get(HAS_ROOM, True)
+    is_row = around == "flex" and not parent.values.get("flex-direction", "row").startswith("column")
+    if is_row and has_room and values.get("flex-grow", 0.0) > 0:
+        values["width"] = "auto"
+    elif values.get("position") in {"absolute", "fixed"}:
+        has_room = "auto" not in {values.get("left", "auto"), values.get("right", "auto")}
+    elif around not in {"block", "list-item"} or values.get("display") not in _WIDE:
+        has_room = False
+    width = values.get("width", "auto")
+    values[HAS_ROOM] = has_room if width == "auto" else width > 1

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import Final
 
 from lxml import etree
@@ -20,16 +20,26 @@ _PANEL_ROLES: Final = frozenset({"tabpanel", "region"})
 _CONTROL_ROLES: Final = frozenset({"tab", "button"})
 
 
-def find_revealed(root: HtmlElement, hidden: Collection[HtmlElement]) -> set[HtmlElement]:
+def list_references(root: HtmlElement) -> dict[str, list[HtmlElement]]:
+    """Return the controls of a page by the ids that they name."""
+    references: dict[str, list[HtmlElement]] = {}
+    for find_values in _REFERENCES:
+        for value in find_values(root):
+            for name in value.split():
+                references.setdefault(name.removeprefix("#"), []).append(value.getparent())
+    return references
+
+
+def find_revealed(
+    root: HtmlElement, hidden: Collection[HtmlElement], references: Mapping[str, list[HtmlElement]]
+) -> set[HtmlElement]:
     """Return the hidden elements that a visible control refers to.
 
     A control in a hidden element counts only if another control shows that element.
     """
     by_id = {element.get("id"): element for element in hidden if element.get("id")}
-    labels = _find_labels(root, hidden)
-    if not by_id and not labels:
-        return set()
-    links = [*labels, *_find_references(root, by_id)]
+    links = [(control, element) for name, element in by_id.items() for control in references.get(name, ())]
+    links += _find_labels(root, hidden)
     revealed: set[HtmlElement] = set()
     while True:
         closed = {element for element in hidden if element not in revealed}
@@ -37,19 +47,6 @@ def find_revealed(root: HtmlElement, hidden: Collection[HtmlElement]) -> set[Htm
         if not found:
             return revealed
         revealed |= found
-
-
-def _find_references(root: HtmlElement, by_id: dict[str, HtmlElement]) -> list[tuple[HtmlElement, HtmlElement]]:
-    """Return pairs of a control and an element that it names."""
-    if not by_id:
-        return []
-    return [
-        (value.getparent(), by_id[name])
-        for find_values in _REFERENCES
-        for value in find_values(root)
-        for name in (word.removeprefix("#") for word in value.split())
-        if name in by_id
-    ]
 
 
 def _find_labels(root: HtmlElement, hidden: Collection[HtmlElement]) -> list[tuple[HtmlElement, HtmlElement]]:

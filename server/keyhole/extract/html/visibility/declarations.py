@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import Final, NamedTuple
@@ -15,6 +16,11 @@ _MAX_TOKENS: Final = 5_000
 """Number of tokens that a value may have after its variables are replaced. Variables can double at every step."""
 _MAX_DEPTH: Final = 30
 """Number of variables that may refer to each other in a row."""
+
+
+_COMPLEX: Final = frozenset("\"'\\{}[]")
+_BALANCED: Final = re.compile(r"[^()]*+(?:\((?:[^()]++|\([^()]*+\))*+\)[^()]*+)*+")
+"""Text between two semicolons that both stand outside of parentheses, if no character is among `_COMPLEX`."""
 
 
 class Declaration(NamedTuple):
@@ -36,11 +42,23 @@ Variables = Mapping[str, Tokens]
 def parse_declarations(css: str) -> tuple[Declaration, ...]:
     """Return the valid declarations of a block that matter, in order. The result is cached, because blocks repeat."""
     declarations: list[Declaration] = []
-    for node in tinycss2.parse_blocks_contents(css, skip_comments=True, skip_whitespace=True):
+    for node in tinycss2.parse_blocks_contents(_keep_relevant(css), skip_comments=True, skip_whitespace=True):
         if node.type == "declaration":
             name = node.name if node.name.startswith("--") else node.lower_name
             declarations += _read_declaration(name, node.value, node.important)
     return tuple(declarations)
+
+
+def _keep_relevant(css: str) -> str:
+    """Return a block without declarations that do not matter, which are most. Parsing takes long."""
+    if not _COMPLEX.isdisjoint(css) or "/*" in css:
+        return css
+    pieces = css.split(";")
+    if "(" in css and not all(map(_BALANCED.fullmatch, pieces)):
+        return css
+    names = [piece.partition(":")[0].strip().lower() for piece in pieces]
+    kept = [piece for piece, name in zip(pieces, names, strict=True) if name in RELEVANT or name.startswith("--")]
+    return ";".join(kept)
 
 
 def _read_declaration(name: str, value: Tokens, important: bool) -> list[Declaration]:

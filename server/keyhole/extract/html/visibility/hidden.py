@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Final
 
 from lxml import etree
@@ -13,7 +14,7 @@ from keyhole.extract.html.visibility.attributes import hides_by_attributes
 from keyhole.extract.html.visibility.backgrounds import Backgrounds
 from keyhole.extract.html.visibility.boxes import MIN_OPACITY, find_escape, hides_box, hides_letters, is_moved_away
 from keyhole.extract.html.visibility.cascade import Cascade
-from keyhole.extract.html.visibility.controls import find_revealed, is_within
+from keyhole.extract.html.visibility.controls import find_revealed, is_within, list_references
 from keyhole.extract.html.visibility.data_sheets import find_sheets
 from keyhole.extract.html.visibility.page import OutOfWorkError, Page
 from keyhole.extract.html.visibility.rules import Rules
@@ -86,11 +87,18 @@ class Visibility:
             return Hidden()
         for _ in range(_MAX_ROUNDS):
             hidden = self._judge(candidates, forgiven)
-            revealed = find_revealed(self._root, [*hidden.boxes, *hidden.veils]) | self._find_ticked(hidden)
+            concealing = [*hidden.boxes, *hidden.veils]
+            if not concealing:
+                break
+            revealed = find_revealed(self._root, concealing, self._references) | self._find_ticked(hidden)
             if revealed <= forgiven:
                 break
             forgiven |= revealed
         return hidden
+
+    @cached_property
+    def _references(self) -> dict[str, list[HtmlElement]]:
+        return list_references(self._root)
 
     def _find_candidates(self) -> dict[HtmlElement, None]:
         """Return the elements with content that rules or attributes may hide."""

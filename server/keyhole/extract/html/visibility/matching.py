@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
@@ -11,11 +12,16 @@ from lxml.html import HtmlElement
 
 from keyhole.extract.html.visibility.page import Page
 from keyhole.extract.html.visibility.rules import Rule
-from keyhole.extract.html.visibility.selector_parts import ANY, Part, Specificity, split_selectors
+from keyhole.extract.html.visibility.selector_parts import ANY, NO_SELECTORS, Part, Specificity, split_selectors
 from keyhole.extract.html.visibility.selectors import Selector, compile_selectors
 
 _CLASSES: Final = etree.XPath("descendant-or-self::*/@class")
 _IDS: Final = etree.XPath("descendant-or-self::*/@id")
+
+
+_UNREAD: Final = frozenset("([\\/\"'")
+"""Characters of selectors that are not only names, combinators and pseudo-classes."""
+_NAMED: Final = re.compile(r"[.#][^.#:\s>+~]+")
 
 
 @dataclass(slots=True)
@@ -76,7 +82,8 @@ class Matcher:
         """Return the selectors of a rule whose names occur in the page."""
         entries = self._entries.get(rule.order)
         if entries is None:
-            selectors = split_selectors(rule.selector.lower() if self._page.quirks else rule.selector)
+            selector = rule.selector.lower() if self._page.quirks else rule.selector
+            selectors = split_selectors(selector) if self._may_occur(selector) else NO_SELECTORS
             occurs = self._page.occurring.__getitem__
             entries = self._entries[rule.order] = [
                 Entry(part, rule, part.specificity if selectors.is_plain else None)
@@ -84,6 +91,13 @@ class Matcher:
                 if all(map(occurs, part.own)) and all(map(occurs, part.above)) and all(map(occurs, part.elsewhere))
             ]
         return entries
+
+    def _may_occur(self, selector: str) -> bool:
+        """Return whether some selector of a list has only classes and ids of the page, without a closer look."""
+        if not _UNREAD.isdisjoint(selector):
+            return True
+        named = self._page.occurring.named
+        return any(named.issuperset(_NAMED.findall(part)) for part in selector.split(","))
 
     def find_elements(self, index: Index) -> dict[HtmlElement, None]:
         """Return the elements that a selector of an index matches."""

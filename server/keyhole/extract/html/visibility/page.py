@@ -45,14 +45,14 @@ class _Names(dict[HtmlElement, frozenset[str]]):
 
 
 class _Occurring(dict[str, bool]):
-    """Whether a name belongs to some element of a tree, found out on request."""
+    """A table that tells whether some element of a tree has a name. It is filled on request."""
 
     def __init__(self, root: HtmlElement, quirks: bool) -> None:
         self._root = root
         words, identifiers = " ".join(_CLASSES(root)), _IDS(root)
         if quirks:
             words, identifiers = words.lower(), [each.lower() for each in identifiers]
-        self._named = {*(f".{word}" for word in words.split()), *(f"#{each}" for each in identifiers)}
+        self.named = {*(f".{word}" for word in words.split()), *(f"#{each}" for each in identifiers)}
 
     @cached_property
     def _attributes(self) -> set[str]:
@@ -60,7 +60,7 @@ class _Occurring(dict[str, bool]):
 
     def __missing__(self, name: str) -> bool:
         if name[0] in ".#":
-            occurs = name in self._named
+            occurs = name in self.named
         elif name[0] == "[":
             occurs = name[1:] in self._attributes
         else:
@@ -97,7 +97,7 @@ class Page:
 
     @cached_property
     def occurring(self) -> _Occurring:
-        """Whether an element of the page has a name: a tag, a `.class`, an `#id` or an `[attribute`."""
+        """Tell whether an element of the page has a name: a tag, a `.class`, an `#id` or an `[attribute`."""
         return _Occurring(self.root, self.quirks)
 
     def names_above(self, element: HtmlElement) -> frozenset[str]:

@@ -167,6 +167,13 @@ def _number(tokens: Tokens, context: Context) -> float | str | None:
     return "auto" if is_keyword else parse_number([token for token in tokens if token.type != "ident"])
 
 
+def _factor(tokens: Tokens, context: Context) -> float | None:
+    """Parse a number that is not negative."""
+    del context
+    number = parse_number(tokens)
+    return number if number is not None and number >= 0 else None
+
+
 def _content(tokens: Tokens, context: Context) -> bool | None:
     """Return whether `content` replaces an element by an image."""
     del context
@@ -200,6 +207,8 @@ PARSERS: Final[dict[str, Parser]] = {
     "position": partial(_keyword, "static relative absolute fixed sticky -webkit-sticky"),
     "float": partial(_keyword, "left right none inline-start inline-end"),
     **dict.fromkeys(("left", "right", "top", "bottom", "margin-left", "margin-right", "margin-top"), _offset),
+    "flex-direction": partial(_keyword, "row row-reverse column column-reverse"),
+    "flex-grow": _factor,
     "z-index": _number,
     "zoom": _number,
     "text-indent": _indent,

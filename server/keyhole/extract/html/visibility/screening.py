@@ -34,7 +34,7 @@ _COLOUR_WORDS: Final = re.compile(r"color[^;:\w-]*:|background")
 _RELEVANT_WORDS: Final = re.compile(
     r"""display|visib|opacity|size|clip|mask|color|background|indent|position|left|right|top|bottom|inset|margin|padding
     |transform|translate|scale|rotate|overflow|width|height|font|float|shadow|stroke|filter|animation|content|white-space
-    |z-index|security|zoom|all\s*:|--|\\""",
+    |flex|z-index|security|zoom|all\s*:|--|\\""",
     re.VERBOSE,
 )
 _COLOURS: Final = frozenset({"color", "-webkit-text-fill-color", "background-color"})
@@ -87,6 +87,10 @@ def may_hide_roughly(block: str) -> bool:
     )
 
 
+_CERTAIN: Final = re.compile(r"(?:^|[;\s])(?:display\s*:\s*none|visibility\s*:\s*hidden|opacity\s*:\s*0)\s*(?:[;!]|$)")
+"""Lower-case text of a block that hides as it says, which need not be parsed to know that."""
+
+
 class Suspicion(NamedTuple):
     """The reasons for which a block of declarations may hide something."""
 
@@ -101,6 +105,8 @@ def suspect(block: str) -> Suspicion:
     """Return whether a block of declarations may hide its element or text, alone or with other blocks."""
     if not may_hide_roughly(block):
         return Suspicion(False, frozenset())
+    if _CERTAIN.search(block.lower()):
+        return Suspicion(True, frozenset())
     declarations = parse_declarations(block)
     relevant = [each for each in declarations if each.name in _HIDING]
     names = [find_variables(each.tokens) for each in relevant if each.has_variables]

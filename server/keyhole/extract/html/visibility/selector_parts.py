@@ -62,6 +62,9 @@ class SelectorList(NamedTuple):
     """True if all selectors are valid names. Otherwise one that is not valid makes the whole list match nothing."""
 
 
+NO_SELECTORS: Final = SelectorList((), 0, True)
+
+
 @lru_cache(maxsize=16_384)
 def split_selectors(selector: str) -> SelectorList:
     """Return the parts of a selector list. The result is cached, because sites share their style sheets."""

@@ -12,6 +12,9 @@ from keyhole.extract.html.visibility.properties import FONT_SIZES, PARSERS
 WIDE_KEYWORDS: Final = frozenset({"inherit", "initial", "unset", "revert", "revert-layer"})
 NONE: Final = parse_tokens("none")
 TRANSPARENT: Final = parse_tokens("transparent")
+ROW: Final = parse_tokens("row")
+ZERO: Final = parse_tokens("0")
+ONE: Final = parse_tokens("1")
 BORDER_BOX: Final = parse_tokens("border-box")
 
 _ALIASES: Final = {
@@ -20,6 +23,7 @@ _ALIASES: Final = {
         for name in (
             "opacity", "filter", "mask-image", "clip-path", "transform", "backface-visibility", "background-clip",
             "animation-name", "animation-fill-mode", "animation-iteration-count", "animation", "mask",
+            "flex", "flex-direction", "flex-flow", "flex-grow",
         )
     },
     "inline-size": "width", "block-size": "height", "max-inline-size": "max-width", "max-block-size": "max-height",
@@ -44,6 +48,8 @@ _SHORTHANDS: Final = {
     "padding-inline": ("", "padding-right"),
     "padding-block": ("", "padding-bottom"),
     "mask": ("mask-image",),
+    "flex": ("flex-grow",),
+    "flex-flow": ("flex-direction",),
     "-webkit-text-stroke": ("-webkit-text-stroke-width",),
     "animation": ("animation-name", "animation-fill-mode", "animation-iteration-count", "animation-play-state"),
 }
@@ -94,6 +100,11 @@ def _split_shorthand(name: str, tokens: list[Token]) -> Iterator[tuple[str, Toke
         yield from _split_background(tokens)
     elif name == "animation":
         yield from _split_animation(tokens)
+    elif name == "flex":
+        yield "flex-grow", _find_factor(tokens)
+    elif name == "flex-flow":
+        directions = [token for token in _idents(tokens) if "wrap" not in token.lower_value]
+        yield "flex-direction", directions or ROW
     elif name == "mask":
         yield "mask-image", tokens
     elif name == "-webkit-text-stroke":
@@ -106,6 +117,13 @@ def _split_shorthand(name: str, tokens: list[Token]) -> Iterator[tuple[str, Toke
             yield from ((longhand, [side]) for longhand, side in zip(names, sides, strict=False) if longhand)
         else:
             yield names[-1] or names[1], []
+
+
+def _find_factor(tokens: list[Token]) -> Tokens:
+    """Return the first number of `flex`: how much an item grows. With a basis alone it grows, with `none` not."""
+    numbers = [token for token in tokens if token.type == "number"]
+    is_none = len(tokens) == 1 and tokens[0].type == "ident" and tokens[0].lower_value == "none"
+    return numbers[:1] or (ZERO if is_none else ONE)
 
 
 def _split_font(tokens: list[Token]) -> Iterator[tuple[str, Tokens]]:
