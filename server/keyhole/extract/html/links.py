@@ -10,7 +10,7 @@ from urllib.parse import urljoin
 _UNSAFE = re.compile(r"[\s()<>\\`]")
 _ABSOLUTE = re.compile(r"https?://[^/?#\s\\]+[/?#][!-~]*$")
 # A path from the root of a site that `urljoin` would not change: without dot segments, fragment and empty query.
-_ROOTED = re.compile(r"/(?![/.])(?:[!\"$-.0-:<->@-~]|/(?!\.)|\?(?=.))*\Z")
+_ROOTED = re.compile(r"/(?![/.])(?:[!\"$-.0-:<->@-~]++|/(?!\.)|\?(?=.))*+\Z")
 _ORIGIN = re.compile(r"https?://[^/?#\s\\;]+", re.IGNORECASE)
 _BRACKET = re.compile(r"(\\*)([\[\]])")
 _ROUTES: Final = ("/", "!")
