@@ -108,14 +108,19 @@ class _RestWriter:
         if tag == "br":
             return " "
         if tag == "a" and (address := self._links.resolve(element.get("href") or "")):
-            text = " ".join(element.text_content().split())
+            text = " ".join(_read_text(element).split())
             return f"[{escape_label(self._escape(text))}]({address})" if text else ""
         if depth >= MAX_INLINE_DEPTH or not len(element):
-            return self._escape(element.text_content())
+            return self._escape(_read_text(element))
         texts = [self._escape(element.text or "")]
         for child in element:
             texts += self._write_inline(child, depth + 1), self._escape(child.tail or "")
         return "".join(texts)
+
+
+def _read_text(element: HtmlElement) -> str:
+    # Most elements of a menu have no children, and `text` takes a tenth of the time of `text_content`.
+    return element.text_content() if len(element) else element.text or ""
 
 
 def _escape_suspect(text: str) -> str:
