@@ -14,7 +14,7 @@ from lxml import etree
 from lxml.html import HtmlElement
 
 from keyhole.extract.html.visibility.hidden import Hidden, Visibility
-from keyhole.extract.html.widgets import replace_widgets
+from keyhole.extract.html.widgets import drop_icons, replace_widgets
 
 HIDDEN_PAGE: Final = "hidden_page"
 """The notice of a page that hides its content until its scripts run."""
@@ -42,6 +42,7 @@ _MATHJAX_OUTPUT: Final = frozenset({"MathJax", "MathJax_Display", "MathJax_Previ
 _FORMULA: Final = re.compile(r"\b(?:mwe-math-mathml|mwe-math-fallback-image|katex-mathml|MJX_Assistive_MathML)")
 """Classes of a formula that is hidden because an image or other markup shows it."""
 _ARIA_HIDDEN: Final = etree.XPath("descendant::*/@aria-hidden")
+_COUNT_COMMENTS: Final = etree.XPath("count(descendant::comment()) + count(preceding-sibling::comment())")
 
 NOSCRIPT_SHARE: Final = 0.5
 """`<noscript>` stays if its text is at least this share of the other text: some forums send their threads in it."""
@@ -65,10 +66,12 @@ def prune(root: HtmlElement) -> Pruned:
     Elements inside a removed element, and elements without text, are not counted.
     """
     hidden, shows_hidden_page = _find_hidden(root)
-    outside = sum(1 for _ in root.itersiblings(etree.Comment, preceding=True))
-    comments = outside + sum(1 for _ in root.iter(etree.Comment))
+    comments = int(_COUNT_COMMENTS(root))
     removed = _remove_hidden(root, hidden)
-    scripts = _drop_scripts(root) + replace_widgets(root)
+    scripts = _drop_scripts(root)
+    unspoken = [value.getparent() for value in _ARIA_HIDDEN(root) if value == "true"]
+    _drop_katex_output(root, unspoken)
+    scripts += replace_widgets(root) + drop_icons(unspoken)
     etree.strip_tags(root, etree.Comment, etree.PI, etree.Entity)
     scripts += _drop_noscript(root)
     counts = {"scripts": scripts, "hidden": removed, "comments": comments}
@@ -182,13 +185,16 @@ def _drop_scripts(root: HtmlElement) -> int:
         for element in list(root.iter("span", "div")):
             if _MATHJAX_OUTPUT & set((element.get("class") or "").split()) and _is_below(element, root):
                 element.drop_tree()
-    for value in _ARIA_HIDDEN(root):
-        element = value.getparent()
-        is_katex = value == "true" and "katex-html" in (element.get("class") or "")
-        is_second = is_katex and next(element.itersiblings("span", preceding=True), None) is not None
+    return len(others)
+
+
+def _drop_katex_output(root: HtmlElement, unspoken: list[HtmlElement]) -> None:
+    """Drop what KaTeX renders beside a formula's TeX: elements that screen readers do not read."""
+    for element in unspoken:
+        is_output = "katex-html" in (element.get("class") or "")
+        is_second = is_output and next(element.itersiblings("span", preceding=True), None) is not None
         if is_second and _is_below(element, root):
             element.drop_tree()
-    return len(others)
 
 
 def _drop_noscript(root: HtmlElement) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from itertools import islice
 from typing import Final
 
@@ -27,7 +28,6 @@ TASK_DEPTH: Final = 3
 _ICON_FONTS: Final = ("material-icons", "material-symbols")
 """Beginnings of the classes of icons whose text is the name of the icon, which a font draws instead."""
 _FIELDS: Final = ("input", "select", "textarea", "svg", "object")
-_ARIA_HIDDEN: Final = etree.XPath("descendant::*/@aria-hidden")
 
 
 def replace_widgets(root: HtmlElement) -> int:
@@ -44,12 +44,21 @@ def replace_widgets(root: HtmlElement) -> int:
         words = _READERS[element.tag](element)
         dropped += not words
         _replace(element, words)
-    for value in _ARIA_HIDDEN(root):
-        icon, names = value.getparent(), value.getparent().get("class") or ""
-        if value == "true" and "material-" in names and any(name.startswith(_ICON_FONTS) for name in names.split()):
-            dropped += 1
-            icon.drop_tree()
     etree.strip_elements(root, *_DROPPED, *_METADATA_TAGS, with_tail=False)
+    return dropped
+
+
+def drop_icons(unspoken: Iterable[HtmlElement]) -> int:
+    """Drop icons that a font draws from their names. Returns their number.
+
+    `unspoken` are elements that screen readers do not read. Those that are not in the tree any more are not changed.
+    """
+    dropped = 0
+    for element in unspoken:
+        names = (element.get("class") or "").split()
+        if element.getparent() is not None and any(name.startswith(_ICON_FONTS) for name in names):
+            dropped += 1
+            element.drop_tree()
     return dropped
 
 

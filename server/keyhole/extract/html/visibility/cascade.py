@@ -56,8 +56,9 @@ class Cascade:
         keys = {
             key
             for key, entries in index.items()
-            if not only_simple or any(each.part.text == each.part.key for each in entries)
-        } - {ANY}
+            if key[:1] not in {ANY, "["}
+            and (not only_simple or any(each.part.text == each.part.key for each in entries))
+        }
         return [element for element in self.page.root.iter("*") if not keys.isdisjoint(self.page.names[element])]
 
     def may_hide(self, block: str) -> bool:

@@ -102,7 +102,7 @@ class Visibility:
 
     def _find_candidates(self) -> dict[HtmlElement, None]:
         """Return the elements with content that rules or attributes may hide."""
-        found = [style.getparent() for style in _STYLES(self._root) if self._cascade.may_hide(style)]
+        found = [style.getparent() for style in _STYLES(self._root) if self._cascade.may_hide(str(style))]
         found += _find_by_attributes(self._root)
         if not self._rules.has_unread_sheets:
             found += (value.getparent() for value in _BACKGROUNDS(self._root))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 from lxml import etree
@@ -21,6 +22,8 @@ _IDS: Final = etree.XPath("descendant-or-self::*/@id")
 
 _UNREAD: Final = frozenset("([\\/\"'")
 """Characters of selectors that are not only names, combinators and pseudo-classes."""
+_SIMPLE: Final = re.compile(r"[a-z][a-z0-9-]*")
+"""The names of attributes that XPath can look for."""
 _NAMED: Final = re.compile(r"[.#][^.#:\s>+~]+")
 
 
@@ -56,6 +59,12 @@ class Entry:
             return compile_selectors(self.part.text, quirks)
         compiled = compile_selectors(selector, quirks)
         return compiled[self.part.place : self.part.place + 1] if len(compiled) == selectors.length else compiled
+
+
+@lru_cache(maxsize=256)
+def find_attributes(name: str) -> etree.XPath:
+    """Return an XPath for the attributes of a name."""
+    return etree.XPath(f"descendant-or-self::*/@{name}")
 
 
 Index = dict[str, list[Entry]]
@@ -123,7 +132,7 @@ class Matcher:
         matching: dict[int, tuple[Rule, Specificity]] = {}
         for entry in self._find_fitting(element, index, self._fitting):
             if entry.part.above <= above:
-                specificity, order = entry.match(element, page), entry.rule.order
+                specificity, order = entry.decided or entry.match(element, page), entry.rule.order
                 if specificity is not None and (order not in matching or specificity > matching[order][1]):
                     matching[order] = entry.rule, specificity
         return list(matching.values())
@@ -138,15 +147,19 @@ class Matcher:
             listed = [each for key in (ANY, *names) for each in index.get(key, ())]
             self._page.spend(len(listed))
             entries = known[names] = [each for each in listed if each.part.own <= names]
+        self._page.spend(1 + len(entries) // 8)
         return entries
 
     def _iter_elements(self, index: Index) -> Iterator[HtmlElement]:
         """Yield the elements that have a key of an index. Some are yielded several times."""
         root, quirks = self._page.root, self._page.quirks
-        if ANY in index:
+        attributes = [key[1:] for key in index if key[:1] == "["]
+        if ANY in index or not all(map(_SIMPLE.fullmatch, attributes)):
             yield from root.iter("*")
             return
-        tags = [key for key in index if key[0] not in ".#"]
+        for name in attributes:
+            yield from (value.getparent() for value in find_attributes(name)(root))
+        tags = [key for key in index if key[0] not in ".#["]
         if tags:
             yield from root.iter(*tags)
         for sign, find_values in ((".", _CLASSES), ("#", _IDS)):

@@ -29,7 +29,7 @@ _COMPOUND: Final = r"(?:(?:[a-z][a-z0-9]*|\*)(?:[.#]-?[a-z_][\w-]*)*|(?:[.#]-?[a
 _PLAIN: Final = re.compile(rf"\s*{_COMPOUND}(?:(?:\s*[>+~]\s*|\s+){_COMPOUND})*\s*", re.IGNORECASE | re.ASCII)
 """Selectors of names, classes and ids alone, which are valid without a look at their tokens."""
 _RANKS: Final = {"#": 3, ".": 2, "[": 0}
-"""How well a name selects: few elements have an id, and elements are not listed by their attributes."""
+"""How well a name selects: few elements have an id, and many have the same attributes."""
 ANY: Final = ""
 """The key of a selector that may match every element."""
 
@@ -41,7 +41,7 @@ class Part(NamedTuple):
     place: int
     """Its place in the list."""
     key: str
-    """The `#id`, `.class` or name that an element must have, or `ANY`."""
+    """The `#id`, `.class`, tag or `[attribute` that an element must have, or `ANY`."""
     own: frozenset[str]
     """All names that the element must have, and its attributes as `[name`."""
     above: frozenset[str]
@@ -109,7 +109,6 @@ def _split_part(text: str, place: int, escapes: list[str], is_plain: bool) -> Pa
     names = frozenset(name for compound in others for name in compound)
     has_siblings = "+" in text or "~" in text
     key = max(own, key=lambda name: _RANKS.get(name[:1], 1), default=ANY)
-    key = ANY if key[:1] == "[" else key
     above = frozenset() if has_siblings else names
     is_decided = is_plain and not has_siblings and ">" not in text and len(others) <= 1 and len(names) <= 1
     specificity = _count(own + [name for names in others for name in names]) if is_decided else None
