@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 
 import pytest
@@ -62,3 +63,11 @@ def test_chromium_agrees_with_the_verdict_of_each_probe() -> None:
     with Chromium() as browser:
         wrong = [name for name, html, visible in PROBES if is_visible(browser, html) is not visible]
     assert not wrong
+
+
+@pytest.mark.parametrize("style", ["opacity:0", "position:relative;color:#fffe"])
+def test_the_time_does_not_grow_with_the_square_of_the_number_of_styled_elements(style: str) -> None:
+    root = parse_html(build_page(f'<p style="{style}">word</p>' * 10_000))
+    start = time.process_time()
+    prune(root)
+    assert time.process_time() - start < 10  # a comparison of all pairs takes longer than a minute

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Final
 
 from lxml.html import HtmlElement
@@ -21,7 +22,7 @@ class Backgrounds:
     def __init__(self, cascade: Cascade) -> None:
         self._cascade = cascade
         self._knows_all = not cascade.rules.has_unread_sheets
-        self._behind: dict[HtmlElement, Colour] = {}
+        self._covers: dict[HtmlElement, list[HtmlElement]] = {}
 
     def hide_text(self, element: HtmlElement, opacity: float = 1.0) -> bool:
         """Return whether the text directly in an element cannot be told from its background."""
@@ -65,14 +66,24 @@ class Backgrounds:
     def _may_cover(self, element: HtmlElement, style: Style) -> bool:
         """Return whether something that is not an ancestor may lie behind an element: it is moved, or follows media."""
         if style.get("position", "static") in _MOVED or "transform" in style or style.get("margin-top", 0.0) != 0.0:
-            return self._page_paints()
+            return self._page_paints
         parent = element.getparent()
-        return parent is not None and any(
-            self._cascade.style(each).values.get("position") in {"absolute", "fixed"} and self._paints(each)
-            for each in parent.iterchildren("*")
-            if each is not element and (each.get("style") or each.get("class") or each.get("id"))
-        )
+        return parent is not None and any(each is not element for each in self._list_covers(parent))
 
+    def _list_covers(self, parent: HtmlElement) -> list[HtmlElement]:
+        """Return the children of an element that may lie on their neighbours."""
+        covers = self._covers.get(parent)
+        if covers is None:
+            covers = self._covers[parent] = [
+                each
+                for each in parent.iterchildren("*")
+                if (each.get("style") or each.get("class") or each.get("id"))
+                and self._cascade.style(each).values.get("position") in {"absolute", "fixed"}
+                and self._paints(each)
+            ]
+        return covers
+
+    @cached_property
     def _page_paints(self) -> bool:
         """Return whether the page has media or backgrounds that text could be moved onto."""
         root = self._cascade.page.root
