@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from keyhole.extract.html.boilerplate.classify import score_blocks
 from keyhole.extract.html.boilerplate.features import FEATURE_NAMES, compute_features
 from keyhole.extract.html.boilerplate.segments import join_lists, segment
-from keyhole.extract.html.boilerplate.word_kinds import BOX_KINDS, TEXT_KINDS, match_box_kinds, match_text_kinds
+from keyhole.extract.html.boilerplate.word_kinds import BOX_KINDS, TEXT_KINDS, match_names, match_text_kinds
 from keyhole.extract.html.tree import parse_html
 
 URL = "https://example.org/forum/the-long-report"
@@ -74,7 +74,7 @@ def test_blocks_that_look_alike_are_counted_together() -> None:
 
 
 def test_names_and_words_tell_their_kinds() -> None:
-    assert list_kinds(match_box_kinds("site-footer ad"), BOX_KINDS) == ["foot", "promo"]
-    assert list_kinds(match_box_kinds("loaded"), BOX_KINDS) == []
+    assert list_kinds(match_names("site-footer ad")[0], BOX_KINDS) == ["foot", "promo"]
+    assert list_kinds(match_names("loaded")[0], BOX_KINDS) == []
     assert list_kinds(match_text_kinds("Weitere Artikel: Ähnliche"), TEXT_KINDS) == ["related"]
     assert match_text_kinds("") == 0

@@ -7,17 +7,16 @@ and Nejdl, "Boilerplate Detection using Shallow Text Features" (WSDM 2010).
 from __future__ import annotations
 
 import re
-from math import log1p
 from typing import Final
 
 from keyhole.extract.html.boilerplate.box_features import BOX_FEATURES, BoxFacts
 from keyhole.extract.html.boilerplate.page_features import PAGE_FEATURES, PageFacts, measure_page
 from keyhole.extract.html.boilerplate.segments import HEADINGS, Box, Segments, TextBlock
-from keyhole.extract.html.boilerplate.word_kinds import TEXT_KINDS, match_text_kinds
+from keyhole.extract.html.boilerplate.word_kinds import match_text_kinds
 
-_SENTENCE_END = re.compile(r"[.!?。！？…:][\"'”’)\]]*$")
-_ENDING_CHARS: Final = 12
-"""Number of characters at the end of a block that are searched for the end of a sentence."""
+_SENTENCE_ENDS: Final = tuple(".!?。！？…:")
+_CLOSING_MARKS: Final = "\"'”’)]"
+_DIGIT = re.compile(r"\d")
 _NEIGHBOURS: Final = 6
 """Blocks on each side that count as neighbours."""
 _HEADING_REACH: Final = 50
@@ -29,7 +28,7 @@ _LABEL_BYTES: Final = 40
 _READ_CHARS: Final = 100
 """Characters at the beginning of a block that are read for capitals, digits and the words of the title."""
 _TAG_CODES: Final = {
-    tag: float(number)
+    tag: number
     for number, tags in enumerate(
         ("p", "div section article main body", "span a button label summary", "li dd dt", "ul ol dl menu dir",
          "table td th", "pre code", "figure figcaption", "blockquote", "h1", "h2", "h3", "h4 h5 h6"), 1,
@@ -41,26 +40,27 @@ _TAG_CODES: Final = {
 
 def compute_features(segments: Segments, url: str) -> list[list[float]]:
     """Return a row of numbers for each block, in the order of `FEATURE_NAMES`. Linear in blocks and boxes."""
-    page = measure_page(segments, url)
+    blocks = segments.blocks
+    digits = [len(_DIGIT.findall(block.text[:_READ_CHARS])) for block in blocks]
+    kinds = [match_text_kinds(block.text) if block.size < _SHORT_BYTES else 0 for block in blocks]
+    page = measure_page(segments, url, digits)
     boxes: dict[Box, BoxFacts] = {}
     for box in segments.boxes:
-        if box.block_count:  # not icons and spacers
-            boxes[box] = BoxFacts(box, boxes[box.parent] if box.parent is not None else None, page)
-    blocks = segments.blocks
-    endings = [1.0 if _SENTENCE_END.search(block.text[-_ENDING_CHARS:]) else 0.0 for block in blocks]
-    kinds = [match_text_kinds(block.text) if block.size < _SHORT_BYTES else 0 for block in blocks]
+        boxes[box] = BoxFacts(box, boxes[box.parent] if box.parent is not None else None, page)
+    endings = [block.text.rstrip(_CLOSING_MARKS).endswith(_SENTENCE_ENDS) for block in blocks]
     neighbours = _describe_neighbours(blocks, endings)
     headings = _describe_headings(blocks, kinds)
     prose = _describe_prose(blocks)
     likes = _describe_likes(blocks)
-    rows = []
+    rows: list[list[float]] = []
     before = prose_before = 0
     for number, block in enumerate(blocks):
         rows.append(
             [
-                *_describe_block(block, endings[number], kinds[number], page),
+                *_describe_block(block, digits[number], kinds[number], page),
+                endings[number],
                 *_describe_position(number, before, prose_before, page),
-                *boxes[block.box].compute_row(page),
+                *boxes[block.box].row,
                 *neighbours[number],
                 *headings[number],
                 *prose[number],
@@ -73,45 +73,43 @@ def compute_features(segments: Segments, url: str) -> list[list[float]]:
     return rows
 
 
-def _describe_block(block: TextBlock, ends_sentence: float, kinds: int, page: PageFacts) -> tuple[float, ...]:
+def _describe_block(block: TextBlock, digits: int, kinds: int, page: PageFacts) -> tuple[float, ...]:
     text = block.text[:_READ_CHARS]
     words = text.split()
     own_words = set(text.lower().split())
     shared = len(own_words & page.title_words)
+    tag = block.box.tag
     return (
-        log1p(block.size),
+        block.size,
         block.link_bytes / block.size,
         block.mark_count / (block.text.count(" ") + 1),
-        1.0 if block.box.tag in HEADINGS else 0.0,
-        ends_sentence,
-        log1p(page.text_counts[block.text] - 1),
-        _TAG_CODES.get(block.box.tag, 0.0),
+        tag in HEADINGS,
+        page.text_counts[block.text],
+        _TAG_CODES.get(tag, 0),
         sum(map(str.istitle, words)) / len(words),
-        sum(map(str.isdigit, text)) / len(text),
+        digits / len(text),
         shared / (len(page.title_words) or 1),
         shared / len(own_words),
-        float(kinds),
-        *[float(kinds >> number & 1) for number in range(len(TEXT_KINDS))],
+        kinds,
     )
 
 
 def _describe_position(number: int, before: int, prose_before: int, page: PageFacts) -> tuple[float, ...]:
     offset = number - page.first_heading
-    from_heading = max(-_HEADING_REACH, min(_HEADING_REACH, offset)) if page.first_heading >= 0 else 0
     return (
         number / page.block_count,
         before / page.size,
-        log1p(before),
-        float(from_heading),
+        before,
+        max(-_HEADING_REACH, min(_HEADING_REACH, offset)) if page.first_heading >= 0 else 0,
         prose_before / (page.prose_bytes or 1),
-        log1p(page.size - before),
-        log1p(page.prose_bytes - prose_before),
+        page.size - before,
+        page.prose_bytes - prose_before,
     )
 
 
-def _describe_neighbours(blocks: list[TextBlock], endings: list[float]) -> list[tuple[float, ...]]:
+def _describe_neighbours(blocks: list[TextBlock], endings: list[bool]) -> list[tuple[float, ...]]:
     """Return the size and links of each block's neighbours: around it, above and below it, and directly beside it."""
-    sizes, links, finished = [0], [0], [0.0]
+    sizes, links, finished = [0], [0], [0]
     for block, end in zip(blocks, endings, strict=True):
         sizes.append(sizes[-1] + block.size)
         links.append(links[-1] + block.link_bytes)
@@ -124,15 +122,15 @@ def _describe_neighbours(blocks: list[TextBlock], endings: list[float]) -> list[
         above, below = sizes[number] - sizes[low], sizes[high] - sizes[number + 1]
         rows.append(
             (
-                log1p(size),
+                size,
                 (links[high] - links[low]) / size,
                 (finished[high] - finished[low]) / (high - low),
-                log1p(above),
+                above,
                 (links[number] - links[low]) / (above or 1),
-                log1p(below),
+                below,
                 (links[high] - links[number + 1]) / (below or 1),
-                log1p(blocks[number - 1].size) if number else -1.0,
-                log1p(blocks[number + 1].size) if number < last else -1.0,
+                blocks[number - 1].size if number else -1,
+                blocks[number + 1].size if number < last else -1,
             )
         )
     return rows
@@ -144,33 +142,32 @@ def _describe_headings(blocks: list[TextBlock], kinds: list[int]) -> list[tuple[
     They are followed by the kinds of the last short label below that heading, and the kinds and number of all headings.
     """
     rows: list[tuple[float, ...]] = []
-    level, at, kind, label, seen, count = 0.0, -1, 0, 0, 0, 0
+    level, at, kind, label, seen, count = 0, -1, 0, 0, 0, 0
     for number, block in enumerate(blocks):
         tag = block.box.tag
         if tag in HEADINGS:
-            level, at, kind, label = float(tag[1]), number, kinds[number], 0
+            level, at, kind, label = int(tag[1]), number, kinds[number], 0
             seen |= kind
             count += 1
         elif kinds[number] and block.size < _LABEL_BYTES:
             label = kinds[number]
-        distance = float(min(number - at, _HEADING_REACH))
-        bits = (float(kind & 15), float(kind >> 4), float(label & 15), float(seen & 15))
-        rows.append((level, distance, *bits, float(count)))
+        distance = min(number - at, _HEADING_REACH)
+        rows.append((level, distance, kind & 15, kind >> 4, label & 15, seen & 15, count))
     return rows
 
 
-def _describe_prose(blocks: list[TextBlock]) -> list[list[float]]:
+def _describe_prose(blocks: list[TextBlock]) -> list[list[int]]:
     """Return the distance to the nearest prose before and after each block, in bytes and blocks, and its size."""
     before = _measure_gaps(blocks)
     after = reversed(_measure_gaps(blocks[::-1]))
     return [[*first, *second] for first, second in zip(before, after, strict=True)]
 
 
-def _measure_gaps(blocks: list[TextBlock]) -> list[tuple[float, float, float]]:
+def _measure_gaps(blocks: list[TextBlock]) -> list[tuple[int, int, int]]:
     rows = []
     gap = steps = size = 0
     for block in blocks:
-        rows.append((log1p(gap), float(min(_HEADING_REACH, steps)), log1p(size)))
+        rows.append((gap, min(_HEADING_REACH, steps), size))
         gap, steps = gap + block.size, steps + 1
         if prose := block.prose_bytes:
             gap, steps, size = 0, 0, prose
@@ -188,7 +185,7 @@ def _describe_likes(blocks: list[TextBlock]) -> list[tuple[float, ...]]:
         total[2] += block.link_bytes
         total[3] += block.prose_bytes
     rows = {
-        key: (log1p(count), log1p(size), log1p(size / count), links / size, prose / size)
+        key: (count, size, size / count, links / size, prose / size)
         for key, (count, size, links, prose) in totals.items()
     }
     return [rows[key] for key in keys]
@@ -201,8 +198,8 @@ def _name_style(box: Box) -> tuple[str, ...]:
 
 
 FEATURE_NAMES: Final = (
-    "own size", "own links", "own marks", "is heading", "ends a sentence", "seen again", "tag", "capitals", "digits",
-    "title in text", "text in title", "text kinds", *(f"text {kind}" for kind in TEXT_KINDS),
+    "own size", "own links", "own marks", "is heading", "times seen", "tag", "capitals", "digits",
+    "title in text", "text in title", "text kinds", "ends a sentence",
     "place among blocks", "text before, share", "text before", "blocks from first heading", "prose before, share",
     "text after", "prose after",
     *BOX_FEATURES,

@@ -10,7 +10,7 @@ from typing import Final
 
 from keyhole.extract.html.boilerplate.segments import HEADINGS, Box, TextBlock
 from keyhole.extract.html.boilerplate.structures import CODE, LISTS, has_code
-from keyhole.extract.html.boilerplate.word_kinds import BOX_KINDS, match_box_kinds
+from keyhole.extract.html.boilerplate.word_kinds import BOX_KINDS, match_names
 
 MAX_LINKS: Final = 0.8
 """Code and tables with a larger share of links may be menus."""
@@ -87,7 +87,7 @@ def _stands_in(box: Box | None, home: Box) -> bool:
     while box is not None and box is not home:
         if box.tag in _APART_TAGS or box.element.get("role") in _APART_ROLES:
             return False
-        if box.names and match_box_kinds(_read_purpose(box)) & _APART_KINDS:
+        if box.names and match_names(_read_purpose(box))[0] & _APART_KINDS:
             return False
         box = box.parent
     return box is home

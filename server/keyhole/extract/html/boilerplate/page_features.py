@@ -5,18 +5,15 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import dataclass, field
-from math import log1p
 from typing import Final
 from urllib.parse import SplitResult, urlsplit
 
 from keyhole.extract.html.boilerplate.segments import Segments, TextBlock
 
-_DATE = re.compile(
-    r"\b(?:19|20)\d\d\b|\b\d{1,2}[:/.]\d\d|\b(?:ago|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)", re.IGNORECASE
-)
-_PRICE = re.compile(r"[$€£¥₹]\s?\d|\d\s?(?:€|usd|eur)\b", re.IGNORECASE)
+_DATE = re.compile(r"(?:19|20)\d\d|\d[:/.]\d\d|(?i:\b(?:ago|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec))")
+_PRICE = re.compile(r"[$€£¥₹]\s?\d|\d\s?(?i:€|usd|eur)")
 _SHORT_BYTES: Final = 100
-"""Dates and prices are counted in blocks shorter than this."""
+"""Dates and prices are counted in blocks shorter than this, with a digit."""
 _LONG_BYTES: Final = 200
 """Longer blocks count as paragraphs."""
 _ITEM_BLOCKS: Final = 3
@@ -53,8 +50,8 @@ class PageFacts:
     row: tuple[float, ...] = ()
 
 
-def measure_page(segments: Segments, url: str) -> PageFacts:
-    """Return the facts about a page."""
+def measure_page(segments: Segments, url: str, digits: list[int]) -> PageFacts:
+    """Return the facts about a page. `digits` has the number of digits near the start of each block."""
     blocks = segments.blocks
     size = sum(block.size for block in blocks) or 1
     prose = sum(block.prose_bytes for block in blocks)
@@ -66,40 +63,40 @@ def measure_page(segments: Segments, url: str) -> PageFacts:
     page = PageFacts(len(blocks), size, prose, heading, words)
     for block in blocks:
         page.text_counts[block.text] = page.text_counts.get(block.text, 0) + 1
-    page.row = (*_describe_texts(blocks, size, prose), *_describe_url(split), *_describe_boxes(segments))
+    page.row = (*_describe_texts(blocks, digits, size, prose), *_describe_url(split), *_describe_boxes(segments))
     return page
 
 
-def _describe_texts(blocks: list[TextBlock], size: int, prose: int) -> tuple[float, ...]:
-    short = [block.text for block in blocks if block.size < _SHORT_BYTES]
+def _describe_texts(blocks: list[TextBlock], digits: list[int], size: int, prose: int) -> tuple[float, ...]:
+    short = [block.text for block, count in zip(blocks, digits, strict=True) if count and block.size < _SHORT_BYTES]
     long_count = sum(block.size > _LONG_BYTES for block in blocks)
     return (
-        log1p(size),
+        size,
         sum(block.link_bytes for block in blocks) / size,
         prose / size,
-        log1p(max((block.size for block in blocks), default=0)),
-        log1p(long_count),
+        max((block.size for block in blocks), default=0),
+        long_count,
         prose / (long_count or 1),
-        log1p(len(blocks)),
-        log1p(sum(_DATE.search(text) is not None for text in short)),
-        log1p(sum(_PRICE.search(text) is not None for text in short)),
+        len(blocks),
+        sum(_DATE.search(text) is not None for text in short),
+        sum(_PRICE.search(text) is not None for text in short),
     )
 
 
 def _describe_url(url: SplitResult) -> tuple[float, ...]:
     address = f"{url.netloc}{url.path}?{url.query}".lower()
-    kinds = (1.0 if pattern.search(address) else 0.0 for pattern in _URL_KINDS.values())
-    return (log1p(len(url.path)), float(url.path.count("-")), *kinds)
+    kinds = (pattern.search(address) is not None for pattern in _URL_KINDS.values())
+    return (len(url.path), url.path.count("-"), *kinds)
 
 
 def _describe_boxes(segments: Segments) -> tuple[float, ...]:
     boxes = segments.boxes
     tags = Counter([box.tag for box in boxes])
     return (
-        log1p(max((box.alike_count for box in boxes if box.block_count >= _ITEM_BLOCKS), default=0)),
-        log1p(sum("product" in box.names for box in boxes)),
-        log1p(sum("comment" in box.names for box in boxes)),
-        *[log1p(tags[tag]) for tag in _COUNTED_TAGS],
+        max((box.alike_count for box in boxes if box.block_count >= _ITEM_BLOCKS), default=0),
+        sum("product" in box.names for box in boxes),
+        sum("comment" in box.names for box in boxes),
+        *[tags[tag] for tag in _COUNTED_TAGS],
     )
 
 

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from itertools import groupby
 from typing import Final
 
-from lxml import etree
 from lxml.html import HtmlElement
 
-from keyhole.extract.html.boilerplate.structures import LISTS, is_fragment, is_structure, is_whole_list
+from keyhole.extract.html.boilerplate.structures import LISTS, STRUCTURES, is_fragment, is_structure, is_whole_list
 
 INLINE: Final = frozenset((
     "a", "abbr", "acronym", "b", "bdi", "bdo", "big", "br", "cite", "code", "data", "del", "dfn", "em", "font", "i",
@@ -61,7 +61,8 @@ class Box:
     list_box: Box | None = None
     """The outermost list that is a structure and contains this box, or is this box."""
     alike_count: int = 1
-    """The number of the parent's children with the same tag and first name, including this box."""
+    """The number of the parent's children with the same tag and first name, including this box. Those without
+    text do not count."""
 
     size: int = 0
     link_bytes: int = 0
@@ -81,12 +82,12 @@ class TextBlock:
     size: int
     link_bytes: int
     mark_count: int
+    prose_bytes: int = field(init=False)
+    """The size of the block if it is prose, else 0."""
 
-    @property
-    def prose_bytes(self) -> int:
-        """The size of the block if it is prose, else 0."""
+    def __post_init__(self) -> None:
         is_sentence = self.size > PROSE_MIN_BYTES and self.mark_count > 0
-        return self.size if is_sentence and self.link_bytes < PROSE_MAX_LINKS * self.size else 0
+        self.prose_bytes = self.size if is_sentence and self.link_bytes < PROSE_MAX_LINKS * self.size else 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,94 +134,122 @@ def _join_blocks(box: Box, blocks: list[TextBlock]) -> TextBlock:
 
 def segment(root: HtmlElement) -> Segments:
     """Return the text blocks and boxes of a pruned tree. A structure other than a list is one block."""
-    scanner = _Scanner(_find_block_holders(root))
-    walker = etree.iterwalk(root, events=("start", "end"))
-    for event, element in walker:
-        if event == "end":
-            scanner.end(element)
-        elif not scanner.start(element):
-            walker.skip_subtree()
+    scanner = _Scanner()
+    levels: list[Iterator[HtmlElement]] = [iter((root,))]
+    while levels:
+        element = next(levels[-1], None)
+        if element is None:
+            levels.pop()
+            scanner.leave()
+        elif scanner.enter(element):
+            levels.append(iter(element))
+        else:
+            scanner.read_tail(element)
     segments = Segments(scanner.blocks, scanner.boxes)
     _sum_counts(segments)
     return segments
 
 
-def _find_block_holders(root: HtmlElement) -> set[HtmlElement]:
-    """Return the inline elements that contain a block, such as a link around a card."""
-    holders: set[HtmlElement] = set()
-    for element in root.iter(*INLINE):
-        if element in holders or not len(element) or all(child.tag in INLINE for child in element):
-            continue
-        holder = element
-        while holder is not None and holder.tag in INLINE and holder not in holders:
-            holders.add(holder)
-            holder = holder.getparent()
-    return holders
-
-
 class _Scanner:
-    """A builder of blocks and boxes during the walk, with the open box and the parts of the unfinished block."""
+    """A builder of blocks and boxes during the walk, with the open elements and the parts of the unfinished block.
 
-    def __init__(self, holders: set[HtmlElement]) -> None:
+    An element gets a box when its first block is added, so that elements without text have none.
+    """
+
+    def __init__(self) -> None:
         self.blocks: list[TextBlock] = []
         self.boxes: list[Box] = []
-        self._block_holders = holders
-        self._box: Box | None = None
+        self._path: list[HtmlElement] = []
+        self._path_boxes: list[Box] = []
+        """The boxes of the first elements of the path."""
         self._run: list[Part] = []
+        self._block_holders: set[HtmlElement] = set()
 
-    def start(self, element: HtmlElement) -> bool:
+    def enter(self, element: HtmlElement) -> bool:
         """Process the start of an element and return whether to walk its content."""
         tag = element.tag
-        if tag in INLINE and self._box is not None and element not in self._block_holders:
+        if tag in INLINE and self._path and not (len(element) and self._holds_block(element)):
             self._run.append((element, Place.INSIDE))
             return False
-        self._end_block()
-        list_box = self._box.list_box if self._box is not None else None
-        if tag == "div" and is_fragment(element):
-            tag = "pre"
-        box = Box(element, tag, self._box, _read_names(element), self._in_link(element), list_box)
-        self.boxes.append(box)
-        if is_structure(element):
-            self._add_block(box, [(element, Place.INSIDE)])
+        if self._run:
+            self._end_block()
+        self._path.append(element)
+        if tag in STRUCTURES and is_structure(element):
+            self._run = [(element, Place.INSIDE)]
+            self._close()
             return False
-        if box.list_box is None and tag in LISTS and is_whole_list(element):
-            box.list_box = box
-        self._box = box
-        if element.text and not element.text.isspace():
-            self._run.append((element, Place.HEAD))
+        text = element.text
+        if text and not text.isspace():
+            self._run = [(element, Place.HEAD)]
         return True
 
-    def end(self, element: HtmlElement) -> None:
-        """Process the end of an element and the text after it."""
-        if self._box is not None and element is self._box.element:
-            self._end_block()
-            self._box = self._box.parent
-        # White space separates words within a run, but does not begin a run.
-        if self._box is not None and element.tail and (self._run or not element.tail.isspace()):
+    def leave(self) -> None:
+        """Process the end of the innermost open element and the text after it."""
+        if self._path:
+            self.read_tail(self._close())
+
+    def read_tail(self, element: HtmlElement) -> None:
+        """Process the text after an element. White space separates words within a run, but does not begin a run."""
+        tail = element.tail
+        if tail and self._path and (self._run or not tail.isspace()):
             self._run.append((element, Place.TAIL))
 
-    def _in_link(self, element: HtmlElement) -> bool:
-        return element.tag == "a" or (self._box is not None and self._box.is_in_link)
+    def _holds_block(self, element: HtmlElement) -> bool:
+        """Return whether an inline element contains a block, such as a link around a card."""
+        if element in self._block_holders:
+            return True
+        inner = next((inner for inner in element.iterdescendants() if inner.tag not in INLINE), None)
+        while inner is not None and inner is not element:
+            inner = inner.getparent()
+            self._block_holders.add(inner)
+        return inner is not None
+
+    def _close(self) -> HtmlElement:
+        if self._run:
+            self._end_block()
+        if len(self._path_boxes) == len(self._path):
+            self._path_boxes.pop()
+        return self._path.pop()
 
     def _end_block(self) -> None:
-        if self._run and self._box is not None:
-            self._add_block(self._box, self._run)
-        self._run = []
-
-    def _add_block(self, box: Box, parts: list[Part]) -> None:
+        parts, self._run = self._run, []
         texts: list[str] = []
         link_texts: list[str] = []
+        is_spaced = self._path[-1].tag in _SPACED
         for part in parts:
-            _collect_text(part, texts, link_texts)
-        text = " ".join((" " if box.tag in _SPACED else "").join(texts).split())
+            _collect_text(part, texts, link_texts, is_spaced)
+        text = " ".join((" " if is_spaced else "").join(texts).split())
         if text:
+            box = self._open_boxes()
             size = _measure_utf8(text)
             links = size if box.is_in_link else min(size, _measure_utf8("".join(link_texts)))
             self.blocks.append(TextBlock(box, parts, text, size, links, len(_MARKS.findall(text))))
 
+    def _open_boxes(self) -> Box:
+        """Return the box of the innermost open element, after creating the boxes that the open elements lack."""
+        for element in self._path[len(self._path_boxes) :]:
+            box = _create_box(element, self._path_boxes[-1] if self._path_boxes else None)
+            self._path_boxes.append(box)
+            self.boxes.append(box)
+        return self._path_boxes[-1]
 
-def _collect_text(part: Part, texts: list[str], link_texts: list[str]) -> None:
-    """Append the text of a part to `texts`, and the text of its links also to `link_texts`."""
+
+def _create_box(element: HtmlElement, parent: Box | None) -> Box:
+    tag = "pre" if element.tag == "div" and is_fragment(element) else element.tag
+    box = Box(element, tag, parent, _read_names(element), tag == "a")
+    if parent is not None:
+        box.is_in_link = box.is_in_link or parent.is_in_link
+        box.list_box = parent.list_box
+    if box.list_box is None and tag in LISTS and is_whole_list(element):
+        box.list_box = box
+    return box
+
+
+def _collect_text(part: Part, texts: list[str], link_texts: list[str], is_spaced: bool) -> None:
+    """Append the text of a part to `texts`, and the text of its links also to `link_texts`.
+
+    With `is_spaced`, the texts of a structure's elements are appended one by one.
+    """
     element, place = part
     if place is Place.HEAD:
         texts.append(element.text or "")
@@ -234,10 +263,13 @@ def _collect_text(part: Part, texts: list[str], link_texts: list[str]) -> None:
             if element.tag == "a" and element.get("href"):
                 link_texts.append(text)
     else:
-        texts.extend(element.itertext())
+        if is_spaced:
+            texts.extend(element.itertext())
+        else:
+            texts.append(element.text_content())
         for link in element.iter("a"):
             if link.get("href"):
-                link_texts.extend(link.itertext())
+                link_texts.append(link.text_content())
 
 
 def _measure_utf8(text: str) -> int:
@@ -246,10 +278,8 @@ def _measure_utf8(text: str) -> int:
 
 
 def _read_names(element: HtmlElement) -> str:
-    attributes = element.attrib
-    if not attributes:
-        return ""
-    names = (attributes.get(name) for name in ("class", "id", "role", "itemprop"))
+    get = element.get
+    names = [get("class"), get("id"), get("role"), get("itemprop")]
     return " ".join([name[:_MAX_NAMES] for name in names if name]).lower()
 
 
@@ -262,16 +292,15 @@ def _sum_counts(segments: Segments) -> None:
         box.mark_count += block.mark_count
         box.prose_bytes += block.prose_bytes
         box.block_count += 1
-    counts: dict[tuple[int, str, str], int] = {}
-    keys = [(id(box.parent), box.tag, box.names.partition(" ")[0]) for box in segments.boxes]
-    for key in keys:
-        counts[key] = counts.get(key, 0) + 1
+    keys = [(box.parent, box.tag, box.names.partition(" ")[0]) for box in segments.boxes]
+    counts = Counter(keys)
     for box, key in zip(segments.boxes, keys, strict=True):
         box.alike_count = counts[key]
     for box in reversed(segments.boxes):
-        if box.parent is not None:
-            box.parent.size += box.size
-            box.parent.link_bytes += box.link_bytes
-            box.parent.mark_count += box.mark_count
-            box.parent.prose_bytes += box.prose_bytes
-            box.parent.block_count += box.block_count
+        above = box.parent
+        if above is not None:
+            above.size += box.size
+            above.link_bytes += box.link_bytes
+            above.mark_count += box.mark_count
+            above.prose_bytes += box.prose_bytes
+            above.block_count += box.block_count

@@ -8,6 +8,8 @@ from lxml.html import HtmlElement
 
 CODE: Final = frozenset({"pre", "listing", "xmp", "plaintext"})
 _ALWAYS_WHOLE: Final = CODE | {"math"}
+STRUCTURES: Final = _ALWAYS_WHOLE | {"table", "figure", "div"}
+"""Elements that may be structures, other than lists."""
 LISTS: Final = frozenset({"ul", "ol", "dl", "menu", "dir"})
 _HEADINGS: Final = ("h1", "h2", "h3", "h4", "h5", "h6")
 _LANDMARKS: Final = ("form", "article", "section", "nav", "aside", "header", "footer", "main")
@@ -61,7 +63,7 @@ def _is_data_table(table: HtmlElement) -> bool:
         return False
     if not _has_none(table, *_HEADINGS) and not has_heading_rows(table):
         return False
-    return all(not len(cell) or sum(map(len, cell.itertext())) <= _MAX_CELL for cell in table.iter("td", "th"))
+    return all(not len(cell) or len(cell.text_content()) <= _MAX_CELL for cell in table.iter("td", "th"))
 
 
 def has_heading_rows(table: HtmlElement) -> bool:
@@ -81,7 +83,7 @@ def has_heading_rows(table: HtmlElement) -> bool:
 
 def _count_signs(element: HtmlElement) -> int:
     """Return the number of characters of an element's text without white space."""
-    return sum(len("".join(text.split())) for text in element.itertext())
+    return len("".join(element.text_content().split()))
 
 
 def _has_none(element: HtmlElement, *tags: str) -> bool:

@@ -1,4 +1,4 @@
-"""Recognise the purpose of boxes by their class names, and of short texts by their words in several languages."""
+"""Recognise the purpose of boxes by the words of their names, and of short texts by words in several languages."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _BOX_STEMS: Final = {
     "comment": "comment reply replies respond disqus discussion",
     "review": "review rating testimonial",
     "fold": "faq accordion collaps _tab expand",
-    "related": "relat recommend popular trending _more similar latest recent upsell crosssell cross_sell _next _prev",
+    "related": "relat recommend popular trending _more similar latest recent upsell crosssell _cross _next _prev",
     "side": "side widget _rail",
     "slides": "carousel slider slick swiper slide gallery ticker playlist",
     "card": "card teaser tile grid item excerpt listing",
@@ -50,6 +50,13 @@ _TEXT_WORDS: Final = {
 }
 """Words of headings and labels by purpose."""
 
+LANDMARKS: Final = ("nav", "header", "footer", "aside", "main", "article", "dialog", "section")
+_ROLES: Final = {
+    "navigation": "nav", "menu": "nav", "menubar": "nav", "banner": "header", "contentinfo": "footer",
+    "complementary": "aside", "main": "main", "article": "article", "dialog": "dialog",
+}  # fmt: skip
+"""The landmark by a word of the names, which include the role."""
+
 BOX_KINDS: Final = tuple(_BOX_STEMS)
 TEXT_KINDS: Final = tuple(_TEXT_WORDS)
 _STEMS: Final = [
@@ -63,14 +70,24 @@ _WORDS_READ: Final = 12
 
 
 @lru_cache(maxsize=4_096)
-def match_box_kinds(names: str) -> int:
-    """Return the kinds of a box with these names, as bits."""
-    names = f" {names} ".translate(_SEPARATORS)
-    found = 0
+def match_names(names: str) -> tuple[int, int]:
+    """Return the kinds and the landmarks of a box with these names, as bits."""
+    kinds = landmarks = 0
+    for word in names.translate(_SEPARATORS).split():
+        more, landmark = _match_word(word)
+        kinds |= more
+        landmarks |= landmark
+    return kinds, landmarks
+
+
+@lru_cache(maxsize=16_384)
+def _match_word(word: str) -> tuple[int, int]:
+    kinds = 0
     for stem, kind in _STEMS:
-        if stem in names:
-            found |= kind
-    return found
+        if stem in f" {word} ":
+            kinds |= kind
+    role = _ROLES.get(word)
+    return kinds, 1 << LANDMARKS.index(role) if role else 0
 
 
 def match_text_kinds(text: str) -> int:
