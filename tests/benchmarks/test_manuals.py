@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.extraction.manuals import packages
+from benchmarks.extraction.manuals import packages, training
 from benchmarks.extraction.manuals.__main__ import Figures, find_manual, list_excesses, measure
 from benchmarks.extraction.manuals.catalog import MANUALS, Manual, list_pages
 from benchmarks.extraction.manuals.matching import KINDS, find_missing, list_parts
@@ -159,3 +159,12 @@ def test_pages_are_sampled_evenly_without_redirects(tmp_path: Path) -> None:
     names = [path.name for path in list_pages(Manual("m", "", str(tmp_path)))]
     assert (names[:3], len(names)) == (["000.html", "004.html", "006.html"], 59)
     assert list_pages(Manual("m", "", str(tmp_path / "none"))) == []
+
+
+def test_the_scorer_is_fitted_to_other_manuals_than_those_that_are_measured() -> None:
+    assert not {manual.name for manual in MANUALS} & {manual.name for manual in training.MANUALS}
+
+
+def test_the_content_of_a_page_that_the_scorer_is_fitted_to_has_no_navigation() -> None:
+    html = "<head><title>T</title></head><nav>Menu</nav><div class=toc>Contents</div><h1>Title</h1><p>Text <b>of</b> it"
+    assert training.read_content(html, (".toc",)) == "Title Text of it"

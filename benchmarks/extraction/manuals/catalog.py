@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeVar
 
+Item = TypeVar("Item")
 SAMPLE: Final = 60
 """Pages of a manual. They take about ten seconds, so that all manuals take under three minutes on two cores."""
 _MAX_BYTES: Final = 1_500_000
@@ -91,10 +92,10 @@ def list_pages(manual: Manual) -> list[Path]:
     return [path for path in sample if not _redirects(path)]
 
 
-def take_evenly(paths: Sequence[Path], count: int) -> list[Path]:
-    """Return at most `count` of the paths, at even distances."""
-    step = max(1.0, len(paths) / count)
-    return [paths[int(index * step)] for index in range(min(count, len(paths)))]
+def take_evenly(items: Sequence[Item], count: int) -> list[Item]:
+    """Return at most `count` of the items, at even distances."""
+    step = max(1.0, len(items) / count)
+    return [items[int(index * step)] for index in range(min(count, len(items)))]
 
 
 def _redirects(path: Path) -> bool:
