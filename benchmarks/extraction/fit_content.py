@@ -3,10 +3,12 @@
 Needs lightgbm and cydifflib. PAGES are files, compressed by gzip or xz or not, with one JSON object per line: id, type,
 url, html, and text: the content as marked by a person, or the text of a manual without its navigation
 (`benchmarks.extraction.manuals.training`). Each block of a page is labelled with the share of its words that an
-alignment finds in that text. Prints word F1, recall and precision of the main part by type of page, with each page
-scored by trees that were fitted without its site and judged as the product does; the row "all" is without manuals. With
-`--write`, fits on all pages and writes server/keyhole/extract/html/boilerplate/content_trees.py. The same input and
-package versions give the same trees.
+alignment finds in that text.
+
+Prints word F1, recall and precision of the main part by type of page, for the pages of all files and for those of the
+first file. Each page is scored by trees that were fitted without its site, and judged as the product does. The row
+"all" is without manuals. With `--write`, fits on all pages and writes
+server/keyhole/extract/html/boilerplate/content_trees.py. The same input and package versions give the same trees.
 """
 
 from __future__ import annotations
@@ -85,7 +87,10 @@ def main() -> None:
         folds = pool.map(predict_fold, [examples] * FOLDS, range(FOLDS))
         found = {number: values for fold in folds for number, values in fold.items()}
         scores = pool.map(judge_page, pages, [found[number] for number in range(len(pages))], chunksize=20)
-        print_report([example.kind for example in examples], list(scores))
+        rows = list(zip([example.kind for example in examples], scores, strict=True))
+    first = len(list(read_pages(arguments.pages[:1])))
+    for name, count in (("all files", len(rows)), ("the first file", first)):
+        print(f"Pages of {name}:\n\n{format_report(rows[:count])}\n")
     if arguments.write:
         trees = fit_trees(examples).dump_model()["tree_info"]
         manuals = sum(example.kind == MANUAL for example in examples)
@@ -123,17 +128,18 @@ def fit_trees(examples: list[Example]) -> lightgbm.Booster:
     return lightgbm.train(SETTINGS, data, TREE_COUNT)
 
 
-def print_report(kinds: list[str], scores: list[tuple[float, float, float]]) -> None:
-    """Print word F1, recall and precision by type of page."""
+def format_report(rows: list[tuple[str, tuple[float, float, float]]]) -> str:
+    """Return a table of word F1, recall and precision by type of page."""
     groups: dict[str, list[tuple[float, float, float]]] = defaultdict(list)
-    for kind, score in zip(kinds, scores, strict=True):
+    for kind, score in rows:
         groups[kind].append(score)
         if kind != MANUAL:
             groups["all"].append(score)
-    print("| type | pages | F1 | recall | precision |\n|---|---:|---:|---:|---:|")
+    lines = ["| type | pages | F1 | recall | precision |\n|---|---:|---:|---:|---:|"]
     for kind, values in sorted(groups.items()):
         means = " | ".join(f"{mean(column):.3f}" for column in zip(*values, strict=True))
-        print(f"| {kind} | {len(values)} | {means} |")
+        lines.append(f"| {kind} | {len(values)} | {means} |")
+    return "\n".join(lines)
 
 
 def format_tree(node: dict[str, Any]) -> str:

@@ -62,6 +62,12 @@ TEXT_KINDS: Final = tuple(_TEXT_WORDS)
 _STEMS: Final = [
     (stem.replace("_", " "), 1 << number) for number, stems in enumerate(_BOX_STEMS.values()) for stem in stems.split()
 ]
+_START: Final = 3
+"""Characters of the shortest stem, with its edges."""
+_STEMS_BY_START: Final = {
+    start: [(stem, kind) for stem, kind in _STEMS if stem.startswith(start)]
+    for start in {stem[:_START] for stem, _ in _STEMS}
+}
 _WORDS: Final = {word: 1 << number for number, words in enumerate(_TEXT_WORDS.values()) for word in words.split()}
 _SEPARATORS: Final = str.maketrans("-_:/[]", "      ")
 _MARKS: Final = ".,:;!?|·•()\"'"
@@ -83,9 +89,11 @@ def match_names(names: str) -> tuple[int, int]:
 @lru_cache(maxsize=16_384)
 def _match_word(word: str) -> tuple[int, int]:
     kinds = 0
-    for stem, kind in _STEMS:
-        if stem in f" {word} ":
-            kinds |= kind
+    padded = f" {word} "
+    for place in range(len(padded) - _START + 1):
+        for stem, kind in _STEMS_BY_START.get(padded[place : place + _START], ()):
+            if padded.startswith(stem, place):
+                kinds |= kind
     role = _ROLES.get(word)
     return kinds, 1 << LANDMARKS.index(role) if role else 0
 
