@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import gc
 import json
 import time
 from pathlib import Path
@@ -232,3 +234,10 @@ def test_any_body_gives_a_document_or_an_error_code_deterministically(body: byte
     else:
         assert isinstance(first, tuple)
         assert first[0] in {Code.UNSUPPORTED_MEDIA, Code.EMPTY_DOCUMENT, Code.EXTRACTION_FAILED}
+
+
+@pytest.mark.parametrize("html", ["<p>A paragraph of text.", "<p hidden>hidden"])
+def test_garbage_collection_goes_on_after_a_page_is_read_or_refused(html: str) -> None:
+    with contextlib.suppress(KeyholeError):
+        extract(html.encode(), url="https://example.org/", content_type="text/html")
+    assert gc.isenabled()

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+import gc
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from importlib import import_module
 from types import ModuleType
 from typing import Final
@@ -141,7 +143,24 @@ def _read_image(kind: str, body: Body) -> Document:
 def _read_html(body: Body) -> Document:
     from keyhole.extract.html.page import read_html  # lxml is imported on first use
 
-    return read_html(body.text(), body.url, body.requested_url)
+    with _paused_collection():
+        return read_html(body.text(), body.url, body.requested_url)
+
+
+@contextmanager
+def _paused_collection() -> Iterator[None]:
+    """Pause Python's garbage collection while a page is read.
+
+    Collections would examine the objects of the page again and again while they are in use. This takes a tenth of the
+    time of most pages, and a fifth of all time. What they could free is freed after the page.
+    """
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 class _CallableModule(ModuleType):
