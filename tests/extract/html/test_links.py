@@ -52,6 +52,11 @@ def test_a_word_is_left_out_only_beside_its_heading(html: str, text: str) -> Non
     assert markdown(html) == f"{text}\n"
 
 
+def test_the_signs_of_an_index_are_kept_between_its_letters() -> None:
+    html = '<p><a href="#s"><b>#</b></a> &nbsp; <a href="#t"><b>.</b></a> &nbsp; <a href="#A"><b>A</b></a>'
+    assert markdown(html) == "**#** **.** **A**\n"
+
+
 def test_links_that_nothing_separates_are_kept_apart() -> None:
     assert markdown('<a href="/a">One</a><a href="/b">Two</a><a href="#c">Three</a><a>Four</a>') == (
         "[One](https://example.org/a) [Two](https://example.org/b) Three Four\n"

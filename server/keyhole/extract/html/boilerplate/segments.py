@@ -267,9 +267,7 @@ def _collect_text(part: Part, texts: list[str], link_texts: list[str], is_spaced
             texts.extend(element.itertext())
         else:
             texts.append(element.text_content())
-        for link in element.iter("a"):
-            if link.get("href"):
-                link_texts.append(link.text_content())
+        link_texts += [link.text_content() for link in element.iter("a") if link.get("href")]
 
 
 def _measure_utf8(text: str) -> int:
