@@ -10,7 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from keyhole.errors import Code, KeyholeError
-from keyhole.fetch.urls import DEFAULT_PORTS, MAX_URL, Target, parse_target, resolve_url
+from keyhole.fetch.urls import DEFAULT_PORTS, MAX_URL, Target, add_scheme, parse_target, resolve_url
 
 PIECES = st.sampled_from(
     [
@@ -81,6 +81,31 @@ def test_a_url_is_normalized(raw: str, url: str) -> None:
 )
 def test_an_international_host_is_converted_to_ascii(raw: str, host: str) -> None:
     assert parse_target(raw).host == host
+
+
+@pytest.mark.parametrize(
+    ("raw", "url"),
+    [
+        ("example.org", "https://example.org"),
+        (" docs.example.org/a?b=c#d ", "https://docs.example.org/a?b=c#d"),
+        ("//example.org/a", "https://example.org/a"),
+        ("example.org:8443/a", "https://example.org:8443/a"),
+        ("bücher.example?q=https://x/", "https://bücher.example?q=https://x/"),
+        ("127.0.0.1/a", "https://127.0.0.1/a"),
+    ],
+)
+def test_a_host_without_a_scheme_means_https(raw: str, url: str) -> None:
+    assert add_scheme(raw) == url
+    assert parse_target(url).scheme == "https"
+
+
+@pytest.mark.parametrize(
+    "raw",
+    ["", "https://example.org", "http:/x.y", "/path/a.html", "docs/a.html", "?q=a.b", "user@example.org", "a.b:c",
+     "word", "localhost:8080/x", "file:///a.b", "mailto:a@b.c", "example.org\\x", "two words.org"],
+)  # fmt: skip
+def test_other_text_without_a_scheme_is_left_as_it_is(raw: str) -> None:
+    assert add_scheme(raw) == raw
 
 
 @pytest.mark.parametrize("raw", ["", "   ", "example.org", "/path", "//example.org/", "http", "http:", "http:/x", "?q"])

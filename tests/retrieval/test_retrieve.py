@@ -38,6 +38,13 @@ def test_a_page_within_the_budget_is_shown_whole_without_a_continuation() -> Non
     assert not CALL.search(answer.text)
 
 
+def test_a_host_without_a_scheme_is_fetched_over_https() -> None:
+    product = retrieval(markdown("# Short\n\nAll of it.\n"))
+    assert "All of it." in asyncio.run(product.web_fetch("pumps.example/manual")).text
+    known_only = retrieval(markdown(), config=Config(url_policy="known", known_urls=frozenset({URL})))
+    assert not asyncio.run(known_only.web_fetch("pumps.example/manual")).is_error
+
+
 def test_a_query_shows_the_lede_and_the_passage_that_answers() -> None:
     answer = fetch(retrieval(markdown()), "widget321 screws")
     assert "It has 321 screws." in answer.text

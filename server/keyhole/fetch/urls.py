@@ -24,6 +24,9 @@ _CONTROL = re.compile(r"[\x00-\x20\x7f-\x9f\ud800-\udfff]")
 _LABEL = re.compile(r"[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?")
 _NUMERIC_LABEL = re.compile(r"[0-9]+|0x[0-9a-f]*")
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):")
+_SPACES = " \t\r\n\f"
+_HOST_FIRST = re.compile(r"(?://)?+([^\s/?#@:\\]+\.[^\s/?#@:\\.]+\.?(?::[0-9]+)?(?:[/?#].*)?)", re.DOTALL)
+"""A URL without a scheme: a host with a dot, as in `example.org/path`."""
 
 # RFC 3986 reserved and unreserved characters, and "%" so that existing escapes stay as they are.
 _SAFE = "!$&'()*+,-./:;=?@_~%[]"
@@ -60,12 +63,19 @@ class Target:
         return f"{self.scheme}://{self.netloc}{self.path}"
 
 
+def add_scheme(raw: str) -> str:
+    """Return a URL with `https://` if it begins with a host instead of a scheme, as people write addresses."""
+    url = raw.strip(_SPACES)
+    without_scheme = _HOST_FIRST.fullmatch(url) if len(url) <= MAX_URL else None
+    return f"https://{without_scheme[1]}" if without_scheme else raw
+
+
 def parse_target(raw: str) -> Target:
     """Parse and check a URL.
 
     Raises KeyholeError: scheme_not_allowed for a scheme other than http and https, otherwise invalid_url.
     """
-    url = raw.strip(" \t\r\n\f")
+    url = raw.strip(_SPACES)
     if not url:
         raise _invalid_url("the URL is empty")
     if len(url) > MAX_URL:

@@ -16,6 +16,7 @@ from keyhole.config.config import Config
 from keyhole.errors import Code, KeyholeError
 from keyhole.extract.workers.base import Extractor
 from keyhole.fetch.base import Fetcher, FetchOptions
+from keyhole.fetch.urls import add_scheme
 from keyhole.records import Answer, Artifact, Ranked, SearchRequest
 from keyhole.render.answer import UNSTORED, boundary_mark, page_answer, quote_answer, rerank_note, window_answer
 from keyhole.render.header import HEADER_FROM, header_lines
@@ -69,7 +70,11 @@ class Retrieval:
         repeat: bool = False,
         caller: Caller = UNKNOWN_CALLER,
     ) -> Answer:
-        """Fetch a page and return its whole text, or the passages that answer `query`, or its head and tail."""
+        """Fetch a page and return its whole text, or the passages that answer `query`, or its head and tail.
+
+        A `url` that begins with a host instead of a scheme is read over https.
+        """
+        url = add_scheme(url)
         arguments = (query or "", "web_fetch", url, refresh)
         call = begin_call(
             self.config, caller, arguments, self.config.timeout,
