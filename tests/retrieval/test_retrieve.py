@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import re
 from contextlib import suppress
 
 import pytest
 
 from keyhole.budget.budget import BRIEF_BELOW
+from keyhole.budget.fit import result_json
 from keyhole.cli.demo_site import recorded_pages
 from keyhole.config.config import Config
 from keyhole.records import Answer, Document, Page
@@ -231,6 +233,27 @@ def test_a_limit_bounds_the_passages_for_a_query() -> None:
     small = asyncio.run(product.read_artifact(id, query="widget55", limit=1_000))
     assert "It has 55 screws." in small.text
     assert len(small.text) < 1_000
+
+
+@pytest.mark.parametrize("arguments", [{}, {"limit": 5_000}, {"query": "widget55"}, {"find": "widget55 and its"}])
+def test_max_chars_bounds_whatever_is_read_of_a_stored_text(arguments: dict[str, object]) -> None:
+    product = retrieval(markdown())
+    id = str(fetch(product).facts["artifact_id"])
+    answer = asyncio.run(product.read_artifact(id, max_chars=1_200, **arguments))  # type: ignore[arg-type]
+    assert len(json.dumps(result_json(answer), ensure_ascii=False).encode()) <= 1_200
+    assert answer.text.endswith("[end]\n") or answer.text.endswith("[end]")
+    assert len(asyncio.run(product.read_artifact(id, **arguments)).text) >= len(answer.text)  # type: ignore[arg-type]
+
+
+def test_windows_under_max_chars_join_to_the_text() -> None:
+    product = retrieval(markdown())
+    id = str(fetch(product).facts["artifact_id"])
+    whole = product.store.get(id).text
+    first = asyncio.run(product.read_artifact(id, max_chars=1_200))
+    _, offset, limit = CALL.findall(first.text)[-1]
+    second = asyncio.run(product.read_artifact(id, int(offset), int(limit), max_chars=1_200))
+    assert whole[: int(offset)] in first.text
+    assert whole[int(offset) : int(offset) + 150] in second.text
 
 
 class SalvagingExtractor(InProcessExtractor):

@@ -32,7 +32,7 @@ TOOLS: Final[Mapping[str, tuple[str, tuple[str, ...]]]] = MappingProxyType(
     {
         "fetch": ("web_fetch", ("url", "query", *_BOUNDS, "refresh")),
         "search": ("search", ("query", "queries", "scope", "max_results", *_BOUNDS, *_SEARCH_FILTERS, "fetch")),
-        "read": ("read_artifact", ("id", "offset", "limit", "query", "find", "max_tokens")),
+        "read": ("read_artifact", ("id", "offset", "limit", "query", "find", *_BOUNDS)),
     }
 )
 """The tool that each command calls, and the tool's arguments that the command accepts."""

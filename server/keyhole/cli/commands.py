@@ -151,11 +151,11 @@ def _add_read(commands: Any) -> None:
     read.add_argument("id", metavar="ID", help="id of a stored page, from fetch, search or `keyhole artifacts list`")
     read.add_argument("--offset", type=int, default=0, metavar="N", help="first character to print, counted from 0")
     read.add_argument(
-        "--limit", type=int, metavar="N", help="characters to print; with --query or --find bytes of the result"
+        "--limit", type=int, metavar="N", help="characters to print; with --query or --find at most this many"
     )
     read.add_argument("--query", "-q", help="print the passages that answer this question instead of a range")
     read.add_argument("--find", metavar="QUOTE", help="print the places where this quote occurs instead of a range")
-    _add_max_tokens(read)
+    _add_bounds(read)
     _add_explain(read)
 
 
@@ -265,10 +265,6 @@ def _add_bounds(parser: Parser) -> None:
         metavar="N",
         help="greatest size of the result in bytes, default KEYHOLE_MAX_CHARS",
     )
-    _add_max_tokens(parser)
-
-
-def _add_max_tokens(parser: Parser) -> None:
     parser.add_argument(
         "--max-tokens", type=int, metavar="N", help="greatest size of the result in tokens, by a cautious estimate"
     )

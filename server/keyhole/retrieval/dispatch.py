@@ -139,8 +139,7 @@ class ReadArtifact(BaseModel):
     offset: Offset = Field(0, description="First character to read, counted from 0. Default 0.")
     limit: Count | None = Field(
         None,
-        description="Characters to read; the result has at most as many bytes as this, or the default. With query "
-        "or find: upper bound of the result in bytes. At most 200000.",
+        description="Characters to read; with query or find, the most characters to show. At most 200000.",
     )
     query: str | None = Field(None, max_length=2_000, description="Show the passages that answer this query instead.")
     find: str | None = Field(
@@ -148,6 +147,7 @@ class ReadArtifact(BaseModel):
         max_length=4_000,
         description="Find this quote instead: show it in context with its offsets.",
     )
+    max_chars: Budget = None
     max_tokens: Tokens = None
     repeat: Repeat = False
 

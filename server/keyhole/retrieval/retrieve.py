@@ -97,6 +97,7 @@ class Retrieval:
         limit: int | None = None,
         query: str | None = None,
         find: str | None = None,
+        max_chars: int | None = None,
         max_tokens: int | None = None,
         repeat: bool = False,
         caller: Caller = UNKNOWN_CALLER,
@@ -110,9 +111,10 @@ class Retrieval:
         arguments = (query or "", "read_artifact", id, find, *((offset, limit) if is_range else ()))
         call = begin_call(
             self.config, caller, arguments, self.config.timeout,
-            max_chars=limit, max_tokens=max_tokens, repeat=repeat, overhead=overhead,
-            # With query or find, `limit` bounds the result. For a range it counts characters, which need more bytes.
-            at_least_default=is_range,
+            max_chars=limit if max_chars is None else max_chars,
+            max_tokens=max_tokens, repeat=repeat, overhead=overhead,
+            # A range of `limit` characters needs more bytes than that.
+            at_least_default=is_range and max_chars is None,
         )  # fmt: skip
 
         async def work() -> Answer:
