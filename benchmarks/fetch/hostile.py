@@ -43,9 +43,9 @@ BOMBS: Final = 10
 CODES: Final = {
     "unsupported_scheme": {"scheme_not_allowed"},
     "url_blocked": {"blocked_address"},
-    "http_error": {"http_status"},
-    "not_found": {"http_status"},
-    "forbidden": {"http_status"},
+    "http_error": {"server_error"},
+    "not_found": {"not_found"},
+    "forbidden": {"forbidden"},
     "auth_required": {"login_required"},
     "unsupported_content_type": {"unsupported_media"},
     "empty_content": {"empty_document"},

@@ -32,6 +32,8 @@ class Code(StrEnum):
     DECOMPRESSION_BOMB = "decompression_bomb"
     UNSUPPORTED_ENCODING = "unsupported_encoding"
     HTTP_STATUS = "http_status"
+    FORBIDDEN = "forbidden"
+    SERVER_ERROR = "server_error"
     RATE_LIMITED = "rate_limited"
     LOGIN_REQUIRED = "login_required"
     CONSENT_REQUIRED = "consent_required"
@@ -90,7 +92,9 @@ RULES: Mapping[Code, Rule] = MappingProxyType(
         Code.TOO_LARGE: Rule(False, "Look for a smaller page or a text version."),
         Code.DECOMPRESSION_BOMB: Rule(False, "The response is hostile; do not fetch it again."),
         Code.UNSUPPORTED_ENCODING: Rule(False, "The server ignored Keyhole's Accept-Encoding; use another source."),
-        Code.HTTP_STATUS: Rule(False, "Check the URL or search for where the page went; after a 5xx try later."),
+        Code.HTTP_STATUS: Rule(False, "Check the URL, or use another source."),
+        Code.FORBIDDEN: Rule(False, "The site refuses this request; look for its API or feed, or use another source."),
+        Code.SERVER_ERROR: Rule(True, "The site has a fault; try later, or use another source."),
         Code.RATE_LIMITED: Rule(True, "Wait before asking this site again, or use another source."),
         Code.LOGIN_REQUIRED: Rule(False, "The page needs an account; use a public source."),
         Code.CONSENT_REQUIRED: Rule(False, "Keyhole does not answer consent dialogs; use another source."),

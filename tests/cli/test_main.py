@@ -68,7 +68,7 @@ def test_a_failed_call_goes_to_stderr_and_exits_with_1(site: str, capsys: Captur
     assert main(["fetch", f"{site}/missing"]) == 1
     captured = capsys.readouterr()
     assert captured.out == ""
-    assert captured.err.startswith("http_status: HTTP 404")
+    assert captured.err.startswith("not_found: HTTP 404")
 
 
 def test_a_web_search_without_an_engine_is_a_named_error(site: str, capsys: Captured) -> None:

@@ -131,7 +131,7 @@ def test_a_challenge_marked_by_a_header_is_reported_without_its_body() -> None:
 
 @pytest.mark.parametrize(
     ("status", "code"),
-    [("403 Forbidden", Code.HTTP_STATUS), ("404 Not Found", Code.HTTP_STATUS), ("429 Slow", Code.RATE_LIMITED)],
+    [("403 Forbidden", Code.FORBIDDEN), ("404 Not Found", Code.NOT_FOUND), ("429 Slow", Code.RATE_LIMITED)],
 )
 @pytest.mark.parametrize("coding", ["identity", "gzip", "unheard-of"])
 def test_an_error_without_a_challenge_keeps_its_code(status: str, code: Code, coding: str) -> None:
@@ -350,14 +350,14 @@ def test_the_body_of_a_redirect_is_not_read() -> None:
     [
         ("400 Bad", Code.HTTP_STATUS, {"status": 400}),
         ("401 No", Code.LOGIN_REQUIRED, {"status": 401}),
-        ("403 No", Code.HTTP_STATUS, {"status": 403}),
-        ("404 No", Code.HTTP_STATUS, {"status": 404}),
+        ("403 No", Code.FORBIDDEN, {"status": 403}),
+        ("404 No", Code.NOT_FOUND, {"status": 404}),
         ("407 No", Code.LOGIN_REQUIRED, {"status": 407}),
-        ("410 Gone", Code.HTTP_STATUS, {"status": 410}),
+        ("410 Gone", Code.NOT_FOUND, {"status": 410}),
         ("429 Slow", Code.RATE_LIMITED, {"status": 429}),
         ("304 Same", Code.HTTP_STATUS, {"status": 304}),
-        ("500 Oops", Code.HTTP_STATUS, {"status": 500}),
-        ("503 Later", Code.HTTP_STATUS, {"status": 503}),
+        ("500 Oops", Code.SERVER_ERROR, {"status": 500}),
+        ("503 Later", Code.SERVER_ERROR, {"status": 503}),
         ("999 What", Code.HTTP_STATUS, {"status": 999}),
     ],
 )

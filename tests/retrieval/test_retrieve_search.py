@@ -64,10 +64,10 @@ def test_a_healthy_engine_without_hits_is_no_results() -> None:
 
 
 def test_a_page_that_cannot_be_read_keeps_its_snippet_with_the_reason() -> None:
-    missing = {"https://missing.example/": KeyholeError(Code.HTTP_STATUS, "HTTP 404", status=404)}
+    missing = {"https://missing.example/": KeyholeError(Code.SERVER_ERROR, "HTTP 503", status=503)}
     answer = search(retrieval({**web("a"), **missing}, engines=[FakeEngine(hits("a", "gone", "missing"))]))
     assert "https://gone.example/ (not read: dns_failure) Title gone" in answer.text
-    assert "https://missing.example/ (not read: http_status 404) Title missing" in answer.text
+    assert "https://missing.example/ (not read: server_error 503) Title missing" in answer.text
     assert "Snippet of gone." in answer.text
 
 

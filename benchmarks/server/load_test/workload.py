@@ -33,10 +33,11 @@ MIX: Final[Mapping[str, int]] = {
 """Percentage of each kind of call: mostly new pages and reads. Searches are few, but the slowest."""
 
 HOSTILE: Final = frozenset({
-    "too_large", "decompression_bomb", "timeout", "http_status", "too_many_redirects", "not_found", "protocol_error",
-    "login_required", "connect_failure", "empty_document", "invalid_url", "blocked_address", "scheme_not_allowed",
-    "rate_limited", "unsupported_media", "unsupported_encoding", "extraction_failed", "encrypted_document",
-    "javascript_required", "bot_challenge", "consent_required", "paywalled",
+    "too_large", "decompression_bomb", "timeout", "http_status", "forbidden", "not_found", "server_error",
+    "too_many_redirects", "protocol_error", "login_required", "connect_failure", "empty_document", "invalid_url",
+    "blocked_address", "scheme_not_allowed", "rate_limited", "unsupported_media", "unsupported_encoding",
+    "extraction_failed", "encrypted_document", "javascript_required", "bot_challenge", "consent_required",
+    "paywalled",
 })  # fmt: skip
 """Error codes that are right for a hostile page; success is right too, since some of the pages are only unusual."""
 ALLOWED: Final[Mapping[str, frozenset[str]]] = {

@@ -13,6 +13,11 @@ if TYPE_CHECKING:
 
 REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
 
+_CODES: Final = {
+    401: Code.LOGIN_REQUIRED, 403: Code.FORBIDDEN, 404: Code.NOT_FOUND, 407: Code.LOGIN_REQUIRED, 410: Code.NOT_FOUND,
+    429: Code.RATE_LIMITED,
+}  # fmt: skip
+
 MAX_HEADER: Final = 1_000
 """Characters stored of a header's value. Real values have about 100; longer values may slow a parser down."""
 MAX_LINK: Final = 8_000
@@ -20,7 +25,9 @@ MAX_LINK: Final = 8_000
 
 
 def raise_for_status(status: int, headers: Mapping[str, str], now: float) -> None:
-    """Raise KeyholeError for a status other than 2xx: rate_limited, login_required or http_status.
+    """Raise KeyholeError for a status other than 2xx.
+
+    The code is rate_limited, login_required, forbidden, not_found, server_error, or http_status for all others.
 
     `now`: seconds since the epoch, to which a date in Retry-After is compared.
     """
@@ -29,11 +36,8 @@ def raise_for_status(status: int, headers: Mapping[str, str], now: float) -> Non
     if status in {429, 503} and (wait := parse_retry_after(headers.get("retry-after", ""), now)) is not None:
         message = f"HTTP {status}; Retry-After {wait} s"
         raise KeyholeError(Code.RATE_LIMITED, message, status=status, retry_after=wait)
-    if status == 429:
-        raise KeyholeError(Code.RATE_LIMITED, "HTTP 429", status=status)
-    if status in {401, 407}:
-        raise KeyholeError(Code.LOGIN_REQUIRED, f"HTTP {status}", status=status)
-    raise KeyholeError(Code.HTTP_STATUS, f"HTTP {status}", status=status)
+    code = _CODES.get(status, Code.SERVER_ERROR if 500 <= status < 600 else Code.HTTP_STATUS)
+    raise KeyholeError(code, f"HTTP {status}", status=status)
 
 
 def redirect_location(response: Response) -> str:

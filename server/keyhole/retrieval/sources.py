@@ -184,7 +184,7 @@ class SourceFinder:
         try:
             artifact, stored = await self.pages.get(hit.url, False, options)
         except KeyholeError as error:
-            status = error.facts.get("status", "") if error.code is Code.HTTP_STATUS else ""
+            status = error.facts.get("status", "") if error.code in {Code.HTTP_STATUS, Code.SERVER_ERROR} else ""
             return unread_source(hit, f"{error.code} {status}".strip())
         date, own = artifact.published or hit.date, await asyncio.to_thread(sketch, artifact.main)
         return Source(artifact.url, artifact.title or hit.title, hit.snippet, artifact, stored, date=date, sketch=own)

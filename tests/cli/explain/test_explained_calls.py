@@ -71,7 +71,7 @@ def test_a_stored_page_is_explained_as_a_range_a_question_and_a_quote(site: str,
 def test_a_failed_call_prints_its_error_and_no_plot(site: str, capsys: Captured) -> None:
     assert main(["fetch", f"{site}/missing", "--explain"]) == 1
     captured = capsys.readouterr()
-    assert (captured.out, captured.err.partition(":")[0]) == ("", "http_status")
+    assert (captured.out, captured.err.partition(":")[0]) == ("", "not_found")
 
 
 def test_a_search_shows_its_engines_the_pages_read_and_the_copies_dropped(
@@ -98,5 +98,5 @@ def test_a_search_shows_its_engines_the_pages_read_and_the_copies_dropped(
     assert "Engine broken: answered" not in out
     assert "Source [1] Write-Ahead Logging\n" in out
     assert "  shown; best score " in out
-    assert "not read: http_status 404" in out
+    assert "not read: not_found" in out
     assert f"  the same text at {copy}\n" in out

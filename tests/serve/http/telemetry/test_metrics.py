@@ -55,7 +55,7 @@ def test_a_server_counts_its_calls_by_tool_and_outcome_and_its_stages(tmp_path: 
     calls = {labels: value for (name, labels), value in found.items() if name == "keyhole_calls_total"}
     assert calls == {
         ("web_fetch", "ok"): 1,
-        ("web_fetch", "http_status"): 1,
+        ("web_fetch", "not_found"): 1,
         ("search", "ok"): 1,
         ("search", "key_refused"): 1,
         ("read_artifact", "unknown_artifact"): 1,
