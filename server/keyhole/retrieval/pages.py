@@ -114,8 +114,9 @@ class Pages:
             document, terms = await self.extractor.extract(page, until)
         kind = document.media_type
         if kind.startswith(_IMAGE) and kind != _SVG:
-            # An image has no text to store. The error states its description instead.
-            description = " ".join(document.text.split())
+            # An image has no text to store. The error states its first line, without the text fields of the file, which
+            # would stand outside the boundary of untrusted text.
+            description = document.text.partition("\n")[0]
             raise KeyholeError(Code.UNSUPPORTED_MEDIA, description.rstrip("."), bytes=len(page.body))
         return make_artifact(page, document, artifact_id(self.secret, page.url, document.text)), terms
 
