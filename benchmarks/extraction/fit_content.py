@@ -81,15 +81,15 @@ def main() -> None:
     parser.add_argument("pages", type=Path, nargs="+")
     parser.add_argument("--write", action="store_true")
     arguments = parser.parse_args()
-    pages = list(read_pages(arguments.pages))
+    files = [list(read_pages([path])) for path in arguments.pages]
+    pages = [page for file in files for page in file]
     with ProcessPoolExecutor(2) as pool:
         examples = list(pool.map(read_example, pages, chunksize=20))
         folds = pool.map(predict_fold, [examples] * FOLDS, range(FOLDS))
         found = {number: values for fold in folds for number, values in fold.items()}
         scores = pool.map(judge_page, pages, [found[number] for number in range(len(pages))], chunksize=20)
         rows = list(zip([example.kind for example in examples], scores, strict=True))
-    first = len(list(read_pages(arguments.pages[:1])))
-    for name, count in (("all files", len(rows)), ("the first file", first)):
+    for name, count in (("all files", len(rows)), ("the first file", len(files[0]))):
         print(f"Pages of {name}:\n\n{format_report(rows[:count])}\n")
     if arguments.write:
         trees = fit_trees(examples).dump_model()["tree_info"]

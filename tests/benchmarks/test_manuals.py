@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.extraction.manuals import packages, training
-from benchmarks.extraction.manuals.__main__ import Figures, find_manual, list_excesses, measure
+from benchmarks.extraction.manuals.__main__ import Figures, list_excesses, measure
 from benchmarks.extraction.manuals.catalog import MANUALS, Manual, list_pages
 from benchmarks.extraction.manuals.matching import KINDS, find_missing, list_parts
 from benchmarks.extraction.manuals.page_parts import read_page
@@ -135,10 +135,10 @@ def test_a_package_is_unpacked_once_without_being_installed(tmp_path: Path, monk
     apt_get.chmod(0o755)
     monkeypatch.setenv("PATH", str(apt_get.parent), prepend=os.pathsep)
     monkeypatch.setattr(packages, "CACHE", tmp_path / "cache")
-    manual = find_manual(Manual("manual-doc", "", "usr/share/doc"))
+    manual = packages.find_manual(Manual("manual-doc", "", "usr/share/doc"))
     assert manual.name == "manual-doc 1:2.0"
     assert [path.name for path in list_pages(manual)] == ["page.html"]
-    assert find_manual(Manual("manual-doc", "", "usr/share/doc")) == manual
+    assert packages.find_manual(Manual("manual-doc", "", "usr/share/doc")) == manual
     assert calls.read_text().split() == ["--print-uris", "-qq", "--print-uris"]
 
 

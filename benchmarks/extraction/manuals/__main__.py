@@ -12,14 +12,13 @@ import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
-from urllib.parse import unquote
 
 from benchmarks.extraction.manuals.catalog import MANUALS, Manual, list_pages
 from benchmarks.extraction.manuals.matching import KINDS, find_missing, list_parts
-from benchmarks.extraction.manuals.packages import unpack_package
+from benchmarks.extraction.manuals.packages import find_manual
 from benchmarks.extraction.manuals.page_parts import Part, read_page
 from keyhole.errors import KeyholeError
 from keyhole.extract import extract
@@ -88,14 +87,6 @@ def total(figures: Iterable[Figures]) -> Figures:
             (*result.lines, *each.lines),
         )
     return result
-
-
-def find_manual(manual: Manual) -> Manual:
-    """Return a manual of a package with the version in its name and the folder it is unpacked in."""
-    folder = unpack_package(manual.name)
-    if folder is None:
-        return manual
-    return replace(manual, name=" ".join(unquote(folder.name).split("_")[:2]), folder=str(folder / manual.folder))
 
 
 def measure_page(task: tuple[Manual, Path]) -> Figures:

@@ -5,13 +5,25 @@ from __future__ import annotations
 import shlex
 import shutil
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
+from urllib.parse import unquote
+
+from benchmarks.extraction.manuals.catalog import Manual
 
 CACHE: Final = Path.home() / ".cache" / "keyhole-manuals"
 _TIMEOUT: Final = 300.0
 """Seconds for one command. The largest package has 20 MB."""
+
+
+def find_manual(manual: Manual) -> Manual:
+    """Return a manual of a package with the version in its name and the folder it is unpacked in."""
+    folder = unpack_package(manual.name)
+    if folder is None:
+        return manual
+    return replace(manual, name=" ".join(unquote(folder.name).split("_")[:2]), folder=str(folder / manual.folder))
 
 
 def unpack_package(name: str) -> Path | None:

@@ -15,8 +15,8 @@ from typing import Any, Final
 
 from bs4 import BeautifulSoup
 
-from benchmarks.extraction.manuals.__main__ import find_manual
 from benchmarks.extraction.manuals.catalog import Manual, list_pages, take_evenly
+from benchmarks.extraction.manuals.packages import find_manual
 
 KIND: Final = "manual"
 COUNT: Final = 12

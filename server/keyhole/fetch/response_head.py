@@ -17,6 +17,7 @@ _CODES: Final = {
     401: Code.LOGIN_REQUIRED, 403: Code.FORBIDDEN, 404: Code.NOT_FOUND, 407: Code.LOGIN_REQUIRED, 410: Code.NOT_FOUND,
     429: Code.RATE_LIMITED,
 }  # fmt: skip
+"""The error code by status. Other statuses from 500 on are `server_error`, all others `http_status`."""
 
 MAX_HEADER: Final = 1_000
 """Characters stored of a header's value. Real values have about 100; longer values may slow a parser down."""

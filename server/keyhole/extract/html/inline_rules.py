@@ -15,7 +15,7 @@ _PERMALINK_CLASS = re.compile(
 _SIGNS = re.compile(r"[¶§#🔗⚓∞↩↑⇧⤴⏎↵⬆^\ue000-\uf8ff\ufe0e\ufe0f\s.]*")
 """The text of a link that is only a sign, also of an icon font (private use), or is empty."""
 _INDEXED_SIGNS: Final = frozenset({"#", "."})
-"""Signs that are also entries of an index, between links to the letters."""
+"""Signs that are also entries of an index of letters, beside other links. Such a sign is a word of the page."""
 _UNMISTAKABLE_SIGNS: Final = frozenset({"¶", "§", "🔗"})
 _UNMISTAKABLE = re.compile(r"permalink(?: (?:to|for) .*)?|link to this (?:heading|headline|section|definition|item)\.?")
 _DESCRIPTIONS = re.compile(r"(?:(?:direct |anchor |copy )?link|anchor)(?: (?:to|for) .*)?|section titled .*")
@@ -66,7 +66,7 @@ def is_permalink(link: HtmlElement, *, is_same_page: bool) -> bool:
     if not text:
         image = next(link.iter("img"), None)
         text = (image.get("alt") or "").strip().lower() if image is not None else ""
-    if text in _INDEXED_SIGNS and _stands_between_links(link):
+    if text in _INDEXED_SIGNS and _stands_beside_link(link):
         return False
     is_sign = _SIGNS.fullmatch(text) is not None
     if text in _UNMISTAKABLE_SIGNS or (is_same_page and (is_sign or _UNMISTAKABLE.fullmatch(text))):
@@ -78,7 +78,7 @@ def is_permalink(link: HtmlElement, *, is_same_page: bool) -> bool:
     return is_in_heading or _PERMALINK_CLASS.search((link.get("class") or "")[:200].lower()) is not None
 
 
-def _stands_between_links(link: HtmlElement) -> bool:
+def _stands_beside_link(link: HtmlElement) -> bool:
     return any(beside is not None and beside.tag == "a" for beside in (link.getprevious(), link.getnext()))
 
 

@@ -33,7 +33,7 @@ class BoxFacts:
     __slots__ = ("_alike", "_depth", "_distances", "_home", "_is_div", "_item", "_landmarks", "_levels", "_row")
 
     def __init__(self, box: Box, above: BoxFacts | None, page: PageFacts) -> None:
-        kinds, landmarks = match_names(box.names) if box.names else (0, 0)
+        kinds, landmarks = match_names(box.names)
         size, count = box.size, box.block_count
         level: tuple[float, ...] = (size, box.link_bytes / size, box.prose_bytes / size, size / page.size, size / count)
         item = box if box.alike_count >= 3 and box.tag not in _NON_ITEM_TAGS else None

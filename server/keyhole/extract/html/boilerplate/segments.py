@@ -66,8 +66,6 @@ class Box:
 
     size: int = 0
     link_bytes: int = 0
-    mark_count: int = 0
-    """The number of punctuation marks."""
     prose_bytes: int = 0
     block_count: int = 0
 
@@ -82,6 +80,7 @@ class TextBlock:
     size: int
     link_bytes: int
     mark_count: int
+    """The number of punctuation marks."""
     prose_bytes: int = field(init=False)
     """The size of the block if it is prose, else 0."""
 
@@ -287,7 +286,6 @@ def _sum_counts(segments: Segments) -> None:
         box = block.box
         box.size += block.size
         box.link_bytes += block.link_bytes
-        box.mark_count += block.mark_count
         box.prose_bytes += block.prose_bytes
         box.block_count += 1
     keys = [(box.parent, box.tag, box.names.partition(" ")[0]) for box in segments.boxes]
@@ -299,6 +297,5 @@ def _sum_counts(segments: Segments) -> None:
         if above is not None:
             above.size += box.size
             above.link_bytes += box.link_bytes
-            above.mark_count += box.mark_count
             above.prose_bytes += box.prose_bytes
             above.block_count += box.block_count

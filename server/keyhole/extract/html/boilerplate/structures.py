@@ -92,4 +92,4 @@ def _has_none(element: HtmlElement, *tags: str) -> bool:
 
 def has_code(element: HtmlElement) -> bool:
     """Return whether an element contains a code block."""
-    return next(element.iter(*CODE), None) is not None
+    return not _has_none(element, *CODE)

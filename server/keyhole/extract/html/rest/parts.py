@@ -65,7 +65,7 @@ def _find_pieces(segments: Segments, is_main: list[bool]) -> dict[Box, tuple[Box
     has_kind_inside: set[Box] = set()
     unnamed: list[Box] = []
     for box in segments.boxes:
-        if not box.block_count or box in has_main:
+        if box in has_main:
             continue
         if box.parent in pieces:
             pieces[box] = pieces[box.parent]

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Final
 
-from lxml import etree
 from lxml.html import HtmlElement
 
 from keyhole.extract.html.visibility.attributes import hides_by_attributes
@@ -16,7 +15,7 @@ from keyhole.extract.html.visibility.boxes import MIN_OPACITY, find_escape, hide
 from keyhole.extract.html.visibility.cascade import Cascade
 from keyhole.extract.html.visibility.controls import find_revealed, is_within, list_references
 from keyhole.extract.html.visibility.data_sheets import find_sheets
-from keyhole.extract.html.visibility.page import OutOfWorkError, Page
+from keyhole.extract.html.visibility.page import OutOfWorkError, Page, find_attributes
 from keyhole.extract.html.visibility.rules import Rules
 
 MAX_WORK: Final = 1_000_000
@@ -26,9 +25,7 @@ _MOST: Final = 0.5
 
 _MAX_ROUNDS: Final = 4
 """Number of controls within one another that are followed: tabs in a tab, a fold in a dialog."""
-_STYLES: Final = etree.XPath("descendant-or-self::*/@style")
-_HIDING: Final = tuple(etree.XPath(f"descendant-or-self::*/@{name}") for name in ("hidden", "popover"))
-_BACKGROUNDS: Final = etree.XPath("descendant-or-self::*/@bgcolor")
+_BY_ATTRIBUTE: Final = ("hidden", "popover")
 _BY_TAG: Final = ("dialog", "rp", "noframes")
 """Elements that browsers hide."""
 _COLOURED: Final = ("body", "font")
@@ -102,10 +99,12 @@ class Visibility:
 
     def _find_candidates(self) -> dict[HtmlElement, None]:
         """Return the elements with content that rules or attributes may hide."""
-        found = [style.getparent() for style in _STYLES(self._root) if self._cascade.may_hide(str(style))]
+        found = [
+            style.getparent() for style in find_attributes(self._root, "style") if self._cascade.may_hide(str(style))
+        ]
         found += _find_by_attributes(self._root)
         if not self._rules.has_unread_sheets:
-            found += (value.getparent() for value in _BACKGROUNDS(self._root))
+            found += (value.getparent() for value in find_attributes(self._root, "bgcolor"))
             found += (each for each in self._root.iter(*_COLOURED) if not {"color", "text"}.isdisjoint(each.attrib))
         found += self._cascade.find_candidates()
         return {element: None for element in found if len(element) or element.text or is_field(element)}
@@ -242,7 +241,8 @@ class Visibility:
         This hides too much rather than too little, because the style sheets may be made to exhaust the work. If it
         would hide most of the page, only rules of a single name count.
         """
-        by_attributes = [*(style.getparent() for style in _STYLES(self._root)), *_find_by_attributes(self._root)]
+        styled = [style.getparent() for style in find_attributes(self._root, "style")]
+        by_attributes = [*styled, *_find_by_attributes(self._root)]
         certain = [element for element in by_attributes if hides_by_attributes(element.tag, element.attrib)]
         hidden = Hidden(is_estimate=True)
         for only_simple in (False, True):
@@ -271,7 +271,7 @@ class Visibility:
 
 def _find_by_attributes(root: HtmlElement) -> list[HtmlElement]:
     """Return the elements that browsers hide by their name or by an attribute other than `style`."""
-    by_attribute = [value.getparent() for find_values in _HIDING for value in find_values(root)]
+    by_attribute = [value.getparent() for name in _BY_ATTRIBUTE for value in find_attributes(root, name)]
     return [*by_attribute, *root.iter(*_BY_TAG)]
 
 

@@ -5,20 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Final
 
-from lxml import etree
 from lxml.html import HtmlElement
 
-from keyhole.extract.html.visibility.page import Page
+from keyhole.extract.html.visibility.page import Page, find_attributes
 from keyhole.extract.html.visibility.rules import Rule
 from keyhole.extract.html.visibility.selector_parts import ANY, NO_SELECTORS, Part, Specificity, split_selectors
 from keyhole.extract.html.visibility.selectors import Selector, compile_selectors
-
-_CLASSES: Final = etree.XPath("descendant-or-self::*/@class")
-_IDS: Final = etree.XPath("descendant-or-self::*/@id")
-
 
 _UNREAD: Final = frozenset("([\\/\"'")
 """Characters of selectors that are not only names, combinators and pseudo-classes."""
@@ -59,12 +53,6 @@ class Entry:
             return compile_selectors(self.part.text, quirks)
         compiled = compile_selectors(selector, quirks)
         return compiled[self.part.place : self.part.place + 1] if len(compiled) == selectors.length else compiled
-
-
-@lru_cache(maxsize=256)
-def find_attributes(name: str) -> etree.XPath:
-    """Return an XPath for the attributes of a name."""
-    return etree.XPath(f"descendant-or-self::*/@{name}")
 
 
 Index = dict[str, list[Entry]]
@@ -158,16 +146,16 @@ class Matcher:
             yield from root.iter("*")
             return
         for name in attributes:
-            yield from (value.getparent() for value in find_attributes(name)(root))
+            yield from (value.getparent() for value in find_attributes(root, name))
         tags = [key for key in index if key[0] not in ".#["]
         if tags:
             yield from root.iter(*tags)
-        for sign, find_values in ((".", _CLASSES), ("#", _IDS)):
+        for sign, name in ((".", "class"), ("#", "id")):
             wanted = {key[1:] for key in index if key[0] == sign}
             if not wanted:
                 continue
             is_wanted: dict[str, bool] = {}
-            for value in find_values(root):
+            for value in find_attributes(root, name):
                 if value not in is_wanted:
                     words = (value.lower() if quirks else value).split() if sign == "." else [value]
                     is_wanted[value] = not wanted.isdisjoint(words)

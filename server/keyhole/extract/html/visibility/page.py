@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from copy import copy
-from functools import cached_property
-from typing import Final
+from functools import cached_property, lru_cache
+from typing import Any, Final
 
 from lxml import etree
 from lxml.html import HtmlElement
@@ -128,6 +128,17 @@ class Page:
             self.spend(len(children))
             self._positions[parent] = {child: number for number, child in enumerate(children)}
         return self._positions[parent]
+
+
+def find_attributes(root: HtmlElement, name: str) -> list[Any]:
+    """Return the values of all attributes of a name in a tree. Their `getparent()` is the element."""
+    values: list[Any] = _compile_attributes(name)(root)
+    return values
+
+
+@lru_cache(maxsize=256)
+def _compile_attributes(name: str) -> etree.XPath:
+    return etree.XPath(f"descendant-or-self::*/@{name}")
 
 
 def iter_children(element: HtmlElement) -> Iterator[HtmlElement]:
