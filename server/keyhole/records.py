@@ -196,6 +196,8 @@ class Selection:
     """For each span the components of its score, as `(name, value)`."""
     repeated: tuple[tuple[int, int], ...] = ()
     """Spans left out because the session was shown them before."""
+    more: int = 0
+    """Further passages that match the query, but less, and are left out."""
 
     @property
     def shown(self) -> int:
