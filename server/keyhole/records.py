@@ -144,8 +144,7 @@ class ArtifactSummary:
     chars: int
     fetched_at: float
     last_access: float
-    size: int = 0
-    """Bytes of the text in UTF-8."""
+    size: int = 0  # bytes of the text in UTF-8
 
     @property
     def place(self) -> Place:
@@ -196,8 +195,8 @@ class Selection:
     """For each span the components of its score, as `(name, value)`."""
     repeated: tuple[tuple[int, int], ...] = ()
     """Spans left out because the session was shown them before."""
-    more: int = 0
-    """Further passages that match the query, but less, and are left out."""
+    more: int = 0  # further passages that match the query, but less, and are left out
+    page_language: str = ""  # the page's language, such as "German", if the query is in another one
 
     @property
     def shown(self) -> int:
@@ -236,12 +235,10 @@ class SearchRequest:
     max_results: int
     sites: tuple[str, ...] = ()
     exclude_sites: tuple[str, ...] = ()
-    freshness: str = ""
-    """`day`, `week`, `month` or `year`."""
+    freshness: str = ""  # `day`, `week`, `month` or `year`
     language: str = ""  # a BCP 47 tag
     country: str = ""  # ISO 3166-1, two letters in lower case
-    kind: str = "web"
-    """`web` or `news`."""
+    kind: str = "web"  # `web` or `news`
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,8 +249,7 @@ class Hit:
     title: str
     snippet: str
     engine: str
-    date: str = ""
-    """The date of publication as the engine states it: an ISO 8601 date, with or without a time."""
+    date: str = ""  # of publication as the engine states it: ISO 8601, with or without a time
 
 
 @dataclass(frozen=True, slots=True)
@@ -327,6 +323,9 @@ class Answer:
     is_error: bool = False
     shown: tuple[tuple[str, int, int], ...] = ()
     """`(id, start, end)` of each span of a stored text in the answer. The session records them; they are not sent."""
+    details: dict[str, object] = field(default_factory=dict)
+    """Further facts for `--json`, such as scores. They are not sent."""
+    lacks_text: bool = False  # True if the space is too small for any of the text
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,7 @@ CHARS_PER_BYTE: Final = 4
 _SIGNS = re.compile(r"[\]!\\<`&]")
 """The signs with which a match of `_ACTIVE` begins or which precede it. Most texts have none, which is seen faster."""
 _ACTIVE = re.compile(r"(?<=\])[(:]|(?<=!)\[|\\*(?:<(?=[A-Za-z/!?]|\Z)|`|&(?=#?\w{1,31};))|\\+\Z")
+_DOUBLE_QUOTES = re.compile("[“”„‟❝❞〝〞〟＂«»]")
 _REPLACEMENTS: Final = {"(": "&#40;", "[": "&#91;", "<": "&lt;", ":": "\\:", "&": "\\&", "`": "\\`"}
 _SPLIT_PAIRS: Final = {"](": "&#40;", "]:": "\\:", "![": "&#91;"}
 """Two characters that form markup together, with the replacement of the second if the text begins with it."""
@@ -36,6 +37,15 @@ def plain_line(text: str, limit: int) -> str:
     The text is cleaned first, since removing an invisible character may join two characters that form Markdown.
     """
     return clip(escape_markdown(clean(text[: CHARS_PER_BYTE * limit])), limit)
+
+
+def quote_line(text: str, limit: int) -> str:
+    """Return untrusted text as one line between the quotation marks “ and ”, "" for an empty text.
+
+    The quotation marks in the text become straight ones, so that none ends the quotation. `limit`: bytes of the text.
+    """
+    line = plain_line(text, limit)
+    return f"“{_DOUBLE_QUOTES.sub('"', line)}”" if line else ""
 
 
 def _replace(match: re.Match[str]) -> str:
