@@ -45,7 +45,8 @@ def quote_line(text: str, limit: int) -> str:
     The quotation marks in the text become straight ones, so that none ends the quotation. `limit`: bytes of the text.
     """
     line = plain_line(text, limit)
-    return f"“{_DOUBLE_QUOTES.sub('"', line)}”" if line else ""
+    straight = _DOUBLE_QUOTES.sub('"', line)
+    return f"“{straight}”" if line else ""
 
 
 def _replace(match: re.Match[str]) -> str:
