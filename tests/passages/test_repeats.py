@@ -1,4 +1,4 @@
-"""Windows that the reader was shown before are omitted if that saves enough."""
+"""Windows that the reader was shown before are omitted, unless they are among the best."""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from keyhole.passages import index_text, select
-from keyhole.passages.reading import next_gap
-from keyhole.passages.repeats import MIN_SAVED_BYTES, ShownSpans, find_repeated
+from keyhole.passages.repeats import ALWAYS_SHOWN_CHARS, ShownSpans, skip_seen
 from keyhole.text.measure import serialized_size
 
 TEXT = "".join(
@@ -24,33 +23,33 @@ def test_a_range_is_covered_if_one_span_contains_all_of_it(
     assert ShownSpans(spans).covers(start, start + length) is expected
 
 
-def test_an_overlap_is_not_a_repetition() -> None:
-    index = index_text(TEXT)
-    middle = index.starts[3] + 5
-    assert find_repeated(index, [(0, len(TEXT))], ShownSpans([(0, middle)]), len) == [(0, index.starts[3])]
+def test_the_best_windows_are_yielded_also_if_they_were_seen() -> None:
+    index, repeated = index_text(TEXT), list[tuple[int, int]]()
+    seen = ShownSpans([(0, len(TEXT))])
+    yielded = list(skip_seen(index, range(index.size), seen, repeated))
+    assert index.end(yielded[-1]) >= ALWAYS_SHOWN_CHARS > index.starts[yielded[-1]]
+    assert repeated == [(index.starts[window], index.end(window)) for window in range(len(yielded), index.size)]
 
 
-def test_a_short_repetition_is_shown_again() -> None:
-    index = index_text(TEXT)
-    small = next(start for start in index.starts if start > MIN_SAVED_BYTES // 3)
-    assert find_repeated(index, [(0, len(TEXT))], ShownSpans([(0, small)]), len) == []
+def test_a_window_that_was_seen_in_part_is_yielded() -> None:
+    index, repeated = index_text(TEXT), list[tuple[int, int]]()
+    seen = ShownSpans([(0, len(TEXT) - 5)])
+    assert list(skip_seen(index, range(index.size), seen, repeated))[-1] == index.size - 1
 
 
-def test_repeated_windows_are_replaced_by_the_next_best() -> None:
-    first = select(TEXT, "seal weather", 2_000, measure=serialized_size)
-    second = select(TEXT, "seal weather", 2_000, measure=serialized_size, shown_before=first.spans)
+def test_a_new_query_shows_its_answer_although_the_whole_text_was_shown_before() -> None:
+    again = select(TEXT, "pump 57", 20_000, shown_before=[(0, len(TEXT))])
+    assert "Pump 57 runs at 577 rpm" in again.text
+    assert again.shown < 2 * ALWAYS_SHOWN_CHARS
+
+
+def test_after_the_best_windows_repeated_ones_are_listed_instead_of_shown() -> None:
+    first = select(TEXT, "seal weather", 5_000, measure=serialized_size)
+    second = select(TEXT, "seal weather", 5_000, measure=serialized_size, shown_before=first.spans)
+    assert second.repeated
+    assert not set(_offsets(second.repeated)) & set(_offsets(second.spans))
     assert set(_offsets(second.repeated)) <= set(_offsets(first.spans))
-    assert second.shown > 1_000
-    again = set(_offsets(first.spans)) & set(_offsets(second.spans))
-    assert len(again) < 0.2 * second.shown  # the first selection ended with a part of a window
-    assert serialized_size(second.text) <= 2_000
-
-
-def test_a_text_that_was_shown_whole_is_omitted_whole() -> None:
-    again = select(TEXT, "seal", 20_000, measure=serialized_size, shown_before=[(0, len(TEXT))])
-    assert (again.spans, again.repeated) == ((), ((0, len(TEXT)),))
-    assert again.text == f"[…0:{len(TEXT)}]\n"
-    assert next_gap(again.total, again.spans, again.scores, again.repeated) is None
+    assert serialized_size(second.text) <= 5_000
 
 
 def test_without_a_query_nothing_is_omitted() -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from keyhole.passages import index_text, score_text, select
+from keyhole.passages import SHORT_TEXT_CHARS, index_text, score_text, select
 from keyhole.text.measure import serialized_size
 
 ROOT = Path(__file__).parents[2]
@@ -104,12 +104,12 @@ def test_the_windows_joined_are_the_text(text: str) -> None:
 
 
 @EXAMPLES
-@given(TEXTS, st.none() | QUERIES, BUDGETS, st.booleans())
+@given(TEXTS, st.none() | QUERIES, BUDGETS, st.booleans(), st.booleans())
 def test_a_selection_fits_the_budget_and_is_verbatim_in_order_and_without_overlap(
-    text: str, query: str | None, budget: int, serialized: bool
+    text: str, query: str | None, budget: int, serialized: bool, fill: bool
 ) -> None:
     measure = serialized_size if serialized else len
-    selection = select(text, query, budget, measure=measure)
+    selection = select(text, query, budget, measure=measure, fill=fill)
     assert measure(selection.text) <= max(0, budget)
     assert len(selection.text) <= max(0, budget)
     bounds = [offset for span in selection.spans for offset in span]
@@ -142,10 +142,10 @@ def test_equal_arguments_give_equal_results(text: str, query: str | None, budget
 
 @EXAMPLES
 @given(TEXTS | ANY_TEXT, st.none() | QUERIES | ANY_TEXT, ANY_BUDGET)
-def test_select_never_raises(text: str, query: str | None, budget: int) -> None:
+def test_select_never_raises_and_shows_a_short_text_whole(text: str, query: str | None, budget: int) -> None:
     selection = select(text, query, budget)
     assert selection.total == len(text)
-    if budget >= len(text):
+    if budget >= len(text) and (len(text) <= SHORT_TEXT_CHARS or not (query or "").strip()):
         assert selection.text == text
 
 

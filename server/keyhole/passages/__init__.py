@@ -2,23 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
-from itertools import chain, tee
+from itertools import chain
 
 from keyhole.passages.baselines import select_baseline
 from keyhole.passages.feedback import add_feedback, order_windows
 from keyhole.passages.find import Index, Span, find_hits
-from keyhole.passages.packing.one_text import head_tail_order, insert_lede, pack_windows, render_spans
+from keyhole.passages.packing.one_text import head_tail_order, insert_lede, merge_adjacent, pack_windows, render_spans
+from keyhole.passages.packing.units import complete_units
 from keyhole.passages.query import Match
 from keyhole.passages.rank import WindowScores, score_query, score_windows
-from keyhole.passages.repeats import ShownSpans, find_repeated, repeats_line_size
+from keyhole.passages.repeats import ShownSpans, skip_seen
+from keyhole.passages.stop import MIN_SHOWN_CHARS, count_more, end_with_evidence, nearest_places, take_chars
 from keyhole.records import Selection, Strategy, TermCount
 from keyhole.text.measure import Measure, fits
 
 WEAK_BELOW = 0.4
 """Share of the query's weight below which the best window is a weak match. On development pages, 88 % of questions
 asked of another page of the same collection fall below it, and 9 % of questions that the page answers."""
+
+PREFERRED_CHARS = 3_000
+"""Characters shown in any case if a scorer puts windows first: its order does not follow the scores of their words."""
+
+UNMATCHED_CHARS = 1_000
+"""Characters of the beginning and the end that are shown if no word of the query is on the page."""
+
+SHORT_TEXT_CHARS = 1_500
+"""A text of at most this length is shown whole: its gap lines and a second call would cost as much."""
+
+NEARLY_WHOLE_SHARE = 0.2
+"""A text is shown whole if the passages would leave out at most this share of it."""
 
 CACHED_TEXTS = 4
 """Cached indexes and rankings. With them a second query on a page, or the same query with another budget, takes less
@@ -36,19 +50,23 @@ def select(
     strategy: str = "passages",
     preferred: Sequence[int] = (),
     shown_before: Sequence[Span] = (),
+    fill: bool = False,
 ) -> Selection:
     """Select the passages of `text` that best answer `query`. Raise KeyError for an unknown strategy.
 
-    Returns the whole text if it fits, else the best passages in reading order. Without a query, or if no word of the
-    query is in the text, returns the beginning and the end of the text. A gap line marks each omission with its offsets
-    and the heading above the next passage. A larger limit keeps every passage that a smaller limit shows. The text is
-    the main part, unless the rest of the page answers the query better (see `cut_to_ranked`).
+    Returns the best passages in reading order, as far as the evidence goes (see `stop.py`), or the whole text if that
+    leaves out little of it. Without a query, returns the whole text if it fits, else its beginning and its end. A gap
+    line marks each omission with its offsets and the heading above the next passage. A larger limit keeps every passage
+    that a smaller limit shows. The text is the main part, unless the rest of the page answers the query better (see
+    `cut_to_ranked`).
 
     `main_end`: the end of the main part, after which the rest of the page follows; None if all of the text is main.
     `max_chars`: the maximum size of the result's `text` with its gap lines, as `measure` counts it.
     `strategy`: "passages", or one of the baselines "tf_cosine", "bm25" and "head_tail".
     `preferred`: windows to show first, best first. Ignored if no word of the query is in the text.
-    `shown_before`: spans that the reader was shown in earlier calls. They are listed in `repeated` instead of shown.
+    `shown_before`: spans that the reader was shown in earlier calls. The best passages are shown again; the others are
+    listed in `repeated` instead of shown.
+    `fill`: True shows passages up to `max_chars`, also where they match less than what the evidence needs.
     """
     if strategy != "passages":
         return _select_baseline(index_text(text[:main_end]), query or "", max_chars, measure, strategy)
@@ -56,13 +74,20 @@ def select(
     index = index_text(text, main_end)
     scored = score_text(text, query, main_end) if query and query.strip() and text else None
     matched = scored is not None and bool(scored.stages)
-    ranked = insert_lede(index, chain(preferred, order_windows(scored))) if scored and matched else None
-    order, remaining = tee(ranked or head_tail_order(index))
-    spans = pack_windows(index, order, max_chars, measure) if max_chars > 0 else []
-    seen = ShownSpans(shown_before)
-    repeated = find_repeated(index, spans, seen, measure) if matched and shown_before else []
-    if repeated:
-        spans = _replace_repeated(index, remaining, max_chars, measure, seen, spans, repeated)
+    weak = scored is not None and matched and match_strength(scored) < WEAK_BELOW
+    repeated: list[Span] = []
+    if scored is None:
+        order: Iterable[int] = head_tail_order(index)
+    elif not matched:
+        order = take_chars(index, head_tail_order(index), UNMATCHED_CHARS)
+    elif weak and not fill:
+        order = nearest_places(chain(preferred, order_windows(scored)))
+    else:
+        order = _order_evidence(scored, preferred, max_chars, ShownSpans(shown_before), repeated, fill=fill)
+    is_bounded = scored is not None and not fill
+    spans = pack_windows(index, order, max_chars, measure, allow_whole=not is_bounded) if max_chars > 0 else []
+    if is_bounded and not repeated and _is_nearly_whole(index, spans) and fits(text, max_chars, measure):
+        spans = [(0, len(text))]
     spans, rendered = _render(index, spans, max_chars, measure)
     best = [_best_window(scored, span) for span in spans] if scored and matched else []
     return Selection(
@@ -73,33 +98,37 @@ def select(
         text=rendered,
         terms=_count_terms(scored) if scored else (),
         matched=matched,
-        weak=matched and scored is not None and match_strength(scored) < WEAK_BELOW,
+        weak=weak,
         parts=tuple(tuple(scored.explain(window).items()) for window in best) if scored else (),
-        repeated=tuple(repeated),
+        repeated=tuple(merge_adjacent(sorted(span for span in repeated if not ShownSpans(spans).covers(*span)))),
+        more=count_more(scored, spans) if scored and matched else 0,
     )
 
 
-def _replace_repeated(
-    index: Index,
-    order: Iterable[int],
-    max_size: int,
-    measure: Measure,
+def _order_evidence(
+    scored: WindowScores,
+    preferred: Sequence[int],
+    max_chars: int,
     seen: ShownSpans,
-    selected: Sequence[Span],
-    repeated: Sequence[Span],
-) -> list[Span]:
-    """Return the selected spans without the `repeated` ones, and the next unseen windows in the freed space."""
-    omitted, wanted = ShownSpans(repeated), ShownSpans(selected)
+    repeated: list[Span],
+    *,
+    fill: bool,
+) -> Iterator[int]:
+    """Return the windows to show, best first. Windows left out because they were `seen` are added to `repeated`."""
+    index, scores = scored.index, scored.scores
+    order: Iterable[int] = (
+        dict.fromkeys(chain(preferred, order_windows(scored))) if preferred else order_windows(scored)
+    )
+    if not fill:
+        order = end_with_evidence(scored, order, PREFERRED_CHARS if preferred else MIN_SHOWN_CHARS)
+    order = skip_seen(index, order, seen, repeated)
+    return insert_lede(index, complete_units(index, order, scores, max_chars))
 
-    def is_shown(window: int) -> bool:
-        span = (index.starts[window], index.end(window))
-        return not omitted.covers(*span) and (wanted.covers(*span) or not seen.covers(*span))
 
-    if wanted.covers(0, len(index.text)):
-        # The whole text was selected, and `order` may not list every window.
-        order = dict.fromkeys(chain(order, range(index.size)))
-    space = max_size - repeats_line_size(repeated)
-    return pack_windows(index, filter(is_shown, order), space, measure, allow_whole=False)
+def _is_nearly_whole(index: Index, spans: Sequence[Span]) -> bool:
+    """Return whether the spans leave out so little of the text that the whole text costs hardly more."""
+    omitted = len(index.text) - sum(end - start for start, end in spans)
+    return len(index.text) <= SHORT_TEXT_CHARS or omitted <= NEARLY_WHOLE_SHARE * len(index.text)
 
 
 def _render(

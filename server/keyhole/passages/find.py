@@ -12,7 +12,7 @@ from typing import Final
 
 from keyhole.passages.languages import GUESS_SAMPLE_CHARS, count_function_words
 from keyhole.passages.query import Match, Term, stem_word
-from keyhole.passages.split import Layout, split
+from keyhole.passages.split import Layout, find_blocks, split
 from keyhole.passages.words import WORD, WORD_TAIL, fold, lower
 from keyhole.text.rest import RestLine, blank_rest_lines, find_rest_lines
 
@@ -84,6 +84,11 @@ class Index:
     def rest_lines(self) -> tuple[RestLine, ...]:
         """The lines above the parts of the rest of the page."""
         return find_rest_lines(self.text, self.main_end)
+
+    @cached_property
+    def blocks(self) -> list[Span]:
+        """The offsets of the code blocks and tables, in order."""
+        return find_blocks(self.text)
 
     @property
     def size(self) -> int:

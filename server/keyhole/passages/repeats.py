@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate
 from typing import Final
 
 from keyhole.passages.find import Index, Span
-from keyhole.text.measure import Measure
 
-MIN_REPEAT_BYTES: Final = 150
-"""Minimum bytes of a repeated span: a shorter one costs less than the gap line that would replace it."""
+ALWAYS_SHOWN_CHARS: Final = 3_000
+"""Characters of the best passages that are shown also if an earlier call showed them. The answer is nearly always among
+them if it is shown at all, and the client may have dropped the earlier result from the model's context."""
 MIN_SAVED_BYTES: Final = 400
 """Minimum bytes saved: less is not worth the line that lists the repeated spans."""
 REPEATS_LINE_BYTES: Final = 100
@@ -34,25 +34,19 @@ class ShownSpans:
         return place >= 0 and self._furthest_ends[place] >= end
 
 
-def find_repeated(index: Index, spans: Sequence[Span], seen: ShownSpans, measure: Measure) -> list[Span]:
-    """Return the parts of `spans` in windows that were `seen` before; empty if omitting them saves too little."""
-    repeated: list[Span] = []
-    for start, end in spans:
-        for window in range(index.window_at(start), index.window_at(end - 1) + 1):
-            if not seen.covers(index.starts[window], index.end(window)):
-                continue
-            piece = (index.starts[window], min(end, index.end(window)))
-            if repeated and repeated[-1][1] == piece[0]:
-                piece = (repeated.pop()[0], piece[1])
-            repeated.append(piece)
-    sizes = {span: measure(index.text[slice(*span)]) for span in repeated}
-    long = [span for span in repeated if sizes[span] >= MIN_REPEAT_BYTES or _ends_inside_window(index, span)]
-    return long if sum(sizes[span] for span in long) >= MIN_SAVED_BYTES + repeats_line_size(long) else []
+def skip_seen(index: Index, order: Iterable[int], seen: ShownSpans, repeated: list[Span]) -> Iterator[int]:
+    """Yield the windows of `order`, after the best ones without those that were `seen`, which are added to `repeated`.
 
-
-def _ends_inside_window(index: Index, span: Span) -> bool:
-    """Return whether a span ends with the first sentences of a window."""
-    return index.end(index.window_at(span[1] - 1)) > span[1]
+    The best windows answer the query, also if an earlier call showed them for another query.
+    """
+    shown = 0
+    for window in order:
+        span = (index.starts[window], index.end(window))
+        if shown >= ALWAYS_SHOWN_CHARS and seen.covers(*span):
+            repeated.append(span)
+            continue
+        shown += span[1] - span[0]
+        yield window
 
 
 def repeats_line_size(spans: Sequence[Span]) -> int:

@@ -7,6 +7,7 @@ import unicodedata
 from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
+from heapq import merge
 from typing import Final, NamedTuple
 
 TARGET_CHARS: Final = 350
@@ -56,6 +57,7 @@ CHUNK_CHARS: Final = 50_000
 
 _CLAUSE = re.compile(r"[,;:，；、：]\s?|\s")
 _FENCE = re.compile(r"\n(?:```|~~~)")
+_TABLE = re.compile(r"^\|.*(?:\n\|.*)*", re.MULTILINE)
 _HEADING = re.compile(r"(#{1,6})[ \t]")
 
 _LINE_ENDERS = ".!?:;|。！？।"
@@ -135,6 +137,25 @@ def sentence_ends(text: str, start: int, end: int) -> list[int]:
     return [start + offset for offset, kind in _borders(piece) if kind >= 0 or offset == len(piece)]
 
 
+def find_blocks(text: str) -> list[tuple[int, int]]:
+    """Return the offsets of the code blocks and tables of a text, in order."""
+    fences = _fences(text)
+    closing = [text.find("\n", fence + 1) for fence in fences[1::2]]
+    code = [(start + 1, end if end >= 0 else len(text)) for start, end in zip(fences[::2], closing, strict=False)]
+    tables = [match.span() for match in _TABLE.finditer(text)]
+    blocks: list[tuple[int, int]] = []
+    for block in merge(code, tables):
+        if not blocks or block[0] >= blocks[-1][1]:
+            blocks.append(block)
+    return blocks
+
+
+def _fences(text: str) -> list[int]:
+    """Return the offset of the line break before each fence of a code block; -1 for a fence in the first line."""
+    fences = [match.start() for match in _FENCE.finditer(text)]
+    return [-1, *fences] if text.startswith(("```", "~~~")) else fences
+
+
 def _target_chars(text: str) -> int:
     sample = text[:DENSE_SAMPLE_CHARS]
     dense = len(_DENSE.findall(sample)) > DENSE_MIN_SHARE * len(sample)
@@ -143,9 +164,7 @@ def _target_chars(text: str) -> int:
 
 def _borders(text: str) -> Iterator[tuple[int, int]]:
     """Yield the ends of sentences, lines and blocks with their kinds."""
-    fences = [match.start() for match in _FENCE.finditer(text)]
-    if text.startswith(("```", "~~~")):
-        fences.insert(0, -1)
+    fences = _fences(text)
     length = len(text)
     last = line = 0
     for start, end in _candidates(text):

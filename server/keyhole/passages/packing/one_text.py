@@ -50,7 +50,7 @@ def pack_windows(
     spans = [(index.starts[window], index.end(window)) for window in sorted(packed)]
     if fitting < len(queue):
         spans += _truncate_window(index, queue[fitting], packed, max_size - fitting_size, total)
-    return _merge_adjacent(sorted(spans))
+    return merge_adjacent(sorted(spans))
 
 
 def render_spans(index: Index, spans: Sequence[Span], *, labelled: bool = True) -> str:
@@ -117,7 +117,7 @@ def _truncate_window(index: Index, window: int, packed: set[int], left: int, tot
     return [(start, best)] if best > start else []
 
 
-def _merge_adjacent(spans: Sequence[Span]) -> list[Span]:
+def merge_adjacent(spans: Sequence[Span]) -> list[Span]:
     """Merge spans where one ends at the start of the next."""
     merged: list[Span] = []
     for start, end in spans:
