@@ -1,8 +1,9 @@
-"""Measure how often the selected passages contain the answer.
+"""Measure how often the selected passages contain the answer, and how long they are.
 
 Run `python -m benchmarks.ranking.passages DATA [--split test]`. DATA is a folder as in answers.py. Prints, as Markdown,
-the strict share (every required sentence returned verbatim, with gap lines within the budget) of the default strategy
-and the baselines, macro averaged over groups, and of the default by group and by dataset. `--weak` adds how often a
+the strict share (every required sentence returned verbatim, with gap lines within the budget) of the ranking and the
+baselines when they fill the budget, macro averaged over groups, and of the ranking by group and by dataset; then the
+strict share and the length of what a user gets, which ends where the evidence ends. `--weak` adds how often a
 match is flagged as weak on right and wrong pages; `--ablation` removes one ingredient of the default at a time.
 """
 
@@ -14,6 +15,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
+from statistics import mean, median
 from types import ModuleType
 from typing import Any
 
@@ -37,6 +39,7 @@ def main() -> int:
     print(f"{len(examples):,} questions, split {arguments.split}, strict %\n")
     if not arguments.ablation:
         _print_strategies(examples, () if arguments.default_only else BASELINES)
+        _print_lengths(examples)
     if arguments.weak:
         _print_weak(examples)
     if arguments.ablation:
@@ -57,8 +60,24 @@ def _print_strategies(examples: list[Example], baselines: tuple[str, ...]) -> No
             print(f"| {key} | {_cells(shares, key)} |")
 
 
+def _print_lengths(examples: list[Example]) -> None:
+    """Print the strict share and the length of the results that end where the evidence ends."""
+    print("\n| ending with the evidence | 2k | 4k | 8k | 15k |\n|---|---:|---:|---:|---:|")
+    lengths: dict[int, list[int]] = {budget: [] for budget in BUDGETS}
+
+    def select(text: str, question: str, budget: int) -> str:
+        shown = passages.select(text, question, budget).text
+        lengths[budget].append(len(shown))
+        return shown
+
+    groups, _ = measure(examples, select)
+    print(f"| strict % | {_cells(groups, 'MACRO')} |")
+    for name, average in (("median", median), ("mean", mean)):
+        print(f"| {name} characters | {' | '.join(f'{average(lengths[budget]):,.0f}' for budget in BUDGETS)} |")
+
+
 def _select(text: str, question: str, budget: int, strategy: str = "passages") -> str:
-    return passages.select(text, question, budget, strategy=strategy).text
+    return passages.select(text, question, budget, strategy=strategy, fill=True).text
 
 
 def _cells(shares: dict[tuple[str, int], float], key: str) -> str:
