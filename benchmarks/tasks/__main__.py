@@ -37,7 +37,7 @@ def main() -> int:
     pages = find_pages(tasks, arguments.data)
     found = [task for task in tasks if task.id in pages]
     started = time.perf_counter()
-    runs = asyncio.run(run_all(found, pages, arguments.budgets, keyhole_only=arguments.keyhole))
+    runs = asyncio.run(run_all(found, pages, arguments.budgets, arguments.server, keyhole_only=arguments.keyhole))
     seconds = time.perf_counter() - started
     languages = len({task.language for task in found})
     missing = f"; {len(tasks) - len(found)} without a page are left out" if len(found) < len(tasks) else ""
@@ -59,14 +59,19 @@ def main() -> int:
 
 
 async def run_all(
-    tasks: Sequence[Task], pages: Mapping[str, Page], budgets: Sequence[int], *, keyhole_only: bool = False
+    tasks: Sequence[Task],
+    pages: Mapping[str, Page],
+    budgets: Sequence[int],
+    source: Path = readers.SERVER,
+    *,
+    keyhole_only: bool = False,
 ) -> Runs:
     """Return the readings of all systems at all budgets. Keyhole and mcp-server-fetch run at the same time."""
     with serve_pages(pages) as site, tempfile.TemporaryDirectory() as home:
 
         async def keyhole() -> Runs:
             return {
-                (readers.KEYHOLE, budget): await readers.read_all_with_keyhole(tasks, pages, site, home, budget)
+                (readers.KEYHOLE, budget): await readers.read_all_with_keyhole(tasks, pages, site, home, budget, source)
                 for budget in budgets
             }
 
@@ -95,6 +100,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--split", choices=("all", *SPLITS), default="all", help="half of the tasks; default all")
     parser.add_argument("--failures", action="store_true", help="list the tasks that the first call does not answer")
     parser.add_argument("--keyhole", action="store_true", help="run only Keyhole")
+    parser.add_argument("--server", type=Path, default=readers.SERVER, help="source of the Keyhole that is measured")
     parser.add_argument("--only", nargs="*", metavar="ID", help="run only tasks whose ids begin so")
     parser.add_argument("--budgets", nargs="*", type=int, default=BUDGETS, help="values of max_chars")
     return parser.parse_args()

@@ -42,10 +42,10 @@ _CHECKED: Final = 20
 
 
 async def read_all_with_keyhole(
-    tasks: Sequence[Task], pages: Mapping[str, Page], site: str, home: str, max_chars: int
+    tasks: Sequence[Task], pages: Mapping[str, Page], site: str, home: str, max_chars: int, source: Path = SERVER
 ) -> list[Reading]:
-    """Read every task with a server of its own for this budget. The stored pages in `home` are shared."""
-    async with _keyhole_client(site, home) as client:
+    """Read every task with a server of its own for this budget, run from `source`. The pages in `home` are shared."""
+    async with _keyhole_client(site, home, source) as client:
         slots = asyncio.Semaphore(_AT_ONCE)
 
         async def call_tool(name: str, arguments: dict[str, Any]) -> str:
@@ -140,9 +140,9 @@ async def _fetch(client: Client, url: str, max_length: int, **arguments: int) ->
 
 
 @asynccontextmanager
-async def _keyhole_client(site: str, home: str) -> AsyncIterator[Client]:
+async def _keyhole_client(site: str, home: str, source: Path) -> AsyncIterator[Client]:
     settings = {"KEYHOLE_CONFIG": "off", "KEYHOLE_HOME": home, "KEYHOLE_ALLOW_PRIVATE": site.removeprefix("http://")}
-    environment = {**settings, "KEYHOLE_ENGINES": "searxng", "PYTHONPATH": str(SERVER)}
+    environment = {**settings, "KEYHOLE_ENGINES": "searxng", "PYTHONPATH": str(source)}
     parameters = StdioServerParameters(command=sys.executable, args=["-m", "keyhole", "serve"], env=environment)
     async with Client(parameters) as client:
         yield client
