@@ -1,0 +1,101 @@
+"""Tell the language of a page if a query is in another one. Pure.
+
+Ranking compares words, so a question in another language finds nothing but names and numbers.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from keyhole.passages.find import Index
+from keyhole.passages.languages import GUESS_SAMPLE_CHARS, count_function_words
+from keyhole.passages.words import HAN, HANGUL, KANA, WORD, lower
+
+NAMES: Final = {
+    "ar": "Arabic", "cs": "Czech", "da": "Danish", "de": "German", "el": "Greek", "en": "English", "es": "Spanish",
+    "fa": "Persian", "fi": "Finnish", "fr": "French", "hi": "Hindi", "hu": "Hungarian", "id": "Indonesian",
+    "it": "Italian", "nl": "Dutch", "no": "Norwegian", "pl": "Polish", "pt": "Portuguese", "ro": "Romanian",
+    "ru": "Russian", "sv": "Swedish", "tr": "Turkish", "uk": "Ukrainian", "vi": "Vietnamese",
+}  # fmt: skip
+"""The English name of each language that is told by its function words."""
+
+SCRIPTS: Final = {
+    "Japanese": KANA,
+    "Chinese": HAN,
+    "Korean": HANGUL,
+    "Thai": re.compile("[\u0e00-\u0e7f]"),
+    "Greek": re.compile("[\u0370-\u03ff\u1f00-\u1fff]"),
+    "Hebrew": re.compile("[\u05d0-\u05ea]"),
+    "Georgian": re.compile("[\u10a0-\u10ff]"),
+    "Armenian": re.compile("[\u0530-\u058f]"),
+    "cyrillic": re.compile("[\u0400-\u04ff]"),
+    "arabic": re.compile("[\u0600-\u06ff]"),
+    "devanagari": re.compile("[\u0900-\u097f]"),
+}
+"""Scripts other than the Latin one, named by their language where there is one."""
+
+LATIN: Final = "latin"
+BY_FUNCTION_WORDS: Final = frozenset((LATIN, "cyrillic", "arabic", "devanagari"))
+"""Scripts of several languages."""
+
+SCRIPT_SHARE: Final = 0.2
+"""Share of the letters that makes a script the text's own: manuals in Russian or Japanese contain much Latin code."""
+
+KANA_SHARE: Final = 0.05
+"""Share of the letters above which a text in Han characters is Japanese."""
+
+PAGE_SHARE: Final = 0.1
+"""Minimum share of a language's function words on a page. Prose has 0.25 to 0.5, pages of code less than 0.1."""
+
+PAGE_LEAD: Final = 1.3
+"""A page has this many times as many function words of its language as of any other; else it may be a sister of it."""
+
+QUERY_LEAD: Final = 2
+QUERY_SHARE: Final = 1 / 3
+"""A query is in another language if it has this many function words more of it than of the page's language, or at least
+one more if these are more than this share of its words: "Los Angeles population" is not Spanish."""
+
+_RUSSIAN_LETTER: Final = re.compile("[ыэ]")
+"""Letters of Russian and Belarusian that Bulgarian, Serbian and Macedonian lack, whose function words are similar."""
+
+
+def page_language_if_other(index: Index, query: str) -> str:
+    """Return the English name of the page's language if the query is in another one; "" if that is not certain."""
+    middle = len(index.text) // 2
+    sample = index.text[:GUESS_SAMPLE_CHARS] + " " + index.text[middle : middle + GUESS_SAMPLE_CHARS]
+    page, asked = find_script(sample), find_script(query)
+    language = _language_by_words(index, sample) if page in BY_FUNCTION_WORDS else ""
+    name = NAMES.get(language, "") if page in BY_FUNCTION_WORDS else page
+    if not asked or (asked, page) == ("Chinese", "Japanese"):  # a query in Han characters may be Japanese
+        return ""
+    if asked != page:
+        return name
+    return name if language and _is_in_other_language(query, language) else ""
+
+
+def find_script(text: str) -> str:
+    """Return the script of a text: a key of `SCRIPTS`, `LATIN`, or "" for a text without letters."""
+    letters = sum(map(str.isalpha, text))
+    counts = {name: len(pattern.findall(text)) for name, pattern in SCRIPTS.items()}
+    if counts["Japanese"] > KANA_SHARE * letters:
+        return "Japanese"
+    most = max(counts, key=lambda name: counts[name])
+    return most if counts[most] > SCRIPT_SHARE * letters else LATIN if letters else ""
+
+
+def _language_by_words(index: Index, sample: str) -> str:
+    """Return the language with the most function words on the page, or "" if another one has nearly as many."""
+    counts, words = index.sample
+    (language, most), (_, second) = sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:2]
+    if most < PAGE_SHARE * max(words, 1) or most < PAGE_LEAD * second:
+        return ""
+    return "" if language == "ru" and not _RUSSIAN_LETTER.search(sample) else language
+
+
+def _is_in_other_language(query: str, page_language: str) -> bool:
+    """Return whether a query has more function words of another language than of the page's."""
+    words = WORD.findall(lower(query))
+    counts = count_function_words(words)
+    lead = max(counts.values()) - counts[page_language]
+    return lead >= QUERY_LEAD or (lead > 0 and lead > QUERY_SHARE * len(words))
