@@ -49,8 +49,8 @@ Passage 2: 101 to 152, 51 characters
          feedback +1.78
   | ## Speed The rotor of this pump turns at 40 rpm.
 
-The best passage covers 43% of the question; the text lacks 1 of its 3
-  words; a match below 40% is weak.
+The best passage covers 67% of the question; the text lacks 1 of its 3
+  words.
 Left out: 2 hidden parts."""
 SCRIPTS = "水泵每分钟转四十圈。 مضخة تدور أربعين مرة في الدقيقة. המשאבה 👩‍👩‍👧 é pump ﷽ "
 
@@ -161,5 +161,5 @@ def test_a_search_is_plotted_with_engines_sources_and_copies() -> None:
         "Source [2] https://gone.example/",
         "  not read: timeout",
         "",
-        "The best passage covers 80% of the question; a match below 40% is weak.",
+        "The best passage covers 80% of the question.",
     ]

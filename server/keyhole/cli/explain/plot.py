@@ -18,7 +18,6 @@ from rich.text import Text
 from keyhole.cli.colours import PlotStyle
 from keyhole.cli.explain.view import PageView, SearchView, Section, ShownPassage, SourceView, Span, Word
 from keyhole.cli.table import one_line
-from keyhole.passages import WEAK_BELOW
 from keyhole.render.answer import NOTICES
 
 LABEL_COLUMNS: Final = 7
@@ -238,8 +237,8 @@ def _match_lines(coverage: float, style: PlotStyle, *, weak: bool, words: Sequen
     lacking = f"; the text lacks {missing} of its {len(words)} words" if missing else ""
     sentence = f"the best passage covers {_format_percent(coverage)} of the question{lacking}"
     if weak:
-        return _wrap_sentence(f"Weak match: {sentence}; at least {WEAK_BELOW:.0%} is needed.", style, "yellow")
-    return _wrap_sentence(f"{sentence.capitalize()}; a match below {WEAK_BELOW:.0%} is weak.", style)
+        return _wrap_sentence(f"Weak match: {sentence}.", style, "yellow")
+    return _wrap_sentence(f"{sentence.capitalize()}.", style)
 
 
 def _removed_lines(view: PageView, style: PlotStyle) -> list[Text]:
