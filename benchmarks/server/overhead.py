@@ -62,9 +62,8 @@ STAGES: Final = {
     "words": (
         "keyhole.retrieval.retrieve.page_answer",
         "keyhole.retrieval.retrieve.window_answer",
-        "keyhole.retrieval.retrieve.header_lines",
     ),
-    "bound": ("keyhole.budget.fit.answer_size", "keyhole.budget.fit._with_fitting_facts"),
+    "bound": ("keyhole.budget.fit.answer_size", "keyhole.budget.fit._finish"),
     "links": ("keyhole.retrieval.pages.hash_page_urls",),
     "identity": (
         "keyhole.retrieval.pages.artifact_id",

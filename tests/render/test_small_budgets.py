@@ -13,12 +13,13 @@ import pytest
 from keyhole.budget.budget import BRIEF_BELOW
 from keyhole.config.config import MIN_BUDGET, Config
 from keyhole.records import Artifact, Part, Selection, Window
-from keyhole.render.answer import NOTICES, WEAK_BRIEFLY, page_answer, window_answer
+from keyhole.render.answer import NOTICES, WEAK_BRIEFLY, Style, page_answer, window_answer
 from keyhole.retrieval.retrieve import Retrieval
 from tests.support.fakes import page
 from tests.support.product import retrieval
 
 URL = "https://pumps.example/manual"
+BRIEF = Style(b"0" * 32, "brief")
 TEXT = "<h1>Pumps</h1>" + "<p>The pump runs at 40 rpm, and its seal holds.</p>" * 40
 
 
@@ -52,8 +53,8 @@ def test_brief_notices_keep_the_text_before_their_colon() -> None:
 
 
 def test_a_weak_match_is_reported_within_the_smallest_budget() -> None:
-    weak = Selection("passages", 100, ((0, 4),), (1.0,), "Pump", weak=True)
-    answer = page_answer(artifact(""), weak, mark="m", next_window=None, has_query=True, warning="", brief=True)
+    weak = Selection("passages", 100, ((0, 4),), (1.0,), "Pump", matched=True, weak=True)
+    answer = page_answer(artifact(""), weak, BRIEF, next_window=None, has_query=True)
     assert WEAK_BRIEFLY in answer.text
 
 
@@ -78,4 +79,4 @@ def artifact(notice: str) -> Artifact:
 
 
 def brief_notice(notice: str) -> str:
-    return window_answer(Part(artifact(notice), 0, 4), Window(0, 4, 4), mark="m", next_window=None, brief=True).text
+    return window_answer(Part(artifact(notice), 0, 4), Window(0, 4, 4), BRIEF, next_window=None).text

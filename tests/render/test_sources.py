@@ -7,8 +7,18 @@ from dataclasses import replace
 import pytest
 
 from keyhole.records import Source, Window
-from keyhole.render.sources import CitedSource, ListedSource, render_cited, render_listed, search_facts, shorten_snippet
+from keyhole.render.answer import enclose
+from keyhole.render.sources import (
+    CitedSource,
+    ListedSource,
+    render_cited,
+    render_listed,
+    search_details,
+    search_facts,
+    shorten_snippet,
+)
 from tests.support.fakes import artifact
+from tests.support.product import SECRET
 
 ARTIFACT = artifact(text="x" * 1_234, url="https://example.org/page", title="A page")
 SOURCE = Source(ARTIFACT.url, ARTIFACT.title, artifact=ARTIFACT, stored=True)
@@ -16,13 +26,12 @@ NEXT_WINDOW = Window(500, 700, 1_234)
 
 
 def render(source: Source = SOURCE, following: Window | None = NEXT_WINDOW, repeats: tuple[int, ...] = ()) -> str:
-    return render_cited(CitedSource(source, "body", "abcdefgh", following, repeats), 3, brief=False)
+    return render_cited(CitedSource(source, "body", following, repeats), 3, SECRET, brief=False)
 
 
-def test_a_source_has_its_title_address_size_text_and_continuation() -> None:
+def test_a_source_has_its_address_title_size_text_and_continuation() -> None:
     assert render() == (
-        "[3] A page\nhttps://example.org/page\n1,234 characters.\n"
-        "--- untrusted text abcdefgh ---\nbody\n--- end abcdefgh ---\n"
+        f"[3] https://example.org/page “A page”, 1,234 characters.\n{enclose('body', SECRET)}\n"
         'Next: read_artifact(id="aaaaaaaaaaaaaaaa", offset=500, limit=200)'
     )
 
@@ -33,28 +42,28 @@ def test_the_id_is_shown_once_and_only_for_stored_sources() -> None:
 
 
 def test_a_site_is_named_unless_title_or_address_name_it() -> None:
-    assert "\nThe Mill Post, 2024-05-01, 1,234" in render(
+    assert "“A page”, from “The Mill Post”, 2024-05-01, 1,234" in render(
         replace(SOURCE, artifact=replace(ARTIFACT, site="The Mill Post"), date="2024-05-01T09:00:00Z")
     )
-    assert "example.org, " not in render(replace(SOURCE, artifact=replace(ARTIFACT, site="example.org")))
+    assert "from" not in render(replace(SOURCE, artifact=replace(ARTIFACT, site="example.org")))
 
 
 def test_truncation_copies_and_repetitions_are_reported_on_one_line() -> None:
     source = replace(
         SOURCE, artifact=replace(ARTIFACT, cut=True), copies=("https://www.b.example/x", "not a url", "//[x")
     )
-    line = render(source, repeats=(2, 1)).splitlines()[2]
+    line = render(source, repeats=(2, 1)).splitlines()[0]
     assert "Partial: " in line
-    assert "Also at: b.example, not a url, //[x." in line
+    assert "Also at: b.example, not%20a%20url, //%5Bx." in line
     assert line.endswith("Shares a passage with [1], [2], left out here.")
 
 
 @pytest.mark.parametrize(
     ("source", "line"),
     [
-        (SOURCE, '[7] https://example.org/page id="aaaaaaaaaaaaaaaa" A page'),
+        (SOURCE, '[7] https://example.org/page “A page” id="aaaaaaaaaaaaaaaa"'),
         (Source("https://b.example/", "", not_read="timed out"), "[7] https://b.example/ (not read: timed out)"),
-        (Source("https://b.example/", "B", date="2024-05-01"), "[7] https://b.example/ (2024-05-01) B"),
+        (Source("https://b.example/", "B", date="2024-05-01"), "[7] https://b.example/ “B” (2024-05-01)"),
     ],
 )
 def test_a_source_without_passages_has_one_line(source: Source, line: str) -> None:
@@ -69,7 +78,12 @@ def test_a_snippet_is_one_line_that_forms_no_markdown() -> None:
     assert len(shorten_snippet("é" * 900, 100).encode()) <= 100
 
 
-def test_facts_count_all_sources_and_list_the_shown_ones() -> None:
-    facts = search_facts([], [ListedSource(SOURCE)], total=7, weak=False)
-    assert facts["total"] == 7
-    assert [row["url"] for row in facts["sources"]] == [SOURCE.url]  # type: ignore[attr-defined]
+def test_details_count_all_sources_and_list_the_shown_ones() -> None:
+    details = search_details([], [ListedSource(SOURCE)], total=7, weak=False)
+    assert details["total"] == 7
+    assert [row["url"] for row in details["sources"]] == [SOURCE.url]  # type: ignore[attr-defined]
+
+
+def test_the_facts_that_are_sent_are_the_ids_of_stored_sources() -> None:
+    unread = Source("https://b.example/", "B", not_read="timed out")
+    assert search_facts([], [ListedSource(SOURCE), ListedSource(unread)]) == {"artifact_ids": ["aaaaaaaaaaaaaaaa"]}

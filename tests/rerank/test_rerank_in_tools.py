@@ -100,7 +100,7 @@ def test_every_tool_reports_a_failed_reranker_in_one_line(server: Server, tool: 
 
 def spans(answer: Answer) -> list[tuple[int, int]]:
     """Return the spans of a page that are shown."""
-    shown = answer.facts["spans"]
+    shown = answer.details["spans"]
     assert isinstance(shown, list)
     return [(start, end) for start, end, _ in shown]
 
@@ -139,7 +139,7 @@ def test_a_reranker_that_never_answers_does_not_delay_the_answer(server: Server)
 def test_a_page_that_is_shown_completely_is_not_reranked(server: Server) -> None:
     session = server.session()
     answer = fetch(config(rerank_url=server.url("v1/rerank", session=session)), 200_000)
-    assert answer.facts["strategy"] == "whole"
+    assert answer.details["strategy"] == "whole"
     assert server.requests(session) == []
 
 

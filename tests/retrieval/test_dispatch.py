@@ -38,7 +38,7 @@ def test_each_tool_is_called_by_its_name() -> None:
     read = answer(agent, "read_artifact", id=fetched.facts["artifact_id"])
     searched = answer(agent, "search", query="do they run")
     assert all("They run." in each.text and not each.is_error for each in (fetched, read, searched))
-    assert searched.facts["sources"]
+    assert searched.details["sources"]
 
 
 def test_arguments_may_be_strings() -> None:

@@ -9,7 +9,6 @@ from dataclasses import replace
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from keyhole.budget.budget import BRIEF_BELOW
 from keyhole.config.config import MIN_BUDGET, Config
 from keyhole.records import REST, Answer, Artifact
 from keyhole.retrieval.retrieve import Retrieval
@@ -62,7 +61,7 @@ def test_a_main_part_that_fits_is_shown_whole_and_one_line_names_the_rest() -> N
         "\nRest of the page, not shown: navigation, related links, footer. "
         f'To read it: read_artifact(id="{"a" * 16}", offset={len(PUMPS)})\n[end]'
     )
-    assert (answer.facts["total_chars"], answer.facts["main_chars"]) == (len(stored.text), len(PUMPS))
+    assert (answer.details["total_chars"], answer.details["main_chars"]) == (len(stored.text), len(PUMPS))
 
 
 def test_the_head_and_tail_are_those_of_the_main_part() -> None:
@@ -75,7 +74,7 @@ def test_the_head_and_tail_are_those_of_the_main_part() -> None:
 
 def test_a_query_that_the_main_part_answers_is_answered_from_it() -> None:
     answer = fetch(split_artifact(), "seal of the pump")
-    assert "In the main part: seal" in answer.text
+    assert f"of the main part's {len(MAIN):,} characters." in answer.text
     assert "[rest:" not in answer.text
 
 
@@ -88,8 +87,8 @@ def test_a_query_that_the_rest_answers_is_answered_from_it_with_its_kind() -> No
 
 
 def test_a_brief_result_has_no_line_about_the_rest() -> None:
-    answer = fetch(split_artifact(main="Pumps.\n"), None, BRIEF_BELOW - 1)
-    assert "7 of 7 characters of the main part." in answer.text
+    answer = fetch(split_artifact(main="Pumps.\n"), None, 500)
+    assert answer.text.startswith("Whole main part, 7 characters.\n")
     assert "Rest of" not in answer.text
 
 
@@ -164,14 +163,14 @@ def test_a_result_with_a_rest_is_verbatim_and_within_its_budget(
     product = product_with(stored, budget)
     answer = asyncio.run(product.web_fetch(URL, query, budget))
     assert wire_size(answer) <= budget
-    for start, end, _ in answer.facts.get("spans", ()):  # type: ignore[attr-defined]
+    for start, end, _ in answer.details.get("spans", ()):  # type: ignore[attr-defined]
         assert stored.text[start:end] in answer.text
-    if "spans" in answer.facts:
+    if "spans" in answer.details:
         for start, end in GAP.findall(body_of(answer)):
             assert 0 <= int(start) < int(end) <= len(stored.text)
     window = read(product, offset)
     assert wire_size(window) <= budget
-    for start, end, _ in window.facts.get("spans", ()):  # type: ignore[attr-defined]
+    for start, end, _ in window.details.get("spans", ()):  # type: ignore[attr-defined]
         assert start >= len(main) or end <= len(main)
         assert stored.text[start:end] == body_of(window)
 

@@ -77,9 +77,9 @@ def test_the_markdown_alternate_is_shown_with_the_page_s_own_url() -> None:
     assert "`as written`" in answer.text
     assert "/more.md)" in answer.text
     assert "Valves" in answer.text.splitlines()[0]
-    assert "By Jane Doe" in answer.text
-    assert answer.facts["media_type"] == "text/markdown"
-    assert str(answer.facts["about"]["text_from"]).endswith("/valves.md")  # type: ignore[index]
+    assert "by “Jane Doe”" in answer.text
+    assert answer.details["media_type"] == "text/markdown"
+    assert str(answer.details["about"]["text_from"]).endswith("/valves.md")  # type: ignore[index]
     assert paths == ["/valves", "/valves.md"]
 
 
@@ -121,7 +121,7 @@ def test_a_page_that_needs_javascript_fails_without_usable_markdown() -> None:
 def test_unusable_markdown_is_ignored(respond: RespondToMarkdown) -> None:
     answer, _ = fetch(respond)
     assert not answer.is_error
-    assert answer.facts["media_type"] == "text/html"
+    assert answer.details["media_type"] == "text/html"
     assert WORDS[9] in answer.text
 
 

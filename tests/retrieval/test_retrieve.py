@@ -11,7 +11,6 @@ from dataclasses import replace
 
 import pytest
 
-from keyhole.budget.budget import BRIEF_BELOW
 from keyhole.budget.fit import result_json
 from keyhole.cli.demo_site import recorded_pages
 from keyhole.config.config import Config
@@ -38,7 +37,7 @@ def markdown(text: str = LONG) -> dict[str, object]:
 def test_a_page_within_the_budget_is_shown_whole_without_a_continuation() -> None:
     answer = fetch(retrieval(markdown("# Short\n\nAll of it.\n")))
     assert "All of it." in answer.text
-    assert answer.facts["strategy"] == "whole"
+    assert answer.details["strategy"] == "whole"
     assert not CALL.search(answer.text)
 
 
@@ -53,12 +52,12 @@ def test_a_query_shows_the_lede_and_the_passage_that_answers() -> None:
     answer = fetch(retrieval(markdown()), "widget321 screws")
     assert "It has 321 screws." in answer.text
     assert "The lede says what this is." in answer.text
-    assert answer.facts["strategy"] == "passages"
+    assert answer.details["strategy"] == "passages"
 
 
 def test_without_a_query_head_and_tail_are_shown() -> None:
     answer = fetch(retrieval(markdown()))
-    assert answer.facts["strategy"] == "head_tail"
+    assert answer.details["strategy"] == "head_tail"
     assert "## Part 0\n" in answer.text
     assert "It has 399 screws." in answer.text
     assert "It has 200 screws." not in answer.text
@@ -68,15 +67,14 @@ def test_a_query_without_matches_shows_head_and_tail_and_names_the_absent_terms(
     product = retrieval(markdown())
     answer = fetch(product, "unicorn grazing")
     assert "Nothing matches the query" in answer.text
-    assert "Not in the text: unicorn, grazing." in answer.text
-    assert [answer.facts["strategy"], answer.facts["total_chars"]] == ["head_tail", len(LONG)]
+    assert "Absent: unicorn, grazing." in answer.text
+    assert [answer.details["strategy"], answer.details["total_chars"]] == ["head_tail", len(LONG)]
 
 
-def test_the_continuation_is_the_same_before_and_after_the_text() -> None:
+def test_the_continuation_stands_once_below_the_text_and_in_the_facts() -> None:
     answer = fetch(retrieval(markdown()))
     calls = CALL.findall(answer.text)
-    assert len(calls) == 2
-    assert calls[0] == calls[1]
+    assert len(calls) == 1
     assert answer.text.endswith(")\n[end]")
     assert answer.facts["next"] == {"offset": int(calls[0][1]), "limit": int(calls[0][2])}
 
@@ -86,7 +84,7 @@ def test_the_continuation_followed_literally_returns_exactly_that_range() -> Non
     id, offset, limit = CALL.findall(fetch(product).text)[0]
     answer = asyncio.run(product.read_artifact(id, int(offset), int(limit)))
     assert LONG[int(offset) : int(offset) + int(limit)] in answer.text
-    assert answer.facts["spans"] == [[int(offset), int(offset) + int(limit), 0.0]]
+    assert answer.details["spans"] == [[int(offset), int(offset) + int(limit), 0.0]]
 
 
 def test_a_stored_page_answers_another_query_without_the_network() -> None:
@@ -119,7 +117,7 @@ def test_a_quote_that_differs_in_spaces_case_and_punctuation_is_found_and_marked
     id = str(fetch(product).facts["artifact_id"])
     answer = asyncio.run(product.read_artifact(id, find="WIDGET77,  and its\ncolour"))
     assert "apart from spaces, case and punctuation" in answer.text
-    assert answer.facts["exact"] is False
+    assert answer.details["exact"] is False
 
 
 def test_a_missing_quote_is_an_error_with_its_code() -> None:
@@ -208,7 +206,7 @@ def test_at_every_budget_the_answer_keeps_its_form() -> None:
     for budget in range(500, 9_001, 41):
         for query in ("vacuum threshold for autovacuum", None):
             answer = fetch(product, query, budget)
-            assert len(CALL.findall(answer.text)) == (1 if budget < BRIEF_BELOW else 2), budget
+            assert len(CALL.findall(answer.text)) == 1, budget
             assert answer.text.endswith("\n[end]")
             assert re.search(r"--- untrusted text (\w{8}) ---\n.*\n--- end \1 ---", answer.text, re.DOTALL), budget
 
@@ -223,7 +221,7 @@ def test_the_continuation_after_a_quote_begins_where_the_shown_text_ends() -> No
 
 def test_the_continuation_after_passages_begins_after_the_best_one() -> None:
     answer = fetch(retrieval(markdown()), "widget321 screws", 2_000)
-    spans = answer.facts["spans"]
+    spans = answer.details["spans"]
     assert isinstance(spans, list)
     best = max(spans, key=lambda span: span[2])
     assert answer.facts["next"]["offset"] == best[1]  # type: ignore[index]

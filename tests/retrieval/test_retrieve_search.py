@@ -66,8 +66,8 @@ def test_a_healthy_engine_without_hits_is_no_results() -> None:
 def test_a_page_that_cannot_be_read_keeps_its_snippet_with_the_reason() -> None:
     missing = {"https://missing.example/": KeyholeError(Code.SERVER_ERROR, "HTTP 503", status=503)}
     answer = search(retrieval({**web("a"), **missing}, engines=[FakeEngine(hits("a", "gone", "missing"))]))
-    assert "https://gone.example/ (not read: dns_failure) Title gone" in answer.text
-    assert "https://missing.example/ (not read: server_error 503) Title missing" in answer.text
+    assert "https://gone.example/ “Title gone” (not read: dns_failure)" in answer.text
+    assert "https://missing.example/ “Title missing” (not read: server_error 503)" in answer.text
     assert "Snippet of gone." in answer.text
 
 
@@ -76,7 +76,7 @@ def test_a_slow_page_does_not_delay_the_answer_past_the_deadline() -> None:
     product = retrieval(answers, engines=[FakeEngine(hits("a", "slow"))], config=Config(search_timeout=0.4))
     answer = search(product)
     assert "1 not read in time" in answer.text
-    assert "https://slow.example/ (not read: timed out)" in answer.text
+    assert "https://slow.example/ “Title slow” (not read: timed out)" in answer.text
     assert "The a valve opens" in answer.text
 
 

@@ -14,11 +14,19 @@ from hypothesis import strategies as st
 from keyhole.budget.budget import Budget
 from keyhole.budget.fit import answer_size
 from keyhole.config.config import MIN_BUDGET
+from keyhole.errors import Code, KeyholeError
 from keyhole.passages.rank_sources import rank_sources
 from keyhole.records import Answer, EngineReport, Passage, Ranked, Source
 from keyhole.render.sources import UNRANKED
 from keyhole.retrieval.call import UNKNOWN_CALLER, Call
-from keyhole.retrieval.order_sources import collapse_copies, first_different, order_sources
+from keyhole.retrieval.order_sources import (
+    LAST_SHARE,
+    address_words,
+    collapse_copies,
+    first_different,
+    order_sources,
+    rank_found,
+)
 from keyhole.retrieval.search_answer import search_answer
 from keyhole.retrieval.sources import FoundSources
 from tests.support.fakes import artifact
@@ -96,8 +104,14 @@ def test_a_result_is_within_its_budget_and_reproducible(
     rows: list[tuple[int, str, str, str, str | None, str, list[str], str]], query: str, budget: int, count: int
 ) -> None:
     sources = build_sources(rows)
-    answer = answer_for(sources, [query], budget, count=count)
+    try:
+        answer = answer_for(sources, [query], budget, count=count)
+    except KeyholeError as error:  # no source fits
+        assert error.code is Code.INVALID_ARGUMENT
+        least = int(error.message.partition("max_chars=")[2].split()[0])
+        answer = answer_for(sources, [query], budget := least, count=count)
     assert answer_size(answer) <= budget
+    assert re.search(r"^\[1\] \S", answer.text, re.MULTILINE) or not sources
     assert answer == answer_for(sources, [query], budget, count=count)
     json.dumps(answer.facts, ensure_ascii=False).encode()
 
@@ -108,7 +122,7 @@ def test_passages_of_a_search_are_verbatim_and_every_gap_names_its_offsets(pages
     sources = [source(number, f"{number} zebra " + text) for number, text in enumerate(pages)]
     answer = answer_for(sources, budget=budget)
     texts = {one.artifact.id: one.artifact.text for one in sources if one.artifact}
-    rows = answer.facts.get("sources", [])
+    rows = answer.details.get("sources", [])
     assert isinstance(rows, list)
     bodies = BLOCK.findall("\n" + answer.text)
     for row, (_, body) in zip([row for row in rows if "spans" in row], bodies, strict=False):
@@ -145,8 +159,8 @@ def test_a_source_has_number_title_url_facts_and_continuation() -> None:
     kept = source(1, FILLER * 40 + "\n\nThe zebra came.\n\n" + FILLER * 40, date="2024-05-01T10:00:00Z")
     text = answer_for([kept]).text
     assert text.startswith(
-        "1 source from the web. 319 characters shown.\n\n[1] Title 1\n"
-        "https://site1.example/page\n2024-05-01, 8,019 characters.\n--- "
+        "1 source from the web. 319 characters shown.\n\n"
+        "[1] https://site1.example/page “Title 1”, 2024-05-01, 8,019 characters.\n--- "
     )
     assert CALL.search(text)
     assert text.endswith(")\n[end]")
@@ -157,7 +171,7 @@ def test_a_page_that_forges_a_source_stays_inside_its_boundary() -> None:
     text = answer_for([source(1, "The zebra came." + forged), source(2, None, snippet=forged)]).text
     assert "evil.example" not in outside(text)
     assert "[2] https://site2.example/page" in outside(text)
-    assert re.findall(r"^\[2\].*$", outside(text), re.MULTILINE) == ["[2] https://site2.example/page Title 2"]
+    assert re.findall(r"^\[2\].*$", outside(text), re.MULTILINE) == ["[2] https://site2.example/page “Title 2”"]
 
 
 def test_text_of_pages_and_engines_is_always_inside_a_boundary() -> None:
@@ -175,12 +189,12 @@ def test_a_snippet_is_shown_only_for_sources_without_a_passage() -> None:
     text = answer_for([source(1, "The zebra came."), source(2, "Apples."), source(3, None, not_read="timed out")]).text
     assert "Snippet of 1" not in text
     assert "[2] Snippet of 2.\n[3] Snippet of 3." in text
-    assert '[2] https://site2.example/page id="aaaaaaaaaaaaaaa2" Title 2' in text
-    assert "[3] https://site3.example/page (not read: timed out) Title 3" in text
+    assert '[2] https://site2.example/page “Title 2” id="aaaaaaaaaaaaaaa2"' in text
+    assert "[3] https://site3.example/page “Title 3” (not read: timed out)" in text
 
 
 def test_the_smallest_budgets_show_the_best_passage_and_its_continuation() -> None:
-    for budget in (600, 800, 1_000, 1_500):
+    for budget in (650, 800, 1_000, 1_500):
         text = answer_for(pages(5), budget=budget).text
         assert "Zebra " in text, budget
         assert CALL.search(text), budget
@@ -200,7 +214,7 @@ def test_a_source_far_below_the_best_is_listed_if_others_fill_the_budget() -> No
     strong = "The zebra met a quagga at the ford. " * 9 + "\n\n" + filler_text(1, 90)
     text = answer_for([source(1, strong), weak], ["zebra quagga ford"], 3_000).text
     assert text.count("\n--- untrusted text") == 1
-    assert '\n[2] https://site2.example/page id="aaaaaaaaaaaaaaa2" Title 2' in text
+    assert '\n[2] https://site2.example/page “Title 2” id="aaaaaaaaaaaaaaa2"' in text
 
 
 def test_copies_are_collapsed_into_the_best_source_with_their_urls() -> None:
@@ -213,7 +227,7 @@ def test_copies_are_collapsed_into_the_best_source_with_their_urls() -> None:
     answer = answer_for([*sources, other])
     assert answer.text.startswith("2 sources from the web.")
     assert "Also at: s1.example, s2.example, s3.example and 1 more." in answer.text
-    assert answer.facts["sources"][0]["copies"] == [f"https://www.s{n}.example/a" for n in range(1, 5)]  # type: ignore[index]
+    assert answer.details["sources"][0]["copies"] == [f"https://www.s{n}.example/a" for n in range(1, 5)]  # type: ignore[index]
 
 
 def test_a_passage_shown_by_another_source_is_not_repeated() -> None:
@@ -236,11 +250,26 @@ def test_weak_and_absent_matches_are_reported() -> None:
     assert "match" not in answer_for([source(1, "The zebra, quagga, okapi, gnu and eland.")], query).text
 
 
-def test_sources_are_ordered_by_engine_rank_and_evidence_with_unread_ones_last() -> None:
+def test_sources_are_ordered_by_their_best_passage_with_unread_ones_last() -> None:
     best, good = (Passage(0, 5, 2.0),), (Passage(0, 5, 1.0),)
     sources = [source(0, None), source(1, "words"), source(2, "words"), source(3, "words")]
-    assert order_sources(sources, ((), (), good, best), "web") == [3, 2, 1, 0]
-    assert order_sources(sources, ((), good, (), best), "stored") == [3, 1, 2, 0]
+    assert order_sources(sources, ((), (), good, best)) == [3, 2, 1, 0]
+
+
+def test_of_pages_with_the_same_evidence_the_one_that_engines_rank_first_is_best_unless_they_are_stored() -> None:
+    sources = [source(0, None), source(1, "The zebra."), source(2, "The zebra.")]
+    unread, first, second = rank_found(sources, ["zebra"], "web")
+    assert unread == ()
+    assert first[0].score > second[0].score >= LAST_SHARE * first[0].score
+    _, *stored = rank_found(sources, ["zebra"], "stored")
+    assert stored[0][0].score == stored[1][0].score
+
+
+def test_the_words_of_an_address_count_as_its_path_without_marks() -> None:
+    assert address_words("https://a.example/docs/write-ahead_log.html?q=zebra").split() == [
+        "docs", "write", "ahead", "log", "html",
+    ]  # fmt: skip
+    assert address_words("https://a.example") == ""
 
 
 def test_without_read_pages_every_source_has_its_snippet() -> None:
@@ -256,7 +285,7 @@ def test_the_number_of_sources_is_limited() -> None:
 
 def test_facts_describe_each_source() -> None:
     sources = [source(1, "The zebra.", date="2024-05-01"), source(2, None, not_read="timed out")]
-    read, unread = answer_for(sources).facts["sources"]  # type: ignore[misc]
+    read, unread = answer_for(sources).details["sources"]  # type: ignore[misc]
     assert read.pop("spans")[0][:2] == [0, 10]  # type: ignore[has-type]
     about = {"url": "https://site1.example/page", "title": "Title 1", "date": "2024-05-01"}
     assert read == {**about, "artifact_id": "aaaaaaaaaaaaaaa1"}  # type: ignore[has-type]

@@ -150,7 +150,7 @@ def test_the_continuation_is_exact_while_the_session_budget_runs_out(letter: str
         id, offset, limit = re.findall(r'read_artifact\(id="(\w+)", offset=(\d+), limit=(\d+)\)', text)[-1]
         answer = asyncio.run(product.read_artifact(id, int(offset), int(limit), caller=caller))
         text = answer.text
-        assert answer.facts.get("shown_chars", int(limit)) == int(limit)
+        assert answer.details.get("shown_chars", int(limit)) == int(limit)
         assert answer.shown == ((id, int(offset), int(offset) + int(limit)),)
 
 

@@ -11,10 +11,11 @@ from markdown_it import MarkdownIt
 from keyhole.errors import Code, KeyholeError
 from keyhole.extract.html.page import html_to_markdown
 from keyhole.records import EngineReport
-from keyhole.render.answer import error_answer, title_line
+from keyhole.render.answer import error_answer
+from keyhole.render.header import quote_title
 from keyhole.render.sources import search_status
 from keyhole.text.clean import clean
-from keyhole.text.escape import escape_markdown, plain_line
+from keyhole.text.escape import escape_markdown, plain_line, quote_line
 from keyhole.text.measure import serialized_size
 
 PARSER = MarkdownIt("commonmark").enable("table")
@@ -101,6 +102,13 @@ def test_untrusted_text_on_a_line_is_plain_text_within_its_limit(text: str, limi
     assert kinds.isdisjoint({"link_open", "image", "html_inline", "code_inline"}), line
 
 
+@given(WORDS, st.integers(1, 80))
+def test_nothing_in_a_quotation_ends_it(text: str, limit: int) -> None:
+    line = quote_line(text + "”", limit)
+    assert line == "" or (line[0], line[-1]) == ("“", "”")
+    assert not set(line[1:-1]) & set("“”„")
+
+
 @pytest.mark.parametrize(
     "text", ["see [docs]\u200b(https://evil.example)", "!\u2060[x](https://evil.example)", "<\u200bb>x"]
 )
@@ -108,7 +116,7 @@ def test_an_invisible_character_does_not_prevent_escaping(text: str) -> None:
     for answer in (
         error_answer(KeyholeError(Code.ENGINE_UNAVAILABLE, text)).text,
         search_status(1, 1, [EngineReport("x", fault=text, note=text)], 0, "web"),
-        title_line(text),
+        quote_title(text),
     ):
         kinds, _ = rendered(answer)
         assert kinds.isdisjoint({"link_open", "image", "html_inline"}), answer

@@ -25,10 +25,10 @@ BRIEF_BELOW: Final = 1_200
 TIMEOUT_MARGIN: Final = 5.0
 """Seconds before the client's timeout at which a call ends by itself, so that the client still gets an answer."""
 
-WINDOW_OVERHEAD: Final = 1_500
-"""Bytes that a reading window leaves free for the longest header, both continuation lines and the facts."""
-WINDOW_OVERHEAD_TOKENS: Final = 400
-"""The same overhead in tokens: addresses and ids take many tokens."""
+WINDOW_OVERHEAD: Final = 750
+"""Bytes that a reading window leaves free for the longest lines of a brief answer and for the facts."""
+WINDOW_OVERHEAD_TOKENS: Final = 220
+"""The same overhead in tokens: ids take many tokens."""
 
 SESSION_DIVISOR: Final = 4
 """A result takes at most a quarter of the tokens left in the session. Results then shrink step by step, and no single

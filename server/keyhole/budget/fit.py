@@ -3,68 +3,75 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Final
 
 from keyhole.budget.budget import Budget
+from keyhole.config.config import MAX_BUDGET
+from keyhole.errors import Code, KeyholeError
 from keyhole.records import Answer
-from keyhole.text.measure import Measure, clip, serialized_size
+from keyhole.text.measure import Measure, clip, fits, serialized_size
 
 META_KEY: Final = "keyhole"
 """The key of the facts under `_meta`."""
-FACTS_DIVISOR: Final = 6
-"""The facts for programs take at most a sixth of a budget. The model does not read them, but they are sent too."""
+FACTS_DIVISOR: Final = 8
+"""The facts for programs take at most an eighth of a budget. The model does not read them, but they are sent too."""
+TEXT_SHARE: Final = 0.7
+"""Share of a budget that is left to text and gap lines. A longer form of an answer is used only if it leaves that."""
+LEAST_TEXT: Final = 64
+"""Bytes left to text in the shortest form, at least. With less, an answer has nothing to say."""
+LEAST_TOKENS: Final = 24
+"""Tokens left to text, at least."""
 ATTEMPTS: Final = 4
 """Most renderings with text. In the tests 97 % of the results fit at the first attempt and 99.9 % at the third. The
 last attempt gets half of the space."""
 MARGIN: Final = 16
 """Bytes reserved for counts and offsets, which have more digits around a text than around no text."""
+STEP: Final = 20
+"""Bytes and tokens by which the least budget is rounded up."""
 
-_FACTS_DROPPED: Final = (
-    (),
-    ("about", "changed", "title", "date", "copies"),
-    ("spans",),
-    ("sources",),
-    ("url", "media_type", "strategy", "weak"),
-)
-"""Names of facts in the order in which they are dropped if the facts are too large. The id and the next call stay."""
+Render = Callable[[int], Answer]
+"""Returns an answer whose page text measures at most a number, by the measure of the budget."""
 
 _SERVER_INFO: Final = {"io.modelcontextprotocol/serverInfo": {"name": "keyhole", "version": "00.00.00"}}
 """What the SDK adds to the `_meta` of every result in the 2026-07-28 protocol. Its size is counted."""
 
 
-def fit(budget: Budget, render: Callable[[int], Answer]) -> Answer:
-    """Return an answer that fits `budget`, from at most five calls of `render`.
+def fit(budget: Budget, *forms: Render, wanted: int | None = None) -> Answer:
+    """Return an answer that fits `budget`, in the first of `forms` that leaves enough of it to text, or in the last.
 
-    `render(space)` returns an answer whose page text measures at most `space` by `budget.measure`. The lines around
-    the text depend on the text, so each attempt lowers `space` by the excess of the attempt before. If none fits,
-    return the lines without any text, truncated. The budget's note is the first line, unless a whole text is shown.
+    The lines around the text depend on the text, so each attempt lowers the space for it by the excess of the attempt
+    before. The budget's note is the first line, unless a whole text is shown. Raises KeyholeError (invalid_argument,
+    with the least budget that works) if even the last form leaves too little space.
+
+    `wanted`: the space that is enough; None for `TEXT_SHARE` of the budget.
     """
-    empty = _with_note(render(0), budget)
-    space = budget.size - answer_size(_with_fitting_facts(empty, budget.size), budget.measure) - MARGIN
-    for attempt in range(ATTEMPTS):
-        if attempt == ATTEMPTS - 1:
-            space //= 2
-        answer = _with_fitting_facts(_with_note(render(max(0, space)), budget), budget.size)
-        excess = answer_size(answer, budget.measure) - budget.size
-        if excess <= 0:
+    wanted = int(budget.size * TEXT_SHARE) if wanted is None else wanted
+    *preferred, last = forms
+    for form in preferred:
+        space = _space(budget, _finish(form(0), budget))
+        if space > 0 and (answer := _fill(budget, form, space)) and (space >= wanted or _is_whole(answer)):
             return answer
-        # The margin grows, because text is packed by sentences: a few bytes less of space may change nothing.
-        space -= excess + (MARGIN << attempt)
-    return truncate(_with_fitting_facts(empty, budget.size), budget)
+    empty = last(0)
+    space = _space(budget, _finish(empty, budget))
+    answer = _fill(budget, last, space) if space >= _least_text(budget, LEAST_TEXT, LEAST_TOKENS) else None
+    if answer is None:
+        raise _too_small(budget, empty)
+    return answer
 
 
 def truncate(answer: Answer, budget: Budget) -> Answer:
-    """Return the answer within `budget`: without its facts if it does not fit, and with a shorter text if it still does
-    not fit. Meant for errors, whose text is short."""
+    """Return an error's answer within `budget`: without its facts if it does not fit, and then with fewer sentences, or
+    fewer words of the first one."""
     if answer_size(answer, budget.measure) <= budget.size:
         return answer
-    bare = replace(answer, facts={})
-    if answer_size(bare, budget.measure) <= budget.size:
-        return bare
-    space = budget.size - answer_size(Answer("", {}, answer.is_error))
-    return Answer(clip(answer.text, space, budget.measure), {}, answer.is_error)
+    text, space = answer.text, budget.size - answer_size(Answer("", {}, answer.is_error))
+    while not fits(text, space, budget.measure) and ". " in text:
+        text = text[: text.rindex(". ") + 1]
+    if not fits(text, space, budget.measure):
+        text = _clip_words(text, space, budget.measure)
+    return replace(answer, text=text, facts={})
 
 
 def answer_size(answer: Answer, measure: Measure = serialized_size) -> int:
@@ -84,35 +91,64 @@ def result_json(answer: Answer) -> dict[str, Any]:
     return result
 
 
-def text_length(text: str) -> dict[str, int]:
-    """Return the characters and UTF-8 bytes of a text. If a program receives fewer, the text was truncated."""
-    return {"characters": len(text), "bytes": len(text.encode("utf-8", "surrogatepass"))}
+def _space(budget: Budget, empty: Answer) -> int:
+    """Return the space that an answer without text leaves to text."""
+    return budget.size - answer_size(empty, budget.measure) - MARGIN
 
 
-def _with_note(answer: Answer, budget: Budget) -> Answer:
-    """Return the answer with the budget's note as its first line, if there is a note and text was left out."""
-    if not budget.note or answer.facts.get("strategy") == "whole":
-        return answer
-    return replace(answer, text=f"{budget.note}\n{answer.text}")
+def _fill(budget: Budget, render: Render, space: int) -> Answer | None:
+    """Return the answer with as much text as fits, or None if none of it fits."""
+    for attempt in range(ATTEMPTS):
+        if attempt == ATTEMPTS - 1:
+            space //= 2
+        answer = _finish(render(max(0, space)), budget)
+        excess = answer_size(answer, budget.measure) - budget.size
+        if excess <= 0:
+            return None if answer.lacks_text else answer
+        # The margin grows, because text is packed by sentences: a few bytes less of space may change nothing.
+        space -= excess + (MARGIN << attempt)
+    return None
 
 
-def _with_fitting_facts(answer: Answer, size: int) -> Answer:
-    """Return the answer with those of its facts that fit their share of `size`, and with the length of its text."""
-    most = size // FACTS_DIVISOR
-    facts: Any = answer.facts
-    for names in _FACTS_DROPPED:
-        facts = _without(facts, names)
-        if _json_size(facts) <= most:
-            measured = {**facts, "length": text_length(answer.text)} if facts else {}
-            return replace(answer, facts=measured if _json_size(measured) <= most else facts)
-    return replace(answer, facts={})
+def _finish(answer: Answer, budget: Budget) -> Answer:
+    """Return the answer with the budget's note as its first line, if text was left out, and with its facts if they take
+    no more than their share."""
+    note = f"{budget.note}\n" if budget.note and not _is_whole(answer) else ""
+    facts = answer.facts if _json_size(answer.facts) * FACTS_DIVISOR <= budget.size else {}
+    return replace(answer, text=note + answer.text, facts=facts)
 
 
-def _without(facts: Any, names: Sequence[str]) -> Any:
-    """Return the facts without those called `names`, at every depth."""
-    if isinstance(facts, dict):
-        return {name: _without(value, names) for name, value in facts.items() if name not in names}
-    return [_without(fact, names) for fact in facts] if isinstance(facts, list) else facts
+def _is_whole(answer: Answer) -> bool:
+    """Return True if the answer shows the whole text that it is about."""
+    return answer.details.get("strategy") == "whole"
+
+
+def _least_text(budget: Budget, size: int, tokens: int) -> int:
+    """Return the measure of a short text of `size` bytes and `tokens` tokens."""
+    by_tokens = tokens * budget.size // budget.tokens if budget.tokens else 0
+    by_chars = size * budget.size // budget.chars if budget.chars else 0
+    return max(size, by_tokens, by_chars)
+
+
+def _too_small(budget: Budget, empty: Answer) -> KeyholeError:
+    """Return the error for a budget that has no space for text. `empty`: the answer without text."""
+    size, tokens = budget.size, budget.tokens
+    while size < MAX_BUDGET:
+        larger = replace(budget, size=size, tokens=tokens)
+        finished = _finish(empty, larger)
+        if _space(larger, finished) >= _least_text(larger, 3 * LEAST_TEXT, 3 * LEAST_TOKENS):
+            break
+        by_size = size - answer_size(finished) - MARGIN < 3 * LEAST_TEXT
+        size, tokens = (size + STEP, tokens) if by_size or tokens is None else (size, tokens + STEP)
+    needed = [f"max_chars={size}"] if size > budget.size else []
+    needed += [f"max_tokens={tokens}"] if tokens != budget.tokens else []
+    return KeyholeError(Code.INVALID_ARGUMENT, f"the budget has no space for text; give {' and '.join(needed)} or more")
+
+
+def _clip_words(text: str, space: int, measure: Measure) -> str:
+    """Return the first words of a text that fit `space`, with an ellipsis."""
+    clipped = clip(text, space, measure)
+    return clipped[: clipped.rindex(" ")] + "…" if " " in clipped else clipped
 
 
 def _json_size(value: object) -> int:

@@ -143,36 +143,32 @@ def _explain(
     product: Retrieval, recorder: ExplainRecorder, tool: str, arguments: Mapping[str, Any], answer: Answer
 ) -> PageView | SearchView | None:
     """Return the explanation of an answer, or None if its page is no longer stored."""
-    from keyhole.cli.explain.view import build_page_view, parse_spans
-    from keyhole.render.answer import boundary_mark
+    from keyhole.cli.explain.view import build_page_view
 
     if tool == "search":
-        return _explain_search(product, recorder, str(arguments["query"]), answer)
+        return _explain_search(recorder, str(arguments["query"]), answer)
     artifact = recorder.artifact or _stored_artifact(product, str(arguments.get("id", "")))
     if artifact is None:
         return None
-    shows_rest = any(end > len(artifact.main) for _, _, end in answer.shown)
-    total = len(artifact.text if shows_rest else artifact.main)
-    spans = parse_spans(answer.text, boundary_mark(product.secret, artifact.id), total) or ()
-    if tool == "read_artifact" and not arguments.get("query"):  # a range has no gap lines
-        reported: Any = answer.facts.get("spans", ())
-        spans = tuple((start, end) for start, end, _ in reported)
+    reported: Any = answer.details["spans"]
+    spans = tuple((start, end) for start, end, _ in reported)
     return build_page_view(artifact, arguments.get("query"), spans, recorder.removed.get(artifact.url))
 
 
-def _explain_search(product: Retrieval, recorder: ExplainRecorder, query: str, answer: Answer) -> SearchView:
-    from keyhole.cli.explain.view import build_search_view, parse_numbers, parse_spans
-    from keyhole.render.answer import boundary_mark
+def _explain_search(recorder: ExplainRecorder, query: str, answer: Answer) -> SearchView:
+    from keyhole.cli.explain.view import build_search_view
 
-    spans = [
-        parse_spans(answer.text, boundary_mark(product.secret, each.artifact.id), len(each.artifact.main))
-        if each.artifact
-        else None
-        for each in recorder.found
-    ]
-    numbers = parse_numbers(answer.text, [each.url for each in recorder.found])
+    spans = [_shown_spans(answer, each.artifact) if each.artifact else None for each in recorder.found]
+    rows: Any = answer.details["sources"]
+    places = {row["url"]: number for number, row in enumerate(rows, start=1)}
+    numbers = [places.get(each.url, 0) for each in recorder.found]
     removed = [recorder.removed.get(each.url, ()) for each in recorder.found]
     return build_search_view(query, recorder.found, recorder.reports, recorder.ranked, spans, numbers, removed)
+
+
+def _shown_spans(answer: Answer, artifact: Artifact) -> tuple[tuple[int, int], ...] | None:
+    """Return the spans of a text that an answer shows, None if it shows none."""
+    return tuple((start, end) for id, start, end in answer.shown if id == artifact.id) or None
 
 
 def _stored_artifact(product: Retrieval, id: str) -> Artifact | None:
@@ -189,7 +185,7 @@ def print_result(result: CallResult, *, as_json: bool) -> None:
         from keyhole.cli.table import print_json
 
         view = {"explain": asdict(result.view)} if result.view else {}
-        print_json({"text": answer.text, "is_error": answer.is_error, **answer.facts, **view})
+        print_json({"text": answer.text, "is_error": answer.is_error, **answer.facts, **answer.details, **view})
     elif result.view:
         from keyhole.budget.fit import answer_size
 

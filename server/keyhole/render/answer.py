@@ -1,8 +1,8 @@
 """Render the answers that a model reads: pages, windows, quotes and errors. The sources of a search: sources.py.
 
-The text between the boundary lines is the page's and untrusted; all other lines are Keyhole's. The boundary lines
-contain a mark that a page cannot know (see `boundary_mark`). No clock and no random value is used, so the same page
-and arguments give the same bytes.
+The text between the boundary lines is the page's and untrusted; all other lines are Keyhole's, and quote what a page
+wrote. The boundary lines contain a mark that a page cannot know (see `boundary_mark`). No clock and no random value is
+used, so the same page and arguments give the same bytes.
 """
 
 from __future__ import annotations
@@ -12,21 +12,23 @@ import hashlib
 import hmac
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
 
 from keyhole.errors import KeyholeError
-from keyhole.records import Answer, Artifact, Fault, Part, Quote, Selection, Window
-from keyhole.render.header import header_facts
-from keyhole.render.rest import characters_of, describe_place, rest_line, size_facts
+from keyhole.records import Answer, Artifact, Fault, Part, Quote, Repeat, Selection, Window
+from keyhole.render.header import changes_line, header_facts, source_line, title_and_url
+from keyhole.render.repeats import repeats_line
+from keyhole.render.rest import characters_of, describe_place, main_size, rest_line
 from keyhole.text.escape import plain_line
-from keyhole.text.measure import clip
+from keyhole.text.escape_url import escape_url
+from keyhole.text.measure import clip, serialized_size
 
-MAX_TITLE = 160
-"""Bytes of a title that are shown. Search engines show about 60 characters."""
-MAX_URL = 300
-"""Bytes of a URL that are shown. The full URL is in `_meta` if it fits."""
 MAX_MESSAGE = 300
 """Bytes of an error's message. Some messages contain text from servers, or host names."""
-MAX_TERMS = 12
+MAX_CALL_URL = 2_000
+"""Bytes of a URL in a call that fetches it. The call must name the whole URL; longer URLs are data."""
+MAX_TERMS = 8
 """Terms of the query listed as found, and as absent, at most."""
 END = "[end]"
 """The last line of every result except errors. A result without it was truncated after Keyhole sent it."""
@@ -53,15 +55,38 @@ WARNINGS = {
 """The meaning for the caller of each warning code of the store. The codes are stable."""
 
 
+Form = Literal["full", "plain", "brief"]
+"""How much an answer says around its text. "plain": no author, site, date or changes. "brief", for small budgets: no
+title, address or advice. Caveats are shown always."""
+
+
+@dataclass(frozen=True, slots=True)
+class Style:
+    """How an answer is written: the secret of its boundary, its form, and the warning that it shows."""
+
+    secret: bytes
+    form: Form = "full"
+    warning: str = ""
+    """The store's warning code, or `UNSTORED` if the text is not stored."""
+
+    @property
+    def brief(self) -> bool:
+        """Return True for the shortest form."""
+        return self.form == "brief"
+
+
 def warning_line(code: str, *, brief: bool = False) -> str:
-    """Return the line for a warning code, or "" for no warning. `brief`: only the code, unless it is `UNSTORED`."""
-    meaning = f": {WARNINGS.get(code, 'the store has a problem.')}"
-    return f"Warning {code}{'.' if brief and code != UNSTORED else meaning}" if code else ""
+    """Return the line for a warning code, or "" for no warning. `brief`: only its first part."""
+    meaning = WARNINGS.get(code, "the store has a problem.")
+    return f"Warning {code}: {re.split('[,;.]', meaning)[0] + '.' if brief else meaning}" if code else ""
 
 
-def boundary_mark(secret: bytes, id: str) -> str:
-    """Return the boundary mark for the text with this id: eight characters that nobody can compute without `secret`."""
-    digest = hmac.new(secret, b"boundary:" + id.encode("utf-8", "surrogatepass"), hashlib.sha256).digest()
+def boundary_mark(secret: bytes, body: str) -> str:
+    """Return the boundary mark for a text: eight characters that nobody can compute without `secret`.
+
+    It depends on the whole text, so a page that contains a mark it was shown with has another mark.
+    """
+    digest = hmac.new(secret, b"boundary:" + body.encode("utf-8", "surrogatepass"), hashlib.sha256).digest()
     return base64.b32encode(digest[:5]).decode("ascii").lower()
 
 
@@ -73,121 +98,99 @@ def read_call(id: str, window: Window | None) -> str:
 def page_answer(
     artifact: Artifact,
     selection: Selection,
+    style: Style,
     *,
-    mark: str,
     next_window: Window | None,
     has_query: bool,
-    warning: str,
-    brief: bool,
-    extras: Sequence[str] = (),
+    note: str = "",
+    repeats: Sequence[Repeat] = (),
 ) -> Answer:
     """Return a page, or the passages of it that were selected.
 
-    `brief`: leave out the title and most of the header, for small budgets; caveats are shown always. `warning`: the
-    store's warning code, or `UNSTORED` if the text is not stored. `extras`: further lines for the header.
+    `note`: faults of the ranking. `repeats`: passages left out because an earlier call of the session showed them.
     """
-    call = read_call(artifact.id, next_window)
-    id = f'id="{artifact.id}"' if warning != UNSTORED else ""
-    warned = warning_line(warning, brief=brief)
     is_main = selection.total == artifact.main_end
-    terms = _terms(selection, is_main) if has_query else ""
-    status = join_sentences(_status(selection, has_query, is_main), id)
-    head = [*_source_lines(artifact), *extras, status, *([terms] if terms else []), *caveats(artifact, warned)]
-    after = rest_line(artifact) if is_main and id and not (next_window or brief) else ""
-    if brief:
-        head = [
-            join_sentences(_brief_status(selection, has_query, is_main), *_brief_caveats(artifact), *extras, warned)
-        ]
+    status = _status(selection, has_query=has_query, is_main=is_main, brief=style.brief)
+    match = _match_sentences(selection, brief=style.brief) if has_query else ""
+    repeated = repeats_line(repeats, others=bool(selection.spans), brief=style.brief)
+    has_rest_line = is_main and not next_window and style.warning != UNSTORED and not style.brief
+    changes = changes_line(artifact) if style.form == "full" else ""
+    head = [source_line(artifact, style.form), changes]
+    lines = _head(artifact, style, head, join_sentences(status, match), [note, repeated], next_window)
+    after = rest_line(artifact) if has_rest_line else ""
     return Answer(
-        _frame(head, selection.text, mark, call, brief, after),
-        {
-            **_facts(artifact, warning),
+        _frame(lines, selection.text, style, read_call(artifact.id, next_window), after),
+        _facts(artifact, style, next_window),
+        shown=tuple((artifact.id, *span) for span in selection.spans),
+        details={
+            **_details(artifact, len(artifact.text)),
             **header_facts(artifact),
-            **size_facts(artifact, len(artifact.text)),
             "shown_chars": selection.shown,
             "strategy": selection.strategy,
             "weak": selection.weak,
             "spans": [[*span, score] for span, score in zip(selection.spans, selection.scores, strict=True)],
-            **_next_fact(next_window),
         },
-        shown=tuple((artifact.id, *span) for span in selection.spans),
+        lacks_text=bool(selection.total and not selection.spans and not repeats),
     )
 
 
-def window_answer(
-    part: Part, window: Window, *, mark: str, next_window: Window | None, brief: bool, warning: str = ""
-) -> Answer:
+def window_answer(part: Part, window: Window, style: Style, *, next_window: Window | None) -> Answer:
     """Return the answer that shows `window`, a range of a stored text. `part` contains at least this range."""
     artifact = part.artifact
-    call = read_call(artifact.id, next_window)
     is_main = window.total < part.total
     status = f"Characters {window.start}:{window.end} of {'the main part, 0:' if is_main else ''}{window.total}."
     if window.start == window.end:
         status = f"Nothing there: the text has {window.total} characters."
     elif next_window is None:
         status += f" End of {'the main part' if is_main else 'text'}."
-    after = rest_line(artifact) if is_main and not (next_window or brief) else ""
-    head = [
-        *_source_lines(artifact),
-        join_sentences(status, f'id="{artifact.id}"'),
-        *caveats(artifact, warning_line(warning)),
-    ]
-    if brief:
-        head = [join_sentences(status, *_brief_caveats(artifact), warning_line(warning, brief=True))]
+    after = rest_line(artifact) if is_main and not (next_window or style.brief) else ""
+    lines = _head(artifact, style, [title_and_url(artifact, style.form)], status, [], next_window)
+    body = artifact.text[window.start - part.start : window.end - part.start]
     return Answer(
-        _frame(head, artifact.text[window.start - part.start : window.end - part.start], mark, call, brief, after),
-        {
-            **_facts(artifact, warning),
-            **size_facts(artifact, part.total),
+        _frame(lines, body, style, read_call(artifact.id, next_window), after),
+        _facts(artifact, style, next_window),
+        shown=((artifact.id, window.start, window.end),),
+        details={
+            **_details(artifact, part.total),
             "shown_chars": window.end - window.start,
             "strategy": "window",
             "spans": [[window.start, window.end, 0.0]],
-            **_next_fact(next_window),
         },
-        shown=((artifact.id, window.start, window.end),),
+        lacks_text=window.start == window.end < window.total,
     )
 
 
 def quote_answer(
-    artifact: Artifact,
-    quote: Quote,
-    window: Window,
-    *,
-    mark: str,
-    next_window: Window | None,
-    brief: bool,
-    warning: str = "",
+    artifact: Artifact, quote: Quote, window: Window, style: Style, *, next_window: Window | None
 ) -> Answer:
     """Return the answer that shows a quote, its offsets and the text around it."""
     how = "exactly" if quote.exact else "apart from spaces, case and punctuation"
     place = f"{quote.start}:{quote.end}{describe_place(artifact, quote.start)}"
     status = f"The quote matches {how} at {place}; characters {window.start}:{window.end} are shown."
-    warned = warning_line(warning, brief=brief)
-    head = [*_source_lines(artifact), join_sentences(status, f'id="{artifact.id}"'), *([warned] if warned else [])]
-    if brief:
-        head = [join_sentences(status, warned)]
+    lines = _head(artifact, style, [title_and_url(artifact, style.form)], status, [], next_window)
     return Answer(
-        _frame(head, artifact.text[window.start : window.end], mark, read_call(artifact.id, next_window), brief),
-        {
-            **_facts(artifact, warning),
-            **size_facts(artifact, len(artifact.text)),
+        _frame(lines, artifact.text[window.start : window.end], style, read_call(artifact.id, next_window)),
+        _facts(artifact, style, next_window),
+        shown=((artifact.id, window.start, window.end),),
+        details={
+            **_details(artifact, len(artifact.text)),
             "shown_chars": window.end - window.start,
             "strategy": "quote",
             "spans": [[quote.start, quote.end, 1.0 if quote.exact else 0.0]],
             "exact": quote.exact,
-            **_next_fact(next_window),
         },
-        shown=((artifact.id, window.start, window.end),),
+        lacks_text=window.start == window.end,
     )
 
 
 def error_answer(error: KeyholeError, warning: str = "") -> Answer:
     """Return the answer for an error: its code, its message, the next step, and whether a retry may succeed."""
     rule = error.rule
-    url = error.facts.get("url")
+    url = escape_url(str(error.facts.get("url", "")))
     message = plain_line(error.message, MAX_MESSAGE).rstrip(".")
     stop = "" if message.endswith("?") else "."
-    step = f'Fetch again: web_fetch(url="{clip(str(url), MAX_URL)}").' if url else rule.next_step
+    can_fetch = url and serialized_size(url) <= MAX_CALL_URL
+    step = f'Fetch again: web_fetch(url="{url}").' if can_fetch else rule.next_step
     retry = " The same call may succeed later." if rule.retry else ""
     text = join_sentences(f"{error.code}: {message}{stop} {step}{retry}", warning_line(warning))
     facts = {"code": str(error.code), "retryable": rule.retry, **error.facts, **warning_fact(warning)}
@@ -204,19 +207,16 @@ def rerank_note(faults: Sequence[Fault]) -> str:
     return join_sentences(*sentences)
 
 
-def title_line(title: str) -> str:
-    """Return a page's title as one line of plain text in which Markdown is escaped."""
-    return plain_line(title, MAX_TITLE)
-
-
-def caveats(artifact: Artifact, warning: str) -> list[str]:
-    """Return the lines that warn of a truncated text, of a placeholder and of a problem with the store."""
+def caveats(artifact: Artifact, *, brief: bool = False) -> list[str]:
+    """Return the lines that warn of a truncated text and of a placeholder. `brief`: to the first colon or semicolon."""
     cut = "Partial: the rest of the page was never received or could not be read." if artifact.cut else ""
-    return [line for line in (cut, NOTICES.get(artifact.notice, artifact.notice), warning) if line]
+    lines = [line for line in (cut, NOTICES.get(artifact.notice, artifact.notice)) if line]
+    return [re.split("[:;]", line)[0].rstrip(".") + "." for line in lines] if brief else lines
 
 
-def enclose(body: str, mark: str) -> str:
+def enclose(body: str, secret: bytes) -> str:
     """Return a page's text between two boundary lines that the page cannot forge."""
+    mark = boundary_mark(secret, body)
     return f"--- untrusted text {mark} ---\n{body}\n--- end {mark} ---"
 
 
@@ -225,72 +225,81 @@ def warning_fact(warning: str) -> dict[str, object]:
     return {"warning": warning} if warning else {}
 
 
-def _status(selection: Selection, has_query: bool, is_main: bool) -> str:
+def join_sentences(*sentences: str) -> str:
+    """Return the sentences that are not empty, on one line."""
+    return " ".join(sentence for sentence in sentences if sentence)
+
+
+def _status(selection: Selection, *, has_query: bool, is_main: bool, brief: bool) -> str:
     """Return how much of the text is shown, and how it was chosen. `is_main`: only the main part was considered."""
     amount = f"{selection.shown:,} of {characters_of(selection.total, is_main=is_main)}"
     if selection.strategy == "whole":
         return f"Whole {'main part' if is_main else 'text'}, {selection.total:,} characters."
     if selection.strategy == "passages":
-        count = len(selection.spans)
-        noun = "passage" if count == 1 else "passages"
-        return f"{count or 'No other'} {noun} for the query, {amount}; […start:end] is left out."
+        shown, matching = len(selection.spans), len(selection.spans) + selection.more
+        count = f"{shown} of {matching:,}" if selection.more else str(shown or "No other")
+        return f"{count} passage{'' if matching == 1 else 's'}, {amount}."
     if has_query:
-        return f"Nothing matches the query; head and tail instead, {amount}."
-    return f"Head and tail, {amount}; query= would select the passages that answer it."
+        return f"Nothing matches the query{'.' if brief else ': head and tail instead,'} {amount}."
+    advice = "" if brief else " A query would select the passages that answer it."
+    return f"Head and tail, {amount}.{advice}"
 
 
-def _brief_status(selection: Selection, has_query: bool, is_main: bool) -> str:
-    amount = f"{selection.shown} of {selection.total} characters{' of the main part' if is_main else ''}."
-    if selection.strategy in ("whole", "passages"):
-        return join_sentences(amount, WEAK_BRIEFLY if has_query and selection.weak else "")
-    return join_sentences("Nothing matches the query." if has_query else "", amount)
+def _match_sentences(selection: Selection, *, brief: bool) -> str:
+    """Return what tells whether the passages answer the query: its words that the text lacks, and a weak match.
 
-
-def _terms(selection: Selection, is_main: bool) -> str:
-    """Return the count of each term of the query in the ranked text, and whether the match is weak."""
-    whole, text = ("main part", "main part") if is_main else ("whole text", "text")
-    counts = [f"{clip(term.term, 40)} {term.count}" for term in selection.terms if term.count][:MAX_TERMS]
+    The words that the text has are counted only for a weak match: elsewhere the passages show them.
+    """
+    weak = WEAK_BRIEFLY if brief else WEAK
+    if selection.page_language:
+        weak = f"The page is in {selection.page_language}; ask in its words."
     absent = [clip(term.term, 40) for term in selection.terms if not term.count][:MAX_TERMS]
+    counts = [f"{clip(term.term, 40)} {term.count:,}" for term in selection.terms if term.count][:MAX_TERMS]
     return join_sentences(
-        f"In the {whole}: {', '.join(counts)}." if counts else "",
-        f"Not in the {text}: {', '.join(absent)}." if absent else "",
-        WEAK if selection.weak else "",
+        weak if selection.weak or selection.page_language else "",
+        f"Found: {', '.join(counts)}." if counts and selection.weak and not brief else "",
+        f"Absent: {', '.join(absent)}." if absent and not brief else "",
     )
 
 
-def _source_lines(artifact: Artifact) -> list[str]:
-    # The title follows "Title:", because at the beginning of a line it could imitate a line of Keyhole.
-    title = title_line(artifact.title)
-    return [*([f"Title: {title}"] if title else []), clip(artifact.url, MAX_URL)]
+def _head(
+    artifact: Artifact,
+    style: Style,
+    head: Sequence[str],
+    status: str,
+    notes: Sequence[str],
+    next_window: Window | None,
+) -> list[str]:
+    """Return the lines above the text. `head`: lines that a brief answer does not have, the source first.
+
+    The id stands in the next call, or else here.
+    """
+    notes = [*caveats(artifact, brief=style.brief), *notes, warning_line(style.warning, brief=style.brief)]
+    if style.brief:
+        return [join_sentences(status, *notes)]
+    id = "" if next_window or style.warning == UNSTORED else f'id="{artifact.id}"'
+    source, *others = head
+    return [line for line in (source, join_sentences(status, id), *others, *notes) if line]
 
 
-def _brief_caveats(artifact: Artifact) -> list[str]:
-    """Return each caveat up to its first colon or semicolon."""
-    return [re.split("[:;]", line)[0].rstrip(".") + "." for line in caveats(artifact, "")]
+def _frame(head: Sequence[str], body: str, style: Style, call: str, after: str = "") -> str:
+    """Return all lines in order. `after`: a line between the text and the next call."""
+    below = [line for line in (after, call and f"Next: {call}", END) if line]
+    return "\n".join([*head, enclose(body, style.secret), *below])
 
 
-def _frame(head: Sequence[str], body: str, mark: str, call: str, brief: bool, after: str = "") -> str:
-    """Return all lines in order. The next call stands above and below the text, because clients truncate long results;
-    in a brief result only below. `after`: a line that stands only below."""
-    continuation = [f"Next: {call}"] if call else []
-    below = [*continuation, *([after] if after else []), END]
-    return "\n".join([*head, *([] if brief else continuation), enclose(body, mark), *below])
-
-
-def _facts(artifact: Artifact, warning: str) -> dict[str, object]:
+def _facts(artifact: Artifact, style: Style, next_window: Window | None) -> dict[str, object]:
+    """Return the facts that a program needs to read on."""
+    following = {"offset": next_window.start, "limit": next_window.end - next_window.start} if next_window else None
     return {
-        "artifact_id": None if warning == UNSTORED else artifact.id,
-        **warning_fact(warning),
-        "url": artifact.url,
-        "media_type": artifact.media_type,
-        **({"notice": artifact.notice} if artifact.notice else {}),
+        "artifact_id": None if style.warning == UNSTORED else artifact.id,
+        "next": following,
+        **({"notice": artifact.notice} if artifact.notice in NOTICES else {}),
+        **warning_fact(style.warning),
     }
 
 
-def _next_fact(window: Window | None) -> dict[str, object]:
-    return {"next": {"offset": window.start, "limit": window.end - window.start} if window else None}
-
-
-def join_sentences(*sentences: str) -> str:
-    """Return the sentences that are not empty, on one line."""
-    return " ".join(sentence for sentence in sentences if sentence)
+def _details(artifact: Artifact, total: int) -> dict[str, object]:
+    """Return what `--json` says about the whole text, of `total` characters."""
+    about = {"url": artifact.url, "title": artifact.title, "media_type": artifact.media_type}
+    return {**about, "total_chars": total, **main_size(artifact)}

@@ -10,15 +10,19 @@ from keyhole.text.escape import plain_line
 
 MAX_SHOWN_LABEL: Final = 40
 """Bytes of an earlier call's query: enough to recognise it."""
+MAX_RANGES: Final = 6
+"""Ranges listed for one call. The offsets of the gaps in a text tell the others."""
 
 
-def repeats_line(repeats: Sequence[Repeat], others: bool) -> str:
+def repeats_line(repeats: Sequence[Repeat], *, others: bool, brief: bool = False) -> str:
     """Return the line for a page: the ranges left out, the calls that showed them, and how to see them again.
 
-    `others`: True if other passages are shown instead.
+    `others`: True if other passages are shown instead. `brief`: only the calls.
     """
     if not repeats:
         return ""
+    if brief:
+        return f"Left out, as shown in {_numbers(repeats)}; repeat=true shows it."
     by_call: dict[int, list[Repeat]] = {}
     for repeat in repeats:
         by_call.setdefault(repeat.call, []).append(repeat)
@@ -29,9 +33,7 @@ def repeats_line(repeats: Sequence[Repeat], others: bool) -> str:
 
 def short_repeats(repeats: Sequence[Repeat]) -> str:
     """Return the note for one source of a search: the ranges left out and the numbers of the calls that showed them."""
-    calls = {repeat.call for repeat in repeats}
-    which = f"call{'s' if len(calls) > 1 else ''} {', '.join(map(str, sorted(calls)))}"
-    return f"shown before: {_ranges(repeats)} in {which}" if repeats else ""
+    return f"shown before: {_ranges(repeats)} in {_numbers(repeats)}" if repeats else ""
 
 
 def repeat_calls_line(repeats: Iterable[Repeat]) -> str:
@@ -42,7 +44,13 @@ def repeat_calls_line(repeats: Iterable[Repeat]) -> str:
 
 
 def _ranges(repeats: Sequence[Repeat]) -> str:
-    return ", ".join(f"{repeat.start}:{repeat.end}" for repeat in repeats)
+    more = f" and {len(repeats) - MAX_RANGES} more" if len(repeats) > MAX_RANGES else ""
+    return ", ".join(f"{repeat.start}:{repeat.end}" for repeat in repeats[:MAX_RANGES]) + more
+
+
+def _numbers(repeats: Sequence[Repeat]) -> str:
+    calls = sorted({repeat.call for repeat in repeats})
+    return f"call{'s' if len(calls) > 1 else ''} {', '.join(map(str, calls))}"
 
 
 def _call(repeat: Repeat) -> str:

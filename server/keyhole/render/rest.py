@@ -19,11 +19,9 @@ def rest_line(artifact: Artifact) -> str:
     return f"Rest of the page, not shown{kinds}. To read it: {call}"
 
 
-def size_facts(artifact: Artifact, total: int) -> dict[str, object]:
-    """Return the facts about a text of `total` characters: its length, and the length of its main part if it has a
-    rest."""
-    main = {} if artifact.main_end is None else {"main_chars": artifact.main_end}
-    return {"total_chars": total, **main}
+def main_size(artifact: Artifact) -> dict[str, object]:
+    """Return the length of the main part as a fact for programs, no fact for a page without a rest."""
+    return {} if artifact.main_end is None else {"main_chars": artifact.main_end}
 
 
 def describe_place(artifact: Artifact, offset: int) -> str:

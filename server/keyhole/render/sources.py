@@ -1,8 +1,9 @@
 """Render the numbered sources of a search as text and facts.
 
-A source that shows passages has several lines, with its text between boundary lines. The other sources follow in one
-list, a line each. Their snippets follow in one block between boundary lines, a line each. So text of a page or of an
-engine never begins a line outside a boundary, and cannot imitate another source inside a boundary.
+A source that shows passages has one line about it, its text between boundary lines, and the call that reads on. The
+other sources follow in one list, a line each. Their snippets follow in one block between boundary lines, a line each.
+So text of a page or of an engine stands outside a boundary only in quotation marks, and cannot imitate another source
+inside a boundary.
 """
 
 from __future__ import annotations
@@ -12,14 +13,16 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from keyhole.records import EngineReport, Repeat, Source, Window
-from keyhole.render.answer import END, MAX_URL, caveats, enclose, join_sentences, read_call, title_line
-from keyhole.render.header import day_of, site_and_date
+from keyhole.render.answer import END, caveats, enclose, join_sentences, read_call
+from keyhole.render.header import MAX_PLAIN_URL, day_of, quote_title, site_and_date
 from keyhole.render.repeats import short_repeats
 from keyhole.text.escape import plain_line
-from keyhole.text.measure import clip
+from keyhole.text.escape_url import MAX_URL, shorten_url
 
+MAX_FAULT: Final = 300
+"""Bytes of an engine's fault or remark."""
 MAX_COPIES: Final = 3
-"""Sites with the same text that are named. The others are only counted; `_meta` has all URLs."""
+"""Sites with the same text that are named. The others are only counted; `--json` has all URLs."""
 MAX_HOST: Final = 60
 """Bytes of the host of a site with the same text."""
 MAX_SNIPPET: Final = 300
@@ -36,7 +39,6 @@ class CitedSource:
     source: Source
     body: str
     """The passages, with gap lines between them."""
-    mark: str
     next_window: Window | None
     repeats: tuple[int, ...] = ()
     """Numbers of the sources that show a passage with the same text, which is left out here."""
@@ -83,9 +85,9 @@ def search_status(
 
 def _engines(reports: Sequence[EngineReport]) -> str:
     """Return which engines failed, the remarks of the others, and which filters were not applied."""
-    failed = [f"{report.name}: {plain_line(report.fault, MAX_URL)}" for report in reports if report.fault]
+    failed = [f"{report.name}: {plain_line(report.fault, MAX_FAULT)}" for report in reports if report.fault]
     failures = f"{len(reports) - len(failed)} of {len(reports)} engines; {'; '.join(failed)}." if failed else ""
-    notes = [f"{report.name}: {plain_line(report.note, MAX_URL)}." for report in reports if report.note]
+    notes = [f"{report.name}: {plain_line(report.note, MAX_FAULT)}." for report in reports if report.note]
     unapplied: dict[str, list[str]] = {}
     for report in reports:
         for name in report.unapplied:
@@ -100,27 +102,29 @@ def _engines(reports: Sequence[EngineReport]) -> str:
 
 
 def render_sources(
-    status: Sequence[str], cited: Sequence[CitedSource], listed: Sequence[ListedSource], mark: str, *, brief: bool
+    status: Sequence[str], cited: Sequence[CitedSource], listed: Sequence[ListedSource], secret: bytes, *, brief: bool
 ) -> str:
-    """Return the whole text of a search's result. `brief`: leave out titles and facts, for small budgets."""
+    """Return the whole text of a search's result. `secret` signs the boundaries. `brief`: leave out titles and facts,
+    for small budgets."""
     parts = ["\n".join(status)]
-    parts += [render_cited(each, number, brief=brief) for number, each in enumerate(cited, start=1)]
+    parts += [render_cited(each, number, secret, brief=brief) for number, each in enumerate(cited, start=1)]
     if listed:
         rows = list(enumerate(listed, start=len(cited) + 1))
         lines = ["Also found:"] if cited else []
         lines += [render_listed(each, number, brief=brief) for number, each in rows]
         snippets = [f"[{number}] {each.snippet}" for number, each in rows if each.snippet]
-        parts.append("\n".join([*lines, *([enclose("\n".join(snippets), mark)] if snippets else [])]))
+        parts.append("\n".join([*lines, *([enclose("\n".join(snippets), secret)] if snippets else [])]))
     return "\n\n".join(parts) + f"\n{END}"
 
 
-def render_cited(cited: CitedSource, number: int, *, brief: bool) -> str:
+def render_cited(cited: CitedSource, number: int, secret: bytes, *, brief: bool) -> str:
     """Return the lines of a source with its passages."""
-    source, url = cited.source, clip(cited.source.url, MAX_URL)
+    source = cited.source
     call = read_call(source.artifact.id, cited.next_window) if source.artifact and source.stored else ""
-    facts = "" if brief else _facts_line(cited)
-    head = [f"[{number}] {url}"] if brief else [f"[{number}] {title_line(source.title) or 'Untitled'}", url]
-    return "\n".join(line for line in (*head, facts, enclose(cited.body, cited.mark), call and f"Next: {call}") if line)
+    about = "" if brief else _describe(cited)
+    head = _address(source, number, brief=brief)
+    lines = (f"{head}, {about}" if about else head, enclose(cited.body, secret), call and f"Next: {call}")
+    return "\n".join(line for line in lines if line)
 
 
 def render_listed(listed: ListedSource, number: int, *, brief: bool) -> str:
@@ -130,10 +134,11 @@ def render_listed(listed: ListedSource, number: int, *, brief: bool) -> str:
     day = "" if brief else day_of(source.date)
     facts = (reason, day, _shared_passage(listed.repeats), short_repeats(listed.before))
     about = ", ".join(fact for fact in facts if fact)
-    id = f' id="{artifact.id}"' if artifact and source.stored else ""
-    title = "" if brief else title_line(source.title)
-    line = f"[{number}] {clip(source.url, MAX_URL)}" + (f" ({about})" if about else "") + id
-    return f"{line} {title}" if title else line
+    return join_sentences(
+        _address(source, number, brief=brief),
+        f"({about})" if about else "",
+        f'id="{artifact.id}"' if artifact and source.stored else "",
+    )
 
 
 def shorten_snippet(text: str, size: int) -> str:
@@ -141,16 +146,22 @@ def shorten_snippet(text: str, size: int) -> str:
     return plain_line(text, size)
 
 
-def search_facts(
+def search_facts(cited: Sequence[CitedSource], listed: Sequence[ListedSource]) -> dict[str, object]:
+    """Return the facts that a program needs to read on: the ids of the stored sources, in the order of the answer."""
+    sources = [*(each.source for each in cited), *(each.source for each in listed)]
+    return {"artifact_ids": [each.artifact.id for each in sources if each.artifact and each.stored]}
+
+
+def search_details(
     cited: Sequence[CitedSource], listed: Sequence[ListedSource], *, total: int, weak: bool
 ) -> dict[str, object]:
-    """Return the facts of the sources for programs. `total` counts all sources, also those not shown."""
+    """Return the details of all sources shown. `total` counts all sources, also those not shown."""
     sources = [*(each.source for each in cited), *(each.source for each in listed)]
-    return {"total": total, "weak": weak, "sources": [_source_facts(source) for source in sources]}
+    return {"total": total, "weak": weak, "sources": [_source_details(source) for source in sources]}
 
 
-def _facts_line(cited: CitedSource) -> str:
-    """Return the line with a source's site, date, length and id, its caveats, copies and repeats."""
+def _describe(cited: CitedSource) -> str:
+    """Return a source's site, date, length and id, its caveats, copies and repeats."""
     source, artifact = cited.source, cited.source.artifact
     if artifact is None:
         return ""
@@ -160,7 +171,7 @@ def _facts_line(cited: CitedSource) -> str:
     same, earlier = _shared_passage(cited.repeats), short_repeats(cited.before)
     sentences = [
         ", ".join(facts) + ".",
-        *caveats(artifact, ""),
+        *caveats(artifact),
         _also_at(source.copies),
         f"{same[:1].upper()}{same[1:]}, left out here." if same else "",
         f"{earlier[:1].upper()}{earlier[1:]}." if earlier else "",
@@ -168,9 +179,15 @@ def _facts_line(cited: CitedSource) -> str:
     return join_sentences(*sentences)
 
 
+def _address(source: Source, number: int, *, brief: bool) -> str:
+    """Return a source's number and address, and its title unless `brief`."""
+    url = shorten_url(source.url, MAX_PLAIN_URL if brief else MAX_URL)
+    return join_sentences(f"[{number}] {url}", "" if brief else quote_title(source.title))
+
+
 def _also_at(copies: Sequence[str]) -> str:
     """Return the sentence that names other sites with the same text."""
-    hosts = list(dict.fromkeys(clip(_host(url), MAX_HOST) for url in copies))
+    hosts = list(dict.fromkeys(shorten_url(_host(url), MAX_HOST) for url in copies))
     more = f" and {len(hosts) - MAX_COPIES} more" if len(hosts) > MAX_COPIES else ""
     return f"Also at: {', '.join(hosts[:MAX_COPIES])}{more}." if hosts else ""
 
@@ -184,12 +201,12 @@ def _shared_passage(numbers: Sequence[int]) -> str:
     return f"shares a passage with {', '.join(f'[{number}]' for number in sorted(numbers))}" if numbers else ""
 
 
-def _source_facts(source: Source) -> dict[str, object]:
-    """Return the facts of one source for programs, without empty ones."""
+def _source_details(source: Source) -> dict[str, object]:
+    """Return the details of one source, without empty ones."""
     artifact = source.artifact
     facts = {
         "url": source.url,
-        "title": title_line(source.title),
+        "title": source.title,
         "artifact_id": artifact.id if artifact and source.stored else "",
         "date": day_of(source.date),
         "spans": [[*span, score] for span, score in zip(source.spans, source.scores, strict=True)],

@@ -7,8 +7,9 @@ ports. Ranking and rendering run in a thread, so that one large page does not de
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from keyhole.budget.fit import fit
@@ -18,9 +19,7 @@ from keyhole.extract.workers.base import Extractor
 from keyhole.fetch.base import Fetcher, FetchOptions
 from keyhole.fetch.urls import add_scheme
 from keyhole.records import Answer, Artifact, Ranked, SearchRequest
-from keyhole.render.answer import UNSTORED, boundary_mark, page_answer, quote_answer, rerank_note, window_answer
-from keyhole.render.header import HEADER_FROM, header_lines
-from keyhole.render.repeats import repeats_line
+from keyhole.render.answer import UNSTORED, Form, Style, page_answer, quote_answer, rerank_note, window_answer
 from keyhole.render.sources import UNRANKED
 from keyhole.retrieval.call import UNKNOWN_CALLER, Call, Caller, answer_call, begin_call
 from keyhole.retrieval.explain import NO_RECORDER, CallRecorder
@@ -165,7 +164,7 @@ class Retrieval:
         async def work() -> Answer:
             found = await SourceFinder(self.config, self.panel, self._pages(), self.store).find(question)
             await question.progress(question.steps - 1, question.steps, f"ranking {len(found.sources)} sources")
-            ranked, note = await self._rank(call, found, phrasings)
+            ranked, note = await self._rank(call, found, phrasings, scope)
             self.recorder.sources(found.sources, found.reports, ranked)
             return await asyncio.to_thread(self._sources_answer, call, found, ranked, max_results, scope, note)
 
@@ -184,19 +183,21 @@ class Retrieval:
         preferred, faults = await self.reranker.rerank_windows(artifact.text, query, call.deadline, artifact.main_end)
         return preferred, rerank_note(faults)
 
-    async def _rank(self, call: Call, found: FoundSources, phrasings: Sequence[str]) -> tuple[Ranked | None, str]:
+    async def _rank(
+        self, call: Call, found: FoundSources, phrasings: Sequence[str], scope: str
+    ) -> tuple[Ranked | None, str]:
         """Return the ranked passages of all sources, or None if ranking took too long, and a note on faults."""
-        from keyhole.passages.rank_sources import rank_sources
+        from keyhole.retrieval.order_sources import rank_found, text_of
 
-        texts = [source.artifact.main if source.artifact else "" for source in found.sources]
         try:
             async with asyncio.timeout_at(call.deadline - self.config.search_timeout * RENDER_SHARE):
                 with stage("rank"):
-                    ranked = await asyncio.to_thread(rank_sources, texts, phrasings)
+                    ranked = await asyncio.to_thread(rank_found, found.sources, phrasings, scope)
         except TimeoutError:
             return None, UNRANKED
         if not self.reranker:
             return ranked, ""
+        texts = [text_of(source) for source in found.sources]
         ranked, faults = await self.reranker.rerank_passages(texts, ranked, phrasings[0], call.deadline)
         return ranked, rerank_note(faults)
 
@@ -211,30 +212,27 @@ class Retrieval:
         budget = call.budget
         shown = call.shown(artifact.id) if stored else ()
         before = [(each.start, each.end) for each in shown]
-        header = header_lines(artifact) if budget.english_bytes >= HEADER_FROM else []
         # Read once, so that every rendering of this answer shows the same warning.
         warning = self.store.warning() if stored else UNSTORED
 
-        def render(space: int) -> Answer:
+        def render(form: Form, space: int) -> Answer:
             with stage("rank"):
                 selection = select(
                     artifact.text, query, space,
                     main_end=artifact.main_end, measure=budget.measure, preferred=preferred, shown_before=before,
                 )  # fmt: skip
-            repeated = repeats_line(repeats_of(selection.repeated, shown), others=bool(selection.spans))
             with stage("render"):
                 return page_answer(
                     artifact,
                     selection,
-                    mark=boundary_mark(self.secret, artifact.id),
+                    Style(self.secret, form, warning),
                     next_window=next_omitted(call, artifact, selection) if stored else None,
                     has_query=bool(query),
-                    warning=warning,
-                    brief=budget.is_brief,
-                    extras=[*header, *filter(None, (note, repeated))],
+                    note=note,
+                    repeats=repeats_of(selection.repeated, shown),
                 )
 
-        return _count_saved(fit(budget, render), artifact)
+        return _count_saved(fit(budget, *_forms(render)), artifact)
 
     def _window_answer(self, call: Call, id: str, offset: int, limit: int | None) -> Answer:
         """Return the answer for a range of a stored text."""
@@ -247,14 +245,14 @@ class Retrieval:
             part = self.store.part(id, offset, end)
         base, total = part.start, reading_end(part.artifact, offset, part.total)
         text = part.artifact.text[: total - base]
-        warning, mark = self.store.warning(), boundary_mark(self.secret, part.artifact.id)
+        warning = self.store.warning()
 
-        def render(space: int) -> Answer:
+        def render(form: Form, space: int) -> Answer:
             window = read_window(text, offset, limit, min(space, most), budget.measure, base=base, total=total)
             following = following_window(call, part.artifact, window, base)
-            return window_answer(part, window, mark=mark, next_window=following, brief=budget.is_brief, warning=warning)
+            return window_answer(part, window, Style(self.secret, form, warning), next_window=following)
 
-        return fit(budget, render)
+        return fit(budget, *_forms(render), wanted=most)
 
     def _quote_answer(self, call: Call, artifact: Artifact, text: str) -> Answer:
         """Return the answer that shows a quote and the text around it. Raises KeyholeError: quote_not_found."""
@@ -263,16 +261,15 @@ class Retrieval:
         quote = find_quote(artifact.text, text)
         if quote is None:
             raise KeyholeError(Code.QUOTE_NOT_FOUND, "the text does not contain this quote")
-        budget, warning, mark = call.budget, self.store.warning(), boundary_mark(self.secret, artifact.id)
+        budget, warning = call.budget, self.store.warning()
 
-        def render(space: int) -> Answer:
+        def render(form: Form, space: int) -> Answer:
             window = quote_window(artifact.text, quote, QUOTE_CONTEXT, max(1, space), budget.measure)
             following = following_window(call, artifact, window)
-            return quote_answer(
-                artifact, quote, window, mark=mark, next_window=following, brief=budget.is_brief, warning=warning
-            )
+            style = Style(self.secret, form, warning)
+            return quote_answer(artifact, quote, window, style, next_window=following)
 
-        return fit(budget, render)
+        return fit(budget, *_forms(render))
 
     def _sources_answer(
         self, call: Call, found: FoundSources, ranked: Ranked | None, count: int, scope: str, note: str
@@ -292,6 +289,12 @@ class Retrieval:
                 warning=self.store.warning(),
             )
         return _count_saved(answer, *(source.artifact for source in found.sources if source.artifact))
+
+
+def _forms(render: Callable[[Form, int], Answer]) -> list[Callable[[int], Answer]]:
+    """Return the forms of an answer, the longest first."""
+    forms: tuple[Form, ...] = ("full", "plain", "brief")
+    return [partial(render, form) for form in forms]
 
 
 def _count_saved(answer: Answer, *artifacts: Artifact) -> Answer:

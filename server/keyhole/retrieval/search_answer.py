@@ -19,7 +19,7 @@ from keyhole.passages.rank_sources import join_spans
 from keyhole.passages.reading import next_gap
 from keyhole.passages.repeats import ShownSpans, repeats_line_size
 from keyhole.records import Answer, Passage, Ranked, Repeat, Source, Window
-from keyhole.render.answer import UNSTORED, boundary_mark, warning_fact, warning_line
+from keyhole.render.answer import UNSTORED, warning_fact, warning_line
 from keyhole.render.repeats import repeat_calls_line
 from keyhole.render.sources import (
     MAX_SNIPPET,
@@ -30,6 +30,7 @@ from keyhole.render.sources import (
     render_cited,
     render_listed,
     render_sources,
+    search_details,
     search_facts,
     search_status,
     shorten_snippet,
@@ -75,7 +76,7 @@ def search_answer(
     """
     is_ranked = ranked is not None
     ranked = ranked or tuple(() for _ in found.sources)
-    in_order = [(found.sources[number], ranked[number]) for number in order_sources(found.sources, ranked, scope)]
+    in_order = [(found.sources[number], ranked[number]) for number in order_sources(found.sources, ranked)]
     read = first_different([each for each in in_order if each[0].artifact], count)
     chosen = [*read, *[each for each in in_order if not each[0].artifact][:count]]
     status = partial(
@@ -145,11 +146,14 @@ class _SearchPacking:
         warning = warning_line(self._warning, brief=self._brief)
         repeated = repeat_calls_line(repeat for number in (*opened, *listing.snippets) for repeat in before[number])
         lines = [first, *self._weak_line, *filter(None, (warning, repeated))]
-        mark = boundary_mark(self._secret, "\n".join(each.source.url for each in listed))
-        facts = {} if self._brief else search_facts(cited, listed, total=len(self._sources), weak=self._weak)
-        facts |= warning_fact(self._warning)
         shown = tuple((source.artifact.id, start, end) for source, start, end in spans if source.artifact)
-        return Answer(render_sources(lines, cited, listed, mark, brief=self._brief), facts, shown=shown)
+        return Answer(
+            render_sources(lines, cited, listed, self._secret, brief=self._brief),
+            {**search_facts(cited, listed), **warning_fact(self._warning)},
+            shown=shown,
+            details=search_details(cited, listed, total=len(self._sources), weak=self._weak),
+            lacks_text=bool(self._sources and not cited and not listed),
+        )
 
     def _plan(self, space: int) -> tuple[PackedPassages, Repeats, _SourceList]:
         """Pack the passages, with space reserved for the list of other sources. Snippets get the space that is left."""
@@ -205,13 +209,10 @@ class _SearchPacking:
         gap = next_gap(len(text), spans, scores, shown_before)
         window = self._call.next_window(text, *gap) if source.artifact and gap else None
         shown = replace(source, spans=spans, scores=scores)
-        return CitedSource(shown, body, self._mark(source), window, repeats, before)
+        return CitedSource(shown, body, window, repeats, before)
 
     def _head_size(self, source: Source) -> int:
         """Return the largest size of the lines around a source's passages."""
         total = len(text_of(source))
-        cited = CitedSource(source, "", self._mark(source), Window(total, 2 * total, total))
-        return self._measure("\n\n" + render_cited(cited, MAX_NUMBER, brief=self._brief))
-
-    def _mark(self, source: Source) -> str:
-        return boundary_mark(self._secret, source.artifact.id if source.artifact else source.url)
+        cited = CitedSource(source, "", Window(total, 2 * total, total))
+        return self._measure("\n\n" + render_cited(cited, MAX_NUMBER, self._secret, brief=self._brief))

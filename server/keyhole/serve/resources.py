@@ -20,12 +20,12 @@ from keyhole.budget.budget import client_budget
 from keyhole.budget.fit import META_KEY, answer_size
 from keyhole.errors import Code, KeyholeError
 from keyhole.records import Answer, ArtifactSummary, Place
-from keyhole.render.answer import MAX_URL, title_line
+from keyhole.render.header import quote_title
 from keyhole.retrieval.call import Caller
 from keyhole.retrieval.dispatch import parse_arguments
 from keyhole.retrieval.instrumentation import stage
 from keyhole.retrieval.retrieve import Retrieval
-from keyhole.text.measure import clip
+from keyhole.text.escape_url import MAX_URL, escape_url, shorten_url
 
 MIME_TYPE: Final = "text/markdown"
 PAGE_TEMPLATE: Final = "artifact://{id}"
@@ -41,6 +41,11 @@ MAX_SEARCHED: Final = 2_000
 """Artifacts that a completion searches, the newest ones. This takes some milliseconds at each key press."""
 MAX_VALUE: Final = 200
 """Characters of a completed value that are used. Each of its words is searched for in each artifact."""
+
+MAX_NAME: Final = 160
+"""Bytes of the name of an entry, which is the page's address."""
+MAX_SITE: Final = 40
+"""Bytes of the name of the shortest entry."""
 
 MAX_TIME: Final = 253_402_300_799.0
 """The last second of the year 9999, the last that `datetime` can express. A damaged store may contain any number."""
@@ -105,7 +110,7 @@ async def read(retrieval: Retrieval, caller: Caller, uri: str) -> Answer:
 
 def envelope_overhead(uri: str) -> int:
     """Return how many more bytes the protocol puts around a resource than around a tool result."""
-    empty = Answer("", {"length": 0})
+    empty = Answer("", {"next": None})
     return max(0, _size(contents(uri, empty)) + _SERVER_INFO_BYTES - answer_size(empty))
 
 
@@ -116,7 +121,7 @@ def parse_uri(uri: str) -> dict[str, Any]:
         raise KeyholeError(
             Code.UNKNOWN_ARTIFACT,
             f"no resource has this URI; the templates are {PAGE_TEMPLATE} and {RANGE_TEMPLATE}",
-            uri=clip(uri, MAX_URL),
+            uri=shorten_url(uri),
         )
     arguments = {name: value for name, value in zip(("id", "offset", "limit"), match.groups(), strict=True) if value}
     return parse_arguments("read_artifact", arguments)
@@ -147,6 +152,8 @@ async def list_page(retrieval: Retrieval, caller: Caller, cursor: str | None) ->
     entries: list[types.Resource] = []
     for row in rows[:MAX_ENTRIES]:
         entry = resource(row)
+        if not entries and _size(entry) > space:
+            entry = _shortest_resource(row)
         space -= _size(entry) + 2
         if space < 0 and entries:
             break
@@ -158,19 +165,28 @@ async def list_page(retrieval: Retrieval, caller: Caller, cursor: str | None) ->
 
 
 def resource(row: ArtifactSummary) -> types.Resource:
-    """Return one entry of the listing. The page's title and address are escaped, so that they form no Markdown."""
+    """Return one entry of the listing. The page's address is escaped and its title quoted, as in results."""
     at = datetime.fromtimestamp(min(max(0.0, row.fetched_at), MAX_TIME), UTC)
-    address = clip(row.url, MAX_URL)
-    name = title_line(row.url.partition("://")[2] or row.url)
+    name = _name(row, MAX_NAME)
     return types.Resource(
         uri=PAGE_TEMPLATE.replace("{id}", row.id),
         name=name,
-        title=title_line(row.title) or name,
-        description=f"{row.chars:,} characters of {address}, as read on {at:%Y-%m-%d}",
+        title=quote_title(row.title) or name,
+        description=f"{row.chars:,} characters of {shorten_url(row.url)}, as read on {at:%Y-%m-%d}",
         mime_type=MIME_TYPE,
         size=row.size,
         annotations=types.Annotations(last_modified=f"{at:%Y-%m-%dT%H:%M:%SZ}"),
     )
+
+
+def _shortest_resource(row: ArtifactSummary) -> types.Resource:
+    """Return an entry with only its URI and its site, for a budget too small for one entry."""
+    return types.Resource(uri=PAGE_TEMPLATE.replace("{id}", row.id), name=_name(row, MAX_SITE))
+
+
+def _name(row: ArtifactSummary, limit: int) -> str:
+    """Return the page's address without its scheme."""
+    return shorten_url(row.url.partition("://")[2] or row.url, limit)
 
 
 def cursor_of(place: Place) -> str:
@@ -218,7 +234,8 @@ def _ids(rows: Sequence[ArtifactSummary], value: str) -> list[str]:
 
 
 def _urls(rows: Sequence[ArtifactSummary], value: str) -> list[str]:
-    return [row.url for row in _filter_by_words(rows, value) if row.url.isascii() and len(row.url) <= MAX_URL]
+    found = _filter_by_words(rows, value)
+    return [escape_url(row.url) for row in found if row.url.isascii() and len(row.url) <= MAX_URL]
 
 
 COMPLETERS: Final[dict[str, Callable[[Sequence[ArtifactSummary], str], list[str]]]] = {

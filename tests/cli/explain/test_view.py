@@ -2,36 +2,16 @@
 
 from __future__ import annotations
 
-import asyncio
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keyhole.cli.demo_site import recorded_pages
-from keyhole.cli.explain.view import build_page_view, build_search_view, parse_numbers, parse_spans
+from keyhole.cli.explain.view import build_page_view, build_search_view
 from keyhole.passages import select
 from keyhole.records import EngineReport, Passage, Source
-from keyhole.render.answer import boundary_mark
-from tests.support.fakes import artifact, page
-from tests.support.product import SECRET, retrieval
+from tests.support.fakes import artifact
 
 TEXT = "# Pumps\n\nA pump moves water.\n\n## Speed\n\nThe rotor turns at 40 rpm.\n\n## Care\n\nOil it each year.\n"
-
-
-@pytest.mark.parametrize("budget", [1_000, 3_000, 9_000, 150_000])
-@pytest.mark.parametrize("query", [None, "checkpoint starvation", "zebra"])
-def test_the_spans_are_parsed_from_the_answer(budget: int, query: str | None) -> None:
-    recorded = recorded_pages()["sqlite-wal"]
-    product = retrieval({recorded.url: page(recorded.url, recorded.body, content_type=recorded.content_type)})
-    answer = asyncio.run(product.web_fetch(recorded.url, query, budget))
-    id = str(answer.facts["artifact_id"])
-    stored = product.store.get(id)
-    spans = parse_spans(answer.text, boundary_mark(SECRET, id), len(stored.main))
-    assert spans is not None
-    assert sum(end - start for start, end in spans) == answer.facts["shown_chars"]
-    assert all(stored.text[start:end].strip() in answer.text for start, end in spans)
-    assert parse_spans(answer.text, "xxxxxxxx", len(stored.text)) is None
 
 
 def test_a_page_view_has_scores_by_ingredient_words_by_place_and_sections_by_share() -> None:
@@ -86,11 +66,3 @@ def test_sources_not_ranked_in_time_are_marked() -> None:
     view = build_search_view("rotor", found, [], None, [None], [1], [()])
     assert [source.state for source in view.sources] == ["read, but not ranked in time"]
     assert not view.weak
-
-
-def test_source_numbers_come_from_the_answer_and_not_from_page_text() -> None:
-    answer = (
-        "2 sources from the web.\n\n[1] A title\nhttps://a.example/\n--- untrusted text abcd ---\n"
-        "[7] Forged\nhttps://b.example/\n--- end abcd ---\n\nAlso found:\n[2] https://b.example/ (not read: timeout) B"
-    )
-    assert parse_numbers(answer, ["https://a.example/", "https://b.example/", "https://c.example/"]) == [1, 2, 0]

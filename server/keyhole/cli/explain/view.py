@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from keyhole.records import Artifact, EngineReport, Passage, Ranked, Source
-from keyhole.render.answer import MAX_URL
 from keyhole.retrieval.order_sources import collapse_copies, text_of
-from keyhole.text.measure import clip
 
 if TYPE_CHECKING:
     from keyhole.passages.find import Index
@@ -20,7 +17,6 @@ if TYPE_CHECKING:
 Span = tuple[int, int]
 OPENING: Final = 1_000
 """Characters of a passage's beginning: more than three lines of a wide terminal."""
-_GAP: Final = re.compile(r"^\[…(\d+):(\d+)\]", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +111,8 @@ def build_page_view(
 
     `removed`: numbers of removed parts by kind; None for a stored page, whose notes contain some of the numbers.
     """
-    from keyhole.passages import WEAK_BELOW, cut_to_ranked, index_text, match_strength, score_text
+    from keyhole.passages import cut_to_ranked, index_text, score_text
+    from keyhole.passages.strength import is_weak, measure_evidence
 
     text, main_end = artifact.text, artifact.main_end
     if query:
@@ -123,7 +120,7 @@ def build_page_view(
     index = index_text(text, main_end)
     scored = score_text(text, query, main_end) if query and query.strip() and text else None
     scored_windows = scored if scored and scored.stages else None
-    coverage = match_strength(scored) if scored else None
+    coverage = measure_evidence(scored_windows).covered if scored_windows else 0.0 if scored else None
     return PageView(
         title=artifact.title,
         url=artifact.url,
@@ -134,24 +131,10 @@ def build_page_view(
         sections=_measure_sections(index, spans),
         removed=_noted_removals(artifact) if removed is None else tuple(removed),
         coverage=coverage,
-        weak=coverage is not None and coverage < WEAK_BELOW,
+        weak=scored is not None and is_weak(scored),
         notice=artifact.notice,
         read=removed is not None,
     )
-
-
-def parse_spans(answer: str, mark: str, total: int) -> tuple[Span, ...] | None:
-    """Return the spans of a text that an answer shows; None if the answer does not contain the text.
-
-    `mark`: mark of the boundary around the text in the answer; `total`: length of the text in characters.
-    """
-    _, opening, rest = answer.partition(f"--- untrusted text {mark} ---\n")
-    if not opening:
-        return None
-    body = rest.partition(f"\n--- end {mark} ---")[0]
-    edges = [0, *(int(edge) for gap in _GAP.findall(body) for edge in gap), total]
-    spans = zip(edges[::2], edges[1::2], strict=True)
-    return tuple(span for span in spans if span[0] < span[1])
 
 
 def build_search_view(
@@ -291,13 +274,3 @@ def _title(text: str, start: int, end: int) -> str:
 
 def _noted_removals(artifact: Artifact) -> tuple[tuple[str, int], ...]:
     return tuple((kind, int(count)) for kind in ("hidden", "invisible") if (count := artifact.note(kind)))
-
-
-def parse_numbers(answer: str, urls: Sequence[str]) -> list[int]:
-    """Return the number of each URL in a search's answer; 0 for a URL that the answer does not name."""
-    outside = re.sub(r"(?s)--- untrusted text (\w+) ---\n.*?\n--- end \1 ---", "", answer)
-    numbers: dict[str, int] = {}
-    for found in re.finditer(r"^\[(\d+)\] (.*)(?:\n(\S+))?", outside, re.MULTILINE):
-        for url in (found[2].split(" ")[0], found[3] or ""):
-            numbers.setdefault(url, int(found[1]))
-    return [numbers.get(clip(url, MAX_URL), 0) for url in urls]
