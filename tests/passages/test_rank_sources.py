@@ -11,7 +11,7 @@ from keyhole.passages.find import Index
 from keyhole.passages.packing.many_texts import Packer
 from keyhole.passages.packing.one_text import gap_line
 from keyhole.passages.rank import score_query
-from keyhole.passages.rank_sources import SHORT_CHARS, join_spans, rank_sources, score_together
+from keyhole.passages.rank_sources import ECHO_SHARE, SHORT_CHARS, join_spans, rank_sources, score_together
 from keyhole.records import Passage
 from keyhole.text.measure import serialized_size
 
@@ -117,3 +117,29 @@ def test_a_text_without_words_of_the_query_has_no_scores() -> None:
     assert pumps.scores
     assert mills.scores == []
     assert score_together([], "pump") == []
+
+
+def test_a_word_of_few_pages_weighs_more_than_a_word_of_all_pages_with_as_many_windows() -> None:
+    everywhere = [Index(MILLS + f"Number {number}. The mill has a wheel.") for number in range(3)]
+    (first, *_) = score_together([Index(MILLS + "The zebra. " * 3), *everywhere], "zebra wheel")
+    zebra, wheel = first.idf
+    assert zebra > wheel
+
+
+def test_a_page_whose_title_has_the_words_of_the_question_gains_score() -> None:
+    texts = ["The zebra sleeps. " + PLAIN, "The zebra eats. " + PLAIN]
+    (with_name,), (without,) = (ranked[:1] for ranked in rank_sources(texts, ["zebra"], ["Zebras", "Quaggas"]))
+    assert with_name.score > 1.5 * without.score
+
+
+def test_a_passage_that_only_repeats_the_question_ranks_below_the_evidence_of_other_pages() -> None:
+    question = "Which stripes does the zebra of the county have?"
+    texts = [f"# {question}\n\n{question} Everything you need to know.", "The zebra has stripes. " + PLAIN]
+    echo, answer = rank_sources(texts, [question], [question, "Animals"])
+    assert max(passage.score for passage in echo) <= ECHO_SHARE * answer[0].score
+    assert echo[0].score > 0
+
+
+def test_if_every_page_repeats_the_question_the_passages_keep_their_scores() -> None:
+    question = "could not open the file of the zebra"
+    assert rank_sources([f"Error: {question}."], [question])[0][0].score > 0.5

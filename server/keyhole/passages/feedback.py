@@ -52,13 +52,16 @@ later windows of one ranking seldom contain an answer that its first windows lac
 _TITLE_NOTE = re.compile(r"\s*\([^()]*\)\s*$")
 
 
-def add_feedback(scored: WindowScores) -> WindowScores:
-    """Add the stages `feedback` and `links` to the scores, and return them."""
+def add_feedback(scored: WindowScores, share: float = FEEDBACK_SHARE) -> WindowScores:
+    """Add the stages `feedback` and `links` to the scores, and return them.
+
+    `share`: the gain of the window with the most feedback words, relative to the best score.
+    """
     if scored.stages:
         first = scored.scores
         best = scored.best(FEEDBACK_WINDOWS)
         if best:
-            scored.stages.append(("feedback", _raise_by_words(scored, first, best)))
+            scored.stages.append(("feedback", _raise_by_words(scored, first, best, share)))
             scored.stages.append(("links", _raise_linked_sections(scored, first, best)))
     return scored
 
@@ -104,9 +107,9 @@ def first_round_scores(scored: WindowScores) -> list[float]:
     return next(scores for name, scores in scored.stages if name == "form")
 
 
-def _raise_by_words(scored: WindowScores, first: list[float], best: list[int]) -> list[float]:
+def _raise_by_words(scored: WindowScores, first: list[float], best: list[int], share: float) -> list[float]:
     """Raise windows that share rare words with the best windows (pseudo-relevance feedback)."""
-    return _raise_windows(first, _rare_words(scored, first, best, FEEDBACK_WORDS, CANDIDATE_WORDS), FEEDBACK_SHARE)
+    return _raise_windows(first, _rare_words(scored, first, best, FEEDBACK_WORDS, CANDIDATE_WORDS), share)
 
 
 def _raise_windows(first: list[float], words: list[tuple[float, list[int]]], share: float) -> list[float]:

@@ -130,7 +130,7 @@ def find_terms(index: Index, query: str) -> tuple[Query, list[Hits]]:
     return parsed, [find_hits(index, term, parsed.language, parsed.folded) for term in parsed.terms]
 
 
-def score_windows(index: Index, query: Query, hits: list[Hits], counts: Sequence[int], windows: int) -> WindowScores:
+def score_windows(index: Index, query: Query, hits: list[Hits], counts: Sequence[float], windows: int) -> WindowScores:
     """Score the windows of a page; each term occurs in `counts` of `windows` windows, of this page or of several."""
     idf = [_idf(term_hits.term, count, windows) for term_hits, count in zip(hits, counts, strict=True)]
     query_weight = sum(
@@ -144,7 +144,7 @@ def score_windows(index: Index, query: Query, hits: list[Hits], counts: Sequence
     return scored
 
 
-def _idf(term: Term, count: int, windows: int, absent: float = 0.0) -> float:
+def _idf(term: Term, count: float, windows: int, absent: float = 0.0) -> float:
     """Return the weight of a term in `count` of `windows` windows; an absent term has the factor `absent`."""
     rarity = float(math.log(1 + (windows - count + 0.5) / (count + 0.5)) ** IDF_POWER)
     return rarity * term.weight * (1.0 if count else absent)

@@ -2,53 +2,123 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final
 
+from keyhole.passages.echo import find_echoes
+from keyhole.passages.feedback import FEEDBACK_SHARE as SINGLE_PAGE_SHARE
 from keyhole.passages.feedback import add_feedback
-from keyhole.passages.find import Hits, Index
+from keyhole.passages.find import Hits, Index, find_hits
 from keyhole.passages.labels import gap_label
 from keyhole.passages.packing.one_text import gap_line
 from keyhole.passages.query import Match
 from keyhole.passages.rank import WindowScores, find_terms, score_windows
 from keyhole.records import Passage, Ranked
 
+FEEDBACK_SHARE: Final = 0.3
+"""Share of the best score that a window gains by feedback, half of that for a single page. Feedback raises the best
+windows of every page alike, and most pages of a search do not answer the question."""
+PAGE_SHARE: Final = 0.1
+"""Share of all windows in which a term counts as frequent if every page contains it."""
+NAME_GAIN: Final = 1.0
+"""The scores of a page whose title and address contain the whole query gain this share. At 0.5 and at 2, as many
+answers are found (benchmarks/search/search.py)."""
+ECHO_SHARE: Final = 0.5
+"""Maximum score of a passage that repeats the question word for word, as a share of the best score of the others."""
 SHORT_CHARS: Final = 60
 """A shorter window, such as a lone heading, a lead-in or "Read more", is joined with the next one."""
 MAX_LABELS: Final = 30
 """Passages of a text that have a label: more are seldom shown, and each label costs a search backwards."""
 
 
-def rank_sources(texts: Sequence[str], queries: Sequence[str]) -> Ranked:
+def rank_sources(texts: Sequence[str], queries: Sequence[str], names: Sequence[str] = ()) -> Ranked:
     """Rank the matching passages of each text, best first, by scores that are comparable across texts.
 
     A score is the share of the query's weight that a passage and its context match; a term's weight is its rarity in
     all texts. `queries` are phrasings of one question. A passage's score is the mean over them, because agreement of
     phrasings is better evidence than one high score (Fox and Shaw, "Combination of multiple searches", TREC 1994). Its
-    `coverage` is the maximum over them.
+    `coverage` is the maximum over them. `names`: for each text its title and the words of its address. A text gains
+    score by the share of the query's weight that its name matches.
     """
     numbers = [number for number, text in enumerate(texts) if text]
     indexes = [Index(texts[number]) for number in numbers]
     by_query = [score_together(indexes, query) for query in queries]
     ranked: list[tuple[Passage, ...]] = [()] * len(texts)
+    echoes: list[frozenset[int]] = [frozenset()] * len(texts)
     for place, number in enumerate(numbers):
-        ranked[number] = _rank_passages(indexes[place], [scored[place] for scored in by_query])
-    return tuple(ranked)
+        index, own = indexes[place], [scored[place] for scored in by_query]
+        name = Index(names[number] if names else "")
+        gains = [1 + NAME_GAIN * match_name(name, scored) for scored in own]
+        ranked[number] = _rank_passages(index, own, gains)
+        found = (find_echoes(index, scored.query.text, folded=scored.query.folded) for scored in own)
+        echoes[number] = frozenset(index.starts[window] for windows in found for window in windows)
+    return _cap_echoes(ranked, echoes)
+
+
+def _cap_echoes(ranked: Sequence[tuple[Passage, ...]], echoes: Sequence[frozenset[int]]) -> Ranked:
+    """Return the passages with those that repeat the question scored at most `ECHO_SHARE` of the best other passage.
+
+    `echoes`: for each text the starts of the windows that repeat it.
+    """
+    if not any(echoes):
+        return tuple(ranked)
+
+    def repeats(number: int, passage: Passage) -> bool:
+        return any(passage.start <= start < passage.end for start in echoes[number])
+
+    others = [p.score for number, passages in enumerate(ranked) for p in passages if not repeats(number, p)]
+    most = ECHO_SHARE * max(others) if others else float("inf")
+    capped = []
+    for number, passages in enumerate(ranked):
+        scored = [replace(p, score=min(p.score, most)) if repeats(number, p) else p for p in passages]
+        capped.append(tuple(sorted(scored, key=lambda p: -p.score)))
+    return tuple(capped)
 
 
 def score_together(indexes: Sequence[Index], query: str) -> list[WindowScores]:
     """Score the windows of each text for a query. A term has one weight, by its rarity in all texts together."""
     found = [find_terms(index, query) for index in indexes]
-    counts: Counter[tuple[str, Match]] = Counter()
-    for _, hits in found:
-        for term_hits in hits:
-            counts[_term_key(term_hits)] += len(term_hits.windows)
+    counts = _effective_counts(indexes, [hits for _, hits in found])
     windows = sum(index.size for index in indexes)
+    share = FEEDBACK_SHARE if len(indexes) > 1 else SINGLE_PAGE_SHARE
     return [
-        add_feedback(score_windows(index, parsed, hits, [counts[_term_key(each)] for each in hits], windows))
+        add_feedback(score_windows(index, parsed, hits, [counts[_term_key(each)] for each in hits], windows), share)
         for index, (parsed, hits) in zip(indexes, found, strict=True)
     ]
+
+
+def _effective_counts(indexes: Sequence[Index], found: Sequence[Sequence[Hits]]) -> dict[tuple[str, Match], float]:
+    """Return in how many windows each term counts as occurring, for the weight of its rarity.
+
+    This is the geometric mean of the windows and the pages that contain the term. A page about a rare word contains it
+    in many windows, which must not make it a frequent word; and few pages alone would tell little.
+    """
+    counts: Counter[tuple[str, Match]] = Counter()
+    pages: Counter[tuple[str, Match]] = Counter()
+    for hits in found:
+        for term_hits in hits:
+            counts[_term_key(term_hits)] += len(term_hits.windows)
+            pages[_term_key(term_hits)] += bool(term_hits.windows)
+    if len(indexes) < 2:
+        return {key: float(count) for key, count in counts.items()}
+    by_page = PAGE_SHARE * sum(index.size for index in indexes) / len(indexes)
+    return {key: math.sqrt(count * pages[key] * by_page) for key, count in counts.items()}
+
+
+def match_name(name: Index, scored: WindowScores) -> float:
+    """Return the share of the query's weight, from 0 to 1, that a text's name matches; 0 if it repeats the query."""
+    query = scored.query
+    if find_echoes(name, query.text, folded=query.folded):
+        return 0.0
+    matched = sum(
+        weight
+        for weight, hits in zip(scored.idf, scored.hits, strict=True)
+        if weight and find_hits(name, hits.term, query.language, query.folded).count
+    )
+    return matched / scored.query_weight if scored.query_weight else 0.0
 
 
 def _term_key(hits: Hits) -> tuple[str, Match]:
@@ -76,12 +146,15 @@ def join_spans(text: str, spans: Sequence[tuple[int, int]], labels: Sequence[str
     return "".join(parts)
 
 
-def _rank_passages(index: Index, by_query: Sequence[WindowScores]) -> tuple[Passage, ...]:
-    """Return the passages of one text that match a term of any query, best first."""
+def _rank_passages(index: Index, by_query: Sequence[WindowScores], gains: Sequence[float]) -> tuple[Passage, ...]:
+    """Return the passages of one text that match a term of any query, best first.
+
+    `gains`: for each query the factor of the text's scores.
+    """
     scores, coverage = [0.0] * index.size, [0.0] * index.size
-    for scored in by_query:
+    for scored, gain in zip(by_query, gains, strict=True):
         for window, value in enumerate(scored.scores):
-            scores[window] += value / scored.query_weight / len(by_query)
+            scores[window] += gain * value / scored.query_weight / len(by_query)
         for window, value in enumerate(dict(scored.stages).get("context", ())):
             coverage[window] = max(coverage[window], value / scored.query_weight)
     passages = [

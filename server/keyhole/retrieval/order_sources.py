@@ -2,32 +2,60 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Final
+from urllib.parse import unquote
 
 from keyhole.passages.near_duplicates import group_duplicates, sketch
+from keyhole.passages.rank_sources import rank_sources
 from keyhole.records import Passage, Ranked, Source
-from keyhole.websearch.merge import RANK_CONSTANT
+
+LAST_SHARE: Final = 0.5
+"""Factor of the scores of a source that the engines rank far down; the first has the factor 1, the second 0.75."""
+
+_SEPARATORS = re.compile(r"[\W_]+")
 
 RankedSource = tuple[Source, tuple[Passage, ...]]
 """A source and its passages, best first."""
 
 
-def order_sources(sources: Sequence[Source], ranked: Ranked, scope: str) -> list[int]:
-    """Return the numbers of the sources, best first.
+def rank_found(sources: Sequence[Source], queries: Sequence[str], scope: str) -> Ranked:
+    """Rank the passages of the sources that were found for `queries`, which are phrasings of one question.
 
-    The engines' order and the order of the sources' best passages are fused by reciprocal rank. With the scope `stored`
-    only the passages count. Sources that were not read come last.
+    A source's scores are higher the better its engines rank it, except with the scope `stored`, and the more of the
+    question its title and address contain.
     """
-    numbers = range(len(sources))
-    by_passage = sorted(numbers, key=lambda number: -max((p.score for p in ranked[number]), default=0.0))
-    place = {number: rank for rank, number in enumerate(by_passage)}
+    names = [f"{source.title} {address_words(source.url)}" for source in sources]
+    ranked = rank_sources([text_of(source) for source in sources], queries, names)
+    return ranked if scope == "stored" else weigh_by_rank(ranked)
 
-    def score(number: int) -> float:
-        engine = 0.0 if scope == "stored" else 1 / (RANK_CONSTANT + number)
-        return engine + 1 / (RANK_CONSTANT + place[number])
 
-    return sorted(numbers, key=lambda number: (sources[number].artifact is None, -score(number), place[number]))
+def weigh_by_rank(ranked: Ranked) -> Ranked:
+    """Multiply the scores of each source that has passages by a factor that decreases with its rank among them.
+
+    An engine compares a page with the whole web, and the ranking of passages only with the other pages that were read.
+    """
+    weighted: list[tuple[Passage, ...]] = []
+    rank = 0
+    for passages in ranked:
+        factor = LAST_SHARE + (1 - LAST_SHARE) / (1 + rank)
+        weighted.append(tuple(replace(passage, score=passage.score * factor) for passage in passages))
+        rank += bool(passages)
+    return tuple(weighted)
+
+
+def order_sources(sources: Sequence[Source], ranked: Ranked) -> list[int]:
+    """Return the numbers of the sources by their best passage, best first. Sources that were not read come last."""
+    best = [max((passage.score for passage in passages), default=float("-inf")) for passages in ranked]
+    return sorted(range(len(sources)), key=lambda number: (sources[number].artifact is None, -best[number]))
+
+
+def address_words(url: str) -> str:
+    """Return the words of a URL's path."""
+    path = unquote(url.partition("://")[2].partition("?")[0].partition("/")[2])
+    return _SEPARATORS.sub(" ", path)
 
 
 def first_different(read: Sequence[RankedSource], count: int) -> list[RankedSource]:

@@ -1,4 +1,4 @@
-"""Passages of several texts share one size limit: breadth first, without repetition, and none far below the best."""
+"""Passages of several texts share one size limit: best first, without repetition, and none far below the best."""
 
 from __future__ import annotations
 
@@ -8,9 +8,8 @@ from keyhole.passages import near_duplicates
 from keyhole.passages.packing import many_texts
 from keyhole.passages.packing.many_texts import (
     BYTES_PER_CANDIDATE,
-    GOOD_SHARE,
-    MAX_EVEN_SHARES,
     MIN_SCORE_SHARE,
+    WEAK_SHARE,
     PackedPassages,
     Packer,
 )
@@ -42,32 +41,22 @@ def size_of(number: int, shown: tuple[Passage, ...]) -> int:
 
 
 def test_every_good_text_gets_its_best_passage_before_any_gets_its_second() -> None:
-    shown = pack((passages(3.0, 2.9, 2.8), passages(2.0, 1.9), passages(2.1)), 460).passages
+    shown = pack((passages(3.0, 2.9, 2.8), passages(2.5, 1.9), passages(2.6)), 460).passages
     assert [len(each) for each in shown] == [1, 1, 1]
 
 
-def test_a_poor_text_gets_only_what_the_good_texts_leave() -> None:
-    poor = 3.0 * GOOD_SHARE - 0.1
-    assert [len(each) for each in pack((passages(3.0, 0.9, 0.8), passages(poor)), 450).passages] == [3, 0]
-    assert [len(each) for each in pack((passages(3.0, 0.9, 0.8), passages(poor)), 5_000).passages] == [3, 1]
+def test_the_best_passages_of_all_texts_come_first() -> None:
+    shown = pack((passages(3.0, 2.9, 2.8), passages(2.0, 1.9)), 460).passages
+    assert [len(each) for each in shown] == [3, 0]
+
+
+def test_a_weak_text_gets_no_space() -> None:
+    weak = 3.0 * WEAK_SHARE - 0.1
+    assert [len(each) for each in pack((passages(3.0, 0.9, 0.8), passages(weak)), 5_000).passages] == [3, 0]
 
 
 def test_a_passage_far_below_the_best_score_is_never_packed() -> None:
     assert [len(each) for each in pack((passages(3.0, 3.0 * MIN_SCORE_SHARE - 0.01), ()), 5_000).passages] == [1, 0]
-
-
-def test_no_text_takes_more_than_twice_its_even_share_while_others_wait() -> None:
-    many, few = passages(*[3.0] * PLACES), passages(*[2.0] * PLACES)
-    max_size = 1_500
-    shown = pack((many, few, few), max_size).passages
-    assert all(shown)
-    assert size_of(0, shown[0]) <= MAX_EVEN_SHARES * max_size // 3
-
-
-def test_size_that_others_do_not_need_goes_to_the_best_text() -> None:
-    shown = pack((passages(*[3.0] * PLACES), passages(2.0), passages(2.0)), 1_300).passages
-    assert [len(each) for each in shown[1:]] == [1, 1]
-    assert size_of(0, shown[0]) > MAX_EVEN_SHARES * 1_300 // 3
 
 
 @pytest.mark.parametrize("max_size", [0, 60, 150, 400, 1_000, 3_000, 10_000])

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from keyhole.passages.rank_sources import rank_sources
 from keyhole.passages.stems import query_words, stem_text
 from keyhole.records import Artifact, Passage, Source
 from keyhole.retrieval.merge_sources import deduplicate, nothing_stored_error
-from keyhole.retrieval.order_sources import first_different, order_sources, text_of
+from keyhole.retrieval.order_sources import first_different, order_sources, rank_found
 from keyhole.retrieval.sources import STORED_PER_RESULT
 from keyhole.store.base import Store
 from keyhole.store.filters import Filters
@@ -35,8 +34,8 @@ def search_store(store: Store, question: str, limit: int, sites: Sequence[str]) 
     if not candidates:
         raise nothing_stored_error(words, store.contains_words(words))
     sources = deduplicate(Source(a.url, a.title, "", a, True, from_store=True) for a in candidates)
-    ranked = rank_sources([text_of(source) for source in sources], [question])
-    order = [(sources[number], ranked[number]) for number in order_sources(sources, ranked, "stored")]
+    ranked = rank_found(sources, [question], "stored")
+    order = [(sources[number], ranked[number]) for number in order_sources(sources, ranked)]
     stems = frozenset(stem_text(question))
     return [
         _make_hit(source.artifact, passages, stems)

@@ -1,7 +1,8 @@
-"""Pack the passages of several texts into one size limit, breadth first and without repetition.
+"""Pack the passages of several texts into one size limit, best first and without repetition.
 
-Each good text gets its best passage before any text gets its second; after that the best passages of all texts come
-first. A passage that mostly repeats a packed one is omitted, and the text that it repeats is recorded.
+Each of the best texts gets its best passage before any text gets its second; after that the best passages of all texts
+come first. A weak text gets no space. A passage that mostly repeats a packed one is omitted, and the text that it
+repeats is recorded.
 """
 
 from __future__ import annotations
@@ -17,12 +18,14 @@ from keyhole.passages.split import sentence_ends
 from keyhole.records import Passage, Ranked
 from keyhole.text.measure import Measure, fit_forward, serialized_size
 
-MAX_EVEN_SHARES: Final = 2
-"""Maximum even shares of the size limit that one text gets while other texts have passages waiting."""
-GOOD_SHARE: Final = 0.6
-"""A text whose best passage has less than this share of the best score of all is packed last."""
-MIN_SCORE_SHARE: Final = 0.05
-"""A passage with less than this share of the best score of all is never packed."""
+GOOD_SHARE: Final = 0.8
+"""A text whose best passage has at least this share of the best score of all gets a passage before any gets two."""
+WEAK_SHARE: Final = 0.4
+"""A text whose best passage has less than this share of the best score of all gets no space. Between 0.3 and 0.5 as
+many answers are found as with every text (benchmarks/search/search.py)."""
+MIN_SCORE_SHARE: Final = 0.2
+"""A passage with less than this share of the best score of all is never packed. With 0.1, results are a tenth longer
+and contain as many answers; with 0.3, one answer in a hundred is lost."""
 REPEATED_SHARE: Final = 0.8
 """A passage is a repetition if this share of its shingles is packed: one edited word breaks four shingles of fifty."""
 BYTES_PER_CANDIDATE: Final = 40
@@ -75,19 +78,19 @@ class Packer:
             best = max((passages[0].score for passages in ranked if passages), default=0.0)
         # A scorer may give negative scores, and then no share of the best score separates good texts from poor ones.
         self._min_score = MIN_SCORE_SHARE * best if best > 0 else float("-inf")
-        good_score = GOOD_SHARE * best if best > 0 else float("-inf")
-        self._is_good = [bool(passages) and passages[0].score >= good_score for passages in ranked]
+        self._good = self._list_texts(GOOD_SHARE * best if best > 0 else float("-inf"))
+        self._shown = self._list_texts(WEAK_SHARE * best if best > 0 else float("-inf"))
+
+    def _list_texts(self, min_score: float) -> list[int]:
+        """Return the texts whose best passage has at least a score."""
+        return [number for number, passages in enumerate(self.ranked) if passages and passages[0].score >= min_score]
 
     def pack(self, max_size: int, header_sizes: Sequence[int] | None = None) -> PackedPassages:
         """Pack as many passages as fit `max_size`. Each text with passages also takes its size in `header_sizes`."""
         packing = _Packing(self, max_size, header_sizes or [0] * len(self.texts))
-        good = [number for number, is_good in enumerate(self._is_good) if is_good]
-        for number in good:
+        for number in self._good:
             packing.add_best(number)
-        waiting = packing.add_all(self._best_first(good, max_size), MAX_EVEN_SHARES * max_size // max(1, len(good)))
-        packing.add_all(waiting, max_size)
-        poor = [number for number, passages in enumerate(self.ranked) if passages and not self._is_good[number]]
-        packing.add_all(self._best_first(poor, max_size), max_size)
+        packing.add_all(self._best_first(max_size))
         passages = tuple(_join_adjacent(packed.passages) for packed in packing.packed)
         repeats = tuple(tuple(packed.repeats) for packed in packing.packed)
         return PackedPassages(passages, repeats, max_size - packing.left)
@@ -96,10 +99,10 @@ class Packer:
         """Return the best passages of a text, as many as are examined for a size limit."""
         return self.ranked[number][: max(0, max_size) // BYTES_PER_CANDIDATE]
 
-    def _best_first(self, numbers: Sequence[int], max_size: int) -> list[PassagePlace]:
+    def _best_first(self, max_size: int) -> list[PassagePlace]:
         places = [
             (number, rank)
-            for number in numbers
+            for number in self._shown
             for rank, passage in enumerate(self.candidates(number, max_size))
             if passage.score >= self._min_score
         ]
@@ -143,36 +146,29 @@ class _Packing:
         self.packed = [_PackedText() for _ in header_sizes]
 
     def add_best(self, number: int) -> None:
-        """Add a good text's best passage that is not a repetition, if it is nearly as good as its best passage."""
+        """Add a text's best passage that is not a repetition, if it is nearly as good as its best passage."""
         best = self._packer.passage((number, 0))
         for rank, passage in enumerate(self._packer.candidates(number, self.left)):
             if passage.score < GOOD_SHARE * best.score:
                 return
             if not self._is_repetition((number, rank)):
-                self._add((number, rank), self.left)
+                self._add((number, rank))
                 return
 
-    def add_all(self, places: Sequence[PassagePlace], max_text_size: int) -> list[PassagePlace]:
-        """Add passages while they fit; return those that only `max_text_size`, the limit per text, excluded."""
-        waiting = []
+    def add_all(self, places: Sequence[PassagePlace]) -> None:
+        """Add passages while they fit."""
         for at in places:
             if self.left < MIN_PART_BYTES:
                 break
-            if at in self._done or self._is_repetition(at):
-                continue
-            text_size = self.packed[at[0]].size
-            if text_size + self._full_size(at) > max_text_size:
-                waiting.append(at)
-                continue
-            self._add(at, max_text_size - text_size)
-        return waiting
+            if at not in self._done and not self._is_repetition(at):
+                self._add(at)
 
-    def _add(self, at: PassagePlace, max_size: int) -> None:
+    def _add(self, at: PassagePlace) -> None:
         """Add a passage, or its first sentences if it does not fit."""
-        max_size, size, passage = min(max_size, self.left), self._full_size(at), self._packer.passage(at)
-        if size > max_size:
+        size, passage = self._full_size(at), self._packer.passage(at)
+        if size > self.left:
             overhead = size - self._packer.size(at)
-            end = self._truncated_end(at, max_size - overhead)
+            end = self._truncated_end(at, self.left - overhead)
             if end == passage.start:
                 return
             size = overhead + self._packer.measure(self._packer.text(at)[: end - passage.start])
