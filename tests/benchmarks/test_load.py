@@ -35,26 +35,26 @@ EXPECTED_TEXT = "one two three [here](http://127.0.0.1:1/a?v=00000000000f#b)"
 STORED = Acknowledged("id1", f"{PAGE}?v=00000000000f", len(EXPECTED_TEXT), has_notice=False)
 
 
+FACTS = {"artifact_id": "id1", "next": None}
+WHOLE = f"{STORED.url} “A page”\nWhole text, {len(EXPECTED_TEXT)} characters. …"
+
+
 def result(text: str, is_error: bool = False, **facts: object) -> str:
     message = {"content": [{"type": "text", "text": text}], "isError": is_error, "_meta": {"keyhole": facts}}
     return json.dumps({"jsonrpc": "2.0", "id": 1, "result": message})
 
 
 def reading(text: str, start: int, end: int) -> Reply:
-    framed = f"Title: x\n--- untrusted text m ---\n{text}\n--- end m ---\nNext: more"
-    return Reply(
-        200,
-        0.1,
-        framed,
-        {"artifact_id": "id1", "url": STORED.url, "total_chars": len(EXPECTED_TEXT), "spans": [[start, end, 0]]},
-    )
+    status = f"Characters {start}:{end} of {len(EXPECTED_TEXT)}."
+    framed = f"{STORED.url}\n{status}\n--- untrusted text m ---\n{text}\n--- end m ---\nNext: more"
+    return Reply(200, 0.1, framed, FACTS)
 
 
 def test_a_reply_is_parsed_from_json_and_from_the_last_message_of_a_stream() -> None:
-    stream = f"event: message\r\ndata: {{}}\r\n\r\n: ping\r\n\r\ndata: {result('hello', total_chars=5)}\r\n\r\n"
-    for kind, text in (("application/json", result("hello", total_chars=5)), ("text/event-stream", stream)):
+    stream = f"event: message\r\ndata: {{}}\r\n\r\n: ping\r\n\r\ndata: {result('hello', next=5)}\r\n\r\n"
+    for kind, text in (("application/json", result("hello", next=5)), ("text/event-stream", stream)):
         reply = parse_reply(200, {"content-type": kind}, text, 0.5)
-        assert (reply.outcome, reply.text, reply.facts["total_chars"]) == ("ok", "hello", 5)
+        assert (reply.outcome, reply.text, reply.facts["next"]) == ("ok", "hello", 5)
 
 
 def test_a_refusal_has_a_code_and_a_retry_after() -> None:
@@ -65,13 +65,11 @@ def test_a_refusal_has_a_code_and_a_retry_after() -> None:
     assert parse_reply(200, {}, result("timeout: nothing", is_error=True), 0.0).outcome == "timeout"
 
 
-def test_a_stored_page_must_have_the_expected_size_with_its_links_to_itself() -> None:
+def test_a_page_is_acknowledged_with_its_address_and_length() -> None:
     call = Call("fetch small", "web_fetch", {"url": STORED.url})
-    facts = {"artifact_id": "id1", "url": STORED.url, "total_chars": len(EXPECTED_TEXT)}
-    assert find_faults(call, Reply(200, 0.1, "…", facts), WORLD) == []
-    assert find_faults(call, Reply(200, 0.1, "…", facts | {"total_chars": 3}), WORLD) != []
-    assert find_faults(call, Reply(200, 0.1, "…", facts | {"total_chars": 3, "notice": "cut"}), WORLD) == []
-    assert acknowledged_artifacts(call, Reply(200, 0.1, "…", facts)) == [STORED]
+    assert find_faults(call, Reply(200, 0.1, WHOLE, FACTS), WORLD) == []
+    assert acknowledged_artifacts(call, Reply(200, 0.1, WHOLE, FACTS)) == [STORED]
+    assert acknowledged_artifacts(call, Reply(200, 0.1, WHOLE, {**FACTS, "notice": "paywalled"}))[0].has_notice
 
 
 def test_a_range_must_equal_the_text_exactly() -> None:
@@ -79,18 +77,16 @@ def test_a_range_must_equal_the_text_exactly() -> None:
     assert find_faults(call, reading(EXPECTED_TEXT[4:], 4, len(EXPECTED_TEXT)), WORLD) == []
     assert find_faults(call, reading(EXPECTED_TEXT[4:-1] + "x", 4, len(EXPECTED_TEXT)), WORLD) != []
     assert find_faults(call, reading(EXPECTED_TEXT[3:], 3, len(EXPECTED_TEXT)), WORLD) != []
-    empty = reading("", 4, 4)
-    assert find_faults(call, replace(empty, facts={**empty.facts, "spans": []}), WORLD) != []
+    assert find_faults(call, Reply(200, 0.1, f"{STORED.url}\nNothing there", FACTS), WORLD) != []
 
 
 def test_a_reply_must_belong_to_its_call() -> None:
-    facts = {"artifact_id": "id1", "url": STORED.url, "total_chars": len(EXPECTED_TEXT)}
-    for call, other in (
-        (Call("fetch again", "web_fetch", {"url": STORED.url}, STORED), {"url": f"{PAGE}?v=00000000000e"}),
-        (Call("read for a query", "read_artifact", {"id": "id1", "query": "two"}, STORED), {"artifact_id": "id2"}),
-    ):
-        assert find_faults(call, Reply(200, 0.1, "…", facts), WORLD) == []
-        assert find_faults(call, Reply(200, 0.1, "…", facts | other), WORLD) != []
+    fetched = Call("fetch again", "web_fetch", {"url": STORED.url}, STORED)
+    assert find_faults(fetched, Reply(200, 0.1, WHOLE, FACTS), WORLD) == []
+    assert find_faults(fetched, Reply(200, 0.1, WHOLE.replace("00f", "00e"), FACTS), WORLD) != []
+    read = Call("read for a query", "read_artifact", {"id": "id1", "query": "two"}, STORED)
+    assert find_faults(read, Reply(200, 0.1, WHOLE, FACTS), WORLD) == []
+    assert find_faults(read, Reply(200, 0.1, WHOLE, {**FACTS, "artifact_id": "id2"}), WORLD) != []
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import threading
 from collections.abc import Iterator
@@ -124,7 +125,7 @@ def _call(server: _AppServer, thread: str, tool: str, arguments: dict[str, Any])
 
 
 def _check_untruncated(call: Call, fetched: Reply) -> None:
-    # Keyhole limits each window to Codex's limit; the windows together must be the complete text.
+    # Keyhole limits each window to Codex's limit; the windows together must be the complete main part.
     arguments: dict[str, Any] = {"id": fetched.facts["artifact_id"], "limit": 200_000}
     length = 0
     for _ in range(8):
@@ -133,4 +134,5 @@ def _check_untruncated(call: Call, fetched: Reply) -> None:
         if not (following := reply.facts["next"]):
             break
         arguments = {**arguments, "offset": following["offset"]}
-    assert length == fetched.facts["total_chars"], reply.text[-200:]
+    end = re.search(r"Characters \d+:(\d+) of .*End of ", reply.text)
+    assert end and length == int(end[1]), reply.text[-200:]

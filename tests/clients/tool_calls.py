@@ -57,12 +57,10 @@ def _fetch(call: Call, page: str) -> Reply:
     reply = call("web_fetch", {"url": page, "query": QUESTION})
     assert not reply.is_error, reply.text
     assert ANSWER in body(reply), f"the answer is missing: {reply.text[:500]}"
-    assert reply.facts["total_chars"] > 48_000, "the page must be larger than any client's cap"
+    assert reply.facts["next"], "the page must be larger than any client's cap"
     *lines, end = reply.text.splitlines()
     assert end == "[end]", "the end of the result was truncated"
-    assert lines[-1].startswith("Next: ") and lines.count(lines[-1]) == 2, (
-        "the Next: line must occur twice, once as the last line before [end]"
-    )
+    assert lines[-1].startswith("Next: "), "the Next: line must be the last line before [end]"
     return reply
 
 
@@ -70,9 +68,7 @@ def _read_on(call: Call, fetched: Reply) -> None:
     tool, arguments = next_call(fetched.text)
     reply = call(tool, arguments)
     assert not reply.is_error, reply.text
-    assert len(body(reply)) == arguments["limit"] == reply.facts["shown_chars"], (
-        "the window differs from the Next: line"
-    )
+    assert len(body(reply)) == arguments["limit"], "the window differs from the Next: line"
 
 
 def _search(call: Call, page: str) -> None:

@@ -53,6 +53,8 @@ WITHOUT_REDIRECT: Final = frozenset({"fetch small", "fetch large", "fetch slow",
 _QUERY: Final = "v=000000000000"
 """Query of the URLs from which expected texts are extracted. The texts contain it, in links of a page to itself."""
 
+_TOTAL = re.compile(r"(?:Whole (?:text|main part), |of (?:the main part's )?)([\d,]+) characters")
+_RANGE = re.compile(r"^Characters (\d+):(\d+) of ", re.MULTILINE)
 _FRAMED = re.compile(r"^--- untrusted text (\w+) ---\n(.*)\n--- end \1 ---$", re.MULTILINE | re.DOTALL)
 
 
@@ -84,6 +86,7 @@ class Acknowledged:
     id: str
     url: str
     total: int
+    """Characters of its main part."""
     has_notice: bool
     """Whether the answer had a notice that the text is partial or a placeholder; its text is not compared then."""
 
@@ -168,18 +171,16 @@ _MAKERS: Final[Mapping[str, Callable[..., Call]]] = {
 
 def acknowledged_artifacts(call: Call, reply: Reply) -> list[Acknowledged]:
     """Return the artifacts that an answer acknowledges."""
-    if reply.is_error or reply.code:
+    total = _TOTAL.search(reply.text)
+    if reply.is_error or reply.code or call.tool == "search" or not total or not reply.facts.get("artifact_id"):
         return []
-    facts = reply.facts
-    if call.tool == "search":
-        rows = [row for row in facts.get("sources") or [] if row.get("artifact_id")]
-        return [Acknowledged(row["artifact_id"], row["url"], -1, True) for row in rows]
-    has_notice = bool(facts.get("notice"))
-    return (
-        [Acknowledged(facts["artifact_id"], facts["url"], facts["total_chars"], has_notice)]
-        if facts.get("artifact_id")
-        else []
-    )
+    facts, length = reply.facts, int(total[1].replace(",", ""))
+    return [Acknowledged(facts["artifact_id"], _address(reply), length, bool(facts.get("notice")))]
+
+
+def _address(reply: Reply) -> str:
+    """Return the address of the page in an answer."""
+    return reply.text.split(maxsplit=1)[0]
 
 
 def page_text(reply: Reply) -> str:
@@ -206,23 +207,15 @@ def find_faults(call: Call, reply: Reply, world: World) -> list[str]:
     if reply.is_error:
         right = reply.outcome in ALLOWED.get(call.kind, frozenset())
         return [] if right else [f"error {reply.outcome}: {reply.text[:120]}"]
-    found = [fault for artifact in acknowledged_artifacts(call, reply) if (fault := _length_fault(artifact, world))]
-    return found + _mismatch_faults(call, reply) + _range_faults(call, reply, world)
+    return _mismatch_faults(call, reply) + _range_faults(call, reply, world)
 
 
 def _mismatch_faults(call: Call, reply: Reply) -> list[str]:
     """Return a fault if the answer belongs to another call."""
     asked, facts = call.arguments, reply.facts
-    wrong = call.kind in WITHOUT_REDIRECT and facts.get("url") != asked["url"]
+    wrong = call.kind in WITHOUT_REDIRECT and _address(reply) != asked["url"]
     wrong |= call.tool == "read_artifact" and facts.get("artifact_id") != asked["id"]
-    return [f"{dict(asked)} was answered with {facts.get('artifact_id')} of {facts.get('url')}"] if wrong else []
-
-
-def _length_fault(artifact: Acknowledged, world: World) -> str:
-    truth = world.text(artifact.url)
-    if truth is None or artifact.has_notice or artifact.total == len(truth):
-        return ""
-    return f"{artifact.url} is stored with {artifact.total} characters instead of {len(truth)}"
+    return [f"{dict(asked)} was answered with {facts.get('artifact_id')} of {_address(reply)}"] if wrong else []
 
 
 def _range_faults(call: Call, reply: Reply, world: World) -> list[str]:
@@ -232,10 +225,10 @@ def _range_faults(call: Call, reply: Reply, world: World) -> list[str]:
     truth = world.text(call.about.url)
     if truth is None:
         return []
-    spans = reply.facts.get("spans")
-    if not spans:
+    shown = _RANGE.search(reply.text)
+    if not shown:
         return [f"{call.about.id}: nothing was read"]
-    start, end = spans[0][:2]
+    start, end = map(int, shown.groups())
     if page_text(reply) != truth[start:end] or start != call.arguments["offset"]:
         return [f"{call.about.id}: characters {start}:{end} are not those of the page"]
     return []
