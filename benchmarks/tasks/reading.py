@@ -23,7 +23,7 @@ _OVERLAP: Final = 300
 
 _FRAMED = re.compile(r"^--- untrusted text (\w+) ---\n(.*?)^--- end \1 ---$", re.MULTILINE | re.DOTALL)
 _NEXT = re.compile(r"^Next: ((?:read_artifact|web_fetch)\(.*\))", re.MULTILINE)
-_DENIAL = re.compile(r"^.*?(?:Weak match|Nothing matches|No passage matches|Not on the page)", re.MULTILINE)
+_DENIAL = re.compile(r"Weak match|Nothing matches")
 
 Call = tuple[str, dict[str, Any]]
 CallTool = Callable[[str, dict[str, Any]], Awaitable[str]]
