@@ -196,6 +196,7 @@ class Selection:
     repeated: tuple[tuple[int, int], ...] = ()
     """Spans left out because the session was shown them before."""
     more: int = 0  # further passages that match the query, but less, and are left out
+    skip: int = 0  # the best windows shown so far; the same call with this `skip` shows the next ones
     page_language: str = ""  # the page's language, such as "German", if the query is in another one
 
     @property
@@ -216,15 +217,6 @@ class Window:
     def next_start(self) -> int | None:
         """Return the start of the next window, None at the end of the text."""
         return self.end if self.end < self.total else None
-
-
-@dataclass(frozen=True, slots=True)
-class Quote:
-    """The place of a quote in a text; `exact` is False if only its letters and digits agree."""
-
-    start: int
-    end: int
-    exact: bool
 
 
 @dataclass(frozen=True, slots=True)

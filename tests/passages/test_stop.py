@@ -91,3 +91,21 @@ def test_filling_shows_more_than_the_evidence_needs() -> None:
     ending, filled = select(text, "zebra of Montreal", 5_000), select(text, "zebra of Montreal", 5_000, fill=True)
     assert len(ending.text) < 2_000 < 4_000 < len(filled.text) <= 5_000
     assert index_text(text) is index_text(text)
+
+
+def test_skip_shows_the_passages_after_those_of_the_first_result() -> None:
+    facts = [f"The zebra of town {n} is called Yodel the {n}th, and eats thistles.\n\n" for n in range(12)]
+    text = TEXT + (TEXT[:3_000]).join(facts) + TEXT
+    first = select(text, "which thistles does the zebra called Yodel eat", 1_200)
+    assert 0 < first.skip < INDEX.size
+    assert first.more
+    second = select(text, "which thistles does the zebra called Yodel eat", 1_200, skip=first.skip)
+    assert second.skip > first.skip
+    assert second.more < first.more
+    assert not {fact for fact in facts if fact in first.text} & {fact for fact in facts if fact in second.text}
+    assert any(fact in second.text for fact in facts)
+
+
+def test_skipping_all_windows_shows_none() -> None:
+    text = TEXT + FACT + TEXT
+    assert select(text, "zebra of Montreal", 5_000, skip=10_000).spans == ()

@@ -4,23 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
-from itertools import chain
+from itertools import chain, islice, takewhile
 
 from keyhole.passages.baselines import select_baseline
 from keyhole.passages.feedback import add_feedback, order_windows
 from keyhole.passages.find import Index, Span, find_hits
 from keyhole.passages.packing.one_text import head_tail_order, insert_lede, merge_adjacent, pack_windows, render_spans
 from keyhole.passages.packing.units import complete_units
+from keyhole.passages.page_language import page_language_if_other
 from keyhole.passages.query import Match
 from keyhole.passages.rank import WindowScores, score_query, score_windows
 from keyhole.passages.repeats import ShownSpans, skip_seen
 from keyhole.passages.stop import MIN_SHOWN_CHARS, count_more, end_with_evidence, nearest_places, take_chars
+from keyhole.passages.strength import is_weak, match_strength
 from keyhole.records import Selection, Strategy, TermCount
 from keyhole.text.measure import Measure, fits
 
 WEAK_BELOW = 0.4
-"""Share of the query's weight below which the best window is a weak match. On development pages, 88 % of questions
-asked of another page of the same collection fall below it, and 9 % of questions that the page answers."""
+"""Share of the query's weight below which the best passage of a search is a weak match. Pages have `is_weak`."""
+
+ABSENT_STRENGTH = 0.05
+"""Strength of a match below which only the nearest places are shown. On development pages, 45 % of questions asked of
+another page of the same collection fall below it, and 0.8 % of questions that the page answers."""
 
 PREFERRED_CHARS = 3_000
 """Characters shown in any case if a scorer puts windows first: its order does not follow the scores of their words."""
@@ -50,6 +55,7 @@ def select(
     strategy: str = "passages",
     preferred: Sequence[int] = (),
     shown_before: Sequence[Span] = (),
+    skip: int = 0,
     fill: bool = False,
 ) -> Selection:
     """Select the passages of `text` that best answer `query`. Raise KeyError for an unknown strategy.
@@ -66,6 +72,7 @@ def select(
     `preferred`: windows to show first, best first. Ignored if no word of the query is in the text.
     `shown_before`: spans that the reader was shown in earlier calls. The best passages are shown again; the others are
     listed in `repeated` instead of shown.
+    `skip`: the number of the best windows that earlier results showed (`Selection.skip`). The next ones fill the limit.
     `fill`: True shows passages up to `max_chars`, also where they match less than what the evidence needs.
     """
     if strategy != "passages":
@@ -74,55 +81,62 @@ def select(
     index = index_text(text, main_end)
     scored = score_text(text, query, main_end) if query and query.strip() and text else None
     matched = scored is not None and bool(scored.stages)
-    weak = scored is not None and matched and match_strength(scored) < WEAK_BELOW
+    weak = scored is not None and matched and is_weak(scored)
+    language = page_language_if_other(index, scored.query.text) if scored and (weak or not matched) else ""
     repeated: list[Span] = []
     if scored is None:
         order: Iterable[int] = head_tail_order(index)
     elif not matched:
         order = take_chars(index, head_tail_order(index), UNMATCHED_CHARS)
-    elif weak and not fill:
-        order = nearest_places(chain(preferred, order_windows(scored)))
     else:
-        order = _order_evidence(scored, preferred, max_chars, ShownSpans(shown_before), repeated, fill=fill)
-    is_bounded = scored is not None and not fill
-    spans = pack_windows(index, order, max_chars, measure, allow_whole=not is_bounded) if max_chars > 0 else []
-    if is_bounded and not repeated and _is_nearly_whole(index, spans) and fits(text, max_chars, measure):
+        order = rank_windows(scored, preferred)
+        if skip:
+            order = complete_units(scored, islice(order, skip, None), max_chars)
+        elif fill:
+            order = insert_lede(index, complete_units(scored, order, max_chars))
+        elif match_strength(scored) < ABSENT_STRENGTH:
+            order = nearest_places(order)
+        else:
+            order = end_with_evidence(scored, order, PREFERRED_CHARS if preferred else MIN_SHOWN_CHARS)
+            order = skip_seen(index, order, ShownSpans(shown_before), repeated)
+            order = insert_lede(index, complete_units(scored, order, max_chars))
+    has_query = scored is not None
+    spans = pack_windows(index, order, max_chars, measure, allow_whole=fill or not has_query) if max_chars > 0 else []
+    if has_query and not (skip or repeated) and _is_nearly_whole(index, spans) and fits(text, max_chars, measure):
         spans = [(0, len(text))]
     spans, rendered = _render(index, spans, max_chars, measure)
-    best = [_best_window(scored, span) for span in spans] if scored and matched else []
+    if scored is None or not matched:
+        kind: Strategy = "whole" if spans == [(0, len(text))] else "head_tail"
+        return Selection(
+            kind, len(text), tuple(spans), (0.0,) * len(spans), rendered, _count_terms(scored), page_language=language
+        )
+    best = [_best_window(scored, span) for span in spans]
     return Selection(
-        strategy="whole" if spans == [(0, len(text))] else "passages" if matched else "head_tail",
+        strategy="whole" if spans == [(0, len(text))] else "passages",
         total=len(text),
         spans=tuple(spans),
-        scores=tuple(round(scored.scores[window], 3) for window in best) if scored and matched else (0.0,) * len(spans),
+        scores=tuple(round(scored.scores[window], 3) for window in best),
         text=rendered,
-        terms=_count_terms(scored) if scored else (),
-        matched=matched,
+        terms=_count_terms(scored),
+        matched=True,
         weak=weak,
-        parts=tuple(tuple(scored.explain(window).items()) for window in best) if scored else (),
+        page_language=language,
+        parts=tuple(tuple(scored.explain(window).items()) for window in best),
         repeated=tuple(merge_adjacent(sorted(span for span in repeated if not ShownSpans(spans).covers(*span)))),
-        more=count_more(scored, spans) if scored and matched else 0,
+        more=count_more(scored, spans, islice(rank_windows(scored, preferred), skip)),
+        skip=skip + _count_shown(index, islice(rank_windows(scored, preferred), skip, None), spans),
     )
 
 
-def _order_evidence(
-    scored: WindowScores,
-    preferred: Sequence[int],
-    max_chars: int,
-    seen: ShownSpans,
-    repeated: list[Span],
-    *,
-    fill: bool,
-) -> Iterator[int]:
-    """Return the windows to show, best first. Windows left out because they were `seen` are added to `repeated`."""
-    index, scores = scored.index, scored.scores
-    order: Iterable[int] = (
-        dict.fromkeys(chain(preferred, order_windows(scored))) if preferred else order_windows(scored)
-    )
-    if not fill:
-        order = end_with_evidence(scored, order, PREFERRED_CHARS if preferred else MIN_SHOWN_CHARS)
-    order = skip_seen(index, order, seen, repeated)
-    return insert_lede(index, complete_units(index, order, scores, max_chars))
+def rank_windows(scored: WindowScores, preferred: Sequence[int] = ()) -> Iterator[int]:
+    """Yield the windows of a page, best first, the `preferred` ones before the others."""
+    return iter(dict.fromkeys(chain(preferred, order_windows(scored)))) if preferred else order_windows(scored)
+
+
+def _count_shown(index: Index, ranked: Iterable[int], spans: Sequence[Span]) -> int:
+    """Return how many of the best windows the spans show, up to the first one that they do not show whole."""
+    shown = ShownSpans(spans)
+    return sum(1 for _ in takewhile(lambda window: shown.covers(index.starts[window], index.end(window)), ranked))
 
 
 def _is_nearly_whole(index: Index, spans: Sequence[Span]) -> bool:
@@ -158,7 +172,7 @@ def cut_to_ranked(text: str, main_end: int | None, query: str | None) -> tuple[s
     main = text[:main_end]
     if query and query.strip():
         scored = score_text(main, query, None)
-        is_complete = match_strength(scored) >= WEAK_BELOW and all(hits.count for hits in scored.hits)
+        is_complete = not is_weak(scored) and all(hits.count for hits in scored.hits)
         if not is_complete and _matches_more(index_text(text[main_end:], 0), scored):
             return text, main_end
     return main, None
@@ -188,11 +202,6 @@ def score_text(text: str, query: str, main_end: int | None = None) -> WindowScor
     return add_feedback(score_query(index_text(text, main_end), query))
 
 
-def match_strength(scored: WindowScores) -> float:
-    """Return the largest share of the query's weight, from 0 to 1, that a window holds together with its context."""
-    return _best_coverage(scored) / scored.query_weight if scored.query_weight else 0.0
-
-
 def _best_coverage(scored: WindowScores) -> float:
     """Return the largest weight of query terms that a window holds together with its context."""
     return max(dict(scored.stages).get("context", ()), default=0.0)
@@ -204,10 +213,10 @@ def _best_window(scored: WindowScores, span: Span) -> int:
     return max(range(first, last + 1), key=lambda window: (scored.scores[window], -window))
 
 
-def _count_terms(scored: WindowScores) -> tuple[TermCount, ...]:
+def _count_terms(scored: WindowScores | None) -> tuple[TermCount, ...]:
     """Return how often each word of the query occurs; in unspaced scripts, each pair of characters."""
     return tuple(
         TermCount(hits.term.surface, hits.count)
-        for hits in scored.hits
+        for hits in (scored.hits if scored else ())
         if hits.term.match is not Match.GRAM or len(hits.term.surface) > 1
     )

@@ -73,14 +73,16 @@ def take_chars(index: Index, order: Iterable[int], chars: int) -> Iterator[int]:
             return
 
 
-def count_more(scored: WindowScores, spans: Sequence[Span]) -> int:
-    """Return how many further passages match the query, but less than the shown `spans`.
+def count_more(scored: WindowScores, spans: Sequence[Span], shown_before: Iterable[int] = ()) -> int:
+    """Return how many further passages match the query, but less than the `spans` and the windows `shown_before`.
 
     Adjacent windows that hold a word of the query count as one passage.
     """
     index, words = scored.index, dict(scored.stages)["words"]
     lowest = MIN_MEAN_SHARE * max(scored.scores)
-    shown = {window for start, end in spans for window in range(index.window_at(start), index.window_at(end - 1) + 1)}
+    shown = set(shown_before)
+    for start, end in spans:
+        shown.update(range(index.window_at(start), index.window_at(end - 1) + 1))
     matching = [
         window
         for window, score in enumerate(scored.scores)

@@ -7,6 +7,8 @@ import pytest
 from keyhole.passages import select
 from keyhole.passages.find import Index
 from keyhole.passages.packing.units import SHORT_SECTION_CHARS, complete_units, units_of
+from keyhole.passages.query import parse_query
+from keyhole.passages.rank import WindowScores
 
 FILLER = "".join(
     f"The committee number {n} met in the long hall and spoke about roads, bridges and grain.\n\n" for n in range(40)
@@ -49,10 +51,11 @@ def test_a_unit_of_a_poor_window_is_not_completed() -> None:
     index = Index(FILLER + LEAD_IN + CODE + FILLER)
     block = index.window_at(len(FILLER + LEAD_IN))
     scores = [0.0] * index.size
+    scored = WindowScores(index, parse_query("zebra", *index.sample), [], [], 1.0, [("links", scores)])
     scores[0], scores[block] = 1.0, 0.1
-    assert list(complete_units(index, [0, block], scores, 9_000)) == [0, block]
+    assert list(complete_units(scored, [0, block], 9_000)) == [0, block]
     scores[block] = 0.9
-    assert len(list(complete_units(index, [0, block], scores, 9_000))) > 2
+    assert len(list(complete_units(scored, [0, block], 9_000))) > 2
 
 
 def test_a_window_far_from_blocks_and_headings_has_no_unit() -> None:

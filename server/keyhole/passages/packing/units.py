@@ -7,10 +7,11 @@ still shows everything that a smaller one shows.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from keyhole.passages.find import Index
+from keyhole.passages.rank import WindowScores
 
 SHORT_SECTION_CHARS: Final = 1_000
 """A section of at most this length is shown whole: in manuals it is often the answer as a whole."""
@@ -28,13 +29,14 @@ MAX_WAITING: Final = 20
 """Units that wait to be completed, at most. It bounds the time per window."""
 
 
-def complete_units(index: Index, order: Iterable[int], scores: Sequence[float], max_chars: int) -> Iterator[int]:
+def complete_units(scored: WindowScores, order: Iterable[int], max_chars: int) -> Iterator[int]:
     """Yield the windows of `order`, with the missing windows of a unit as soon as they are a small part of the result.
 
     Units that still wait at the end of `order` are completed if they are at most a third of `max_chars`, short ones
     first.
     """
-    least = MIN_SCORE_SHARE * max(scores, default=0.0)
+    index, scores = scored.index, scored.scores
+    least = MIN_SCORE_SHARE * max(scores)
     shown: set[int] = set()
     waiting: dict[range, None] = {}
     chars = 0
