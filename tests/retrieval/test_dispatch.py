@@ -8,6 +8,7 @@ import anyio
 import pytest
 
 from keyhole.budget.fit import answer_size
+from keyhole.budget.tokens import estimate
 from keyhole.config.config import Config
 from keyhole.records import Answer, Hit
 from keyhole.retrieval.call import Caller
@@ -63,6 +64,15 @@ def test_a_failure_is_within_the_budget() -> None:
     failed = answer(product(Config(max_chars=600)), "web_fetch", url=url)
     assert failed.is_error
     assert answer_size(failed) <= 600
+
+
+@pytest.mark.parametrize(("max_chars", "max_tokens"), [(500, None), ("500", None), (None, 200), (700, 200)])
+def test_an_error_of_the_arguments_is_within_the_requested_size(max_chars: int | str | None, max_tokens: int) -> None:
+    bounds = {"max_chars": max_chars, "max_tokens": max_tokens}
+    failed = answer(product(), "web_fetch", url=URL, query="long " * 900, **bounds)
+    assert failed.text.startswith("invalid_argument: ")
+    assert answer_size(failed) <= int(max_chars or 9_000)
+    assert estimate(failed.text) <= (max_tokens or 9_000)
 
 
 def test_an_internal_error_is_raised() -> None:

@@ -226,4 +226,11 @@ async def dispatch(
             return await retrieval.search(**parsed, caller=caller, progress=progress)
         return await retrieval.read_artifact(**parsed, caller=caller)
     except KeyholeError as error:
-        return truncate(error_answer(error), client_budget(retrieval.config, caller.limits))
+        limits = _requested(arguments, "max_chars", MIN_BUDGET), _requested(arguments, "max_tokens", MIN_TOKENS)
+        return truncate(error_answer(error), client_budget(retrieval.config, caller.limits, *limits))
+
+
+def _requested(arguments: Mapping[str, Any], name: str, least: int) -> int | None:
+    """Return a limit that arguments which are not valid request; None if there is none or it is not valid itself."""
+    value = str(arguments.get(name, ""))
+    return int(value) if re.fullmatch("[0-9]{3,6}", value) and least <= int(value) <= MAX_BUDGET else None

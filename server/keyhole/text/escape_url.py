@@ -48,7 +48,9 @@ def _decode(match: re.Match[str]) -> str:
         text = unquote_to_bytes(match[0]).decode("utf-8")
     except UnicodeDecodeError:
         return match[0]
-    return text if unicodedata.is_normalized("NFC", text) and all(map(_is_letter, text)) else match[0]
+    # A text in another form than NFC may be changed by the reader who copies it.
+    is_plain = not unicodedata.combining(text[0]) and unicodedata.is_normalized("NFC", text)
+    return text if is_plain and all(map(_is_letter, text)) else match[0]
 
 
 def _encode(match: re.Match[str]) -> str:
