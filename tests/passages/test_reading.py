@@ -1,4 +1,4 @@
-"""Texts are read in windows, and quotes are found in them."""
+"""Texts are read in windows."""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from keyhole.passages.reading import find_quote, max_window_chars, read_window
-from keyhole.records import Quote
+from keyhole.passages.reading import max_window_chars, read_window
 from keyhole.text.measure import serialized_size
 
 LINES = "".join(f"line number {n}\n" for n in range(100))
@@ -73,30 +72,3 @@ def test_successive_windows_give_the_whole_text_once(text: str, max_size: int, l
         read += text[window.start : window.end]
         offset = window.next_start if window.next_start is not None else len(text)
     assert read == text
-
-
-@given(TEXTS, st.integers(0, 60), st.integers(1, 30))
-def test_a_verbatim_quote_is_found_exactly(text: str, start: int, size: int) -> None:
-    quote = text[start : start + size]
-    found = find_quote(text, quote)
-    assert found is not None
-    assert found.exact
-    assert text[found.start : found.end] == quote
-
-
-@pytest.mark.parametrize(
-    "quote",
-    ["the GOVERNOR, left", "the governor left", "The\n governor — left!", "“The governor” left"],
-)
-def test_a_quote_is_found_by_its_words_alone(quote: str) -> None:
-    text = "At dawn *The governor*, left. Nobody saw."
-    assert find_quote(text, quote) == Quote(9, 28, exact=False)
-
-
-@pytest.mark.parametrize("quote", ["the governor stayed", "governors left", "...", "—"])
-def test_an_absent_quote_is_not_found(quote: str) -> None:
-    assert find_quote("At dawn the governor left", quote) is None
-
-
-def test_an_exact_match_is_preferred_to_an_earlier_inexact_one() -> None:
-    assert find_quote("A B. a b", "a b") == Quote(5, 8, exact=True)

@@ -120,6 +120,29 @@ def test_a_quote_that_differs_in_spaces_case_and_punctuation_is_found_and_marked
     assert answer.details["exact"] is False
 
 
+def test_a_quote_that_stands_in_several_places_has_all_their_offsets() -> None:
+    text = "# Log\n\n" + ("The pump stopped.\n\n" + "Nothing else happened that day. " * 20 + "\n\n") * 3
+    product = retrieval(markdown(text))
+    id = str(fetch(product, max_chars=900).facts["artifact_id"])
+    answer = asyncio.run(product.read_artifact(id, find="the pump stopped"))
+    starts = [match.start() for match in re.finditer("The pump stopped", text)]
+    assert answer.details["places"] == 3
+    assert f" at 3 places: {', '.join(f'{start}:{start + 16}' for start in starts)}; characters 0:" in answer.text
+
+
+def test_a_quote_with_a_wrong_number_shows_the_nearest_passage_and_what_differs() -> None:
+    text = LONG + "\n\nThe pump was opened in 1871 by the engineer Amalia Roth.\n\n" + LONG
+    product = retrieval(markdown(text))
+    id = str(fetch(product).facts["artifact_id"])
+    answer = asyncio.run(product.read_artifact(id, find="The pump was opened in 1902 by the engineer Amalia Roth"))
+    assert not answer.is_error
+    assert "The quote is not in the text. Nearest, 10 of 11 words, at " in answer.text
+    assert "; not there: “1902”; 1 other word between; characters " in answer.text
+    assert "was opened in 1871 by the engineer" in answer.text.partition("--- untrusted")[2]
+    assert "1871" not in answer.text.partition("--- untrusted")[0]
+    assert answer.details["found"] is False
+
+
 def test_a_missing_quote_is_an_error_with_its_code() -> None:
     product = retrieval(markdown())
     id = str(fetch(product).facts["artifact_id"])

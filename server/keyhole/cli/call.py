@@ -83,14 +83,14 @@ class ExplainRecorder:
 
 
 def run(config: Config, arguments: argparse.Namespace) -> int:
-    """Call the command's tool and print the result; return 1 if the call failed."""
+    """Call the command's tool and print the result; return 1 if the call failed or did not find a quote."""
     from keyhole.cli.build import build
 
     tool, names = TOOLS[arguments.command]
     values = {name: getattr(arguments, name) for name in names}
     result = asyncio.run(call_tool(partial(build, config), config, tool, values, explain=arguments.explain))
     print_result(result, as_json=arguments.json)
-    return 1 if result.answer.is_error else 0
+    return 1 if result.answer.is_error or result.answer.details.get("found") is False else 0
 
 
 async def call_tool(

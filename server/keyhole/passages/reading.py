@@ -1,11 +1,10 @@
-"""Read a text in windows, and find quotes in it."""
+"""Read a text in windows."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
-from keyhole.records import Quote, Window
+from keyhole.records import Window
 from keyhole.text.measure import Measure, fit_forward
 
 MIN_WINDOW = 500
@@ -70,29 +69,18 @@ def next_gap(
     return next((gap for gap in gaps if gap[0] >= best_end), gaps[-1])
 
 
-def quote_window(text: str, quote: Quote, context: int, max_size: int, measure: Measure) -> Window:
-    """Return the window with the quote and at most `context` characters on either side.
+def quote_window(text: str, span: tuple[int, int], context: int, max_size: int, measure: Measure) -> Window:
+    """Return the window with a quote at `span` and at most `context` characters on either side.
 
     The context before the quote gets at most half of the size that remains, so that a small window shows the quote.
     """
-    before = text[max(0, quote.start - context) : quote.start]
-    left = max(0, max_size - measure(text[quote.start : quote.end]))
-    start = quote.start - fit_forward(before[::-1], 0, left // 2, measure)
-    return read_window(text, start, quote.end + context - start, max_size, measure)
+    quote_start, quote_end = span
+    before = text[max(0, quote_start - context) : quote_start]
+    left = max(0, max_size - measure(text[quote_start:quote_end]))
+    start = quote_start - fit_forward(before[::-1], 0, left // 2, measure)
+    return read_window(text, start, quote_end + context - start, max_size, measure)
 
 
 def max_window_chars(limit: int | None, max_size: int) -> int:
     """Return the most characters that a window can have; the size of a character is at least 1."""
     return max(1, max_size if limit is None else min(limit, max_size))
-
-
-def find_quote(text: str, quote: str) -> Quote | None:
-    """Find a quote exactly, or else by its letters and digits alone, ignoring case."""
-    start = text.find(quote)
-    if start >= 0:
-        return Quote(start, start + len(quote), exact=True)
-    words = [re.escape(word) for word in re.findall(r"\w+", quote)]
-    if not words:
-        return None
-    match = re.search(r"\W+".join(words), text, re.IGNORECASE)
-    return Quote(match.start(), match.end(), exact=False) if match else None

@@ -47,7 +47,7 @@ PEAK_WINDOWS: Final = 10
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What the matches of a query say about a page; each value is from 0 to 1."""
+    """The signs for and against a page in the matches of a query; each value is from 0 to 1."""
 
     covered: float
     """Share of the query's weight that one window holds together with the windows around it."""

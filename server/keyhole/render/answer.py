@@ -11,15 +11,15 @@ import base64
 import hashlib
 import hmac
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from keyhole.errors import KeyholeError
-from keyhole.records import Answer, Artifact, Fault, Part, Quote, Repeat, Selection, Window
+from keyhole.records import Answer, Artifact, Fault, Part, Repeat, Selection, Window
 from keyhole.render.header import changes_line, header_facts, source_line, title_and_url
 from keyhole.render.repeats import repeats_line
-from keyhole.render.rest import characters_of, describe_place, main_size, rest_line
+from keyhole.render.rest import characters_of, main_size, rest_line
 from keyhole.text.escape import plain_line
 from keyhole.text.escape_url import escape_url
 from keyhole.text.measure import clip, serialized_size
@@ -161,12 +161,15 @@ def window_answer(part: Part, window: Window, style: Style, *, next_window: Wind
 
 
 def quote_answer(
-    artifact: Artifact, quote: Quote, window: Window, style: Style, *, next_window: Window | None
+    artifact: Artifact,
+    window: Window,
+    style: Style,
+    *,
+    status: str,
+    details: Mapping[str, object],
+    next_window: Window | None,
 ) -> Answer:
-    """Return the answer that shows a quote, its offsets and the text around it."""
-    how = "exactly" if quote.exact else "apart from spaces, case and punctuation"
-    place = f"{quote.start}:{quote.end}{describe_place(artifact, quote.start)}"
-    status = f"The quote matches {how} at {place}; characters {window.start}:{window.end} are shown."
+    """Return the answer that shows a quote and the text around it. `status`, `details`: its places (quotes.py)."""
     lines = _head(artifact, style, [title_and_url(artifact, style.form)], status, [], next_window)
     return Answer(
         _frame(lines, artifact.text[window.start : window.end], style, read_call(artifact.id, next_window)),
@@ -176,8 +179,7 @@ def quote_answer(
             **_details(artifact, len(artifact.text)),
             "shown_chars": window.end - window.start,
             "strategy": "quote",
-            "spans": [[quote.start, quote.end, 1.0 if quote.exact else 0.0]],
-            "exact": quote.exact,
+            **details,
         },
         lacks_text=window.start == window.end,
     )

@@ -20,6 +20,7 @@ from keyhole.fetch.base import Fetcher, FetchOptions
 from keyhole.fetch.urls import add_scheme
 from keyhole.records import Answer, Artifact, Ranked, SearchRequest
 from keyhole.render.answer import UNSTORED, Form, Style, page_answer, quote_answer, rerank_note, window_answer
+from keyhole.render.quotes import near_quote_details, near_quote_status, quote_details, quote_status
 from keyhole.render.sources import UNRANKED
 from keyhole.retrieval.call import UNKNOWN_CALLER, Call, Caller, answer_call, begin_call
 from keyhole.retrieval.explain import NO_RECORDER, CallRecorder
@@ -255,19 +256,28 @@ class Retrieval:
         return fit(budget, *_forms(render), wanted=most)
 
     def _quote_answer(self, call: Call, artifact: Artifact, text: str) -> Answer:
-        """Return the answer that shows a quote and the text around it. Raises KeyholeError: quote_not_found."""
-        from keyhole.passages.reading import find_quote, quote_window
+        """Return the answer that shows a quote, or else the passage nearest to it, and the text around it.
 
-        quote = find_quote(artifact.text, text)
-        if quote is None:
-            raise KeyholeError(Code.QUOTE_NOT_FOUND, "the text does not contain this quote")
+        Raises KeyholeError: quote_not_found if no passage is near.
+        """
+        from keyhole.passages.reading import quote_window
+
+        with stage("rank"):
+            span, details, status = _find_quote(artifact, text)
         budget, warning = call.budget, self.store.warning()
 
         def render(form: Form, space: int) -> Answer:
-            window = quote_window(artifact.text, quote, QUOTE_CONTEXT, max(1, space), budget.measure)
+            window = quote_window(artifact.text, span, QUOTE_CONTEXT, max(1, space), budget.measure)
             following = following_window(call, artifact, window)
             style = Style(self.secret, form, warning)
-            return quote_answer(artifact, quote, window, style, next_window=following)
+            return quote_answer(
+                artifact,
+                window,
+                style,
+                status=status(window, brief=style.brief),
+                details=details,
+                next_window=following,
+            )
 
         return fit(budget, *_forms(render))
 
@@ -301,3 +311,18 @@ def _count_saved(answer: Answer, *artifacts: Artifact) -> Answer:
     """Add to the metric how many characters of the texts the answer leaves out, and return the answer."""
     add_amount("characters_saved", max(0, sum(len(artifact.main) for artifact in artifacts) - len(answer.text)))
     return answer
+def _find_quote(artifact: Artifact, text: str) -> tuple[tuple[int, int], dict[str, object], Callable[..., str]]:
+    """Return the span of a quote or of the passage nearest to it, its facts, and what renders its status line.
+
+    Raises KeyholeError: quote_not_found.
+    """
+    from keyhole.passages.near_quotes import find_near_quote
+    from keyhole.passages.quotes import find_quote
+
+    if quote := find_quote(artifact.text, text):
+        return (quote.start, quote.end), quote_details(quote), partial(quote_status, artifact, quote)
+    if near := find_near_quote(artifact.text, text):
+        return (near.start, near.end), near_quote_details(near), partial(near_quote_status, artifact, near)
+    raise KeyholeError(Code.QUOTE_NOT_FOUND, "the text contains neither this quote nor most of its words")
+
+
