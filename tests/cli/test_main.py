@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -44,7 +45,7 @@ def test_fetch_read_and_search_share_the_store(site: str, capsys: Captured) -> N
     assert main(["read", facts["artifact_id"], "--find", "Write-Ahead Logging"]) == 0
     assert "exactly at" in capsys.readouterr().out
     assert main(["search", "checkpoint starvation", "--scope", "stored"]) == 0
-    assert "[1] Write-Ahead Logging" in capsys.readouterr().out
+    assert re.search(r"^\[1\] \S+ “Write-Ahead Logging”", capsys.readouterr().out, re.MULTILINE)
 
 
 def test_artifacts_are_listed_shown_and_removed(site: str, capsys: Captured) -> None:
@@ -119,7 +120,7 @@ def test_an_engine_of_the_file_may_have_a_private_address(
         monkeypatch.setenv("KEYHOLE_ENGINES", "intranet")
         assert main(["search", "checkpoint starvation", "--freshness", "week"]) == 0
     out = capsys.readouterr().out
-    assert "[1] Write-Ahead Logging" in out
+    assert re.search(r"^\[1\] \S+ “Write-Ahead Logging”", out, re.MULTILINE)
     assert "freshness not applied by intranet." in out
 
 

@@ -74,7 +74,7 @@ def test_the_head_and_tail_are_those_of_the_main_part() -> None:
 
 def test_a_query_that_the_main_part_answers_is_answered_from_it() -> None:
     answer = fetch(split_artifact(), "seal of the pump")
-    assert f"of the main part's {len(MAIN):,} characters." in answer.text
+    assert f"of the main part's {len(MAIN):,} characters" in answer.text
     assert "[rest:" not in answer.text
 
 

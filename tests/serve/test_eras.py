@@ -145,7 +145,7 @@ def test_a_fetched_page_is_listed_found_and_read_again(transport: str, era: str,
         fetched = await client.call_tool("web_fetch", {"url": site.url("/pumps")})
         id = (fetched.meta or {})["keyhole"]["artifact_id"]
         (entry,) = (await client.list_resources()).resources
-        assert (entry.uri, entry.title) == (f"artifact://{id}", "Of /pumps")
+        assert (entry.uri, entry.title) == (f"artifact://{id}", "“Of /pumps”")
         ref = ResourceTemplateReference(uri="artifact://{id}")
         found = await client.complete(ref, {"name": "id", "value": "of pumps"})
         assert found.completion.values == [id]

@@ -124,8 +124,20 @@ def test_a_page_of_the_listing_fits_the_budget_and_has_at_least_one_entry(size: 
     listed = asyncio.run(list_page(product, UNKNOWN_CALLER, None))
     wire = json.dumps(listed.model_dump(by_alias=True, mode="json", exclude_none=True), ensure_ascii=False)
     assert 1 <= len(listed.resources) <= MAX_ENTRIES
-    assert len(wire.encode()) <= size or len(listed.resources) == 1
+    assert len(wire.encode()) <= size
     assert listed.next_cursor
+
+
+def test_an_entry_that_is_too_long_for_the_budget_is_only_named() -> None:
+    store = MemoryStore(Clock())
+    store.put(artifact(id_of(0), url="https://a.example/" + "насос/" * 300, title="long " * 900), "x")
+    product = retrieval(store=store, config=Config(max_chars=500))
+    listed = asyncio.run(list_page(product, UNKNOWN_CALLER, None))
+    wire = json.dumps(listed.model_dump(by_alias=True, mode="json", exclude_none=True), ensure_ascii=False)
+    assert len(wire.encode()) <= 500
+    (entry,) = listed.resources
+    assert entry.name.startswith("a.example/")
+    assert entry.description is None
 
 
 def test_an_entry_has_title_address_size_and_date() -> None:
@@ -135,7 +147,7 @@ def test_an_entry_has_title_address_size_and_date() -> None:
     entry = resource(row)
     assert entry.uri == f"artifact://{id_of(1)}"
     assert entry.name == "docs.example/a/b"
-    assert entry.title == "On ]&#40;pumps) &lt;b>"
+    assert entry.title == "“On ]&#40;pumps) &lt;b>”"
     assert entry.description == "39,367 characters of https://docs.example/a/b, as read on 2023-11-14"
     assert (entry.mime_type, entry.size) == ("text/markdown", 40_001)
     assert entry.annotations

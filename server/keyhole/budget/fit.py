@@ -19,7 +19,7 @@ FACTS_DIVISOR: Final = 8
 """The facts for programs take at most an eighth of a budget. The model does not read them, but they are sent too."""
 TEXT_SHARE: Final = 0.7
 """Share of a budget that is left to text and gap lines. A longer form of an answer is used only if it leaves that."""
-LEAST_TEXT: Final = 64
+LEAST_TEXT: Final = 40
 """Bytes left to text in the shortest form, at least. With less, an answer has nothing to say."""
 LEAST_TOKENS: Final = 24
 """Tokens left to text, at least."""
@@ -39,25 +39,25 @@ _SERVER_INFO: Final = {"io.modelcontextprotocol/serverInfo": {"name": "keyhole",
 
 
 def fit(budget: Budget, *forms: Render, wanted: int | None = None) -> Answer:
-    """Return an answer that fits `budget`, in the first of `forms` that leaves enough of it to text, or in the last.
+    """Return an answer that fits `budget`, in the first of `forms` that leaves enough of it to text.
 
-    The lines around the text depend on the text, so each attempt lowers the space for it by the excess of the attempt
-    before. The budget's note is the first line, unless a whole text is shown. Raises KeyholeError (invalid_argument,
-    with the least budget that works) if even the last form leaves too little space.
-
-    `wanted`: the space that is enough; None for `TEXT_SHARE` of the budget.
+    `wanted`: the space that is enough; None for `TEXT_SHARE` of the budget. If every form leaves less, the answer is in
+    the longest form that shows the same text as the last. The budget's note is the first line, unless a whole text is
+    shown. Raises KeyholeError (invalid_argument, with the least budget that works) if the last form has no space for
+    text.
     """
     wanted = int(budget.size * TEXT_SHARE) if wanted is None else wanted
-    *preferred, last = forms
-    for form in preferred:
-        space = _space(budget, _finish(form(0), budget))
-        if space > 0 and (answer := _fill(budget, form, space)) and (space >= wanted or _is_whole(answer)):
-            return answer
-    empty = last(0)
-    space = _space(budget, _finish(empty, budget))
-    answer = _fill(budget, last, space) if space >= _least_text(budget, LEAST_TEXT, LEAST_TOKENS) else None
+    spaces = [_space(budget, _finish(form(0), budget)) for form in forms]
+    enough = [(form, space) for form, space in zip(forms, spaces, strict=True) if space >= wanted]
+    if enough and (answer := _fill(budget, *enough[0])):
+        return answer
+    *longer, last = forms
+    answer = _fill(budget, last, spaces[-1]) if spaces[-1] >= _least_text(budget, LEAST_TEXT, LEAST_TOKENS) else None
     if answer is None:
-        raise _too_small(budget, empty)
+        raise _too_small(budget, last(0))
+    for form, space in zip(longer, spaces, strict=False):
+        if space > 0 and (same := _fill(budget, form, space)) and same.shown == answer.shown:
+            return same
     return answer
 
 
@@ -97,7 +97,11 @@ def _space(budget: Budget, empty: Answer) -> int:
 
 
 def _fill(budget: Budget, render: Render, space: int) -> Answer | None:
-    """Return the answer with as much text as fits, or None if none of it fits."""
+    """Return the answer with as much text as fits, or None if none of it fits.
+
+    The lines around the text depend on the text, so each attempt lowers the space for it by the excess of the attempt
+    before.
+    """
     for attempt in range(ATTEMPTS):
         if attempt == ATTEMPTS - 1:
             space //= 2
@@ -136,9 +140,9 @@ def _too_small(budget: Budget, empty: Answer) -> KeyholeError:
     while size < MAX_BUDGET:
         larger = replace(budget, size=size, tokens=tokens)
         finished = _finish(empty, larger)
-        if _space(larger, finished) >= _least_text(larger, 3 * LEAST_TEXT, 3 * LEAST_TOKENS):
+        if _space(larger, finished) >= _least_text(larger, 4 * LEAST_TEXT, 3 * LEAST_TOKENS):
             break
-        by_size = size - answer_size(finished) - MARGIN < 3 * LEAST_TEXT
+        by_size = size - answer_size(finished) - MARGIN < 4 * LEAST_TEXT
         size, tokens = (size + STEP, tokens) if by_size or tokens is None else (size, tokens + STEP)
     needed = [f"max_chars={size}"] if size > budget.size else []
     needed += [f"max_tokens={tokens}"] if tokens != budget.tokens else []

@@ -40,7 +40,7 @@ def test_a_fetched_page_is_plotted_with_its_passages_and_the_parts_left_out(site
     assert "feedback +" in out
     assert "Left out: 3 scripts and styles, 2 comments" in out
     size = int(out.rpartition("Result: ")[2].split(" ")[0].replace(",", ""))
-    assert 2_000 < size <= 3_000
+    assert 1_000 < size <= 3_000
 
 
 def test_json_with_explain_adds_the_view_and_changes_nothing_else(site: str, capsys: Captured) -> None:
