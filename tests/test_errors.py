@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 
 import pytest
 
 from keyhole.errors import RULES, Code, KeyholeError, Rule
+from keyhole.retrieval.dispatch import ARGUMENTS, argument_schema
 
 ALL_CODES = pytest.mark.parametrize("code", list(Code))
 
@@ -57,3 +59,18 @@ def test_temporary_failures_can_be_retried(code: Code) -> None:
 @pytest.mark.parametrize("code", [Code.INVALID_URL, Code.BLOCKED_ADDRESS, Code.UNKNOWN_ARTIFACT, Code.QUOTE_NOT_FOUND])
 def test_permanent_failures_cannot_be_retried(code: Code) -> None:
     assert not RULES[code].retry
+
+
+def test_every_code_has_advice_of_its_own() -> None:
+    steps = [rule.next_step for rule in RULES.values()]
+    assert len(steps) == len(set(steps))
+
+
+@ALL_CODES
+def test_advice_is_short_and_names_only_tools_and_arguments_that_exist(code: Code) -> None:
+    step = RULES[code].next_step
+    assert len(step) <= 160
+    known = {name: set(argument_schema(name)["properties"]) for name in ARGUMENTS}
+    for tool, arguments in re.findall(r"(\w+)\(([^)]*)\)", step):
+        assert set(re.findall(r"(\w+)=", arguments)) <= known[tool]
+    assert set(re.findall(r"(\w+)=(?!off)", step)) <= set.union(*known.values())

@@ -66,61 +66,112 @@ class Rule:
 
 RULES: Mapping[Code, Rule] = MappingProxyType(
     {
-        Code.INVALID_ARGUMENT: Rule(False, "Call again with the argument as described."),
-        Code.INVALID_URL: Rule(False, "Give one absolute http:// or https:// URL."),
-        Code.SCHEME_NOT_ALLOWED: Rule(False, "Only http and https are fetched."),
+        Code.INVALID_ARGUMENT: Rule(False, "Correct the named argument and call again."),
+        Code.INVALID_URL: Rule(
+            False, "Give one absolute URL, such as https://example.org/page; search(query=…) finds one."
+        ),
+        Code.SCHEME_NOT_ALLOWED: Rule(
+            False, "Give the http or https address of the page; other schemes are not fetched."
+        ),
         Code.BLOCKED_ADDRESS: Rule(
             False,
-            "Only public addresses, names and web ports are fetched; "
-            "the operator can allow one host:port with KEYHOLE_ALLOW_PRIVATE.",
+            "Give a public address and a web port; the operator can allow one host:port with KEYHOLE_ALLOW_PRIVATE.",
         ),
-        Code.DOMAIN_NOT_ALLOWED: Rule(False, "Use a source on another site; the operator sets the lists of domains."),
+        Code.DOMAIN_NOT_ALLOWED: Rule(
+            False, "Use a page of another site, or drop sites= if you gave it; the operator sets the allowed domains."
+        ),
         Code.ROBOTS_DISALLOWED: Rule(
-            False, "Use another source; the operator can set KEYHOLE_ROBOTS=off where the site's owner agrees."
+            False,
+            "Use search(query=…) for a page that may be read; the operator can set KEYHOLE_ROBOTS=off where the "
+            "site's owner agrees.",
         ),
         Code.URL_NOT_KNOWN: Rule(
             False,
-            "Copy a URL exactly from a search result or a fetched page, or search for one. "
-            "The operator can add it to KEYHOLE_KNOWN_URLS.",
+            "Copy a URL exactly from a search result or a fetched page, or use search(query=…) to find it. The "
+            "operator can add it to KEYHOLE_KNOWN_URLS.",
         ),
-        Code.DNS_FAILURE: Rule(True, "Check the host name; search for the right site if unsure."),
-        Code.CONNECT_FAILURE: Rule(True, "The site is down or unreachable; use another source."),
-        Code.TLS_FAILURE: Rule(False, "The site's certificate is not valid; use another source."),
-        Code.PROTOCOL_ERROR: Rule(True, "Try again, or use another source."),
-        Code.TIMEOUT: Rule(True, "Try once more, or use another source."),
-        Code.TOO_MANY_REDIRECTS: Rule(False, "The site redirects in a loop; use another URL."),
-        Code.TOO_LARGE: Rule(False, "Look for a smaller page or a text version."),
-        Code.DECOMPRESSION_BOMB: Rule(False, "The response is hostile; do not fetch it again."),
-        Code.UNSUPPORTED_ENCODING: Rule(False, "The server ignored Keyhole's Accept-Encoding; use another source."),
-        Code.HTTP_STATUS: Rule(False, "Check the URL, or use another source."),
-        Code.FORBIDDEN: Rule(False, "The site refuses this request; look for its API or feed, or use another source."),
-        Code.SERVER_ERROR: Rule(True, "The site has a fault; try later, or use another source."),
-        Code.RATE_LIMITED: Rule(True, "Wait before asking this site again, or use another source."),
-        Code.LOGIN_REQUIRED: Rule(False, "The page needs an account; use a public source."),
-        Code.CONSENT_REQUIRED: Rule(False, "Keyhole does not answer consent dialogs; use another source."),
-        Code.PAYWALLED: Rule(False, "The text is for subscribers; use a public source."),
-        Code.NOT_FOUND: Rule(False, "Check the URL, or search for where the page went."),
+        Code.DNS_FAILURE: Rule(True, "Check the spelling of the host; search(query=…) finds the right site."),
+        Code.CONNECT_FAILURE: Rule(True, "The site is down or unreachable; use search(query=…) for another source."),
+        Code.TLS_FAILURE: Rule(
+            False, "The site's certificate is not valid; use search(query=…) for the same content elsewhere."
+        ),
+        Code.PROTOCOL_ERROR: Rule(True, "The server's response is broken; call once more, then use another source."),
+        Code.TIMEOUT: Rule(True, "The site or engine is slow; call once more, then use another source."),
+        Code.TOO_MANY_REDIRECTS: Rule(
+            False,
+            "Give the page's plain address, without session or tracking parameters; this one redirects in a loop.",
+        ),
+        Code.TOO_LARGE: Rule(
+            False,
+            "Fetch one chapter or the HTML version; the operator can raise KEYHOLE_MAX_BYTES and "
+            "KEYHOLE_MAX_DECODED_BYTES.",
+        ),
+        Code.DECOMPRESSION_BOMB: Rule(False, "Do not fetch it again: it is built to exhaust the memory of its reader."),
+        Code.UNSUPPORTED_ENCODING: Rule(
+            False, "The server ignored Keyhole's Accept-Encoding; use search(query=…) for the same content elsewhere."
+        ),
+        Code.HTTP_STATUS: Rule(False, "Check the URL against the page that links to it, or use another source."),
+        Code.FORBIDDEN: Rule(
+            False, "The site refuses this request and will again; fetch its API or feed, or use another source."
+        ),
+        Code.SERVER_ERROR: Rule(True, "The site has a fault; call again in a few minutes, or use another source."),
+        Code.RATE_LIMITED: Rule(
+            True, "Wait before you call this site or engine again, and read other sources meanwhile."
+        ),
+        Code.LOGIN_REQUIRED: Rule(
+            False, "Keyhole has no account; use search(query=…) for a public page with the same content."
+        ),
+        Code.CONSENT_REQUIRED: Rule(
+            False, "Keyhole does not answer consent dialogs; fetch the site's feed or API, or use another source."
+        ),
+        Code.PAYWALLED: Rule(
+            False,
+            "The text is for subscribers; use search(query=…) for a free version, such as a preprint or another "
+            "report.",
+        ),
+        Code.NOT_FOUND: Rule(
+            False,
+            "Do not try this URL again; use search(query=…) for where the page went, or fetch the page that links"
+            " to it.",
+        ),
         Code.BOT_CHALLENGE: Rule(
-            False, "The site lets only browsers in; look for its API or feed, or use another source."
+            False, "The site lets only browsers in; fetch its API or feed, or use another source."
         ),
-        Code.EMPTY_DOCUMENT: Rule(False, "Use another source for the same content."),
+        Code.EMPTY_DOCUMENT: Rule(
+            False, "The document has no text, perhaps only pictures of it; look for a text version."
+        ),
         Code.JAVASCRIPT_REQUIRED: Rule(
-            False, "The page needs JavaScript, which Keyhole does not run; look for an API, a feed, or another source."
+            False, "Keyhole runs no JavaScript; fetch the site's API, feed or print version, or use another source."
         ),
-        Code.UNSUPPORTED_MEDIA: Rule(False, "Look for an HTML or text version of the same content."),
-        Code.ENCRYPTED_DOCUMENT: Rule(False, "Look for an open copy."),
-        Code.EXTRACTION_FAILED: Rule(False, "Use another source for the same content."),
-        Code.UNKNOWN_ARTIFACT: Rule(False, "Copy the id from a web_fetch or search result, or fetch the URL."),
-        Code.EXPIRED_ARTIFACT: Rule(False, "Fetch the URL again with web_fetch."),
-        Code.DAMAGED_ARTIFACT: Rule(False, "Fetch the URL again with web_fetch."),
-        Code.STORE_UNAVAILABLE: Rule(True, "Call again with the same id; if it fails again, fetch the URL again."),
-        Code.QUOTE_NOT_FOUND: Rule(False, "Shorten the quote, or call with query= instead of find=."),
-        Code.NO_RESULTS: Rule(False, "Use fewer or more general words, or drop a filter."),
+        Code.UNSUPPORTED_MEDIA: Rule(
+            False, "Fetch the page that links to this file, or an HTML or text version of it."
+        ),
+        Code.ENCRYPTED_DOCUMENT: Rule(False, "Keyhole has no password for it; look for an open copy."),
+        Code.EXTRACTION_FAILED: Rule(
+            False, "The file is damaged or its form is unknown; look for another copy or an HTML version."
+        ),
+        Code.UNKNOWN_ARTIFACT: Rule(
+            False, "Copy the id exactly from a web_fetch or search result, or call web_fetch(url=…)."
+        ),
+        Code.EXPIRED_ARTIFACT: Rule(
+            False, "Call web_fetch(url=…) with the page's URL; its text gets a new id if the page changed."
+        ),
+        Code.DAMAGED_ARTIFACT: Rule(False, "Call web_fetch(url=…) with the page's URL; the text is stored anew."),
+        Code.STORE_UNAVAILABLE: Rule(True, "Call again with the same id; if it fails again, call web_fetch(url=…)."),
+        Code.QUOTE_NOT_FOUND: Rule(
+            False, "Do not cite it from this page; read_artifact(id=…, query=…) shows what the page says about it."
+        ),
+        Code.NO_RESULTS: Rule(False, "Use fewer or more general words, or drop sites=, freshness= or another filter."),
         Code.KEY_REFUSED: Rule(
-            False, "The operator must correct the key; other engines and web_fetch work without it."
+            False,
+            "Fetch a known URL with web_fetch(url=…); this engine works again once the operator corrects its key.",
         ),
-        Code.ENGINE_UNAVAILABLE: Rule(True, "Meanwhile, fetch a known URL with web_fetch."),
-        Code.INTERNAL_ERROR: Rule(True, "Try once more; the server's log on stderr has details."),
+        Code.ENGINE_UNAVAILABLE: Rule(
+            True, 'Meanwhile fetch a known URL with web_fetch(url=…), or search stored pages with scope="stored".'
+        ),
+        Code.INTERNAL_ERROR: Rule(
+            True, "Call once more; if it fails again, tell the operator: the server's log on stderr has details."
+        ),
     }
 )
 

@@ -154,7 +154,8 @@ def _add_read(commands: Any) -> None:
         "--limit", type=int, metavar="N", help="characters to print; with --query or --find at most this many"
     )
     read.add_argument("--query", "-q", help="print the passages that answer this question instead of a range")
-    read.add_argument("--find", metavar="QUOTE", help="print the places where this quote occurs instead of a range")
+    read.add_argument("--skip", type=int, default=0, metavar="N", help="leave out the passages of earlier results")
+    read.add_argument("--find", metavar="QUOTE", help="print the places of this quote, or the nearest passage, instead of a range")
     _add_bounds(read)
     _add_explain(read)
 

@@ -145,7 +145,7 @@ class ReadArtifact(BaseModel):
     find: str | None = Field(
         None,
         max_length=4_000,
-        description="Find this quote instead: show it in context with its offsets.",
+        description="Find this quote instead: its places, or the nearest passage and what differs.",
     )
     max_chars: Budget = None
     max_tokens: Tokens = None
