@@ -76,11 +76,12 @@ def _page_share(answer: Answer, stored: Artifact) -> float:
 
 
 def _page(example: Example) -> Artifact:
-    """Return a stored page with the title, the address and the author that such a page has."""
+    """Return a stored page with a title and an address as long as usual. Half of the pages state an author and date."""
     title = example.text.partition("\n")[0].strip("# ")[:70]
     slug = re.sub(r"\W+", "-", title).strip("-").lower()[:45]
-    stored = artifact(text=example.text, url=f"https://www.example.org/articles/2024/{slug}", title=title)
-    return replace(stored, author="Jane Q. Public", published="2024-01-02")
+    stored = artifact(text=example.text, url=f"https://www.example.org/articles/{slug}", title=title)
+    states_author = len(example.text) % 2 == 0
+    return replace(stored, author="Jane Q. Public", published="2024-01-02") if states_author else stored
 
 
 if __name__ == "__main__":
