@@ -23,10 +23,21 @@ from pathlib import Path
 
 from benchmarks.tasks import readers
 from benchmarks.tasks.pages import Page, find_pages, serve_pages
-from benchmarks.tasks.report import Runs, failure_lines, kinds_table, ratios_table, results_table, sizes_table
+from benchmarks.tasks.report import (
+    Runs,
+    failure_lines,
+    kinds_table,
+    ratios_table,
+    results_table,
+    sizes_table,
+    spending_table,
+)
 from benchmarks.tasks.tasks import SPLITS, Task, load_tasks
 
 BUDGETS = (2_000, 4_000, 9_000)
+FIGURES = Path(__file__).resolve().parents[1] / "README.md"
+BEGIN, END = "<!-- begin:tasks -->", "<!-- end:tasks -->"
+"""The comments around the tables in `FIGURES`, which `--write` replaces."""
 
 
 def main() -> int:
@@ -38,24 +49,35 @@ def main() -> int:
     found = [task for task in tasks if task.id in pages]
     started = time.perf_counter()
     runs = asyncio.run(run_all(found, pages, arguments.budgets, arguments.server, keyhole_only=arguments.keyhole))
-    seconds = time.perf_counter() - started
-    languages = len({task.language for task in found})
-    missing = f"; {len(tasks) - len(found)} without a page are left out" if len(found) < len(tasks) else ""
-    absent = sum(task.is_absent for task in found)
-    print(
-        f"{len(found)} tasks on {len({task.page for task in found})} pages in {languages} languages, {absent} with an "
-        f"absent answer (split {arguments.split}); {seconds:.0f} s{missing}.\n"
+    summary = (
+        f"{len(found)} of {len(tasks)} tasks on {len({task.page for task in found})} pages in "
+        f"{len({task.language for task in found})} languages, {sum(task.is_absent for task in found)} of them with an "
+        "absent answer."
     )
-    print(results_table(runs))
-    if not arguments.keyhole:
-        peer = readers.FETCH.label
-        print(f"\n{peer} needs so many times more:\n\n{ratios_table(runs, readers.KEYHOLE, peer)}")
-    print(f"\nSizes of Keyhole's first results in characters:\n\n{sizes_table(runs, readers.KEYHOLE)}")
-    for title, group in (("kind", lambda r: r.task.kind), ("language", lambda r: r.task.language)):
-        print(f"\nAnswered by the first call, by {title}:\n\n{kinds_table(runs, readers.KEYHOLE, group)}")
+    text = f"{summary}\n\n{_tables(runs, arguments.keyhole)}"
+    print(f"{text}\n\nSplit {arguments.split}; {time.perf_counter() - started:.0f} s.")
     if arguments.failures:
         print("\n" + "\n".join(failure_lines(runs, readers.KEYHOLE)))
+    if arguments.write:
+        before, rest = FIGURES.read_text(encoding="utf-8").split(BEGIN)
+        FIGURES.write_text(f"{before}{BEGIN}\n\n{text}\n\n{END}{rest.split(END)[1]}", encoding="utf-8")
     return 0
+
+
+def _tables(runs: Runs, keyhole_only: bool) -> str:
+    peer = readers.FETCH.label
+    parts = [
+        results_table(runs),
+        *([] if keyhole_only else [f"{peer} needs so many times more:", ratios_table(runs, readers.KEYHOLE, peer)]),
+        "Calls and characters of a task, until its answer or until the reader stopped:",
+        spending_table(runs),
+        "Sizes of Keyhole's first results in characters, and the share of the page's text in their bytes:",
+        sizes_table(runs, readers.KEYHOLE),
+        "Tasks that Keyhole's first call answers, by kind of page and by language:",
+        kinds_table(runs, readers.KEYHOLE, lambda reading: reading.task.kind),
+        kinds_table(runs, readers.KEYHOLE, lambda reading: reading.task.language),
+    ]
+    return "\n\n".join(parts)
 
 
 async def run_all(
@@ -101,6 +123,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--failures", action="store_true", help="list the tasks that the first call does not answer")
     parser.add_argument("--keyhole", action="store_true", help="run only Keyhole")
     parser.add_argument("--server", type=Path, default=readers.SERVER, help="source of the Keyhole that is measured")
+    parser.add_argument("--write", action="store_true", help="write the tables to benchmarks/README.md")
     parser.add_argument("--only", nargs="*", metavar="ID", help="run only tasks whose ids begin so")
     parser.add_argument("--budgets", nargs="*", type=int, default=BUDGETS, help="values of max_chars")
     return parser.parse_args()

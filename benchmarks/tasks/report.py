@@ -11,21 +11,37 @@ from benchmarks.tasks.reading import Reading
 Runs = Mapping[tuple[str, int], Sequence[Reading]]
 """The readings of all tasks by system and budget."""
 
-COLUMNS = (
-    "system", "max_chars", "first call", "at all", "calls per answer", "characters per answer", "median",
-    "absent: characters", "said absent", "said wrongly",
-)  # fmt: skip
-
 
 def results_table(runs: Runs) -> str:
-    """Return one row for each system and budget.
+    """Return, for each system and budget, which tasks with an answer were answered, and at which cost.
 
-    Calls and characters per answer: those of all tasks with an answer, until it or until the reader stopped, by the
-    number of tasks answered. `median`: characters of a task. `absent: characters`: the mean of the tasks without an
-    answer. `said absent`: those whose first result says so; `said wrongly`: of the tasks that the first call answered.
+    The cost of an answer: the calls, or characters, of all tasks with an answer, until it or until the reader stopped,
+    by the number of tasks answered.
     """
-    rows = [(name, f"{budget:,}", *_figures(readings)) for (name, budget), readings in runs.items()]
-    return _markdown(COLUMNS, rows)
+    columns = (
+        "system",
+        "max_chars",
+        "answered by the first call",
+        "at all",
+        "calls per answer",
+        "characters per answer",
+    )
+    return _markdown(columns, [(name, f"{budget:,}", *_answers(readings)) for (name, budget), readings in runs.items()])
+
+
+def spending_table(runs: Runs) -> str:
+    """Return, for each system and budget, the calls and characters of a task, and what becomes of absent answers.
+
+    `said absent`: the tasks without an answer whose first result says so; `said wrongly`: of the tasks that the first
+    call answered.
+    """
+    columns = (
+        "system", "max_chars", "calls, mean", "median", "characters, mean", "median",
+        "absent: characters", "said absent", "said wrongly",
+    )  # fmt: skip
+    return _markdown(
+        columns, [(name, f"{budget:,}", *_spending(readings)) for (name, budget), readings in runs.items()]
+    )
 
 
 def ratios_table(runs: Runs, ours: str, theirs: str) -> str:
@@ -88,15 +104,24 @@ def _describe(reading: Reading) -> str:
     return f"answered by call {reading.calls}" if reading.answered else f"not answered in {reading.calls} calls"
 
 
-def _figures(readings: Sequence[Reading]) -> tuple[str, ...]:
+def _answers(readings: Sequence[Reading]) -> tuple[str, ...]:
+    present = [reading for reading in readings if not reading.task.is_absent]
+    return (
+        _percent(sum(reading.by_first for reading in present), len(present)),
+        _percent(sum(reading.answered for reading in present), len(present)),
+        f"{_per_answer(present, _calls_of):.2f}",
+        f"{_per_answer(present, _characters_of):,.0f}",
+    )
+
+
+def _spending(readings: Sequence[Reading]) -> tuple[str, ...]:
     present = [reading for reading in readings if not reading.task.is_absent]
     absent = [reading for reading in readings if reading.task.is_absent]
     answered = [reading for reading in present if reading.by_first]
     return (
-        _percent(sum(reading.by_first for reading in present), len(present)),
-        _percent(sum(reading.answered for reading in present), len(present)),
-        f"{_per_answer(readings, _calls_of):.2f}",
-        f"{_per_answer(readings, _characters_of):,.0f}",
+        f"{statistics.mean(map(_calls_of, present)):.2f}",
+        f"{statistics.median(map(_calls_of, present)):g}",
+        f"{statistics.mean(map(_characters_of, present)):,.0f}",
         f"{statistics.median(map(_characters_of, present)):,.0f}",
         f"{statistics.mean(map(_characters_of, absent)):,.0f}" if absent else "–",
         f"{sum(reading.is_denied for reading in absent)} of {len(absent)}",

@@ -182,8 +182,10 @@ def test_the_tables_count_answers_calls_and_denials() -> None:
         ("a", 2_000): [Reading(TASK, (found,), True), Reading(ABSENT, (empty,), False)],
         ("b", 2_000): [Reading(TASK, (found, found), True), Reading(ABSENT, (found,) * 3, False)],
     }
-    assert "| a | 2,000 | 100.0 % | 100.0 % | 1.00 | 10 | 10 | 10 | 1 of 1 | 0 of 1 |" in report.results_table(runs)
-    assert "| b | 2,000 | 0.0 % | 100.0 % | 2.00 | 20 | 20 | 30 | 0 of 1 | 0 of 0 |" in report.results_table(runs)
+    assert "| a | 2,000 | 100.0 % | 100.0 % | 1.00 | 10 |" in report.results_table(runs)
+    assert "| b | 2,000 | 0.0 % | 100.0 % | 2.00 | 20 |" in report.results_table(runs)
+    assert "| a | 2,000 | 1.00 | 1 | 10 | 10 | 10 | 1 of 1 | 0 of 1 |" in report.spending_table(runs)
+    assert "| b | 2,000 | 2.00 | 2 | 20 | 20 | 30 | 0 of 1 | 0 of 0 |" in report.spending_table(runs)
     assert "| 2,000 | 2.0 | 2.0 |" in report.ratios_table(runs, "a", "b")
     assert "| 2,000 | 10 | 10 | 10 | 10 | 25.0 % |" in report.sizes_table(runs, "a")
     assert "| article | 1 | 1 |" in report.kinds_table(runs, "a", lambda reading: reading.task.kind)

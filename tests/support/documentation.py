@@ -111,6 +111,7 @@ BLOCKS: dict[str, Callable[[], str]] = {
     **{
         f"figures: {heading}": lambda heading=heading: benchmark_table(heading)  # type: ignore[misc]
         for heading in (
+            "Reading tasks",
             "Start and first fetch",
             "Is the answer inside the window?",
             "Is the answer in a search's result?",
