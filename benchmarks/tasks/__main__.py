@@ -88,18 +88,15 @@ async def run_all(
     *,
     keyhole_only: bool = False,
 ) -> Runs:
-    """Return the readings of all systems at all budgets. Keyhole and mcp-server-fetch run at the same time."""
+    """Return the readings of all systems at all budgets. One system runs at a time, so that none delays another."""
     with serve_pages(pages) as site, tempfile.TemporaryDirectory() as home:
-
-        async def keyhole() -> Runs:
-            return {
-                (readers.KEYHOLE, budget): await readers.read_all_with_keyhole(tasks, pages, site, home, budget, source)
-                for budget in budgets
-            }
-
+        ours = {
+            (readers.KEYHOLE, budget): await readers.read_all_with_keyhole(tasks, pages, site, home, budget, source)
+            for budget in budgets
+        }
         if keyhole_only:
-            return await keyhole()
-        ours, fetched = await asyncio.gather(keyhole(), readers.fetch_pages(tasks, pages, site))
+            return ours
+        fetched = await readers.fetch_pages(tasks, pages, site)
         texts = await asyncio.to_thread(readers.trafilatura_texts, pages)
     return {
         **ours,
