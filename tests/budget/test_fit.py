@@ -14,9 +14,9 @@ from keyhole.budget.fit import answer_size, fit, truncate
 from keyhole.budget.tokens import estimate
 from keyhole.config.config import MIN_BUDGET, MIN_TOKENS
 from keyhole.errors import Code, KeyholeError
-from keyhole.records import Answer
+from keyhole.records import Answer, Hit
 from keyhole.render.answer import error_answer
-from tests.support.fakes import page
+from tests.support.fakes import FakeEngine, page
 from tests.support.product import retrieval
 
 SCRIPTS = ("pump-", "насос", "水泵", "พัก", "पंप", "مضخة", "펌프", "🚰", "%D0%9D", "%2F", "[x](", "<b>", "a=1&")
@@ -106,7 +106,7 @@ def test_an_error_keeps_its_code_and_is_shortened_at_a_sentence(
     answer = truncate(whole, budget)
     assert answer_size(answer, budget.measure) <= size
     assert answer.text.startswith("expired_artifact: ")
-    assert "web_fetch(" not in answer.text or ('web_fetch(url="' in answer.text and '").' in answer.text)
+    assert 'web_fetch(url="' not in answer.text or '").' in answer.text
 
 
 def answer(head: str, text: str) -> Answer:
@@ -130,3 +130,38 @@ def test_without_space_for_text_the_error_names_the_least_budget() -> None:
         fit(Budget(500), lambda space: answer("h" * 400, "x" * space))
     least = int(str(caught.value.message).partition("max_chars=")[2].split()[0])
     assert fit(Budget(least), lambda space: answer("h" * 400, "x" * space)).text.endswith("x\n[end]")
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    rows=st.lists(st.tuples(URLS, TITLES, TEXTS), min_size=1, max_size=4, unique_by=lambda row: row[0]),
+    query=QUERIES.filter(bool),
+    max_chars=BOUNDS,
+    max_tokens=TOKENS,
+    fetch=st.booleans(),
+)
+@example([("https://example.org/" + "насос" * 60, "Насосы " * 20, SENTENCES[1] * 60)], "скорость", 500, 200, True)
+@example([("https://example.org/" + "насос" * 60, "Насосы " * 20, SENTENCES[1] * 60)], "zebra", None, 200, False)
+def test_a_search_names_a_source_at_every_budget_or_the_error_names_one_that_works(
+    rows: list[tuple[str, str, str]], query: str, max_chars: int | None, max_tokens: int | None, fetch: bool
+) -> None:
+    def search(max_chars: int | None, max_tokens: int | None) -> Answer:
+        pages = {url: page(url, f"# {title}\n\n{text}", "text/markdown") for url, title, text in rows}
+        engine = FakeEngine([Hit(url, title, text[:200], "fake") for url, title, text in rows])
+        product = retrieval(pages, engines=[engine])
+        return asyncio.run(product.search(query, max_chars=max_chars, max_tokens=max_tokens, fetch=fetch))
+
+    answer = search(max_chars, max_tokens)
+    assert_within(answer, max_chars, max_tokens)
+    if answer.is_error and answer.text.startswith("no_results"):
+        return
+    if answer.is_error:
+        least = LEAST.search(answer.text)
+        assert least, answer.text
+        max_chars, max_tokens = (
+            int(new) if new else old for new, old in zip(least.groups(), (max_chars, max_tokens), strict=True)
+        )
+        answer = search(max_chars, max_tokens)
+        assert_within(answer, max_chars, max_tokens)
+    assert re.search(r"^\[1\] https://example\.org/", answer.text, re.MULTILINE), answer.text
+    assert answer.text.endswith("\n[end]")

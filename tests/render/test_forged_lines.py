@@ -10,7 +10,7 @@ from urllib.parse import unquote
 import pytest
 from markdown_it import MarkdownIt
 
-from keyhole.errors import Code, KeyholeError
+from keyhole.errors import RULES, Code, KeyholeError
 from keyhole.passages import select
 from keyhole.records import ArtifactSummary, Part, Source, Window
 from keyhole.render.answer import Style, boundary_mark, error_answer, page_answer, window_answer
@@ -151,7 +151,7 @@ def test_the_call_of_an_error_has_the_whole_url_or_none() -> None:
     assert f'web_fetch(url="{long}").' in error_answer(KeyholeError(Code.EXPIRED_ARTIFACT, "expired", url=long)).text
     text = error_answer(KeyholeError(Code.EXPIRED_ARTIFACT, "expired", url=long * 2)).text
     assert "page/" not in text
-    assert "Fetch the URL again with web_fetch." in text
+    assert RULES[Code.EXPIRED_ARTIFACT].next_step in text
 
 
 def test_a_title_is_one_line_and_cannot_imitate_keyhole_s_lines() -> None:

@@ -68,7 +68,7 @@ def test_a_failure_is_within_the_budget() -> None:
 
 @pytest.mark.parametrize(("max_chars", "max_tokens"), [(500, None), ("500", None), (None, 200), (700, 200)])
 def test_an_error_of_the_arguments_is_within_the_requested_size(max_chars: int | str | None, max_tokens: int) -> None:
-    bounds = {"max_chars": max_chars, "max_tokens": max_tokens}
+    bounds: dict[str, Any] = {"max_chars": max_chars, "max_tokens": max_tokens}
     failed = answer(product(), "web_fetch", url=URL, query="long " * 900, **bounds)
     assert failed.text.startswith("invalid_argument: ")
     assert answer_size(failed) <= int(max_chars or 9_000)

@@ -28,6 +28,12 @@ ATTEMPTS: Final = 4
 last attempt gets half of the space."""
 MARGIN: Final = 16
 """Bytes reserved for counts and offsets, which have more digits around a text than around no text."""
+GOOD_TEXT: Final = 240
+"""Bytes left to text in the least budget that an error names: enough for a sentence or a source in any script."""
+GOOD_TOKENS: Final = 120
+"""Tokens left to text in that budget."""
+LABEL_FACTOR: Final = 5
+"""Times as much, where the label of an omission, of up to 220 characters, took the space of the text."""
 STEP: Final = 20
 """Bytes and tokens by which the least budget is rounded up."""
 
@@ -47,18 +53,20 @@ def fit(budget: Budget, *forms: Render, wanted: int | None = None) -> Answer:
     text.
     """
     wanted = int(budget.size * TEXT_SHARE) if wanted is None else wanted
-    spaces = [_space(budget, _finish(form(0), budget)) for form in forms]
-    enough = [(form, space) for form, space in zip(forms, spaces, strict=True) if space >= wanted]
-    if enough and (answer := _fill(budget, *enough[0])):
-        return answer
+    spaces = []
+    for form in forms:
+        spaces.append(_space(budget, _finish(form(0), budget)))
+        if spaces[-1] >= wanted and (answer := _fill(budget, form, spaces[-1])):
+            return answer
     *longer, last = forms
-    answer = _fill(budget, last, spaces[-1]) if spaces[-1] >= _least_text(budget, LEAST_TEXT, LEAST_TOKENS) else None
-    if answer is None:
-        raise _too_small(budget, last(0))
+    has_space = spaces[-1] >= _least_text(budget, LEAST_TEXT, LEAST_TOKENS)
+    shortest = _fill(budget, last, spaces[-1]) if has_space else None
+    if shortest is None:
+        raise _too_small(budget, last(0), LABEL_FACTOR if has_space else 1)
     for form, space in zip(longer, spaces, strict=False):
-        if space > 0 and (same := _fill(budget, form, space)) and same.shown == answer.shown:
-            return same
-    return answer
+        if space > 0 and (answer := _fill(budget, form, space)) and answer.shown == shortest.shown:
+            return answer
+    return shortest
 
 
 def truncate(answer: Answer, budget: Budget) -> Answer:
@@ -134,15 +142,18 @@ def _least_text(budget: Budget, size: int, tokens: int) -> int:
     return max(size, by_tokens, by_chars)
 
 
-def _too_small(budget: Budget, empty: Answer) -> KeyholeError:
-    """Return the error for a budget that has no space for text. `empty`: the answer without text."""
+def _too_small(budget: Budget, empty: Answer, factor: int) -> KeyholeError:
+    """Return the error for a budget that has no space for text. `empty`: the answer without text.
+
+    The least budget that it names leaves `factor` times the usual space to text.
+    """
     size, tokens = budget.size, budget.tokens
     while size < MAX_BUDGET:
         larger = replace(budget, size=size, tokens=tokens)
-        finished = _finish(empty, larger)
-        if _space(larger, finished) >= _least_text(larger, 4 * LEAST_TEXT, 3 * LEAST_TOKENS):
+        lines = _finish(empty, larger)
+        by_size = size - answer_size(lines) - MARGIN < factor * GOOD_TEXT
+        if not by_size and _space(larger, lines) >= _least_text(larger, factor * GOOD_TEXT, factor * GOOD_TOKENS):
             break
-        by_size = size - answer_size(finished) - MARGIN < 4 * LEAST_TEXT
         size, tokens = (size + STEP, tokens) if by_size or tokens is None else (size, tokens + STEP)
     needed = [f"max_chars={size}"] if size > budget.size else []
     needed += [f"max_tokens={tokens}"] if tokens != budget.tokens else []

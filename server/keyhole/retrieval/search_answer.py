@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, partial
 from typing import Final
 
 from keyhole.budget.fit import fit
@@ -39,6 +39,7 @@ from keyhole.retrieval.call import Call
 from keyhole.retrieval.order_sources import RankedSource, first_different, order_sources, text_of
 from keyhole.retrieval.session import repeats_of
 from keyhole.retrieval.sources import FoundSources
+from keyhole.text.measure import clip
 
 LIST_DIVISOR: Final = 24
 """A twenty-fourth of a budget is reserved for the list of sources without passages, which seldom answer the query. With
@@ -87,13 +88,20 @@ def search_answer(
         scope=scope,
         stored=sum(source.from_store for source, _ in chosen),
         notes=note,
-        brief=call.budget.is_brief,
     )
     stored = [source.stored for source, _ in chosen if source.artifact]
     if not all(stored) and not (warning and any(stored)):
         warning = UNSTORED
-    packing = _SearchPacking(chosen, call, secret, is_ranked=is_ranked, warning=warning)
-    return fit(call.budget, partial(packing.render, status))
+
+    @cache
+    def packing(brief: bool) -> _SearchPacking:
+        return _SearchPacking(chosen, call, secret, is_ranked=is_ranked, warning=warning, brief=brief)
+
+    def render(brief: bool, space: int) -> Answer:
+        return packing(brief).render(partial(status, brief=brief), space)
+
+    forms = (True,) if call.budget.is_brief else (False, True)
+    return fit(call.budget, *(partial(render, brief) for brief in forms), wanted=0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,13 +116,13 @@ class _SearchPacking:
     """Packs and renders the chosen sources, given in order, for any size."""
 
     def __init__(
-        self, chosen: Sequence[RankedSource], call: Call, secret: bytes, *, is_ranked: bool, warning: str
+        self, chosen: Sequence[RankedSource], call: Call, secret: bytes, *, is_ranked: bool, warning: str, brief: bool
     ) -> None:
         self._sources = [source for source, _ in chosen]
         self._ranked = tuple(passages for _, passages in chosen)
         self._secret = secret
         self._call = call
-        self._brief = call.budget.is_brief
+        self._brief = brief
         self._measure = measure = call.budget.measure
         self._warning = warning
         texts = [text_of(source) for source in self._sources]
@@ -193,7 +201,7 @@ class _SearchPacking:
         if unread and share >= MIN_SNIPPET:
             left -= BLOCK_OVERHEAD
             for number in unread:
-                snippets[number] = shorten_snippet(self._sources[number].snippet, share)
+                snippets[number] = clip(shorten_snippet(self._sources[number].snippet, share), share, self._measure)
                 left -= self._measure(snippets[number]) + SNIPPET_OVERHEAD
         return _SourceList(snippets, space - left if snippets else 0)
 
