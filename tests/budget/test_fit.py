@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from keyhole.budget.budget import Budget
 from keyhole.budget.fit import answer_size, fit, truncate
 from keyhole.budget.tokens import estimate
-from keyhole.config.config import MIN_BUDGET, MIN_TOKENS
+from keyhole.config.config import MIN_BUDGET, MIN_TOKENS, Config
 from keyhole.errors import Code, KeyholeError
 from keyhole.records import Answer, Hit
 from keyhole.render.answer import error_answer
@@ -50,6 +50,7 @@ TOKENS = st.none() | st.integers(MIN_TOKENS, 700) | st.integers(MIN_TOKENS, 5_00
 FRAME = re.compile(
     r"^--- untrusted text (\w{8}) ---\n(.+)\n--- end \1 ---\n(?:[^\n]+\n)*\[end\]\Z", re.MULTILINE | re.DOTALL
 )
+CALL = re.compile(r'^Next: read_artifact\(id="(\w+)", offset=(\d+), limit=(\d+)\)\n\[end\]\Z', re.MULTILINE)
 LEAST = re.compile(r"give (?:max_chars=(\d+))?(?: and )?(?:max_tokens=(\d+))? or more")
 
 
@@ -165,3 +166,28 @@ def test_a_search_names_a_source_at_every_budget_or_the_error_names_one_that_wor
         assert_within(answer, max_chars, max_tokens)
     assert re.search(r"^\[1\] https://example\.org/", answer.text, re.MULTILINE), answer.text
     assert answer.text.endswith("\n[end]")
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    url=URLS,
+    title=TITLES,
+    text=TEXTS,
+    query=QUERIES,
+    max_chars=BOUNDS,
+    config=st.sampled_from([Config(), Config(max_chars=500), Config(max_chars=2_000), Config(context_tokens=8_192)]),
+    cut=st.booleans(),
+)
+def test_the_next_call_followed_literally_returns_exactly_its_range(
+    url: str, title: str, text: str, query: str | None, max_chars: int | None, config: Config, cut: bool
+) -> None:
+    served = page(url, f"# {title}\n\n{text}", "text/markdown", cut=cut)
+    product = retrieval({url: served}, config=config)
+    answer = asyncio.run(product.web_fetch(url, query, max_chars))
+    for _ in range(3):
+        following = CALL.search(answer.text)
+        if not following:
+            break
+        id, offset, limit = following[1], int(following[2]), int(following[3])
+        answer = asyncio.run(product.read_artifact(id, offset, limit))
+        assert answer.shown == ((id, offset, offset + limit),)

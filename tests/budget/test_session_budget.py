@@ -21,20 +21,12 @@ def test_a_range_shown_by_several_calls_is_named_in_parts() -> None:
     assert repeats_of([(10, 80)], [Shown(40, 90, 2), Shown(0, 40, 1)]) == (Repeat(10, 40, 1), Repeat(40, 80, 2))
 
 
-def test_ranges_of_one_call_are_listed_together_with_its_query_on_one_line() -> None:
+def test_passages_left_out_are_counted_with_the_calls_that_showed_them_on_one_line() -> None:
     repeats = [Repeat(0, 9, 2, "pump\nseal"), Repeat(20, 30, 1), Repeat(40, 50, 2, "pump\nseal")]
     line = repeats_line(repeats, others=True)
-    assert line == (
-        "Left out, as shown before: 0:9, 40:50 in call 2 (pump seal); 20:30 in call 1. repeat=true shows it again."
-    )
+    assert line == "3 passages left out, as shown in calls 1, 2; repeat=true shows them again."
     assert repeats_line(repeats[1:2], others=False).endswith(" Nothing else is left to show.")
     assert repeats_line([], others=True) == ""
-    assert repeats_line(repeats, others=True, brief=True) == "Left out, as shown in calls 1, 2; repeat=true shows it."
-
-
-def test_only_the_first_ranges_of_a_call_are_listed() -> None:
-    repeats = [Repeat(start, start + 5, 1) for start in range(0, 100, 10)]
-    assert "0:5, 10:15, 20:25, 30:35, 40:45, 50:55 and 4 more in call 1." in repeats_line(repeats, others=True)
 
 
 def test_a_search_lists_calls_once_and_ranges_at_their_source() -> None:
