@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -12,8 +13,10 @@ from hypothesis import strategies as st
 from keyhole.passages.near_duplicates import sketch
 from keyhole.records import Hit, Source
 from keyhole.retrieval.read_pages import (
+    MIN_GRACE,
     ReadPlan,
     ReadState,
+    grace_end,
     is_finished,
     make_plan,
     next_check,
@@ -23,7 +26,7 @@ from keyhole.retrieval.read_pages import (
 )
 from tests.support.fakes import artifact
 
-PLAN = ReadPlan(wanted=3, at_once=4, late_after=4.0, patience=110.0, until=130.0)
+PLAN = ReadPlan(wanted=3, at_once=4, late_after=4.0, start=90.0, until=130.0)
 NOW = 101.0
 LATE_AFTER = 0.02
 """Seconds after which a page is late in these tests."""
@@ -75,7 +78,7 @@ class Web:
 
 
 def read(
-    web: Web, names: str, wanted: int = 2, *, at_once: int = 10, patience: float = LONG, until: float = LONG
+    web: Web, names: str, wanted: int = 2, *, at_once: int = 10, until: float = LONG
 ) -> tuple[dict[str, str], list[tuple[int, str]]]:
     reports: list[tuple[int, str]] = []
 
@@ -84,7 +87,7 @@ def read(
 
     async def run() -> list[Source]:
         now = asyncio.get_running_loop().time()
-        plan = ReadPlan(wanted, at_once, LATE_AFTER, now + patience, now + until)
+        plan = ReadPlan(wanted, at_once, LATE_AFTER, now, now + until)
         async with asyncio.timeout(2 * LONG):
             return await read_best(hits(*names), plan, web.read, on_read)
 
@@ -100,7 +103,7 @@ def test_the_wanted_pages_and_two_spares_are_read() -> None:
     assert [count for count, _ in reports] == [1, 2, 3, 4]
 
 
-def test_spares_are_not_waited_for() -> None:
+def test_spares_that_hang_are_not_waited_for() -> None:
     web = Web({"c": "hangs", "d": "hangs"})
     sources, _ = read(web, "abcdefg")
     assert sources == {"a": "", "b": ""}  # the spares are not reported as pages that were not read in time
@@ -120,9 +123,9 @@ def test_a_reserve_is_read_beside_a_late_page_which_is_still_used() -> None:
     assert [name for name, why in sources.items() if not why] == ["a", "b", "e"]
 
 
-def test_a_page_is_waited_for_no_longer_than_the_patience() -> None:
+def test_a_page_that_never_ends_is_not_waited_for_once_enough_others_are_read() -> None:
     web = Web({"a": "hangs"})
-    sources, _ = read(web, "abc", patience=5 * LATE_AFTER)
+    sources, _ = read(web, "abc")
     assert list(sources.items()) == [("a", "timed out"), ("b", ""), ("c", "")]
     assert web.cancelled == ["a"]
 
@@ -135,7 +138,7 @@ def test_at_the_deadline_the_read_pages_are_returned_and_the_others_are_named() 
 
 
 def test_without_reserves_a_late_page_is_waited_for_until_the_deadline() -> None:
-    sources, _ = read(Web({"a": "hangs"}), "ab", patience=LATE_AFTER, until=4 * LATE_AFTER)
+    sources, _ = read(Web({"a": "hangs"}), "ab", until=4 * LATE_AFTER)
     assert sources == {"a": "timed out", "b": ""}
 
 
@@ -186,7 +189,7 @@ def test_a_cancelled_call_cancels_its_reads() -> None:
         (ReadState(NOW, 1, 5, 9, (100.0,) * 2, 2), 0),
         (ReadState(NOW, 1, 5, 9, (100.0,), 1), 1),
         (ReadState(NOW, 1, 5, 9, (96.0, 100.0), 2), 1),
-        (ReadState(NOW, 3, 5, 9, (), 0), 0),
+        (ReadState(NOW, 3, 5, 9, (), 0, enough_at=NOW), 0),
         (ReadState(NOW, 0, 8, 9, (90.0,) * 8, 8), 0),
         (ReadState(NOW, 0, 6, 9, (90.0,) * 6, 6), 2),
     ],
@@ -200,7 +203,9 @@ def states(draw: st.DrawFn) -> ReadState:
     running = tuple(draw(st.lists(st.floats(90, 100), max_size=9)))
     read = draw(st.integers(0, 5))
     better = draw(st.integers(0, len(running)))
-    return ReadState(draw(st.floats(100, 140)), read, len(running) + read, draw(st.integers(0, 9)), running, better)
+    now = draw(st.floats(100, 140))
+    enough_at = draw(st.floats(95, 100)) if read >= PLAN.wanted else None
+    return ReadState(now, read, len(running) + read, draw(st.integers(0, 9)), running, better, enough_at)
 
 
 STATES = states()
@@ -211,3 +216,17 @@ def test_an_unfinished_plan_begins_a_page_or_waits_for_a_later_check(state: Read
     if not is_finished(PLAN, state):
         assert state.running or pages_to_begin(PLAN, state)
         assert next_check(PLAN, state) > state.now
+
+
+@pytest.mark.parametrize(("better", "end"), [(0, 105.0), (1, 110.0)])
+def test_other_pages_are_awaited_in_proportion_to_the_time_of_the_wanted_ones(better: int, end: float) -> None:
+    state = ReadState(NOW, 3, 5, 9, (90.0,), better, enough_at=100.0)
+    assert grace_end(PLAN, state) == end
+    assert not is_finished(PLAN, state)
+    assert is_finished(PLAN, replace(state, now=end))
+    assert is_finished(PLAN, replace(state, running=()))
+
+
+def test_pages_are_awaited_a_moment_even_if_the_wanted_ones_took_none() -> None:
+    state = ReadState(90.0, 3, 5, 9, (90.0,), 0, enough_at=90.0)
+    assert grace_end(PLAN, state) == 90.0 + MIN_GRACE

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from keyhole.records import Hit, SearchRequest
-from keyhole.websearch.filters import active_filters, adapt_request, filter_hits, unapplied_filters
+from keyhole.websearch.filters import HITS_PER_RESULT, active_filters, adapt_request, filter_hits, unapplied_filters
 
 NOW = 1_700_000_000.0  # 2023-11-14 in the evening
 ALL = frozenset({"sites", "exclude_sites", "freshness", "language", "country", "news"})
@@ -62,10 +62,10 @@ def test_an_engine_without_news_is_queried_for_web_pages() -> None:
     assert adapt_request(request, ALL) is request
 
 
-def test_one_engine_gives_at_most_two_hits_for_each_result() -> None:
+def test_one_engine_gives_a_limited_number_of_hits_for_each_result() -> None:
     hits = [hit(f"n{n}") for n in range(50)]
     for kind in ("web", "news"):
-        assert filter_hits(hits, SearchRequest("q", 3, kind=kind), ALL, NOW) == tuple(hits[:6])
+        assert filter_hits(hits, SearchRequest("q", 3, kind=kind), ALL, NOW) == tuple(hits[: 3 * HITS_PER_RESULT])
 
 
 def test_dropped_hits_leave_space_for_others() -> None:

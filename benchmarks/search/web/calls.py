@@ -20,6 +20,8 @@ from benchmarks.search.web.sites import Place, choose_pace
 PATIENCE: Final = 90.0
 """Seconds after which a call counts as hanging: twice the longest deadline."""
 
+_SOURCE = re.compile(r"^\[\d+\] (\S+)(?!.*\(not read)", re.MULTILINE)
+"""The line of a source whose page was read."""
 _FRAMED = re.compile(r"^--- untrusted text (\w+) ---$.*?^--- end \1 ---$", re.MULTILINE | re.DOTALL)
 
 
@@ -76,8 +78,8 @@ async def call_search(client: Client, table: dict[str, Place], question: Questio
     size = len(
         json.dumps(result.model_dump(mode="json", by_alias=True, exclude_none=True), ensure_ascii=False).encode()
     )
-    sources = ((result.meta or {}).get("keyhole") or {}).get("sources") or []
-    places = filter(None, find_places([source for source in sources if source.get("artifact_id")], table))
+    urls = _SOURCE.findall(_FRAMED.sub("", text))
+    places = filter(None, find_places([{"url": url} for url in urls], table))
     return Outcome(question, text, size, seconds, bool(result.is_error), tuple(places))
 
 

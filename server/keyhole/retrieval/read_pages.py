@@ -14,13 +14,18 @@ from keyhole.records import Hit, Source
 
 SPARES: Final = 2
 """Pages begun beyond the wanted number. Of five hits, one or two usually cannot be read or duplicate another.
-Beginning a reserve only after such a failure would double the time."""
+Beginning a reserve only after such a failure would double the time. More spares find no more answers."""
+GRACE: Final = 0.5
+"""Time for which spares are awaited once the wanted number has been read, as a share of the time that these took."""
+MIN_GRACE: Final = 0.1
+"""Seconds for which they are awaited at least: pages from the store and of near servers differ by less."""
+BETTER_GRACE: Final = 1.0
+MIN_BETTER_GRACE: Final = 0.5
+"""The same for pages that are ranked above a wanted page that was read, and may contain the answer. A page that takes
+more than twice as long as several others seldom arrives at all."""
 LATE_SHARE: Final = 1 / 20
 """Share of a search's deadline (2 s of 40) after which a page counts as late and a reserve is begun beside it. Most
 pages arrive earlier. A hedged request as in Dean and Barroso, "The Tail at Scale", CACM 2013, but for another page."""
-PATIENCE_SHARE: Final = 1 / 8
-"""Share of the deadline (5 s of 40) for which late pages are awaited although the wanted number has been read. They are
-ranked higher and may contain the answer. A page that takes longer seldom arrives at all."""
 Read = Callable[[Hit], Coroutine[Any, Any, Source]]
 """Reads one page. A failure is a source with `not_read`, never an exception."""
 OnRead = Callable[[int, Hit], Awaitable[None]]
@@ -37,8 +42,8 @@ class ReadPlan:
     """Pages read concurrently."""
     late_after: float
     """Seconds after which a page counts as late."""
-    patience: float
-    """The time until which late pages are awaited although the wanted number has been read."""
+    start: float
+    """The time at which the reading begins."""
     until: float
     """The time at which the reading ends in any case."""
 
@@ -58,23 +63,34 @@ class ReadState:
     """For each page that is being read, the time when it was begun."""
     better: int
     """Pages being read that are ranked above the last wanted page that was read."""
+    enough_at: float | None = None
+    """The time at which the wanted number had been read, None before."""
 
 
 def make_plan(wanted: int, at_once: int, deadline: float, now: float, until: float) -> ReadPlan:
     """Return the plan for a search with this `deadline` in seconds, whose reading must end at `until`."""
-    return ReadPlan(wanted, at_once, deadline * LATE_SHARE, now + deadline * PATIENCE_SHARE, until)
+    return ReadPlan(wanted, at_once, deadline * LATE_SHARE, now, until)
 
 
 def is_finished(plan: ReadPlan, state: ReadState) -> bool:
     """Return True if the reading must end or can end."""
     if state.now >= plan.until or not (state.running or state.left):
         return True
-    return state.read >= plan.wanted and (not state.better or state.now >= plan.patience)
+    if state.enough_at is None:
+        return False
+    return not state.running or state.now >= grace_end(plan, state)
+
+
+def grace_end(plan: ReadPlan, state: ReadState) -> float:
+    """Return the time until which the other pages are awaited, after the wanted number was read."""
+    enough_at = state.enough_at if state.enough_at is not None else plan.until
+    share, least = (BETTER_GRACE, MIN_BETTER_GRACE) if state.better else (GRACE, MIN_GRACE)
+    return min(plan.until, enough_at + max(least, share * (enough_at - plan.start)))
 
 
 def pages_to_begin(plan: ReadPlan, state: ReadState) -> int:
     """Return how many pages to begin now: the wanted ones and spares, and one for each that failed or is late."""
-    if state.read >= plan.wanted:
+    if state.enough_at is not None:
         return 0
     in_time = sum(state.now - begun < plan.late_after for begun in state.running)
     missing = max(plan.wanted + SPARES - state.begun, plan.wanted - state.read - in_time)
@@ -86,8 +102,8 @@ def pages_to_begin(plan: ReadPlan, state: ReadState) -> int:
 def next_check(plan: ReadPlan, state: ReadState) -> float:
     """Return the time of the next decision if no page arrives earlier."""
     late = [begun + plan.late_after for begun in state.running if begun + plan.late_after > state.now]
-    patience = [plan.patience] if state.read >= plan.wanted else []
-    return min([plan.until, *late, *patience])
+    grace = [] if state.enough_at is None else [grace_end(plan, state)]
+    return min([plan.until, *late, *grace])
 
 
 async def read_best(hits: Sequence[Hit], plan: ReadPlan, read: Read, on_read: OnRead) -> list[Source]:
@@ -100,13 +116,13 @@ async def read_best(hits: Sequence[Hit], plan: ReadPlan, read: Read, on_read: On
     sources: dict[int, Source] = {}
     running: dict[asyncio.Task[Source], tuple[int, float]] = {}
     begun = reported = 0
+    enough_at: float | None = None
 
     def current() -> ReadState:
-        read = _different(sources)
-        last = _last_wanted(read, plan.wanted)
+        last = _last_wanted(_different(sources), plan.wanted)
         better = sum(number < last for number, _ in running.values())
         since = tuple(at for _, at in running.values())
-        return ReadState(now(), len(read), begun, len(hits) - begun, since, better)
+        return ReadState(now(), reported, begun, len(hits) - begun, since, better, enough_at)
 
     async with asyncio.TaskGroup() as group:
         while not is_finished(plan, state := current()):
@@ -120,6 +136,7 @@ async def read_best(hits: Sequence[Hit], plan: ReadPlan, read: Read, on_read: On
                 sources[number] = task.result()
                 if (count := len(_different(sources))) > reported:
                     reported = count
+                    enough_at = now() if count >= plan.wanted and enough_at is None else enough_at
                     await on_read(count, hits[number])
         last = _last_wanted(_different(sources), plan.wanted)
         for task, (number, _) in running.items():

@@ -104,8 +104,11 @@ class SourceFinder:
             found = await self.panel.search(
                 [replace(request, query=phrasing) for phrasing in question.phrasings], question.until
             )
+        from keyhole.websearch.choose import choose_hits
+
         merged = merge_hits(found.lists)
-        hits = [hit for hit in merged if is_wanted(hit, request, self.config)]
+        wanted = [hit for hit in merged if is_wanted(hit, request, self.config)]
+        hits = choose_hits(wanted, question.phrasings)
         if not hits:
             message = describe_no_results(request, found.reports, has_disallowed=bool(merged))
             raise KeyholeError(Code.NO_RESULTS, message)

@@ -10,9 +10,9 @@ from keyhole.records import Hit, SearchRequest
 from keyhole.text.sites import AGES, is_allowed_by_sites
 from keyhole.websearch.dates import date_range
 
-HITS_PER_RESULT: Final = 2
-"""Hits used of one answer, per requested result. Two suffice to replace duplicates and pages that fail. With more, one
-engine's less relevant hits could outweigh those on which the engines agree."""
+HITS_PER_RESULT: Final = 4
+"""Hits used of one answer, per requested result: half of them may be copies, and twice the requested results are read.
+With more, one engine's less relevant hits could outweigh those on which the engines agree."""
 
 
 def active_filters(request: SearchRequest) -> tuple[str, ...]:
