@@ -73,7 +73,7 @@ def make_call(product: Retrieval, call: tuple[str, str | None, int, str], caller
 @settings(max_examples=60, deadline=None)
 @example(calls=[(VACUUM, QUERIES[0], budget, "fetch") for budget in (500, 9_000, 500, 60_000, 9_000)])
 @given(calls=st.lists(CALLS, min_size=2, max_size=7))
-def test_shown_and_named_ranges_of_a_session_cover_the_ranges_of_a_fresh_call(
+def test_what_a_session_leaves_out_was_shown_before_and_is_stated(
     calls: list[tuple[str, str | None, int, str]],
 ) -> None:
     product, caller = session()
@@ -87,35 +87,44 @@ def test_shown_and_named_ranges_of_a_session_cover_the_ranges_of_a_fresh_call(
         assert answer.text == first.setdefault(call, answer).text
         left_out = shown_characters(fresh) - shown_characters(answer)
         assert left_out <= seen
-        if call[3] == "fetch":
-            ranges = [range(*each) for each in named_ranges(answer.text)]
-            assert all(any(offset in each for each in ranges) for _, offset in left_out)
+        assert not left_out or "shown" in answer.text.split("--- untrusted")[0]
         ids = {id for id, _, _ in answer.shown} | {id for id, _ in seen}
         for start, end in named_ranges(answer.text):
             assert any({(id, offset) for offset in range(start, end)} <= seen for id in ids)
         seen |= shown_characters(answer)
 
 
-def test_a_passage_shown_before_is_replaced_by_others_and_named() -> None:
+def test_the_best_passages_for_another_query_are_shown_again() -> None:
     product, caller = session()
-    first = fetch(product, caller, "vacuum threshold for autovacuum")
-    second = fetch(product, caller, "autovacuum threshold")
-    assert "in call 1 (vacuum threshold for autovacuum). repeat=true shows it again." in second.text
-    assert not shown_characters(first) & shown_characters(second)
-    assert named_ranges(second.text)
+    fetch(product, caller, None, 60_000)
+    fetch(product, caller, "vacuum threshold for autovacuum")
+    assert shown_characters(fetch(product, caller, "autovacuum threshold", 2_000)) == shown_characters(
+        fetch(product, UNKNOWN_CALLER, "autovacuum threshold", 2_000)
+    )
+
+
+def test_passages_that_only_fill_are_left_out_and_named_if_they_were_shown_before() -> None:
+    product, caller = session()
+    fetch(product, caller, None, 60_000)
+    second = fetch(product, caller, "transaction id wraparound", 9_000)
+    assert re.search(r"^\d+ passages left out, as shown in call 1; repeat=true shows them again\.$", second.text, re.M)
+    assert shown_characters(second) < shown_characters(
+        fetch(product, UNKNOWN_CALLER, "transaction id wraparound", 9_000)
+    )
 
 
 def test_repeat_shows_passages_again() -> None:
     product, caller = session()
-    fetch(product, caller, "vacuum threshold for autovacuum")
-    again = fetch(product, caller, "autovacuum threshold", repeat=True)
-    assert again == fetch(product, UNKNOWN_CALLER, "autovacuum threshold")
+    fetch(product, caller, None, 60_000)
+    again = fetch(product, caller, "transaction id wraparound", 9_000, repeat=True)
+    assert again == fetch(product, UNKNOWN_CALLER, "transaction id wraparound", 9_000)
 
 
 def test_a_setting_disables_the_omission_of_repeats() -> None:
     product, caller = session(repeats="always")
-    fetch(product, caller, "vacuum threshold for autovacuum")
-    assert fetch(product, caller, "autovacuum threshold") == fetch(product, UNKNOWN_CALLER, "autovacuum threshold")
+    fetch(product, caller, None, 60_000)
+    query = "transaction id wraparound"
+    assert fetch(product, caller, query, 9_000) == fetch(product, UNKNOWN_CALLER, query, 9_000)
 
 
 @pytest.mark.parametrize("budget", [3_000, 2_000])
@@ -130,14 +139,16 @@ def test_a_repeated_call_with_a_larger_budget_shows_the_next_passages() -> None:
     product, caller = session()
     first, more = fetch(product, caller, QUERIES[0]), fetch(product, caller, QUERIES[0], 6_000)
     assert not shown_characters(first) & shown_characters(more)
+    assert "left out, as shown in call 1;" in more.text
 
 
 def test_a_repeated_call_with_more_tokens_shows_the_next_passages_under_its_own_number() -> None:
     product, caller = session()
     first, more = (fetch(product, caller, QUERIES[0], 9_000, max_tokens=tokens) for tokens in (700, 1_400))
-    assert not shown_characters(first) & shown_characters(more)
-    assert "in call 1" in more.text
-    assert f"in call 2 ({QUERIES[0]})" in fetch(product, caller, QUERIES[0], 9_000, max_tokens=2_000).text
+    # The first result may end inside a window, which the second one shows whole.
+    assert len(shown_characters(first) & shown_characters(more)) < 200
+    assert "as shown in call 1;" in more.text
+    assert "as shown in calls 1, 2;" in fetch(product, caller, QUERIES[0], 9_000, max_tokens=2_000).text
 
 
 @pytest.mark.parametrize("letter", ["The pump runs. ", "数据库水泵。", "Zk9d+/Qa"])
@@ -166,21 +177,19 @@ def test_a_range_and_a_quote_are_always_shown() -> None:
 
 def test_ranges_read_by_offset_count_as_shown() -> None:
     product, caller = session()
-    fresh = fetch(product, UNKNOWN_CALLER, QUERIES[0])
-    id, start, end = fresh.shown[0]
-    asyncio.run(product.read_artifact(id, offset=start, limit=end - start + 500, caller=caller))
-    assert f"{start}:{end} in call 1 (read_artifact)." in fetch(product, caller, QUERIES[0]).text
+    id = str(fetch(product, UNKNOWN_CALLER, QUERIES[0]).facts["artifact_id"])
+    asyncio.run(product.read_artifact(id, max_chars=60_000, caller=caller))
+    assert "left out, as shown in call 1;" in fetch(product, caller, "transaction id wraparound", 9_000).text
 
 
-def test_a_page_shown_whole_is_one_line_the_second_time() -> None:
+def test_a_new_query_on_a_page_that_was_shown_whole_is_answered() -> None:
     url = "https://small.example/"
     product = retrieval({url: page(url, "<p>The pump runs at 40 rpm, and its seal holds.</p>" * 30)})
     caller = Caller(session=Session())
-    whole = asyncio.run(product.web_fetch(url, "pump rpm", caller=caller))
+    asyncio.run(product.web_fetch(url, "pump rpm", caller=caller))
     again = asyncio.run(product.web_fetch(url, "what does the seal do", caller=caller))
-    assert len(again.text) < len(whole.text) / 3
-    assert "Nothing else is left to show." in again.text
-    assert not again.shown
+    assert "its seal holds" in again.text
+    assert again.shown
 
 
 def test_failed_and_cancelled_calls_show_nothing() -> None:
@@ -203,7 +212,7 @@ def test_a_search_omits_passages_shown_by_a_fetch_and_names_them() -> None:
     product, caller = session()
     shown = fetch(product, caller, "vacuum threshold for autovacuum", 9_000)
     found = asyncio.run(product.search("vacuum threshold for autovacuum", max_chars=4_000, caller=caller))
-    assert len(shown_characters(shown) & shown_characters(found)) < 0.2 * len(shown_characters(found))
+    assert len(shown_characters(shown) & shown_characters(found)) <= 0.2 * len(shown_characters(found))
     assert "shown before in call 1 (vacuum threshold for autovacuum); repeat=true" in found.text
     assert re.search(r"[Ss]hown before: \d+:\d+.* in call 1", found.text)
 
@@ -219,20 +228,20 @@ def test_results_shrink_with_a_note_as_the_session_budget_runs_out() -> None:
     product, caller = session(session_tokens=20_000, repeats="always")
     sizes, texts = [], []
     for number in range(24):
-        answer = fetch(product, caller, f"vacuum unknown{number}", 9_000)
+        answer = fetch(product, caller, f"transaction id wraparound unknown{number}", 9_000)
         sizes.append(answer_size(answer))
         texts.append(answer.text)
     assert "Session budget" not in texts[0]
     assert "Session budget: 0 of 20,000 tokens left, so results are short." in texts[-1]
     assert all(later <= earlier + 700 for earlier, later in pairwise(sizes))
     assert sizes[-1] <= 1_600
-    assert fetch(product, caller, "vacuum unknown0", 9_000).text == texts[0]
+    assert fetch(product, caller, "transaction id wraparound unknown0", 9_000).text == texts[0]
 
 
 def test_an_old_passage_counts_as_forgotten() -> None:
     product, _ = session()
     caller = Caller(session=Session(horizon=2_000))
-    fetch(product, caller, "vacuum threshold for autovacuum")
-    for _ in range(3):
+    fetch(product, caller, None, 60_000)
+    for _ in range(6):
         fetch(product, caller, "free space map", repeat=True)
-    assert not named_ranges(fetch(product, caller, "autovacuum threshold").text)
+    assert "as shown in call 1;" not in fetch(product, caller, "transaction id wraparound", 9_000).text

@@ -30,9 +30,9 @@ _BOUNDS: Final = ("max_chars", "max_tokens")
 _SEARCH_FILTERS: Final = ("sites", "exclude_sites", "freshness", "language", "country", "kind")
 TOOLS: Final[Mapping[str, tuple[str, tuple[str, ...]]]] = MappingProxyType(
     {
-        "fetch": ("web_fetch", ("url", "query", *_BOUNDS, "refresh")),
+        "fetch": ("web_fetch", ("url", "query", "skip", *_BOUNDS, "refresh")),
         "search": ("search", ("query", "queries", "scope", "max_results", *_BOUNDS, *_SEARCH_FILTERS, "fetch")),
-        "read": ("read_artifact", ("id", "offset", "limit", "query", "find", *_BOUNDS)),
+        "read": ("read_artifact", ("id", "offset", "limit", "query", "skip", "find", *_BOUNDS)),
     }
 )
 """The tool that each command calls, and the tool's arguments that the command accepts."""

@@ -97,6 +97,7 @@ def _add_fetch(commands: Any) -> None:
     )  # fmt: skip
     fetch.add_argument("url", metavar="URL", help="address of the page, with http:// or https://")
     fetch.add_argument("--query", "-q", help="the question; without it the beginning and end of the page are printed")
+    fetch.add_argument("--skip", type=int, default=0, metavar="N", help="leave out the passages of earlier results")
     _add_bounds(fetch)
     fetch.add_argument(
         "--refresh", action="store_true", help="fetch the page again even if it was fetched in the last 15 minutes"
@@ -155,7 +156,9 @@ def _add_read(commands: Any) -> None:
     )
     read.add_argument("--query", "-q", help="print the passages that answer this question instead of a range")
     read.add_argument("--skip", type=int, default=0, metavar="N", help="leave out the passages of earlier results")
-    read.add_argument("--find", metavar="QUOTE", help="print the places of this quote, or the nearest passage, instead of a range")
+    read.add_argument(
+        "--find", metavar="QUOTE", help="print the places of this quote, or the nearest passage, instead of a range"
+    )
     _add_bounds(read)
     _add_explain(read)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from itertools import chain, islice, takewhile
 
@@ -55,6 +56,7 @@ def select(
     strategy: str = "passages",
     preferred: Sequence[int] = (),
     shown_before: Sequence[Span] = (),
+    answered_before: Sequence[Span] = (),
     skip: int = 0,
     fill: bool = False,
 ) -> Selection:
@@ -72,6 +74,7 @@ def select(
     `preferred`: windows to show first, best first. Ignored if no word of the query is in the text.
     `shown_before`: spans that the reader was shown in earlier calls. The best passages are shown again; the others are
     listed in `repeated` instead of shown.
+    `answered_before`: spans that the reader was shown for this query. The next best passages are shown instead.
     `skip`: the number of the best windows that earlier results showed (`Selection.skip`). The next ones fill the limit.
     `fill`: True shows passages up to `max_chars`, also where they match less than what the evidence needs.
     """
@@ -88,43 +91,58 @@ def select(
         order: Iterable[int] = head_tail_order(index)
     elif not matched:
         order = take_chars(index, head_tail_order(index), UNMATCHED_CHARS)
+    elif skip or fill:
+        order = islice(rank_windows(scored, preferred), skip, None)
+        order = insert_lede(index, complete_units(scored, order, max_chars)) if fill else order
     else:
-        order = rank_windows(scored, preferred)
-        if skip:
-            order = complete_units(scored, islice(order, skip, None), max_chars)
-        elif fill:
-            order = insert_lede(index, complete_units(scored, order, max_chars))
-        elif match_strength(scored) < ABSENT_STRENGTH:
-            order = nearest_places(order)
-        else:
-            order = end_with_evidence(scored, order, PREFERRED_CHARS if preferred else MIN_SHOWN_CHARS)
-            order = skip_seen(index, order, ShownSpans(shown_before), repeated)
-            order = insert_lede(index, complete_units(scored, order, max_chars))
-    has_query = scored is not None
-    spans = pack_windows(index, order, max_chars, measure, allow_whole=fill or not has_query) if max_chars > 0 else []
-    if has_query and not (skip or repeated) and _is_nearly_whole(index, spans) and fits(text, max_chars, measure):
+        seen, answered = ShownSpans(shown_before), ShownSpans(answered_before)
+        order = _order_evidence(scored, preferred, max_chars, goes_on=bool(answered_before))
+        order = skip_seen(index, skip_seen(index, order, seen, repeated), answered, repeated, always_shown=0)
+    is_bounded = scored is not None and not fill
+    spans = pack_windows(index, order, max_chars, measure, allow_whole=not is_bounded) if max_chars > 0 else []
+    is_first = is_bounded and not (skip or answered_before)
+    if is_first and _is_nearly_whole(index, [*spans, *repeated]) and fits(text, max_chars, measure):
         spans = [(0, len(text))]
     spans, rendered = _render(index, spans, max_chars, measure)
-    if scored is None or not matched:
-        kind: Strategy = "whole" if spans == [(0, len(text))] else "head_tail"
-        return Selection(
-            kind, len(text), tuple(spans), (0.0,) * len(spans), rendered, _count_terms(scored), page_language=language
-        )
-    best = [_best_window(scored, span) for span in spans]
-    return Selection(
-        strategy="whole" if spans == [(0, len(text))] else "passages",
+    selection = Selection(
+        strategy="whole" if spans == [(0, len(text))] else "passages" if matched else "head_tail",
         total=len(text),
         spans=tuple(spans),
-        scores=tuple(round(scored.scores[window], 3) for window in best),
+        scores=(0.0,) * len(spans),
         text=rendered,
-        terms=_count_terms(scored),
-        matched=True,
+        terms=_count_terms(scored) if scored else (),
+        matched=matched,
         weak=weak,
         page_language=language,
+    )
+    return _describe(selection, scored, preferred, skip, repeated) if scored and matched else selection
+
+
+def _order_evidence(scored: WindowScores, preferred: Sequence[int], max_chars: int, *, goes_on: bool) -> Iterable[int]:
+    """Return the windows of the evidence, best first; if it `goes_on`, the windows that match less follow."""
+    ranked = rank_windows(scored, preferred)
+    if match_strength(scored) < ABSENT_STRENGTH and not goes_on:
+        return nearest_places(ranked)
+    order = end_with_evidence(scored, ranked, PREFERRED_CHARS if preferred else MIN_SHOWN_CHARS)
+    order = complete_units(scored, order, max_chars)
+    return insert_lede(scored.index, chain(order, rank_windows(scored, preferred)) if goes_on else order)
+
+
+def _describe(
+    selection: Selection, scored: WindowScores, preferred: Sequence[int], skip: int, repeated: Sequence[Span]
+) -> Selection:
+    """Return the selection with the scores of its spans, and what it leaves out of the windows that match."""
+    index, spans = scored.index, selection.spans
+    best = [_best_window(scored, span) for span in spans]
+    shown = ShownSpans(spans)
+    repeated = merge_adjacent(sorted(span for span in repeated if not shown.covers(*span)))
+    return replace(
+        selection,
+        scores=tuple(round(scored.scores[window], 3) for window in best),
         parts=tuple(tuple(scored.explain(window).items()) for window in best),
-        repeated=tuple(merge_adjacent(sorted(span for span in repeated if not ShownSpans(spans).covers(*span)))),
-        more=count_more(scored, spans, islice(rank_windows(scored, preferred), skip)),
-        skip=skip + _count_shown(index, islice(rank_windows(scored, preferred), skip, None), spans),
+        repeated=tuple(repeated),
+        more=count_more(scored, [*spans, *repeated], islice(rank_windows(scored, preferred), skip)),
+        skip=skip + _count_shown(index, islice(rank_windows(scored, preferred), skip, None), [*spans, *repeated]),
     )
 
 
@@ -213,10 +231,10 @@ def _best_window(scored: WindowScores, span: Span) -> int:
     return max(range(first, last + 1), key=lambda window: (scored.scores[window], -window))
 
 
-def _count_terms(scored: WindowScores | None) -> tuple[TermCount, ...]:
+def _count_terms(scored: WindowScores) -> tuple[TermCount, ...]:
     """Return how often each word of the query occurs; in unspaced scripts, each pair of characters."""
     return tuple(
         TermCount(hits.term.surface, hits.count)
-        for hits in (scored.hits if scored else ())
+        for hits in scored.hits
         if hits.term.match is not Match.GRAM or len(hits.term.surface) > 1
     )

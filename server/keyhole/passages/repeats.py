@@ -34,15 +34,23 @@ class ShownSpans:
         return place >= 0 and self._furthest_ends[place] >= end
 
 
-def skip_seen(index: Index, order: Iterable[int], seen: ShownSpans, repeated: list[Span]) -> Iterator[int]:
+def skip_seen(
+    index: Index,
+    order: Iterable[int],
+    seen: ShownSpans,
+    repeated: list[Span],
+    *,
+    always_shown: int = ALWAYS_SHOWN_CHARS,
+) -> Iterator[int]:
     """Yield the windows of `order`, after the best ones without those that were `seen`, which are added to `repeated`.
 
-    The best windows answer the query, also if an earlier call showed them for another query.
+    `always_shown`: the characters of the best windows. They answer the query, also if an earlier call showed them for
+    another query.
     """
     shown = 0
     for window in order:
         span = (index.starts[window], index.end(window))
-        if shown >= ALWAYS_SHOWN_CHARS and seen.covers(*span):
+        if shown >= always_shown and seen.covers(*span):
             repeated.append(span)
             continue
         shown += span[1] - span[0]

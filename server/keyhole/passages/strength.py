@@ -15,6 +15,7 @@ from typing import Final
 
 from keyhole.passages.common_words import common_stems
 from keyhole.passages.find import Hits
+from keyhole.passages.languages import FUNCTION_WORDS, UNKNOWN, count_function_words
 from keyhole.passages.query import Match, Query
 from keyhole.passages.rank import HEADING_SHARE, NEAR_DECAY, WindowScores
 from keyhole.passages.words import WORD, lower
@@ -31,6 +32,9 @@ COMMON_WEIGHT: Final = 0.3
 SHORT_WEIGHT: Final = 0.4
 SHORT_CHARS: Final = 2
 """Weight of a term of at most this length, such as the parts of "SARS-CoV-2": it occurs by chance."""
+
+MIN_FUNCTION_WORDS: Final = 2
+"""Function words that tell the language of a query."""
 
 TITLE_CASE_SHARE: Final = 0.6
 """Above this share of capitalised words, capital letters do not mark names: the query is a title, or in capitals."""
@@ -88,21 +92,31 @@ def measure_evidence(scored: WindowScores) -> Evidence:
     """Return the evidence of a query's matches. At least one term has a hit."""
     hits, weights = scored.hits, weigh_terms(scored.query, scored.hits)
     total = sum(weights) or 1.0
+    counted = [each for each, weight in zip(hits, weights, strict=True) if weight] or hits
     best = _best_windows(scored)
     covered = max(_weigh_window(scored, window, weights) for window in best)
-    together = max(sum(window in each.windows for each in hits) for window in best)
+    together = max(sum(window in each.windows for each in counted) for window in best)
     quality = [min(1.0, max(each.windows.values(), default=0.0)) for each in hits]
     present = sum(weight * value for weight, value in zip(weights, quality, strict=True))
     values = dict(scored.stages)["context"]
     peak = 1 - heapq.nlargest(PEAK_WINDOWS, values)[-1] / values[best[0]]
-    return Evidence(covered / total, 1 - present / total, together / len(hits), peak)
+    return Evidence(covered / total, 1 - present / total, together / len(counted), peak)
 
 
 def weigh_terms(query: Query, hits: Sequence[Hits]) -> list[float]:
     """Return the weight of each term: how strongly its presence or absence speaks for or against a page."""
     names = find_names(query)
-    common = common_stems(query.language)
-    return [_weigh_term(each, names, common) for each in hits]
+    language = find_language(query.text)
+    common = common_stems(query.language) | common_stems(language)
+    ignored = FUNCTION_WORDS.get(language, frozenset()) - names
+    return [0.0 if each.term.surface in ignored else _weigh_term(each, names, common) for each in hits]
+
+
+def find_language(query: str) -> str:
+    """Return the language of a query by its function words, or `UNKNOWN`. The page may be in another one."""
+    counts = count_function_words(WORD.findall(lower(query)))
+    language = max(counts, key=lambda each: counts[each])
+    return language if counts[language] >= MIN_FUNCTION_WORDS else UNKNOWN
 
 
 def _weigh_term(hits: Hits, names: frozenset[str], common: frozenset[str]) -> float:

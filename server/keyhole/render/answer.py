@@ -112,7 +112,7 @@ def page_answer(
     is_main = selection.total == artifact.main_end
     status = _status(selection, has_query=has_query, is_main=is_main, brief=style.brief)
     match = _match_sentences(selection, brief=style.brief) if has_query else ""
-    repeated = repeats_line(repeats, others=bool(selection.spans), brief=style.brief)
+    repeated = repeats_line(repeats, others=bool(selection.spans))
     has_rest_line = is_main and not next_window and style.warning != UNSTORED and not style.brief
     changes = changes_line(artifact) if style.form == "full" else ""
     head = [source_line(artifact, style.form), changes]
@@ -238,9 +238,9 @@ def _status(selection: Selection, *, has_query: bool, is_main: bool, brief: bool
     if selection.strategy == "whole":
         return f"Whole {'main part' if is_main else 'text'}, {selection.total:,} characters."
     if selection.strategy == "passages":
-        shown, matching = len(selection.spans), len(selection.spans) + selection.more
-        count = f"{shown} of {matching:,}" if selection.more else str(shown or "No other")
-        return f"{count} passage{'' if matching == 1 else 's'}, {amount}."
+        shown = len(selection.spans)
+        more = f"; {selection.more:,} more match less (skip={selection.skip})" if selection.more else ""
+        return f"{shown or 'No other'} passage{'' if shown == 1 else 's'}, {amount}{more}."
     if has_query:
         return f"Nothing matches the query{'.' if brief else ': head and tail instead,'} {amount}."
     advice = "" if brief else " A query would select the passages that answer it."

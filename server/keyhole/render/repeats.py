@@ -14,21 +14,16 @@ MAX_RANGES: Final = 6
 """Ranges listed for one call. The offsets of the gaps in a text tell the others."""
 
 
-def repeats_line(repeats: Sequence[Repeat], *, others: bool, brief: bool = False) -> str:
-    """Return the line for a page: the ranges left out, the calls that showed them, and how to see them again.
+def repeats_line(repeats: Sequence[Repeat], *, others: bool) -> str:
+    """Return the line for a page: how many passages are left out, the calls that showed them, and how to see them.
 
-    `others`: True if other passages are shown instead. `brief`: only the calls.
+    The gap lines have their offsets. `others`: True if other passages are shown instead.
     """
     if not repeats:
         return ""
-    if brief:
-        return f"Left out, as shown in {_numbers(repeats)}; repeat=true shows it."
-    by_call: dict[int, list[Repeat]] = {}
-    for repeat in repeats:
-        by_call.setdefault(repeat.call, []).append(repeat)
-    where = "; ".join(f"{_ranges(group)} in {_call(group[0])}" for group in by_call.values())
+    count = f"{len(repeats)} passage{'s' if len(repeats) > 1 else ''}"
     instead = "" if others else " Nothing else is left to show."
-    return f"Left out, as shown before: {where}. repeat=true shows it again.{instead}"
+    return f"{count} left out, as shown in {_numbers(repeats)}; repeat=true shows them again.{instead}"
 
 
 def short_repeats(repeats: Sequence[Repeat]) -> str:

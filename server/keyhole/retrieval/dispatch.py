@@ -72,6 +72,10 @@ Tokens = Annotated[
     Annotated[int, Field(ge=MIN_TOKENS, le=MAX_BUDGET), BeforeValidator(_no_bool)] | None,
     Field(description="Upper bound of the result in tokens, by a careful estimate; max_chars applies too."),
 ]
+Skip = Annotated[
+    Annotated[int, Field(ge=0), BeforeValidator(_no_bool), AfterValidator(_within_64_bits)],
+    Field(description="With query: pass the number that a result names as skip=… to get the passages that match less."),
+]
 Repeat = Annotated[
     bool, Field(description="Show passages again that an earlier call of this session showed. Default false.")
 ]
@@ -93,6 +97,7 @@ class WebFetch(BaseModel):
         False,
         description="Fetch again even if the page was fetched within the last 15 minutes. Default false.",
     )
+    skip: Skip = 0
     repeat: Repeat = False
 
 
@@ -149,6 +154,7 @@ class ReadArtifact(BaseModel):
     )
     max_chars: Budget = None
     max_tokens: Tokens = None
+    skip: Skip = 0
     repeat: Repeat = False
 
 

@@ -67,6 +67,7 @@ class Retrieval:
         max_chars: int | None = None,
         refresh: bool = False,
         max_tokens: int | None = None,
+        skip: int = 0,
         repeat: bool = False,
         caller: Caller = UNKNOWN_CALLER,
     ) -> Answer:
@@ -75,7 +76,7 @@ class Retrieval:
         A `url` that begins with a host instead of a scheme is read over https.
         """
         url = add_scheme(url)
-        arguments = (query or "", "web_fetch", url, refresh)
+        arguments = (query or "", "web_fetch", url, refresh, skip)
         call = begin_call(
             self.config, caller, arguments, self.config.timeout,
             max_chars=max_chars, max_tokens=max_tokens, repeat=repeat,
@@ -86,7 +87,7 @@ class Retrieval:
             artifact, stored = await self._pages().get(allowed_url, refresh, FetchOptions(call.deadline))
             self.recorder.page(artifact)
             preferred, note = await self._rerank_page(call, artifact, query)
-            return await asyncio.to_thread(self._page_answer, call, artifact, stored, query, preferred, note)
+            return await asyncio.to_thread(self._page_answer, call, artifact, stored, query, skip, preferred, note)
 
         return await answer_call(call, work(), self.store.warning)
 
@@ -99,6 +100,7 @@ class Retrieval:
         find: str | None = None,
         max_chars: int | None = None,
         max_tokens: int | None = None,
+        skip: int = 0,
         repeat: bool = False,
         caller: Caller = UNKNOWN_CALLER,
         overhead: int = 0,
@@ -108,7 +110,7 @@ class Retrieval:
         `overhead`: bytes that the protocol puts around this result beyond those around a tool result.
         """
         is_range = not (query or find)
-        arguments = (query or "", "read_artifact", id, find, *((offset, limit) if is_range else ()))
+        arguments = (query or "", "read_artifact", id, find, *((offset, limit) if is_range else (skip,)))
         call = begin_call(
             self.config, caller, arguments, self.config.timeout,
             max_chars=limit if max_chars is None else max_chars,
@@ -125,7 +127,7 @@ class Retrieval:
             if find:
                 return await asyncio.to_thread(self._quote_answer, call, artifact, find)
             preferred, note = await self._rerank_page(call, artifact, query)
-            return await asyncio.to_thread(self._page_answer, call, artifact, True, query, preferred, note)
+            return await asyncio.to_thread(self._page_answer, call, artifact, True, query, skip, preferred, note)
 
         return await answer_call(call, work(), self.store.warning)
 
@@ -205,14 +207,23 @@ class Retrieval:
     # Selecting and rendering text within the budget.
 
     def _page_answer(
-        self, call: Call, artifact: Artifact, stored: bool, query: str | None, preferred: tuple[int, ...], note: str
+        self,
+        call: Call,
+        artifact: Artifact,
+        stored: bool,
+        query: str | None,
+        skip: int,
+        preferred: tuple[int, ...],
+        note: str,
     ) -> Answer:
         """Return the answer for a page: the passages for `query`, or its head and tail without a query."""
         from keyhole.passages import select
 
         budget = call.budget
         shown = call.shown(artifact.id) if stored else ()
-        before = [(each.start, each.end) for each in shown]
+        before = [(each.start, each.end) for each in shown if not each.is_same]
+        # The same call with a larger budget asks for the passages that the first one left out.
+        skipped = [(each.start, each.end) for each in shown if each.is_same]
         # Read once, so that every rendering of this answer shows the same warning.
         warning = self.store.warning() if stored else UNSTORED
 
@@ -221,6 +232,7 @@ class Retrieval:
                 selection = select(
                     artifact.text, query, space,
                     main_end=artifact.main_end, measure=budget.measure, preferred=preferred, shown_before=before,
+                    answered_before=skipped, skip=skip,
                 )  # fmt: skip
             with stage("render"):
                 return page_answer(
@@ -301,16 +313,6 @@ class Retrieval:
         return _count_saved(answer, *(source.artifact for source in found.sources if source.artifact))
 
 
-def _forms(render: Callable[[Form, int], Answer]) -> list[Callable[[int], Answer]]:
-    """Return the forms of an answer, the longest first."""
-    forms: tuple[Form, ...] = ("full", "plain", "brief")
-    return [partial(render, form) for form in forms]
-
-
-def _count_saved(answer: Answer, *artifacts: Artifact) -> Answer:
-    """Add to the metric how many characters of the texts the answer leaves out, and return the answer."""
-    add_amount("characters_saved", max(0, sum(len(artifact.main) for artifact in artifacts) - len(answer.text)))
-    return answer
 def _find_quote(artifact: Artifact, text: str) -> tuple[tuple[int, int], dict[str, object], Callable[..., str]]:
     """Return the span of a quote or of the passage nearest to it, its facts, and what renders its status line.
 
@@ -326,3 +328,13 @@ def _find_quote(artifact: Artifact, text: str) -> tuple[tuple[int, int], dict[st
     raise KeyholeError(Code.QUOTE_NOT_FOUND, "the text contains neither this quote nor most of its words")
 
 
+def _forms(render: Callable[[Form, int], Answer]) -> list[Callable[[int], Answer]]:
+    """Return the forms of an answer, the longest first."""
+    forms: tuple[Form, ...] = ("full", "plain", "brief")
+    return [partial(render, form) for form in forms]
+
+
+def _count_saved(answer: Answer, *artifacts: Artifact) -> Answer:
+    """Add to the metric how many characters of the texts the answer leaves out, and return the answer."""
+    add_amount("characters_saved", max(0, sum(len(artifact.main) for artifact in artifacts) - len(answer.text)))
+    return answer

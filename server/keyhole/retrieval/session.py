@@ -33,6 +33,8 @@ class Shown:
     call: int
     label: str = ""
     """The query or the tool of that call."""
+    is_same: bool = False
+    """True if that call had the same arguments, and a smaller budget."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +46,8 @@ class Entry:
     spans: Mapping[str, tuple[Span, ...]]
     spent: int
     """Tokens of all results up to this one."""
+    key: Hashable = None
+    """The call's arguments."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +66,7 @@ class History:
     def shown(self, id: str) -> tuple[Shown, ...]:
         """Return the ranges of a text that earlier calls showed, those of the latest call first."""
         return tuple(
-            Shown(*span, entry.call, entry.label)
+            Shown(*span, entry.call, entry.label, self.key is not None and entry.key == self.key)
             for entry in reversed(self.entries)
             for span in entry.spans.get(id, ())
         )
@@ -110,7 +114,7 @@ class Session:
             spans.setdefault(id, []).append((start, end))
         self._spent += tokens
         by_id = {id: tuple(some) for id, some in spans.items()}
-        entry = Entry(history.call, history.label, by_id, self._spent)
+        entry = Entry(history.call, history.label, by_id, self._spent, history.key)
         self._entries = tuple(each for each in (*self._entries, entry) if self._is_recent(each.spent))[-MAX_CALLS:]
         self._histories[history.key, history.sizes] = history
         self._histories.move_to_end((history.key, history.sizes))
