@@ -90,6 +90,7 @@ async def run_all(
 ) -> Runs:
     """Return the readings of all systems at all budgets. One system runs at a time, so that none delays another."""
     with serve_pages(pages) as site, tempfile.TemporaryDirectory() as home:
+        await readers.store_pages(tasks, pages, site, home, source)
         ours = {
             (readers.KEYHOLE, budget): await readers.read_all_with_keyhole(tasks, pages, site, home, budget, source)
             for budget in budgets

@@ -37,8 +37,25 @@ _NODE_OPTIONS: Final = "--experimental-require-module"
 """Readability.js needs it in Node 20; from Node 22 on, it is the default."""
 _AT_ONCE: Final = 2
 """Tasks read at the same time."""
+_ATTEMPTS: Final = 3
+"""Attempts to store a page."""
 _CHECKED: Final = 20
 """One of this many pages is checked against the windows that mcp-server-fetch returns."""
+
+
+async def store_pages(tasks: Sequence[Task], pages: Mapping[str, Page], site: str, home: str, source: Path) -> None:
+    """Fetch the page of each task into the store in `home`, up to `_ATTEMPTS` times.
+
+    The long PDFs take a third of the time in which a page must be read. On a busy machine, the first call would measure
+    the load.
+    """
+    async with _keyhole_client(site, home, source) as client:
+        for task in tasks:
+            for _ in range(_ATTEMPTS):
+                async with asyncio.timeout(PATIENCE):
+                    result = await client.call_tool("web_fetch", {"url": page_url(site, task, pages)})
+                if not result.is_error:
+                    break
 
 
 async def read_all_with_keyhole(
