@@ -300,6 +300,8 @@ class Passage:
     """The heading or the table's header row above the passage, for the gap line."""
     coverage: float = 1.0
     """The share of the query's weight that the passage and its context match, from 0 to 1 or a little more."""
+    strength: float = 1.0
+    """How probable it is, from 0 to 1, that the text of the passage answers the query (passages/strength.py)."""
 
 
 Ranked = tuple[tuple[Passage, ...], ...]

@@ -250,6 +250,15 @@ def test_weak_and_absent_matches_are_reported() -> None:
     assert "match" not in answer_for([source(1, "The zebra, quagga, okapi, gnu and eland.")], query).text
 
 
+def test_a_weak_match_shows_the_two_nearest_passages_and_one_line_for_each_other_source() -> None:
+    sources = [source(n, f"{filler_text(n, 60)}\n\nOne gnu {n}.\n\n{filler_text(n + 9, 60)}") for n in range(5)]
+    answer = answer_for(sources, ["zebra quagga okapi gnu eland"])
+    assert "\nWeak match: " in answer.text
+    assert answer.text.count("\n[…") == 4
+    assert "Also found:\n[3] https://" in answer.text
+    assert answer_size(answer) < 3_000
+
+
 def test_sources_are_ordered_by_their_best_passage_with_unread_ones_last() -> None:
     best, good = (Passage(0, 5, 2.0),), (Passage(0, 5, 1.0),)
     sources = [source(0, None), source(1, "words"), source(2, "words"), source(3, "words")]

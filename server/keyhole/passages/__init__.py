@@ -21,9 +21,6 @@ from keyhole.passages.strength import is_weak, match_strength
 from keyhole.records import Selection, Strategy, TermCount
 from keyhole.text.measure import Measure, fits
 
-WEAK_BELOW = 0.4
-"""Share of the query's weight below which the best passage of a search is a weak match. Pages have `is_weak`."""
-
 ABSENT_STRENGTH = 0.05
 """Strength of a match below which only the nearest places are shown. On development pages, 45 % of questions asked of
 another page of the same collection fall below it, and 0.8 % of questions that the page answers."""

@@ -16,6 +16,7 @@ from keyhole.passages.labels import gap_label
 from keyhole.passages.packing.one_text import gap_line
 from keyhole.passages.query import Match
 from keyhole.passages.rank import WindowScores, find_terms, score_windows
+from keyhole.passages.strength import match_strength
 from keyhole.records import Passage, Ranked
 
 FEEDBACK_SHARE: Final = 0.3
@@ -52,9 +53,10 @@ def rank_sources(texts: Sequence[str], queries: Sequence[str], names: Sequence[s
         index, own = indexes[place], [scored[place] for scored in by_query]
         name = Index(names[number] if names else "")
         gains = [1 + NAME_GAIN * match_name(name, scored) for scored in own]
-        ranked[number] = _rank_passages(index, own, gains)
         found = (find_echoes(index, scored.query.text, folded=scored.query.folded) for scored in own)
         echoes[number] = frozenset(index.starts[window] for windows in found for window in windows)
+        strength = 0.0 if echoes[number] and len(numbers) > 1 else max(map(match_strength, own), default=0.0)
+        ranked[number] = _rank_passages(index, own, gains, strength)
     return _cap_echoes(ranked, echoes)
 
 
@@ -146,10 +148,12 @@ def join_spans(text: str, spans: Sequence[tuple[int, int]], labels: Sequence[str
     return "".join(parts)
 
 
-def _rank_passages(index: Index, by_query: Sequence[WindowScores], gains: Sequence[float]) -> tuple[Passage, ...]:
+def _rank_passages(
+    index: Index, by_query: Sequence[WindowScores], gains: Sequence[float], strength: float
+) -> tuple[Passage, ...]:
     """Return the passages of one text that match a term of any query, best first.
 
-    `gains`: for each query the factor of the text's scores.
+    `gains`: for each query the factor of the text's scores. `strength`: of the text's match.
     """
     scores, coverage = [0.0] * index.size, [0.0] * index.size
     for scored, gain in zip(by_query, gains, strict=True):
@@ -166,7 +170,7 @@ def _rank_passages(index: Index, by_query: Sequence[WindowScores], gains: Sequen
     ranked = []
     for place, (score, first, last, share) in enumerate(passages):
         label = gap_label(index, first) if place < MAX_LABELS else ""
-        ranked.append(Passage(index.starts[first], index.end(last - 1), score, label, share))
+        ranked.append(Passage(index.starts[first], index.end(last - 1), score, label, share, strength))
     return tuple(ranked)
 
 

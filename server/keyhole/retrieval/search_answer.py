@@ -12,12 +12,13 @@ from functools import cache, partial
 from typing import Final
 
 from keyhole.budget.fit import fit
-from keyhole.passages import WEAK_BELOW
 from keyhole.passages.packing.many_texts import PackedPassages, Packer
 from keyhole.passages.packing.unseen import UnseenPacker
 from keyhole.passages.rank_sources import join_spans
 from keyhole.passages.reading import next_gap
 from keyhole.passages.repeats import ShownSpans, repeats_line_size
+from keyhole.passages.stop import NEAREST_PLACES
+from keyhole.passages.strength import WEAK_STRENGTH
 from keyhole.records import Answer, Passage, Ranked, Repeat, Source, Window
 from keyhole.render.answer import UNSTORED, warning_fact, warning_line
 from keyhole.render.repeats import repeat_calls_line
@@ -104,6 +105,12 @@ def search_answer(
     return fit(call.budget, *(partial(render, brief) for brief in forms), wanted=0)
 
 
+def nearest_passages(ranked: Ranked) -> Ranked:
+    """Return the best passage of each of the first sources that have one, for a search whose pages match weakly."""
+    having = [number for number, passages in enumerate(ranked) if passages][:NEAREST_PLACES]
+    return tuple(passages[:1] if number in having else () for number, passages in enumerate(ranked))
+
+
 @dataclass(frozen=True, slots=True)
 class _SourceList:
     """The listed sources, by number, each with its snippet or "", and the size of the list."""
@@ -119,7 +126,10 @@ class _SearchPacking:
         self, chosen: Sequence[RankedSource], call: Call, secret: bytes, *, is_ranked: bool, warning: str, brief: bool
     ) -> None:
         self._sources = [source for source, _ in chosen]
-        self._ranked = tuple(passages for _, passages in chosen)
+        ranked = tuple(passages for _, passages in chosen)
+        strongest = max((passages[0].strength for passages in ranked if passages), default=0.0)
+        self._weak = is_ranked and strongest < WEAK_STRENGTH and any(source.artifact for source in self._sources)
+        self._ranked = nearest_passages(ranked) if self._weak else ranked
         self._secret = secret
         self._call = call
         self._brief = brief
@@ -132,9 +142,7 @@ class _SearchPacking:
         before = [ShownSpans([(each.start, each.end) for each in shown]) for shown in self._shown]
         self._packer = UnseenPacker(texts, self._ranked, before, measure)
         self._head_sizes = [self._head_size(source) for source in self._sources]
-        strongest = max((passage.coverage for passages in self._ranked for passage in passages), default=0.0)
-        self._weak = is_ranked and strongest < WEAK_BELOW and any(source.artifact for source in self._sources)
-        self._weak_line = ([WEAK_MATCH] if strongest else [NO_MATCH]) if self._weak else []
+        self._weak_line = ([WEAK_MATCH] if any(self._ranked) else [NO_MATCH]) if self._weak else []
 
     def render(self, status: Callable[..., str], space: int) -> Answer:
         """Return the answer whose sources fit `space`. `status` renders the status line from the number of sources."""

@@ -151,7 +151,7 @@ def build_search_view(
     For each source of `found`: the `spans` that the answer shows, its number in the answer (0 for none) and the numbers
     of removed parts.
     """
-    from keyhole.passages import WEAK_BELOW
+    from keyhole.passages.strength import WEAK_STRENGTH
 
     passages = ranked or tuple(() for _ in found)
     copies = {source.url: source.copies for source, _ in collapse_copies(list(zip(found, passages, strict=True)))}
@@ -163,12 +163,12 @@ def build_search_view(
         )
         for index, source in enumerate(found)
     ]
-    coverage = max((view.coverage for view in views), default=0.0)
+    strongest = max((each[0].strength for each in passages if each), default=0.0)
     return SearchView(
         query,
         tuple((report.name, _describe_engine(report)) for report in reports),
         tuple(sorted(views, key=lambda view: view.number or len(views) + 1)),
-        weak=ranked is not None and coverage < WEAK_BELOW,
+        weak=ranked is not None and strongest < WEAK_STRENGTH,
     )
 
 
