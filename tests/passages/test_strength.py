@@ -108,3 +108,14 @@ def test_scripts_without_spaces_have_strong_and_weak_matches(language: str) -> N
     page = "\n\n".join([filler * 6] * 10 + [sentence] + [filler * 6] * 10)
     assert not is_weak(score_text(page, question))
     assert is_weak(score_text(page, other))
+
+
+def test_a_rare_identifier_outweighs_the_words_around_it() -> None:
+    rows = "".join(f"{number:06X} | Company {number}\n" for number in range(7_000, 7_400))
+    assert not is_weak(score_text(rows, "which firm owns the MAC prefix 001C21?"))
+    assert is_weak(score_text(rows, "which firm owns the MAC prefix 009C21?"))
+
+
+def test_function_words_of_the_query_do_not_count_on_a_page_in_no_language() -> None:
+    rows = "".join(f"the {number} | of {number}\n" for number in range(400))
+    assert is_weak(score_text(rows, "what is the price of the tungsten filament?"))

@@ -26,6 +26,12 @@ WEAK_STRENGTH: Final = 0.17
 NAME_WEIGHT: Final = 1.5
 """Weight of a name or number, relative to an ordinary content word: a page that answers has it."""
 
+IDENTIFIER_WEIGHT: Final = 4.0
+IDENTIFIER_CHARS: Final = 4
+IDENTIFIER_PLACES: Final = 2
+"""Weight of a word of letters and digits of at least this length that stands in at most so many windows of the page,
+such as "001B21": the page is probably about it, even if it lacks the other words."""
+
 COMMON_WEIGHT: Final = 0.3
 """Weight of a common word: a page may answer in other words."""
 
@@ -127,7 +133,11 @@ def _weigh_term(hits: Hits, names: frozenset[str], common: frozenset[str]) -> fl
         return 0.0  # The parts of a hyphenated word are terms, too.
     if len(term.surface) <= SHORT_CHARS:
         return SHORT_WEIGHT * term.weight
-    if term.surface in names or any(char.isdigit() for char in term.surface):
+    has_digit = any(char.isdigit() for char in term.surface)
+    is_identifier = has_digit and not term.surface.isdigit() and len(term.surface) >= IDENTIFIER_CHARS
+    if is_identifier and 0 < len(hits.windows) <= IDENTIFIER_PLACES:
+        return IDENTIFIER_WEIGHT * term.weight
+    if has_digit or term.surface in names:
         return NAME_WEIGHT * term.weight
     return (COMMON_WEIGHT if term.stem in common else 1.0) * term.weight
 
