@@ -62,7 +62,7 @@ title, address or advice. Caveats are shown always."""
 
 @dataclass(frozen=True, slots=True)
 class Style:
-    """How an answer is written: the secret of its boundary, its form, and the warning that it shows."""
+    """The style of an answer: the secret of its boundary, its form, and the warning that it shows."""
 
     secret: bytes
     form: Form = "full"
