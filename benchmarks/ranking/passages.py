@@ -3,14 +3,13 @@
 Run `python -m benchmarks.ranking.passages DATA [--split test]`. DATA is a folder as in answers.py. Prints, as Markdown,
 the strict share (every required sentence returned verbatim, with gap lines within the budget) of the ranking and the
 baselines when they fill the budget, macro averaged over groups, and of the ranking by group and by dataset; then the
-strict share and the length of what a user gets, which ends where the evidence ends. `--weak` adds how often a
-match is flagged as weak on right and wrong pages; `--ablation` removes one ingredient of the default at a time.
+strict share and the length of what a user gets, which ends where the evidence ends. `--ablation` removes one ingredient
+of the default at a time.
 """
 
 from __future__ import annotations
 
 import argparse
-import random
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -19,15 +18,13 @@ from statistics import mean, median
 from types import ModuleType
 from typing import Any
 
-from benchmarks.ranking.answers import BUDGETS, Example, load, measure, remove_white_space
+from benchmarks.ranking.answers import BUDGETS, Example, load, measure
 from keyhole import passages
 from keyhole.passages import feedback, find, query, rank, split
 from keyhole.passages.packing import one_text
 
 BASELINES = ("head_tail", "tf_cosine", "bm25")
 NEVER = 10**9
-WRONG_PAGES = 100
-"""Maximum questions of a dataset that are also asked of a wrong page of the dataset."""
 
 Change = tuple[ModuleType, str, Any]
 
@@ -40,8 +37,6 @@ def main() -> int:
     if not arguments.ablation:
         _print_strategies(examples, () if arguments.default_only else BASELINES)
         _print_lengths(examples)
-    if arguments.weak:
-        _print_weak(examples)
     if arguments.ablation:
         _print_ablation(examples)
     return 0
@@ -82,29 +77,6 @@ def _select(text: str, question: str, budget: int, strategy: str = "passages") -
 
 def _cells(shares: dict[tuple[str, int], float], key: str) -> str:
     return " | ".join(f"{100 * shares[key, budget]:.1f}" for budget in BUDGETS)
-
-
-def _print_weak(examples: list[Example]) -> None:
-    """Print how often the flag is set on the right page and on another page of the same dataset."""
-    pages: dict[tuple[str, str], dict[str, str]] = {}
-    for example in examples:
-        pages.setdefault((example.dataset, example.language), {})[example.doc_id] = example.text
-    chance = random.Random(3)
-    false_alarms, flags, counts = [], [], dict[str, int]()
-    for example in examples:
-        counts[example.dataset] = counts.get(example.dataset, 0) + 1
-        if counts[example.dataset] > WRONG_PAGES:
-            continue
-        false_alarms.append(passages.select(example.text, example.question, 2_000).weak)
-        gold = example.gold[0][0]
-        others = [
-            text for text in pages[example.dataset, example.language].values() if gold not in remove_white_space(text)
-        ]
-        if others:
-            wrong = passages.select(chance.choice(others), example.question, 2_000)
-            flags.append(wrong.weak or not wrong.matched)
-    print(f"\nWeak match: fires on {100 * sum(flags) / len(flags):.1f} % of {len(flags)} wrong pages,", end=" ")
-    print(f"false alarms on {100 * sum(false_alarms) / len(false_alarms):.1f} % of {len(false_alarms)} right ones")
 
 
 def _print_ablation(examples: list[Example]) -> None:
@@ -183,7 +155,6 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("data", type=Path, help="folder with SPLIT.docs.jsonl.gz and SPLIT.qa.jsonl.gz")
     parser.add_argument("--split", default="test", help="dev to tune on, test to report; default test")
     parser.add_argument("--default-only", action="store_true", help="leave the baselines out")
-    parser.add_argument("--weak", action="store_true", help="also measure the weak-match flag on right and wrong pages")
     parser.add_argument("--ablation", action="store_true", help="instead, remove one ingredient at a time")
     return parser.parse_args()
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from keyhole.passages.near_quotes import NearQuote
 from keyhole.passages.quotes import Quote
-from keyhole.render.quotes import MAX_MISSING, near_quote_status, quote_status
 from keyhole.records import Window
+from keyhole.render.quotes import MAX_MISSING, near_quote_status, quote_status
 from tests.support.fakes import artifact
 
 PAGE = artifact(text="word " * 500)
