@@ -52,13 +52,14 @@ class PassageReranker:
     async def rerank_windows(
         self, text: str, query: str, until: float, main_end: int | None = None
     ) -> tuple[tuple[int, ...], tuple[Fault, ...]]:
-        """Return the best windows of one text, and the faults. A text without any word of the query has no windows.
+        """Return the best windows of one text, none if they stay in lexical order, and the faults.
 
         The windows are those of the text that `cut_to_ranked` returns for this text and `main_end`.
         """
         windows, passages = await asyncio.to_thread(_list_windows, text, query, main_end, self._max_candidates)
         result = await self.rerank(query, len(windows), passages.__getitem__, until)
-        return tuple(windows[at] for at in result.order), result.faults
+        is_lexical = result.order == tuple(range(len(windows)))
+        return () if is_lexical else tuple(windows[at] for at in result.order), result.faults
 
     async def rerank(self, query: str, count: int, text: Callable[[int], str], until: float) -> Reranking:
         """Rerank `count` candidates in lexical order; `text` returns the text of the candidate at a position."""

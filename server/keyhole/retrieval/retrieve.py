@@ -180,7 +180,7 @@ class Retrieval:
 
     async def _rerank_page(self, call: Call, artifact: Artifact, query: str | None) -> tuple[tuple[int, ...], str]:
         """Return the numbers of the windows that the reranker puts first, and a note on its faults."""
-        # A text that is shown whole needs no ranking.
+        # A text that fits the budget has few passages, and all that match can be shown.
         if not self.reranker or not query or call.budget.allows(artifact.main):
             return (), ""
         preferred, faults = await self.reranker.rerank_windows(artifact.text, query, call.deadline, artifact.main_end)
