@@ -23,8 +23,8 @@ BETTER_GRACE: Final = 1.0
 MIN_BETTER_GRACE: Final = 0.5
 """The same for pages that are ranked above a wanted page that was read, and may contain the answer. A page that takes
 more than twice as long as several others seldom arrives at all."""
-LATE_SHARE: Final = 1 / 20
-"""Share of a search's deadline (2 s of 40) after which a page counts as late and a reserve is begun beside it. Most
+LATE_SHARE: Final = 1 / 40
+"""Share of a search's deadline (1 s of 40) after which a page counts as late and a reserve is begun beside it. Most
 pages arrive earlier. A hedged request as in Dean and Barroso, "The Tail at Scale", CACM 2013, but for another page."""
 Read = Callable[[Hit], Coroutine[Any, Any, Source]]
 """Reads one page. A failure is a source with `not_read`, never an exception."""
