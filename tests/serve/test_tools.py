@@ -80,7 +80,7 @@ def test_an_unknown_argument_is_refused_by_name() -> None:
     assert result.is_error
     assert text_of(result).startswith("invalid_argument: ")
     assert "'depth'" in text_of(result)
-    assert "url, query, max_chars, max_tokens, refresh, repeat" in text_of(result)
+    assert "url, query, max_chars, max_tokens, refresh, skip, repeat" in text_of(result)
 
 
 @pytest.mark.parametrize(
