@@ -63,8 +63,10 @@ def fit(budget: Budget, *forms: Render, wanted: int | None = None) -> Answer:
     shortest = _fill(budget, last, spaces[-1]) if has_space else None
     if shortest is None:
         raise _too_small(budget, last(0), LABEL_FACTOR if has_space else 1)
+    unused = budget.size - answer_size(shortest, budget.measure)
     for form, space in zip(longer, spaces, strict=False):
-        if space > 0 and (answer := _fill(budget, form, space)) and answer.shown == shortest.shown:
+        has_space = spaces[-1] - space <= unused
+        if has_space and (answer := _fill(budget, form, space)) and answer.shown == shortest.shown:
             return answer
     return shortest
 
