@@ -57,6 +57,12 @@ def test_a_window_after_the_one_that_names_its_subject_is_raised() -> None:
     assert result.scores[near] > result.scores[far] > 0
 
 
+def test_a_heading_weighs_more_in_a_short_section_than_in_a_long_one() -> None:
+    short = score("# Page\n\n## Quagga\n\n" + PLAIN + "\n\n## Other\n\n" + PLAIN * 10, "quagga")
+    long = score("# Page\n\n## Quagga\n\n" + PLAIN * 10 + "\n\n## Other\n\n" + PLAIN * 40, "quagga")
+    assert stage_scores(short, "context")[1] > stage_scores(long, "context")[4]
+
+
 def test_a_term_in_the_heading_raises_its_section_less_than_a_term_in_the_text() -> None:
     text = (
         FILLER * 8

@@ -36,7 +36,7 @@ def main() -> int:
 def measure(example: Example, strategy: str = "passages") -> list[bool]:
     """Return for each budget whether the passages that fill it contain the answer."""
     return [
-        has_answer(example, passages.select(example.text, example.question, budget, strategy=strategy).text)
+        has_answer(example, passages.select(example.text, example.question, budget, strategy=strategy, fill=True).text)
         for budget in BUDGETS
     ]
 

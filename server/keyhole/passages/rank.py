@@ -9,13 +9,11 @@ from dataclasses import dataclass
 from typing import Final
 
 from keyhole.passages.find import Hits, Index, find_hits
-from keyhole.passages.query import Query, Term, parse_query
+from keyhole.passages.light_words import LIGHT_FACTOR, light_stems
+from keyhole.passages.query import Query, parse_query
 
 SATURATION: Final = 0.5
 """BM25's k1. It is low because in 300 characters a second mention adds little and a second term much."""
-
-IDF_POWER: Final = 1.3
-"""Raises the weight of rare terms a little above their IDF: few windows fit a budget."""
 
 NEAR_DECAY: Final = 0.5
 """A term in the next window counts half, two windows away a quarter: sentences refer to it by pronouns."""
@@ -29,6 +27,11 @@ SPREAD_WINDOWS: Final = 20
 
 HEADING_SHARE: Final = 0.4
 """Weight of a term of a section's heading in every window of the section."""
+
+SHORT_HEADING_SHARE: Final = 0.9
+SHORT_SECTION_WINDOWS: Final = 5
+"""The same weight in a section of at most this many windows. Such a heading tells what nearly all of its section is
+about, and often is the question itself."""
 
 HEADING_MAX_SHARE: Final = 0.3
 HEADING_MIN_WINDOWS: Final = 20
@@ -132,10 +135,9 @@ def find_terms(index: Index, query: str) -> tuple[Query, list[Hits]]:
 
 def score_windows(index: Index, query: Query, hits: list[Hits], counts: Sequence[float], windows: int) -> WindowScores:
     """Score the windows of a page; each term occurs in `counts` of `windows` windows, of this page or of several."""
-    idf = [_idf(term_hits.term, count, windows) for term_hits, count in zip(hits, counts, strict=True)]
-    query_weight = sum(
-        weight or _idf(term_hits.term, 0, windows, absent=1.0) for weight, term_hits in zip(idf, hits, strict=True)
-    )
+    weights = _weigh_terms(query)
+    idf = [weight * _idf(count, windows) if count else 0.0 for weight, count in zip(weights, counts, strict=True)]
+    query_weight = sum(found or weight * _idf(0, windows) for found, weight in zip(idf, weights, strict=True))
     scored = WindowScores(index, query, hits, idf, query_weight, [])
     if any(term_hits.count for term_hits in hits):
         _score_words(scored)
@@ -144,10 +146,15 @@ def score_windows(index: Index, query: Query, hits: list[Hits], counts: Sequence
     return scored
 
 
-def _idf(term: Term, count: float, windows: int, absent: float = 0.0) -> float:
-    """Return the weight of a term in `count` of `windows` windows; an absent term has the factor `absent`."""
-    rarity = float(math.log(1 + (windows - count + 0.5) / (count + 0.5)) ** IDF_POWER)
-    return rarity * term.weight * (1.0 if count else absent)
+def _weigh_terms(query: Query) -> list[float]:
+    """Return the weight of each term, before its rarity: light words say little about the answer."""
+    light = light_stems(query.language)
+    return [term.weight * (LIGHT_FACTOR if term.stem in light else 1.0) for term in query.terms]
+
+
+def _idf(count: float, windows: int) -> float:
+    """Return BM25's inverse document frequency of a term in `count` of `windows` windows."""
+    return math.log(1 + (windows - count + 0.5) / (count + 0.5))
 
 
 def _score_words(scored: WindowScores) -> None:
@@ -181,8 +188,9 @@ def _with_context(index: Index, hits: Hits, own: dict[int, float]) -> dict[int, 
     longest = max(HEADING_MIN_WINDOWS, index.size * HEADING_MAX_SHARE)
     for number, weight in hits.headings.items():
         heading = index.layout.headings[number]
-        if heading.last - heading.first <= longest:
-            share = HEADING_SHARE * weight
+        size = heading.last - heading.first
+        if size <= longest:
+            share = weight * (SHORT_HEADING_SHARE if size <= SHORT_SECTION_WINDOWS else HEADING_SHARE)
             for window in range(heading.first, heading.last):
                 if share > presence.get(window, 0.0):
                     presence[window] = share
