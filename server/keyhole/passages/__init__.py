@@ -16,14 +16,22 @@ from keyhole.passages.page_language import page_language_if_other
 from keyhole.passages.query import Match
 from keyhole.passages.rank import WindowScores, score_query, score_windows
 from keyhole.passages.repeats import ShownSpans, skip_seen
-from keyhole.passages.stop import MIN_SHOWN_CHARS, count_more, end_with_evidence, nearest_places, take_chars
+from keyhole.passages.stop import (
+    MIN_MEAN_SHARE,
+    MIN_SHOWN_CHARS,
+    WEAK_MIN_MEAN_SHARE,
+    count_more,
+    end_with_evidence,
+    nearest_places,
+    take_chars,
+)
 from keyhole.passages.strength import is_weak, match_strength
 from keyhole.records import Selection, Strategy, TermCount
 from keyhole.text.measure import Measure, fits
 
-ABSENT_STRENGTH = 0.05
-"""Strength of a match below which only the nearest places are shown. On development pages, 45 % of questions asked of
-another page of the same collection fall below it, and 0.8 % of questions that the page answers."""
+ABSENT_STRENGTH = 0.04
+"""Strength of a match below which only the nearest places are shown. On development pages, two of five questions asked
+of another page of the same collection fall below it, and 0.6 % of questions that the page answers."""
 
 PREFERRED_CHARS = 3_000
 """Characters shown in any case if a scorer puts windows first: its order does not follow the scores of their words."""
@@ -120,7 +128,8 @@ def _order_evidence(scored: WindowScores, preferred: Sequence[int], max_chars: i
     ranked = rank_windows(scored, preferred)
     if match_strength(scored) < ABSENT_STRENGTH and not goes_on:
         return nearest_places(ranked)
-    order = end_with_evidence(scored, ranked, PREFERRED_CHARS if preferred else MIN_SHOWN_CHARS)
+    min_share = WEAK_MIN_MEAN_SHARE if is_weak(scored) else MIN_MEAN_SHARE
+    order = end_with_evidence(scored, ranked, PREFERRED_CHARS if preferred else MIN_SHOWN_CHARS, min_share)
     order = complete_units(scored, order, max_chars)
     return insert_lede(scored.index, chain(order, rank_windows(scored, preferred)) if goes_on else order)
 
