@@ -25,8 +25,8 @@ windows of every page alike, and most pages of a search do not answer the questi
 PAGE_SHARE: Final = 0.1
 """Share of all windows in which a term counts as frequent if every page contains it."""
 NAME_GAIN: Final = 1.0
-"""The scores of a page whose title and address contain the whole query gain this share. At 0.5 and at 2, as many
-answers are found (benchmarks/search/search.py)."""
+"""The scores of a page whose title and address contain the whole query gain this share. At 0.5 and at 2, about as
+many answers are found (benchmarks/search/search.py)."""
 ECHO_SHARE: Final = 0.5
 """Maximum score of a passage that repeats the question word for word, as a share of the best score of the others."""
 SHORT_CHARS: Final = 60

@@ -21,8 +21,8 @@ MIN_GRACE: Final = 0.1
 """Seconds for which they are awaited at least: pages from the store and of near servers differ by less."""
 BETTER_GRACE: Final = 1.0
 MIN_BETTER_GRACE: Final = 0.5
-"""The same for pages that are ranked above a wanted page that was read, and may contain the answer. A page that takes
-more than twice as long as several others seldom arrives at all."""
+"""The same for pages that are ranked above a wanted page that was read, and may contain the answer. A longer wait
+would let one page that never ends delay the whole search."""
 LATE_SHARE: Final = 1 / 40
 """Share of a search's deadline (1 s of 40) after which a page counts as late and a reserve is begun beside it. Most
 pages arrive earlier. A hedged request as in Dean and Barroso, "The Tail at Scale", CACM 2013, but for another page."""
