@@ -16,6 +16,7 @@ from keyhole.errors import Code, KeyholeError
 from keyhole.records import EngineReport, Hit, SearchRequest
 from keyhole.render.sources import search_status
 from keyhole.websearch.base import Hits
+from keyhole.websearch.filters import HITS_PER_RESULT
 from keyhole.websearch.panel import MAX_ENGINE_REQUESTS, MAX_REQUESTS, Panel, PanelResult
 from tests.support.fakes import HANGS, Clock, FakeEngine
 
@@ -374,7 +375,7 @@ def test_any_mix_of_engines_ends_in_time_with_hits_or_every_fault(
         assert all(f"engine{n}" in error.message for n, engine in enumerate(engines) if engine.requests)
     else:
         assert {report.name for report in result.reports} >= {engine.name for engine in engines if engine.requests}
-        assert all(len(hit_list) <= 6 for hit_list in result.lists)
+        assert all(len(hit_list) <= 3 * HITS_PER_RESULT for hit_list in result.lists)
     assert time.monotonic() - started < PATIENCE
 
 
