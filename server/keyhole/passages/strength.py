@@ -1,6 +1,6 @@
 """Judge from the matches of a query whether a page probably contains the answer. Pure.
 
-The judgement counts content words: names and numbers weigh most, common words (common_words.py) least. Its constants
+The judgement counts content words: names and numbers weigh most, light words (light_words.py) least. Its constants
 are fitted on questions asked of their own page and of another page of the same collection, by
 `python -m benchmarks.ranking.weak DATA`, which also measures it on kinds of pages that it was not fitted on.
 """
@@ -13,9 +13,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from keyhole.passages.common_words import common_stems
 from keyhole.passages.find import Hits
 from keyhole.passages.languages import FUNCTION_WORDS, UNKNOWN, count_function_words
+from keyhole.passages.light_words import light_stems
 from keyhole.passages.query import Match, Query
 from keyhole.passages.rank import HEADING_SHARE, NEAR_DECAY, WindowScores
 from keyhole.passages.words import WORD, lower
@@ -32,8 +32,8 @@ IDENTIFIER_PLACES: Final = 2
 """Weight of a word of letters and digits of at least this length that stands in at most so many windows of the page,
 such as "001B21": the page is probably about it, even if it lacks the other words."""
 
-COMMON_WEIGHT: Final = 0.3
-"""Weight of a common word: a page may answer in other words."""
+LIGHT_WEIGHT: Final = 0.3
+"""Weight of a light word: a page may answer in other words."""
 
 SHORT_WEIGHT: Final = 0.4
 SHORT_CHARS: Final = 2
@@ -113,9 +113,9 @@ def weigh_terms(query: Query, hits: Sequence[Hits]) -> list[float]:
     """Return the weight of each term: how strongly its presence or absence speaks for or against a page."""
     names = find_names(query)
     language = find_language(query.text)
-    common = common_stems(query.language) | common_stems(language)
+    light = light_stems(query.language) | light_stems(language)
     ignored = FUNCTION_WORDS.get(language, frozenset()) - names
-    return [0.0 if each.term.surface in ignored else _weigh_term(each, names, common) for each in hits]
+    return [0.0 if each.term.surface in ignored else _weigh_term(each, names, light) for each in hits]
 
 
 def find_language(query: str) -> str:
@@ -125,7 +125,7 @@ def find_language(query: str) -> str:
     return language if counts[language] >= MIN_FUNCTION_WORDS else UNKNOWN
 
 
-def _weigh_term(hits: Hits, names: frozenset[str], common: frozenset[str]) -> float:
+def _weigh_term(hits: Hits, names: frozenset[str], light: frozenset[str]) -> float:
     term = hits.term
     if term.match is Match.GRAM:
         return term.weight
@@ -139,7 +139,7 @@ def _weigh_term(hits: Hits, names: frozenset[str], common: frozenset[str]) -> fl
         return IDENTIFIER_WEIGHT * term.weight
     if has_digit or term.surface in names:
         return NAME_WEIGHT * term.weight
-    return (COMMON_WEIGHT if term.stem in common else 1.0) * term.weight
+    return (LIGHT_WEIGHT if term.stem in light else 1.0) * term.weight
 
 
 def find_names(query: Query) -> frozenset[str]:
