@@ -86,7 +86,8 @@ def test_what_a_session_leaves_out_was_shown_before_and_is_stated(
         assert answer.text.endswith("\n" + END)
         assert answer.text == first.setdefault(call, answer).text
         left_out = shown_characters(fresh) - shown_characters(answer)
-        assert left_out <= seen
+        # The last passage of a search may be shortened, where the list of what was shown before takes its space.
+        assert len(left_out - seen) < (400 if call[3] == "search" else 1)
         assert not left_out or "shown" in answer.text.split("--- untrusted")[0]
         ids = {id for id, _, _ in answer.shown} | {id for id, _ in seen}
         for start, end in named_ranges(answer.text):

@@ -126,11 +126,12 @@ def select(
 def _order_evidence(scored: WindowScores, preferred: Sequence[int], max_chars: int, *, goes_on: bool) -> Iterable[int]:
     """Return the windows of the evidence, best first; if it `goes_on`, the windows that match less follow."""
     ranked = rank_windows(scored, preferred)
-    if match_strength(scored) < ABSENT_STRENGTH and not goes_on:
-        return nearest_places(ranked)
-    min_share = WEAK_MIN_MEAN_SHARE if is_weak(scored) else MIN_MEAN_SHARE
-    order = end_with_evidence(scored, ranked, PREFERRED_CHARS if preferred else MIN_SHOWN_CHARS, min_share)
-    order = complete_units(scored, order, max_chars)
+    if match_strength(scored) < ABSENT_STRENGTH:
+        order = nearest_places(ranked)
+    else:
+        min_share = WEAK_MIN_MEAN_SHARE if is_weak(scored) else MIN_MEAN_SHARE
+        order = end_with_evidence(scored, ranked, PREFERRED_CHARS if preferred else MIN_SHOWN_CHARS, min_share)
+        order = complete_units(scored, order, max_chars)
     return insert_lede(scored.index, chain(order, rank_windows(scored, preferred)) if goes_on else order)
 
 

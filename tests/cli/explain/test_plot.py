@@ -40,13 +40,13 @@ at       152    0 % of        50  ## Care
 Passage 1: 0 to 9, 9 characters
   under Pumps
   the beginning of the page is shown because it says what the page is about
-  score ######...... 2.57 = context +0.97 coverage -0.49
-         surroundings +0.17 form +0.13 feedback +1.78
+  score ######...... 2.58 = context +0.98 coverage -0.49
+         surroundings +0.17 form +0.13 feedback +1.79
   | # Pumps
 Passage 2: 101 to 152, 51 characters
   under Speed
   score ############ 4.75 = words +1.95 surroundings +0.28 form +0.74
-         feedback +1.78
+         feedback +1.79
   | ## Speed The rotor of this pump turns at 40 rpm.
 
 The best passage covers 67% of the question; the text lacks 1 of its 3

@@ -117,7 +117,7 @@ def test_the_command_line_queries_a_configured_wiki_on_a_private_address(
             monkeypatch.setenv(f"KEYHOLE_{name}", value)
         assert main(["search", "release steps", "--no-fetch"]) == 0
     out = capsys.readouterr().out
-    assert "[1] https://wiki.corp.example/index.php?title=Release_steps Release steps" in out
+    assert "[1] https://wiki.corp.example/index.php?title=Release_steps “Release steps”" in out
     assert "https://wiki.corp.example/index.php?title=Release_steps" in out
     assert "First the tag" in out
     assert [call.path.partition("?")[0] for call in site.calls] == ["/api.php"]
