@@ -133,3 +133,11 @@ def test_sentence_ends_include_the_end_of_the_window() -> None:
     text = "First. Second one. Third."
     assert sentence_ends(text, 7, len(text)) == [19, 25]
     assert sentence_ends("```\na\nb\n```", 0, 11)[-1] == 11
+
+
+def test_long_code_is_cut_where_an_object_ends() -> None:
+    objects = [f'  {{\n    "code": "{n}",\n    "name": "town number {n}"\n  }},\n' for n in range(60)]
+    text = "```json\n[\n" + "".join(objects) + "]\n```\n"
+    layout = split(text)
+    assert len(layout.starts) > 5
+    assert all(text[start:].startswith("{") for start in layout.starts[1:])

@@ -64,6 +64,9 @@ _LINE_ENDERS = ".!?:;|。！？।"
 # A line that begins with inline code, emphasis, a link, a quote or a bracket may continue a paragraph.
 _CONTINUES_PARAGRAPH = re.compile(r"[(\"'“«]|`(?!``)|\*{1,2}[^\s*]|_\w|\[[^\]\n]{1,80}\]\(")
 
+_CLOSING: Final = frozenset(("}", "},", "};", "})", "});", "]", "],", "];", ")", "),", "end", "</li>", "</tr>"))
+"""Lines that end a function, an object or an array in code: a long block is cut after them, or at blank lines."""
+
 _SENTENCE, _LINE, _BLOCK = 0, 1, 2
 _AVOID: Final = -1
 _CODE: Final = -2
@@ -170,9 +173,11 @@ def _borders(text: str) -> Iterator[tuple[int, int]]:
     for start, end in _candidates(text):
         if end >= length or end <= last:
             continue
-        in_code = bool(fences) and bisect_left(fences, start) % 2 == 1
+        number = bisect_left(fences, start)
+        in_code = number % 2 == 1
         if text[start] == "\n":
-            kind = _line_kind(text, line, start, end, in_code)
+            code_chars = fences[number] - fences[number - 1] if in_code and number < len(fences) else in_code * length
+            kind = _line_kind(text, line, start, end, code_chars)
             if kind is None:
                 continue
             line = end
@@ -186,11 +191,15 @@ def _borders(text: str) -> Iterator[tuple[int, int]]:
         yield length, _BLOCK
 
 
-def _line_kind(text: str, line: int, start: int, end: int, in_code: bool) -> int | None:
-    """Return the kind of the border at a line break; None for a line break that only wraps a paragraph."""
-    if in_code:
-        return _CODE
+def _line_kind(text: str, line: int, start: int, end: int, code_chars: int) -> int | None:
+    """Return the kind of the border at a line break; None for a line break that only wraps a paragraph.
+
+    `code_chars`: the length of the code block that contains the line; 0 outside of code.
+    """
     is_blank = text.count("\n", start, end) > 1
+    if code_chars:
+        is_long = code_chars > WHOLE_TARGETS * TARGET_CHARS
+        return _LINE if is_long and (is_blank or text[line:start].strip() in _CLOSING) else _CODE
     if not is_blank and _is_wrapped(text, line, start, end):
         return None
     if text[start - 1 : start] == ":":
