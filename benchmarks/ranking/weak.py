@@ -24,7 +24,7 @@ from benchmarks.ranking.own_questions.documents import load_questions as load_ow
 from benchmarks.search.web import corpus
 from keyhole import extract
 from keyhole.passages import score_text
-from keyhole.passages.strength import FITTED, WEAK_STRENGTH, measure_evidence
+from keyhole.passages.strength import FITTED, WEAK_STRENGTH, lacks_names, measure_evidence
 
 QUESTIONS = 150
 """Questions of a collection that are asked at most."""
@@ -39,11 +39,13 @@ Numbers = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """The evidence of a question asked of a page; None if no word of the question is on the page."""
+    """A question asked of a page."""
 
     kind: str
     is_right: bool
     evidence: tuple[float, ...] | None
+    """None if no word of the question is on the page."""
+    lacks_names: bool = False
 
 
 def main() -> int:
@@ -87,15 +89,17 @@ def ask(examples: list[Example]) -> Iterator[Case]:
                 continue
             right = with_answer[0]
             others = [half for half in halves if half != right]
-        yield Case(kind, True, gather(right, example.question))
+        yield gather(kind, True, right, example.question)
         if others:
-            yield Case(kind, False, gather(chance.choice(others), example.question))
+            yield gather(kind, False, chance.choice(others), example.question)
 
 
-def gather(text: str, question: str) -> tuple[float, ...] | None:
-    """Return the evidence for a page, or None if no word of the question is on it."""
+def gather(kind: str, is_right: bool, text: str, question: str) -> Case:
+    """Return the evidence of a question for a page."""
     scored = score_text(text, question)
-    return astuple(measure_evidence(scored)) if scored.stages else None
+    if not scored.stages:
+        return Case(kind, is_right, None)
+    return Case(kind, is_right, astuple(measure_evidence(scored)), lacks_names(scored))
 
 
 def fit(cases: list[Case]) -> tuple[tuple[float, ...], float]:
@@ -126,7 +130,10 @@ def fit(cases: list[Case]) -> tuple[tuple[float, ...], float]:
 def share(cases: list[Case], constants: Iterable[float], threshold: float) -> float:
     """Return the share of cases that are flagged as weak, or have no match."""
     factors = np.array(list(constants))
-    flagged = [case.evidence is None or float(np.dot(factors, (1.0, *case.evidence))) < threshold for case in cases]
+    flagged = [
+        case.evidence is None or case.lacks_names or float(np.dot(factors, (1.0, *case.evidence))) < threshold
+        for case in cases
+    ]
     return float(np.mean(flagged))
 
 

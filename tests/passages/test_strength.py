@@ -47,6 +47,11 @@ def test_a_question_that_the_page_does_not_answer_is_weak(question: str) -> None
     assert is_weak(score_text(PAGE, question))
 
 
+def test_a_question_about_a_name_that_the_page_lacks_is_weak_although_the_topic_is_there() -> None:
+    assert is_weak(score_text(PAGE, "Did the engineer open the bridge to Napoleon?"))
+    assert not is_weak(score_text(PAGE, "Did the engineer open the bridge to carriages?"))
+
+
 def test_a_page_without_any_word_of_the_query_has_no_strength() -> None:
     assert strength("tungsten filament") == 0.0
 

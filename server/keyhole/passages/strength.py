@@ -23,6 +23,10 @@ from keyhole.passages.words import WORD, lower
 WEAK_STRENGTH: Final = 0.17
 """Strength below which a match is weak. About 3 % of the development questions are below it on their own page."""
 
+MAX_ABSENT_NAMES: Final = 0.2
+"""Share of a query's weight. A match is weak where names and numbers with this share or more are absent: on development
+pages, 1.5 % of the questions that the page answers, and a third of those that it does not."""
+
 NAME_WEIGHT: Final = 1.5
 """Weight of a name or number, relative to an ordinary content word: a page that answers has it."""
 
@@ -90,8 +94,16 @@ def match_strength(scored: WindowScores) -> float:
 
 
 def is_weak(scored: WindowScores) -> bool:
-    """Return whether the page probably does not contain the answer."""
-    return match_strength(scored) < WEAK_STRENGTH
+    """Return whether the page probably does not contain the answer: the match is weak, or it lacks a name."""
+    return match_strength(scored) < WEAK_STRENGTH or lacks_names(scored)
+
+
+def lacks_names(scored: WindowScores) -> bool:
+    """Return whether much of the query's weight is of names and numbers that the page does not have."""
+    weights = weigh_terms(scored.query, scored.hits)
+    terms = zip(weights, scored.hits, strict=True)
+    absent = sum(weight for weight, hits in terms if weight >= NAME_WEIGHT and not hits.count)
+    return absent >= MAX_ABSENT_NAMES * sum(weights) and absent > 0
 
 
 def measure_evidence(scored: WindowScores) -> Evidence:
