@@ -25,6 +25,9 @@ SMALL_CHARS: Final = 350
 MIN_SCORE_SHARE: Final = 0.5
 """Only the units of windows with this share of the best score are completed."""
 
+SHORT_BLOCK_CHARS: Final = 1_400
+"""A code block or table of at most this length is completed for every window: a part of it seldom has a use."""
+
 MAX_WAITING: Final = 20
 """Units that wait to be completed, at most. It bounds the time per window."""
 
@@ -51,8 +54,9 @@ def complete_units(scored: WindowScores, order: Iterable[int], max_chars: int) -
 
     for window in order:
         yield from show((window,))
-        if scores[window] >= least and len(waiting) < MAX_WAITING:
-            waiting |= dict.fromkeys(units_of(index, window))
+        if len(waiting) < MAX_WAITING:
+            units = units_of(index, window)
+            waiting |= dict.fromkeys(unit for unit in units if scores[window] >= least or _is_short_block(index, unit))
         for unit in list(waiting):
             missing = _size(index, (each for each in unit if each not in shown))
             if missing <= max(SMALL_CHARS, chars // (UNIT_DIVISOR - 1)):
@@ -79,6 +83,13 @@ def units_of(index: Index, window: int) -> Iterator[range]:
         yield range(lead_in, last + 1)
     if section := _section(index, window):
         yield section
+
+
+def _is_short_block(index: Index, unit: range) -> bool:
+    """Return whether a unit is a code block or a table of at most `SHORT_BLOCK_CHARS`."""
+    start, end = index.starts[unit.start], index.end(unit[-1])
+    number = bisect_right(index.blocks, end, key=lambda block: block[0]) - 1
+    return end - start <= SHORT_BLOCK_CHARS and number >= 0 and index.blocks[number][1] > start
 
 
 def _has_lead_in(index: Index, number: int, first: int) -> bool:
