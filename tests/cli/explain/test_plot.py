@@ -45,7 +45,7 @@ Passage 1: 0 to 9, 9 characters
   | # Pumps
 Passage 2: 101 to 152, 51 characters
   under Speed
-  score ############ 4.75 = words +1.95 surroundings +0.28 form +0.74
+  score ############ 4.78 = words +1.96 surroundings +0.28 form +0.74
          feedback +1.79
   | ## Speed The rotor of this pump turns at 40 rpm.
 
