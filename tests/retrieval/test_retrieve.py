@@ -338,3 +338,19 @@ def test_extraction_is_warmed_up_before_the_network_answers() -> None:
     product = retrieval({URL: HANGS}, config=Config(timeout=0.1), extractor=extractor)
     fetch(product)
     assert extractor.warmed == 1
+
+
+def test_the_passages_that_match_less_are_shown_by_the_same_call_with_skip() -> None:
+    product = retrieval(markdown())
+    first = fetch(product, "colour and screws of widget77", 2_000)
+    more, skip = map(int, re.findall(r"; ([\d,]+) more match less \(skip=(\d+)\)", first.text)[0])
+    second = asyncio.run(product.web_fetch(URL, "colour and screws of widget77", 2_000, skip=skip))
+    assert more > 0
+    assert "widget77 " in first.text
+    assert not {span[1:] for span in first.shown} & {span[1:] for span in second.shown}
+    assert second.shown
+
+
+def test_no_skip_is_named_where_not_one_window_is_shown_whole() -> None:
+    answer = fetch(retrieval(markdown("Widgets have screws. " * 12 + "\n\n" + LONG)), "widgets have screws", 500)
+    assert "skip=0" not in answer.text

@@ -239,7 +239,8 @@ def _status(selection: Selection, *, has_query: bool, is_main: bool, brief: bool
         return f"Whole {'main part' if is_main else 'text'}, {selection.total:,} characters."
     if selection.strategy == "passages":
         shown = len(selection.spans)
-        more = f"; {selection.more:,} more match less (skip={selection.skip})" if selection.more else ""
+        skip = f" (skip={selection.skip})" if selection.skip else ""
+        more = f"; {selection.more:,} more match less{skip}" if selection.more else ""
         return f"{shown or 'No other'} passage{'' if shown == 1 else 's'}, {amount}{more}."
     if has_query:
         return f"Nothing matches the query{'.' if brief else ': head and tail instead,'} {amount}."
