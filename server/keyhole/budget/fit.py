@@ -56,7 +56,7 @@ def fit(budget: Budget, *forms: Render, wanted: int | None = None) -> Answer:
     spaces = []
     for form in forms:
         spaces.append(_space(budget, _finish(form(0), budget)))
-        if spaces[-1] >= wanted and (answer := _fill(budget, form, spaces[-1])):
+        if spaces[-1] >= wanted and (answer := _fill(budget, form, spaces[-1], wanted)):
             return answer
     *longer, last = forms
     has_space = spaces[-1] >= _least_text(budget, LEAST_TEXT, LEAST_TOKENS)
@@ -106,8 +106,8 @@ def _space(budget: Budget, empty: Answer) -> int:
     return budget.size - answer_size(empty, budget.measure) - MARGIN
 
 
-def _fill(budget: Budget, render: Render, space: int) -> Answer | None:
-    """Return the answer with as much text as fits, or None if none of it fits.
+def _fill(budget: Budget, render: Render, space: int, least: int = 0) -> Answer | None:
+    """Return the answer with as much text as fits, or None if none of it fits, or the lines leave less than `least`.
 
     The lines around the text depend on the text, so each attempt lowers the space for it by the excess of the attempt
     before.
@@ -115,6 +115,8 @@ def _fill(budget: Budget, render: Render, space: int) -> Answer | None:
     for attempt in range(ATTEMPTS):
         if attempt == ATTEMPTS - 1:
             space //= 2
+        if space < least:
+            return None
         answer = _finish(render(max(0, space)), budget)
         excess = answer_size(answer, budget.measure) - budget.size
         if excess <= 0:
