@@ -64,9 +64,13 @@ class Packer:
     """Packs the ranked passages of several texts; one packer serves several size limits."""
 
     def __init__(
-        self, texts: Sequence[str], ranked: Ranked, measure: Measure = serialized_size, best: float | None = None
+        self,
+        texts: Sequence[str],
+        ranked: Ranked,
+        measure: Measure = serialized_size,
+        best_scores: Sequence[float] | None = None,
     ) -> None:
-        """`best` is the score that the others are compared with; by default the best score in `ranked`."""
+        """`best_scores`: the score by which each text is compared with the others; by default its best in `ranked`."""
         self.measure = measure
         self.texts = texts
         self.ranked = ranked
@@ -74,8 +78,8 @@ class Packer:
         self._sizes: dict[PassagePlace, int] = {}
         self.last_gap_sizes = [measure("\n" + gap_line(len(text), len(text))) for text in texts]
         """The largest size of the gap line after each text's last passage."""
-        if best is None:
-            best = max((passages[0].score for passages in ranked if passages), default=0.0)
+        self._best_scores = best_scores or [passages[0].score if passages else 0.0 for passages in ranked]
+        best = max(self._best_scores, default=0.0)
         # A scorer may give negative scores, and then no share of the best score separates good texts from poor ones.
         self._min_score = MIN_SCORE_SHARE * best if best > 0 else float("-inf")
         self._good = self._list_texts(GOOD_SHARE * best if best > 0 else float("-inf"))
@@ -83,7 +87,8 @@ class Packer:
 
     def _list_texts(self, min_score: float) -> list[int]:
         """Return the texts whose best passage has at least a score."""
-        return [number for number, passages in enumerate(self.ranked) if passages and passages[0].score >= min_score]
+        scores = enumerate(self._best_scores)
+        return [number for number, score in scores if self.ranked[number] and score >= min_score]
 
     def pack(self, max_size: int, header_sizes: Sequence[int] | None = None) -> PackedPassages:
         """Pack as many passages as fit `max_size`. Each text with passages also takes its size in `header_sizes`."""

@@ -25,8 +25,9 @@ class UnseenPacker:
             seen.append(tuple(each for each in passages if shown.covers(each.start, each.end)))
             unseen.append(tuple(each for each in passages if not shown.covers(each.start, each.end)))
         self._seen = tuple(seen)
-        best = max((passages[0].score for passages in ranked if passages), default=0.0)
-        self.unseen_passages = Packer(texts, tuple(unseen), measure, best) if any(seen) else self.all_passages
+        # A text whose best passages were shown before stays as good as it is, so its other passages are shown.
+        scores = [passages[0].score if passages else 0.0 for passages in ranked]
+        self.unseen_passages = Packer(texts, tuple(unseen), measure, scores) if any(seen) else self.all_passages
 
     def find_repeated(self, packed: PackedPassages) -> tuple[tuple[Span, ...], ...]:
         """Return the packed spans of each text that were shown before; no spans if omitting them saves too little."""
