@@ -101,7 +101,7 @@ def select(
         order = insert_lede(index, complete_units(scored, order, max_chars)) if fill else order
     else:
         seen, answered = ShownSpans(shown_before), ShownSpans(answered_before)
-        order = _order_evidence(scored, preferred, max_chars, goes_on=bool(answered_before))
+        order = _order_evidence(scored, preferred, max_chars, weak=weak, goes_on=bool(answered_before))
         order = skip_seen(index, skip_seen(index, order, seen, repeated), answered, repeated, always_shown=0)
     is_bounded = scored is not None and not fill
     spans = pack_windows(index, order, max_chars, measure, allow_whole=not is_bounded) if max_chars > 0 else []
@@ -123,13 +123,18 @@ def select(
     return _describe(selection, scored, preferred, skip, repeated) if scored and matched else selection
 
 
-def _order_evidence(scored: WindowScores, preferred: Sequence[int], max_chars: int, *, goes_on: bool) -> Iterable[int]:
-    """Return the windows of the evidence, best first; if it `goes_on`, the windows that match less follow."""
+def _order_evidence(
+    scored: WindowScores, preferred: Sequence[int], max_chars: int, *, weak: bool, goes_on: bool
+) -> Iterable[int]:
+    """Return the windows of the evidence, best first; if `goes_on`, the windows that match less follow.
+
+    `weak`: True for a weak match, whose evidence ends sooner.
+    """
     ranked = rank_windows(scored, preferred)
     if match_strength(scored) < ABSENT_STRENGTH:
         order = nearest_places(ranked)
     else:
-        min_share = WEAK_MIN_MEAN_SHARE if is_weak(scored) else MIN_MEAN_SHARE
+        min_share = WEAK_MIN_MEAN_SHARE if weak else MIN_MEAN_SHARE
         order = end_with_evidence(scored, ranked, PREFERRED_CHARS if preferred else MIN_SHOWN_CHARS, min_share)
         order = complete_units(scored, order, max_chars)
     return insert_lede(scored.index, chain(order, rank_windows(scored, preferred)) if goes_on else order)
@@ -143,13 +148,16 @@ def _describe(
     best = [_best_window(scored, span) for span in spans]
     shown = ShownSpans(spans)
     repeated = merge_adjacent(sorted(span for span in repeated if not shown.covers(*span)))
+    # One pass over the order, because it ranks the page in three ways.
+    ranked = rank_windows(scored, preferred)
+    skipped = list(islice(ranked, skip))
     return replace(
         selection,
         scores=tuple(round(scored.scores[window], 3) for window in best),
         parts=tuple(tuple(scored.explain(window).items()) for window in best),
         repeated=tuple(repeated),
-        more=count_more(scored, [*spans, *repeated], islice(rank_windows(scored, preferred), skip)),
-        skip=skip + _count_shown(index, islice(rank_windows(scored, preferred), skip, None), [*spans, *repeated]),
+        more=count_more(scored, [*spans, *repeated], skipped),
+        skip=skip + _count_shown(index, ranked, [*spans, *repeated]),
     )
 
 
