@@ -66,13 +66,16 @@ class Index:
         self._searchable: dict[bool, str] = {}
         self._windows_of: dict[tuple[bool, str], list[int]] = {}
 
+    @property
+    def sample_text(self) -> str:
+        """The beginning and the middle of the page, from which its language is guessed."""
+        middle = len(self.text) // 2
+        return self.text[:GUESS_SAMPLE_CHARS] + " " + self.text[middle : middle + GUESS_SAMPLE_CHARS]
+
     @cached_property
     def sample(self) -> tuple[dict[str, int], int]:
         """The counts of function words per language in a sample of the page, and the sample's size in words."""
-        middle = len(self.text) // 2
-        sample = self.text[:GUESS_SAMPLE_CHARS]
-        sample += " " + self.text[middle : middle + GUESS_SAMPLE_CHARS]
-        words = WORD.findall(lower(sample))
+        words = WORD.findall(lower(self.sample_text))
         return count_function_words(words), len(words)
 
     @cached_property

@@ -9,7 +9,7 @@ import re
 from typing import Final
 
 from keyhole.passages.find import Index
-from keyhole.passages.languages import GUESS_SAMPLE_CHARS, count_function_words
+from keyhole.passages.languages import count_function_words
 from keyhole.passages.words import HAN, HANGUL, KANA, WORD, lower
 
 NAMES: Final = {
@@ -62,8 +62,7 @@ _RUSSIAN_LETTER: Final = re.compile("[ыэ]")
 
 def page_language_if_other(index: Index, query: str) -> str:
     """Return the English name of the page's language if the query is in another one; "" if that is not certain."""
-    middle = len(index.text) // 2
-    sample = index.text[:GUESS_SAMPLE_CHARS] + " " + index.text[middle : middle + GUESS_SAMPLE_CHARS]
+    sample = index.sample_text
     page, asked = find_script(sample), find_script(query)
     language = _language_by_words(index, sample) if page in BY_FUNCTION_WORDS else ""
     name = NAMES.get(language, "") if page in BY_FUNCTION_WORDS else page
