@@ -82,8 +82,8 @@ def test_any_text_is_accepted_by_a_tree_afterwards(text: str) -> None:
 @pytest.mark.parametrize(
     "piece", ["words ", "&#x1F600;", "&#2472;", "&#11;", "&#55357;", "&#", "&#x", "0", "&#x0", "\x0b", "\ud800"]
 )
-def test_a_text_of_a_megabyte_is_read_in_milliseconds(piece: str) -> None:
+def test_a_text_of_a_megabyte_is_read_in_linear_time(piece: str) -> None:
     for prefix in ("", "&#", "&#x"):
         start = time.process_time()
         replace_invalid(prefix + piece * (1_000_000 // len(piece)))
-        assert time.process_time() - start < 0.5
+        assert time.process_time() - start < 3  # seconds; quadratic time takes minutes

@@ -26,10 +26,10 @@ SLOW = "429 Too Many Requests"
 
 
 class Times:
-    """A clock that advances with each sleep, and the recorded sleeps."""
+    """A clock that begins at the event loop's time and advances with each sleep, and the recorded sleeps."""
 
     def __init__(self) -> None:
-        self.clock = Clock(1_000.0)
+        self.clock = Clock(asyncio.get_running_loop().time())
         self.slept: list[float] = []
 
     async def sleep(self, seconds: float) -> None:
