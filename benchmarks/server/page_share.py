@@ -61,11 +61,10 @@ async def _shares(example: Example, budget: int) -> tuple[float, int, float]:
     stored, product = _page(example), retrieval()
     product.store.put(stored, "")
     answer = await product.read_artifact(stored.id, query=example.question, max_chars=budget)
-    following = re.search(r"offset=(\d+), limit=(\d+)\)\n\[end\]", answer.text)
     share, size = _page_share(answer, stored), answer_size(answer)
-    if not following:
+    if not answer.shown:
         return share, size, 0.0
-    window = await product.read_artifact(stored.id, int(following[1]), max_chars=budget)
+    window = await product.read_artifact(stored.id, answer.shown[0][2], max_chars=budget)
     return share, size, _page_share(window, stored)
 
 

@@ -22,6 +22,7 @@ from keyhole.cli.main import main
 from keyhole.config.parse import parse_config
 from keyhole.records import Answer
 from keyhole.store.base import LOCAL
+from tests.clients.tool_calls import next_call
 from tests.support.blocks import iter_blocks
 from tests.support.documentation import DOCS, QUESTION
 from tests.support.loopback import PATIENCE, Call, response, serve
@@ -75,9 +76,8 @@ class Model:
         if not results:
             return self.tool_call("web_fetch", url=self.url, query=QUESTION)
         if len(results) == 1:
-            found = re.search(r'Next: read_artifact\(id="(\w+)", offset=(\d+), limit=(\d+)\)', results[0])
-            assert found
-            return self.tool_call("read_artifact", id=found[1], offset=int(found[2]), limit=int(found[3]))
+            tool, arguments = next_call(results[0])
+            return self.tool_call(tool, **arguments)
         return {"role": "assistant", "content": next(line for line in results[0].splitlines() if ANSWER in line)}
 
     def tool_call(self, tool: str, **arguments: Any) -> dict[str, Any]:

@@ -95,7 +95,7 @@ def assert_quoted(text: str, lines: str) -> None:
 @pytest.mark.parametrize("forged", TITLES)
 def test_titles_authors_and_sites_are_quoted_on_one_line(forged: str) -> None:
     stored = replace(artifact(text="words"), title=forged, author=forged, site=forged, published="2024-01-02")
-    answer = page_answer(stored, select("words", None, 99), Style(SECRET), next_window=None, has_query=False)
+    answer = page_answer(stored, select("words", None, 99), Style(SECRET), following=None, has_query=False)
     assert_quoted(
         answer.text,
         r"https://example\.org/page “[^“”\n]*”, by “[^“”\n]*”(, from “[^“”\n]*”)?, published 2024-01-02\n"
@@ -123,8 +123,8 @@ def test_addresses_are_one_word_wherever_they_are_printed(path: str) -> None:
     stored = artifact(text="words", url=url, title="")
     window = Window(0, 5, 5)
     answers = [
-        page_answer(stored, select("words", None, 99), Style(SECRET), next_window=None, has_query=False).text,
-        window_answer(Part(stored, 0, 5), window, Style(SECRET), next_window=None).text,
+        page_answer(stored, select("words", None, 99), Style(SECRET), following=None, has_query=False).text,
+        window_answer(Part(stored, 0, 5), window, Style(SECRET), following=None).text,
         render_sources([], [], [ListedSource(Source(url, ""))], SECRET, brief=False),
         error_answer(KeyholeError(Code.EXPIRED_ARTIFACT, "expired", url=url)).text,
     ]

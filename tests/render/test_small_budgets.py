@@ -54,7 +54,7 @@ def test_brief_notices_keep_the_text_before_their_colon() -> None:
 
 def test_a_weak_match_is_reported_within_the_smallest_budget() -> None:
     weak = Selection("passages", 100, ((0, 4),), (1.0,), "Pump", matched=True, weak=True)
-    answer = page_answer(artifact(""), weak, BRIEF, next_window=None, has_query=True)
+    answer = page_answer(artifact(""), weak, BRIEF, following=None, has_query=True)
     assert WEAK_BRIEFLY in answer.text
 
 
@@ -79,4 +79,4 @@ def artifact(notice: str) -> Artifact:
 
 
 def brief_notice(notice: str) -> str:
-    return window_answer(Part(artifact(notice), 0, 4), Window(0, 4, 4), BRIEF, next_window=None).text
+    return window_answer(Part(artifact(notice), 0, 4), Window(0, 4, 4), BRIEF, following=None).text

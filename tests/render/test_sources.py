@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from keyhole.records import Source, Window
-from keyhole.render.answer import enclose
+from keyhole.records import Source
+from keyhole.render.answer import NextArguments, enclose
 from keyhole.render.sources import (
     CitedSource,
     ListedSource,
@@ -22,10 +22,10 @@ from tests.support.product import SECRET
 
 ARTIFACT = artifact(text="x" * 1_234, url="https://example.org/page", title="A page")
 SOURCE = Source(ARTIFACT.url, ARTIFACT.title, artifact=ARTIFACT, stored=True)
-NEXT_WINDOW = Window(500, 700, 1_234)
+FOLLOWING = {"offset": 500, "limit": 200}
 
 
-def render(source: Source = SOURCE, following: Window | None = NEXT_WINDOW, repeats: tuple[int, ...] = ()) -> str:
+def render(source: Source = SOURCE, following: NextArguments | None = FOLLOWING, repeats: tuple[int, ...] = ()) -> str:
     return render_cited(CitedSource(source, "body", following, repeats), 3, SECRET, brief=False)
 
 

@@ -229,7 +229,7 @@ def test_at_every_budget_the_answer_keeps_its_form() -> None:
     for budget in range(500, 9_001, 41):
         for query in ("vacuum threshold for autovacuum", None):
             answer = fetch(product, query, budget)
-            assert len(CALL.findall(answer.text)) == 1, budget
+            assert len(re.findall(r"^Next: read_artifact\(.+\)$", answer.text, re.MULTILINE)) == 1, budget
             assert answer.text.endswith("\n[end]")
             assert re.search(r"--- untrusted text (\w{8}) ---\n.*\n--- end \1 ---", answer.text, re.DOTALL), budget
 
@@ -242,12 +242,13 @@ def test_the_continuation_after_a_quote_begins_where_the_shown_text_ends() -> No
     assert {int(offset) for _, offset, _ in CALL.findall(answer.text)} == {shown_to}
 
 
-def test_the_continuation_after_passages_begins_after_the_best_one() -> None:
-    answer = fetch(retrieval(markdown()), "widget321 screws", 2_000)
-    spans = answer.details["spans"]
-    assert isinstance(spans, list)
-    best = max(spans, key=lambda span: span[2])
-    assert answer.facts["next"]["offset"] == best[1]  # type: ignore[index]
+def test_the_continuation_begins_after_the_best_passage_if_no_other_matches_or_the_query_is_long() -> None:
+    for query in ("widget321", "widget321 screws " + "of which colour and size " * 10):
+        answer = fetch(retrieval(markdown()), query, 2_000)
+        spans = answer.details["spans"]
+        assert isinstance(spans, list)
+        best = max(spans, key=lambda span: span[2])
+        assert answer.facts["next"]["offset"] == best[1]  # type: ignore[index]
 
 
 def test_the_error_for_an_image_repeats_no_text_of_the_file() -> None:
@@ -340,12 +341,16 @@ def test_extraction_is_warmed_up_before_the_network_answers() -> None:
     assert extractor.warmed == 1
 
 
-def test_the_passages_that_match_less_are_shown_by_the_same_call_with_skip() -> None:
-    product = retrieval(markdown())
-    first = fetch(product, "colour and screws of widget77", 2_000)
-    more, skip = map(int, re.findall(r"; ([\d,]+) more match less \(skip=(\d+)\)", first.text)[0])
-    second = asyncio.run(product.web_fetch(URL, "colour and screws of widget77", 2_000, skip=skip))
-    assert more > 0
+def test_the_continuation_shows_the_passages_that_match_less() -> None:
+    product, query = retrieval(markdown()), 'colour and screws of "widget77"'
+    first = fetch(product, query, 2_000)
+    more = re.findall(r"; ([\d,]+) more match less\.", first.text)[0]
+    id, skip = re.findall(r'id="(\w+)", .*skip=(\d+)', first.text)[0]
+    expected = f'Next: read_artifact(id="{id}", query={json.dumps(query)}, skip={skip}, max_chars=2000)\n[end]'
+    assert first.text.endswith(expected)
+    assert first.facts["next"] == {"skip": int(skip)}
+    second = asyncio.run(product.read_artifact(id, query=query, skip=int(skip), max_chars=2_000))
+    assert int(more) > 0
     assert "widget77 " in first.text
     assert not {span[1:] for span in first.shown} & {span[1:] for span in second.shown}
     assert second.shown

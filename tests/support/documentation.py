@@ -14,6 +14,7 @@ from pathlib import Path
 from keyhole.cli.demo_site import recorded_pages
 from keyhole.records import Answer
 from keyhole.retrieval.retrieve import Retrieval
+from tests.clients.tool_calls import next_call
 from tests.support import reference
 from tests.support.console import run_command, temporary_installation
 from tests.support.fakes import page
@@ -56,12 +57,11 @@ def worked_calls() -> dict[str, str]:
     async def calls() -> dict[str, tuple[str, Answer]]:
         fetched = await product.web_fetch(url, QUESTION, 2_000)
         id = str(fetched.facts["artifact_id"])
-        start = fetched.text.index("read_artifact(")
-        following = fetched.text[start : fetched.text.index(")", start) + 1]
-        offset, limit = (int(re.findall(rf"{name}=(\d+)", following)[0]) for name in ("offset", "limit"))
+        following = fetched.text.rpartition("\nNext: ")[2].partition("\n")[0]
+        _, arguments = next_call(fetched.text)
         return {
             "fetch": (f'web_fetch(url="{url}",\n          query="{QUESTION}", max_chars=2000)', fetched),
-            "read": (following, await product.read_artifact(id, offset=offset, limit=limit)),
+            "read": (following, await product.read_artifact(**arguments)),
             "query": (
                 f'read_artifact(id="{id}", query="{SECOND_QUESTION}", limit=1500)',
                 await product.read_artifact(id, query=SECOND_QUESTION, limit=1_500),

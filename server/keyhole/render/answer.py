@@ -10,6 +10,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import hmac
+import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -55,6 +56,9 @@ WARNINGS = {
 """The meaning for the caller of each warning code of the store. The codes are stable."""
 
 
+NextArguments = Mapping[str, str | int]
+"""The arguments of the read_artifact call that reads on, in the order in which they are printed, without the id."""
+
 Form = Literal["full", "plain", "brief"]
 """How much an answer says around its text. "plain": no author, site, date or changes. "brief", for small budgets: no
 title, address or advice. Caveats are shown always."""
@@ -90,9 +94,10 @@ def boundary_mark(secret: bytes, body: str) -> str:
     return base64.b32encode(digest[:5]).decode("ascii").lower()
 
 
-def read_call(id: str, window: Window | None) -> str:
-    """Return the read_artifact call for `window`, or "" without a window."""
-    return f'read_artifact(id="{id}", offset={window.start}, limit={window.end - window.start})' if window else ""
+def read_call(id: str, arguments: NextArguments | None) -> str:
+    """Return the read_artifact call with `arguments`, or "" without any."""
+    values = ", ".join(f"{name}={json.dumps(value, ensure_ascii=False)}" for name, value in (arguments or {}).items())
+    return f'read_artifact(id="{id}", {values})' if values else ""
 
 
 def page_answer(
@@ -100,7 +105,7 @@ def page_answer(
     selection: Selection,
     style: Style,
     *,
-    next_window: Window | None,
+    following: NextArguments | None,
     has_query: bool,
     note: str = "",
     repeats: Sequence[Repeat] = (),
@@ -110,17 +115,18 @@ def page_answer(
     `note`: faults of the ranking. `repeats`: passages left out because an earlier call of the session showed them.
     """
     is_main = selection.total == artifact.main_end
-    status = _status(selection, has_query=has_query, is_main=is_main, brief=style.brief)
+    is_named = "skip" in (following or {})
+    status = _status(selection, has_query=has_query, is_main=is_main, brief=style.brief, names_skip=not is_named)
     match = _match_sentences(selection, brief=style.brief) if has_query else ""
     repeated = repeats_line(repeats, others=bool(selection.spans))
-    has_rest_line = is_main and not next_window and style.warning != UNSTORED and not style.brief
+    has_rest_line = is_main and not following and style.warning != UNSTORED and not style.brief
     changes = changes_line(artifact) if style.form == "full" else ""
     head = [source_line(artifact, style.form), changes]
-    lines = _head(artifact, style, head, join_sentences(status, match), [note, repeated], next_window)
+    lines = _head(artifact, style, head, join_sentences(status, match), [note, repeated], following)
     after = rest_line(artifact) if has_rest_line else ""
     return Answer(
-        _frame(lines, selection.text, style, read_call(artifact.id, next_window), after),
-        _facts(artifact, style, next_window),
+        _frame(lines, selection.text, style, read_call(artifact.id, following), after),
+        _facts(artifact, style, following),
         shown=tuple((artifact.id, *span) for span in selection.spans),
         details={
             **_details(artifact, len(artifact.text)),
@@ -134,21 +140,21 @@ def page_answer(
     )
 
 
-def window_answer(part: Part, window: Window, style: Style, *, next_window: Window | None) -> Answer:
+def window_answer(part: Part, window: Window, style: Style, *, following: NextArguments | None) -> Answer:
     """Return the answer that shows `window`, a range of a stored text. `part` contains at least this range."""
     artifact = part.artifact
     is_main = window.total < part.total
     status = f"Characters {window.start}:{window.end} of {'the main part, 0:' if is_main else ''}{window.total}."
     if window.start == window.end:
         status = f"Nothing there: the text has {window.total} characters."
-    elif next_window is None:
+    elif following is None:
         status += f" End of {'the main part' if is_main else 'text'}."
-    after = rest_line(artifact) if is_main and not (next_window or style.brief) else ""
-    lines = _head(artifact, style, [title_and_url(artifact, style.form)], status, [], next_window)
+    after = rest_line(artifact) if is_main and not (following or style.brief) else ""
+    lines = _head(artifact, style, [title_and_url(artifact, style.form)], status, [], following)
     body = artifact.text[window.start - part.start : window.end - part.start]
     return Answer(
-        _frame(lines, body, style, read_call(artifact.id, next_window), after),
-        _facts(artifact, style, next_window),
+        _frame(lines, body, style, read_call(artifact.id, following), after),
+        _facts(artifact, style, following),
         shown=((artifact.id, window.start, window.end),),
         details={
             **_details(artifact, part.total),
@@ -167,13 +173,13 @@ def quote_answer(
     *,
     status: str,
     details: Mapping[str, object],
-    next_window: Window | None,
+    following: NextArguments | None,
 ) -> Answer:
     """Return the answer that shows a quote and the text around it. `status`, `details`: its places (quotes.py)."""
-    lines = _head(artifact, style, [title_and_url(artifact, style.form)], status, [], next_window)
+    lines = _head(artifact, style, [title_and_url(artifact, style.form)], status, [], following)
     return Answer(
-        _frame(lines, artifact.text[window.start : window.end], style, read_call(artifact.id, next_window)),
-        _facts(artifact, style, next_window),
+        _frame(lines, artifact.text[window.start : window.end], style, read_call(artifact.id, following)),
+        _facts(artifact, style, following),
         shown=((artifact.id, window.start, window.end),),
         details={
             **_details(artifact, len(artifact.text)),
@@ -232,14 +238,17 @@ def join_sentences(*sentences: str) -> str:
     return " ".join(sentence for sentence in sentences if sentence)
 
 
-def _status(selection: Selection, *, has_query: bool, is_main: bool, brief: bool) -> str:
-    """Return how much of the text is shown, and how it was chosen. `is_main`: only the main part was considered."""
+def _status(selection: Selection, *, has_query: bool, is_main: bool, brief: bool, names_skip: bool) -> str:
+    """Return how much of the text is shown, and how it was chosen.
+
+    `is_main`: only the main part was considered. `names_skip`: give the number that shows the passages that match less.
+    """
     amount = f"{selection.shown:,} of {characters_of(selection.total, is_main=is_main)}"
     if selection.strategy == "whole":
         return f"Whole {'main part' if is_main else 'text'}, {selection.total:,} characters."
     if selection.strategy == "passages":
         shown = len(selection.spans)
-        skip = f" (skip={selection.skip})" if selection.skip else ""
+        skip = f" (skip={selection.skip})" if selection.skip and names_skip else ""
         more = f"; {selection.more:,} more match less{skip}" if selection.more else ""
         return f"{shown or 'No other'} passage{'' if shown == 1 else 's'}, {amount}{more}."
     if has_query:
@@ -271,7 +280,7 @@ def _head(
     head: Sequence[str],
     status: str,
     notes: Sequence[str],
-    next_window: Window | None,
+    following: NextArguments | None,
 ) -> list[str]:
     """Return the lines above the text. `head`: lines that a brief answer does not have, the source first.
 
@@ -280,7 +289,7 @@ def _head(
     notes = [*caveats(artifact, brief=style.brief), *notes, warning_line(style.warning, brief=style.brief)]
     if style.brief:
         return [join_sentences(status, *notes)]
-    id = "" if next_window or style.warning == UNSTORED else f'id="{artifact.id}"'
+    id = "" if following or style.warning == UNSTORED else f'id="{artifact.id}"'
     source, *others = head
     return [line for line in (source, join_sentences(status, id), *others, *notes) if line]
 
@@ -291,12 +300,13 @@ def _frame(head: Sequence[str], body: str, style: Style, call: str, after: str =
     return "\n".join([*head, enclose(body, style.secret), *below])
 
 
-def _facts(artifact: Artifact, style: Style, next_window: Window | None) -> dict[str, object]:
-    """Return the facts that a program needs to read on."""
-    following = {"offset": next_window.start, "limit": next_window.end - next_window.start} if next_window else None
+def _facts(artifact: Artifact, style: Style, following: NextArguments | None) -> dict[str, object]:
+    """Return the facts that a program needs to read on. It knows the query and the limits of the next call."""
+    known = ("query", "max_chars", "max_tokens")
+    arguments = {name: value for name, value in following.items() if name not in known} if following else None
     return {
         "artifact_id": None if style.warning == UNSTORED else artifact.id,
-        "next": following,
+        "next": arguments,
         **({"notice": artifact.notice} if artifact.notice in NOTICES else {}),
         **warning_fact(style.warning),
     }

@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from keyhole.records import EngineReport, Repeat, Source, Window
-from keyhole.render.answer import END, caveats, enclose, join_sentences, read_call
+from keyhole.records import EngineReport, Repeat, Source
+from keyhole.render.answer import END, NextArguments, caveats, enclose, join_sentences, read_call
 from keyhole.render.header import MAX_PLAIN_URL, day_of, quote_title, site_and_date
 from keyhole.render.repeats import short_repeats
 from keyhole.text.escape import plain_line
@@ -39,7 +39,8 @@ class CitedSource:
     source: Source
     body: str
     """The passages, with gap lines between them."""
-    next_window: Window | None
+    following: NextArguments | None
+    """The arguments of the call that reads on, None if the passages are the whole text."""
     repeats: tuple[int, ...] = ()
     """Numbers of the sources that show a passage with the same text, which is left out here."""
     before: tuple[Repeat, ...] = ()
@@ -120,7 +121,7 @@ def render_sources(
 def render_cited(cited: CitedSource, number: int, secret: bytes, *, brief: bool) -> str:
     """Return the lines of a source with its passages."""
     source = cited.source
-    call = read_call(source.artifact.id, cited.next_window) if source.artifact and source.stored else ""
+    call = read_call(source.artifact.id, cited.following) if source.artifact and source.stored else ""
     about = "" if brief else _describe(cited)
     head = _address(source, number, brief=brief)
     lines = (f"{head}, {about}" if about else head, enclose(cited.body, secret), call and f"Next: {call}")
@@ -166,7 +167,7 @@ def _describe(cited: CitedSource) -> str:
     if artifact is None:
         return ""
     facts = [*site_and_date(artifact, source.date), f"{len(artifact.main):,} characters"]
-    if source.stored and not cited.next_window:
+    if source.stored and not cited.following:
         facts.append(f'id="{artifact.id}"')
     same, earlier = _shared_passage(cited.repeats), short_repeats(cited.before)
     sentences = [

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine, Hashable
-from dataclasses import dataclass
+from collections.abc import Callable, Coroutine, Hashable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from keyhole.budget.budget import Budget, call_timeout, client_budget, session_budget
@@ -54,6 +54,8 @@ class Call:
     deadline: float
     """The time at which `seconds` end, by the clock of the event loop."""
     history: History = NO_HISTORY
+    requested_limits: Mapping[str, int] = field(default_factory=dict[str, int])
+    """`max_chars` and `max_tokens` as the caller gave them, other than the default. The next call has them too."""
     shows_repeats: bool = False
     """True if passages that an earlier call of the session showed are shown again."""
 
@@ -106,6 +108,7 @@ def begin_call(
     spent = history.spent + (budget.tokens or budget.size)
     next_budget = session_budget(default, config.session_tokens, spent)
     seconds = call_timeout(seconds, limits)
+    given = {"max_chars": max_chars if requested.size != default.size else None, "max_tokens": max_tokens}
     return Call(
         caller,
         budget.reduced_by(overhead),
@@ -113,6 +116,7 @@ def begin_call(
         seconds,
         asyncio.get_running_loop().time() + seconds,
         history,
+        requested_limits={name: limit for name, limit in given.items() if limit},
         shows_repeats=repeat or config.repeats == "always",
     )
 

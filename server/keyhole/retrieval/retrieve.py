@@ -25,7 +25,7 @@ from keyhole.render.sources import UNRANKED
 from keyhole.retrieval.call import UNKNOWN_CALLER, Call, Caller, answer_call, begin_call
 from keyhole.retrieval.explain import NO_RECORDER, CallRecorder
 from keyhole.retrieval.instrumentation import add_amount, stage
-from keyhole.retrieval.next_window import following_window, next_omitted, reading_end
+from keyhole.retrieval.next_call import arguments_after, arguments_after_window, reading_end
 from keyhole.retrieval.pages import Pages
 from keyhole.retrieval.progress import Progress, no_progress, only_rising
 from keyhole.retrieval.session import repeats_of
@@ -239,7 +239,7 @@ class Retrieval:
                     artifact,
                     selection,
                     Style(self.secret, form, warning),
-                    next_window=next_omitted(call, artifact, selection) if stored else None,
+                    following=arguments_after(call, artifact, selection, query or "") if stored else None,
                     has_query=bool(query),
                     note=note,
                     repeats=repeats_of(selection.repeated, shown),
@@ -262,8 +262,8 @@ class Retrieval:
 
         def render(form: Form, space: int) -> Answer:
             window = read_window(text, offset, limit, min(space, most), budget.measure, base=base, total=total)
-            following = following_window(call, part.artifact, window, base)
-            return window_answer(part, window, Style(self.secret, form, warning), next_window=following)
+            following = arguments_after_window(call, part.artifact, window, base)
+            return window_answer(part, window, Style(self.secret, form, warning), following=following)
 
         return fit(budget, *_forms(render), wanted=most)
 
@@ -280,7 +280,7 @@ class Retrieval:
 
         def render(form: Form, space: int) -> Answer:
             window = quote_window(artifact.text, span, QUOTE_CONTEXT, max(1, space), budget.measure)
-            following = following_window(call, artifact, window)
+            following = arguments_after_window(call, artifact, window)
             style = Style(self.secret, form, warning)
             return quote_answer(
                 artifact,
@@ -288,7 +288,7 @@ class Retrieval:
                 style,
                 status=status(window, brief=style.brief),
                 details=details,
-                next_window=following,
+                following=following,
             )
 
         return fit(budget, *_forms(render))

@@ -37,6 +37,7 @@ from keyhole.render.sources import (
     shorten_snippet,
 )
 from keyhole.retrieval.call import Call
+from keyhole.retrieval.next_call import range_arguments
 from keyhole.retrieval.order_sources import RankedSource, first_different, order_sources, text_of
 from keyhole.retrieval.session import repeats_of
 from keyhole.retrieval.sources import FoundSources
@@ -225,10 +226,10 @@ class _SearchPacking:
         gap = next_gap(len(text), spans, scores, shown_before)
         window = self._call.next_window(text, *gap) if source.artifact and gap else None
         shown = replace(source, spans=spans, scores=scores)
-        return CitedSource(shown, body, window, repeats, before)
+        return CitedSource(shown, body, range_arguments(window) if window else None, repeats, before)
 
     def _head_size(self, source: Source) -> int:
         """Return the largest size of the lines around a source's passages."""
         total = len(text_of(source))
-        cited = CitedSource(source, "", Window(total, 2 * total, total))
+        cited = CitedSource(source, "", range_arguments(Window(total, 2 * total, total)))
         return self._measure("\n\n" + render_cited(cited, MAX_NUMBER, self._secret, brief=self._brief))
