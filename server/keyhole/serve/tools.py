@@ -33,6 +33,7 @@ from keyhole.retrieval.retrieve import Retrieval
 from keyhole.retrieval.session import Session, Sessions
 from keyhole.serve.handlers import resource_handlers
 from keyhole.serve.resources import protocol_error
+from keyhole.sharing.owner import owned_by
 from keyhole.store.base import LOCAL
 
 log = logging.getLogger(__name__)
@@ -100,6 +101,8 @@ def tool_list() -> list[types.Tool]:
 
 SESSION_HEADER: Final = "mcp-session-id"
 """The header with the id of a request's session, as streamable HTTP specifies it."""
+STDIO: Final = "stdio"
+"""The name of the only session over stdio."""
 SLOT: Final = "keyhole.slot"
 """The key in an HTTP request's scope of the slot (serve/http/limits/slots.py) that its call holds while it works."""
 
@@ -131,7 +134,7 @@ def build_server(product: Product, on_listed: Callable[[], None] = lambda: None)
             caller = _caller(ctx, _session(ctx, sessions, tenant, retrieval.config))
             return await dispatch(retrieval, params.name, params.arguments or {}, _progress(ctx), caller)
 
-        with _slot(ctx), instrumentation.observe_call(params.name, tenant) as call:
+        with owned_by(_owner(ctx)), _slot(ctx), instrumentation.observe_call(params.name, tenant) as call:
             answer = await _answer_or_error(params.name, work())
             call.outcome = _outcome(answer)
         return types.CallToolResult.model_validate(result_json(answer))
@@ -143,7 +146,7 @@ def build_server(product: Product, on_listed: Callable[[], None] = lambda: None)
         async def work() -> T:
             return await handle(await product(tenant), _caller(ctx, None))
 
-        with _slot(ctx), instrumentation.observe_call(name, tenant) as call:
+        with owned_by(_owner(ctx)), _slot(ctx), instrumentation.observe_call(name, tenant) as call:
             try:
                 result = await _named_errors_only(name, work())
             except KeyholeError as error:
@@ -171,6 +174,11 @@ def tenant_of(scope: Mapping[str, Any]) -> str:
     """Return the name of the tenant whose token authenticated a request, or `LOCAL` without authentication."""
     token = getattr(scope.get("user"), "access_token", None)
     return str(token.client_id) if token is not None else LOCAL
+
+
+def _owner(ctx: ServerRequestContext[Any]) -> str:
+    """Return the owner of a request's call: its tenant, or without authentication its session."""
+    return tenant_of(_scope(ctx)) or _session_name(ctx)
 
 
 def _slot(ctx: ServerRequestContext[Any]) -> AbstractContextManager[None]:
@@ -215,17 +223,24 @@ def _caller(ctx: ServerRequestContext[Any], session: Session | None) -> Caller:
 
 
 def _session(ctx: ServerRequestContext[Any], sessions: Sessions, tenant: str, config: Config) -> Session | None:
-    """Return the session of a request, None without one.
+    """Return the session of a request, None without one. A stateless server has sessions only over stdio."""
+    name = _session_name(ctx)
+    if not name or (config.stateless and ctx.request is not None):
+        return None
+    return sessions.get((tenant, name), config.context_tokens)
 
-    Over stdio the connection is the session. Over HTTP a header contains the session's id; in the later era and on a
-    stateless server there are no sessions.
+
+def _session_name(ctx: ServerRequestContext[Any]) -> str:
+    """Return the name of a request's session, "" without one.
+
+    Over stdio the connection is the session. Over HTTP a header contains the session's id; in the later era there are
+    no sessions.
     """
     if ctx.request is None:
-        return sessions.get("stdio", config.context_tokens)
-    if config.stateless or ctx.protocol_version in MODERN_PROTOCOL_VERSIONS:
-        return None
-    id = ctx.request.headers.get(SESSION_HEADER)
-    return sessions.get((tenant, id), config.context_tokens) if id else None
+        return STDIO
+    if ctx.protocol_version in MODERN_PROTOCOL_VERSIONS:
+        return ""
+    return str(ctx.request.headers.get(SESSION_HEADER, ""))
 
 
 def _progress(ctx: ServerRequestContext[Any]) -> Progress:

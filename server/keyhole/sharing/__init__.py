@@ -1,0 +1,1 @@
+"""Sharing of limited resources among the callers of one server."""
