@@ -21,10 +21,10 @@ def test_tasks_and_threads_of_a_call_have_its_owner() -> None:
         await asyncio.sleep(0)
         return current_owner()
 
-    async def both() -> tuple[set[str], ...]:
-        return await asyncio.gather(call("one"), call("other"))
+    async def both() -> list[set[str]]:
+        return list(await asyncio.gather(call("one"), call("other")))
 
-    assert asyncio.run(both()) == ({"one"}, {"other"})
+    assert asyncio.run(both()) == [{"one"}, {"other"}]
 
 
 def test_a_nested_block_sets_its_owner_only_inside() -> None:
