@@ -51,7 +51,7 @@ def code_of(raw: str) -> Code:
         ("http://example.org/ä?ö=中", "http://example.org/%C3%A4?%C3%B6=%E4%B8%AD"),
         ("http://example.org/%C3%A4/%2F/%zz", "http://example.org/%C3%A4/%2F/%zz"),
         ('http://example.org/"<>^`{|}', "http://example.org/%22%3C%3E%5E%60%7B%7C%7D"),
-        ("http://example.org/a/../b/./c//d", "http://example.org/a/../b/./c//d"),
+        ("http://example.org/a//b///", "http://example.org/a//b///"),
         ("http://example.org/?q=a\\b", "http://example.org/?q=a%5Cb"),
         ("http://example.org/\x01\x7f", "http://example.org/%01%7F"),
         ("http://user.example.org/@user", "http://user.example.org/@user"),
@@ -64,6 +64,34 @@ def code_of(raw: str) -> Code:
 )
 def test_a_url_is_normalized(raw: str, url: str) -> None:
     assert parse_target(raw).url == url
+
+
+@pytest.mark.parametrize(
+    ("path", "resolved"),
+    [
+        ("/a/../b/./c", "/b/c"),
+        ("/a/%2e%2e/b", "/b"),
+        ("/a/%2E./b", "/b"),
+        ("/a/.%2e/b", "/b"),
+        ("/a/%2e/b", "/a/b"),
+        ("/a/b/..", "/a/"),
+        ("/a/b/.", "/a/b/"),
+        ("/..", "/"),
+        ("/../../a", "/a"),
+        ("/a//../b", "/a/b"),
+        ("/a/..//b", "//b"),
+        ("/./a", "/a"),
+        ("?a=/../b", "/?a=/../b"),
+        ("/a/..?b=../c", "/?b=../c"),
+        ("/a/../b#/../c", "/b"),
+        ("/a/.../..b/c..", "/a/.../..b/c.."),
+        ("/a/..%2fb", "/a/..%2fb"),
+        ("/a/..;/b", "/a/..;/b"),
+        ("/a/%252e%252e/b", "/a/%252e%252e/b"),
+    ],
+)
+def test_dot_segments_are_resolved_as_by_browsers(path: str, resolved: str) -> None:
+    assert parse_target(f"http://example.org{path}").path == resolved
 
 
 @pytest.mark.parametrize(
@@ -266,6 +294,10 @@ def test_a_target_has_origin_netloc_and_endpoint() -> None:
         (" /spaced ", "https://example.org/spaced"),
         ("/a b/ü", "https://example.org/a%20b/%C3%BC"),
         ("/a/./b/../c", "https://example.org/a/c"),
+        ("%2e%2e/up", "https://example.org/up"),
+        ("a//b/../c", "https://example.org/dir/a//c"),
+        ("https:relative", "https://example.org/dir/relative"),
+        ("", "https://example.org/dir/page?q=1"),
         ("https://münchen.de/", "https://xn--mnchen-3ya.de/"),
     ],
 )

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import hashlib
 import re
+import unicodedata
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import islice
 from typing import Final
+from urllib.parse import unquote
 
 from keyhole.errors import KeyholeError
 from keyhole.fetch.urls import Target, parse_target, resolve_url
@@ -26,16 +28,19 @@ _LINK = re.compile(r"\]\(<?([^\s()<>]+)|(https?://[^\s<>\"`]+)", re.IGNORECASE)
 _ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
 _TRAILING_PUNCTUATION: Final = ".,;:!?'*_~|\\"
 """Punctuation after a URL that belongs to the sentence."""
-_ESCAPE_OR_PARENTHESIS = re.compile(r"%([0-9A-Fa-f]{2})|[()]")
+_ESCAPE_OR_PARENTHESIS = re.compile(r"%([0-9A-Fa-f]{2})|[()%]")
 _UNRESERVED = re.compile(r"[A-Za-z0-9._~-]")
+_REPEATED_ESCAPE = re.compile(r"%(?:25)+")
+# A segment of dots. Servers ignore what follows a semicolon or NUL, and some ignore spaces.
+_DOT_SEGMENT = re.compile(r"(?:^|[/\\])\s*\.[.\s]*(?:[/\\?;\0]|$)")
 
 
 def canonicalize(url: str) -> str:
     """Return the canonical form of a URL (RFC 3986, section 6.2.2). Raises KeyholeError for an invalid URL.
 
-    The canonical form has no fragment, a lower-case host, no default port, and upper-case escapes only where necessary.
-    Parentheses are escaped, as they are in the text of a page. Under the policy `known` this form is requested, so that
-    variants of a known URL cannot carry data either.
+    The canonical form has no fragment, a lower-case host, no default port, no dot segments, and upper-case escapes only
+    where necessary. Parentheses are escaped, as they are in the text of a page, and so are percent signs without two
+    digits. Under the policy `known` this form is requested, so that variants of a known URL cannot carry data either.
     """
     return _canonical_url(parse_target(url))
 
@@ -72,13 +77,25 @@ def is_listed(url: str, entries: Iterable[str]) -> bool:
 
 def _matches_entry(url: str, entry: str) -> bool:
     try:
-        prefix = canonicalize(entry.removesuffix("*"))
+        listed = canonicalize(entry)
     except KeyholeError:
         return False
     if not entry.endswith("*"):
-        return url == prefix
-    # A server may resolve /docs/../private to /private, so a path with dot segments matches no prefix.
-    return url.startswith(prefix) and not re.search(r"/\.{1,2}(?:[/?]|$)", url)
+        return url == listed
+    return url.startswith(listed.removesuffix("*")) and not _may_have_dot_segment(url)
+
+
+def _may_have_dot_segment(url: str) -> bool:
+    """Return True if a server may read a dot segment in a canonical URL, and so leave the folder of a prefix.
+
+    Servers may decode an escape, once or repeatedly, before they resolve dot segments. They may read a backslash as a
+    slash, ignore a segment's parameters (`..;x`), and replace full-width characters or invalid UTF-8.
+    """
+    try:
+        decoded = unquote(_REPEATED_ESCAPE.sub("%", url), errors="strict")
+    except UnicodeDecodeError:
+        return True
+    return bool(_DOT_SEGMENT.search(unicodedata.normalize("NFKC", decoded)))
 
 
 def _canonical_url(target: Target) -> str:

@@ -1,7 +1,8 @@
 """Parse and check URLs, links and the locations of redirects.
 
 The client connects to exactly what this parser returns. A URL that two parsers may read differently (backslashes,
-control characters, user names, percent-encoded hosts, shortened IPv4) is refused rather than repaired.
+control characters, user names, percent-encoded hosts, shortened IPv4) is refused rather than repaired. Dot segments are
+resolved as by browsers, so that permissions are checked for the path that is sent.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import ipaddress
 import re
 from dataclasses import dataclass
-from urllib.parse import quote, urljoin, urlsplit
+from urllib.parse import quote, urlsplit
 
 import idna
 
@@ -30,6 +31,10 @@ _HOST_FIRST = re.compile(r"(?://)?+([^\s/?#@:\\]+\.[^\s/?#@:\\.]+\.?(?::[0-9]+)?
 
 # RFC 3986 reserved and unreserved characters, and "%" so that existing escapes stay as they are.
 _SAFE = "!$&'()*+,-./:;=?@_~%[]"
+
+# Segments of a path that browsers resolve: https://url.spec.whatwg.org/#double-dot-path-segment
+_SINGLE_DOT = re.compile(r"\.|%2e", re.IGNORECASE)
+_DOUBLE_DOT = re.compile(r"(?:\.|%2e){2}", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,11 +104,29 @@ def resolve_url(current: Target, location: str) -> Target:
     # After three slashes, some parsers read a path, but browsers read a host.
     if location.strip().startswith("///"):
         raise _invalid_url("the redirect's location has no host")
-    try:
-        resolved = urljoin(current.url, location.strip())
-    except ValueError as error:
-        raise _invalid_url("the redirect's location is malformed") from error
-    return parse_target(resolved)
+    return parse_target(_join(current, location.strip()))
+
+
+def _join(current: Target, location: str) -> str:
+    """Return an absolute URL as RFC 3986, section 5.2.2, says. `urljoin` would also remove empty segments of the path.
+
+    As in browsers, a location such as `https:page` is relative if `current` has the same scheme.
+    """
+    if _SCHEME.match(location):
+        relative = re.fullmatch(rf"{current.scheme}:(?!//)(.*)", location, re.IGNORECASE | re.DOTALL)
+        if relative is None:
+            return location
+        location = relative[1]
+    if location.startswith("//"):
+        return f"{current.scheme}:{location}"
+    path, question_mark, query = current.path.partition("?")
+    if location.startswith("/"):
+        path = ""
+    elif location[:1] in {"", "#"}:
+        path += question_mark + query
+    elif not location.startswith("?"):
+        path = path[: path.rindex("/") + 1]
+    return f"{current.scheme}://{current.netloc}{path}{location}"
 
 
 def _parse_http(scheme: str, rest: str) -> Target:
@@ -138,8 +161,22 @@ def _escape_path(path: str) -> str:
     # Line breaks and NUL would end the request line. Browsers drop or refuse them.
     if re.search(r"[\x00\r\n\t\ud800-\udfff]", path):
         raise _invalid_url("the path contains characters that are not allowed")
-    escaped = quote(path.encode("utf-8"), safe=_SAFE)
-    return escaped if escaped.startswith("/") else "/" + escaped
+    path, question_mark, query = quote(path.encode("utf-8"), safe=_SAFE).partition("?")
+    return "/" + _resolve_dot_segments(path.removeprefix("/")) + question_mark + query
+
+
+def _resolve_dot_segments(path: str) -> str:
+    """Resolve `.` and `..` in a path without its first slash, also if their dots are escaped. Keep empty segments."""
+    segments = path.split("/")
+    resolved: list[str] = []
+    for segment in segments:
+        if _DOUBLE_DOT.fullmatch(segment):
+            del resolved[-1:]
+        elif not _SINGLE_DOT.fullmatch(segment):
+            resolved.append(segment)
+    if _SINGLE_DOT.fullmatch(segments[-1]) or _DOUBLE_DOT.fullmatch(segments[-1]):
+        resolved.append("")
+    return "/".join(resolved)
 
 
 def _check_host(host: str, *, bracketed: bool) -> str:
