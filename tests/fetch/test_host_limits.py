@@ -14,7 +14,7 @@ import pytest
 
 from keyhole.config.config import Config
 from keyhole.errors import Code, KeyholeError
-from keyhole.fetch.base import FetchOptions
+from keyhole.fetch.base import ApiCall, FetchOptions
 from keyhole.fetch.client import HttpFetcher
 from keyhole.fetch.host_limits import MAX_HOSTS, MAX_PER_HOST, MAX_WAIT, HostLimits, parse_retry_after
 from keyhole.records import Page
@@ -353,6 +353,40 @@ def test_a_denied_domain_is_refused_at_the_first_and_at_every_further_hop() -> N
 
             run(work, site, deny_domains=frozenset({"localhost"}))
             run(work, site, allow_domains=frozenset({"127.0.0.1"}))
+
+
+def test_an_api_on_a_denied_domain_gets_no_request() -> None:
+    with serve({"/": response(b"{}")}) as api:
+
+        async def work(fetcher: HttpFetcher, times: Times) -> None:
+            call = ApiCall(f"http://localhost:{api.port}/", body=b"{}")
+            assert (await failure(fetcher.send(call))).code is Code.DOMAIN_NOT_ALLOWED
+            assert api.connections == 0
+
+        run(work, api, deny_domains=frozenset({"localhost"}))
+
+
+def test_an_api_needs_no_entry_in_the_allow_list() -> None:
+    with serve({"/": response(b"{}")}) as api:
+
+        async def work(fetcher: HttpFetcher, times: Times) -> None:
+            assert (await fetcher.send(ApiCall(api.url()))).body == b"{}"
+            assert (await failure(fetcher.fetch(api.url()))).code is Code.DOMAIN_NOT_ALLOWED
+
+        run(work, api, allow_domains=frozenset({"pages.example"}))
+
+
+def test_robots_txt_is_asked_for_the_path_that_is_sent() -> None:
+    rules = response(b"User-agent: *\nDisallow: /private/")
+    with serve({"/robots.txt": rules, "/public/page": response(b"x"), "/private/page": response(b"y")}) as site:
+
+        async def work(fetcher: HttpFetcher, times: Times) -> None:
+            for path in ("/public/%2e%2e/private/page", "/public/../private/page", "/./private/.%2E/private/page"):
+                assert (await failure(fetcher.fetch(site.url(path)))).code is Code.ROBOTS_DISALLOWED
+            assert (await fetcher.fetch(site.url("/private/%2e%2e/public/page"))).body == b"x"
+
+        run(work, site, robots="on")
+        assert [call.path for call in site.calls] == ["/robots.txt", "/public/page"]
 
 
 def test_a_redirect_away_from_the_sites_of_the_call_is_not_followed() -> None:

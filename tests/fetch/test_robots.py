@@ -149,6 +149,33 @@ def test_robots_txt_is_requested_once_a_day_for_each_origin() -> None:
     asyncio.run(run())
 
 
+def test_a_redirect_of_robots_txt_away_from_the_sites_of_the_call_is_not_followed() -> None:
+    async def run() -> None:
+        site = Site({ROBOTS: "https://other.example/robots.txt", "https://other.example/robots.txt": CLOSED})
+        cache, page = RobotsCache(site.fetch, Clock()), parse_target(f"{SITE}/page")
+        await cache.check(page, lambda url: url.startswith(SITE))
+        assert site.requests == [ROBOTS]
+        assert await verdict(cache) is Code.ROBOTS_DISALLOWED, "a call without sites follows it"
+
+    asyncio.run(run())
+
+
+def test_a_call_with_sites_does_not_take_the_rules_from_a_concurrent_call_without() -> None:
+    async def run() -> None:
+        site = Site({ROBOTS: "https://other.example/robots.txt", "https://other.example/robots.txt": CLOSED})
+        site.gate.clear()
+        cache, page = RobotsCache(site.fetch, Clock()), parse_target(f"{SITE}/page")
+        limited = asyncio.create_task(cache.check(page, lambda url: url.startswith(SITE)))
+        free = asyncio.create_task(verdict(cache))
+        await asyncio.sleep(0)
+        site.gate.set()
+        await limited
+        assert await free is Code.ROBOTS_DISALLOWED
+        assert site.requests.count("https://other.example/robots.txt") == 1
+
+    asyncio.run(run())
+
+
 def test_concurrent_calls_share_one_request_that_survives_the_cancellation_of_one() -> None:
     async def run() -> None:
         site = Site({ROBOTS: CLOSED})

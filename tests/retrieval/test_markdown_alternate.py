@@ -9,9 +9,11 @@ from dataclasses import replace
 import pytest
 
 from keyhole.config.config import Config
+from keyhole.fetch.base import FetchOptions
 from keyhole.fetch.client import HttpFetcher
-from keyhole.records import Answer
+from keyhole.records import Answer, Artifact
 from keyhole.retrieval.markdown_alternate import adopt_markdown, is_same_text
+from keyhole.retrieval.pages import Pages
 from keyhole.retrieval.retrieve import Retrieval
 from keyhole.store.memory import MemoryStore
 from keyhole.websearch.panel import Panel
@@ -81,6 +83,28 @@ def test_the_markdown_alternate_is_shown_with_the_page_s_own_url() -> None:
     assert answer.details["media_type"] == "text/markdown"
     assert str(answer.details["about"]["text_from"]).endswith("/valves.md")  # type: ignore[index]
     assert paths == ["/valves", "/valves.md"]
+
+
+def test_the_markdown_of_a_page_is_not_followed_away_from_the_sites_of_the_call() -> None:
+    def talk(site: Site) -> Responder:
+        pages = {
+            "/valves": response(HTML.encode(), Content_Type="text/html"),
+            "/valves.md": response(status="302 Found", Location="/denied.md"),
+            "/denied.md": response(MARKDOWN_TEXT.encode(), **MARKDOWN_HEADERS),
+        }
+        return lambda call: call.send(pages[call.path])
+
+    async def read(site: Site) -> Artifact:
+        config, clock = Config(allow_private=frozenset({site.endpoint})), Clock()
+        async with HttpFetcher(config, "Test/1", clock) as fetcher:
+            pages = Pages(config, fetcher, InProcessExtractor(), MemoryStore(clock), SECRET, clock)
+            deadline = asyncio.get_running_loop().time() + 30
+            options = FetchOptions(deadline, lambda url: "denied" not in url)
+            return (await pages.get(site.url("/valves"), False, options))[0]
+
+    with serve(talk) as site:
+        assert asyncio.run(read(site)).media_type == "text/html"
+        assert [call.path for call in site.calls] == ["/valves", "/valves.md"]
 
 
 def test_a_link_header_is_enough_and_plain_text_is_accepted() -> None:

@@ -81,8 +81,12 @@ class HttpFetcher:
         raise KeyholeError(Code.TOO_MANY_REDIRECTS, f"more than {self._config.max_redirects} redirects")
 
     async def send(self, call: ApiCall) -> ApiReply:
-        """Send a request to an API that the operator configured, without following redirects."""
+        """Send a request to an API that the operator configured, without following redirects.
+
+        The allow list does not apply: the operator named the API by its address or its key.
+        """
         target, deadline = parse_target(call.url), self._fetch_deadline()
+        check_domain(target.host, frozenset(), self._config.deny_domains)
         body_headers = {} if call.body is None else {"Content-Type": "application/json"}
         headers = {**self._headers, "Accept": "application/json", **body_headers, **dict(call.headers)}
         async with self._apis.open(target, headers, deadline, call.body) as response:
@@ -116,7 +120,7 @@ class HttpFetcher:
             return
         await self._host_limits.check_wait(target.host)
         if self._config.robots == "on":
-            await self._robots.check(target)
+            await self._robots.check(target, options.permits)
 
     def _check_domain(self, target: Target) -> None:
         check_domain(target.host, self._config.allow_domains, self._config.deny_domains)

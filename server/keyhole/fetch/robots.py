@@ -102,12 +102,14 @@ class _CacheEntry:
     expires_at: float
 
 
+Permits = Callable[[str], bool]
+"""Returns True if the call accepts a URL."""
 FetchRobots = Callable[[Target], Awaitable[bytes | Target]]
 """Requests a robots.txt and returns its body or the target of its redirect. Raises KeyholeError for every failure."""
 
 
 class RobotsCache:
-    """The rules of each origin, cached in memory. Concurrent calls share one request per origin."""
+    """The rules of each origin, cached in memory. Concurrent calls that permit the same URLs share a request."""
 
     def __init__(self, fetch: FetchRobots, now: Callable[[], float], timeout: float = 30.0) -> None:
         """Create a cache. `timeout`: the time limit of a whole call, in seconds."""
@@ -115,11 +117,14 @@ class RobotsCache:
         self._seconds = min(ROBOTS_TIMEOUT, timeout * ROBOTS_SHARE)
         self._now = now
         self._cache: OrderedDict[tuple[str, str, int], _CacheEntry] = OrderedDict()
-        self._pending: dict[tuple[str, str, int], asyncio.Task[Rules | KeyholeError]] = {}
+        self._pending: dict[tuple[tuple[str, str, int], Permits], asyncio.Task[Rules | KeyholeError]] = {}
 
-    async def check(self, target: Target) -> None:
-        """Raise KeyholeError if robots.txt forbids a page (robots_disallowed) or the origin cannot be reached."""
-        rules = await self._rules(target)
+    async def check(self, target: Target, permits: Permits = bool) -> None:
+        """Raise KeyholeError if robots.txt forbids a page (robots_disallowed) or the origin cannot be reached.
+
+        A redirect of robots.txt that `permits` refuses is not followed.
+        """
+        rules = await self._rules(target, permits)
         # Matching a long URL against tens of thousands of rules would block the event loop.
         if rules.parser is not None and not await asyncio.to_thread(rules.allows, target):
             raise KeyholeError(Code.ROBOTS_DISALLOWED, f"the robots.txt of {target.netloc} disallows this page")
@@ -130,23 +135,24 @@ class RobotsCache:
             task.cancel()
         await asyncio.gather(*self._pending.values(), return_exceptions=True)
 
-    async def _rules(self, target: Target) -> Rules:
+    async def _rules(self, target: Target, permits: Permits) -> Rules:
         cached = self._cache.get(target.origin)
         if cached is not None and cached.expires_at > self._now():
             self._cache.move_to_end(target.origin)
             return cached.rules
-        task = self._pending.get(target.origin)
+        key = target.origin, permits
+        task = self._pending.get(key)
         if task is None:
-            task = asyncio.get_running_loop().create_task(self._fetch_rules(target, cached))
-            self._pending[target.origin] = task
-            task.add_done_callback(lambda _: self._pending.pop(target.origin, None))
+            task = asyncio.get_running_loop().create_task(self._fetch_rules(target, cached, permits))
+            self._pending[key] = task
+            task.add_done_callback(lambda _: self._pending.pop(key, None))
         # Shielded: the cancellation of one call must not cancel the request for the other calls.
         result = await asyncio.shield(task)
         if isinstance(result, KeyholeError):
             raise KeyholeError(result.code, result.message, **result.facts) from result
         return result
 
-    async def _fetch_rules(self, target: Target, cached: _CacheEntry | None) -> Rules | KeyholeError:
+    async def _fetch_rules(self, target: Target, cached: _CacheEntry | None, permits: Permits) -> Rules | KeyholeError:
         """Fetch and cache an origin's rules, or return the failure to reach it.
 
         The failure is returned, because an exception would stay unhandled if all waiting calls were cancelled.
@@ -162,6 +168,8 @@ class RobotsCache:
                         is_origin_robots = robots == _robots_target(robots)
                         return self._store({target, robots} if is_origin_robots else {target}, rules, FRESH_SECONDS)
                     robots = result
+                    if not permits(robots.url):  # other calls may follow it, so nothing is cached
+                        return cached.rules if cached else Rules()
         except TimeoutError:
             pass
         except KeyholeError as error:

@@ -67,7 +67,7 @@ class Pages:
             if await self._renew(known, page.fetched_at):
                 return replace(known, fetched_at=page.fetched_at), True
             page = await self._fetch(url, options)  # the stored text was removed meanwhile
-        artifact, terms = await self._extract_best(page, options.deadline - after)
+        artifact, terms = await self._extract_best(page, options, options.deadline - after)
         if known:
             artifact = await asyncio.to_thread(link_to_previous, artifact, known)
         return artifact, await self._put(artifact, terms)
@@ -78,13 +78,13 @@ class Pages:
         add_amount("bytes_in", len(page.body))
         return page
 
-    async def _extract_best(self, page: Page, until: float) -> Extracted:
+    async def _extract_best(self, page: Page, options: FetchOptions, until: float) -> Extracted:
         """Return the artifact of a page. Its text is the author's Markdown if that exists and is the same text."""
         address = find_markdown_url(page)
         if not address:
             return await self._extract(page, until)
         async with asyncio.TaskGroup() as group:
-            fetching = group.create_task(self._markdown(address, until))
+            fetching = group.create_task(self._markdown(address, options, until))
             extracted = await self._extract_or_error(page, until)
         markdown, html = fetching.result(), None if isinstance(extracted, KeyholeError) else extracted[0]
         if markdown and is_same_text(markdown[0].text, html.main if html else ""):
@@ -94,11 +94,14 @@ class Pages:
             raise extracted
         return extracted
 
-    async def _markdown(self, address: str, until: float) -> Extracted | None:
-        """Return the Markdown at `address` if it arrives in time, complete and from the same origin; None otherwise."""
+    async def _markdown(self, address: str, options: FetchOptions, until: float) -> Extracted | None:
+        """Return the Markdown at `address` if it arrives in time, complete and from the same origin; None otherwise.
+
+        Its redirects stay on the sites of the call. A site that requests a wait is not waited for.
+        """
         try:
             async with asyncio.timeout(min(MARKDOWN_SECONDS, self.config.timeout * MARKDOWN_SHARE)):
-                page = await self.fetcher.fetch(address)
+                page = await self.fetcher.fetch(address, FetchOptions(permits=options.permits))
                 return await self._extract(page, until) if is_markdown_of(page, address) else None
         except (KeyholeError, TimeoutError):
             return None

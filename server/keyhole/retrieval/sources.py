@@ -6,7 +6,7 @@ The sources are not ranked here. The engines, the network and the store are port
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Final
@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 
 from keyhole.config.config import Config
 from keyhole.errors import Code, KeyholeError
-from keyhole.fetch.base import FetchOptions
+from keyhole.fetch.base import DEFAULT_OPTIONS, FetchOptions
 from keyhole.records import EngineReport, Hit, SearchRequest, Source
 from keyhole.retrieval.instrumentation import stage
 from keyhole.retrieval.merge_sources import deduplicate, interleave, nothing_stored_error
@@ -169,7 +169,7 @@ class SourceFinder:
         """Return sources for the best hits; the other hits are reserves. A late page has a reason in `not_read`."""
         wanted, seconds = question.request.max_results, self.config.search_timeout
         until = question.until - min(AFTER_READING, seconds * AFTER_READING_SHARE)
-        options = FetchOptions(until, lambda url: is_allowed_by_sites(url, question.request))
+        options = FetchOptions(until, _permitted_sites(question.request))
 
         async def on_read(read: int, hit: Hit) -> None:
             if read <= wanted:
@@ -191,6 +191,13 @@ class SourceFinder:
             return unread_source(hit, f"{error.code} {status}".strip())
         date, own = artifact.published or hit.date, await asyncio.to_thread(sketch, artifact.main)
         return Source(artifact.url, artifact.title or hit.title, hit.snippet, artifact, stored, date=date, sketch=own)
+
+
+def _permitted_sites(request: SearchRequest) -> Callable[[str], bool]:
+    """Return what tells whether a request accepts a URL; without sites, the same function for every request."""
+    if not (request.sites or request.exclude_sites):
+        return DEFAULT_OPTIONS.permits
+    return lambda url: is_allowed_by_sites(url, request)
 
 
 async def _result_or_error(finding: Awaitable[FoundSources]) -> FoundSources | KeyholeError:

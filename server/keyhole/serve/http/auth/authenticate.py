@@ -154,11 +154,16 @@ def _access_token(tenant: str, scopes: tuple[str, ...] = (), issuer: str = "", s
 
 
 def _issuer_api(config: Config) -> Api:
-    """Return a client for the issuer only. The issuer may have a private address, as tools cannot use this client."""
+    """Return a client for the issuer only.
+
+    The issuer may have a private address, is reached without the proxy, and may be denied to tools, which cannot use
+    this client.
+    """
     from keyhole.fetch.client import HttpFetcher
     from keyhole.fetch.urls import parse_target
 
     urls = [url for url in (config.oauth_issuer, config.oauth_jwks_url) if url]
     endpoints = frozenset(parse_target(url).endpoint for url in urls)
-    limited = replace(config, max_bytes=MAX_JWKS_BYTES, max_decoded_bytes=MAX_JWKS_BYTES)
+    own = {"proxy": "", "deny_domains": frozenset[str]()}
+    limited = replace(config, max_bytes=MAX_JWKS_BYTES, max_decoded_bytes=MAX_JWKS_BYTES, **own)
     return HttpFetcher(limited, build_user_agent(config), apis=endpoints)
