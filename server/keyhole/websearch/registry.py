@@ -35,7 +35,7 @@ def build_engines(config: Config, api: Api, clock: Callable[[], float] | None = 
     engines: list[Engine] = [
         *([build_searxng(config.searxng_url, api, config.engine_timeout)] if config.searxng_url else []),
         *(cls(key, api, clock=clock) for cls in keyed if (key := getattr(config, f"{cls.name}_key"))),
-        KeylessEngine(proxy=config.proxy),
+        KeylessEngine(proxy=config.proxy, denied=config.deny_domains),
         MediaWikiEngine(api, config.mediawiki_url),
     ]
     return {engine.name: engine for engine in engines}

@@ -274,13 +274,20 @@ HTTP_CLIENT = """
 class Response:
     def __init__(self, status_code, text): self.status_code, self.text = status_code, text
 class HttpClient:
-    def request(self, method, url, status, text):
+    def request(self, method, url, status, text, **options):
         if isinstance(status, Exception): raise status
-        return Response(status, text)
+        return Response(status, ":".join([text, *map(str, options.values())]))
 """
 
 
-def real_child(folder: Path, text: str = "return []", *, news: str = "return []", before: str = "") -> KeylessEngine:
+def real_child(
+    folder: Path,
+    text: str = "return []",
+    *,
+    news: str = "return []",
+    before: str = "",
+    denied: frozenset[str] = frozenset(),
+) -> KeylessEngine:
     """Return the engine with the real child and a fake `ddgs` package whose `DDGS().text` has the body `text`."""
     package = folder / "ddgs"
     package.mkdir()
@@ -294,7 +301,7 @@ def real_child(folder: Path, text: str = "return []", *, news: str = "return []"
         f"    def news(self, query, *, region, timelimit, max_results): {news}\n",
         encoding="utf-8",
     )
-    return KeylessEngine((sys.executable, "-c", CHILD, str(folder)))
+    return KeylessEngine((sys.executable, "-c", CHILD, str(folder)), denied=denied)
 
 
 def test_the_child_returns_the_results_of_ddgs(tmp_path: Path) -> None:
@@ -343,6 +350,19 @@ def test_no_results_are_reported_only_if_an_engine_answered(tmp_path: Path, resp
         assert search(child) == ()
     else:
         assert failure(child).code is code
+
+
+def test_the_child_sends_no_request_to_a_denied_domain_and_follows_no_redirect_then(tmp_path: Path) -> None:
+    script = """
+        from ddgs.http_client import HttpClient
+        sent = []
+        for host in ('www.bing.com', 'html.duckduckgo.com', 'duckduckgo.com', 'mojeek.com'):
+            try: sent.append(HttpClient().request('GET', f'https://{host}/', 200, host).text)
+            except DDGSException as error: refusal = str(error)
+        return [{'href': 'https://a.example/', 'title': ' '.join(sent), 'body': refusal}]"""
+    (hit,) = search(real_child(tmp_path, script, denied=frozenset({"*.duckduckgo.com", "duckduckgo.com"})))
+    assert hit.title == "www.bing.com:False mojeek.com:False"
+    assert hit.snippet == "the operator's settings do not allow duckduckgo.com"
 
 
 @pytest.mark.parametrize(

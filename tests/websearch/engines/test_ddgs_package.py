@@ -38,17 +38,19 @@ EMPTY = b"<html><body><p>No results found for this.</p></body></html>"
 CHALLENGE = response(b"<html><body>Unfortunately, bots use DuckDuckGo too.</body></html>", "202 Accepted")
 
 
-def engine(base: str) -> KeylessEngine:
-    return KeylessEngine((sys.executable, "-c", CHILD, base))
+def engine(base: str, denied: frozenset[str] = frozenset()) -> KeylessEngine:
+    return KeylessEngine((sys.executable, "-c", CHILD, base), denied=denied)
 
 
-def search(answers: dict[str, bytes], kind: str = "web") -> tuple[tuple[Hit, ...], Site]:
+def search(
+    answers: dict[str, bytes], kind: str = "web", denied: frozenset[str] = frozenset()
+) -> tuple[tuple[Hit, ...], Site]:
     def talk(site: Site) -> Responder:
         return lambda call: call.send(answers.get(call.path.strip("/").partition("?")[0], response(b"", "404 No")))
 
     with serve(talk) as site:
         request = SearchRequest("pumps", 5, kind=kind, language="de", country="at")
-        return asyncio.run(engine(site.url()).search(request)), site
+        return asyncio.run(engine(site.url(), denied).search(request)), site
 
 
 def page(body: bytes) -> bytes:
@@ -64,6 +66,14 @@ def test_results_of_real_engines_become_hits() -> None:
     calls = {call.path.strip("/").partition("?")[0]: call for call in site.calls}
     assert b"l=at-de" in calls["duckduckgo"].body
     assert "q=pumps" in calls["mojeek"].path
+
+
+def test_an_engine_that_redirects_to_a_denied_domain_does_not_lead_there() -> None:
+    with serve({"/": page(DUCKDUCKGO)}) as denied:
+        moved = response(status="302 Found", Location=f"http://localhost:{denied.port}/")
+        hits, _ = search({"duckduckgo": moved, "mojeek": page(MOJEEK)}, denied=frozenset({"localhost"}))
+        assert [hit.url for hit in hits] == ["https://b.example/valves"]
+        assert denied.connections == 0
 
 
 def test_news_have_dates() -> None:

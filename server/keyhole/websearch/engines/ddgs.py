@@ -12,8 +12,10 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
+from urllib.parse import urlsplit
 
 from keyhole.errors import Code, KeyholeError
+from keyhole.fetch.domains import is_url_allowed
 from keyhole.records import Hit, SearchRequest
 from keyhole.websearch.hits import build_hits
 from keyhole.websearch.request import build_query
@@ -48,10 +50,15 @@ class KeylessEngine:
     supported_filters = frozenset({"sites", "exclude_sites", "freshness", "language", "country", "news"})
 
     def __init__(
-        self, command: Sequence[str] = (sys.executable, "-m", "keyhole.websearch.engines.ddgs"), proxy: str = ""
+        self,
+        command: Sequence[str] = (sys.executable, "-m", "keyhole.websearch.engines.ddgs"),
+        proxy: str = "",
+        denied: frozenset[str] = frozenset(),
     ) -> None:
+        """`denied`: the domains of KEYHOLE_DENY_DOMAINS, to which the child sends no request."""
         self._command = tuple(command)
         self._proxy = proxy
+        self._denied = denied
 
     async def search(self, request: SearchRequest) -> tuple[Hit, ...]:
         """Return the hits in ddgs's order."""
@@ -67,7 +74,8 @@ class KeylessEngine:
             raise KeyholeError(Code.ENGINE_UNAVAILABLE, "the keyless search process cannot be started") from error
         try:
             async with asyncio.timeout(PROCESS_TIMEOUT):
-                out, _ = await process.communicate(json.dumps(ddgs_arguments(request)).encode())
+                call = {**ddgs_arguments(request), "denied": sorted(self._denied)}
+                out, _ = await process.communicate(json.dumps(call).encode())
         except TimeoutError as error:
             raise KeyholeError(Code.TIMEOUT, "the keyless engines did not answer in time") from error
         finally:
@@ -129,7 +137,7 @@ def run_child() -> None:
         try:
             from ddgs import DDGS
 
-            _record_responses(outcomes)
+            _patch_requests(outcomes, frozenset(call.pop("denied")))
             kind, query = call.pop("kind"), call.pop("query")
             search = DDGS(timeout=5).news if kind == "news" else DDGS(timeout=5).text
             rows = [{**row, "href": row.get("href") or row.get("url")} for row in search(query, **call)]
@@ -152,10 +160,11 @@ def _interpret_error(kind: str, message: str, outcomes: set[str]) -> dict[str, A
     return {"error": kind, "message": message}
 
 
-def _record_responses(outcomes: set[str]) -> None:
-    """Patch ddgs to add the outcome of each HTTP request to `outcomes`: `page`, or the name of a failure.
+def _patch_requests(outcomes: set[str], denied: frozenset[str]) -> None:
+    """Patch ddgs to add the outcome of each HTTP request to `outcomes`, and to send none to `denied` domains.
 
-    ddgs reports "No results" both if nothing was found and if every engine refused the request.
+    An outcome is `page` or the name of a failure: ddgs reports "No results" both if nothing was found and if every
+    engine refused the request. With denied domains, redirects are not followed, since they could lead to one.
     """
     from ddgs.exceptions import DDGSException
     from ddgs.http_client import HttpClient
@@ -163,6 +172,10 @@ def _record_responses(outcomes: set[str]) -> None:
     send = HttpClient.request
 
     def request_and_record(self: Any, method: str, url: str, *arguments: Any, **options: Any) -> Any:
+        if denied:
+            if not is_url_allowed(url, frozenset(), denied):
+                raise DDGSException(f"the operator's settings do not allow {urlsplit(url).hostname}")
+            options["follow_redirects"] = False
         try:
             response = send(self, method, url, *arguments, **options)
         except DDGSException as error:
