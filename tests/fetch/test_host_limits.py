@@ -325,6 +325,17 @@ def test_an_endless_robots_txt_is_read_up_to_the_limit() -> None:
         run(work, site, robots="on")
 
 
+def test_the_last_rule_of_a_robots_txt_that_breaks_off_is_ignored() -> None:
+    rules = b"User-agent: *\n" + b"Disallow: /no\n" * 6 + b"Disallow: /"
+    with serve({"/robots.txt": response(rules, Content_Length="999"), "/": response(b"page")}) as site:
+
+        async def work(fetcher: HttpFetcher, times: Times) -> None:
+            assert (await fetcher.fetch(site.url())).body == b"page"
+            assert (await failure(fetcher.fetch(site.url("/no")))).code is Code.ROBOTS_DISALLOWED
+
+        run(work, site, robots="on")
+
+
 def test_robots_txt_is_not_requested_if_turned_off_or_for_an_operators_endpoint() -> None:
     with serve({"/": response(b"page")}) as site:
 

@@ -69,6 +69,14 @@ def test_rules_after_the_first_500_kib_are_ignored() -> None:
     assert is_allowed("#" * MAX_ROBOTS + "\nUser-agent: *\nDisallow: /", "/page")
 
 
+def test_a_rule_that_the_limit_cuts_is_ignored() -> None:
+    start = "User-agent: *\nDisallow: /kept\n#"
+    text = start + "x" * (MAX_ROBOTS - len(start) - 12) + "\nDisallow: /private"
+    assert text[:MAX_ROBOTS].endswith("\nDisallow: /")
+    assert is_allowed(text, "/page")
+    assert not is_allowed(text, "/kept")
+
+
 @pytest.mark.parametrize(
     "text",
     [

@@ -23,7 +23,7 @@ from keyhole.fetch.domains import check_domain
 from keyhole.fetch.exchange import Exchange
 from keyhole.fetch.host_limits import HostLimits, parse_retry_after
 from keyhole.fetch.response_head import MAX_HEADER, page_headers, raise_for_status, redirect_location
-from keyhole.fetch.robots import MAX_ROBOTS, RobotsCache
+from keyhole.fetch.robots import MAX_ROBOTS, RobotsCache, whole_lines
 from keyhole.fetch.urls import Target, parse_target, resolve_url
 from keyhole.fetch.validators import NOT_MODIFIED
 from keyhole.records import Page
@@ -170,7 +170,8 @@ class HttpFetcher:
             if location := redirect_location(response):
                 return resolve_url(target, location)
             raise_for_status(response.status_code, response.headers, self._clock())
-            return (await self._pages.read_body(response, deadline, MAX_ROBOTS))[0]
+            body, cut = await self._pages.read_body(response, deadline, MAX_ROBOTS)
+            return whole_lines(body) if cut else body
 
     @asynccontextmanager
     async def _response(

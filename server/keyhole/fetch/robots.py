@@ -61,12 +61,19 @@ class Rules:
 
 def parse_rules(body: bytes) -> Rules:
     """Parse the rules for Keyhole in the first `MAX_ROBOTS` bytes of a robots.txt."""
-    text = "\n".join(_relevant_lines(body[:MAX_ROBOTS].decode("utf-8-sig", "replace")))
+    if len(body) > MAX_ROBOTS:
+        body = whole_lines(body[:MAX_ROBOTS])
+    text = "\n".join(_relevant_lines(body.decode("utf-8-sig", "replace")))
     if not text:
         return Rules()
     from protego import Protego  # imported here, since it takes 50 ms and few sites have rules for Keyhole
 
     return Rules(text, Protego.parse(text))
+
+
+def whole_lines(body: bytes) -> bytes:
+    """Return a cut file without its last line: the beginning of `Disallow: /private` would forbid the whole site."""
+    return body[: max(body.rfind(b"\n"), body.rfind(b"\r")) + 1]
 
 
 def _relevant_lines(text: str) -> Iterator[str]:
