@@ -71,12 +71,17 @@ class Sites:
 def sites(evil: Path | None) -> Iterator[Sites]:
     """Serve all sites; `evil` is a program of hostile pages, as for benchmarks/fetch/hostile.py."""
     before = _children()
+    with serve_web() as web, own_sites() as port, _hostile(evil) as endpoint:
+        yield Sites(web, port, endpoint, tuple(_children() - before))
+
+
+@contextmanager
+def own_sites() -> Iterator[int]:
+    """Serve the pages of site.py and yield their port."""
     command = [sys.executable, "-m", "benchmarks.server.load_test.site"]
-    with serve_web() as web, _piped(command, PYTHONPATH=str(ROOT)) as own:
-        assert own.stdout is not None
-        port = json.loads(own.stdout.readline())["port"]
-        with _hostile(evil) as endpoint:
-            yield Sites(web, port, endpoint, tuple(_children() - before))
+    with _piped(command, PYTHONPATH=str(ROOT)) as process:
+        assert process.stdout is not None
+        yield int(json.loads(process.stdout.readline())["port"])
 
 
 @contextmanager

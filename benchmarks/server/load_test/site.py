@@ -1,7 +1,7 @@
-"""Serve slow and large pages on loopback, in addition to the benchmarks' web, until standard input ends.
+"""Serve slow, large, small and greedy pages on loopback until standard input ends.
 
-A slow page is sent in pieces over three seconds; a large page joins pages of a manual. Each kind has several hosts,
-since Keyhole opens at most four connections to one host.
+A slow page is sent in pieces over three seconds; a large page joins pages of a manual. Small and greedy pages are those
+of fair_shares.py. Each kind has several hosts, since Keyhole opens at most four connections to one host.
 """
 
 from __future__ import annotations
@@ -26,10 +26,14 @@ SLOW_COUNT: Final = 8
 """Number of different slow pages."""
 LARGE_COUNT: Final = 4
 """Number of different large pages."""
+GREEDY_BYTES: Final = 290_000
+"""Bytes of a greedy page, which fair_shares.py fetches: slightly less than Keyhole's maximum for a light page."""
+GREEDY_COUNT: Final = 4
+"""Number of different greedy pages."""
 
 
 def slow_pages() -> list[bytes]:
-    """Return the bodies of slow pages."""
+    """Return the bodies of slow pages, which are also those of small pages."""
     pages = [page for page in load_pages() if 3_000 < len(page.html) < 12_000]
     return [_whole(page.title, page.html) for page in pages[:SLOW_COUNT]]
 
@@ -45,12 +49,19 @@ def large_pages() -> list[bytes]:
     return found[:LARGE_COUNT]
 
 
+def greedy_pages() -> list[bytes]:
+    """Return the bodies of greedy pages: consecutive parts of all pages, joined."""
+    html = "".join(page.html for page in load_pages())
+    parts = [html[start : start + GREEDY_BYTES] for start in range(0, GREEDY_COUNT * GREEDY_BYTES, GREEDY_BYTES)]
+    return [_whole(f"Part {number}", part) for number, part in enumerate(parts)]
+
+
 def _whole(title: str, html: str) -> bytes:
     return f"<!doctype html><title>{title}</title><body><main><h1>{title}</h1>{html}</main></body>".encode()
 
 
 async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    """Answer one request for `/slow/N` or `/large/N`, with any query."""
+    """Answer one request for `/KIND/N`, with any query."""
     with suppress(OSError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
         target = (await reader.readuntil(b"\r\n\r\n")).split(b" ", 2)[1].decode().partition("?")[0]
         kind, _, number = target.lstrip("/").partition("/")
@@ -72,7 +83,7 @@ _BODIES: Final[dict[str, list[bytes]]] = {}
 
 async def serve() -> None:
     """Listen on one port of every address, print the port, and serve until standard input ends."""
-    _BODIES.update(slow=slow_pages(), large=large_pages())
+    _BODIES.update(slow=slow_pages(), large=large_pages(), small=slow_pages(), greedy=greedy_pages())
     with socket.socket() as probe:
         probe.bind((SLOW_HOSTS[0], 0))
         port = probe.getsockname()[1]
