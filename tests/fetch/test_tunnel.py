@@ -8,14 +8,18 @@ import socket
 from collections.abc import Callable
 from contextlib import suppress
 from threading import Thread
+from typing import Any
 
 import httpcore  # noqa: TID251 - the port that the tunnel speaks through
 import pytest
 
+from keyhole.config.config import Config
 from keyhole.errors import Code, KeyholeError
 from keyhole.fetch.backend import CheckedBackend
+from keyhole.fetch.base import ApiCall
+from keyhole.fetch.client import HttpFetcher
 from keyhole.fetch.tunnel import MAX_HEAD, connect_through_proxy
-from tests.fetch.test_client import failure, fetch
+from tests.fetch.test_client import failure, fetch, names
 from tests.support.loopback import Call, Responder, Site, response, serve, unused_port
 
 HOST = "site.example"
@@ -88,6 +92,33 @@ def test_a_redirect_through_a_proxy_is_checked_like_any_other() -> None:
 def test_an_endpoint_on_the_allow_list_is_connected_to_without_the_proxy() -> None:
     with serve({"/": response(b"near")}) as site, serve({}) as proxy:
         assert fetch(site.url(), allow=(site.endpoint,), proxy=f"http://{proxy.endpoint}").body == b"near"
+        assert proxy.connections == 0
+
+
+def send_to_api(url: str, proxy: Site, apis: frozenset[str], **settings: Any) -> bytes:
+    """Send a request to an API through a proxy; `api.example` has a public address."""
+
+    async def run() -> bytes:
+        config = Config(proxy=f"http://{proxy.endpoint}", **settings)
+        async with HttpFetcher(config, "Test/1", apis=apis) as fetcher:
+            return (await fetcher.send(ApiCall(url))).body
+
+    with names({"api.example": [PUBLIC]}):
+        return asyncio.run(run())
+
+
+@pytest.mark.parametrize(
+    "apis", [frozenset[str](), frozenset({"api.example:80"})], ids=["keyed engine", "named by URL"]
+)
+def test_an_api_with_a_public_address_is_reached_through_the_proxy(apis: frozenset[str]) -> None:
+    with serve({"/": response(b"{}")}) as site, serve(relay(site.port)) as proxy:
+        assert send_to_api("http://api.example/", proxy, apis) == b"{}"
+        assert [call.path for call in proxy.calls] == [f"{PUBLIC}:80"]
+
+
+def test_an_api_with_a_private_address_is_reached_without_the_proxy() -> None:
+    with serve({"/": response(b"{}")}) as site, serve({}) as proxy:
+        assert send_to_api(site.url(), proxy, frozenset({site.endpoint})) == b"{}"
         assert proxy.connections == 0
 
 

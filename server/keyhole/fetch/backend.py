@@ -34,13 +34,21 @@ IsAllowed = Callable[[str], bool]
 class CheckedBackend(httpcore.AsyncNetworkBackend):
     """A network backend for httpcore that resolves a name, checks the addresses and connects to one of them.
 
-    Endpoints on the operator's list may have any port, name and address, and bypass the proxy.
+    Endpoints on the operator's list may have any port, name and address. They bypass the proxy if they are in `direct`
+    or have an address that is refused otherwise.
     """
 
-    def __init__(self, is_allowed: IsAllowed, ports: Container[int] = WEB_PORTS, proxy: str = "") -> None:
+    def __init__(
+        self,
+        is_allowed: IsAllowed,
+        ports: Container[int] = WEB_PORTS,
+        proxy: str = "",
+        direct: Container[str] = frozenset(),
+    ) -> None:
         self._is_allowed = is_allowed
         self._ports = ports
         self._proxy = proxy
+        self._direct = direct
         self._tcp = httpcore.AnyIOBackend()
 
     async def connect_tcp(
@@ -55,8 +63,10 @@ class CheckedBackend(httpcore.AsyncNetworkBackend):
 
         Raises KeyholeError: dns_failure, blocked_address, connect_failure.
         """
-        is_exempt = self._is_allowed(f"{host}:{port}")
+        endpoint = f"{host}:{port}"
+        is_exempt = self._is_allowed(endpoint)
         addresses = await (_resolve(host, port) if is_exempt else self._checked_addresses(host, port))
+        is_direct = endpoint in self._direct or (is_exempt and any(map(address_refusal, addresses)))
 
         async def dial(address: str, port: int) -> httpcore.AsyncNetworkStream:
             return await self._tcp.connect_tcp(address, port, timeout, local_address, socket_options)
@@ -64,7 +74,7 @@ class CheckedBackend(httpcore.AsyncNetworkBackend):
         failure: Exception | None = None
         for address in addresses[:MAX_ADDRESSES]:
             try:
-                if is_exempt or not self._proxy:
+                if is_direct or not self._proxy:
                     return _TlsErrorStream(await dial(address, port))
                 return _TlsErrorStream(await connect_through_proxy(self._proxy, address, port, dial))
             except (httpcore.ConnectError, httpcore.ConnectTimeout) as error:
