@@ -230,6 +230,19 @@ def test_a_request_whose_connection_is_reset_is_retried_once() -> None:
         run(work, site)
 
 
+def test_a_request_whose_connection_is_closed_without_a_response_is_retried_once() -> None:
+    def talk(site: Site) -> Responder:
+        return lambda call: call.send(response(b"page") if site.connections > 1 else b"")
+
+    with serve(talk) as site:
+
+        async def work(fetcher: HttpFetcher, times: Times) -> None:
+            assert (await fetcher.fetch(site.url())).body == b"page"
+            assert (site.connections, len(times.slept)) == (2, 1)
+
+        run(work, site)
+
+
 def test_a_connection_that_is_reset_twice_is_a_failure() -> None:
     with serve(in_turn(b"")) as site:
 

@@ -348,6 +348,11 @@ def dripping_a_short_body(site: Site, call: Call) -> None:
     site.hold(call)
 
 
+def the_beginning_of_a_gzip_body(site: Site, call: Call) -> None:
+    call.send(response(b"\x1f\x8b\x08", Content_Length="1000", Content_Encoding="gzip"))
+    site.hold(call)
+
+
 SLOW = [
     send_nothing,
     half_a_status_line,
@@ -355,6 +360,7 @@ SLOW = [
     dripping_interim_responses,
     dripping_redirects,
     dripping_a_short_body,
+    the_beginning_of_a_gzip_body,
 ]
 
 

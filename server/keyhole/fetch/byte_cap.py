@@ -21,18 +21,31 @@ the last read may include up to 64 KB of body; the rest is for interim responses
 
 
 class ByteCapStream(WrappedStream):
-    """A stream that raises httpcore.RemoteProtocolError once it has delivered more bytes than allowed."""
+    """A stream that raises httpcore.RemoteProtocolError once it has delivered more bytes than allowed.
+
+    It raises httpcore.ReadError if the server closes the connection without answering.
+    """
 
     def __init__(self, stream: httpcore.AsyncNetworkStream, left: int = MAX_HEAD) -> None:
         super().__init__(stream)
         self._left = left
+        self._is_answered = False
+        """True if any byte was read since the last write."""
 
     def raise_cap(self, size: int) -> None:
         """Allow `size` more bytes, for the body after the headers."""
         self._left += size
 
+    async def write(self, buffer: bytes, timeout: float | None = None) -> None:
+        self._is_answered = False
+        await self._stream.write(buffer, timeout)
+
     async def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
         data = await self._stream.read(max_bytes, timeout)
+        if not data and not self._is_answered:
+            # As after a reset, a GET request may be sent again. httpcore would report an invalid response instead.
+            raise httpcore.ReadError("closed without a response")
+        self._is_answered = True
         self._left -= len(data)
         if self._left < 0:
             raise httpcore.RemoteProtocolError("more headers and framing than content")

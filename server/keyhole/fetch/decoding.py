@@ -101,13 +101,14 @@ class Decoder:
         self._received += len(data)
         return self._decode([data], is_last=False)
 
-    def close(self) -> bytes:
-        """Decode the bytes that did not fill a block.
+    def close(self, *, is_cut: bool = False) -> bytes:
+        """Decode the bytes that did not fill a block. `is_cut`: True if the body is known to be incomplete.
 
-        Raises KeyholeError as `feed` does, and protocol_error if bytes were received but none could be decoded.
+        Raises KeyholeError as `feed` does, and protocol_error if bytes were received but none could be decoded, unless
+        the reason is that the others never came.
         """
         out = self._decode([], is_last=True)
-        if self._received and not self._produced and not self.is_finished:
+        if self._received and not self._produced and not self.is_finished and not is_cut:
             names = " and ".join(layer.coding for layer in self._layers)
             raise KeyholeError(Code.PROTOCOL_ERROR, f"the {names} body is corrupt or breaks off before any content")
         return out

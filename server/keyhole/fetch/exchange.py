@@ -93,7 +93,7 @@ class Exchange:
                     if received > max_bytes:
                         return bytes(out + decoder.close()), True
         except (httpcore.NetworkError, httpcore.ProtocolError, httpcore.TimeoutException, OSError) as error:
-            out += decoder.close()
+            out += decoder.close(is_cut=True)
             if len(out) < MIN_PARTIAL:
                 if isinstance(error, TimeoutError | httpcore.TimeoutException):
                     raise KeyholeError(Code.TIMEOUT, "the page was sent too slowly") from error
