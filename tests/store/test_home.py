@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import stat
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Barrier
 
 import pytest
 
-from keyhole.store.home import SECRET_BYTES, home_folder, open_home
+from keyhole.store.home import SECRET_BYTES, WRITE_CHECKS, home_folder, open_home
 
 
 def mode(path: Path) -> int:
@@ -71,6 +75,7 @@ def test_temporary_files_of_killed_processes_are_removed(tmp_path: Path) -> None
 @pytest.mark.parametrize("rest", [b"", b"short", b"x" * 33])
 def test_a_damaged_secret_is_replaced(tmp_path: Path, rest: bytes) -> None:
     (tmp_path / "secret").write_bytes(rest)
+    os.utime(tmp_path / "secret", (0, 0))
     secret = open_home(tmp_path)
     assert len(secret) == SECRET_BYTES
     assert open_home(tmp_path) == secret
@@ -92,6 +97,85 @@ def test_servers_that_start_at_once_agree_on_one_secret(tmp_path: Path, damaged:
         with ThreadPoolExecutor(4) as pool:
             secrets = {future.result() for future in [pool.submit(open_with_the_others) for _ in range(4)]}
         assert secrets == {open_home(folder)}
+
+
+# File systems without hard links.
+
+
+def no_hard_links(source: Path, target: Path) -> None:
+    raise PermissionError(errno.EPERM, "Operation not permitted")
+
+
+@pytest.mark.parametrize(
+    "error", [PermissionError(errno.EPERM, "no"), OSError(errno.ENOTSUP, "no"), NotImplementedError(), AttributeError()]
+)
+def test_without_hard_links_there_is_one_private_secret(tmp_path: Path, error: Exception) -> None:
+    def link(source: Path, target: Path) -> None:
+        raise error
+
+    secret = open_home(tmp_path, link)
+    assert [open_home(tmp_path, link), open_home(tmp_path)] == [secret, secret]
+    assert [path.name for path in tmp_path.iterdir()] == ["secret"]
+    assert mode(tmp_path / "secret") == 0o600
+
+
+@pytest.mark.parametrize("damaged", [False, True])
+def test_without_hard_links_servers_that_start_at_once_agree_on_one_secret(tmp_path: Path, damaged: bool) -> None:
+    for attempt in range(10):
+        folder = tmp_path / str(attempt)
+        folder.mkdir()
+        if damaged:
+            (folder / "secret").write_bytes(b"short")
+        start = Barrier(4)
+
+        def link_with_the_others(source: Path, target: Path, start: Barrier = start) -> None:
+            start.wait()
+            no_hard_links(source, target)
+
+        with ThreadPoolExecutor(4) as pool:
+            opened = [pool.submit(open_home, folder, link_with_the_others) for _ in range(4)]
+            assert {future.result() for future in opened} == {open_home(folder)}
+
+
+def test_without_hard_links_processes_that_start_at_once_agree_on_one_secret(tmp_path: Path) -> None:
+    script = (
+        "import os, sys; from pathlib import Path; from keyhole.store.home import open_home\n"
+        "def link(*_): print(flush=True); sys.stdin.readline(); raise PermissionError\n"
+        "print(open_home(Path(sys.argv[1]), link).hex())"
+    )
+    command = [sys.executable, "-c", script, str(tmp_path)]
+    children = [
+        subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) for _ in range(3)
+    ]  # fmt: skip
+    for child in children:
+        assert child.stdout is not None
+        child.stdout.readline()  # it is about to create the secret
+    for child in children:
+        assert child.stdin is not None
+        print(file=child.stdin, flush=True)
+    answers = [child.communicate(timeout=30)[0] for child in children]
+    assert set(answers) == {f"{open_home(tmp_path).hex()}\n"}
+
+
+def test_a_secret_that_another_server_is_writing_is_awaited(tmp_path: Path) -> None:
+    (tmp_path / "secret").touch()
+    pauses = []
+
+    def write_meanwhile(seconds: float) -> None:
+        pauses.append(seconds)
+        if len(pauses) == 3:
+            (tmp_path / "secret").write_bytes(b"x" * SECRET_BYTES)
+
+    assert open_home(tmp_path, sleep=write_meanwhile) == b"x" * SECRET_BYTES
+    assert len(pauses) == 3
+
+
+def test_a_secret_that_stays_empty_is_replaced_after_a_limited_time(tmp_path: Path) -> None:
+    (tmp_path / "secret").touch()
+    pauses: list[float] = []
+    assert len(open_home(tmp_path, sleep=pauses.append)) == SECRET_BYTES
+    assert len(pauses) == WRITE_CHECKS
+    assert (tmp_path / "secret.2").exists()
 
 
 def test_an_unusable_folder_raises_oserror(tmp_path: Path) -> None:

@@ -7,6 +7,8 @@ import os
 import secrets
 import stat
 import tempfile
+import time
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
@@ -14,6 +16,11 @@ log = logging.getLogger(__name__)
 
 SECRET_BYTES = 32
 SECRET_NAMES = ("secret", "secret.2", "secret.3")
+WRITE_CHECKS, WRITE_PAUSE = 100, 0.02
+"""Checks, and seconds between them, for a secret that another server writes in place. Writing 32 bytes takes
+milliseconds, on a slow disk tenths of a second."""
+WRITE_AGE = 10.0
+"""Seconds since a file was changed, after which an empty secret is damaged: its server ended before it wrote."""
 _OWN_PREFIXES = (*SECRET_NAMES, "artifacts.db", "tenants", "tmp")
 """Prefixes of the names that Keyhole creates in its home folder."""
 
@@ -27,10 +34,17 @@ def home_folder(configured: Path | None) -> Path:
     return user_data_path("keyhole", appauthor=False)
 
 
-def open_home(folder: Path) -> bytes:
+def _hard_link(source: Path, target: Path) -> None:
+    os.link(source, target)
+
+
+def open_home(
+    folder: Path, link: Callable[[Path, Path], None] = _hard_link, sleep: Callable[[float], None] = time.sleep
+) -> bytes:
     """Create the folder (mode 0700) and the secret (0600) if they are missing; return the secret.
 
     Servers that start at the same time use one secret: each writes its own file, and the first link to the name wins.
+    On a file system without hard links, the first to create the name writes it, and the others wait for its content.
     A damaged secret is skipped rather than removed, because another server may have just replaced it. Raises OSError if
     the folder cannot be used.
     """
@@ -38,8 +52,8 @@ def open_home(folder: Path) -> bytes:
     for name in SECRET_NAMES:
         path = folder / name
         if not path.exists():
-            _link_secret(folder, path)
-        if len(secret := path.read_bytes()) == SECRET_BYTES:
+            _create_secret(folder, path, link)
+        if len(secret := _read_secret(path, sleep)) == SECRET_BYTES:
             _remove_temporary_files(folder, name)
             _restrict_permissions(folder)
             return secret
@@ -58,18 +72,42 @@ def _restrict_permissions(folder: Path) -> None:
         log.warning("other users can read %s (mode %o), where Keyhole stores fetched pages", folder, mode)
 
 
-def _link_secret(folder: Path, path: Path) -> None:
+def _create_secret(folder: Path, path: Path, link: Callable[[Path, Path], None]) -> None:
+    secret = secrets.token_bytes(SECRET_BYTES)
     handle, name = tempfile.mkstemp(dir=folder, prefix=f".{path.name}-")
     try:
         with os.fdopen(handle, "wb") as file:
-            file.write(secrets.token_bytes(SECRET_BYTES))
+            file.write(secret)
             file.flush()
             os.fsync(file.fileno())
-        # Another server may have linked its secret first, and may have removed this temporary file.
-        with suppress(FileExistsError, FileNotFoundError):
-            os.link(name, path)
+        link(Path(name), path)
+    except (FileExistsError, FileNotFoundError):
+        pass  # another server linked its secret first, and may have removed this temporary file
+    except (OSError, NotImplementedError, AttributeError):  # no hard links; os.link is missing on some platforms
+        _write_in_place(path, secret)
     finally:
         Path(name).unlink(missing_ok=True)
+
+
+def _write_in_place(path: Path, secret: bytes) -> None:
+    """Create the file and write the secret, unless another server has created it."""
+    with (
+        suppress(FileExistsError),
+        open(path, "xb", opener=lambda name, flags: os.open(name, flags, 0o600)) as file,
+    ):
+        file.write(secret)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _read_secret(path: Path, sleep: Callable[[float], None]) -> bytes:
+    """Return the content of a secret. Wait for it while it is empty and new: another server is writing it."""
+    for _ in range(WRITE_CHECKS):
+        status = path.stat()
+        if status.st_size or time.time() - status.st_mtime > WRITE_AGE:
+            break
+        sleep(WRITE_PAUSE)
+    return path.read_bytes()
 
 
 def _remove_temporary_files(folder: Path, name: str) -> None:
