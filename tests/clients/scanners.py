@@ -25,7 +25,7 @@ _TYPES: Final = "the assertion is for the type checker and follows from the line
 ACCEPTED: Final[dict[Finding, str]] = {
     ("B101", "cli/install/discover.py"): _TYPES,
     ("B101", "cli/install/jsonc_edit.py"): _TYPES,
-    ("B101", "extract/workers/pool.py"): _TYPES,
+    ("B101", "extract/workers/worker.py"): _TYPES,
     ("B101", "serve/run.py"): _TYPES,
     ("B106", "serve/http/auth/authenticate.py"): "anonymous users have an empty token, which no header can contain",
     ("B311", "fetch/host_limits.py"): "randomizes pauses between requests; nothing depends on its secrecy",

@@ -1,4 +1,4 @@
-"""Start, use, kill and replace worker processes.
+"""Share, kill and replace worker processes.
 
 A worker reads one page at a time. It is killed if it exceeds its time limit or if its call is cancelled, and replaced
 if it ends by itself. A pool belongs to one event loop.
@@ -7,29 +7,14 @@ if it ends by itself. A pool belongs to one event loop.
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
 import os
-import signal
-import sys
-from asyncio.subprocess import DEVNULL, PIPE, Process
-from contextlib import suppress
-from pathlib import Path
-from typing import Any, Final
+from typing import Final
 from urllib.parse import urlsplit
 
 from keyhole.config.config import Config
-from keyhole.errors import Code, KeyholeError
-from keyhole.extract.workers.frames import (
-    LENGTHS,
-    READING_ENDED,
-    OutOfTimeError,
-    UnreadError,
-    pack,
-    parse_answer,
-    parse_head,
-    unpack_lengths,
-)
+from keyhole.extract.workers.frames import OutOfTimeError, UnreadError
+from keyhole.extract.workers.worker import Worker
 from keyhole.records import Document, Page
 
 log = logging.getLogger(__name__)
@@ -45,22 +30,10 @@ MAX_LIGHT_BYTES: Final = 300_000
 LIGHT_SECONDS: Final = 2.0
 """Time limit in seconds of the first attempt at a light page. A slower page is read again as a heavy page with the full
 time limit."""
-START_TIMEOUT: Final = 20.0
-"""Seconds within which a worker must load its parsers: a hundred times the usual time."""
-END_TIMEOUT: Final = 2.0
-"""Seconds within which a killed worker must end. The kernel takes milliseconds."""
 IDLE_TIMEOUT: Final = 300.0
 """Seconds after which an idle worker ends: longer than an agent's pause between two pages."""
-CHUNK_BYTES: Final = 1_000_000
-"""Bytes written or buffered at a time, so that a large body is not copied whole."""
 READER: Final = "keyhole.extract.workers.child:extract_with_words"
 """The function that a worker runs on each page."""
-_BOOT: Final = (
-    "import sys, json; options = json.loads(sys.argv[1]); sys.path[:] = options['path']; "
-    "from keyhole.extract.workers.child import main; main(options)"
-)
-_INHERITED_VARIABLES: Final = ("SYSTEMROOT", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")
-"""Environment variables that a worker inherits, because its interpreter may need them to find libraries."""
 
 
 class WorkerPool:
@@ -79,14 +52,14 @@ class WorkerPool:
         self._reserved = reserved
         self._heavy = asyncio.Semaphore(size)
         self._all = asyncio.Semaphore(size + reserved)
-        self._idle: list[_Worker] = []
-        self._busy: set[_Worker] = set()
+        self._idle: list[Worker] = []
+        self._busy: set[Worker] = set()
         self._ending: set[asyncio.Task[None]] = set()
 
     def warm(self) -> None:
         """Start a worker if no worker is idle and a slot is free."""
         if not any(worker.is_alive for worker in self._idle) and not self._all.locked():
-            self._put_back(_Worker(self._options))
+            self._put_back(Worker(self._options))
 
     async def extract(self, page: Page, deadline: float | None = None) -> tuple[Document, str]:
         """Return the document and words of a page, read by a worker. Salvages a page that no worker finishes."""
@@ -150,7 +123,7 @@ class WorkerPool:
             else:  # used up, or still busy with an abandoned page
                 self._drop(worker)
 
-    def _take_worker(self) -> _Worker:
+    def _take_worker(self) -> Worker:
         """Return the idle worker that was used last, or a new worker."""
         while self._idle:
             worker = self._idle.pop()
@@ -158,161 +131,19 @@ class WorkerPool:
                 worker.set_idle_timer(None)
                 return worker
             self._drop(worker)
-        return _Worker(self._options)
+        return Worker(self._options)
 
-    def _put_back(self, worker: _Worker) -> None:
+    def _put_back(self, worker: Worker) -> None:
         worker.set_idle_timer(asyncio.get_running_loop().call_later(IDLE_TIMEOUT, self._retire, worker))
         self._idle.append(worker)
 
-    def _retire(self, worker: _Worker) -> None:
+    def _retire(self, worker: Worker) -> None:
         self._idle.remove(worker)
         self._drop(worker)
 
-    def _drop(self, worker: _Worker) -> None:
+    def _drop(self, worker: Worker) -> None:
         worker.set_idle_timer(None)
         worker.kill()
         ending = asyncio.get_running_loop().create_task(worker.end())
         self._ending.add(ending)
         ending.add_done_callback(self._ending.discard)
-
-
-class _Worker:
-    """A worker process. `is_reusable` is True while it can take another page."""
-
-    def __init__(self, options: dict[str, Any]) -> None:
-        self._process: Process | None = None
-        self._lifetime_fd: int | None = None
-        """The server's end of a pipe without data. The worker ends when this end is closed, as by the server's
-        death."""
-        self._ready = asyncio.get_running_loop().create_task(self._start(options))
-        self._ready.add_done_callback(self._log_failed_start)
-        self._killed = False
-        self.is_reusable = True
-        self._idle_timer: asyncio.TimerHandle | None = None
-
-    @property
-    def is_alive(self) -> bool:
-        """False if the process ended by itself or could not be started."""
-        if self._ready.done() and (self._ready.cancelled() or self._ready.exception()):
-            return False
-        return self._process is None or self._process.returncode is None
-
-    async def read(self, page: Page, seconds: float) -> tuple[Document, str]:
-        """Return the worker's answer for one page.
-
-        Raises UnreadError if the worker did not finish, and any other KeyholeError that the page caused.
-        """
-        try:
-            process = await asyncio.shield(self._ready)
-        except (OSError, EOFError, TimeoutError) as error:
-            self.is_reusable = False
-            raise KeyholeError(Code.EXTRACTION_FAILED, "the worker process could not be started") from error
-        self.is_reusable = False
-        try:
-            async with asyncio.timeout(seconds):
-                request = {"url": page.url, "requested_url": page.requested_url, "content_type": page.content_type}
-                await _send_message(process, request, page.body)
-                head, text = await _receive_message(process)
-        except TimeoutError as error:
-            raise OutOfTimeError(f"reading took more than {seconds:g} s") from error
-        except (EOFError, OSError) as error:
-            raise UnreadError(await self._find_cause(process, seconds)) from error
-        answer = await asyncio.to_thread(parse_answer, head, text)
-        self.is_reusable = head.get("last") is False
-        if isinstance(answer, KeyholeError):
-            raise answer
-        return answer
-
-    def set_idle_timer(self, timer: asyncio.TimerHandle | None) -> None:
-        """Replace the timer that ends the idle worker. None stops it."""
-        if self._idle_timer is not None:
-            self._idle_timer.cancel()
-        self._idle_timer = timer
-
-    def kill(self) -> None:
-        """Kill the process without waiting for its end."""
-        self._killed = True  # _start kills a process that is not created yet
-        if self._process is not None and self._process.returncode is None:
-            with suppress(ProcessLookupError):
-                self._process.kill()
-
-    async def end(self) -> None:
-        """Wait until the killed process has ended, and close its pipes."""
-        await asyncio.wait([self._ready])
-        if self._process is not None:
-            with suppress(TimeoutError, OSError):
-                async with asyncio.timeout(END_TIMEOUT):
-                    await self._process.communicate(b"")
-        if self._lifetime_fd is not None:
-            os.close(self._lifetime_fd)
-            self._lifetime_fd = None
-
-    async def _start(self, options: dict[str, Any]) -> Process:
-        worker_end, self._lifetime_fd = os.pipe() if sys.platform == "linux" else (None, None)
-        try:
-            self._process = process = await _start_process(
-                {**options, "path": _module_path(), "lifetime_fd": worker_end}
-            )
-        finally:
-            if worker_end is not None:
-                os.close(worker_end)
-        if self._killed:
-            self.kill()
-        async with asyncio.timeout(START_TIMEOUT):
-            await _receive_message(process)
-        return process
-
-    def _log_failed_start(self, ready: asyncio.Task[Process]) -> None:
-        """Log a failed start, since no call may be waiting for it."""
-        if not ready.cancelled() and (error := ready.exception()) and not self._killed:
-            log.warning("a worker could not be started: %r", error)
-
-    async def _find_cause(self, process: Process, seconds: float) -> str:
-        """Return the reason why a worker ended while it read a page."""
-        try:
-            async with asyncio.timeout(END_TIMEOUT):
-                code = await process.wait()
-        except TimeoutError:
-            return READING_ENDED
-        log.warning("a worker ended with %s", code)
-        return f"reading took more than {seconds:g} s" if code == -getattr(signal, "SIGXCPU", 0) else READING_ENDED
-
-
-async def _start_process(options: dict[str, Any]) -> Process:
-    lifetime_fd = options["lifetime_fd"]
-    return await asyncio.create_subprocess_exec(
-        *(sys.executable, "-I", "-X", "utf8", "-c", _BOOT, json.dumps(options)),
-        pass_fds=() if lifetime_fd is None else (lifetime_fd,),
-        stdin=PIPE,
-        stdout=PIPE,
-        stderr=DEVNULL,  # parser messages quote the page, and a page must not fill the log
-        env={name: os.environ[name] for name in _INHERITED_VARIABLES if name in os.environ},
-        start_new_session=True,  # Ctrl-C in a terminal goes to the server only, which ends its workers
-        limit=CHUNK_BYTES,
-    )
-
-
-def _module_path() -> list[str]:
-    """Return the absolute import path of this process, with which a worker finds the same modules."""
-    entries = [str(Path(entry).absolute()) for entry in sys.path]
-    own = str(Path(__file__).absolute().parents[3])
-    return entries if own in entries else [*entries, own]
-
-
-async def _send_message(process: Process, head: dict[str, Any], body: bytes) -> None:
-    assert process.stdin  # noqa: S101 - for the type checker
-    prefix, body = pack(head, body)
-    process.stdin.write(prefix)
-    view = memoryview(body)
-    for start in range(0, len(body), CHUNK_BYTES):
-        process.stdin.write(view[start : start + CHUNK_BYTES])
-        await process.stdin.drain()
-    await process.stdin.drain()
-
-
-async def _receive_message(process: Process) -> tuple[dict[str, Any], bytes]:
-    assert process.stdout  # noqa: S101 - for the type checker
-    head_size, body_size = unpack_lengths(await process.stdout.readexactly(LENGTHS.size))
-    head = await process.stdout.readexactly(head_size)
-    body = await process.stdout.readexactly(body_size) if body_size else b""
-    return parse_head(head), body
