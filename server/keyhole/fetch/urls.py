@@ -101,10 +101,11 @@ def resolve_url(current: Target, location: str) -> Target:
     """
     if "\\" in location:
         raise _invalid_url("the redirect's location contains a backslash")
+    location = re.sub(r"[\t\r\n]", "", location.strip())  # https://url.spec.whatwg.org/#concept-basic-url-parser
     # After three slashes, some parsers read a path, but browsers read a host.
-    if location.strip().startswith("///"):
+    if location.startswith("///"):
         raise _invalid_url("the redirect's location has no host")
-    return parse_target(_join(current, location.strip()))
+    return parse_target(_join(current, location))
 
 
 def _join(current: Target, location: str) -> str:
