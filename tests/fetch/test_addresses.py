@@ -1,4 +1,4 @@
-"""Every refused range is tested at its first and last address and just outside."""
+"""Every refused range is tested at its first and last address and just outside. IPv6 prefixes are those of RFC 6052."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from keyhole.fetch.addresses import address_refusal
+from tests.support.nat64 import embed
 
 # The first and the last address of each range, and what its reason must name.
 RANGES_V4 = [
@@ -28,6 +29,8 @@ RANGES_V4 = [
     ("192.175.48.0", "192.175.48.255", "RFC 7534"),
     ("198.18.0.0", "198.19.255.255", "RFC 2544"),
     ("198.51.100.0", "198.51.100.255", "RFC 5737"),
+    ("199.36.153.4", "199.36.153.7", "restricted.googleapis.com"),
+    ("199.36.153.8", "199.36.153.11", "private.googleapis.com"),
     ("203.0.113.0", "203.0.113.255", "RFC 5737"),
     ("224.0.0.0", "239.255.255.255", "RFC 5771"),
     ("240.0.0.0", "255.255.255.255", "RFC 1112"),
@@ -37,6 +40,8 @@ RANGES_V6 = [
     ("2001::", "2001:1ff:ffff:ffff:ffff:ffff:ffff:ffff", "RFC 2928"),
     ("2001:db8::", "2001:db8:ffff:ffff:ffff:ffff:ffff:ffff", "RFC 3849"),
     ("2002::", "2002:ffff:ffff:ffff:ffff:ffff:ffff:ffff", "RFC 3056"),
+    ("2600:2d00:2:1000::", "2600:2d00:2:1000:ffff:ffff:ffff:ffff", "restricted.googleapis.com"),
+    ("2600:2d00:2:2000::", "2600:2d00:2:2000:ffff:ffff:ffff:ffff", "private.googleapis.com"),
     ("2620:4f:8000::", "2620:4f:8000:ffff:ffff:ffff:ffff:ffff", "RFC 7534"),
     ("3fff::", "3fff:fff:ffff:ffff:ffff:ffff:ffff:ffff", "RFC 9637"),
     ("4000::", "ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff", "RFC 4291"),
@@ -45,7 +50,8 @@ JUST_OUTSIDE = [
     "1.0.0.0", "9.255.255.255", "11.0.0.0", "100.63.255.255", "100.128.0.0", "126.255.255.255", "128.0.0.0",
     "168.63.129.15", "168.63.129.17", "169.253.255.255", "169.255.0.0", "172.15.255.255", "172.32.0.0",
     "191.255.255.255", "192.0.1.0", "192.0.1.255", "192.0.3.0", "192.88.98.255", "192.88.100.0", "192.167.255.255",
-    "192.169.0.0", "198.17.255.255", "198.20.0.0", "198.51.99.255", "198.51.101.0", "203.0.112.255", "203.0.114.0",
+    "192.169.0.0", "198.17.255.255", "198.20.0.0", "198.51.99.255", "198.51.101.0", "199.36.153.3", "199.36.153.12",
+    "203.0.112.255", "203.0.114.0",
     "223.255.255.255", "2000::", "2000:ffff:ffff:ffff:ffff:ffff:ffff:ffff", "2001:200::",
     "2001:db7:ffff:ffff:ffff:ffff:ffff:ffff", "2001:db9::", "2001:ffff:ffff:ffff:ffff:ffff:ffff:ffff", "2003::",
     "3ffe:ffff:ffff:ffff:ffff:ffff:ffff:ffff", "3fff:1000::", "3fff:ffff:ffff:ffff:ffff:ffff:ffff:ffff",
@@ -69,13 +75,18 @@ def test_the_addresses_next_to_a_refused_range_are_allowed(address: str) -> None
     ("address", "owner"),
     [
         ("169.254.169.254", "most clouds"),
-        ("169.254.170.2", "RFC 3927"),  # credentials of AWS containers
-        ("169.254.170.23", "RFC 3927"),  # the same for EKS pods
-        ("169.254.0.23", "RFC 3927"),  # Tencent
+        ("169.254.170.2", "AWS containers"),
+        ("169.254.170.23", "AWS pods"),
+        ("169.254.0.23", "Tencent"),
+        ("169.254.42.42", "Scaleway"),
+        ("100.96.0.96", "Volcano"),
         ("100.100.100.200", "Alibaba"),
         ("192.0.0.192", "Oracle"),
         ("168.63.129.16", "Azure"),
         ("fd00:ec2::254", "AWS"),
+        ("fd00:ec2::23", "AWS pods"),
+        ("fd00:a9fe:a9fe::1", "Linode"),
+        ("fd00:c1::a9fe:a9fe", "Oracle"),
         ("fd00:42::42", "Scaleway"),
         ("fd20:ce::254", "Google"),
     ],
@@ -107,13 +118,15 @@ def test_special_ipv6_addresses_are_refused(address: str) -> None:
     assert address_refusal(address) is not None
 
 
-EMBEDDINGS = ["::ffff:{v4}", "64:ff9b::{v4}", "2620:fe::5efe:{v4}", "2620:fe:0:1:200:5efe:{v4}"]
-"""IPv4-mapped, NAT64, and both forms of ISATAP behind a public prefix."""
-
-
-@pytest.mark.parametrize("address", ["2620:fe::c0a8:101", "2620:fe::5eff:7f00:1", "2620:fe::100:5efe:7f00:1"])
-def test_an_ipv6_address_whose_last_bits_look_like_a_private_ipv4_address_is_allowed(address: str) -> None:
-    assert address_refusal(address) is None
+EMBEDDINGS = [
+    "::ffff:{v4}",
+    "64:ff9b::{v4}",
+    "2620:fe::5efe:{v4}",
+    "2620:fe:0:1:100:5efe:{v4}",
+    "2620:fe:0:1:200:5efe:{v4}",
+    "2620:fe:0:1:300:5efe:{v4}",
+]
+"""IPv4-mapped, NAT64, and ISATAP behind a public prefix with each value of its u and g bits."""
 
 
 @pytest.mark.parametrize("form", EMBEDDINGS)
@@ -142,6 +155,73 @@ def test_a_public_ipv4_address_embedded_in_an_ipv6_address_is_allowed(form: str)
 )
 def test_other_ways_to_embed_an_ipv4_address_are_refused_even_for_a_public_one(form: str) -> None:
     assert address_refusal(form.format(v4="9.9.9.9")) is not None
+
+
+TARGETS = ["10.1.2.3", "100.64.1.2", "127.0.0.1", "169.254.1.2", "169.254.169.254", "172.16.1.2", "192.168.1.1"]
+
+
+@pytest.mark.parametrize("length", [32, 40, 48, 56, 64, 96])
+@pytest.mark.parametrize("prefix", ["64:ff9b::", "64:ff9b:1::"])
+@pytest.mark.parametrize("v4", TARGETS)
+def test_the_nat64_prefixes_of_rfcs_lead_to_no_refused_address_at_any_length(prefix: str, length: int, v4: str) -> None:
+    assert address_refusal(embed(prefix, length, v4)) is not None
+
+
+@pytest.mark.parametrize("length", [48, 56, 64, 96])
+@pytest.mark.parametrize("prefix", ["2620:fe:12::", "2001:67c:2b0::", "2a00:1098::"])
+@pytest.mark.parametrize("v4", TARGETS)
+def test_a_target_embedded_under_any_public_prefix_is_refused_by_its_name(prefix: str, length: int, v4: str) -> None:
+    reason = address_refusal(embed(prefix, length, v4))
+    assert reason == f"it may lead to {v4}: {address_refusal(v4)}"
+
+
+@pytest.mark.parametrize("prefix", ["2001:67c:2b0:db32:0:1::", "2a01:4f9:c010:3f02:64::", "2a00:1098:2b::"])
+@pytest.mark.parametrize("v4", TARGETS)
+def test_a_target_behind_the_prefix_of_a_known_public_gateway_is_refused(prefix: str, v4: str) -> None:
+    assert address_refusal(embed(prefix, 96, v4)) is not None
+
+
+@pytest.mark.parametrize("length", [32, 40, 48, 56, 64, 96])
+@pytest.mark.parametrize("v4", ["169.254.169.254", "100.100.100.200", "168.63.129.16", "169.254.170.2"])
+@pytest.mark.parametrize("prefix", ["2620:fe::", "2606:4700::", "2a00:1450::"])
+def test_a_metadata_service_is_refused_under_any_prefix_and_with_any_suffix(prefix: str, length: int, v4: str) -> None:
+    assert address_refusal(embed(prefix, length, v4, suffix=0 if length == 96 else 0x17)) is not None
+
+
+@pytest.mark.parametrize("length", [32, 40, 48, 56, 64, 96])
+def test_a_public_ipv4_address_embedded_under_a_public_prefix_is_allowed(length: int) -> None:
+    assert address_refusal(embed("2620:fe::", length, "9.9.9.9")) is None
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "2620:fe:0:a00::",  # the first address of a subnet, not 10.0.0.0 after 48 bits
+        "2620:fe:0:a::",  # nor after 56 bits
+        "2620:fe:0:c0a8:1:100::1",  # something follows the IPv4 address
+        "2620:fe::1234:5678:a00:1",  # random bits before the last 32
+        "2620:fe::5eff:7f00:1",
+        "2620:fe:0:1:8000:0:a00:1",  # the u octet is not zero
+        "2606:4700::c0a8:101",  # Cloudflare and Google translate nothing in their own networks
+        "2a00:1450:4001:82b::7f00:1",
+    ],
+)
+def test_an_address_without_the_layout_of_nat64_is_allowed(address: str) -> None:
+    assert address_refusal(address) is None
+
+
+@pytest.mark.parametrize("length", [32, 40, 48, 56, 64, 96])
+@pytest.mark.parametrize("v4", ["10.1.2.3", "0.0.0.1", "192.0.2.1", "199.36.153.8", "224.0.0.1"])
+def test_every_refused_ipv4_address_is_refused_under_a_known_nat64_prefix(length: int, v4: str) -> None:
+    prefixes = [ipaddress.IPv6Network(("2606:4700::", length), strict=False)]
+    assert str(address_refusal(v4)) in str(address_refusal(embed("2606:4700::", length, v4, suffix=0), prefixes))
+    assert address_refusal(embed("2606:4700::", length, "9.9.9.9"), prefixes) is None
+    assert address_refusal(embed("2606:4701::", length, "0.0.0.1"), prefixes) is None, "another prefix"
+
+
+def test_a_known_nat64_prefix_allows_no_address_that_was_refused() -> None:
+    assert address_refusal("fd00:64::9.9.9.9", [ipaddress.IPv6Network("fd00:64::/96")]) is not None
+    assert address_refusal("64:ff9b:1::9.9.9.9", [ipaddress.IPv6Network("64:ff9b:1::/96")]) is not None
 
 
 @pytest.mark.parametrize("address", ["fe80::1%eth0", "fe80::1%1", "2606:4700::1111%eth0", "::1%lo", "9.9.9.9%eth0"])

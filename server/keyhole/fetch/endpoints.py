@@ -6,6 +6,19 @@ import ipaddress
 from collections.abc import Container
 from typing import Final
 
+_METADATA_NAMES: Final[tuple[tuple[str, str], ...]] = (
+    ("api.metadata.cloud.ibm.com", "metadata of IBM Cloud, its VPC metadata API reference"),
+    ("instance-data.ec2.internal", "metadata of AWS, the resolver of its VPCs"),
+    ("metadata.exoscale.com", "metadata of Exoscale, its manual of user data"),
+    ("metadata.goog", "metadata of Google Cloud, its Compute Engine manual"),
+    ("metadata.google.internal", "metadata of Google Cloud, its Compute Engine manual"),
+    ("metadata.packet.net", "metadata of Packet, now Equinix Metal, its manual"),
+    ("metadata.platformequinix.com", "metadata of Equinix Metal, its manual"),
+    ("metadata.tencentyun.com", "metadata of Tencent Cloud, its CVM manual"),
+)
+"""Names of cloud metadata services, refused whatever they resolve to: inside its cloud, such a name may lead to an
+address that looks public. Names of one word, such as `metadata` and `instance-data`, are refused as all such names."""
+
 _REFUSED_NAMES: Final[tuple[tuple[str, str], ...]] = (
     ("localhost", "a loopback name, RFC 6761"),
     ("local", "a name of the local link, RFC 6762"),
@@ -29,7 +42,8 @@ def name_refusal(host: str) -> str | None:
     """Return the reason why a host name is refused before its lookup, or None. IP addresses are checked elsewhere."""
     if _is_address(host):
         return None
-    if reason := next((reason for name, reason in _REFUSED_NAMES if f".{host}".endswith(f".{name}")), None):
+    names = _METADATA_NAMES + _REFUSED_NAMES
+    if reason := next((reason for name, reason in names if f".{host}".endswith(f".{name}")), None):
         return reason
     if "." not in host:
         return "not a full name: a resolver may complete it with the local domain, RFC 1535"
