@@ -43,7 +43,7 @@ BOMBS: Final = 10
 CODES: Final = {
     "unsupported_scheme": {"scheme_not_allowed"},
     "url_blocked": {"blocked_address"},
-    "http_error": {"server_error"},
+    "http_error": {"http_status", "server_error"},
     "not_found": {"not_found"},
     "forbidden": {"forbidden"},
     "auth_required": {"login_required"},
