@@ -151,6 +151,71 @@ def test_permissions_and_links_are_kept_and_a_new_file_is_private(home: Path) ->
     assert stat.S_IMODE((home / ".cursor" / "mcp.json").stat().st_mode) == 0o600
 
 
+@POSIX
+def test_a_file_that_gets_a_key_and_its_backups_become_private(home: Path, capsys: Captured) -> None:
+    file = codex(home)
+    for mode in (0o644, 0o664, 0o640):
+        file.chmod(mode)
+        assert main(["install", "codex", "--env", f"KEYHOLE_BRAVE_KEY={SECRET}{mode}"]) == 0
+        assert "only you can read it" in capsys.readouterr().out
+        assert {stat.S_IMODE(each.stat().st_mode) for each in (file, *files.list_backups(file))} == {0o600}
+    assert main(["install", "codex", "--env", f"KEYHOLE_BRAVE_KEY={SECRET}"]) == 0
+    assert "can read it" not in capsys.readouterr().out, "nothing is said about a file that was private"
+
+
+@POSIX
+def test_a_registered_key_that_others_can_read_is_reported(home: Path, capsys: Captured) -> None:
+    file = codex(home)
+    main(["install", "codex", "--env", f"KEYHOLE_BRAVE_KEY={SECRET}"])
+    file.chmod(0o644)
+    capsys.readouterr()
+    assert main(["install", "codex", "--json"]) == 0
+    (change,) = json.loads(capsys.readouterr().out)
+    assert (change["state"], change["note"]) == (
+        "unchanged",
+        "the file contains a key, and other users can read it (mode 644)",
+    )
+
+
+@POSIX
+def test_a_file_system_without_permissions_is_reported(
+    home: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise PermissionError
+
+    file, really_open = codex(home), os.open
+    for name in ("os.chmod", "pathlib.Path.chmod", "shutil.copystat"):
+        monkeypatch.setattr(name, refuse)
+    monkeypatch.setattr("os.open", lambda path, flags, *_, **others: really_open(path, flags, 0o644, **others))
+    assert main(["install", "codex", "--env", f"KEYHOLE_BRAVE_KEY={SECRET}"]) == 0
+    assert SECRET in file.read_text("utf-8")
+    assert "the file contains a key, and other users can read it (mode 644)" in capsys.readouterr().out
+
+
+def test_elsewhere_the_folder_decides_who_can_read_a_file(tmp_path: Path) -> None:
+    assert files.exposure(tmp_path, "nt") == "the permissions of its folder decide who can read it"
+    assert files.exposure(tmp_path / "missing") == ""
+
+
+@POSIX
+@pytest.mark.parametrize(
+    ("option", "private"),
+    [
+        (("--env", f"KEYHOLE_BRAVE_KEY={SECRET}"), True),
+        (("--env", "KEYHOLE_STORE=postgresql://u:pass@db.example/k"), True),
+        (("--env", "KEYHOLE_ROBOTS=off"), False),
+        (("--http", "https://k.example/mcp"), False),
+        ((), False),
+    ],
+)
+def test_only_a_file_that_gets_a_key_becomes_private(home: Path, option: tuple[str, ...], private: bool) -> None:
+    file = codex(home)
+    file.chmod(0o644)
+    assert main(["install", "codex", *option]) == 0
+    assert stat.S_IMODE(file.stat().st_mode) == (0o600 if private else 0o644)
+
+
 def test_a_byte_order_mark_and_windows_line_ends_are_kept(home: Path) -> None:
     file = home / ".cursor" / "mcp.json"
     file.parent.mkdir()

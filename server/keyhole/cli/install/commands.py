@@ -16,7 +16,7 @@ from keyhole.cli.install import discover, edit, files
 from keyhole.cli.install.clients import CLIENTS, Client, Machine
 from keyhole.cli.install.entries import Server
 from keyhole.cli.install.launch import this_server
-from keyhole.cli.install.output import color_lines, diff_lines, mask_command, mask_secrets
+from keyhole.cli.install.output import color_lines, contains_secret, diff_lines, mask_command, mask_secrets
 from keyhole.cli.table import Column, print_json, print_table
 from keyhole.config.config import Config
 from keyhole.config.parse import parse_config
@@ -39,12 +39,14 @@ class FileChange:
     message: str
     backup: str = ""
     diff: tuple[str, ...] = ()
+    note: str = ""
+    """What to know about the permissions of a file with a key."""
 
     def json_facts(self) -> dict[str, object]:
         """Return the change as `keyhole install --json` prints it."""
         return {
             "client": self.client, "path": self.path, "state": self.state, "message": self.message,
-            "backup": self.backup, "diff": self.diff,
+            "backup": self.backup, "diff": self.diff, "note": self.note,
         }  # fmt: skip
 
 
@@ -133,18 +135,31 @@ def _change_file(client: Client, path: Path, server: Server, arguments: argparse
         snippet = edit.format_snippet(client, arguments.name, server)
         raise _invalid(f"Keyhole cannot edit YAML; add this to {path}:\n{snippet}")
     after = _new_content(client, path, before, server, arguments)
+    exposure = files.exposure(path) if _has_key(client, after, arguments.name) else None
     if after == before:
         message = f"no entry named {arguments.name}" if arguments.uninstall else "already registered, nothing to change"
-        return FileChange(client.name, str(path), "unchanged", message)
+        return FileChange(client.name, str(path), "unchanged", message, note=_exposure_note(exposure))
     diff = tuple(diff_lines(_decode(before or b"", client), _decode(after or b"", client)))
     if arguments.dry_run or not _confirm(client, path, diff, arguments):
         return FileChange(client.name, str(path), "would change", "nothing was written", diff=diff)
     if after is None:
         files.remove(path, before)
         return FileChange(client.name, str(path), "changed", "file deleted: it had no other content", diff=diff)
-    backup = files.replace(path, before, after)
+    backup = files.replace(path, before, after, private=exposure is not None)
     message = "entry removed" if arguments.uninstall else "registered"
-    return FileChange(client.name, str(path), "changed", message, str(backup or ""), diff)
+    note = _exposure_note(files.exposure(path)) if exposure is not None else ""
+    if exposure and not note:
+        note = "the file contains a key: only you can read it and its backups now"
+    return FileChange(client.name, str(path), "changed", message, str(backup or ""), diff, note)
+
+
+def _has_key(client: Client, content: bytes | None, name: str) -> bool:
+    entry = edit.find_entry(client, _decode(content or b"", client), name)
+    return entry is not None and contains_secret(entry)
+
+
+def _exposure_note(reason: str | None) -> str:
+    return f"the file contains a key, and {reason}" if reason else ""
 
 
 def _new_content(
@@ -196,6 +211,8 @@ def _print_change(client: Client, change: FileChange, *, is_diff_shown: bool) ->
         print(f"{client.title}: {change.path}")
         _print_diff(change.diff)
     print(f"  {change.message}" + (f"; backup: {Path(change.backup).name}" if change.backup else ""))
+    if change.note:
+        print(f"  {change.note}")
     if change.message == "registered":
         print(f"  {client.next_step} `keyhole doctor` checks that it starts.")
 

@@ -17,6 +17,8 @@ MAX_BYTES: Final = 50_000_000
 """Greatest size of a file that is read. Claude Code stores megabytes of history in its file."""
 _PRIVATE_MODE: Final = 0o600
 """Permissions of a new file: an entry may contain the key of a search engine."""
+_OTHERS: Final = 0o077
+"""Permissions of the group and of all other users."""
 
 
 def read(path: Path) -> bytes | None:
@@ -36,11 +38,11 @@ def read(path: Path) -> bytes | None:
         return None
 
 
-def replace(path: Path, before: bytes | None, after: bytes) -> Path | None:
+def replace(path: Path, before: bytes | None, after: bytes, *, private: bool = False) -> Path | None:
     """Replace the content `before` by `after` atomically, and return the path of the backup; None if there was no file.
 
-    Symbolic links are followed, and permissions are kept. Raises OSError, also if the content is no longer `before`:
-    clients write their files too.
+    Symbolic links are followed, and permissions are kept; with `private`, those of other users are removed, also from
+    the backups. Raises OSError, also if the content is no longer `before`: clients write their files too.
     """
     path = path.resolve()
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -51,12 +53,26 @@ def replace(path: Path, before: bytes | None, after: bytes) -> Path | None:
             file.flush()
             os.fsync(file.fileno())
         _copy_permissions(path, Path(name))
+        if private:
+            _restrict(Path(name))
         _check_unchanged(path, before)
         backup = _back_up(path, before) if before is not None else None
         Path(name).replace(path)
+        for each in list_backups(path) if private else []:
+            _restrict(each)
         return backup
     finally:
         Path(name).unlink(missing_ok=True)
+
+
+def exposure(path: Path, system: str = os.name) -> str:
+    """Return why users other than the owner may read a file, or "" if they cannot."""
+    if system != "posix":
+        return "the permissions of its folder decide who can read it"
+    with suppress(FileNotFoundError):
+        if (mode := stat.S_IMODE(path.stat().st_mode)) & _OTHERS:
+            return f"other users can read it (mode {mode:o})"
+    return ""
 
 
 def remove(path: Path, before: bytes | None) -> None:
@@ -87,20 +103,27 @@ def _back_up(path: Path, before: bytes) -> Path:
     # "x" fails if the name exists: it may be another user's link. The mode is private: the file may contain keys.
     with open(backup, "xb", opener=lambda name, flags: os.open(name, flags, _PRIVATE_MODE)) as file:
         file.write(before)
-    shutil.copystat(path, backup)
+    with suppress(OSError):
+        shutil.copystat(path, backup)
     for old in backups[MAX_BACKUPS - 1 :]:
         with suppress(OSError):
             old.unlink(missing_ok=True)
     return backup
 
 
+def _restrict(path: Path) -> None:
+    """Remove other users' permissions. On a file system that has none, `exposure` tells that they remain."""
+    with suppress(OSError):
+        path.chmod(stat.S_IMODE(path.stat().st_mode) & ~_OTHERS)
+
+
 def _copy_permissions(path: Path, new: Path) -> None:
     try:
         status = path.stat()
     except FileNotFoundError:
-        new.chmod(_PRIVATE_MODE)
-        return
-    new.chmod(stat.S_IMODE(status.st_mode))
+        return  # the mode of a temporary file is private
+    with suppress(OSError):  # some file systems have no permissions
+        new.chmod(stat.S_IMODE(status.st_mode))
     if hasattr(os, "chown"):
         with suppress(OSError):  # only root may change the owner
             os.chown(new, status.st_uid, status.st_gid)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import difflib
+import json
 import re
-from collections.abc import Iterable, Sequence
-from typing import Final
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
 
 from keyhole.config.config import PREFIX, SETTINGS
 
@@ -65,6 +66,12 @@ def mask_secrets(text: str) -> str:
     text = _NAMED_SECRET.sub(lambda found: found[1] + _mask(found[3]) if _is_secret(found[2]) else found[0], text)
     text = _FLAG.sub(lambda found: found[1] + _mask('"') if _is_secret(found[3]) else found[0], text)
     return _API_KEY.sub(MASK, _UNNAMED_SECRET.sub(rf"\1{MASK}", text))
+
+
+def contains_secret(entry: Mapping[str, Any]) -> bool:
+    """Return True if an entry of a client's file contains a secret."""
+    text = json.dumps(entry, ensure_ascii=False, default=str)
+    return mask_secrets(text) != text
 
 
 def _mask(value: str) -> str:
