@@ -12,6 +12,8 @@ import pytest
 
 from keyhole.errors import Code, KeyholeError
 from keyhole.fetch.backend import MAX_ADDRESSES, CheckedBackend, IsAllowed
+from keyhole.fetch.dns import Answers
+from keyhole.fetch.nat64 import Nat64Prefixes
 
 
 class RecordingTcp(httpcore.AsyncMockBackend):
@@ -34,9 +36,17 @@ def allow_nothing(endpoint: str) -> bool:
 
 
 def connect(
-    answers: list[str], *, host: str = "site.example", allowed: IsAllowed = allow_nothing, down: Iterable[str] = ()
+    answers: list[str],
+    *,
+    host: str = "site.example",
+    allowed: IsAllowed = allow_nothing,
+    down: Iterable[str] = (),
+    nat64: str = "192.0.0.170",
 ) -> tuple[list[tuple[str, int]], int, KeyholeError | None]:
-    """Connect to `host`, which resolves to `answers`; return the addresses tried, the lookups and the failure."""
+    """Connect to `host`, which resolves to `answers`; return the addresses tried, the lookups and the failure.
+
+    `nat64`: the answer for the name that discloses NAT64 prefixes.
+    """
     lookups = 0
     tcp = RecordingTcp(down)
 
@@ -46,8 +56,11 @@ def connect(
         assert name == host
         return [(0, 0, 0, "", (answer, port)) for answer in answers]
 
+    async def disclose(name: str, port: int) -> Answers:
+        return [(0, 0, 0, "", (nat64, port))]
+
     async def run() -> KeyholeError | None:
-        backend = CheckedBackend(allowed)
+        backend = CheckedBackend(allowed, nat64=Nat64Prefixes(disclose))
         backend._tcp = tcp  # type: ignore[assignment]
         try:
             await backend.connect_tcp(host, 443)
@@ -62,6 +75,17 @@ def connect(
 
 def test_a_public_name_is_connected_to_at_its_checked_address_after_one_lookup() -> None:
     assert connect(["9.9.9.9"]) == ([("9.9.9.9", 443)], 1, None)
+
+
+@pytest.mark.parametrize("host", ["site.example", "2606:4700:a00:1::"])
+def test_a_private_address_behind_the_discovered_nat64_prefix_is_refused_for_names_and_addresses(host: str) -> None:
+    answers = ["2606:4700:a00:1::"]
+    assert connect(answers, host=host)[2] is None
+    attempts, _, failure = connect(answers, host=host, nat64="2606:4700:c000:aa::")
+    assert attempts == []
+    assert failure is not None
+    assert failure.code is Code.BLOCKED_ADDRESS
+    assert "it may lead to 10.0.0.1: private, RFC 1918" in failure.message
 
 
 def test_a_name_with_a_private_address_is_refused_without_a_connection() -> None:

@@ -11,7 +11,8 @@ from __future__ import annotations
 import asyncio
 import socket
 import ssl
-from collections.abc import Callable, Container, Iterable
+from collections.abc import Callable, Collection, Container, Iterable
+from ipaddress import IPv6Network
 from typing import Any
 
 import httpcore
@@ -21,6 +22,7 @@ from keyhole.errors import Code, KeyholeError
 from keyhole.fetch.addresses import address_refusal
 from keyhole.fetch.dns import look_up
 from keyhole.fetch.endpoints import name_refusal, port_refusal
+from keyhole.fetch.nat64 import Nat64Prefixes
 from keyhole.fetch.streams import WrappedStream
 from keyhole.fetch.tunnel import connect_through_proxy
 
@@ -44,11 +46,13 @@ class CheckedBackend(httpcore.AsyncNetworkBackend):
         ports: Container[int] = WEB_PORTS,
         proxy: str = "",
         direct: Container[str] = frozenset(),
+        nat64: Nat64Prefixes | None = None,
     ) -> None:
         self._is_allowed = is_allowed
         self._ports = ports
         self._proxy = proxy
         self._direct = direct
+        self._nat64 = nat64 or Nat64Prefixes()
         self._tcp = httpcore.AnyIOBackend()
 
     async def connect_tcp(
@@ -97,10 +101,9 @@ class CheckedBackend(httpcore.AsyncNetworkBackend):
         if reason := name_refusal(host):
             raise KeyholeError(Code.BLOCKED_ADDRESS, f"{host} is refused ({reason})")
         addresses = await _resolve(host, port)
-        for address in addresses:
-            if reason := address_refusal(address):
-                name = host if host == address else f"{host} resolves to {address}, which"
-                raise KeyholeError(Code.BLOCKED_ADDRESS, f"{name} is refused ({reason})")
+        _raise_for_refused(host, addresses)
+        if any(":" in address for address in addresses):
+            _raise_for_refused(host, addresses, await self._nat64.get())
         return addresses
 
 
@@ -116,6 +119,13 @@ class _TlsErrorStream(WrappedStream):
             cause = error.__cause__
             reason = getattr(cause, "verify_message", "") or "the TLS handshake failed"
             raise KeyholeError(Code.TLS_FAILURE, f"{server_hostname}: {reason}") from error
+
+
+def _raise_for_refused(host: str, addresses: Iterable[str], nat64: Collection[IPv6Network] = ()) -> None:
+    for address in addresses:
+        if reason := address_refusal(address, nat64):
+            name = host if host == address else f"{host} resolves to {address}, which"
+            raise KeyholeError(Code.BLOCKED_ADDRESS, f"{name} is refused ({reason})")
 
 
 async def _resolve(host: str, port: int) -> list[str]:

@@ -1,0 +1,58 @@
+"""Discover the NAT64 prefixes of the network, as RFC 7050 says: by the IPv6 addresses of a name that has none.
+
+A NAT64 gateway forwards addresses under its prefix to the IPv4 addresses that they embed. A prefix only adds refusals:
+no address is allowed because of it, so a forged answer opens nothing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+from ipaddress import IPv6Address, IPv6Network
+from typing import Final
+
+from keyhole.fetch.dns import Answers, look_up
+from keyhole.fetch.embedded import DISCOVERY_NAME, nat64_prefixes
+
+LIFETIME: Final = 3 * 3_600.0
+"""Seconds for which an answer is used. The resolver's interface does not tell the answer's own lifetime."""
+RETRY: Final = 600.0
+"""Seconds until the next lookup after one that failed: the network may have changed, but a lookup costs time."""
+MAX_WAIT: Final = 0.5
+"""Seconds that a connection waits for the lookup, once per lifetime. Without an answer, no prefix is known, and
+addresses.py refuses the layouts that it can recognize under any prefix."""
+
+LookUp = Callable[[str, int], Awaitable[Answers]]
+
+
+class Nat64Prefixes:
+    """The NAT64 prefixes of the network: looked up when first needed, then remembered."""
+
+    def __init__(self, look_up: LookUp = look_up, now: Callable[[], float] = time.monotonic) -> None:
+        """Create an empty memory. `now`: seconds of a clock that never goes back."""
+        self._look_up = look_up
+        self._now = now
+        self._lock = asyncio.Lock()
+        self._prefixes: frozenset[IPv6Network] = frozenset()
+        self._expires = float("-inf")
+
+    async def get(self) -> frozenset[IPv6Network]:
+        """Return the prefixes. A failed lookup is no error: the last known prefixes are returned."""
+        async with self._lock:
+            if self._now() >= self._expires:
+                await self._refresh()
+            return self._prefixes
+
+    async def _refresh(self) -> None:
+        lifetime = RETRY
+        try:
+            async with asyncio.timeout(MAX_WAIT):
+                answers = await self._look_up(DISCOVERY_NAME, 443)
+        except (OSError, UnicodeError, TimeoutError):
+            pass
+        else:
+            addresses = {str(answer[4][0]).partition("%")[0] for answer in answers}
+            self._prefixes = nat64_prefixes(IPv6Address(address) for address in addresses if ":" in address)
+            lifetime = LIFETIME
+        self._expires = self._now() + lifetime
