@@ -6,6 +6,7 @@ import asyncio
 import json
 import re
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +16,23 @@ from mcp.shared.exceptions import MCPError
 from mcp.types import ResourceTemplateReference
 
 from keyhole.config.config import Config
+from keyhole.serve.http.auth.token_file import Grant, format_grant, hash_token, new_token
 from tests.serve.http.test_tenants_over_http import ERAS, answer, client_of
 from tests.support.loopback import Call, Responder, Site, response, serve
-from tests.support.server_process import NameVerifier, application_server
+from tests.support.server_process import (
+    NameVerifier,
+    Post,
+    ServerProcess,
+    application_server,
+    open_session,
+    server_process,
+    tool_call,
+)
+from tests.support.waiting import wait_for
 
 NO_IDS = ["a" * 16, "b" * 16, "c" * 16]
 """What tenant two guesses where tenant one has stored nothing."""
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
 SECRET_WORD = "zebrafish"
 QUERY = "Which pump lifts water?"
 _ID = re.compile(r"(?<![a-z2-7])[a-z2-7]{16}(?![a-z2-7])")
@@ -38,7 +50,9 @@ def pages(site: Site) -> Responder:
 
     def talk(call: Call) -> None:
         headers = {"Content_Type": "text/html", "ETag": '"the-same"', "Cache_Control": "max-age=3600"}
-        if "if-none-match" in call.headers:
+        if call.path not in bodies:
+            call.send(response(status="404 Not Found"))
+        elif "if-none-match" in call.headers:
             call.send(response(status="304 Not Modified", ETag='"the-same"'))
         else:
             call.send(response(bodies[call.path].encode(), **headers))
@@ -147,3 +161,67 @@ def test_the_same_page_has_another_id_and_another_mark_for_each_tenant(tmp_path:
     for pattern in (_ID, _MARK):
         assert pattern.findall(one)
         assert not set(pattern.findall(one)) & set(pattern.findall(two))
+
+
+# Over a real process with a token file.
+
+
+def issue(file: Path, *tenants: str) -> list[str]:
+    """Write a file with a token of each tenant; return the tokens."""
+    tokens = [new_token() for _ in tenants]
+    grants = (Grant(hash_token(token), tenant, NOW) for token, tenant in zip(tokens, tenants, strict=True))
+    file.write_text("".join(f"{format_grant(grant)}\n" for grant in grants))
+    file.chmod(0o600)
+    return tokens
+
+
+def ask(served: ServerProcess, token: str, tool: str, session: str = "", **arguments: Any) -> tuple[int, str]:
+    """Return the status and the body of a call."""
+    headers = {"Authorization": f"Bearer {token}"} | ({"mcp_session_id": session} if session else {})
+    status, _, body = Post(served.port, tool_call(tool, **arguments), **headers).answer()
+    return status, body
+
+
+def test_log_and_metrics_name_neither_tenants_nor_what_they_read(tmp_path: Path) -> None:
+    tenants = ["walrus", "pelican"]
+    tokens = issue(tmp_path / "tokens", *tenants)
+    with (
+        serve(pages) as site,
+        server_process(
+            tmp_path, KEYHOLE_STATELESS="on", KEYHOLE_LOG_LEVEL="INFO", **environment(tmp_path, site)
+        ) as served,
+    ):
+        for token in tokens:
+            for path in ("/secret", "/none"):
+                ask(served, token, "web_fetch", url=site.url(path), query=SECRET_WORD)
+            ask(served, token, "search", query=SECRET_WORD, scope="stored")
+            ask(served, token, "read_artifact", id=NO_IDS[0])
+        status, metrics = served.get("/metrics")
+        wait_for(lambda: sum("read_artifact unknown_artifact" in line for line in served.lines) == 2)
+    assert status == 200
+    assert 'keyhole_calls_total{outcome="ok",tool="web_fetch"} 2.0' in metrics
+    for private in (*tenants, *tokens, SECRET_WORD, "/secret", site.endpoint, NO_IDS[0]):
+        assert private not in metrics
+        assert not any(private in line for line in served.lines)
+
+
+def test_a_deleted_token_ends_its_sessions_and_no_other_tenant_inherits_them(tmp_path: Path) -> None:
+    file = tmp_path / "tokens"
+    one, two = issue(file, "one", "two")
+    with serve(pages) as site, server_process(tmp_path, **environment(tmp_path, site)) as served:
+        session = open_session(served.port, Authorization=f"Bearer {one}")
+        status, page = ask(served, one, "web_fetch", session, url=site.url("/index"))
+        (id,) = set(re.findall(r'\\"([a-z2-7]{16})\\"', page))
+        assert (status, ask(served, one, "read_artifact", session, id=id)[0]) == (200, 200)
+        file.write_text("".join(line for line in file.read_text().splitlines(keepends=True) if " two " in line))
+        assert ask(served, one, "read_artifact", session, id=id)[0] == 401
+        assert ask(served, one, "read_artifact", id=id)[0] == 401
+        assert ask(served, two, "read_artifact", session, id=id)[0] == 404
+        own = open_session(served.port, Authorization=f"Bearer {two}")
+        unknown = ask(served, two, "read_artifact", own, id=NO_IDS[0])
+        assert ask(served, two, "read_artifact", own, id=id) == unknown
+        assert "unknown_artifact" in unknown[1]
+
+
+def environment(home: Path, site: Site) -> dict[str, str]:
+    return {"KEYHOLE_TOKENS_FILE": str(home / "tokens"), "KEYHOLE_ALLOW_PRIVATE": site.endpoint}
