@@ -57,6 +57,8 @@ def test_a_setting_that_is_empty_or_blank_keeps_its_default() -> None:
         ("ALLOW_DOMAINS", "Example.com, *.BÜCHER.example., [2001:DB8:0::1],10.0.0.1", "allow_domains",
          {"example.com", "*.xn--bcher-kva.example", "2001:db8::1", "10.0.0.1"}),
         ("DENY_DOMAINS", "*.com", "deny_domains", {"*.com"}),
+        ("DENY_DOMAINS", "2001:DB8:0::1, [::ffff:1.2.3.4], 1.2.3.4., １.2.3。4, EXAMPLE。com", "deny_domains",
+         {"2001:db8::1", "::ffff:102:304", "1.2.3.4", "example.com"}),
         ("ROBOTS", "OFF", "robots", "off"),
         ("URL_POLICY", "known", "url_policy", "known"),
         ("KNOWN_URLS", "https://a.example/x,y?z=1,2, http://b.example/*\nhttps://c.example", "known_urls",
@@ -189,8 +191,12 @@ def test_an_invalid_port_or_range_is_refused(raw: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "raw", ["*", "*.", "*example.com", "a.*.com", "https://example.com", "example.com:80", "a..b", "-", "ex ample.com"]
-)
+    "raw",
+    [
+        "*", "*.", "*example.com", "a.*.com", "https://example.com", "example.com:80", "a..b", "-", "ex ample.com",
+        "127.1", "010.0.0.1", "0x7f.0.0.1", "2130706433", "*.10.0.0.1", "[::1]:80", "[::1", "fe80::1%eth0",
+    ],
+)  # fmt: skip
 def test_an_invalid_domain_is_refused(raw: str) -> None:
     for name in ("ALLOW_DOMAINS", "DENY_DOMAINS"):
         with pytest.raises(KeyholeError) as caught:

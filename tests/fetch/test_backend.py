@@ -42,6 +42,7 @@ def connect(
     allowed: IsAllowed = allow_nothing,
     down: Iterable[str] = (),
     nat64: str = "192.0.0.170",
+    deny: str = "",
 ) -> tuple[list[tuple[str, int]], int, KeyholeError | None]:
     """Connect to `host`, which resolves to `answers`; return the addresses tried, the lookups and the failure.
 
@@ -60,7 +61,7 @@ def connect(
         return [(0, 0, 0, "", (nat64, port))]
 
     async def run() -> KeyholeError | None:
-        backend = CheckedBackend(allowed, nat64=Nat64Prefixes(disclose))
+        backend = CheckedBackend(allowed, deny=frozenset(deny.split()), nat64=Nat64Prefixes(disclose))
         backend._tcp = tcp  # type: ignore[assignment]
         try:
             await backend.connect_tcp(host, 443)
@@ -86,6 +87,16 @@ def test_a_private_address_behind_the_discovered_nat64_prefix_is_refused_for_nam
     assert failure is not None
     assert failure.code is Code.BLOCKED_ADDRESS
     assert "it may lead to 10.0.0.1: private, RFC 1918" in failure.message
+
+
+@pytest.mark.parametrize("form", ["93.184.216.34", "::ffff:93.184.216.34", "64:ff9b::93.184.216.34"])
+@pytest.mark.parametrize("allowed", [allow_nothing, lambda endpoint: True])
+def test_a_name_with_a_denied_address_is_refused_in_every_form_of_the_address(form: str, allowed: IsAllowed) -> None:
+    attempts, _, failure = connect(["9.9.9.9", form], allowed=allowed, deny="93.184.216.34")
+    assert attempts == []
+    assert failure is not None
+    assert failure.code is Code.DOMAIN_NOT_ALLOWED
+    assert failure.message == f"the operator's settings do not allow {form}, the address of site.example"
 
 
 def test_a_name_with_a_private_address_is_refused_without_a_connection() -> None:

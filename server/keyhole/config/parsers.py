@@ -19,6 +19,7 @@ MIN_KEY: Final = 8
 word."""
 
 _DOMAIN = re.compile(r"(?:\*\.)?[a-z0-9_](?:[a-z0-9_.-]{0,251}[a-z0-9_])?")
+_NUMERIC_END = re.compile(r"(?:^|\.)(?:[0-9]+|0x[0-9a-f]*)$")
 _ENDPOINT = re.compile(r"(?:\[([0-9a-f:.]+)\]|([a-z0-9._-]+)):([0-9]{1,5})")
 _URL = re.compile(r"https?://[^\s/?#]+[^\s]*", re.IGNORECASE)
 
@@ -122,8 +123,9 @@ def domains(raw: str) -> frozenset[str]:
 
 
 def _domain(name: str) -> str:
-    if name.startswith("["):
-        return str(ipaddress.IPv6Address(name[1:-1]))
+    if ":" in name and "%" not in name:
+        bracketed = name.startswith("[") and name.endswith("]")  # optional, because no port follows
+        return str(ipaddress.IPv6Address(name[1:-1] if bracketed else name))
     star, bare = ("*.", name[2:]) if name.startswith("*.") else ("", name)
     if not bare.isascii():
         import idna
@@ -132,7 +134,8 @@ def _domain(name: str) -> str:
     domain = star + bare.removesuffix(".")
     if ".." in domain or not _DOMAIN.fullmatch(domain):
         raise ValueError
-    return domain
+    # urls.py accepts a host that ends in a number only as plain dotted IPv4, so another form would match nothing.
+    return str(ipaddress.IPv4Address(domain)) if _NUMERIC_END.search(domain) else domain
 
 
 def http_url(raw: str) -> str:

@@ -21,6 +21,7 @@ from keyhole.config.parsers import WEB_PORTS
 from keyhole.errors import Code, KeyholeError
 from keyhole.fetch.addresses import address_refusal
 from keyhole.fetch.dns import look_up
+from keyhole.fetch.domains import is_address_denied
 from keyhole.fetch.endpoints import name_refusal, port_refusal
 from keyhole.fetch.nat64 import Nat64Prefixes
 from keyhole.fetch.streams import WrappedStream
@@ -37,7 +38,7 @@ class CheckedBackend(httpcore.AsyncNetworkBackend):
     """A network backend for httpcore that resolves a name, checks the addresses and connects to one of them.
 
     Endpoints on the operator's list may have any port, name and address. They bypass the proxy if they are in `direct`
-    or have an address that is refused otherwise.
+    or have an address that is refused otherwise. No endpoint may have an address that the operator denies.
     """
 
     def __init__(
@@ -46,12 +47,14 @@ class CheckedBackend(httpcore.AsyncNetworkBackend):
         ports: Container[int] = WEB_PORTS,
         proxy: str = "",
         direct: Container[str] = frozenset(),
+        deny: frozenset[str] = frozenset(),
         nat64: Nat64Prefixes | None = None,
     ) -> None:
         self._is_allowed = is_allowed
         self._ports = ports
         self._proxy = proxy
         self._direct = direct
+        self._deny = deny
         self._nat64 = nat64 or Nat64Prefixes()
         self._tcp = httpcore.AnyIOBackend()
 
@@ -65,11 +68,15 @@ class CheckedBackend(httpcore.AsyncNetworkBackend):
     ) -> httpcore.AsyncNetworkStream:
         """Connect to `host:port`.
 
-        Raises KeyholeError: dns_failure, blocked_address, connect_failure.
+        Raises KeyholeError: dns_failure, blocked_address, domain_not_allowed, connect_failure.
         """
         endpoint = f"{host}:{port}"
         is_exempt = self._is_allowed(endpoint)
         addresses = await (_resolve(host, port) if is_exempt else self._checked_addresses(host, port))
+        if denied := next((address for address in addresses if is_address_denied(address, self._deny)), None):
+            raise KeyholeError(
+                Code.DOMAIN_NOT_ALLOWED, f"the operator's settings do not allow {denied}, the address of {host}"
+            )
         is_direct = endpoint in self._direct or (is_exempt and any(map(address_refusal, addresses)))
 
         async def dial(address: str, port: int) -> httpcore.AsyncNetworkStream:

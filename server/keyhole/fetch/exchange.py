@@ -138,7 +138,13 @@ class _CheckedTransport(httpx.AsyncBaseTransport):
     """
 
     def __init__(self, config: Config, allowed: frozenset[str], context: ssl.SSLContext) -> None:
-        checked = CheckedBackend(lambda endpoint: endpoint in allowed, config.ports, config.proxy, config.allow_private)
+        checked = CheckedBackend(
+            lambda endpoint: endpoint in allowed,
+            config.ports,
+            config.proxy,
+            config.allow_private,
+            config.deny_domains,
+        )
         self._pool = httpcore.AsyncConnectionPool(
             ssl_context=context,
             max_connections=MAX_CONNECTIONS,
