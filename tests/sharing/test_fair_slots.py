@@ -132,6 +132,21 @@ def test_a_call_cancelled_in_the_moment_it_gets_a_slot_passes_it_on() -> None:
     run(scenario())
 
 
+def test_the_end_of_all_use_can_be_awaited() -> None:
+    async def scenario() -> None:
+        calls = Calls(FairSlots(1))
+        await calls.begin("a1", "b1")
+        waiting = asyncio.create_task(calls.slots.wait_unused())
+        await calls.end("a1")
+        assert not waiting.done()
+        calls.tasks["b1"].cancel()
+        await settle()
+        assert waiting.done()
+        await calls.slots.wait_unused()
+
+    run(scenario())
+
+
 actions = st.lists(
     st.tuples(st.sampled_from(["begin a", "begin b", "begin c", "end", "cancel", "step"]), st.integers(0, 9)),
     max_size=40,

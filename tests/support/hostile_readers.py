@@ -71,7 +71,8 @@ def _write_to_server(answer: bytes) -> None:
 
 def _describe_process() -> str:
     variables = ",".join(sorted(os.environ))
-    return f"pid={os.getpid()} leader={os.getsid(0) == os.getpid()} environment={variables}\n"
+    leader = os.getsid(0) == os.getpid()
+    return f"pid={os.getpid()} nice={os.nice(0)} leader={leader} environment={variables}\n"
 
 
 _ACTIONS: Final[dict[str, Callable[[], str | None]]] = {

@@ -18,7 +18,7 @@ import anyio
 from mcp.server.stdio import stdio_server
 
 from keyhole.config.config import Config
-from keyhole.extract.workers.pool import WorkerPool
+from keyhole.extract.workers.pool import SPARE_WORKERS, WorkerPool
 from keyhole.retrieval import instrumentation
 from keyhole.retrieval.retrieve import Retrieval
 from keyhole.retrieval.tenants import Tenants
@@ -67,7 +67,7 @@ def serve_http(config: Config, build: BuildTenants, host: str, port: int) -> int
 
     async def run(listener: socket.socket) -> None:
         _set_thread_pool()
-        async with _open_tenants(config, build) as tenants:
+        async with _open_tenants(config, build, spare_workers=SPARE_WORKERS) as tenants:
             await _serve_on(listener, config, tenants)
 
     with open_listener(config, host, port) as listener:
@@ -127,10 +127,10 @@ def _announce(url: str, config: Config) -> None:
 class _TenantsLoader:
     """Loader of the process's only `Tenants`: loads it in a thread, at `start` or when it is first needed."""
 
-    def __init__(self, config: Config, build: BuildTenants) -> None:
+    def __init__(self, config: Config, build: BuildTenants, spare_workers: int) -> None:
         self._config = config
         self._build = build
-        self._pool = WorkerPool(config)
+        self._pool = WorkerPool(config, spare=spare_workers)
         self._loading: asyncio.Task[Tenants] | None = None
 
     def start(self) -> None:
@@ -173,8 +173,10 @@ class _TenantsLoader:
 
 
 @asynccontextmanager
-async def _open_tenants(config: Config, build: BuildTenants) -> AsyncIterator[_TenantsLoader]:
-    loader = _TenantsLoader(config, build)
+async def _open_tenants(
+    config: Config, build: BuildTenants, *, spare_workers: int = 0
+) -> AsyncIterator[_TenantsLoader]:
+    loader = _TenantsLoader(config, build, spare_workers)
     try:
         yield loader
     finally:

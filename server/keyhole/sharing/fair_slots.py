@@ -29,6 +29,7 @@ class FairSlots:
         """The number of slots of each owner that holds any."""
         self._waiting: dict[str, deque[asyncio.Future[None]]] = {}
         """The waiting calls of each owner. The owner whose turn is next is first."""
+        self._is_unused = asyncio.Event()
 
     @property
     def is_unused(self) -> bool:
@@ -42,6 +43,12 @@ class FairSlots:
     def held(self) -> int:
         """Return the number of slots that the owner of the running call holds."""
         return self._held.get(current_owner(), 0)
+
+    async def wait_unused(self) -> None:
+        """Wait until no call holds a slot or waits for one."""
+        while not self.is_unused:
+            self._is_unused.clear()
+            await self._is_unused.wait()
 
     @asynccontextmanager
     async def slot(self) -> AsyncIterator[None]:
@@ -72,6 +79,8 @@ class FairSlots:
         if not self._held[owner]:
             del self._held[owner]
         self._grant()
+        if self.is_unused:
+            self._is_unused.set()
 
     def _grant(self) -> None:
         """Give free slots to waiting calls until no waiting owner may take one."""

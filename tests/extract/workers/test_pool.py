@@ -19,8 +19,9 @@ import pytest
 from keyhole.config.config import Config
 from keyhole.errors import Code, KeyholeError
 from keyhole.extract.workers.child import extract_with_words
-from keyhole.extract.workers.pool import LIGHT_SECONDS, MAX_LIGHT_BYTES, READER, WorkerPool
+from keyhole.extract.workers.pool import BACKGROUND_NICE, LIGHT_SECONDS, MAX_LIGHT_BYTES, READER, WorkerPool
 from keyhole.records import Document, Page
+from keyhole.sharing.owner import owned_by
 from tests.support.fakes import page
 
 URL = "https://pages.example/a"
@@ -38,11 +39,12 @@ def with_pool(
     size: int = 2,
     timeout: float = 15.0,
     reserved: int = 0,
+    spare: int = 0,
 ) -> T:
     """Return the result of `act` with a pool of real processes. The pool is closed afterwards."""
 
     async def run() -> T:
-        pool = WorkerPool(Config(extract_timeout=timeout), size=size, reader=reader, reserved=reserved)
+        pool = WorkerPool(Config(extract_timeout=timeout), size=size, reader=reader, reserved=reserved, spare=spare)
         try:
             return await act(pool)
         finally:
@@ -66,6 +68,10 @@ def plain(text: str) -> Page:
 
 def worker_pid(document: Document) -> int:
     return int(re.findall(r"pid=(\d+)", document.text)[0])
+
+
+def niceness(document: Document) -> int:
+    return int(re.findall(r"nice=(\d+)", document.text)[0])
 
 
 def has_ended(pid: int) -> bool:
@@ -167,7 +173,7 @@ def test_a_worker_is_reused_after_an_unexpected_exception() -> None:
 def test_a_worker_inherits_no_environment_and_no_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("A_SECRET", "1")
     (document,) = read(plain("tell"))
-    _, leader, environment = document.text.split()
+    *_, leader, environment = document.text.split()
     assert leader == "leader=True"
     assert environment in {"environment=", "environment=LC_CTYPE"}  # the interpreter sets it where the locale is C
 
@@ -305,6 +311,48 @@ def test_pages_wait_in_the_order_in_which_they_came() -> None:
         return done
 
     assert with_pool(act, size=1) == list(range(10))
+
+
+@pytest.mark.parametrize("size", [10, MAX_LIGHT_BYTES])
+def test_a_page_of_another_owner_does_not_wait_for_the_pages_of_a_busy_one(size: int) -> None:
+    async def act(pool: WorkerPool) -> list[bool]:
+        with owned_by("busy"):
+            slow_calls = [asyncio.create_task(pool.extract(plain("regex " + "x" * size))) for _ in range(5)]
+        await asyncio.sleep(0)
+        with owned_by("other"):
+            await pool.extract(plain("tell " + "x" * size))
+        running = [not slow_call.done() for slow_call in slow_calls]
+        for slow_call in slow_calls:
+            slow_call.cancel()
+        return running
+
+    assert with_pool(act, reserved=1, spare=1) == [True] * 5
+
+
+def test_a_further_page_of_an_owner_is_read_with_lower_priority() -> None:
+    async def act(pool: WorkerPool) -> list[int]:
+        async def one(owner: str) -> int:
+            with owned_by(owner):
+                return niceness((await pool.extract(plain("tell")))[0])
+
+        together = await asyncio.gather(one("a"), one("a"), one("b"))
+        return [each - os.nice(0) for each in (*together, await one("a"))]
+
+    assert with_pool(act, spare=1) == [0, BACKGROUND_NICE, 0, 0]
+    assert with_pool(act, size=3) == [0, 0, 0, 0]
+
+
+def test_the_number_of_idle_workers_is_limited() -> None:
+    async def act(pool: WorkerPool) -> int:
+        for owners in ("ab", "ca", "bc", "aa", "bb", "cc") * 2:
+            calls = []
+            for owner in owners:
+                with owned_by(owner):
+                    calls.append(asyncio.create_task(pool.extract(plain("tell"))))
+            await asyncio.gather(*calls)
+        return len(pool._idle)
+
+    assert with_pool(act, size=1, spare=1) <= 3
 
 
 def test_a_cancelled_call_ends_at_once_and_so_does_its_worker() -> None:

@@ -58,8 +58,9 @@ def index_words(title: str, text: str) -> str:
 def main(options: dict[str, Any]) -> None:
     """Serve requests until stdin ends.
 
-    `options` contains `reader` ("module:function"), `memory` in bytes, `seconds` and `lifetime_fd`.
+    `options` contains `reader` ("module:function"), `memory` in bytes, `seconds`, `nice` and `lifetime_fd`.
     """
+    _lower_priority(options["nice"])
     answers = _take_stdout()
     module, _, function = options["reader"].partition(":")
     read: Reader = getattr(import_module(module), function)
@@ -163,6 +164,11 @@ def _lower_limit(kind: int, soft: int) -> None:
         resource.setrlimit(kind, (soft if hard == resource.RLIM_INFINITY else min(soft, hard), hard))
     except (ValueError, OSError):
         return  # the system does not support this limit
+
+
+def _lower_priority(nice: int) -> None:
+    if nice and sys.platform != "win32":
+        os.nice(nice)
 
 
 def _die_with_server(fd: int) -> None:

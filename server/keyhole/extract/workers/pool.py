@@ -1,7 +1,10 @@
-"""Share, kill and replace worker processes.
+"""Share worker processes among the owners of calls, kill and replace them.
 
 A worker reads one page at a time. It is killed if it exceeds its time limit or if its call is cancelled, and replaced
 if it ends by itself. A pool belongs to one event loop.
+
+A server for several owners has a spare worker for an owner that has no page being read. A further page of an owner is
+read with lower priority, so that the processors first read one page of each owner.
 """
 
 from __future__ import annotations
@@ -16,6 +19,7 @@ from keyhole.config.config import Config
 from keyhole.extract.workers.frames import OutOfTimeError, UnreadError
 from keyhole.extract.workers.worker import Worker
 from keyhole.records import Document, Page
+from keyhole.sharing.fair_slots import FairSlots
 
 log = logging.getLogger(__name__)
 
@@ -25,6 +29,12 @@ not block the others."""
 RESERVED_WORKERS: Final = 1
 """Additional workers that only light pages use. Most pages are light and take less than a second, so they should not
 wait for a few hostile pages. A light page uses any free worker."""
+SPARE_WORKERS: Final = 1
+"""Additional workers of a server for several owners, only for owners that have no page being read. Nine users who read
+a small page every two seconds need one of 30 ms about every seventh of the time."""
+BACKGROUND_NICE: Final = 10
+"""Niceness of the workers for the further pages of an owner. Beside a worker of normal priority on one processor, such
+a worker gets a tenth of the time, so that it still makes progress."""
 MAX_LIGHT_BYTES: Final = 300_000
 """Largest body of a light page, in bytes. Nine of ten pages are smaller."""
 LIGHT_SECONDS: Final = 2.0
@@ -39,26 +49,34 @@ READER: Final = "keyhole.extract.workers.child:extract_with_words"
 class WorkerPool:
     """An Extractor that reads pages in worker processes.
 
-    At most `size` workers read heavy pages, and `reserved` more read light pages. `reader` is the function that workers
+    At most `size` workers read heavy pages, and `reserved` more read light pages. Beyond these, `spare` workers read
+    pages of owners that have no page being read; 0 if all calls have one owner. `reader` is the function that workers
     run, as "module:function".
     """
 
     def __init__(
-        self, config: Config, size: int = POOL_SIZE, reader: str = READER, reserved: int = RESERVED_WORKERS
+        self,
+        config: Config,
+        size: int = POOL_SIZE,
+        reader: str = READER,
+        reserved: int = RESERVED_WORKERS,
+        spare: int = 0,
     ) -> None:
         self._config = config
         self._options = {"reader": reader, "memory": config.extract_memory, "seconds": config.extract_timeout}
-        self._size = size
         self._reserved = reserved
-        self._heavy = asyncio.Semaphore(size)
-        self._all = asyncio.Semaphore(size + reserved)
+        self._spare = spare
+        self._heavy = FairSlots(size + spare, spare)
+        self._all = FairSlots(size + reserved + spare, spare)
+        self._max_processes = size + reserved + spare + size
+        """Workers of one priority may be idle while those of the other are busy, but not without limit."""
         self._idle: list[Worker] = []
         self._busy: set[Worker] = set()
         self._ending: set[asyncio.Task[None]] = set()
 
     def warm(self) -> None:
         """Start a worker if no worker is idle and a slot is free."""
-        if not any(worker.is_alive for worker in self._idle) and not self._all.locked():
+        if not any(worker.is_alive and not worker.nice for worker in self._idle) and self._all.has_free():
             self._put_back(Worker(self._options))
 
     async def extract(self, page: Page, deadline: float | None = None) -> tuple[Document, str]:
@@ -76,17 +94,11 @@ class WorkerPool:
         """Kill all workers, and wait until they have ended and all calls have returned."""
         for worker in self._busy:
             worker.kill()
-        for _ in range(self._size):
-            await self._heavy.acquire()
-        for _ in range(self._size + self._reserved):
-            await self._all.acquire()
+        await self._heavy.wait_unused()
+        await self._all.wait_unused()
         while self._idle:
             self._drop(self._idle.pop())
         await asyncio.gather(*self._ending)
-        for _ in range(self._size):
-            self._heavy.release()
-        for _ in range(self._size + self._reserved):
-            self._all.release()
 
     async def _read_until(self, page: Page, deadline: float | None) -> tuple[Document, str]:
         """Read a page before the call's deadline, including the wait for a worker and its start."""
@@ -103,16 +115,17 @@ class WorkerPool:
         seconds = self._config.extract_timeout
         if len(page.body) <= MAX_LIGHT_BYTES and self._reserved:
             try:
-                async with self._all:
+                async with self._all.slot():
                     return await self._read(page, min(seconds, LIGHT_SECONDS))
             except OutOfTimeError:
                 if seconds <= LIGHT_SECONDS:
                     raise
-        async with self._heavy, self._all:
+        async with self._heavy.slot(), self._all.slot():
             return await self._read(page, seconds)
 
     async def _read(self, page: Page, seconds: float) -> tuple[Document, str]:
-        worker = self._take_worker()
+        is_further_page = self._all.held() > 1
+        worker = self._take_worker(BACKGROUND_NICE if self._spare and is_further_page else 0)
         self._busy.add(worker)
         try:
             return await worker.read(page, seconds)
@@ -123,19 +136,21 @@ class WorkerPool:
             else:  # used up, or still busy with an abandoned page
                 self._drop(worker)
 
-    def _take_worker(self) -> Worker:
-        """Return the idle worker that was used last, or a new worker."""
-        while self._idle:
-            worker = self._idle.pop()
+    def _take_worker(self, nice: int) -> Worker:
+        """Return the idle worker of this niceness that was used last, or a new worker."""
+        for worker in [worker for worker in reversed(self._idle) if worker.nice == nice]:
+            self._idle.remove(worker)
             if worker.is_alive:
                 worker.set_idle_timer(None)
                 return worker
             self._drop(worker)
-        return Worker(self._options)
+        return Worker(self._options, nice)
 
     def _put_back(self, worker: Worker) -> None:
         worker.set_idle_timer(asyncio.get_running_loop().call_later(IDLE_TIMEOUT, self._retire, worker))
         self._idle.append(worker)
+        if len(self._idle) + len(self._busy) > self._max_processes:
+            self._retire(self._idle[0])
 
     def _retire(self, worker: Worker) -> None:
         self._idle.remove(worker)

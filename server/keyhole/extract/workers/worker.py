@@ -43,14 +43,18 @@ _INHERITED_VARIABLES: Final = ("SYSTEMROOT", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PA
 
 
 class Worker:
-    """A worker process. `is_reusable` is True while it can take another page."""
+    """A worker process. `is_reusable` is True while it can take another page.
 
-    def __init__(self, options: dict[str, Any]) -> None:
+    `nice`: how much lower its priority is than the server's.
+    """
+
+    def __init__(self, options: dict[str, Any], nice: int = 0) -> None:
+        self.nice = nice
         self._process: Process | None = None
         self._lifetime_fd: int | None = None
         """The server's end of a pipe without data. The worker ends when this end is closed, as by the server's
         death."""
-        self._ready = asyncio.get_running_loop().create_task(self._start(options))
+        self._ready = asyncio.get_running_loop().create_task(self._start({**options, "nice": nice}))
         self._ready.add_done_callback(self._log_failed_start)
         self._killed = False
         self.is_reusable = True
