@@ -58,6 +58,13 @@ def test_truncation_copies_and_repetitions_are_reported_on_one_line() -> None:
     assert line.endswith("Shares a passage with [1], [2], left out here.")
 
 
+def test_the_shortest_form_of_a_source_says_that_its_page_is_truncated() -> None:
+    cut = CitedSource(replace(SOURCE, artifact=replace(ARTIFACT, cut=True)), "body", FOLLOWING)
+    assert render_cited(cut, 3, SECRET, brief=True).startswith("[3] https://example.org/page Partial.\n---")
+    whole = render_cited(CitedSource(SOURCE, "body", FOLLOWING), 3, SECRET, brief=True)
+    assert whole.startswith("[3] https://example.org/page\n---")
+
+
 @pytest.mark.parametrize(
     ("source", "line"),
     [

@@ -122,9 +122,12 @@ def render_cited(cited: CitedSource, number: int, secret: bytes, *, brief: bool)
     """Return the lines of a source with its passages."""
     source = cited.source
     call = read_call(source.artifact.id, cited.following) if source.artifact and source.stored else ""
-    about = "" if brief else _describe(cited)
     head = _address(source, number, brief=brief)
-    lines = (f"{head}, {about}" if about else head, enclose(cited.body, secret), call and f"Next: {call}")
+    if not brief and (about := _describe(cited)):
+        head += f", {about}"
+    elif brief and source.artifact:
+        head = join_sentences(head, *caveats(source.artifact, brief=True))
+    lines = (head, enclose(cited.body, secret), call and f"Next: {call}")
     return "\n".join(line for line in lines if line)
 
 
