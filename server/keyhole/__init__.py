@@ -1,6 +1,7 @@
 """Keyhole: bounded web retrieval for agents. This module holds the public Python API, loaded on first use.
 
-``keyhole.extract`` and ``keyhole.select`` are pure and synchronous: they use neither the network nor the disk.
+``keyhole.extract``, ``keyhole.select`` and ``keyhole.bound`` are synchronous. They use neither the network nor the
+disk, but ``bound`` writes to the store that it is given.
 """
 
 from __future__ import annotations
@@ -12,11 +13,14 @@ if TYPE_CHECKING:
     from keyhole.extract import extract
     from keyhole.passages import select
     from keyhole.records import Document, Selection
+    from keyhole.retrieval.bound import Bounded, bound
 
-__all__ = ["Document", "Selection", "__version__", "extract", "select"]
+__all__ = ["Bounded", "Document", "Selection", "__version__", "bound", "extract", "select"]
 
 # Names are resolved on first use (PEP 562), so that the server does not load parsers when it starts.
 _MODULES = {
+    "bound": "keyhole.retrieval.bound",
+    "Bounded": "keyhole.retrieval.bound",
     "extract": "keyhole.extract",
     "select": "keyhole.passages",
     "Document": "keyhole.records",

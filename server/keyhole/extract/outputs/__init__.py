@@ -1,0 +1,34 @@
+"""Read the output of a command, a file or another tool. Pure.
+
+An output is text that was not written as a page: the log of a build, the results of a search, a table of data. Reading
+it means to show it as a terminal would, to recognise its kind, and to mark the lines that every reader looks for.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from keyhole.extract.outputs.kinds import KINDS, command_words, recognise
+from keyhole.extract.outputs.marks import Mark, mark_lines
+from keyhole.extract.outputs.terminal import decode_output, terminal_text
+
+__all__ = ["KINDS", "Output", "command_words", "read_output", "terminal_text"]
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """The text of an output as a terminal shows it at the end, its kind, and the lines that every reader looks for."""
+
+    text: str
+    kind: str
+    marks: tuple[Mark, ...] = ()
+
+
+def read_output(data: str | bytes, *, kind: str | None = None, command: str = "", name: str = "") -> Output:
+    """Read an output.
+
+    `kind`: one of `KINDS`; None to recognise it from the content, the `command` that printed it and its file's `name`.
+    """
+    text = terminal_text(data if isinstance(data, str) else decode_output(data))
+    kind = kind or recognise(text, command, name)
+    return Output(text, kind, mark_lines(text, kind))

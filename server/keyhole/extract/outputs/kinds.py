@@ -1,0 +1,157 @@
+"""Recognise the kind of an output from its command, its name and its content. Pure."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from typing import Final, Literal, get_args
+
+Kind = Literal[
+    "test", "compiler", "trace", "log", "diff", "grep", "listing", "source", "json", "jsonl", "csv", "page",
+    "markdown", "opaque", "text",
+]  # fmt: skip
+"""The kinds of output. "log" is a command's output or a log file, "page" is HTML, "opaque" has no lines to read."""
+
+KINDS: Final[tuple[str, ...]] = get_args(Kind)
+
+SAMPLE_CHARS: Final = 30_000
+"""Characters of the beginning and of the end that are examined."""
+OPAQUE_LINE_CHARS: Final = 2_000
+"""Mean length of lines above which a text is opaque, unless it is JSON or a page: minified code, or an encoding."""
+MIN_SHARE: Final = 0.5
+"""Share of the sample's lines that must have the form of a kind, such as `path:line:` for grep."""
+CSV_LINES: Final = 10
+"""Lines that must have the same number of separators."""
+
+_COMMANDS: Final[tuple[tuple[Kind, str], ...]] = (
+    (
+        "test",
+        r"pytest|py\.test|tox|nox|jest|vitest|mocha|ava|tap|ctest|rspec|phpunit|cargo (?:test|nextest)|go test"
+        r"|npm (?:run )?test|yarn test|pnpm test|node --test|python3? -m (?:pytest|unittest)|mvn test|gradle test",
+    ),
+    (
+        "compiler",
+        r"gcc|g\+\+|cc|c\+\+|clang(?:\+\+)?|rustc|javac|tsc|npx tsc|mypy|ruff|eslint|flake8|pylint|pyright|make|cmake"
+        r"|ninja|cargo (?:build|check|clippy)|go (?:build|vet)|mvn|gradle|python3? -m (?:mypy|ruff)",
+    ),
+    ("diff", r"diff|git (?:diff|show|log -p|format-patch)"),
+    ("grep", r"grep|egrep|fgrep|rg|ag|ack|git grep"),
+    ("listing", r"ls|find|tree|du|fd|dpkg -l|pip (?:list|freeze)|git (?:ls-files|status)|npm ls|apt list"),
+)
+_PREFIXES: Final = frozenset({"sudo", "env", "time", "nice", "npx", "uv", "run"})
+_VERBS: Final = frozenset({
+    "test", "build", "run", "install", "diff", "log", "show", "HEAD", "status", "list", "ls", "check", "grep", "main",
+    "master", "add", "get", "all", "view", "python", "python3", "pytest", "unittest", "cat",
+})  # fmt: skip
+"""Arguments that name what a program does. Its output repeats them everywhere or nowhere."""
+_BY_COMMAND: Final = tuple((kind, re.compile(rf"(?:{words})(?:\s|$)")) for kind, words in _COMMANDS)
+_BY_SUFFIX: Final[dict[str, Kind]] = {
+    ".json": "json", ".jsonl": "jsonl", ".ndjson": "jsonl", ".csv": "csv", ".tsv": "csv", ".html": "page",
+    ".htm": "page", ".md": "markdown", ".diff": "diff", ".patch": "diff", ".log": "log",
+    ".py": "source", ".pyi": "source", ".js": "source", ".ts": "source", ".tsx": "source", ".jsx": "source",
+    ".c": "source", ".h": "source", ".cc": "source", ".cpp": "source", ".hpp": "source", ".rs": "source",
+    ".go": "source", ".java": "source", ".rb": "source", ".php": "source", ".sh": "source",
+}  # fmt: skip
+
+_TEST = re.compile(
+    r"^(?:=+ test session starts =+|Ran \d+ tests? in|test result: |Tests: +\d|# tests \d|TAP version \d"
+    r"|running \d+ tests?$|--- (?:FAIL|PASS): | *\d+ passing\b|=+ .*\d+ (?:failed|passed).* in [\d.]+s)",
+    re.MULTILINE,
+)
+_COMPILER = re.compile(
+    r"^(?:\S+?:\d+(?::\d+)?: (?:fatal )?(?:error|warning)\b|error(?:\[E\d+\])?: |\S+\(\d+,\d+\): error TS\d+)",
+    re.MULTILINE,
+)
+_TRACE = re.compile(
+    r"^(?:Traceback \(most recent call last\):|Exception in thread |panic: |thread '.*' panicked|\s+at \S+ ?\(.*\)$)",
+    re.MULTILINE,
+)
+_DIFF = re.compile(r"^(?:diff --git |@@ -\d+|--- \S+.*\n\+\+\+ )", re.MULTILINE)
+_GREP_LINE = re.compile(r"[^\s:]+(?::\d+)?[:-].")
+_HTML = re.compile(r"\s*(?:<\?xml[^>]*>\s*)?(?:<!doctype html|<html[\s>])", re.IGNORECASE)
+_SEPARATORS: Final = ",\t;"
+
+
+def recognise(text: str, command: str = "", name: str = "") -> Kind:
+    """Return the kind of an output. `command`: the command line that printed it; `name`: its file's name."""
+    suffix = re.search(r"\.\w+$", name)
+    if suffix and (kind := _BY_SUFFIX.get(suffix[0].lower())):
+        return kind
+    if kind := _kind_of_content(text):
+        return kind
+    return _kind_of_command(command) or ("trace" if _TRACE.search(_sample(text)) else "log" if "\n" in text else "text")
+
+
+def command_words(command: str) -> str:
+    """Return the words of a command line that its output may be about: its arguments, without options and verbs."""
+    arguments = [word for word in _words(command)[1:] if not word.startswith("-") and word not in _VERBS]
+    return " ".join(re.sub(r"[^\w\s]+", " ", argument) for argument in arguments).strip()
+
+
+def _kind_of_command(command: str) -> Kind | None:
+    line = re.sub(r"^\S*/", "", " ".join(_words(command)))
+    return next((kind for kind, pattern in _BY_COMMAND if pattern.match(line)), None)
+
+
+def _words(command: str) -> list[str]:
+    """Return the words of a command line, without variables before it, `sudo` and the like."""
+    try:
+        words = shlex.split(command)
+    except ValueError:
+        words = command.split()
+    while words and (re.fullmatch(r"\w+=.*", words[0]) or words[0] in _PREFIXES):
+        words.pop(0)
+    return words
+
+
+def _kind_of_content(text: str) -> Kind | None:
+    """Return the kind that the content alone proves, or None."""
+    sample = _sample(text)
+    if kind := _structured_kind(text):
+        return kind
+    if _HTML.match(text):
+        return "page"
+    if _is_opaque(text):
+        return "opaque"
+    for kind, pattern in (("diff", _DIFF), ("test", _TEST), ("compiler", _COMPILER)):
+        if pattern.search(sample):
+            return kind
+    lines = [line for line in sample.splitlines() if line.strip()]
+    if lines and sum(bool(_GREP_LINE.match(line)) for line in lines) >= 0.9 * len(lines) and ":" in sample:
+        return "grep" if len({line.split(":", 1)[0] for line in lines}) < len(lines) else None
+    return "csv" if _is_csv(lines) else None
+
+
+def _structured_kind(text: str) -> Kind | None:
+    first = text.lstrip()[:1]
+    if first not in ("{", "["):
+        return None
+    lines = [line for line in text[:SAMPLE_CHARS].splitlines()[:-1] if line.strip()][:CSV_LINES]
+    if len(lines) > 1 and all(_is_json(line) for line in lines):
+        return "jsonl"
+    return "json" if text.rstrip()[-1:] in ("}", "]") and re.match(r"\s*[\[{]\s*[\"{\[\]}\d-]", text) else None
+
+
+def _is_json(line: str) -> bool:
+    try:
+        return isinstance(json.loads(line), dict | list)
+    except ValueError:
+        return False
+
+
+def _is_opaque(text: str) -> bool:
+    return len(text) > OPAQUE_LINE_CHARS * (text.count("\n") + 1) or "\ufffd" * 8 in text[:SAMPLE_CHARS]
+
+
+def _is_csv(lines: list[str]) -> bool:
+    if len(lines) < CSV_LINES:
+        return False
+    return any(
+        len(counts := {line.count(separator) for line in lines[: 2 * CSV_LINES]}) == 1 and counts != {0}
+        for separator in _SEPARATORS
+    )
+
+
+def _sample(text: str) -> str:
+    return text if len(text) <= 2 * SAMPLE_CHARS else f"{text[:SAMPLE_CHARS]}\n{text[-SAMPLE_CHARS:]}"

@@ -1,0 +1,114 @@
+"""The lines of an output that every reader looks for, by its kind: failures, their causes and the summary.
+
+Each pattern matches whole lines and has a weight. The weights only order the lines: 9 for a summary or a final error, 8
+for a failing assertion or the first error, 7 for the name of a failure, less for what surrounds them. Each pattern
+follows the format of a program that is named beside it.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final, NamedTuple
+
+
+class Pattern(NamedTuple):
+    """A pattern for lines, the weight of a line, and how many following lines belong to it."""
+
+    weight: float
+    lines: re.Pattern[str]
+    following: int = 0
+
+
+def _pattern(weight: float, lines: str, following: int = 0) -> Pattern:
+    return Pattern(weight, re.compile(rf"^(?:{lines}).*$", re.MULTILINE), following)
+
+
+_TRACES: Final = (
+    _pattern(9, r"(?:[A-Za-z_][\w.]*(?:Error|Exception|Interrupt|Exit|Warning)|Exception in thread .*)(?:: |$)"),
+    _pattern(9, r"Caused by: "),  # Java
+    _pattern(9, r"panic: |fatal error: "),  # Go
+    _pattern(9, r"thread '.*' (?:\(\d+\) )?panicked at ", 2),  # Rust
+    _pattern(8, r"\S+:\d+$", 4),  # Node: the place, the line of source and the caret
+    _pattern(5, r"Traceback \(most recent call last\):"),
+    _pattern(3, r"[ \t]+File \".*\", line \d+", 1),
+    _pattern(2, r"[ \t]+at \S"),
+)
+
+_TESTS: Final = (
+    # pytest
+    _pattern(9, r"=+ (?:.*[, ])?\d+ (?:failed|errors?|passed|skipped|deselected|xfailed)\b"),
+    _pattern(8, r"E  +(?!\+|-)\S"),
+    _pattern(5, r"E  "),
+    _pattern(7, r"(?:FAILED|ERROR) \S+"),
+    _pattern(6, r">  "),
+    _pattern(5, r"_{3,} \S.* _{3,}$"),
+    _pattern(4, r"\S+\.py:\d+: \w+"),
+    # unittest
+    _pattern(9, r"Ran \d+ tests? in |FAILED \(|OK(?: \(|$)"),
+    _pattern(7, r"(?:FAIL|ERROR): "),
+    # jest, vitest, mocha, node --test, TAP
+    _pattern(9, r"[ \t]*(?:Tests|Test Suites|Test Files|Snapshots):? +\d|[ \t]*\d+ (?:passing|failing|pending)\b"),
+    _pattern(9, r"(?:#|ℹ) (?:tests|pass|fail) [1-9]"),
+    _pattern(8, r"[ \t]*(?:\+ )?(?:Expected|Received|expected|actual|received)\b.*:"),
+    _pattern(8, r"[ \t]*(?:Assertion|Type|Reference|Range|Syntax)?Error(?: \[\w+\])?:"),
+    _pattern(7, r"[ \t]*● |[ \t]*(?:✕|✗|×|✖) |[ \t]*not ok |[ \t]*FAIL "),
+    _pattern(5, r"[ \t]*> *\d+ \|", 1),
+    # cargo test
+    _pattern(9, r"test result: "),
+    _pattern(8, r"thread '.*' (?:\(\d+\) )?panicked at ", 3),
+    _pattern(8, r"[ \t]*(?:left|right): |assertion .*failed"),
+    _pattern(6, r"test .* \.\.\. FAILED"),
+    # go test
+    _pattern(8, r"[ \t]+\S+_test\.go:\d+: "),
+    _pattern(7, r"[ \t]*--- FAIL: |FAIL\s|panic: "),
+)
+
+_COMPILERS: Final = (
+    _pattern(
+        9, r"Found \d+ |\d+ errors? |error: (?:could not compile|aborting)|.*\b\d+ (?:errors?|problems?)\b.*generated"
+    ),
+    _pattern(8, r"\S+?:\d+(?::\d+)?: (?:fatal )?error\b", 2),  # gcc, clang, mypy
+    _pattern(8, r"error(?:\[E\d+\])?: ", 1),  # rustc
+    _pattern(8, r"\S+\(\d+,\d+\): error |\S+:\d+:\d+ - error "),  # tsc
+    _pattern(8, r".*\bundefined reference to\b|.*: error: "),
+    _pattern(7, r"\S*make\S*: \*\*\* |FAILED: |collect2: error|\[ERROR\] "),
+    _pattern(6, r"[ \t]*-->"),
+    _pattern(6, r"\S+:\d+:\d+: [A-Z]+\d+ |[A-Z]+\d{3,4} ", 1),  # ruff
+    _pattern(3, r"\S+?:\d+(?::\d+)?: warning|warning(?::|\[)|.*: warning: "),
+)
+
+_DIFFS: Final = (
+    _pattern(9, r" \d+ files? changed"),
+    _pattern(6, r"diff --git |Only in |Binary files "),
+    _pattern(5, r"--- \S", 1),
+    _pattern(4, r" \S.* \| +(?:\d+|Bin)"),
+    _pattern(4, r"commit [0-9a-f]{7,}", 5),
+    _pattern(3, r"@@ ", 6),
+)
+
+_LOGS: Final = (
+    _pattern(7, r".*\b(?:FATAL|CRITICAL|EMERG|ALERT|PANIC|panic|Segmentation fault|core dumped|Out of memory)\b"),
+    _pattern(6, r".*\b(?:ERROR|ERR!|Error|error|Exception|FAILED|Failed|failed|failure)\b"),
+    _pattern(
+        5, r".*\b(?:[Dd]enied|refused|[Tt]imed? ?out|[Cc]annot|[Cc]ould not|[Uu]nable to|No such file|not found)\b"
+    ),
+    _pattern(5, r".*\b(?:Successfully|[Ff]inished|[Cc]ompleted|[Ss]ummary|[Tt]otal|upgraded|up to date|added \d)\b"),
+    _pattern(3, r".*\b(?:WARN|WARNING|Warning|warning|deprecated)\b"),
+)
+
+_DATA: Final = (
+    _pattern(6, r'[ \t]*"(?:error|errors|message|detail|reason|status|code|exception|fault)": '),
+    _pattern(3, r'[ \t]*"(?:name|id|version|title|total|count|next)": '),
+)
+
+PATTERNS: Final[dict[str, tuple[Pattern, ...]]] = {
+    "test": (*_TESTS, *_TRACES, *_LOGS[-1:]),
+    "compiler": (*_COMPILERS, *_LOGS[:1]),
+    "trace": (*_TRACES, *_LOGS),
+    "log": (*_LOGS, *_TRACES),
+    "text": _LOGS,
+    "diff": _DIFFS,
+    "json": _DATA,
+    "jsonl": _LOGS[:3],
+}
+"""The patterns of each kind. The other kinds have none: nothing in them is what every reader looks for."""

@@ -1,0 +1,47 @@
+"""Render a bounded output: one line about it, its text between boundary lines, and the call that reads on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from keyhole.records import Selection
+from keyhole.render.answer import END, NextArguments, enclose, read_call
+from keyhole.text.escape import plain_line
+
+MAX_COMMAND: Final = 80
+"""Bytes of the command line that are shown. The reader of a result has just run it."""
+KIND_NAMES: Final = {
+    "test": "test run", "compiler": "compiler output", "trace": "stack trace", "log": "log", "diff": "diff",
+    "grep": "search results", "listing": "listing", "source": "source", "json": "JSON", "jsonl": "JSON Lines",
+    "csv": "table", "page": "HTML", "markdown": "Markdown", "opaque": "long lines", "text": "text",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class OutputHead:
+    """The facts in the first line of a bounded output."""
+
+    kind: str
+    chars: int
+    lines: int
+    tokens: int
+    command: str = ""
+    facts: Sequence[str] = ()
+
+
+def bounded_text(
+    head: OutputHead, selection: Selection, secret: bytes, id: str, following: NextArguments | None
+) -> str:
+    """Return the text of a bounded output for a model. Without an `id`, nothing can be read on."""
+    call = read_call(id, following) if id else ""
+    lines = [_first_line(head, selection), enclose(selection.text, secret), call and f"Next: {call}", END]
+    return "\n".join(line for line in lines if line)
+
+
+def _first_line(head: OutputHead, selection: Selection) -> str:
+    command = f" of `{plain_line(head.command, MAX_COMMAND)}`" if head.command else ""
+    size = f"{head.chars:,} characters in {head.lines:,} lines, about {head.tokens:,} tokens"
+    about = f"Output{command} ({KIND_NAMES.get(head.kind, head.kind)}): {size}; {selection.shown:,} shown."
+    return " ".join([about, *head.facts])

@@ -1,0 +1,70 @@
+"""The kind of an output, by its content, its command and its file's name."""
+
+from __future__ import annotations
+
+import pytest
+
+from keyhole.extract.outputs.kinds import KINDS, command_words, recognise
+
+TRACE = 'Traceback (most recent call last):\n  File "a.py", line 1, in <module>\nKeyError: 1\n'
+CSV = "".join(f"{number},name {number},{number * 3}\n" for number in range(12))
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("===== test session starts =====\n...\n===== 1 failed, 3 passed in 0.2s =====\n", "test"),
+        ("F.\nRan 2 tests in 0.001s\n\nFAILED (failures=1)\n", "test"),
+        ("running 2 tests\ntest a ... FAILED\n\ntest result: FAILED. 1 passed; 1 failed\n", "test"),
+        ("main.c:3:5: error: expected ';' before 'return'\n    3 |     x\n", "compiler"),
+        ("src/app.ts(4,7): error TS2322: Type 'string' is not assignable\n", "compiler"),
+        ("diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n", "diff"),
+        ("src/a.py:10:def run():\nsrc/a.py:20:    run()\nsrc/b.py:3:run()\n", "grep"),
+        ('{"level":"info"}\n{"level":"error"}\n{"level":"info"}\n', "jsonl"),
+        ('{\n "name": "x",\n "items": [1, 2]\n}\n', "json"),
+        ('[{"id": 1}, {"id": 2}]', "json"),
+        (CSV, "csv"),
+        ("<!DOCTYPE html>\n<html><p>hello</p></html>", "page"),
+        ("x" * 5_000, "opaque"),
+        (TRACE, "trace"),
+        ("Reading package lists...\nDone\n", "log"),
+        ("one line", "text"),
+    ],
+)
+def test_the_content_tells_the_kind(text: str, kind: str) -> None:
+    assert recognise(text) == kind
+    assert kind in KINDS
+
+
+@pytest.mark.parametrize(
+    ("command", "kind"),
+    [
+        ("pytest -q", "test"),
+        ("CI=1 sudo cargo test --release", "test"),
+        ("/usr/bin/make -j4", "compiler"),
+        ("git diff HEAD~1", "diff"),
+        ("rg -n needle src", "grep"),
+        ("find . -name '*.py'", "listing"),
+        ("systemctl status 'unclosed", "log"),
+    ],
+)
+def test_the_command_tells_the_kind_where_the_content_does_not(command: str, kind: str) -> None:
+    assert recognise("one line\nand another\n", command) == kind
+
+
+def test_the_suffix_of_a_file_tells_its_kind() -> None:
+    assert recognise("import os\n", name="a/b.py") == "source"
+    assert recognise("anything\n", name="server.log") == "log"
+
+
+@pytest.mark.parametrize(
+    ("command", "words"),
+    [
+        ("grep -rn 'needle in' src/app", "needle in src app"),
+        ("git log --stat", ""),
+        ("pip install requests", "requests"),
+        ("", ""),
+    ],
+)
+def test_the_arguments_of_a_command_are_the_words_that_its_output_may_be_about(command: str, words: str) -> None:
+    assert command_words(command) == words

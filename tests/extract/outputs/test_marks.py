@@ -1,0 +1,89 @@
+"""The lines that every reader of an output looks for."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from keyhole.extract.outputs.kinds import KINDS
+from keyhole.extract.outputs.marks import MAX_LINE_CHARS, MAX_MARKS, mark_lines
+
+PASSED = "".join(f"tests/test_{number}.py::test_passes PASSED\n" for number in range(500))
+
+
+def best(text: str, kind: str, count: int = 6) -> list[str]:
+    """Return the lines with the largest weights."""
+    marks = sorted(mark_lines(text, kind), key=lambda mark: -mark[2])
+    return [text[start:end].rstrip("\n") for start, end, _ in marks[:count]]
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "wanted"),
+    [
+        (
+            "test",
+            f"===== test session starts =====\n{PASSED}>   assert total(2) == 5\nE   assert 4 == 5\n\na.py:3: Error\n"
+            "===== 1 failed, 500 passed in 0.2s =====\n",
+            {"E   assert 4 == 5", "===== 1 failed, 500 passed in 0.2s ====="},
+        ),
+        (
+            "test",
+            f"{PASSED}FAIL: test_sum (t.T)\n----\n"
+            'Traceback (most recent call last):\n  File "t.py", line 4, in test_sum\n'
+            "AssertionError: 4 != 5\n\n----\nRan 501 tests in 0.1s\n\nFAILED (failures=1)\n",
+            {"AssertionError: 4 != 5", "FAILED (failures=1)"},
+        ),
+        (
+            "test",
+            "  ● adds\n\n    expect(received).toBe(expected)\n\n    Expected: 5\n    Received: 4\n\n"
+            "Tests:       1 failed, 9 passed\n",
+            {"Tests:       1 failed, 9 passed", "    Expected: 5"},
+        ),
+        (
+            "compiler",
+            "cc -c a.c\na.c:9:3: warning: unused\na.c:14:9: error: 'x' undeclared\n   14 |   x;\n      |   ^\n" * 2
+            + "make: *** [Makefile:3: a.o] Error 1\n",
+            {"a.c:14:9: error: 'x' undeclared\n   14 |   x;\n      |   ^"},
+        ),
+        (
+            "trace",
+            'starting\nTraceback (most recent call last):\n  File "a.py", line 1, in <module>\n    run()\n'
+            "ValueError: no seeds\n",
+            {"ValueError: no seeds"},
+        ),
+        ("log", "ok 1\n" * 300 + "12:00 ERROR disk is full\n" + "ok 2\n" * 300, {"12:00 ERROR disk is full"}),
+    ],
+)
+def test_failures_their_causes_and_the_summary_come_first(kind: str, text: str, wanted: set[str]) -> None:
+    assert wanted <= set(best(text, kind))
+
+
+def test_the_first_of_many_equal_lines_comes_first_and_a_different_one_before_its_repetitions() -> None:
+    text = "".join(f"ERROR worker {number} lost\n" for number in range(200)) + "ERROR the disk is full\n" + "ok\n" * 50
+    assert best(text, "log")[:2] == ["ERROR worker 0 lost", "ERROR the disk is full"]
+
+
+def test_the_first_and_the_last_lines_of_any_output_are_marked() -> None:
+    text = "".join(f"line {number}\n" for number in range(100))
+    assert {"line 0", "line 99"} <= set(best(text, "listing"))
+
+
+def test_each_file_of_a_search_is_marked_once() -> None:
+    text = "".join(f"src/{name}.py:{line}:call()\n" for name in "abc" for line in range(50))
+    marked = {text[start:end] for start, end, _ in mark_lines(text, "grep")}
+    assert {f"src/{name}.py:0:call()\n" for name in "abc"} <= marked
+
+
+@given(
+    st.lists(
+        st.sampled_from(["ERROR x", "E   assert", "a.c:1:2: error: y", "", "ok", "x" * 900, "@@ -1 +1 @@"]), max_size=40
+    ),
+    st.sampled_from(KINDS),
+)
+def test_marks_are_in_order_short_and_inside_the_text(lines: list[str], kind: str) -> None:
+    text = "\n".join(lines)
+    marks = mark_lines(text, kind)
+    assert len(marks) <= MAX_MARKS
+    assert list(marks) == sorted(marks)
+    assert all(0 <= start < end <= len(text) and end - start <= MAX_LINE_CHARS for start, end, _ in marks)

@@ -1,0 +1,66 @@
+"""Selection of the lines of an output."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from keyhole.extract.outputs import read_output
+from keyhole.passages.outputs import select_output
+
+LOG = (
+    "starting the service\n"
+    + "".join(f"10:00:{number:02} request {number} served in {number} ms\n" for number in range(60))
+    + "10:01:00 ERROR cannot open the socket: permission denied\n"
+    + "".join(f"10:02:{number:02} request {number} for /zebra/{number} served\n" for number in range(60))
+    + "stopped after 120 requests\n"
+)
+MARKS = read_output(LOG, kind="log").marks
+
+
+def test_an_output_that_fits_is_shown_whole() -> None:
+    selection = select_output(LOG, "anything", len(LOG), MARKS)
+    assert (selection.strategy, selection.text) == ("whole", LOG)
+
+
+def test_without_a_query_the_marked_lines_are_shown_first() -> None:
+    text = select_output(LOG, None, 400, MARKS).text
+    assert "ERROR cannot open the socket" in text
+    assert "starting the service" in text
+    assert "stopped after 120 requests" in text
+
+
+def test_a_query_adds_the_passages_that_answer_it_and_keeps_the_failure() -> None:
+    text = select_output(LOG, "which request was for zebra 41", 900, MARKS).text
+    assert "/zebra/41 " in text
+    assert "ERROR cannot open the socket" in text
+
+
+def test_the_words_of_the_command_rank_lines_if_there_is_no_query() -> None:
+    lines = "".join(f"package{number} 1.{number} installed\n" for number in range(300))
+    assert "package217 " in select_output(lines, None, 700, (), command_words="package217").text
+
+
+@pytest.mark.parametrize("query", [None, "zebra"])
+def test_lines_that_are_nearly_adjacent_are_shown_with_what_is_between_them(query: str | None) -> None:
+    text = select_output(LOG, query, 800, MARKS).text
+    assert all(int(end) - int(start) > 10 for start, end in re.findall(r"\[…(\d+):(\d+)\]", text))
+
+
+@given(
+    st.lists(st.sampled_from(["ok", "ERROR x", "needle", "", "word " * 90, "语" * 40]), max_size=60),
+    st.sampled_from([None, "needle", "nothing"]),
+    st.integers(0, 900),
+)
+def test_any_selection_is_verbatim_within_its_limit_and_deterministic(
+    lines: list[str], query: str | None, limit: int
+) -> None:
+    output = "\n".join(lines)
+    marks = read_output(output, kind="log").marks
+    selection = select_output(output, query, limit, marks)
+    assert len(selection.text) <= max(limit, len(f"[…0:{len(output)}]\n"))
+    assert all(output[start:end] in selection.text for start, end in selection.spans)
+    assert selection == select_output(output, query, limit, marks)

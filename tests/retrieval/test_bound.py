@@ -1,0 +1,96 @@
+"""Bounding an output: unchanged if it is small, otherwise stored whole and shown in part."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import keyhole
+from keyhole.errors import Code, KeyholeError
+from keyhole.extract.outputs import terminal_text
+from keyhole.retrieval.bound import BUDGET, MIN_BUDGET, bound
+from tests.support.product import SECRET, retrieval
+
+BUILD = (
+    "".join(f"[{number}/900] Building module_{number}.o\n" for number in range(900))
+    + "src/main.c:14:9: error: 'count' undeclared (first use in this function)\nmake: *** [Makefile:3: all] Error 1\n"
+)
+
+
+def test_a_small_output_passes_unchanged() -> None:
+    text = "\x1b[31mred\x1b[0m\r\n" * 20
+    assert bound(text).text == text
+    assert bound(text.encode()).text == text
+
+
+def test_a_large_output_shows_its_failure_within_the_budget() -> None:
+    bounded = bound(BUILD, budget=1_000, command="make -j4")
+    assert len(bounded.text) <= 1_000
+    assert bounded.kind == "compiler"
+    assert "error: 'count' undeclared" in bounded.text
+    assert bounded.text.startswith("Output of `make -j4` (compiler output): ")
+    assert bounded.id is None
+    assert "Next:" not in bounded.text
+
+
+def test_a_stored_output_is_read_on_by_the_call_that_its_last_lines_name() -> None:
+    product = retrieval({})
+    bounded = bound(BUILD, command="make", store=product.store, secret=SECRET, now=product.clock())
+    id, offset, limit = re.findall(
+        r'^Next: read_artifact\(id="(\w+)", offset=(\d+), limit=(\d+)\)$', bounded.text, re.M
+    )[0]
+    assert id == bounded.id
+    answer = asyncio.run(product.read_artifact(id, int(offset), int(limit)))
+    assert BUILD[int(offset) : int(offset) + 500] in answer.text
+    assert product.store.get(id).text == BUILD
+
+
+def test_shown_and_omitted_ranges_together_are_the_stored_text() -> None:
+    product = retrieval({})
+    bounded = bound(BUILD, store=product.store, secret=SECRET)
+    whole = product.store.get(str(bounded.id)).text
+    pieces = re.split(r"\n?\[…\d+:\d+\]\n", bounded.text)
+    assert bounded.total == len(whole)
+    assert all(f"[…{start}:{end}]" in bounded.text for start, end in bounded.omitted)
+    assert sum(end - start for start, end in bounded.omitted) < len(whole)
+    assert pieces
+
+
+@pytest.mark.parametrize("arguments", [{"budget": MIN_BUDGET - 1}, {"kind": "poem"}])
+def test_a_wrong_argument_is_named(arguments: dict[str, object]) -> None:
+    with pytest.raises(KeyholeError) as caught:
+        bound(BUILD, **arguments)  # type: ignore[arg-type]
+    assert caught.value.code is Code.INVALID_ARGUMENT
+
+
+def test_the_package_exports_bound() -> None:
+    assert keyhole.bound is bound
+
+
+@given(
+    st.lists(
+        st.sampled_from(["ERROR x", "E   y", "line", "z" * 700, "\x1b[1mbold", "10%\r20%", "语" * 99]), max_size=80
+    ),
+    st.integers(MIN_BUDGET, 1_500),
+    st.sampled_from([None, "error line"]),
+    st.text(max_size=200),
+)
+def test_every_result_fits_its_budget_and_is_the_same_each_time(
+    lines: list[str], budget: int, query: str | None, command: str
+) -> None:
+    output = "\n".join(lines)
+    bounded = bound(output, budget=budget, query=query, command=command)
+    assert len(bounded.text) <= budget
+    assert bounded.text == bound(output, budget=budget, query=query, command=command).text
+    if len(output) > budget:
+        assert bounded.text.endswith("\n[end]")
+        assert bounded.total == len(terminal_text(output))
+
+
+def test_the_default_budget_is_the_size_up_to_which_an_output_is_left_alone() -> None:
+    assert bound("x" * BUDGET).text == "x" * BUDGET
+    assert len(bound("line\n" * BUDGET).text) <= BUDGET
