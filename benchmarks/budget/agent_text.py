@@ -3,14 +3,13 @@
 Each row of the JSONL file has a page (`html`, `ctype`), the texts that the result must and must not contain
 (`must_contain`, `must_not_contain`), and forbidden code points (`must_not_cp`). A row passes if these hold for the text
 of `keyhole.extract` and for the result of web_fetch, with and without Markdown's backslash escapes. Lines forged by a
-page must stay inside the block of untrusted text.
+page must stay inside the block of untrusted text. Rows that cannot be run are named.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
-import json
 import re
 import sys
 import unicodedata
@@ -20,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import keyhole
+from benchmarks.rows import Check, is_text, list_of, load_rows
 from keyhole.config.config import Config
 from keyhole.errors import KeyholeError
 from keyhole.extract.workers.child import extract_with_words
@@ -29,6 +29,16 @@ from keyhole.retrieval.retrieve import Retrieval
 from keyhole.store.memory import MemoryStore
 from keyhole.websearch.panel import Panel
 
+_CODE_POINT = re.compile(r"U\+(?:10|0?[0-9A-Fa-f])?[0-9A-Fa-f]{4}")
+FIELDS: dict[str, Check] = {
+    "html": lambda html: isinstance(html, str),
+    "ctype": is_text,
+    "tier": is_text,
+    "group": is_text,
+    "must_contain": list_of(lambda text: isinstance(text, str)),
+    "must_not_contain": list_of(lambda text: isinstance(text, str)),
+    "must_not_cp": list_of(lambda point: isinstance(point, str) and bool(_CODE_POINT.fullmatch(point))),
+}
 URL = "https://rows.example/page"
 _ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
 _BLOCK = re.compile(r"^--- untrusted text (\w{8}) ---\n.*?\n--- end \1 ---$", re.DOTALL | re.MULTILINE)
@@ -99,21 +109,21 @@ def main() -> int:
     options = parser.parse_args()
     passed: Counter[tuple[str, str]] = Counter()
     total: Counter[tuple[str, str]] = Counter()
-    for line in options.rows.read_text(encoding="utf-8").splitlines():
-        row = json.loads(line)
+    rows, unusable = load_rows(options.rows, FIELDS)
+    for row in rows:
         wrong = find_faults(row)
         key = (row["tier"], row["group"])
         total[key] += 1
         passed[key] += not wrong
         if wrong and options.failures:
-            print(row["id"], row["tier"], row["group"], row["why"], wrong, sep=" | ")
+            print(row["id"], row["tier"], row["group"], row.get("why", ""), wrong, sep=" | ")
     print("| tier | group | passed | of |\n|---|---|---:|---:|")
     for tier, group in sorted(total):
         print(f"| {tier} | {group} | {passed[tier, group]} | {total[tier, group]} |")
     for tier in sorted({tier for tier, _ in total}):
         sums = [sum(count for key, count in counter.items() if key[0] == tier) for counter in (passed, total)]
         print(f"| {tier} | all | {sums[0]} | {sums[1]} |")
-    return int(any(passed[key] < count for key, count in total.items() if key[0] == "must"))
+    return int(unusable > 0 or any(passed[key] < count for key, count in total.items() if key[0] == "must"))
 
 
 if __name__ == "__main__":

@@ -13,7 +13,6 @@ from __future__ import annotations
 import argparse
 import asyncio
 import contextlib
-import json
 import re
 import subprocess
 import sys
@@ -27,6 +26,7 @@ from typing import Any, Final
 
 from mcp import Client, StdioServerParameters
 
+from benchmarks.rows import Check, is_number, is_text, list_of, one_of, parse_rows, report
 from benchmarks.server.startup import SERVER, serve_page
 
 PATIENCE: Final = 75.0
@@ -54,6 +54,18 @@ CODES: Final = {
     "too_large": {"too_large", "decompression_bomb"},
 }
 """Keyhole's error codes for each error code of the cases."""
+
+FIELDS: Final[dict[str, Check]] = {
+    "path": lambda path: is_text(path) and path.startswith("/"),
+    "group": is_text,
+    "kind": one_of("error", "text", "either"),
+    "codes": list_of(is_text),
+    "must": list_of(is_text),
+    "must_not": list_of(is_text),
+    "truncated": one_of(True, False, None),
+    "max_s": is_number,
+    "max_mb": is_number,
+}
 
 _CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 
@@ -83,20 +95,22 @@ def main() -> int:
     parser.add_argument("--only", default="", help="run only cases whose id or group contains this")
     arguments = parser.parse_args()
     program = arguments.folder / "evil_server.py"
-    cases = [case for case in load_cases(program) if arguments.only in case["id"] or arguments.only in case["group"]]
+    loaded, unusable = load_cases(program)
+    cases = [case for case in loaded if arguments.only in case["id"] or arguments.only in case["group"]]
     outcomes, together = asyncio.run(run_cases(program, cases))
     print(format_table(outcomes), *together, sep="\n")
     faults = [f"- `{o.case['id']}`: {fault}" for o in outcomes for fault in find_faults(o)]
     print("", f"{len(faults)} faults." if faults else "No faults.", *faults, sep="\n")
-    return 1 if faults or any("FAIL" in line for line in together) else 0
+    return 1 if unusable or faults or any("FAIL" in line for line in together) else 0
 
 
-def load_cases(program: Path) -> list[dict[str, Any]]:
-    """Return the cases of the hostile server; the case that counts forbidden requests is last."""
+def load_cases(program: Path) -> tuple[list[dict[str, Any]], int]:
+    """Return the cases of the hostile server, and how many cannot be run. The one that counts requests is last."""
     listed = subprocess.run([sys.executable, str(program), "--list"], capture_output=True, text=True, check=True)
-    cases = [json.loads(line) for line in listed.stdout.splitlines()]
+    cases, faults = parse_rows(listed.stdout.split("\n"), FIELDS)
     # Forbidden requests can only be counted after all other cases. Their page, /canary, is never requested.
-    return sorted((case for case in cases if case["path"] != "/canary"), key=lambda case: "count" in case["path"])
+    cases = sorted((case for case in cases if case["path"] != "/canary"), key=lambda case: "count" in case["path"])
+    return cases, report(faults)
 
 
 async def run_cases(program: Path, cases: list[dict[str, Any]]) -> tuple[list[Outcome], list[str]]:
@@ -237,7 +251,7 @@ def format_table(outcomes: list[Outcome]) -> str:
         for outcome in outcomes
     }
     lines = ["| group | passed | longest, s | server grew by, MB | children, MB |", "|---|---:|---:|---:|---:|"]
-    for name, group in {**groups, "all": outcomes}.items():
+    for name, group in {**groups, **({"all": outcomes} if outcomes else {})}.items():
         passed = sum(not find_faults(outcome) for outcome in group)
         most = [max(values) for values in zip(*((o.seconds, o.parent_mb, o.children_mb) for o in group), strict=True)]
         lines.append(f"| {name} | {passed} of {len(group)} | {most[0]:.1f} | {most[1]:.0f} | {most[2]:.0f} |")

@@ -4,18 +4,18 @@
 
 FILE has a JSON object per line with `url` and `known`. The URLs with `known` are stored as search results, as Markdown
 links, or as plain text of a page. For each of these ways, the policy is applied to every URL of the file, and to other
-spellings of the known URLs. Uses no network.
+spellings of the known URLs. Rows that cannot be run are named. Uses no network.
 """
 
 from __future__ import annotations
 
 import asyncio
-import json
 import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from benchmarks.rows import Check, is_text, load_rows, one_of
 from keyhole.config.config import Config
 from keyhole.errors import Code, KeyholeError
 from keyhole.fetch.known_urls import hash_page_urls
@@ -23,6 +23,7 @@ from keyhole.retrieval.url_policy import check_url_policy, remember_urls
 from keyhole.store.sqlite.store import SqliteStore
 
 WAYS = ("search result", "Markdown link", "bare in text")
+FIELDS: dict[str, Check] = {"url": is_text, "known": one_of(True, False)}
 PAGE = "https://page-that-was-read.example/"
 
 
@@ -49,7 +50,7 @@ async def is_allowed(url: str, store: SqliteStore) -> bool:
     try:
         await check_url_policy(url, Config(url_policy="known"), store)
     except KeyholeError as error:
-        if error.code not in {Code.URL_NOT_KNOWN, Code.INVALID_URL}:
+        if error.code not in {Code.URL_NOT_KNOWN, Code.INVALID_URL, Code.SCHEME_NOT_ALLOWED}:
             raise
         return False
     return True
@@ -73,12 +74,12 @@ async def main(rows: list[dict[str, Any]]) -> int:
         print(f"{way}: {len(tried) - len(missed)} of {len(tried)} spellings of {len(known)} known URLs pass; ", end="")
         print(f"{len(others) - len(leaked)} of {len(others)} others are refused")
         for url in missed + leaked:
-            print(f"  wrong: {url[:150]}")
+            print(f"  wrong: {url[:150]!a}")
     return int(wrong > 0)
 
 
 if __name__ == "__main__":
     if len(sys.argv) != 2:
         sys.exit("usage: python -m benchmarks.fetch.known_urls FILE")
-    lines = Path(sys.argv[1]).read_text(encoding="utf-8").splitlines()
-    sys.exit(asyncio.run(main([json.loads(line) for line in lines if line.strip()])))
+    loaded, unusable = load_rows(Path(sys.argv[1]), FIELDS)
+    sys.exit(int(asyncio.run(main(loaded)) or unusable > 0))

@@ -12,12 +12,11 @@ brackets are placeholders for artifacts that the benchmark creates:
 - `<other-session-same-user>` was fetched by another server process on the same folder.
 
 Errors must be short, must not expose Keyhole's internals, and must not repeat control characters or more than 64
-characters of an id. Exits with 1 if a row fails.
+characters of an id. Exits with 1 if a row fails or cannot be run.
 """
 
 from __future__ import annotations
 
-import json
 import random
 import re
 import subprocess
@@ -32,7 +31,8 @@ from tempfile import TemporaryDirectory
 from threading import Thread
 from typing import Any, Final
 
-from benchmarks.server.wire import ERAS, SERVER, Wire, run_server, text_of
+from benchmarks.rows import Check, is_anything, load_rows, map_of
+from benchmarks.server.wire import ERAS, SERVER, SilentError, Wire, run_server, text_of
 
 TEXT: Final = "".join(f"Line {n} of a page that is kept.\n" for n in range(3_000))
 ASTRAL: Final = "".join(f"😀𝒳 {n} ünïcödé 中文 👩‍👩‍👧\n" for n in range(2_000))
@@ -46,6 +46,11 @@ WALKS: Final = 20
 """How many times the text beyond the basic plane is read in random steps."""
 CODES: Final = {"artifact_not_found": "unknown_artifact", "artifact_expired": "expired_artifact"}
 """Keyhole's error codes, by the codes in the rows."""
+OUTCOMES: Final = ("ok", "ok_exact", "ok_or_error")
+FIELDS: Final[dict[str, Check]] = {
+    "case": map_of(is_anything),
+    "expect": lambda expect: isinstance(expect, str) and (expect in OUTCOMES or expect.startswith("error:")),
+}
 MAX_ERROR_CHARS: Final = 1_000
 """Maximum characters of an error message."""
 
@@ -129,12 +134,15 @@ def is_read_back(wire: Wire, placeholders: Placeholders, seed: int) -> bool:
 
 def find_fault(row: dict[str, Any], wire: Wire, placeholders: Placeholders) -> str:
     """Return the fault of the answer to a row, or ""."""
-    case = dict(row["case"])
-    expect = str(row["expect"])
+    case, expect = dict(row["case"]), row["expect"]
     id = case.get("id")
-    case["id"] = placeholders.ids.get(id, id) if isinstance(id, str) else id
+    if isinstance(id, str):
+        case["id"] = placeholders.ids.get(id, id)
     exact = _replace_offset(case, placeholders.astral)
-    answer = wire.call("read_artifact", case)
+    try:
+        answer = wire.call("read_artifact", case)
+    except (SilentError, ValueError, OSError) as error:
+        return f"{type(error).__name__}: {error}"
     text = text_of(answer)
     is_error = "error" in answer or answer["result"].get("isError", False)
     if is_error and (wrong := _error_fault(text, id)):
@@ -154,10 +162,11 @@ def find_fault(row: dict[str, Any], wire: Wire, placeholders: Placeholders) -> s
 def _replace_offset(case: dict[str, Any], text: str) -> int | None:
     """Replace an offset that is a word by its number; return the number, or None if the offset is not a word."""
     named = {"mid-surrogate-pair": 1, "end-1": len(text) - 1, "end": len(text)}
-    if case.get("offset") not in named:
+    word = case.get("offset")
+    if not isinstance(word, str) or word not in named:
         return None
-    case["offset"] = named[case["offset"]]
-    return int(case["offset"])
+    case["offset"] = named[word]
+    return named[word]
 
 
 def _error_fault(text: str, id: object) -> str:
@@ -170,8 +179,7 @@ def _error_fault(text: str, id: object) -> str:
 
 def main(arguments: Sequence[str]) -> int:
     """Print one line for each era and one for each fault."""
-    rows = [json.loads(line) for line in Path(arguments[0]).read_text(encoding="utf-8").splitlines()]
-    failed = 0
+    rows, failed = load_rows(Path(arguments[0]), FIELDS)
     for era in ERAS:
         with site() as port, TemporaryDirectory() as home:
             settings = {"KEYHOLE_ALLOW_PRIVATE": f"127.0.0.1:{port}", "KEYHOLE_ROBOTS": "off"}

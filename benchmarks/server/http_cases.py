@@ -32,6 +32,17 @@ from typing import Any, Final
 
 import jwt
 
+from benchmarks.rows import (
+    Check,
+    has_fields,
+    is_anything,
+    is_latin1,
+    is_text,
+    list_of,
+    load_rows,
+    map_of,
+    one_of,
+)
 from keyhole.config.config import Config
 from keyhole.config.parse import parse_config
 from keyhole.serve.http.asgi import App, Message, Receive, Scope, Send
@@ -108,7 +119,7 @@ def _body(row: dict[str, Any]) -> tuple[bytes, dict[str, str | None]]:
     if row.get("rpc_legacy") == "tools/call":
         return message("tools/call", {"name": "read_artifact", "arguments": {"id": "none"}}), {}
     if method := row.get("rpc"):
-        return message(method, {"uri": row["uri"]}), {}
+        return message(method, {"uri": row["uri"]} if "uri" in row else {}), {}
     return message("initialize", LEGACY), {}
 
 
@@ -132,6 +143,27 @@ GENERATED: dict[str, Callable[[], tuple[bytes, dict[str, str | None]]]] = {
     ),
     "chunked_garbage": lambda: (b"ZZ\r\nno chunk\r\n", {"Transfer-Encoding": "chunked"}),
     "gzip_request_bomb": lambda: (gzip.compress(bytes(50_000_000)), {"Content-Encoding": "gzip"}),
+}
+
+FIELDS: Final[dict[str, Check]] = {
+    "case": has_fields(
+        {},
+        {
+            "name": is_text,
+            "headers": lambda headers: (
+                map_of(lambda value: value is None or is_latin1(value))(headers) and all(map(is_latin1, headers))
+            ),
+            "method": is_latin1,
+            "path": is_latin1,
+            "raw_two_auth": list_of(is_latin1),
+            "body": lambda body: is_text(body) or has_fields({"gen": one_of(*GENERATED)})(body),
+            "rpc": is_text,
+            "rpc_legacy": is_text,
+            "profile": is_text,
+            "uri": is_anything,
+        },
+    ),
+    "expect": list_of(lambda status: isinstance(status, int)),
 }
 
 OWN_ROWS: tuple[dict[str, Any], ...] = (
@@ -160,15 +192,18 @@ def session_of(server: Server) -> str:
 def find_fault(server: Server, profile: str, row: dict[str, Any]) -> str:
     """Return the fault of the answer to a row, or ""."""
     case, expect = row["case"], row["expect"]
-    session = session_of(server) if "rpc" in case else ""
-    reply = send(server.port, encode_request(server, case, session))
+    try:
+        session = session_of(server) if "rpc" in case else ""
+        reply = send(server.port, encode_request(server, case, session))
+    except (OSError, ValueError) as error:
+        return f"no HTTP answer: {type(error).__name__}: {error}"
     if reply.status not in expect:
         return f"{reply.status}, not {expect}: {reply.text[-300:]}"
     if "rpc" in case and ("root:" in reply.text or '"error"' not in reply.text):
         return f"no JSON-RPC error: {reply.text[-300:]}"
     if case.get("rpc") == "resources/read" and not re.search(r'"code": ?-32602\b', reply.text):
         return f"not -32602: {reply.text[-300:]}"
-    if case["name"] == "no auth (hosted)" and "www-authenticate: bearer" not in reply.text.lower():
+    if case.get("name") == "no auth (hosted)" and "www-authenticate: bearer" not in reply.text.lower():
         return "no WWW-Authenticate"
     if profile == "oauth" and reply.status == 401 and "resource_metadata=" not in reply.text:
         return "WWW-Authenticate without resource_metadata"
@@ -196,9 +231,9 @@ def run_rows(server: Server, profile: str, rows: Sequence[dict[str, Any]]) -> in
         slow = "" if beside and beside[0] < 1 else f"tools/list took {beside} s meanwhile"
         if fault or slow:
             failed += 1
-            print(f"  {row.get('id', 'own')} {row['case']['name']}: {fault or slow}")
+            print(f"  {row.get('id', 'own')} {row['case'].get('name', '')}: {fault or slow}")
         if time.perf_counter() - start > 5:
-            print(f"  {row['case']['name']}: {time.perf_counter() - start:.1f} s")
+            print(f"  {row['case'].get('name', '')}: {time.perf_counter() - start:.1f} s")
     growth = memory(server) - before
     leaked = [name for name, token in server.tokens.items() if token in server.log.read_text(errors="replace")]
     print(f"{profile}: {failed} failed, memory +{growth / 1_000:.1f} MB, tokens in the log: {leaked or 'none'}")
@@ -353,9 +388,8 @@ def main() -> int:
     arguments = parser.parse_args()
     hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, arguments.idle * 2 + 200), hard))
-    rows = [json.loads(line) for line in arguments.file.read_text().splitlines()][: arguments.rows]
-    rows += OWN_ROWS
-    failed = 0
+    rows, failed = load_rows(arguments.file, FIELDS)
+    rows = [*rows[: arguments.rows], *OWN_ROWS]
     hosted = {"KEYHOLE_ALLOWED_HOSTS": "127.0.0.1,localhost"}
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))

@@ -129,7 +129,7 @@ def build_world(served: Sites, evil: Path | None, pages: int | None) -> World:
         from benchmarks.fetch.hostile import load_cases
 
         hostile += [
-            f"http://{served.hostile}{case['path']}" for case in load_cases(evil) if "count" not in case["path"]
+            f"http://{served.hostile}{case['path']}" for case in load_cases(evil)[0] if "count" not in case["path"]
         ]
     return World(
         small=small,

@@ -5,23 +5,30 @@
 Each line of FILE is a JSON object with `id` and `case`: `name`, and the frame's bytes as `latin1`, or `gen` for a
 generated frame. A server survives a frame if it answers the next `tools/list` within 3 seconds with its three tools and
 writes only JSON-RPC lines. Each frame is sent to a new server, after a request that settles its era. Then all frames
-are sent to one server in sequence. Takes two minutes. Exits with 1 if a server does not survive a frame.
+are sent to one server in sequence. Takes two minutes. Exits with 1 if a server does not survive a frame, or if a row
+cannot be run.
 """
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from benchmarks.rows import Check, has_fields, is_latin1, is_text, load_rows, one_of
 from benchmarks.server.wire import ERAS, SilentError, Wire, run_server
 
 SECONDS = 3.0
 TOOLS = ["web_fetch", "search", "read_artifact"]
 GENERATED = {"10MB line": b'{"jsonrpc":"2.0","id":5,"method":"tools/list","params":{"x":"' + b"y" * 10_000_000 + b'"}}'}
+FIELDS: dict[str, Check] = {
+    "case": lambda case: (
+        has_fields({"gen": one_of(*GENERATED)}, {"name": is_text})(case)
+        or has_fields({"latin1": is_latin1}, {"name": is_text, "gen": one_of()})(case)
+    )
+}
 
 
 def frame(case: dict[str, Any]) -> bytes:
@@ -35,7 +42,7 @@ def find_fault(wire: Wire, sent: bytes) -> str:
         wire.raw(sent)
         answer = wire.ask("tools/list", {}, SECONDS)
         names = [tool["name"] for tool in answer["result"]["tools"]]
-    except (SilentError, ValueError, KeyError, BrokenPipeError) as error:
+    except (SilentError, ValueError, KeyError, OSError) as error:
         return f"{type(error).__name__}: {error}"
     return "" if names == TOOLS else f"the tools are {names}"
 
@@ -54,13 +61,12 @@ def _faults(rows: Sequence[dict[str, Any]], home: str, era: str) -> list[str]:
     with run_server(home, era) as wire:
         wire.ask("tools/list", {})
         faults = [(row, find_fault(wire, frame(row["case"]))) for row in rows]
-    return [f"{row['id']} {row['case']['name']}: {fault}" for row, fault in faults if fault]
+    return [f"{row['id']} {row['case'].get('name', '')}: {fault}" for row, fault in faults if fault]
 
 
 def main(arguments: Sequence[str]) -> int:
     """Print one line for each era and one for each fault."""
-    rows = [json.loads(line) for line in Path(arguments[0]).read_text(encoding="utf-8").splitlines()]
-    failed = 0
+    rows, failed = load_rows(Path(arguments[0]), FIELDS)
     for era in ERAS:
         wrong = run(rows, era)
         failed += len(wrong)
