@@ -5,9 +5,10 @@
 
 The first form fetches every URL of a file of rows through the server over stdio, under an oracle: a folder whose
 `sitecustomize.py` answers all lookups from the row, records every connect and redirects it to loopback. ROWS and ORACLE
-are not in the repository. A row has `url`, `expect` (blocked, invalid or allowed), `dns`, `http` and `connect_only`,
-the addresses to which a connection is permitted. Proxies in the `env` of any row are in the server's environment for
-all rows.
+are not in the repository. A row has `url`, `expect` (blocked, invalid or allowed) and optionally `also_ok`, `group`,
+`dns`, `http` and `connect_only`, the addresses to which a connection is permitted. Proxies in the `env` of any row are
+in the server's environment for all rows. A row whose `dns` answers for `ipv4only.arpa` gets a server of its own, because a
+server remembers the NAT64 prefix. Rows that cannot be run are named.
 
 The second form patches nothing. In a separate network namespace (Linux, `unshare -rmn`, no root), a DNS server on
 loopback rebinds names between public and private addresses of that namespace. The benchmark counts connections to the
@@ -21,6 +22,7 @@ import http.client
 import itertools
 import json
 import os
+import re
 import socket
 import struct
 import subprocess
@@ -34,11 +36,38 @@ from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
 
+from benchmarks.rows import Check, has_fields, is_anything, is_number, is_text, list_of, load_rows, map_of, one_of
+from keyhole.fetch.embedded import DISCOVERY_NAME
+
 SERVER = Path(__file__).resolve().parents[2] / "server"
-REFUSALS = ("blocked_address", "invalid_url", "scheme_not_allowed")
+REFUSALS = ("blocked_address", "invalid_url", "invalid_argument", "scheme_not_allowed")
 PUBLIC, PRIVATE = "93.184.216.34", "10.0.0.1"
 KINDS = ("once", "flip", "mixed", "dual")
 """Ways in which a name resolves: public, then private; private, then public; both at once; A public and AAAA ::1."""
+
+
+def _is_address(value: object) -> bool:
+    try:
+        return isinstance(value, str) and bool(ip_address(value))
+    except ValueError:
+        return False
+
+
+def _is_environment(value: Any) -> bool:
+    has_texts = map_of(lambda text: is_text(text) and "\0" not in text)
+    return has_texts(value) and all(re.fullmatch(r"\w{1,9}_proxy", name, re.IGNORECASE) for name in value)
+
+
+FIELDS: dict[str, Check] = {"url": is_anything, "expect": one_of("blocked", "invalid", "allowed")}
+OPTIONAL_FIELDS: dict[str, Check] = {
+    "group": is_text,
+    "also_ok": list_of(is_text),
+    "dns": map_of(lambda answers: list_of(_is_address)(answers) or list_of(list_of(_is_address))(answers)),
+    "http": map_of(has_fields({"status": is_number, "location": is_text})),
+    "env": _is_environment,
+    "connect_only": list_of(is_text),
+}
+DEFAULTS: dict[str, Any] = {"group": "none", "also_ok": [], "dns": {}, "http": {}, "env": {}, "connect_only": []}
 
 Ask = Any
 """A function that calls `web_fetch` with a URL and returns the text of the result."""
@@ -55,8 +84,15 @@ def main() -> int:
     if arguments.inside:
         return run_rebinding(arguments.rebinding)
     if arguments.rebinding:
-        command = ["unshare", "-rmn", sys.executable, __file__, "--inside", "--rebinding", str(arguments.rebinding)]
-        return subprocess.run(command, check=False).returncode
+        again = [
+            sys.executable,
+            "-m",
+            "benchmarks.fetch.addresses",
+            "--inside",
+            "--rebinding",
+            str(arguments.rebinding),
+        ]
+        return subprocess.run(["unshare", "-rmn", *again], check=False).returncode
     if not (arguments.rows and arguments.oracle):
         parser.error("give ROWS and ORACLE, or --rebinding")
     return run_rows(arguments.rows, arguments.oracle)
@@ -90,11 +126,13 @@ def run_server(**environment: str) -> Iterator[Ask]:
             number = next(numbers)
             message = {"jsonrpc": "2.0", "id": number, "method": method, "params": parameters}
             print(json.dumps(message), file=process.stdin, flush=True)
-            return next(answer for line in process.stdout if (answer := json.loads(line)).get("id") == number)["result"]
+            return next(answer for line in process.stdout if (answer := json.loads(line)).get("id") == number)
 
-        def ask(url: str) -> str:
-            result = call("tools/call", {"name": "web_fetch", "arguments": {"url": url}})
-            return str(result["content"][0]["text"])
+        def ask(url: Any) -> str:
+            answer = call("tools/call", {"name": "web_fetch", "arguments": {"url": url}})
+            if "error" in answer:
+                return f"invalid_argument: {answer['error']['message']}"
+            return str(answer["result"]["content"][0]["text"])
 
         client = {"name": "addresses", "version": "1"}
         call("initialize", {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": client})
@@ -109,32 +147,43 @@ def run_server(**environment: str) -> Iterator[Ask]:
 
 def run_rows(rows_file: Path, oracle: Path) -> int:
     """Fetch the URL of every row under the oracle, and print the table by group."""
-    rows = [json.loads(line) for line in rows_file.read_text(encoding="utf-8").splitlines()]
-    proxies = {name: value for row in rows for name, value in row.get("env", {}).items()}
+    found, _ = load_rows(rows_file, FIELDS, OPTIONAL_FIELDS)
+    rows = [{**DEFAULTS, **row} for row in found]
+    proxies = {name: value for row in rows for name, value in row["env"].items()}
     table: dict[str, Counter[str]] = defaultdict(Counter)
     with tempfile.TemporaryDirectory() as scratch:
         answers, log = Path(scratch, "answers.json"), Path(scratch, "connects.jsonl")
         answers.write_text("{}")
-        log.touch()
         hooks = {"PYTHONPATH": str(oracle.resolve()), "ORACLE_CFG": str(answers), "ORACLE_LOG": str(log)}
-        with run_server(**hooks, **proxies) as ask:
-            for number, row in enumerate(rows):
-                answers.write_text(json.dumps({"dns": row["dns"], "http": row["http"]}))
-                # The oracle reads the file again when its modification time has changed, so each row sets another time.
-                os.utime(answers, ns=(number + 1, number + 1))
-                log.write_text("")
-                result = ask(row["url"])
-                connects = [ip_address(json.loads(line)[0]) for line in log.read_text().splitlines()]
-                facts = judge(row, result, connects)
-                table[row["group"]].update(facts)
-                if not facts["right"]:
-                    print("wrong:", row["url"], "|", row["expect"], "|", result.splitlines()[0], file=sys.stderr)
+        numbers = itertools.count(1)
+
+        def fetch(row: dict[str, Any], ask: Ask) -> None:
+            number = next(numbers)
+            answers.write_text(json.dumps({"dns": row["dns"], "http": row["http"]}))
+            # The oracle reads the file again when its modification time has changed, so each row sets another time.
+            os.utime(answers, ns=(number, number))
+            log.write_text("")
+            result = ask(row["url"])
+            connects = [ip_address(json.loads(line)[0]) for line in log.read_text().splitlines()]
+            facts = judge(row, result, connects)
+            table[row["group"]].update(facts)
+            if not facts["right"]:
+                print("wrong:", row["url"], "|", row["expect"], "|", *result.splitlines()[:1], file=sys.stderr)
+
+        with run_server(**hooks, **proxies) as shared:
+            for row in rows:
+                if DISCOVERY_NAME not in row["dns"]:
+                    fetch(row, shared)
+        for row in rows:
+            if DISCOVERY_NAME in row["dns"]:
+                with run_server(**hooks, **proxies) as own:
+                    fetch(row, own)
     return _print(table)
 
 
 def judge(row: dict[str, Any], result: str, connects: list[Any]) -> Counter[str]:
-    """Return the counts that a row adds to its group."""
-    permitted = {ip_address(address) for address in row["connect_only"] if not any(c.isspace() for c in address)}
+    """Return the counts that a row adds to its group. `connects`: the addresses of all connections."""
+    permitted = {ip_address(address) for address in row["connect_only"] if _is_address(address)}
     forbidden = sum(address not in permitted for address in connects)
     refused = result.startswith(REFUSALS)
     verdicts = {row["expect"], *row["also_ok"]}
